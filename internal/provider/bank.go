@@ -8,12 +8,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Bank holds the money. It opens accounts, reports credits, pays out, and keeps a
-// statement, which reconciliation compares with our ledger.
+// Bank is a bank at which companies hold money. It opens accounts, reports credits and pays out. It
+// also lists its statement, which reconciliation compares with our ledger.
 type Bank interface {
-	// Name is the bank's name for people: "Safe Haven".
+	// Name returns the bank's display name, such as "Safe Haven".
 	Name() string
-	// Own is the bank's name and code as payers choose them.
+	// Own returns this bank's name and code, which payers choose when they send money to it.
 	Own() BankCode
 	AccountOpener
 	Receiver
@@ -21,26 +21,25 @@ type Bank interface {
 	Bookkeeper
 }
 
-// AccountOpener opens bank accounts into which others pay.
+// AccountOpener opens bank accounts that can receive payments.
 type AccountOpener interface {
-	// OpenAccount opens a permanent account for a person or a company. Rejected
-	// means that no account was opened (a wrong OTP, for example).
+	// OpenAccount opens a permanent account for a person or a company. Rejected means that no
+	// account was opened, for example because the OTP was wrong.
 	OpenAccount(ctx context.Context, r AccountRequest) AccountAnswer
-	// FindAccount asks for the result of OpenAccount or OpenVirtualAccount, by our
+	// FindAccount asks the bank for the result of OpenAccount or OpenVirtualAccount, by our
 	// reference. Missing means that the bank's list has no such account.
 	FindAccount(ctx context.Context, reference string) AccountAnswer
-	// OpenVirtualAccount opens an account for one payment. The account expires by
-	// itself.
+	// OpenVirtualAccount opens an account for one payment. The account expires automatically.
 	OpenVirtualAccount(ctx context.Context, r VirtualAccountRequest) VirtualAccountAnswer
 }
 
-// AccountRequest is a permanent account to open.
+// AccountRequest is a request to open a permanent account.
 //
-// A person proves their identity in this call, with the OTP of a session that was
-// started and not confirmed. For a company (Corporate) the session of its signatory
-// was started and confirmed before, and there is no OTP.
+// A person proves their identity in this call, with the OTP of a started but unconfirmed OTP
+// session. For a company (Corporate), the signatory's OTP session was started and confirmed
+// earlier, and the request has no OTP.
 type AccountRequest struct {
-	Reference           string // ours and permanent; for FindAccount
+	Reference           string // our own permanent reference; FindAccount takes it too
 	Phone               string // as the caller wrote it: 0803… or +234803…
 	Email               string
 	Corporate           bool
@@ -48,7 +47,7 @@ type AccountRequest struct {
 	IdentityNumber      secret.Text // the person's BVN; not for a company
 	OTP                 secret.Text // not for a company
 	CompanyRegistration string      // RC or BN number; only for a company
-	CallbackURL         string      // receives notifications of credits; empty: the client's default
+	CallbackURL         string      // receives notifications of credits; if empty, the client's default receives them
 }
 
 // AccountAnswer is an account that was opened or found.
@@ -63,25 +62,25 @@ type Account struct {
 	Name       string `db:"account_name,changes"`
 	BankName   string `db:"bank_name,changes"`
 	BankCode   string `db:"bank_code,changes"`
-	ProviderID string `db:"provider_id,changes"` // the bank's own id of the account
+	ProviderID string `db:"provider_id,changes"` // the bank's identifier of the account
 }
 
-// AmountControl says which payments a virtual account takes.
+// AmountControl states which amounts a virtual account accepts.
 type AmountControl string
 
-// The three controls, spelled as the contract spells them.
+// The three amount controls, spelled as in the API contract.
 const (
 	Fixed        AmountControl = "Fixed"        // exactly the amount
 	UnderPayment AmountControl = "UnderPayment" // the amount or less
 	OverPayment  AmountControl = "OverPayment"  // the amount or more
 )
 
-// VirtualAccountRequest is an account for one payment.
+// VirtualAccountRequest is a request to open an account for one payment.
 type VirtualAccountRequest struct {
-	Reference   string // ours; the notification of a payment carries it
+	Reference   string // our reference; the notification of a payment contains it
 	Amount      money.Kobo
-	Control     AmountControl // empty: Fixed
-	ValidFor    time.Duration // whole seconds; zero: 15 minutes
+	Control     AmountControl // empty means Fixed
+	ValidFor    time.Duration // in whole seconds; zero means 15 minutes
 	CallbackURL string
 	AccountName string // a bank that names accounts itself ignores this
 }
@@ -93,21 +92,21 @@ type VirtualAccountAnswer struct {
 	ExpiresAt time.Time
 }
 
-// Receiver reports credits. A notification proves nothing, since anybody can send
-// one. It names a session, and Inbound asks the bank about the session.
+// Receiver reports credits. A notification proves nothing, since anybody can send it. The plug
+// takes only the session ID from a notification, and Inbound asks the bank about that session.
 type Receiver interface {
-	// ParseNotification reads a request of the bank to a callback URL. An error
-	// means that the body is not in the bank's format. Kinds without a use for us
-	// are Unrecognised, and no error.
+	// ParseNotification reads a request that the bank sent to a callback URL. It returns an error
+	// if the body is not in the bank's format. A kind that we do not use becomes Unrecognised,
+	// without an error.
 	ParseNotification(body []byte) (Notification, error)
-	// Inbound asks the bank for one credit, by the session of its notification.
-	// Virtual is true for a notification of kind VirtualCredit. Confirmed means that
-	// the money is on the account. Rejected means that the money did not stay there.
+	// Inbound asks the bank for one credit, by the session ID of its notification. Virtual is true
+	// for a notification of kind VirtualCredit. Confirmed means that the money is on the account.
+	// Rejected means that the money did not stay there.
 	Inbound(ctx context.Context, sessionID string, virtual bool) InboundAnswer
-	// InboundSince lists the credits of all our accounts at or after from, newest
-	// first, pages counted from 0. More reports whether another page may follow. A
-	// credit that arrives between two pages makes one row appear twice, and hides
-	// none. Finished credits have an Outcome as in Inbound. A failure is an *Error.
+	// InboundSince lists the credits of all our accounts at or after from, newest first. Pages are
+	// counted from 0, and more reports whether another page may follow. If a credit arrives between
+	// two calls, one row appears on both pages, but no row is missed. A finished credit has an
+	// Outcome as in Inbound. A failure is an *Error.
 	InboundSince(ctx context.Context, from time.Time, page int) (credits []Inbound, more bool, err error)
 }
 
@@ -116,32 +115,32 @@ type NotificationKind string
 
 // The kinds of notification.
 const (
-	Unrecognised  NotificationKind = ""               // kept, and not used
+	Unrecognised  NotificationKind = ""               // stored, but not used
 	AccountCredit NotificationKind = "account_credit" // money came into a permanent account
 	VirtualCredit NotificationKind = "virtual_credit" // money came into a virtual account
 	PayoutNotice  NotificationKind = "payout"         // a Transfer of ours changed its state
 )
 
-// Notification is a bank's message about a credit or a payout. It says where to
-// look, and proves nothing by itself.
+// Notification is a bank's message about a credit or a payout. It names what to ask the bank about,
+// but proves nothing by itself.
 type Notification struct {
 	Kind       NotificationKind
-	SessionID  string // for Inbound
+	SessionID  string // the session ID for Inbound
 	ProviderID string
-	// Reference is our reference: of the Transfer for a PayoutNotice, of the
-	// VirtualAccountRequest for a VirtualCredit. An AccountCredit has none.
+	// Reference is our reference. A PayoutNotice has the Transfer's reference, and a VirtualCredit
+	// has the VirtualAccountRequest's. An AccountCredit has none.
 	Reference string
-	Account   string // the credited account or, for a payout, the debited one
+	Account   string // the credited account or, for a payout, the debited account
 	Amount    money.Kobo
 }
 
-// InboundAnswer is what the bank says about one credit.
+// InboundAnswer is what the bank reports about one credit.
 type InboundAnswer struct {
 	Answer
-	Credit Inbound // empty unless the bank showed us the credit
+	Credit Inbound // empty unless the bank returned the credit
 }
 
-// Inbound is a credit on one of our accounts, in the bank's words.
+// Inbound is a credit on one of our accounts, as the bank reports it.
 type Inbound struct {
 	Outcome       Outcome // Unknown until the bank has finished
 	SessionID     string  // the same in every notification of one credit
@@ -153,44 +152,44 @@ type Inbound struct {
 	Narration     string
 	Amount        money.Kobo
 	At            time.Time
-	Virtual       bool   // the account is a virtual one
-	Reference     string // ours, of the VirtualAccountRequest
-	Status        string // the bank's word, in lower case
+	Virtual       bool   // the account is a virtual account
+	Reference     string // our reference of the VirtualAccountRequest
+	Status        string // the bank's status word, in lower case
 }
 
-// Payer sends money to other banks.
+// Payer sends money to accounts at other banks.
 type Payer interface {
-	// Banks lists the banks that can be paid. A failure is an *Error.
+	// Banks lists the banks to which a transfer can go. A failure is an *Error.
 	Banks(ctx context.Context) ([]BankCode, error)
-	// NameEnquiry asks for the name on an account. Rejected means that the bank
-	// definitely knows no such account. Any other failure is Unknown.
+	// NameEnquiry asks for the holder's name of an account. Rejected means that the account
+	// definitely does not exist. Any other failure is Unknown.
 	NameEnquiry(ctx context.Context, bankCode, account string) NameAnswer
-	// Transfer pays. The order's Reference is ours and permanent; RequeryTransfer
-	// asks by it. Transfer never repeats a request that may have been executed. A
-	// reference that the bank has seen before is Unknown.
+	// Transfer sends the money of an order. The order's Reference is ours and permanent, and
+	// RequeryTransfer takes the same reference. Transfer never repeats a request that may have been
+	// executed. If the bank has seen the reference before, the outcome is Unknown.
 	Transfer(ctx context.Context, t TransferOrder) TransferAnswer
-	// RequeryTransfer asks for the outcome of a transfer, by our reference.
+	// RequeryTransfer asks the bank for the outcome of a transfer, by our reference.
 	RequeryTransfer(ctx context.Context, reference string) TransferAnswer
 }
 
-// BankCode is a bank that can be paid, and its code.
+// BankCode is the name and the code of a bank that can be paid.
 type BankCode struct {
 	Code string
 	Name string
 }
 
-// NameAnswer is the name on an account.
+// NameAnswer is the result of a name enquiry.
 type NameAnswer struct {
 	Answer
-	// Session is for Transfer. The session expires: ask again before a much later
-	// transfer.
+	// Session is the session ID of the name enquiry, which Transfer needs. It expires, so a much
+	// later transfer needs a new name enquiry.
 	Session  string
 	Name     string
 	BankCode string
 	Account  string
 }
 
-// TransferOrder is money to send.
+// TransferOrder is a transfer to send.
 type TransferOrder struct {
 	Reference          string
 	NameEnquirySession string
@@ -200,29 +199,29 @@ type TransferOrder struct {
 	Narration          string
 }
 
-// TransferAnswer is what the bank says about a transfer.
+// TransferAnswer is what the bank reports about a transfer.
 type TransferAnswer struct {
 	Answer
-	SessionID string     // between the banks; empty until there is one
-	Amount    money.Kobo // the transfer's amount, if the answer has one; else 0
+	SessionID string     // the session ID between the banks; empty until the bank reports it
+	Amount    money.Kobo // the transfer's amount; 0 if the bank's reply does not contain it
 }
 
-// Bookkeeper shows the bank's statement.
+// Bookkeeper lists the bank's statement.
 type Bookkeeper interface {
-	// Statement lists the lines of our account with the bank, in the bank's order,
-	// pages counted from 0. The span begins at from and ends before to. More tells
-	// whether another page may follow. A failure is an *Error.
+	// Statement lists the lines of our account at the bank, in the bank's order. Pages are counted
+	// from 0. The span begins at from and ends before to. More reports whether another page may
+	// follow. A failure is an *Error.
 	Statement(ctx context.Context, from, to time.Time, page int) (lines []StatementLine, more bool, err error)
 }
 
 // StatementLine is one line of the bank's statement.
 type StatementLine struct {
 	ID        string
-	Reference string // the payment reference: ours for a Transfer
-	Credit    bool   // false: a debit
+	Reference string // the payment reference; for a Transfer it is our reference
+	Credit    bool   // false means a debit
 	Reversal  bool
 	Amount    money.Kobo
-	Balance   money.Kobo // after the line
+	Balance   money.Kobo // the balance after this line
 	Narration string
 	At        time.Time
 }

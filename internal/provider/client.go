@@ -21,33 +21,33 @@ import (
 	"github.com/failsafe-go/failsafe-go"
 )
 
-// bodyLimit is the length of the longest answer that is read. The providers'
-// answers are much shorter.
+// bodyLimit is the length in bytes of the longest response that is read. The providers' responses
+// are much shorter.
 const bodyLimit = 1 << 20
 
 // ClientConfig holds a provider's address and the deadlines of its calls.
 type ClientConfig struct {
 	BaseURL string
-	// PayDeadline is for a call that moves money. ReadDeadline is for any other call,
-	// with all its repetitions. Zero means 30 and 10 seconds.
+	// PayDeadline limits a call that moves money; zero means 30 seconds. ReadDeadline limits any
+	// other call, including its repetitions; zero means 10 seconds.
 	PayDeadline  time.Duration
 	ReadDeadline time.Duration
-	// Around, if set, wraps the transports: for traces.
+	// Around, if set, wraps each HTTP transport, for example to record traces.
 	Around func(http.RoundTripper) http.RoundTripper
 }
 
-// String shows the URL alone. A plug's configuration embeds a ClientConfig, so this
-// method hides the plug's keys too.
+// String returns the URL only. A plug's configuration embeds a ClientConfig, so this method also
+// hides the plug's keys.
 func (c ClientConfig) String() string { return "the provider at " + c.BaseURL }
 
-// GoString hides as String does.
+// GoString hides the keys as String does.
 func (c ClientConfig) GoString() string { return c.String() }
 
-// LogValue hides as String does.
+// LogValue hides the keys as String does.
 func (c ClientConfig) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// Client is the HTTP client of a plug. It decides for all plugs what happened to a
-// call. Pay sends a request at most once; Read may repeat a request.
+// Client is the HTTP client of a plug. For every plug it decides whether a call was not sent, was
+// answered, or has an unknown outcome. Pay sends a request at most once; Read may repeat a request.
 type Client struct {
 	base          string
 	payDeadline   time.Duration
@@ -59,25 +59,25 @@ type Client struct {
 // Call is one request to a provider.
 type Call struct {
 	Method string
-	Path   string // below the base URL, escaped, with its query
+	Path   string // the escaped path below the base URL, with the query string
 	Header http.Header
 	Body   any // sent as JSON; nil sends no body
 }
 
 // Reply is the result of a Call.
 type Reply struct {
-	Status int // the HTTP status; 0 if none was read
+	Status int // the HTTP status; 0 if no status was read
 	Body   []byte
-	// Trouble is empty if the whole answer was read: then the plug decides by Status
-	// and Body. Otherwise Trouble is CodeNotSent, or a code that leaves open whether
-	// the provider carried the call out.
+	// Trouble is empty if the whole response was read: then the plug decides by Status and Body.
+	// Otherwise Trouble is CodeNotSent, or a code that leaves open whether the provider carried the
+	// call out.
 	Trouble string
-	// Cause is for operators, and never holds text of the provider.
+	// Cause is for operators, and never contains text from the provider.
 	Cause error
 }
 
-// Answer returns the meaning of Trouble for a call that moves money: Rejected if no
-// byte of the request was sent, Unknown otherwise.
+// Answer converts Trouble into the result of a call that moves money. The outcome is Rejected if no
+// byte of the request was sent, and Unknown otherwise.
 func (r Reply) Answer() Answer {
 	a := r.Unknown()
 	if r.Trouble == CodeNotSent {
@@ -86,14 +86,14 @@ func (r Reply) Answer() Answer {
 	return a
 }
 
-// Unknown returns the meaning of Trouble for a question about an earlier call: the
-// answer is Unknown, even if the question was not sent.
+// Unknown converts Trouble into the result of a requery of an earlier call. The outcome is Unknown
+// even if the requery was not sent.
 func (r Reply) Unknown() Answer { return Answer{Code: r.Trouble, Message: troubles[r.Trouble]} }
 
-// Unreadable is the Reply of an answer that is not in the provider's format.
+// Unreadable is the Reply for a response that is not in the provider's format.
 var Unreadable = Reply{Trouble: CodeUnreadable}
 
-// Error returns the meaning of Trouble for a call that moves no money.
+// Error converts Trouble into the error of a call that moves no money.
 func (r Reply) Error(provider string) *Error {
 	return &Error{Provider: provider, Code: r.Trouble, Message: troubles[r.Trouble], Cause: r.Cause}
 }
@@ -106,14 +106,14 @@ var troubles = map[string]string{
 	CodeServerError: "the provider had a fault of its own",
 }
 
-// Refused returns the answer to a call whose credentials the provider refused. The provider
-// carried nothing out.
+// Refused returns the result of a call whose credentials the provider refused. The outcome is
+// Rejected, because the provider carried nothing out.
 func (r Reply) Refused() Answer {
 	return Answer{Outcome: Rejected, Code: strconv.Itoa(r.Status), Message: "the provider refused our credentials"}
 }
 
-// Read reads the answer to a question about an earlier call into v, as one JSON object.
-// If that fails, it returns false and an Unknown answer.
+// Read decodes the body, which must be one JSON object, into v. The Reply belongs to a requery of
+// an earlier call. If decoding fails, Read returns false and an Unknown Answer.
 func (r Reply) Read(v any) (Answer, bool) {
 	if r.Trouble == "" && !ReadObject(r.Body, v) {
 		r = Unreadable
@@ -121,7 +121,7 @@ func (r Reply) Read(v any) (Answer, bool) {
 	return r.Unknown(), r.Trouble == ""
 }
 
-// If is an error with these words if a configuration is wrong, and nil otherwise.
+// If returns an error with the given words if a configuration is wrong, and nil otherwise.
 func If(wrong bool, words string) error {
 	if wrong {
 		return errors.New(words)
@@ -129,8 +129,8 @@ func If(wrong bool, words string) error {
 	return nil
 }
 
-// Wrong joins the errors of a plug's configuration, each under the plug's name. Without
-// errors it is nil.
+// Wrong joins the errors of a plug's configuration and prefixes each with the plug's name. It
+// returns nil if there are no errors.
 func Wrong(plug string, all ...error) error {
 	var out []error
 	for _, err := range all {
@@ -141,8 +141,8 @@ func Wrong(plug string, all ...error) error {
 	return errors.Join(out...)
 }
 
-// NewClient makes a client of the provider at cfg.BaseURL. The URL must be https,
-// unless it is on this machine.
+// NewClient returns a client of the provider at cfg.BaseURL. The URL must be https, unless its host
+// is this machine.
 func NewClient(cfg ClientConfig) (*Client, error) {
 	base, err := url.Parse(cfg.BaseURL)
 	switch {
@@ -164,25 +164,25 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	}, nil
 }
 
-// Secure reports whether nobody can listen on the way to a URL: the URL is https, or
-// on this machine.
+// Secure reports whether no third party can listen on the way to a URL. That is so if the URL is
+// https, or if its host is this machine.
 func Secure(u *url.URL) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && IsLocal(u)
 }
 
-// IsLocal reports whether a URL is on this machine.
+// IsLocal reports whether a URL's host is this machine.
 func IsLocal(u *url.URL) bool {
 	ip := net.ParseIP(u.Hostname())
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// stay keeps net/http from following a redirect. A redirect would send the request
-// and its token a second time, to another place.
+// stay prevents net/http from following a redirect. A redirect would send the request and its token
+// a second time, to a different address.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// transport returns a new transport. Without keepAlive, which is for payments, each
-// request has a connection of its own. On a kept connection net/http may silently
-// send a request again. HTTP/2 may do so too, so only reads use HTTP/2.
+// transport returns a new transport. Payments use it without keepAlive, so that each request has a
+// separate connection. On a kept connection net/http may silently send a request again. HTTP/2 may
+// do so too, so only reads use HTTP/2.
 func transport(keepAlive bool) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DialContext = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
@@ -192,23 +192,23 @@ func transport(keepAlive bool) *http.Transport {
 	t.Protocols = new(http.Protocols)
 	t.Protocols.SetHTTP1(true)
 	t.Protocols.SetHTTP2(keepAlive)
-	// Pings find a connection that a middlebox has dropped. The kernel alone needs a
-	// quarter of an hour for that.
+	// Pings detect a connection that a middlebox has dropped. Without pings the kernel needs a
+	// quarter of an hour to detect this.
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 4 * time.Second, PingTimeout: 2 * time.Second}
 	t.ForceAttemptHTTP2 = keepAlive
 	return t
 }
 
-// Begin returns the context of a payment, its token and its one repetition after a 401.
-// The context ends at the deadline, and not with the caller: a payment that is cut
-// in half has an unknown outcome.
+// Begin returns a context for the calls of one payment: the token request, the payment, and its
+// single repetition after a 401. The context ends at the deadline, even if the caller's context
+// ends earlier. A payment that is interrupted would have an unknown outcome.
 func (c *Client) Begin(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), c.payDeadline)
 }
 
-// Once sends a payment of a single call, or any other call that must not be made
-// twice. If the caller is gone before, nothing is sent. If the caller goes away
-// later, the call goes on.
+// Once sends a payment that needs a single call, or any other call that must not be made twice. If
+// the caller's context has already ended, Once sends nothing. If the context ends later, the call
+// continues.
 func (c *Client) Once(ctx context.Context, call Call) Reply {
 	if err := ctx.Err(); err != nil {
 		return Reply{Trouble: CodeNotSent, Cause: err}
@@ -218,7 +218,7 @@ func (c *Client) Once(ctx context.Context, call Call) Reply {
 	return c.Pay(ctx, call)
 }
 
-// Pay sends a call that may move money. The request leaves at most once.
+// Pay sends a call that may move money. It sends the request at most once.
 func (c *Client) Pay(ctx context.Context, call Call) Reply {
 	ctx, cancel := context.WithTimeout(ctx, c.payDeadline)
 	defer cancel()
@@ -227,8 +227,8 @@ func (c *Client) Pay(ctx context.Context, call Call) Reply {
 
 // send sends one request and returns its result.
 func (c *Client) send(ctx context.Context, via *http.Client, call Call) Reply {
-	// GotConn comes after dialling and TLS, and before the first byte of the request.
-	// Until then certainly nothing was sent.
+	// GotConn is called after dialling and TLS, and before the first byte of the request. Before
+	// GotConn certainly nothing was sent.
 	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
@@ -244,9 +244,9 @@ func (c *Client) send(ctx context.Context, via *http.Client, call Call) Reply {
 	case err != nil:
 		return Reply{Trouble: broken(err), Cause: WithoutURL(err)}
 	}
-	defer func() { _ = res.Body.Close() }() // the body was read, or err says why not
+	defer func() { _ = res.Body.Close() }() // the body was read, or err already reports why not
 	if res.StatusCode < http.StatusOK {
-		// After a 101 the body is no answer, and no deadline ends it.
+		// After a 101 the body is not an HTTP response, and no deadline ends it.
 		return Reply{Status: res.StatusCode, Trouble: CodeUnreadable, Cause: fmt.Errorf("HTTP %d", res.StatusCode)}
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, bodyLimit+1))
@@ -287,12 +287,12 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) 
 	req.Header.Set("User-Agent", "kobo")
 	if call.Body != nil {
 		req.Header.Set("Content-Type", "application/json")
-		req.GetBody = nil // so that net/http cannot send the body again
+		req.GetBody = nil // without GetBody net/http cannot send the body again
 	}
 	return req, nil
 }
 
-// broken returns the code of a failure after the first byte was sent.
+// broken returns the code of a failure that happened after the first byte was sent.
 func broken(err error) string {
 	var netErr net.Error
 	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &netErr) && netErr.Timeout() {
@@ -301,7 +301,7 @@ func broken(err error) string {
 	return CodeConnection
 }
 
-// WithoutURL takes the URL out of an error of net/http. The URL may hold a reference, a
+// WithoutURL returns an error of net/http without its URL. The URL may contain a reference, a phone
 // number or a key.
 func WithoutURL(err error) error {
 	var u *url.Error

@@ -26,7 +26,7 @@ func newClient(t *testing.T, base string) *Client {
 
 var post = Call{Method: http.MethodPost, Path: "/pay?number=08031234588", Body: map[string]string{"bvn": "22222222222"}}
 
-// raw returns a server whose handler has the bare connection.
+// raw starts a TCP server that passes each bare connection to talk, and returns its address.
 func raw(t *testing.T, talk func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -49,7 +49,7 @@ func raw(t *testing.T, talk func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// readRequest reads one request from a connection, or returns false.
+// readRequest reads one request from a connection. It reports whether that succeeded.
 func readRequest(r *bufio.Reader) bool {
 	req, err := http.ReadRequest(r)
 	if err != nil {
@@ -93,7 +93,7 @@ func TestNothingWasSent(t *testing.T) {
 func TestUnknownOutcomes(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 	for name, c := range map[string]struct {
-		answer string // then the connection is closed
+		answer string // the server sends this and closes the connection
 		code   string
 	}{
 		"closed":               {"", CodeConnection},
@@ -122,7 +122,7 @@ func TestUnknownOutcomes(t *testing.T) {
 				}
 				requests.Add(1)
 				text, held := strings.CutSuffix(c.answer, "hold")
-				_, _ = io.WriteString(conn, text) // the client may have had enough
+				_, _ = io.WriteString(conn, text) // the client may already have stopped reading
 				if held {
 					_, _ = in.ReadByte() // until the client gives up
 				}
@@ -156,9 +156,9 @@ func TestARefusalIsAnAnswer(t *testing.T) {
 	}
 }
 
-// The server answers once on each connection, and then drops the next request. On a
-// kept connection net/http would send such a request again, since its header calls the
-// request idempotent.
+// The server responds to the first request on each connection, and drops the second. On a kept
+// connection net/http would send the dropped request again, because its Idempotency-Key header
+// marks it as idempotent.
 func TestPaymentsNeverLeaveTwice(t *testing.T) {
 	var requests, connections atomic.Int32
 	address := raw(t, func(conn net.Conn) {
@@ -169,7 +169,7 @@ func TestPaymentsNeverLeaveTwice(t *testing.T) {
 			if n > 0 {
 				return
 			}
-			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}") // seen by the count
+			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}") // the request counter reveals a failed write
 		}
 	})
 	call := post
@@ -185,7 +185,7 @@ func TestPaymentsNeverLeaveTwice(t *testing.T) {
 		t.Errorf("%d requests on %d connections for %d payments", requests.Load(), connections.Load(), payments)
 	}
 
-	// A plain net/http client does send the request twice here.
+	// An ordinary net/http client does send the request twice here.
 	requests.Store(0)
 	careless := &http.Client{Transport: transport(true)}
 	for range payments {
@@ -195,7 +195,7 @@ func TestPaymentsNeverLeaveTwice(t *testing.T) {
 		}
 		req.Header.Set("Idempotency-Key", "1")
 		if res, err := careless.Do(req); err == nil {
-			_, _ = io.Copy(io.Discard, res.Body) // so that the connection is used again
+			_, _ = io.Copy(io.Discard, res.Body) // so that the client reuses the connection
 			_ = res.Body.Close()
 		}
 	}

@@ -9,27 +9,27 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Issuer issues payment cards to a company's customers. Each card has an account
-// at the issuer. The fintech funds it in advance from its own account there.
+// Issuer issues payment cards to a company's customers. Each card has an account at the issuer. The
+// fintech funds that account in advance from the fintech's account at the issuer.
 //
-// No full card number passes through here, with one exception: the number printed
-// on a physical card goes to the issuer.
+// No full card number passes through this interface, with one exception: the number printed on a
+// physical card is sent to the issuer.
 type Issuer interface {
-	// Name is the issuer's name for people, as in "<provider> API Error:".
+	// Name returns the issuer's display name, as in "<provider> API Error:".
 	Name() string
-	// OpenCardholder registers a customer at the issuer and returns the issuer's id.
-	// It moves no money: a failure is an *Error. A second call registers the customer
-	// again, and the first registration stays unused.
+	// OpenCardholder registers a customer at the issuer and returns the issuer's id. It moves no
+	// money, so a failure is an *Error. A second call registers the customer again, and the first
+	// registration stays unused.
 	OpenCardholder(ctx context.Context, h Cardholder) (id string, err error)
-	// CreateCard issues a card. After a lost answer the caller looks for the card
-	// among the cardholder's before it asks for another.
+	// CreateCard issues a card. If the issuer's reply is lost, the caller first looks for the card
+	// on the cardholder's list. Only then may the caller order again.
 	CreateCard(ctx context.Context, o CardOrder) CardAnswer
-	// Cards lists all the cards of a cardholder: the whole list or an *Error.
+	// Cards returns the complete list of a cardholder's cards, or an *Error.
 	Cards(ctx context.Context, cardholder string) ([]IssuedCard, error)
-	// Card finds one card.
+	// Card returns one card.
 	Card(ctx context.Context, cardID string) (IssuedCard, error)
-	// CardToken makes a token with a short life. With the token a customer's browser
-	// or phone reads the card's secrets from the issuer.
+	// CardToken creates a short-lived token. With the token a customer's browser or phone reads the
+	// card's secrets from the issuer.
 	CardToken(ctx context.Context, cardID string) (CardToken, error)
 	// SendDefaultPIN sends the card's first PIN to the cardholder. It returns the
 	// issuer's message.
@@ -37,11 +37,11 @@ type Issuer interface {
 	// FundCard moves money into a card's account. It never repeats a request that
 	// may have been executed.
 	FundCard(ctx context.Context, f CardFunding) Answer
-	// RequeryFunding asks for the outcome of a funding. Missing means that the
-	// issuer guarantees a complete list, and the funding is not on the list.
+	// RequeryFunding asks for the outcome of a funding. Missing means that the issuer's list is
+	// guaranteed to be complete and does not contain the funding.
 	RequeryFunding(ctx context.Context, f CardFunding) Answer
-	// ParseCardNotice reads a notification of the issuer. It first checks that the
-	// issuer sent the notification, and returns ErrForged if not.
+	// ParseCardNotice reads a notification from the issuer. It first checks that the issuer sent
+	// the notification, and returns ErrForged if not.
 	ParseCardNotice(header http.Header, body []byte) (CardNotice, error)
 }
 
@@ -53,27 +53,27 @@ type Cardholder struct {
 	Address                         CardholderAddress
 }
 
-// CardholderAddress is the billing address.
+// CardholderAddress is a cardholder's billing address.
 type CardholderAddress struct {
 	Line1, Line2, City, State, PostalCode, Country string
 }
 
-// CardOrder is a card to issue.
+// CardOrder is an order for a new card.
 type CardOrder struct {
-	Reference  string // ours, permanent
-	Cardholder string // the issuer's id
+	Reference  string // our own permanent reference
+	Cardholder string // the issuer's id of the cardholder
 	Type       string // virtual or physical
 	Brand      string // Verve, Visa, MasterCard, AfriGo
 	Currency   string
-	// Number is printed on a physical card. Only the issuer gets it.
+	// Number is printed on a physical card. Only the issuer receives it.
 	Number     secret.Text
 	SendPINSMS bool
 }
 
-// IssuedCard is a card as its issuer shows it, without the card number.
+// IssuedCard is a card as its issuer reports it, without the card number.
 type IssuedCard struct {
-	ID        string // the issuer's
-	Reference string // ours, if the issuer returns it
+	ID        string // the issuer's id of the card
+	Reference string // our reference, if the issuer returns it
 	Account   string // the issuer's id of the card's account
 	Type      string
 	Brand     string
@@ -85,25 +85,26 @@ type IssuedCard struct {
 	CreatedAt               time.Time
 }
 
-// CardAnswer is the result of an order.
+// CardAnswer is the result of a CardOrder.
 type CardAnswer struct {
 	Answer
-	Card IssuedCard // if Confirmed
+	Card IssuedCard // set if the outcome is Confirmed
 }
 
-// CardToken reads a card's secrets. It is never stored and never logged.
+// CardToken is a token with which a card's secrets can be read. It is never stored and never
+// logged.
 type CardToken struct {
 	Value     secret.Text
 	ExpiresIn time.Duration
 }
 
-// CardFunding is money for a card.
+// CardFunding is a transfer of money to a card's account.
 type CardFunding struct {
-	Reference string // ours, permanent
+	Reference string // our own permanent reference
 	Account   string // IssuedCard.Account
 	Amount    money.Kobo
-	Since     time.Time // when the intent was committed; no older transfer can be the funding. Zero: not known
-	Issued    string    // the issuer's own id of the transfer; "" before there is one
+	Since     time.Time // when the intent was committed, so an older transfer cannot be this funding; zero if not known
+	Issued    string    // the issuer's id of the transfer; "" before the issuer has reported it
 }
 
 // CardNoticeKind is the subject of a card notification.
@@ -113,19 +114,19 @@ type CardNoticeKind string
 const (
 	CardAuthorization CardNoticeKind = "authorization" // the issuer asks whether a payment may pass
 	CardBalance       CardNoticeKind = "balance"       // the issuer asks for the balance
-	CardActivity      CardNoticeKind = "activity"      // something happened, and is recorded
+	CardActivity      CardNoticeKind = "activity"      // an event that is only recorded
 	CardEnded         CardNoticeKind = "ended"         // the card was terminated
-	CardNothing       CardNoticeKind = ""              // not used
+	CardNothing       CardNoticeKind = ""              // a notification that we do not use
 )
 
 // CardNotice is a notification of an issuer.
 type CardNotice struct {
 	Kind   CardNoticeKind
-	ID     string // the id of the occurrence, the same in every notification about it
-	Word   string // the issuer's own word for the kind: transaction.created
-	Card   string // the issuer's id
+	ID     string // the id of the event; repeated notifications of the event have the same id
+	Word   string // the issuer's word for the kind, such as transaction.created
+	Card   string // the issuer's id of the card
 	Amount money.Kobo
 	At     time.Time
-	// Reply is the body of the HTTP answer to the issuer.
+	// Reply is the body of the HTTP response to the issuer.
 	Reply []byte
 }

@@ -12,9 +12,10 @@ const (
 	listRetry = 5 * time.Minute
 )
 
-// SyncDue copies the lists of the providers whose copy is due now: every six hours, or
-// five minutes after a failure. Take plans the next copy if one is due by a time. Only
-// one of several programs on a database gets true from take.
+// SyncDue calls sync for each provider whose list is due for copying. A list is due every six
+// hours, or five minutes after a failure. Take reports whether the copy is due by the given time
+// and, if so, plans the next copy. If several programs share a database, take returns true in only
+// one of them.
 func SyncDue[P any](
 	ctx context.Context, now time.Time, providers map[string]P,
 	take func(ctx context.Context, name string, by, next time.Time) (bool, error),

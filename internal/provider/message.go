@@ -8,10 +8,10 @@ import (
 
 const messageLimit = 200
 
-// These patterns find personal data and secrets in a provider's sentence. Numbers
-// of phones, accounts and cards have more digits than a price. Addresses hold an @.
-// A token is long, or begins like one. A secret follows its name, as in "PIN 1234"
-// and "api_key=abc", and not in "Invalid PIN".
+// These patterns find personal data and secrets in a provider's message. Phone, account and card
+// numbers have more digits than a price. Email addresses contain an @. A token is long, or has the
+// prefix of a token. A secret follows its name, as in "PIN 1234" and "api_key=abc", but not in
+// "Invalid PIN".
 var (
 	personal = regexp.MustCompile(`\d(?:[ -]?\d){6,}|\S+@\S+`)
 	tokens   = regexp.MustCompile(`[A-Za-z0-9+/=_.-]{40,}|\beyJ[\w.-]+|\b[sp]k_\w+`)
@@ -19,8 +19,8 @@ var (
 		`(?:\s*[:=]\s*\S+|(?:\s+(?:is|was|code))?\s+\S*\d\S*)`)
 )
 
-// Message returns a provider's sentence as a company may read it: on one line, without
-// personal data, at most 200 characters.
+// Message returns a provider's message in a form that a company may read. The result is one line of
+// at most 200 characters, without personal data.
 func Message(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
 	s = secrets.ReplaceAllString(s, "$1 …")

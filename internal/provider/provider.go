@@ -1,10 +1,9 @@
-// Package provider holds the interfaces of the providers behind Kobo: banks,
-// billers, card issuers and custodians of crypto addresses.
+// Package provider defines the interfaces of the providers behind Kobo: banks, billers, card
+// issuers and custodians of crypto addresses.
 //
-// A plug is a package below this folder. It speaks one provider's wire format and
-// implements one or more of the interfaces. Plugs know no business. A call that may
-// have moved money returns an Answer, whose zero value means "unknown". It never
-// returns a bare error.
+// A plug is a package below this folder. It speaks one provider's wire format and implements one or
+// more of the interfaces. Plugs contain no business rules. A call that may have moved money returns
+// an Answer, whose zero value means "unknown". Such a call never returns a bare error.
 package provider
 
 import (
@@ -18,12 +17,11 @@ import (
 // Outcome is the result of a call that may have moved money.
 type Outcome int8
 
-// The three outcomes. Confirmed and Rejected need a definite answer of the
-// provider.
+// The three outcomes. Confirmed and Rejected require a definite reply from the provider.
 const (
-	Unknown   Outcome = iota // done or not: keep the debit, and ask again
-	Confirmed                // done
-	Rejected                 // not done, and never done later under this reference
+	Unknown   Outcome = iota // executed or not: the caller leaves the debit in place and asks again
+	Confirmed                // executed
+	Rejected                 // not executed, and never executed later under this reference
 )
 
 // String returns the outcome's name in lower case.
@@ -38,36 +36,35 @@ func (o Outcome) String() string {
 	}
 }
 
-// Answer is what a provider says about one reference.
+// Answer is what a provider reports about one reference.
 type Answer struct {
 	Outcome Outcome
-	// Missing is true when a requery says "no such reference". The outcome stays
-	// Unknown. After the grace period the caller may take it as a refusal
-	// (completion.md §3).
+	// Missing is true when a requery finds no such reference. The outcome stays Unknown. After the
+	// grace period the caller may treat the operation as refused (completion.md §3).
 	Missing bool
-	// Reversed is true when the money went out and came back. The outcome is
-	// Rejected. The caller may have told the company of a success before.
+	// Reversed is true when the money went out and was returned. The outcome is Rejected. The
+	// company may have received a success event before.
 	Reversed bool
-	// Reference is the provider's own id of the transaction, if known.
+	// Reference is the provider's identifier of the transaction, if known.
 	Reference string
-	// Code is one word for machines and operators: a provider's response code,
-	// or one of the Code constants.
+	// Code is one word for machines and operators: a provider's response code, or one of the Code
+	// constants.
 	Code string
-	// Message is the provider's words, without personal data, at most 200
-	// characters: a company may read it.
+	// Message is the provider's message without personal data, at most 200 characters. A company
+	// may read it.
 	Message string
-	// Token is the token for a prepaid meter, for utility purchases.
+	// Token is the token that a purchase for a prepaid meter yields.
 	Token string
-	// Charge is the provider's charge on top of the amount, if the answer says so.
+	// Charge is the provider's charge on top of the amount, if the provider reports it.
 	Charge money.Kobo
 }
 
 // Codes that are the same for all providers.
 const (
-	CodeNotSent     = "not_sent"     // no byte was sent to the provider: Rejected
-	CodeTimeout     = "timeout"      // no answer before the deadline
-	CodeConnection  = "connection"   // the connection broke after we began to write
-	CodeUnreadable  = "unreadable"   // the answer is not in the provider's format
+	CodeNotSent     = "not_sent"     // no byte was sent to the provider, so the outcome is Rejected
+	CodeTimeout     = "timeout"      // no response before the deadline
+	CodeConnection  = "connection"   // the connection broke after we began to send
+	CodeUnreadable  = "unreadable"   // the response is not in the provider's format
 	CodeServerError = "server_error" // HTTP 5xx, 408 or 429
 	CodeDuplicate   = "duplicate"    // the reference was used before, perhaps with success
 )
@@ -76,11 +73,11 @@ const (
 type Error struct {
 	Provider string // the provider's name, as in "<provider> API Error:"
 	Code     string
-	Message  string // the provider's words, without personal data
+	Message  string // the provider's message, without personal data
 	Cause    error  // for operators
 }
 
-// Error returns the line for logs.
+// Error returns the error as one line for logs.
 func (e *Error) Error() string {
 	s := e.Provider + ": " + e.Code + ": " + e.Message
 	if e.Cause != nil {
@@ -92,8 +89,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// AsError returns the Error that err is or wraps. Any other error stands for an
-// unreadable answer.
+// AsError returns the Error that err is or wraps. Any other error becomes an Error with
+// CodeUnreadable.
 func AsError(provider string, err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -102,10 +99,10 @@ func AsError(provider string, err error) *Error {
 	return &Error{Provider: provider, Code: CodeUnreadable, Cause: err}
 }
 
-// ServiceKind is the kind of goods that a biller's service sells.
+// ServiceKind is the type of product that a biller's service sells.
 type ServiceKind string
 
-// The four kinds, spelled as transactions show them (`type` in the contract).
+// The four kinds, spelled as in the field `type` of transactions in the API contract.
 const (
 	Airtime ServiceKind = "AIRTIME"
 	Data    ServiceKind = "DATA"
@@ -113,48 +110,49 @@ const (
 	Utility ServiceKind = "UTILITY"
 )
 
-// Biller sells airtime, data, TV and power. It may be an EntityVerifier too.
+// Biller sells airtime, data, TV and power. It may also be an EntityVerifier.
 type Biller interface {
-	// Name is the provider's name for people: "Safe Haven".
+	// Name returns the provider's display name, such as "Safe Haven".
 	Name() string
 	// Services, Categories and Products list the catalogue. A failure is an *Error.
 	Services(ctx context.Context) ([]Service, error)
 	Categories(ctx context.Context, serviceCode string) ([]Category, error)
 	Products(ctx context.Context, categoryCode string) ([]Product, error)
-	// Pay buys. The purchase's Reference is ours and permanent. Requery asks by it
-	// after a lost answer. Pay never repeats a request that may have been executed.
+	// Pay buys a product. The purchase's Reference is ours and permanent. If the reply is lost,
+	// Requery asks for the outcome by this reference. Pay never repeats a request that may have
+	// been executed.
 	Pay(ctx context.Context, p Purchase) Answer
-	// Requery asks for the outcome of a purchase, by our reference and by the time
-	// of its intent.
+	// Requery asks for the outcome of a purchase. It takes our reference and the time of the
+	// intent.
 	Requery(ctx context.Context, reference string, begun time.Time) Answer
 }
 
-// Service is one line of a biller's trade, such as Data.
+// Service is a type of product that a biller sells, such as data bundles.
 type Service struct {
-	Code string // the biller's id
+	Code string // the biller's id of the service
 	Name string
 	Kind ServiceKind
 }
 
 // Category is one vendor within a service, such as a mobile network.
 type Category struct {
-	Code string // the biller's id
+	Code string // the biller's id of the category
 	Name string
-	// Vendor is the vendor in one word of capitals, the same at every biller: MTN,
-	// DSTV, IKEJA. Two billers sell the same if their words are equal. Never empty.
+	// Vendor is one word in capitals that names the vendor, such as MTN, DSTV or IKEJA. It is never
+	// empty. The word is the same at every biller: equal words mean the same vendor.
 	Vendor string
 }
 
-// Product is one thing on sale in a category.
+// Product is one item that a buyer can choose in a category.
 type Product struct {
-	Code     string // the biller's key; opaque
+	Code     string // the biller's identifier, which only the biller interprets
 	Name     string // may be empty
 	Validity string // may be empty
 	Amount   money.Kobo
-	Fixed    bool // false: the buyer chooses the amount
+	Fixed    bool // false if the buyer chooses the amount
 }
 
-// Purchase is one thing to buy. Kind decides which of the numbers is set.
+// Purchase is an order for one product. Kind decides which of the numbers is set.
 type Purchase struct {
 	Reference string
 	Begun     time.Time // when the intent was committed
@@ -164,6 +162,6 @@ type Purchase struct {
 	Amount    money.Kobo
 	Phone     string // airtime, data: 11 digits
 	Card      string // cable TV: smartcard or IUC number
-	Meter     string // utility
+	Meter     string // utility: the meter number
 	VendType  string // utility: PREPAID or POSTPAID
 }

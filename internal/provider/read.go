@@ -11,9 +11,9 @@ import (
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 )
 
-// The limits of reads. A read has three tries, and at most 32 reads run at once.
-// After 10 failures among the last 20 tries there is a rest of five seconds, which
-// lets an overloaded provider recover.
+// The limits of reads. A read has three tries, and at most 32 reads run concurrently. If 10 of the
+// last 20 tries failed, no read is sent for five seconds. The pause lets an overloaded provider
+// recover.
 const (
 	readTries      = 3
 	breakerFailed  = 10
@@ -27,8 +27,8 @@ const (
 
 var errInTrouble = errors.New("the answer is incomplete")
 
-// readPolicy returns the policy of reads. The library repeats POST requests too, so
-// payments never use this policy.
+// readPolicy returns the retry policy of reads. The library also repeats POST requests, so payments
+// never use this policy.
 func readPolicy() failsafe.Executor[Reply] {
 	retry := retrypolicy.NewBuilder[Reply]().
 		WithMaxAttempts(readTries).
@@ -45,8 +45,8 @@ func readPolicy() failsafe.Executor[Reply] {
 	return failsafe.With[Reply](retry, turn, breaker)
 }
 
-// Read sends a call that may be repeated: a list, a token, a requery. Read tries
-// again, until ReadDeadline, unless the whole answer was read.
+// Read sends a call that may be repeated, such as a list, a token request or a requery. It tries
+// again, until ReadDeadline, unless the whole response was read.
 func (c *Client) Read(ctx context.Context, call Call) Reply {
 	ctx, cancel := context.WithTimeout(ctx, c.readDeadline)
 	defer cancel()

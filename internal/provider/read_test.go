@@ -11,7 +11,7 @@ import (
 
 var list = Call{Method: http.MethodGet, Path: "/list"}
 
-// counted returns a server that answers the nth request with the nth status. All further
+// counted returns a server that responds to the nth request with the nth status. All further
 // requests get the last status.
 func counted(t *testing.T, statuses ...int) (*httptest.Server, *atomic.Int32) {
 	var n atomic.Int32
@@ -45,7 +45,7 @@ func TestReadsAreRepeated(t *testing.T) {
 	}
 }
 
-// After many failures reads rest for a while.
+// After many failed reads the circuit breaker opens, and further reads fail without a request.
 func TestBreaker(t *testing.T) {
 	s, n := counted(t, 500)
 	c := newClient(t, s.URL)
@@ -58,14 +58,14 @@ func TestBreaker(t *testing.T) {
 	if got := n.Load(); got < breakerFailed || got > breakerOf {
 		t.Errorf("%d requests reached a provider on its knees", got)
 	}
-	// Payments never wait and are never repeated.
+	// The breaker does not affect payments, which never wait and are never repeated.
 	before := n.Load()
 	if r := c.Pay(t.Context(), list); r.Trouble != CodeServerError || n.Load() != before+1 {
 		t.Errorf("%+v", r)
 	}
 }
 
-// Refusals are answers, and do not open the circuit breaker.
+// A refusal is a complete response, so it does not open the circuit breaker.
 func TestRefusalsAreNoFailures(t *testing.T) {
 	s, n := counted(t, 404)
 	c := newClient(t, s.URL)

@@ -8,24 +8,23 @@ import (
 	"strings"
 )
 
-// Routes name the provider of new work: by kind ("DATA"), or by kind and detail
-// ("DATA/MTN"). A line with a detail counts before the line of its kind, and that
-// line before the default ("*").
+// Routes map new work to a provider: by kind ("DATA"), or by kind and detail ("DATA/MTN"). A route
+// with a detail takes precedence over the route of its kind. The default route ("*") comes last.
 //
-// A route decides where work begins. Work that has begun stays with its provider.
+// A route chooses the provider only when work begins. Work that has begun stays with its provider.
 type Routes map[string]string
 
-// AnyKind is the default route.
+// AnyKind is the key of the default route.
 const AnyKind = "*"
 
-// RouteForm is the form of one list of routes, for error messages.
+// RouteForm describes one list of routes, for error messages.
 type RouteForm struct {
 	Example string // such as "DATA=biller or DATA/MTN=biller"
 	Noun    string // such as "kind of service"
 	Kinds   []string
 }
 
-// ParseRoutes reads "DATA=vtpass, DATA/GLO=main, *=main".
+// ParseRoutes parses a text such as "DATA=vtpass, DATA/GLO=main, *=main".
 func ParseRoutes(text string, f RouteForm) (Routes, error) {
 	out, all := Routes{}, []error(nil)
 	for _, line := range strings.Split(text, ",") {
@@ -49,7 +48,8 @@ func ParseRoutes(text string, f RouteForm) (Routes, error) {
 	return out, errors.Join(all...)
 }
 
-// Otherwise returns the routes with a default, unless they have one.
+// Otherwise returns the routes with the given provider as default, unless the routes already have a
+// default.
 func (r Routes) Otherwise(name string) Routes {
 	out := maps.Clone(r)
 	if out[AnyKind] == "" {
@@ -58,11 +58,11 @@ func (r Routes) Otherwise(name string) Routes {
 	return out
 }
 
-// Names returns the providers that the routes name, in order.
+// Names returns the names of the providers in the routes, sorted and without duplicates.
 func (r Routes) Names() []string { return slices.Compact(slices.Sorted(maps.Values(r))) }
 
-// For returns the provider of a kind and a detail; "" if no route names one. A route to a
-// provider that is unfit does not count.
+// For returns the provider of a kind and a detail, or "" if no route matches. It skips a route
+// whose provider is not fit.
 func (r Routes) For(kind, detail string, fit func(name string) bool) string {
 	for _, what := range []string{kind + "/" + detail, kind, AnyKind} {
 		if name := r[what]; name != "" && fit(name) {
@@ -72,8 +72,8 @@ func (r Routes) For(kind, detail string, fit func(name string) bool) string {
 	return ""
 }
 
-// The kinds of work that have routes among banks. The identity check before an
-// account is opened has the route of the account.
+// The kinds of work that have routes among banks. An identity check that precedes an account takes
+// the route of the account.
 const (
 	CorporateAccounts = "CORPORATE"
 	CustomerAccounts  = "CUSTOMER"
@@ -81,31 +81,31 @@ const (
 	Payouts           = "PAYOUT"
 )
 
-// BankRoutes is the form of routes among banks. The detail is a company.
+// BankRoutes describes routes among banks. The detail of such a route is a company.
 var BankRoutes = RouteForm{
 	"PAYOUT=bank or PAYOUT/COMPANY=bank", "kind of work", []string{CorporateAccounts, CustomerAccounts, VirtualAccounts, Payouts},
 }
 
 // Router chooses the provider of new work, and finds the provider of earlier work.
 type Router[T any] struct {
-	All    map[string]T // by their names in the configuration
+	All    map[string]T // by provider name in the configuration
 	Routes Routes
 }
 
-// Only returns a router to one provider.
+// Only returns a router that chooses the same provider for all work.
 func Only[T any](name string, one T) Router[T] {
 	return Router[T]{map[string]T{name: one}, Routes{AnyKind: name}}
 }
 
-// For returns the provider of new work for a company. Without a provider the name is "".
+// For returns the provider of new work for a company. If there is no provider, the name is "".
 func (r Router[T]) For(kind, company string) (name string, of T) {
 	name = r.Routes.For(kind, company, func(name string) bool { _, there := r.All[name]; return there })
 	return name, r.All[name]
 }
 
-// Named returns a provider by its name; the zero value if the provider is not configured.
+// Named returns a provider by its name, or the zero value if the provider is not configured.
 func (r Router[T]) Named(name string) T { return r.All[name] }
 
-// NotConfigured is the answer of a provider that is not configured any more: nobody
-// knows the outcome.
+// NotConfigured is the Answer for a provider that has been removed from the configuration. Its
+// outcome is Unknown.
 var NotConfigured = Answer{Code: "not_configured", Message: "The provider is not configured"}

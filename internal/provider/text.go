@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// ReadObject reads a body that is one JSON object. It returns false for any other
-// body.
+// ReadObject decodes a body that is one JSON object into v. It returns false for any other body.
 func ReadObject(body []byte, v any) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) && json.Unmarshal(body, v) == nil
 }
 
-// ReadPart reads a part of an answer. It returns false if the part is absent, null
-// or of another shape.
+// ReadPart decodes a part of a response into v. It returns false if the part is absent, null or of
+// a different shape.
 func ReadPart(part json.RawMessage, v any) bool {
 	return len(part) > 0 && string(part) != "null" && json.Unmarshal(part, v) == nil
 }
 
-// Text is a JSON value that may be a string, a number or a boolean. Any other value
-// is an empty Text.
+// Text is a JSON value that may be a string, a number or a boolean. Any other value becomes an
+// empty Text.
 type Text string
 
-// UnmarshalJSON never fails, since one odd field must not make an answer unreadable.
+// UnmarshalJSON decodes a value and never fails, since one odd field must not make a response
+// unreadable.
 func (t *Text) UnmarshalJSON(b []byte) error {
 	*t = ""
 	var s string
@@ -44,7 +44,8 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 // First returns the first value that is not empty.
 func First[T ~string](values ...T) string { return string(cmp.Or(values...)) }
 
-// Words returns the set of the words of a text: codes or statuses with one meaning.
+// Words splits a text into the set of its words. Plugs use it for codes or statuses that share a
+// meaning.
 func Words(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(text) {
@@ -53,7 +54,7 @@ func Words(text string) map[string]bool {
 	return out
 }
 
-// Number reads a whole number; 0 stands for anything else.
+// Number converts a text to a whole number. It returns 0 for any other text.
 func Number[T ~string](t T) int {
 	n, err := strconv.Atoi(string(t))
 	if err != nil {
@@ -62,7 +63,7 @@ func Number[T ~string](t T) int {
 	return n
 }
 
-// Instant reads a time in ISO 8601; the zero time stands for anything else.
+// Instant converts a time in ISO 8601. It returns the zero time for any other text.
 func Instant[T ~string](t T) time.Time {
 	at, err := time.Parse(time.RFC3339, string(t))
 	if err != nil {

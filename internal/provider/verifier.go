@@ -6,25 +6,25 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Verifier proves that a person owns a Bank Verification Number (BVN). The proof is
-// a one-time password (OTP), sent to the phone on the record of the BVN.
+// Verifier proves that a person owns a Bank Verification Number (BVN). The proof is a one-time
+// password (OTP), which is sent to the phone number registered for the BVN.
 //
-// No money of a company moves here. But a start costs a fee and sends an SMS, so
-// neither call is ever repeated. Rejected means that the provider refused, or that
-// nothing was sent. Unknown means that an OTP may be on its way.
+// The calls move no money of a company. But a start costs a fee and sends an SMS, so neither call
+// is ever repeated. Rejected means that the provider refused, or that nothing was sent. Unknown
+// means that an OTP may have been sent.
 type Verifier interface {
-	// Start sends an OTP. If Confirmed, Answer.Reference is the provider's session
-	// for Confirm and OpenAccount. A second Start sends another OTP, and its session
-	// replaces the first.
+	// Start sends an OTP. If the outcome is Confirmed, Answer.Reference is the provider's OTP
+	// session for Confirm and OpenAccount. A second Start sends a new OTP, and the new OTP session
+	// replaces the first OTP session.
 	Start(ctx context.Context, s IdentityStart) Answer
-	// Confirm hands the OTP in. If Confirmed, Answer.Reference is the verified
-	// session.
+	// Confirm sends the OTP to the provider. If the outcome is Confirmed, Answer.Reference is the
+	// verified OTP session.
 	Confirm(ctx context.Context, c IdentityConfirm) Answer
 }
 
 // IdentityStart names the person whose identity is to be proven.
 type IdentityStart struct {
-	Reference string // ours, for providers that keep a reference
+	Reference string // our reference, for providers that store a reference
 	BVN       secret.Text
 }
 

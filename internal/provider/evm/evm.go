@@ -1,14 +1,14 @@
-// Package evm is the plug for a node of an Ethereum-like network. It reads the chain
-// block by block, without a vendor.
+// Package evm is the plug for a node of an Ethereum-like network. It reads the chain block by
+// block, without a vendor.
 //
-// A cursor has the number and hash of the last block that was read, and of some before
-// it. If the next block does not follow the last one, the chain was reorganised. Then
-// the plug goes back to the last common block, reports the blocks that are gone, and
-// reads on from there.
+// A cursor holds the number and hash of the last block that was read, and of some earlier blocks.
+// If the next block is not a child of the last block, the chain was reorganised. Then the plug goes
+// back to the last block that is still in the chain. It reports the removed blocks and continues
+// from there.
 //
-// Movements are plain transfers of the native asset, and Transfer logs (ERC-20) of the
-// listed tokens. A contract that sends the native asset leaves no trace in a block, so
-// the plug does not see such a transfer (docs/providers/evm.md).
+// Movements are plain transfers of the native asset, and Transfer logs (ERC-20) of the listed
+// tokens. If a contract sends the native asset, the block does not show the transfer. So the plug
+// does not see it (docs/providers/evm.md).
 package evm
 
 import (
@@ -24,24 +24,24 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Config is one network and a node of it.
+// Config is the configuration of one network and of one of its nodes.
 type Config struct {
 	Network chain.Network
-	URL     secret.Text // the node's URL, which may hold a key
-	// Span is the number of blocks in one batch. BatchSize is the number of questions
-	// in one request, PerSecond the number that the node takes in a second. Zero means
-	// 20, 50 and 100.
+	URL     secret.Text // the node's URL, which may contain a key
+	// Span is the number of blocks in one batch; zero means 20. BatchSize is the number of JSON-RPC
+	// calls in one HTTP request; zero means 50. PerSecond is the number of calls that the node
+	// allows in a second; zero means 100.
 	Span, BatchSize, PerSecond int
 	Deadline                   time.Duration // for one request; zero means 20 s
 	Around                     func(http.RoundTripper) http.RoundTripper
 }
 
-// Plug is a node as a custodian of one network.
+// Plug implements the interface of a custodian by reading a node of one network.
 type Plug struct {
 	network   chain.Network
 	node      *node
 	span      int64
-	memory    int64    // the number of blocks that the cursor remembers
+	memory    int64    // the number of blocks that the cursor stores
 	contracts []string // the tokens' contracts
 }
 
@@ -49,7 +49,7 @@ var _ provider.Custodian = (*Plug)(nil)
 
 const name = "EVM node"
 
-// New returns a plug for one network. It makes no call yet.
+// New returns a plug for one network. It sends no request.
 func New(cfg Config) (*Plug, error) {
 	if cfg.Network.Kind != chain.EVM {
 		return nil, errors.New("evm: the network is not an Ethereum-like one")
@@ -67,22 +67,21 @@ func New(cfg Config) (*Plug, error) {
 	return p, nil
 }
 
-// Name returns the provider's name for people.
+// Name returns the provider's display name.
 func (p *Plug) Name() string { return name }
 
-// Pace returns the network's own pace: nothing is new before the next block.
+// Pace returns the network's time between two blocks, since nothing changes before the next block.
 func (p *Plug) Pace() time.Duration { return time.Duration(p.network.BlockSeconds) * time.Second }
 
-// Address derives the address.
+// Address derives the address at an index of a key.
 func (p *Plug) Address(_ context.Context, n chain.Network, key chain.Key, index int64) (string, error) {
 	return key.Address(n, index)
 }
 
-// Watch has nothing to do, since the plug reads every block and compares it with all
-// addresses.
+// Watch does nothing, since the plug reads every block and compares it with all addresses.
 func (p *Plug) Watch(context.Context, chain.Network, string) (string, error) { return "", nil }
 
-// Unwatch has nothing to do.
+// Unwatch does nothing, since Watch creates no subscription.
 func (p *Plug) Unwatch(context.Context, string) error { return nil }
 
 // ParseNotification refuses all notifications, since a node sends none.
@@ -97,12 +96,12 @@ type receipt struct {
 	BlockHash string    `json:"blockHash"`
 }
 
-// whole reports whether the receipt has all fields that the plug reads. Without a
-// status a transaction must not pass for one without an effect.
+// whole reports whether the receipt has all fields that the plug reads. A receipt without a status
+// must not be read as a failed transaction.
 func (r *receipt) whole() bool { return r.Status != nil && r.Block > 0 && r.BlockHash != "" }
 
-// Inclusion asks for the receipt and for the last block. Only a transaction in a block
-// has a receipt.
+// Inclusion asks the node for the receipt, for the transaction and for the last block. Only a
+// transaction in a block has a receipt.
 func (p *Plug) Inclusion(ctx context.Context, _ chain.Network, hash string) (provider.Inclusion, error) {
 	var head quantity
 	var got *receipt

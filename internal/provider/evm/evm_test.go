@@ -41,7 +41,7 @@ func plug(t *testing.T, n chain.Network, url string, change func(*evm.Config)) *
 	return p
 }
 
-// reader reads a chain like the business.
+// reader reads a chain in the same way as the production code, batch by batch.
 type reader struct {
 	t       *testing.T
 	plug    *evm.Plug
@@ -63,7 +63,7 @@ func (r *reader) ours(_ context.Context, networkID string, addresses []string) (
 	return found, nil
 }
 
-// read returns all new movements, and the blocks that are gone.
+// read returns all new movements, and the number of blocks that are no longer in the chain.
 func (r *reader) read() (told []string, gone int) {
 	r.t.Helper()
 	for {
@@ -105,8 +105,9 @@ func (r *reader) want(what, told string, gone int) {
 	}
 }
 
-// A real chain has ether, two tokens with one name, and withdrawals. A transaction has
-// no effect, the chain is reorganised, and a reader was away.
+// The plug reads a real chain with ether transfers, two tokens of the same name, and withdrawals.
+// The chain is reorganised, so that a transaction is removed. The reader also stays away for many
+// blocks.
 func TestARealChainIsRead(t *testing.T) {
 	c := providertest.NewChain(t)
 	all := new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)
@@ -180,13 +181,13 @@ func TestARealChainIsRead(t *testing.T) {
 		t.Errorf("what waits: %+v %v", at, err)
 	}
 	c.Reorganise(5)
-	c.Mine(90) // longer than anybody remembers
+	c.Mine(90) // more blocks than the cursor stores
 	c.Reorganise(85)
 	c.Mine(1)
 	r.want("after a reorganisation while away", "", 5)
 }
 
-// stub is a node of a chain with one transaction, in block 90 of 100.
+// stub responds as a node of a chain with 100 blocks and one transaction, which is in block 90.
 func stub(w http.ResponseWriter, r *http.Request) {
 	var asked []struct {
 		ID     int
@@ -213,7 +214,7 @@ func stub(w http.ResponseWriter, r *http.Request) {
 		}
 		answers = append(answers, map[string]any{"id": q.ID, "result": result})
 	}
-	_ = json.NewEncoder(w).Encode(answers) // a caller who went away is no concern of a node's
+	_ = json.NewEncoder(w).Encode(answers) // if the caller has gone away, the node ignores it
 }
 
 func TestANodeIsACustodian(t *testing.T) {
@@ -232,7 +233,7 @@ func TestANodeIsACustodian(t *testing.T) {
 	})
 }
 
-// A receipt without a status does not mean a transaction without effect.
+// A receipt without a status is an error, and must not be read as a failed transaction.
 func TestAReceiptIsWhole(t *testing.T) {
 	var receipt atomic.Value
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -255,7 +256,8 @@ func TestAReceiptIsWhole(t *testing.T) {
 	}
 }
 
-// Failed and wrong answers of a node are asked for again, and never used.
+// A failed or wrong response of a node is never used. The plug repeats the request if that may
+// help.
 func TestANodeInTrouble(t *testing.T) {
 	var asked, say atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -300,7 +302,7 @@ func TestANodeInTrouble(t *testing.T) {
 	}
 }
 
-// The node's limit counts questions and not requests.
+// The rate limit counts JSON-RPC calls and not HTTP requests.
 func TestTheLimitCountsQuestions(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `[{"id":2,"result":"0x10"},{"id":0,"result":null},{"id":1,"result":null}]`)
@@ -309,7 +311,7 @@ func TestTheLimitCountsQuestions(t *testing.T) {
 	n := local()
 	p := plug(t, n, server.URL, func(c *evm.Config) { c.PerSecond = 6 })
 	begun := time.Now()
-	for range 4 { // twelve questions: six at once, six within a second
+	for range 4 { // each round makes three calls: six calls pass immediately, and six more within a second
 		if at, err := p.Inclusion(t.Context(), n, "0x1"); err != nil || at.Head != 16 || at.Found || at.Waiting {
 			t.Fatalf("%+v %v", at, err)
 		}

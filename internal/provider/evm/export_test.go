@@ -2,5 +2,5 @@ package evm
 
 import "time"
 
-// Hurry removes the pauses between two tries.
+// Hurry shortens the pause between two tries to a minimum.
 func (p *Plug) Hurry() { p.node.pause = time.Millisecond }

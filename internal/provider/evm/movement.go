@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// transferTopic is the hash of Transfer(address,address,uint256).
+// transferTopic is the hash of the event signature Transfer(address,address,uint256).
 const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 
 type entry struct {
@@ -24,16 +24,16 @@ type entry struct {
 	Removed   bool     `json:"removed"`
 }
 
-// leg is one transfer between two addresses, ours or not.
+// leg is one transfer between two addresses, whether or not we watch them.
 type leg struct {
-	from, to, contract string // folded
+	from, to, contract string // in the folded form of chain.Network.Fold
 	units              *big.Int
 	hash               string
 	block              *block
 	raw                any
 }
 
-// movements returns the transfers in the blocks from or to our addresses.
+// movements returns the transfers in the blocks that go to or come from our addresses.
 func (p *Plug) movements(ctx context.Context, blocks []*block, ours provider.Ours) ([]provider.Movement, error) {
 	legs, err := p.legs(ctx, blocks)
 	if err != nil || len(legs) == 0 {
@@ -56,7 +56,7 @@ func (p *Plug) movements(ctx context.Context, blocks []*block, ours provider.Our
 			if !ok {
 				continue
 			}
-			// A transaction without an effect paid nobody.
+			// A failed transaction credited no recipient.
 			if m.Reverted = l.contract == "" && reverted[l.hash]; m.Reverted && !m.Out {
 				continue
 			}
@@ -69,9 +69,8 @@ func (p *Plug) movements(ctx context.Context, blocks []*block, ours provider.Our
 	return out, nil
 }
 
-// legs returns all transfers of the native asset and of the listed tokens in the blocks.
-// The question for logs has the blocks' hashes, so that the logs are of these very
-// blocks.
+// legs returns all transfers of the native asset and of the listed tokens in the blocks. It
+// requests the logs by block hash, so that they belong to exactly these blocks.
 func (p *Plug) legs(ctx context.Context, blocks []*block) ([]leg, error) {
 	var legs []leg
 	logs := make([][]entry, len(blocks))
@@ -104,8 +103,8 @@ func (p *Plug) legs(ctx context.Context, blocks []*block) ([]leg, error) {
 	return legs, nil
 }
 
-// nativeRaw and tokenRaw are the node's report without its long fields. A company
-// finds them in meta.raw.
+// nativeRaw and tokenRaw are the node's reports without their long fields. A company receives them
+// in meta.raw.
 type nativeRaw struct {
 	Hash      string `json:"hash"`
 	From      string `json:"from"`
@@ -125,7 +124,8 @@ type tokenRaw struct {
 	BlockHash string   `json:"blockHash"`
 }
 
-// tokenLeg reads a log. The transfer of a collectible has the same topic and one more.
+// tokenLeg converts a log to a leg. It ignores the transfer of a collectible, whose log has the
+// same first topic but one additional topic.
 func (p *Plug) tokenLeg(e entry, b *block) (leg, bool) {
 	if len(e.Topics) != 3 || e.Topics[0] != transferTopic || e.Removed || e.BlockHash != b.Hash || e.Data.units.Sign() == 0 {
 		return leg{}, false
@@ -141,7 +141,7 @@ func (p *Plug) tokenLeg(e entry, b *block) (leg, bool) {
 	}}, true
 }
 
-// addressOf returns the address in a topic: the last 20 of its 32 bytes.
+// addressOf returns the address in a topic, which is the last 20 of the topic's 32 bytes.
 func addressOf(topic string) (string, bool) {
 	const pad = len("0x") + 24
 	if len(topic) != pad+40 {
@@ -150,7 +150,7 @@ func addressOf(topic string) (string, bool) {
 	return "0x" + topic[pad:], true
 }
 
-// parties returns the addresses of the legs, each once.
+// parties returns all addresses in the legs, without duplicates.
 func parties(legs []leg) []string {
 	var out []string
 	for _, l := range legs {
@@ -160,8 +160,8 @@ func parties(legs []leg) []string {
 	return slices.Compact(out)
 }
 
-// reverted tells which transactions had no effect. The question is for transfers of the
-// native asset only, since a transaction without an effect leaves no logs.
+// reverted returns, by transaction hash, which transactions failed. It asks only about transfers of
+// the native asset, since a failed transaction has no logs.
 func (p *Plug) reverted(ctx context.Context, legs []leg) (map[string]bool, error) {
 	var calls []call
 	receipts := make([]*receipt, len(legs))
@@ -186,7 +186,8 @@ func (p *Plug) reverted(ctx context.Context, legs []leg) (map[string]bool, error
 	return out, nil
 }
 
-// movement returns a leg as one of its two addresses sees it, if this address is ours.
+// movement returns a leg as a movement of its sender (out) or of its recipient. It returns false if
+// that address is not watched.
 func (p *Plug) movement(l leg, out bool, watched map[string]bool) (provider.Movement, bool) {
 	address, counter := l.to, l.from
 	if out {
@@ -197,7 +198,7 @@ func (p *Plug) movement(l leg, out bool, watched map[string]bool) (provider.Move
 	}
 	raw, err := json.Marshal(l.raw)
 	if err != nil {
-		panic(err) // cannot happen: texts and numbers
+		panic(err) // cannot happen, because the value has only texts and numbers
 	}
 	m := provider.Movement{
 		NetworkID: p.network.ID, Out: out, Units: l.units, Hash: l.hash,

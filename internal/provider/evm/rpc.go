@@ -19,25 +19,25 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// The limits of a request: the length of the answer, the number of tries, and the
-// first pause between two tries.
+// The limits of one request: the size of its response, the number of tries, and the first pause
+// between two tries.
 const (
 	answerLimit = 64 << 20
 	tries       = 4
 	firstPause  = 200 * time.Millisecond
 )
 
-// node is a JSON-RPC node. All questions only read, so each may be repeated.
+// node is a client of a JSON-RPC node. All calls only read, so each may be repeated.
 type node struct {
-	url    string // may hold a key: never shown
+	url    string // may contain a key, so it is never shown
 	http   *http.Client
 	turn   *rate.Limiter
 	batch  int
 	window time.Duration
-	pause  time.Duration // the first one
+	pause  time.Duration // the pause after the first try
 }
 
-// call is one question. Its answer is read into into.
+// call is one JSON-RPC call. Its result is decoded into the field into.
 type call struct {
 	method string
 	params []any
@@ -79,8 +79,8 @@ func newNode(cfg Config) (*node, error) {
 	}, nil
 }
 
-// ask asks the node, with as many questions in one request as the node takes. An answer
-// of null leaves into unchanged.
+// ask makes the calls. One HTTP request contains as many of them as the batch size allows. A null
+// result leaves into unchanged.
 func (n *node) ask(ctx context.Context, calls ...call) error {
 	for len(calls) > 0 {
 		some := calls[:min(n.batch, len(calls))]
@@ -92,8 +92,8 @@ func (n *node) ask(ctx context.Context, calls ...call) error {
 	return nil
 }
 
-// some asks until there is an answer, the caller is gone, or no try is left. An error
-// of the node's own is an answer.
+// some sends one batch of calls. It tries again until a response arrives, the caller's context
+// ends, or no try is left. An error that the node returns is a response, so it is not tried again.
 func (n *node) some(ctx context.Context, calls []call) error {
 	requests := make([]request, len(calls))
 	for i, c := range calls {
@@ -105,7 +105,7 @@ func (n *node) some(ctx context.Context, calls []call) error {
 	}
 	pause := n.pause
 	for try := 1; ; try++ {
-		// Nodes count questions, not requests.
+		// Nodes limit the number of calls, not the number of HTTP requests.
 		if err := n.turn.WaitN(ctx, min(len(calls), n.turn.Burst())); err != nil {
 			return trouble(provider.CodeNotSent, "the rate limit allowed no request before the deadline", err)
 		}
@@ -122,7 +122,7 @@ func (n *node) some(ctx context.Context, calls []call) error {
 	}
 }
 
-// once sends one request. Again reports whether another try may help.
+// once sends one HTTP request. Again reports whether another try may help.
 func (n *node) once(ctx context.Context, body []byte, calls []call) (again bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, n.window)
 	defer cancel()
@@ -135,7 +135,7 @@ func (n *node) once(ctx context.Context, body []byte, calls []call) (again bool,
 	if err != nil {
 		return true, trouble(provider.CodeConnection, "the node did not answer", provider.WithoutURL(err))
 	}
-	defer func() { _ = res.Body.Close() }() // the body was read, or err says why not
+	defer func() { _ = res.Body.Close() }() // the body was read, or err already reports why not
 	if res.StatusCode != http.StatusOK {
 		again = res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests
 		return again, trouble(provider.CodeServerError, "HTTP "+strconv.Itoa(res.StatusCode), nil)
@@ -150,8 +150,8 @@ func (n *node) once(ctx context.Context, body []byte, calls []call) (again bool,
 	return read(text, calls)
 }
 
-// read gives each question its answer. Answers come in any order. A missing answer is a
-// fault of the node.
+// read decodes the result of each call. The results may arrive in any order. A missing result
+// counts as a fault of the node.
 func read(text []byte, calls []call) (again bool, err error) {
 	var replies []reply
 	if err := json.Unmarshal(text, &replies); err != nil {
@@ -178,26 +178,26 @@ func trouble(code, message string, cause error) error {
 	return &provider.Error{Provider: name, Code: code, Message: message, Cause: cause}
 }
 
-// quantity is a number in Ethereum's form: 0x1a.
+// quantity is a number in Ethereum's hexadecimal form, such as 0x1a.
 type quantity int64
 
-// UnmarshalText reads a quantity. Numbers of blocks fit; amounts do not fit, and are of
-// type amount.
+// UnmarshalText decodes a quantity. Block numbers fit into it. Amounts may be larger, so they have
+// the type amount.
 func (q *quantity) UnmarshalText(b []byte) error {
 	v, err := strconv.ParseInt(strings.TrimPrefix(string(b), "0x"), 16, 64)
 	*q = quantity(v)
 	return err
 }
 
-// MarshalText writes a quantity.
+// MarshalText encodes a quantity.
 func (q quantity) MarshalText() ([]byte, error) {
 	return fmt.Appendf(nil, "0x%x", int64(q)), nil
 }
 
-// amount is a number of up to 256 bits.
+// amount is a whole number of up to 256 bits.
 type amount struct{ units big.Int }
 
-// UnmarshalText reads an amount. "0x" is zero.
+// UnmarshalText decodes an amount. The text "0x" means zero.
 func (a *amount) UnmarshalText(b []byte) error {
 	digits := strings.TrimPrefix(string(b), "0x")
 	if len(digits) > 64 {

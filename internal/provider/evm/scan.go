@@ -8,8 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// cursor is the last blocks that were read, oldest first. With the blocks before the
-// last one the plug finds the last common block of a reorganised chain.
+// cursor is the list of the last blocks that were read, oldest first. If the chain was reorganised,
+// the plug searches this list for the last block that is still in the chain.
 type cursor []mark
 
 type mark struct {
@@ -22,7 +22,7 @@ func (c cursor) last() mark { return c[len(c)-1] }
 func (c cursor) text() string {
 	b, err := json.Marshal(c)
 	if err != nil {
-		panic(err) // cannot happen: numbers and texts
+		panic(err) // cannot happen, because a mark has only numbers and texts
 	}
 	return string(b)
 }
@@ -37,12 +37,12 @@ type block struct {
 type transaction struct {
 	Hash  string  `json:"hash"`
 	From  string  `json:"from"`
-	To    *string `json:"to"` // nil if the transaction makes a contract
+	To    *string `json:"to"` // nil if the transaction creates a contract
 	Value amount  `json:"value"`
 }
 
-// Since reads the next blocks. The first time it goes back a little, since the first
-// address may have been paid before.
+// Since reads the next blocks. The first call starts some blocks before the chain's end, since the
+// first address may have been paid earlier.
 func (p *Plug) Since(ctx context.Context, text string, ours provider.Ours) (provider.Batch, error) {
 	if text == "" {
 		start, err := p.start(ctx)
@@ -76,8 +76,8 @@ func (p *Plug) Since(ctx context.Context, text string, ours provider.Ours) (prov
 		at = at[extra:]
 	}
 	out.Cursor = at.text()
-	// Fewer blocks than expected mean that the chain changed during the reading. The
-	// next reading finds out how.
+	// If there are fewer blocks than expected, the chain changed during the read. The next call
+	// handles the change.
 	out.More = at.last().Number < head
 	return out, nil
 }
@@ -90,7 +90,8 @@ func (p *Plug) start(ctx context.Context) (mark, error) {
 	return p.mark(ctx, int64(head)-p.memory)
 }
 
-// mark returns the block with this number, or the chain's first block.
+// mark returns the number and hash of the block with this number. For a negative number it returns
+// the chain's first block.
 func (p *Plug) mark(ctx context.Context, number int64) (mark, error) {
 	var b *block
 	err := p.node.ask(ctx, call{"eth_getBlockByNumber", []any{quantity(max(number, 0)), false}, &bare{&b}})
@@ -103,8 +104,8 @@ func (p *Plug) mark(ctx context.Context, number int64) (mark, error) {
 	return mark{int64(b.Number), b.Hash}, nil
 }
 
-// common cuts the cursor back to the last block that is in the chain, and returns the
-// blocks that are not. One question is enough if the chain only grew.
+// common cuts the cursor back to the last block that is still in the chain. It also returns the
+// hashes of the removed blocks. If the chain only grew, one request is enough.
 func (p *Plug) common(ctx context.Context, at cursor) (kept cursor, gone []string, head int64, err error) {
 	var now quantity
 	var last *block
@@ -118,7 +119,7 @@ func (p *Plug) common(ctx context.Context, at cursor) (kept cursor, gone []strin
 		return at, nil, int64(now), nil
 	}
 	if last == nil && int64(now) < at.last().Number && !p.shorter(ctx, at, int64(now)) {
-		return at, nil, int64(now), nil // this node is behind the one of the last reading
+		return at, nil, int64(now), nil // this node is behind the node that replied to the previous read
 	}
 	found := make([]*block, len(at))
 	calls := make([]call, len(at))
@@ -136,15 +137,15 @@ func (p *Plug) common(ctx context.Context, at cursor) (kept cursor, gone []strin
 	if keep > 0 {
 		return at[:keep], gone, int64(now), nil
 	}
-	// The reorganisation is deeper than the cursor. The plug reads all of the cursor's
-	// blocks again, and as many before them.
+	// The reorganisation is deeper than the cursor. The plug reads all blocks of the cursor again,
+	// and as many blocks before them.
 	start, err := p.mark(ctx, at[0].Number-p.memory)
 	return cursor{start}, gone, int64(now), err
 }
 
-// shorter reports whether a chain that is shorter than the cursor was reorganised. The
-// same chain may also be shorter on a node that lags. On a reorganised chain the last
-// block differs from the cursor's.
+// shorter reports whether a chain that is shorter than the cursor was reorganised. A node that lags
+// also shows a shorter chain. Only on a reorganised chain does the last block differ from the
+// cursor's block of the same number.
 func (p *Plug) shorter(ctx context.Context, at cursor, head int64) bool {
 	for _, m := range at {
 		if m.Number == head {
@@ -156,10 +157,11 @@ func (p *Plug) shorter(ctx context.Context, at cursor, head int64) bool {
 	return false
 }
 
-// bare reads a block whose transactions are hashes, without them.
+// bare decodes a block in which the node lists only the hashes of the transactions. It ignores the
+// hashes.
 type bare struct{ into **block }
 
-// UnmarshalJSON leaves nil for a block that does not exist.
+// UnmarshalJSON decodes a block. A block that does not exist stays nil.
 func (b *bare) UnmarshalJSON(text []byte) error {
 	var v *struct {
 		Number quantity `json:"number"`
@@ -182,8 +184,8 @@ func (p *Plug) blocks(ctx context.Context, from, to int64) ([]*block, error) {
 	return blocks, p.node.ask(ctx, calls...)
 }
 
-// following returns the first part of the blocks, in which each block follows the one
-// before it, and the first follows the cursor's last.
+// following returns the leading blocks that form a chain. Each of them is the child of the block
+// before it. The first of them is the child of the cursor's last block.
 func following(last mark, blocks []*block) []*block {
 	for i, b := range blocks {
 		if b == nil || b.Parent != last.Hash || int64(b.Number) != last.Number+1 {

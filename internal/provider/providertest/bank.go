@@ -11,28 +11,29 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// BankWorld is a bank's plug, the simulated bank, and the wire between them. The bank
-// knows the stories of completion.md §5.
+// BankWorld is the test setup of a bank: its plug, the simulated bank, and the wire between them.
+// The simulated bank implements the stories of completion.md §5.
 type BankWorld struct {
 	Bank     provider.Bank
 	Verifier provider.Verifier
 	Wire     *Wire
 	Paths    BankPaths
-	OTP      string // the right one
-	// BankCode is the code of a bank that can be paid, OwnCode that of this bank.
+	OTP      string // the correct OTP
+	// BankCode is the code of a bank that can be paid, and OwnCode is the code of the simulated
+	// bank.
 	BankCode, OwnCode string
 	Now               func() time.Time
 	// Executed counts how often the bank really carried out a transfer.
 	Executed func(t *testing.T, reference string) int
-	// Credit pays into an account. Silent sends no notification.
+	// Credit pays an amount into an account. If silent is true, the bank sends no notification.
 	Credit func(t *testing.T, account string, amount money.Kobo, silent bool)
-	// Reverse returns the money of a transfer.
+	// Reverse returns the money of a transfer to the sender.
 	Reverse func(t *testing.T, reference string)
-	// Notice is the bank's next notification.
+	// Notice returns the bank's next notification.
 	Notice func(t *testing.T) []byte
 }
 
-// BankPaths are the paths of the bank's calls.
+// BankPaths holds the URL paths of the bank's calls.
 type BankPaths struct {
 	Start, Confirm                       string
 	Open, List, OpenVirtual              string
@@ -40,7 +41,7 @@ type BankPaths struct {
 	VirtualInbound, Transfers, Statement string
 }
 
-// RunBank runs all tests of a bank. Each test has a world of its own.
+// RunBank runs all tests of a bank's plug. Each test creates a new BankWorld.
 func RunBank(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	t.Run("transfers", func(t *testing.T) {
 		runPayments(t, func(t *testing.T) trade {
@@ -59,7 +60,7 @@ func RunBank(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	t.Run("statement", func(t *testing.T) { statement(t, newWorld(t)) })
 }
 
-// order returns a transfer to an account with this ending, after its name enquiry.
+// order makes a name enquiry and returns a transfer to an account whose number has this ending.
 func (w BankWorld) order(t *testing.T, ending string) order {
 	t.Helper()
 	named := w.Bank.NameEnquiry(context.Background(), w.BankCode, "01234567"+ending)
@@ -93,7 +94,7 @@ func names(t *testing.T, w BankWorld) {
 	if a.Name == "" || a.Session == "" || a.BankCode != w.BankCode || a.Account != "0123456788" {
 		t.Errorf("half a name: %+v", a)
 	}
-	for range 2 { // in both forms of a refusal
+	for range 2 { // the two calls get the two forms of a refusal
 		a := w.Bank.NameEnquiry(ctx, w.BankCode, "0123456799")
 		check(t, "nobody's account", a.Answer, refused)
 		if a.Name != "" || a.Message == "" {
@@ -106,7 +107,7 @@ func names(t *testing.T, w BankWorld) {
 	}
 }
 
-// namesInTrouble proves that a failed question does not mean an unknown account.
+// namesInTrouble proves that a failed name enquiry does not mean that the account does not exist.
 func namesInTrouble(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	for _, a := range []struct {
 		name     string
@@ -169,7 +170,8 @@ func (w BankWorld) expectPayout(t *testing.T, reference string) {
 	}
 }
 
-// session returns an identity check whose OTP was sent and, if asked, confirmed.
+// session starts an identity check and returns its OTP session. If confirmed is true, it also
+// confirms the OTP.
 func (w BankWorld) session(t *testing.T, confirmed bool) string {
 	t.Helper()
 	a := w.Verifier.Start(context.Background(), provider.IdentityStart{Reference: id.New(), BVN: secret.NewText("22222222222")})
@@ -181,7 +183,7 @@ func (w BankWorld) session(t *testing.T, confirmed bool) string {
 	return a.Reference
 }
 
-// wants returns a request for a person's account, with the right OTP.
+// wants returns a request for a person's account, with the correct OTP.
 func (w BankWorld) wants(t *testing.T) provider.AccountRequest {
 	return provider.AccountRequest{
 		Reference: id.New(), Phone: "08031234588", Email: "ada@example.test", IdentitySession: w.session(t, false),
@@ -242,8 +244,8 @@ func accounts(t *testing.T, w BankWorld) {
 	}
 }
 
-// accountAccidents proves that an account that may be open is never reported as not
-// open, and that a question finds the account.
+// accountAccidents proves that an account that may be open is never reported as not open. It also
+// proves that FindAccount finds the account.
 func accountAccidents(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	for _, a := range []struct {
 		name     string

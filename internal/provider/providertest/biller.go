@@ -1,9 +1,9 @@
-// Package providertest holds the tests that every plug passes. They play all ways in
-// which a purchase, a transfer, an account or an identity check can go.
+// Package providertest holds the tests that every plug must pass. The tests play all ways in which
+// a purchase, a transfer, an account opening or an identity check can end.
 //
-// The tests run against the sandbox over HTTP. The Wire between the plug and the
-// sandbox causes accidents. The tests prove two things: the plug never calls an
-// uncertain outcome certain, and it never does anything twice.
+// The tests run against the sandbox over HTTP. The Wire between the plug and the sandbox simulates
+// failures, called accidents. The tests prove that the plug never reports an uncertain outcome as
+// certain, and that it never executes anything twice.
 package providertest
 
 import (
@@ -14,25 +14,24 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// World is a biller's plug, the simulated provider, and the wire between them. The
-// provider knows the stories of completion.md §5.
+// World is the test setup of a biller: its plug, the simulated provider, and the wire between them.
+// The provider implements the stories of completion.md §5.
 type World struct {
 	Biller provider.Biller
 	Wire   *Wire
-	// Paying and Asking are the paths of a payment and of a requery. A path that ends
-	// with a slash stands for all paths below it.
+	// Paying and Asking are the paths of a payment and of a requery. A path that ends with a slash
+	// matches all paths below it.
 	Paying, Asking string
-	// Keyed is true for a plug whose keys never change. Such a plug does not try again
-	// after a 401, as a plug with tokens does.
+	// Keyed is true for a plug whose keys never change. A plug with tokens tries again after a 401,
+	// but a keyed plug does not.
 	Keyed bool
-	// Purchase is a purchase for a number with this ending. RunBiller fills in the
-	// reference.
+	// Purchase returns a purchase for a number with this ending. RunBiller fills in the reference.
 	Purchase func(ending string) provider.Purchase
 	// Executed counts how often the provider really carried out a purchase.
 	Executed func(t *testing.T, reference string) int
 }
 
-// RunBiller runs all tests of a biller. Each test has a world of its own.
+// RunBiller runs all tests of a biller's plug. Each test creates a new World.
 func RunBiller(t *testing.T, newWorld func(t *testing.T) World) {
 	t.Run("catalogue", func(t *testing.T) { catalogue(t, newWorld(t)) })
 	runPayments(t, func(t *testing.T) trade {

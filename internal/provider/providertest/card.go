@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// whole fails the test if a card lacks fields, or if its number shows.
+// whole fails the test if a card lacks fields, or if its full number is visible.
 func whole(t *testing.T, what string, c provider.IssuedCard) {
 	t.Helper()
 	if c.ID == "" || c.Account == "" || c.Status != "active" || c.MaskedPAN == "" || c.ExpiryMonth == "" || c.ExpiryYear == "" {
@@ -45,7 +45,7 @@ func cards(t *testing.T, w IssuerWorld) {
 
 	odd := w.virtual(t)
 	odd.Currency = "USD"
-	for range 2 { // in both forms of a refusal
+	for range 2 { // the two calls get the two forms of a refusal
 		check(t, "a currency that is not issued", w.Issuer.CreateCard(ctx, odd).Answer, refused)
 	}
 	odd = w.virtual(t)
@@ -68,7 +68,8 @@ func cards(t *testing.T, w IssuerWorld) {
 	}
 }
 
-// look reports whether a card is on its holder's list. Once is right, or not at all.
+// look reports whether a card is on its cardholder's list. The list must contain the card exactly
+// one time or not at all.
 func (w IssuerWorld) look(t *testing.T, o provider.CardOrder) provider.Answer {
 	t.Helper()
 	list, err := w.Issuer.Cards(context.Background(), o.Cardholder)
@@ -86,8 +87,8 @@ func (w IssuerWorld) look(t *testing.T, o provider.CardOrder) provider.Answer {
 	return provider.Answer{Outcome: provider.Confirmed, Code: "on the list"}
 }
 
-// cardAccidents proves that a card that may exist is never reported as not made. The
-// order is sent once, and the list shows the card.
+// cardAccidents proves that a card that may exist is never reported as not created. The order is
+// sent only one time, and the list shows whether the card exists.
 func cardAccidents(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	for _, a := range []struct {
 		name     string
@@ -151,8 +152,8 @@ func cardAccidents(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	})
 }
 
-// cardQuestions proves that a question gives a whole answer or an *Error. Calls that
-// make something are sent once.
+// cardQuestions proves that a read returns a complete result or an *Error. Calls that create
+// something are sent only one time.
 func cardQuestions(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	for name, accident := range map[string]Accident{
 		"HTTP 500":                 Says(500, `{}`),

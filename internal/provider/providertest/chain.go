@@ -21,8 +21,8 @@ import (
 	"time"
 )
 
-// The parts of the local chain: an Ethereum client for developers, and a token
-// contract. Both come from other projects, at fixed versions.
+// The parts of the local chain are an Ethereum client for developers and a token contract. Both are
+// third-party packages at fixed versions.
 const (
 	anvilPackage = "@foundry-rs/anvil@1.7.1"
 	tokenPackage = "@openzeppelin/contracts@4.9.6"
@@ -32,16 +32,16 @@ const (
 // ChainID is the id of the local chain.
 const ChainID = 31337
 
-// Chain is an Ethereum-like chain on this machine. The test makes its blocks.
+// Chain is an Ethereum-like chain on this machine. The test decides when a block is made.
 type Chain struct {
 	URL string
 	t   testing.TB
-	// Owner has unlimited ether, and the whole supply of every token.
+	// Owner is an address with unlimited ether and the whole supply of every token.
 	Owner string
 }
 
-// NewChain runs a chain until the test ends. Without npm the test is skipped with a
-// message, and in CI the test fails.
+// NewChain runs a chain until the test ends. If npm is missing, NewChain skips the test with a
+// message, but fails it in CI.
 func NewChain(t testing.TB) *Chain {
 	t.Helper()
 	modules, err := chainModules()
@@ -53,7 +53,7 @@ func NewChain(t testing.TB) *Chain {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	program := exec.CommandContext(ctx, "node", filepath.Join(modules, "@foundry-rs/anvil/bin.mjs"), "--port", "0", "--no-mining", "--order", "fifo")
-	// The launcher has a child process: both must end.
+	// The launcher starts a child process, and both processes must end.
 	program.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	program.Cancel = func() error { return syscall.Kill(-program.Process.Pid, syscall.SIGKILL) }
 	out, err := program.StdoutPipe()
@@ -66,7 +66,7 @@ func NewChain(t testing.TB) *Chain {
 	}
 	t.Cleanup(func() {
 		stop()
-		_ = program.Wait() // it was killed, and says so
+		_ = program.Wait() // the process was killed, so Wait returns an error
 	})
 	c := &Chain{t: t, URL: listening(t, out)}
 	var accounts []string
@@ -99,8 +99,8 @@ func listening(t testing.TB, out io.Reader) string {
 	return ""
 }
 
-// chainModules is the folder of the installed packages. One process installs them, and
-// all others wait.
+// chainModules installs the npm packages and returns their folder. One process installs them, and
+// all other processes wait.
 var chainModules = sync.OnceValues(func() (string, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
@@ -133,7 +133,7 @@ var chainModules = sync.OnceValues(func() (string, error) {
 	return modules, os.WriteFile(done, nil, 0o644)
 })
 
-// ask asks the chain one question.
+// ask sends one JSON-RPC request to the chain.
 func (c *Chain) ask(method string, into any, params ...any) {
 	c.t.Helper()
 	if params == nil {
@@ -162,14 +162,14 @@ func (c *Chain) ask(method string, into any, params ...any) {
 	}
 }
 
-// Mine makes a number of blocks.
+// Mine adds a number of blocks to the chain.
 func (c *Chain) Mine(blocks int) {
 	c.t.Helper()
 	c.ask("anvil_mine", nil, fmt.Sprintf("0x%x", blocks))
 }
 
-// Reorganise replaces the last blocks by as many empty ones. The transactions of the
-// old blocks are gone.
+// Reorganise replaces the last blocks by as many empty blocks. The transactions of the replaced
+// blocks are dropped.
 func (c *Chain) Reorganise(blocks int) {
 	c.t.Helper()
 	c.ask("anvil_reorg", nil, blocks, []any{})
@@ -192,13 +192,13 @@ func (c *Chain) Send(from, to string, wei *big.Int) (hash string) {
 	return hash
 }
 
-// Own lets the test send from an address without its key.
+// Own allows the test to send from an address without its private key.
 func (c *Chain) Own(address string) {
 	c.t.Helper()
 	c.ask("anvil_impersonateAccount", nil, address)
 }
 
-// Deploy puts a token on the chain and returns its contract. The owner has the whole
+// Deploy deploys a token and returns the address of its contract. The chain's Owner holds the whole
 // supply. Deploy makes a block.
 func (c *Chain) Deploy(name string, supply *big.Int) (contract string) {
 	c.t.Helper()
@@ -237,14 +237,14 @@ func (c *Chain) SendToken(contract, from, to string, units *big.Int) (hash strin
 	return hash
 }
 
-// word returns a number as an argument of a contract: 32 bytes.
+// word encodes a number as a 32-byte argument of a contract call.
 func word(n *big.Int) string { return fmt.Sprintf("%064x", n) }
 
 func wordOf(address string) string {
 	return strings.Repeat("0", 24) + strings.TrimPrefix(address, "0x")
 }
 
-// textWords returns a short text as an argument: its length, then the text.
+// textWords encodes a short text as an argument of a contract call: its length, then the text.
 func textWords(s string) string {
 	return word(big.NewInt(int64(len(s)))) + hex.EncodeToString([]byte(s)) + strings.Repeat("0", 64-2*len(s))
 }

@@ -13,23 +13,24 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// CustodianWorld is a custodian's plug, the custodian, and the wire between them.
+// CustodianWorld is the test setup of a custodian: its plug, the custodian, and the wire between
+// them.
 type CustodianWorld struct {
 	Custodian provider.Custodian
 	Wire      *Wire
 	Network   chain.Network
 	Key       chain.Key
-	Hash      string // a transaction in a block of the network
-	// Notice is the custodian's notification; nil for a custodian without any.
+	Hash      string // the hash of a transaction in a block of the network
+	// Notice returns a notification of the custodian. It is nil for a custodian that sends none.
 	Notice func(t *testing.T) (http.Header, []byte)
-	// Silent is true for a custodian that watches all addresses without being asked.
+	// Silent is true for a custodian that watches all addresses without a subscription.
 	Silent bool
-	// Keys are secrets that no error may show.
+	// Keys are secrets that must not appear in any error.
 	Keys []string
 }
 
-// RunCustodian runs all tests of a custodian. Each test has a world of its own. A
-// report is whole, or there is none: half a report would be a wrong balance.
+// RunCustodian runs all tests of a custodian's plug. Each test creates a new CustodianWorld. A plug
+// must return a complete report or none, because an incomplete report would cause a wrong balance.
 func RunCustodian(t *testing.T, newWorld func(t *testing.T) CustodianWorld) {
 	t.Run("in peace", func(t *testing.T) { custody(t, newWorld(t)) })
 	t.Run("notices", func(t *testing.T) { custodyNotices(t, newWorld(t)) })
@@ -81,14 +82,14 @@ func custody(t *testing.T, w CustodianWorld) {
 	if first == "" {
 		return
 	}
-	for range 2 { // the second time there is nothing to end
+	for range 2 { // the second call finds nothing to end
 		if err := w.Custodian.Unwatch(ctx, first); err != nil {
 			t.Errorf("unwatched: %v", err)
 		}
 	}
 }
 
-// custodyNotices proves that only signed notifications are read.
+// custodyNotices proves that the plug accepts only signed notifications.
 func custodyNotices(t *testing.T, w CustodianWorld) {
 	if w.Notice == nil {
 		for _, body := range []string{"", "{}", `[{"address":"0x1"}]`} {
@@ -115,8 +116,8 @@ func custodyNotices(t *testing.T, w CustodianWorld) {
 	}
 }
 
-// custodyAccidents proves that an incomplete answer is an error. The plug must not
-// read it as "nothing moved" or "no such transaction".
+// custodyAccidents proves that an incomplete response is an error. The plug must not read it as
+// "nothing moved" or "no such transaction".
 func custodyAccidents(t *testing.T, newWorld func(t *testing.T) CustodianWorld) {
 	for name, accident := range map[string]Accident{
 		"HTTP 500":              Says(500, `{}`),
@@ -157,7 +158,8 @@ func custodyAccidents(t *testing.T, newWorld func(t *testing.T) CustodianWorld) 
 	}
 }
 
-// trouble asks a question that must give an *Error alone, without a key in it.
+// trouble runs a call that must return an *Error and a zero result. The error must not contain a
+// key.
 func (w CustodianWorld) trouble(t *testing.T, what string, ask func() (any, error)) {
 	t.Helper()
 	got, err := ask()

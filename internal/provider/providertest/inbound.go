@@ -83,7 +83,7 @@ func credits(t *testing.T, w BankWorld) {
 		t.Errorf("a transfer out is taken for a credit: %+v", a)
 	}
 
-	for range 120 { // more than a page
+	for range 120 { // more credits than fit on one page
 		w.Credit(t, account.Number, 1, true)
 	}
 	list, pages := w.since(t, began.Add(-time.Minute))
@@ -98,7 +98,7 @@ func credits(t *testing.T, w BankWorld) {
 	}
 }
 
-// since returns the whole list of credits, by session.
+// since returns all credits from all pages, by session ID, and the number of pages.
 func (w BankWorld) since(t *testing.T, from time.Time) (list map[string]provider.Inbound, pages int) {
 	t.Helper()
 	list = map[string]provider.Inbound{}
@@ -116,8 +116,8 @@ func (w BankWorld) since(t *testing.T, from time.Time) (list map[string]provider
 	return list, pages
 }
 
-// creditsInTrouble proves that without a definite answer a credit is neither confirmed
-// nor rejected.
+// creditsInTrouble proves that a credit is neither confirmed nor rejected without a definite reply
+// from the bank.
 func creditsInTrouble(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	for _, a := range []struct {
 		name     string

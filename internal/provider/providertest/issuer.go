@@ -15,9 +15,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// IssuerWorld is a card issuer's plug, the simulated issuer, and the wire between them.
-// The issuer guarantees its lists. The last two naira digits of a funding choose a
-// story of completion.md §5.
+// IssuerWorld is the test setup of a card issuer: its plug, the simulated issuer, and the wire
+// between them. The issuer guarantees that its lists are complete. The last two naira digits of a
+// funding choose a story of completion.md §5.
 type IssuerWorld struct {
 	Issuer provider.Issuer
 	Wire   *Wire
@@ -27,23 +27,23 @@ type IssuerWorld struct {
 	Executed func(t *testing.T, reference string) int
 	// NextCard sets the story of the next card.
 	NextCard func(t *testing.T, story string)
-	// Notice is the issuer's notification about a card.
+	// Notice returns a notification of the issuer about a card.
 	Notice func(t *testing.T, cardID string) (http.Header, []byte)
-	// Keys are secrets that no error may show.
+	// Keys are secrets that must not appear in any error.
 	Keys []string
 }
 
-// IssuerPaths are the paths of the issuer's calls. A path that ends with a slash stands
-// for all paths below it.
+// IssuerPaths holds the URL paths of the issuer's calls. A path that ends with a slash matches all
+// paths below it.
 type IssuerPaths struct {
-	Holders, Create, Cards string // questions about cards are below Cards
-	Transfer, Transfers    string // questions about fundings are below Transfers
+	Holders, Create, Cards string // requests about existing cards go to paths below Cards
+	Transfer, Transfers    string // requests about fundings go to paths below Transfers
 }
 
-// Pan is the number on a physical card.
+// Pan is the card number that is printed on a physical card.
 const Pan = "5061230000000000001"
 
-// RunIssuer runs all tests of an issuer. Each test has a world of its own.
+// RunIssuer runs all tests of an issuer's plug. Each test creates a new IssuerWorld.
 func RunIssuer(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	for manner, knowsID := range map[string]bool{"fundings by the issuer's id": true, "fundings by our reference": false} {
 		t.Run(manner, func(t *testing.T) {
@@ -65,7 +65,7 @@ func RunIssuer(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	t.Run("secrets", func(t *testing.T) { issuerSecrets(t, newWorld(t)) })
 }
 
-// holder returns the issuer's id of a new customer.
+// holder registers a new customer and returns the issuer's id.
 func (w IssuerWorld) holder(t *testing.T) string {
 	t.Helper()
 	id, err := w.Issuer.OpenCardholder(context.Background(), somebody())
@@ -82,7 +82,7 @@ func somebody() provider.Cardholder {
 	}
 }
 
-// virtual returns an order for a card of a new customer.
+// virtual returns an order for a virtual card of a new customer.
 func (w IssuerWorld) virtual(t *testing.T) provider.CardOrder {
 	return provider.CardOrder{Reference: id.New(), Cardholder: w.holder(t), Type: "virtual", Brand: "Verve", Currency: "NGN"}
 }
@@ -100,8 +100,9 @@ func (w IssuerWorld) funding(t *testing.T, naira int64) provider.CardFunding {
 	}
 }
 
-// order returns a funding whose naira amount has this ending. Its requery asks by the
-// issuer's id, if the answer had one, or by our reference alone.
+// order returns a funding whose naira amount has this ending. If knowsID is true and the reply
+// contained the issuer's id, the requery asks by that id. Otherwise the requery asks by our
+// reference.
 func (w IssuerWorld) order(t *testing.T, ending string, knowsID bool) order {
 	naira := int64(5000)
 	for place, digit := range []int64{10, 1} {
@@ -156,7 +157,7 @@ func oddFundings(t *testing.T, w IssuerWorld) {
 	}
 }
 
-// oddAnswers proves that HTTP 200 alone is no success.
+// oddAnswers proves that a response with HTTP 200 does not by itself mean success.
 func oddAnswers(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	for name, body := range map[string]string{
 		"a fault inside":                  `{"statusCode":500,"message":"oops"}`,
@@ -189,7 +190,7 @@ func oddAnswers(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	check(t, "asked", o.ask(context.Background()), missing)
 }
 
-// cardNotices proves that only the issuer's notifications are read.
+// cardNotices proves that the plug accepts only notifications that the issuer sent.
 func cardNotices(t *testing.T, w IssuerWorld) {
 	c := w.card(t)
 	header, body := w.Notice(t, c.ID)
@@ -211,8 +212,8 @@ func cardNotices(t *testing.T, w IssuerWorld) {
 	}
 }
 
-// issuerSecrets proves that no answer and no error shows a key or a card number. The
-// issuer's own message may hold the number.
+// issuerSecrets proves that no Answer and no error contains a key or a card number. This holds even
+// if the issuer's message contains the card number.
 func issuerSecrets(t *testing.T, w IssuerWorld) {
 	ctx, c := context.Background(), w.card(t)
 	o := w.virtual(t)

@@ -9,11 +9,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// trade is one way of moving money.
+// trade describes one way of moving money, such as a purchase or a transfer.
 type trade struct {
 	wire           *Wire
 	paying, asking string
-	keyed          bool // see World
+	keyed          bool // see World.Keyed
 	// order prepares a payment with a new reference, for a number with this ending.
 	order    func(t *testing.T, ending string) order
 	executed func(t *testing.T, reference string) int
@@ -27,7 +27,7 @@ type order struct {
 func (w trade) paid(r *http.Request) bool  { return at(r.URL.Path, w.paying) }
 func (w trade) asked(r *http.Request) bool { return at(r.URL.Path, w.asking) }
 
-// runPayments runs the tests that are common to all ways of moving money.
+// runPayments runs the tests that apply to every way of moving money.
 func runPayments(t *testing.T, newTrade func(t *testing.T) trade) {
 	t.Run("stories", func(t *testing.T) { stories(t, newTrade) })
 	t.Run("accidents", func(t *testing.T) { accidents(t, newTrade) })
@@ -37,7 +37,7 @@ func runPayments(t *testing.T, newTrade func(t *testing.T) trade) {
 	t.Run("the same reference again", func(t *testing.T) { sameReference(t, newTrade(t)) })
 }
 
-// expect is the right result of one call.
+// expect is the expected result of one call.
 type expect struct {
 	outcome provider.Outcome
 	missing bool
@@ -80,7 +80,7 @@ func stories(t *testing.T, newTrade func(t *testing.T) trade) {
 	}{
 		{"88", done, []expect{done}, 1},
 		{"01", refused, nil, 0},
-		{"01", refused, nil, 0}, // in both forms of a refusal
+		{"01", refused, nil, 0}, // the two "01" rows get the two forms of a refusal
 		{"02", unknown, []expect{done}, 1},
 		{"02", unknown, []expect{done}, 1},
 		{"03", unknown, []expect{missing, missing, missing}, 0},
@@ -155,8 +155,8 @@ func accidents(t *testing.T, newTrade func(t *testing.T) trade) {
 	}
 }
 
-// requeryAccidents proves that a failed question says nothing about the payment, even
-// if the provider refuses our token.
+// requeryAccidents proves that a failed requery leaves the payment's outcome unknown, even if the
+// provider refuses our token.
 func requeryAccidents(t *testing.T, newTrade func(t *testing.T) trade) {
 	for _, a := range []struct {
 		name     string
@@ -190,8 +190,8 @@ func requeryAccidents(t *testing.T, newTrade func(t *testing.T) trade) {
 	}
 }
 
-// nobodyThere proves that a payment without a connection is Rejected, since nothing was
-// sent. An earlier payment stays Unknown.
+// nobodyThere proves that a payment without a connection is Rejected, since nothing was sent. The
+// requery of an earlier payment is Unknown.
 func nobodyThere(t *testing.T, w trade) {
 	warm := w.order(t, "88")
 	check(t, "pay", warm.pay(context.Background()), done)
@@ -206,8 +206,8 @@ func nobodyThere(t *testing.T, w trade) {
 	w.checkBooks(t, p, 1, 0)
 }
 
-// goneCaller proves two things. A caller that is gone before sends no payment. A caller
-// that goes away later does not stop the payment.
+// goneCaller proves two rules. If the caller's context has ended before the call, no payment is
+// sent. If it ends during the call, the payment continues.
 func goneCaller(t *testing.T, w trade) {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -225,8 +225,8 @@ func goneCaller(t *testing.T, w trade) {
 	w.checkBooks(t, p, 1, 1)
 }
 
-// sameReference proves that many calls with one reference make one payment. No call
-// says that the payment was not made.
+// sameReference proves that many calls with one reference make one payment. None of the calls
+// reports that the payment was not made.
 func sameReference(t *testing.T, w trade) {
 	p := w.order(t, "88")
 	var all sync.WaitGroup

@@ -8,8 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// RunTwoBanks proves that neither of two banks with the same plug has the accounts, the
-// credits, the transfers or the statement of the other.
+// RunTwoBanks proves that two banks with the same plug are separate. Neither bank has the accounts,
+// the credits, the transfers or the statement of the other bank.
 func RunTwoBanks(t *testing.T, first, second BankWorld) {
 	numbers := map[string]bool{}
 	for _, w := range []struct{ here, there BankWorld }{{first, second}, {second, first}} {
@@ -46,7 +46,7 @@ func RunTwoBanks(t *testing.T, first, second BankWorld) {
 	}
 }
 
-// lists reports whether the bank's list of credits has one on this account.
+// lists reports whether the bank's list of credits has a confirmed credit on this account.
 func lists(t *testing.T, w BankWorld, account string) bool {
 	t.Helper()
 	credits, _, err := w.Bank.InboundSince(context.Background(), w.Now().Add(-time.Hour), 0)

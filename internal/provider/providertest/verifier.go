@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// RunVerifier runs all tests of identity checks. Each test has a world of its own.
+// RunVerifier runs all tests of identity checks. Each test creates a new BankWorld.
 func RunVerifier(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	t.Run("stories", func(t *testing.T) { identities(t, newWorld(t)) })
 	t.Run("accidents", func(t *testing.T) { identityAccidents(t, newWorld) })
@@ -32,7 +32,7 @@ func begin(bvn string) provider.IdentityStart {
 
 func identities(t *testing.T, w BankWorld) {
 	ctx := context.Background()
-	for range 2 { // in both forms of a refusal
+	for range 2 { // the two calls get the two forms of a refusal
 		a := w.Verifier.Start(ctx, begin("22222220000"))
 		check(t, "a number that is refused", a, refused)
 		if a.Message == "" || strings.Contains(fmt.Sprintf("%+v", a), "22222220000") {
@@ -60,8 +60,8 @@ func identities(t *testing.T, w BankWorld) {
 	check(t, "once more", confirm(second, w.OTP), refused)
 }
 
-// identityAccidents proves that the plug never reports a missing OTP while one may be on
-// its way. The call is made once.
+// identityAccidents proves that the plug never reports that no OTP was sent if an OTP may have been
+// sent. The call is not repeated, except after a refused token.
 func identityAccidents(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	for _, a := range []struct {
 		name     string

@@ -12,11 +12,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Accident handles one request in place of the provider.
+// Accident handles one request in place of the provider, to simulate a failure.
 type Accident func(w http.ResponseWriter, r *http.Request, provider http.Handler)
 
-// Wire stands between a plug and a provider's server. It counts requests and causes
-// accidents.
+// Wire is an HTTP server between a plug and a provider's server. It counts requests and simulates
+// failures.
 type Wire struct {
 	URL string
 
@@ -33,7 +33,7 @@ type plan struct {
 	times    int
 }
 
-// NewWire serves a provider through a wire until the test ends.
+// NewWire serves a provider through a new Wire until the test ends.
 func NewWire(t *testing.T, provider http.Handler) *Wire {
 	w := &Wire{provider: provider}
 	w.server = httptest.NewServer(w)
@@ -45,7 +45,7 @@ func NewWire(t *testing.T, provider http.Handler) *Wire {
 // Cut closes the server, so that no connection is possible.
 func (w *Wire) Cut() { w.server.Close() }
 
-// Plan plans an accident for a number of the next requests that match.
+// Plan sets an accident for the next requests that match, up to the given number of times.
 func (w *Wire) Plan(matches func(*http.Request) bool, times int, accident Accident) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,8 +65,8 @@ func (w *Wire) Count(s string) int {
 	return n
 }
 
-// Sent returns the number of requests so far to a path. A path that ends with a slash counts
-// all paths below it.
+// Sent returns the number of requests so far to a path. A path that ends with a slash includes all
+// paths below it.
 func (w *Wire) Sent(path string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,7 +92,7 @@ func (w *Wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	w.provider.ServeHTTP(out, r)
 }
 
-// planFor counts a request, and returns the accident that is planned for it.
+// planFor counts a request and returns the accident planned for it, or nil.
 func (w *Wire) planFor(r *http.Request) Accident {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,12 +106,14 @@ func (w *Wire) planFor(r *http.Request) Accident {
 	return nil
 }
 
-// Says answers in place of the provider, which never sees the request.
+// Says returns an Accident that responds in place of the provider. The provider never receives the
+// request.
 func Says(status int, body string) Accident {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { say(w, status, body) }
 }
 
-// DoesAndSays lets the provider carry out the request, and then gives another answer.
+// DoesAndSays returns an Accident that lets the provider carry out the request, and then sends a
+// different response.
 func DoesAndSays(status int, body string) Accident {
 	return func(w http.ResponseWriter, r *http.Request, provider http.Handler) {
 		provider.ServeHTTP(httptest.NewRecorder(), r)
@@ -128,13 +130,13 @@ func say(w http.ResponseWriter, status int, body string) {
 // Hides breaks the connection before the provider sees the request.
 func Hides(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
 
-// DoesAndHides lets the provider carry out the request, and breaks the connection.
+// DoesAndHides lets the provider carry out the request, and then breaks the connection.
 func DoesAndHides(_ http.ResponseWriter, r *http.Request, provider http.Handler) {
 	provider.ServeHTTP(httptest.NewRecorder(), r)
 	panic(http.ErrAbortHandler)
 }
 
-// DoesAndHangs lets the provider carry out the request, and holds the answer until the
+// DoesAndHangs lets the provider carry out the request, and then withholds the response until the
 // caller gives up.
 func DoesAndHangs(_ http.ResponseWriter, r *http.Request, provider http.Handler) {
 	provider.ServeHTTP(httptest.NewRecorder(), r)
@@ -142,8 +144,8 @@ func DoesAndHangs(_ http.ResponseWriter, r *http.Request, provider http.Handler)
 	panic(http.ErrAbortHandler)
 }
 
-// DoesAndCuts lets the provider carry out the request, and sends the first half of the
-// answer.
+// DoesAndCuts lets the provider carry out the request, and sends only the first half of the
+// response.
 func DoesAndCuts(w http.ResponseWriter, r *http.Request, provider http.Handler) {
 	whole := httptest.NewRecorder()
 	provider.ServeHTTP(whole, r)
@@ -159,13 +161,14 @@ func DoesAndCuts(w http.ResponseWriter, r *http.Request, provider http.Handler) 
 	panic(http.ErrAbortHandler)
 }
 
-// DoesAndFloods lets the provider carry out the request, and gives a very long answer.
+// DoesAndFloods lets the provider carry out the request, and sends a very long response.
 func DoesAndFloods(w http.ResponseWriter, r *http.Request, provider http.Handler) {
 	DoesAndSays(http.StatusOK, `{"statusCode":200,"data":{"status":"successful","padding":"`+
 		string(bytes.Repeat([]byte("x"), 2<<20))+`"}}`)(w, r, provider)
 }
 
-// isError reports whether err is a whole *Error, as calls without money must return.
+// isError reports whether err is a complete *provider.Error. Calls that move no money must return
+// such an error.
 func isError(err error) bool {
 	var e *provider.Error
 	return errors.As(err, &e) && e.Provider != "" && e.Code != ""

@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// subAccount is the body of a new account. The identity fields make the account a
-// person's or a company's.
+// subAccount is the request body that opens a sub-account. The identity fields decide whether the
+// account belongs to a person or to a company.
 type subAccount struct {
 	PhoneNumber               string `json:"phoneNumber"`
 	EmailAddress              string `json:"emailAddress"`
@@ -23,7 +23,7 @@ type subAccount struct {
 	OTP                       string `json:"otp,omitempty"`
 	CompanyRegistrationNumber string `json:"companyRegistrationNumber,omitempty"`
 	CallbackURL               string `json:"callbackUrl,omitempty"`
-	// All credits go on to our account, from which payouts are made.
+	// The bank forwards all credits to our account, from which payouts are made.
 	AutoSweep        bool  `json:"autoSweep"`
 	AutoSweepDetails sweep `json:"autoSweepDetails"`
 }
@@ -33,8 +33,8 @@ type sweep struct {
 	AccountNumber string `json:"accountNumber"`
 }
 
-// OpenAccount opens a sub-account. This call validates a person's identity by BVN
-// and OTP. A company's signatory was validated before (vID).
+// OpenAccount opens a sub-account. For a person, this call also validates the identity by BVN and
+// OTP. A company's signatory was validated in an earlier call, which the identity type vID states.
 func (p *Plug) OpenAccount(ctx context.Context, r provider.AccountRequest) provider.AccountAnswer {
 	body := subAccount{
 		PhoneNumber: international(r.Phone), EmailAddress: r.Email, ExternalReference: r.Reference, IdentityID: r.IdentitySession,
@@ -49,11 +49,12 @@ func (p *Plug) OpenAccount(ctx context.Context, r provider.AccountRequest) provi
 	return provider.AccountAnswer{Answer: a, Account: opened.shown(p.bankCode)}
 }
 
-// open opens an account of either kind. Unless Confirmed, the account is empty.
+// open opens a sub-account or a virtual account. Unless the outcome is Confirmed, the returned
+// account is empty.
 func (p *Plug) open(ctx context.Context, path string, body any) (account, provider.Answer) {
 	var opened account
 	a := judge(p.once(ctx, path, body), func(e envelope) claim {
-		e.into(&opened) // without data there is no claim
+		e.into(&opened) // without data the claim stays empty
 		return opened.claim()
 	})
 	if a.Outcome != provider.Confirmed {
@@ -62,7 +63,7 @@ func (p *Plug) open(ctx context.Context, path string, body any) (account, provid
 	return opened, a
 }
 
-// account is an account in the answers and in the list.
+// account is an account in the bank's replies and in its list of accounts.
 type account struct {
 	ID                text `json:"_id"`
 	Number            text `json:"accountNumber"`
@@ -72,7 +73,8 @@ type account struct {
 	ExpiryDate        text `json:"expiryDate"`
 }
 
-// claim takes an account number as the proof of an account.
+// claim returns the claim that the account was opened. The account number is the proof; without a
+// number the claim is empty.
 func (a account) claim() claim {
 	if a.Number == "" {
 		return claim{}
@@ -90,7 +92,7 @@ func (a account) shown(bankCode string) provider.Account {
 	}
 }
 
-// international returns a Nigerian phone number in the form +234….
+// international converts a Nigerian phone number to the form +234….
 func international(phone string) string {
 	phone = strings.NewReplacer(" ", "", "-", "").Replace(phone)
 	switch {
@@ -102,15 +104,15 @@ func international(phone string) string {
 	return phone
 }
 
-// pageSize is the size of the bank's longest page. lastPage ends the reading of a
-// list without an end.
+// pageSize is the largest page that the bank returns. lastPage stops the reading of a list that
+// never ends.
 const (
 	pageSize = 100
 	lastPage = 100_000
 )
 
-// FindAccount looks for an account by our reference. The bank has no call for that,
-// so the list of sub-accounts is read to its end. Only then is the account missing.
+// FindAccount looks for an account by our reference. The bank has no search by reference, so the
+// plug reads the list of sub-accounts to its end. Only then does it report the account as missing.
 func (p *Plug) FindAccount(ctx context.Context, reference string) provider.AccountAnswer {
 	var out provider.AccountAnswer
 	err := p.accounts(ctx, true, func(a account) bool {
@@ -122,7 +124,7 @@ func (p *Plug) FindAccount(ctx context.Context, reference string) provider.Accou
 		return true
 	})
 	switch {
-	case err != nil: // a failed question says nothing about the account
+	case err != nil: // a failed read proves nothing about the account
 		out.Answer = provider.Answer{Code: err.Code, Message: err.Message}
 	case out.Outcome != provider.Confirmed:
 		out.Answer = provider.Answer{Code: "404", Missing: true}
@@ -130,7 +132,8 @@ func (p *Plug) FindAccount(ctx context.Context, reference string) provider.Accou
 	return out
 }
 
-// accounts calls found with each account, until found returns true.
+// accounts calls found with each account on the bank's list, until found returns true. If sub is
+// true, the list contains the sub-accounts; otherwise it contains our main accounts.
 func (p *Plug) accounts(ctx context.Context, sub bool, found func(account) bool) *provider.Error {
 	for page := range lastPage {
 		var rows []account
@@ -154,9 +157,9 @@ func paging(page int) string {
 	return "&page=" + strconv.Itoa(page) + "&limit=" + strconv.Itoa(pageSize)
 }
 
-// more reports whether another page may follow: by the number of pages if the answer
-// has one, else by whether this page has rows. A page that is not full proves
-// nothing, since the bank may give fewer rows than we asked for.
+// more reports whether another page may follow. If the reply contains the number of pages, that
+// number decides. Otherwise more returns true if this page has rows. A page that is not full does
+// not prove the end, since the bank may return fewer rows than requested.
 func more(page, pages, rows int) bool {
 	if pages > 0 {
 		return page+1 < pages
@@ -178,11 +181,11 @@ type settlementAccount struct {
 	AccountNumber string `json:"accountNumber"`
 }
 
-// defaultValidity is the bank's own default.
+// defaultValidity is the bank's default lifetime of a virtual account.
 const defaultValidity = 15 * time.Minute
 
-// OpenVirtualAccount opens an account for one payment. The money goes on to our
-// account. The bank chooses the name: AccountName is not sent.
+// OpenVirtualAccount opens an account for one payment. The bank forwards the money to our account.
+// The bank also chooses the account's name, so AccountName is not sent.
 func (p *Plug) OpenVirtualAccount(ctx context.Context, r provider.VirtualAccountRequest) provider.VirtualAccountAnswer {
 	if r.Control == "" {
 		r.Control = provider.Fixed
@@ -206,7 +209,7 @@ func (p *Plug) OpenVirtualAccount(ctx context.Context, r provider.VirtualAccount
 	return provider.VirtualAccountAnswer{Answer: a, Account: opened.shown(p.bankCode), ExpiresAt: expires}
 }
 
-// ourAccount returns the bank's id of our account, for the statement.
+// ourAccount returns the bank's id of our account, which Statement needs.
 func (p *Plug) ourAccount(ctx context.Context) (string, error) {
 	p.mu.Lock()
 	known := p.accountID

@@ -16,7 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// way is a recorded answer to a transfer or to a question for its status.
+// way is a recorded reply to a transfer or to a status requery, with the expected result.
 type way struct {
 	fixture
 	Session  string
@@ -74,7 +74,7 @@ func TestRecordedNotifications(t *testing.T) {
 	}
 }
 
-// The bodies are those of Safe Haven's pages, byte for byte.
+// The request bodies match the examples in Safe Haven's documentation byte for byte.
 func TestBankBodies(t *testing.T) {
 	const one = `{"statusCode":200,"responseCode":"00","data":{"_id":"1","status":"SUCCESS","accountNumber":"8010000011","accountName":"ACME","sessionId":"s"}}`
 	for _, c := range []struct {
@@ -132,8 +132,8 @@ func TestBankBodies(t *testing.T) {
 	}
 }
 
-// No answer shows a BVN or an OTP, in any format. The provider's own message may hold
-// one.
+// An Answer never shows a BVN or an OTP in any print format, even if the provider's message
+// contains them.
 func TestAnswersHidePersonalData(t *testing.T) {
 	s := serve(t)
 	s.says(400, []byte(`{"statusCode":400,"message":"BVN 22222222222 and OTP 012345678 do not match ada@example.test"}`))
@@ -145,7 +145,7 @@ func TestAnswersHidePersonalData(t *testing.T) {
 	}
 }
 
-// An account is missing only after the list was read to its end.
+// FindAccount reports an account as missing only after it has read the list to its end.
 func TestListsAreReadToTheirEnd(t *testing.T) {
 	s := serve(t)
 	var asked []string
@@ -176,7 +176,7 @@ func TestDaysAreAskedForWhole(t *testing.T) {
 	}
 }
 
-// "Fetched successfully" is about the question. A company must not see it as the
+// The message "Fetched successfully" describes the requery itself. A company must not see it as the
 // message of a failed purchase.
 func TestARequeryPassesOnReasonsOnly(t *testing.T) {
 	s := serve(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// kinds are the services that we can sell, by the provider's identifier. Its ids
-// differ between its test system and the live one, so they are not used here.
+// kinds maps the provider's identifiers of services to the kinds that we sell. The provider's ids
+// are not used, because they differ between its test system and its live system.
 var kinds = map[string]provider.ServiceKind{
 	"AIRTIME": provider.Airtime,
 	"DATA":    provider.Data,
@@ -58,7 +58,8 @@ func (p *Plug) Categories(ctx context.Context, serviceCode string) ([]provider.C
 	return out, nil
 }
 
-// vendor returns the common word for a vendor: "MTN-DATA" is MTN.
+// vendor returns the vendor's name in the form that all billers share. For example, it turns
+// "MTN-DATA" into MTN.
 func vendor(identifier, name string) string {
 	if identifier == "" {
 		identifier = name
@@ -70,14 +71,13 @@ type product struct {
 	BundleCode string `json:"bundleCode"`
 	Name       text   `json:"name"`
 	Validity   text   `json:"validity"`
-	Duration   text   `json:"duration"` // the validity of cable TV
+	Duration   text   `json:"duration"` // cable TV has its validity in this field
 	Amount     text   `json:"amount"`
 	Fixed      *bool  `json:"isAmountFixed"`
 }
 
-// Products lists a vendor's products. A product has no id at Safe Haven; its bundle
-// code is the key. A product with an unreadable price is left out, since nobody
-// could buy it.
+// Products lists a vendor's products. Safe Haven gives a product no id, so the bundle code serves
+// as the key. A product with an unreadable price is left out, since it could not be bought.
 func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Product, error) {
 	var rows []product
 	if err := p.list(ctx, "/vas/service-category/"+url.PathEscape(categoryCode)+"/products", &rows); err != nil {
@@ -87,7 +87,7 @@ func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Pr
 	for _, r := range rows {
 		price, ok := p.price(string(r.Amount))
 		fixed := price > 0 && (r.Fixed == nil || *r.Fixed)
-		// A fixed price that is absent is a contradiction.
+		// A product with the flag "fixed" but without a price is contradictory.
 		contradiction := r.Fixed != nil && *r.Fixed && price == 0
 		if !ok || r.BundleCode == "" || contradiction {
 			continue
@@ -99,7 +99,7 @@ func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Pr
 	return out, nil
 }
 
-// price reads an amount in the configured unit. An absent amount is zero.
+// price converts an amount in the configured unit to kobo. An absent amount is zero.
 func (p *Plug) price(digits string) (money.Kobo, bool) {
 	if digits == "" {
 		return 0, true
@@ -112,13 +112,14 @@ func (p *Plug) price(digits string) (money.Kobo, bool) {
 	return k, err == nil
 }
 
-// list makes a call that moves no money and reads its data.
+// list makes a call that moves no money, and decodes the reply's data into rows.
 func (p *Plug) list(ctx context.Context, path string, rows any) error {
 	_, err := p.page(ctx, path, rows)
 	return err
 }
 
-// page returns list, and returns the number of pages, or 0 if the answer has none.
+// page works as list does, and also returns the number of pages. The number is 0 if the reply does
+// not contain it.
 func (p *Plug) page(ctx context.Context, path string, rows any) (pages int, err error) {
 	reply := p.ask(ctx, http.MethodGet, path, nil)
 	if reply.Trouble != "" {

@@ -14,8 +14,8 @@ type entityRequest struct {
 	EntityNumber      string `json:"entityNumber"`
 }
 
-// VerifyEntity asks for the owner of a smartcard or a meter. The sessionId of the
-// answer is not used, since payments do not take one.
+// VerifyEntity asks for the owner of a smartcard or a meter. It ignores the sessionId of the reply,
+// since payments do not take a sessionId.
 func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provider.EntityAnswer {
 	reply := p.ask(ctx, http.MethodPost, "/vas/verify", entityRequest{q.Category, q.Number})
 	var e envelope
@@ -23,7 +23,7 @@ func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provide
 		return provider.EntityAnswer{Answer: a}
 	}
 	var d entity
-	e.into(&d) // without data there is no name, and so no confirmation
+	e.into(&d) // without data there is no name, so the outcome is not Confirmed
 	out := provider.EntityAnswer{Answer: judgeLookup(reply, e, "", d.Name != "", true)}
 	if out.Outcome == provider.Confirmed {
 		out.Entity = p.entity(d)
@@ -31,8 +31,8 @@ func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provide
 	return out
 }
 
-// entity is the data of a verification. A smartcard has the name only, a meter has
-// all fields.
+// entity is the data of a reply about a smartcard or a meter. For a smartcard only the name is set.
+// For a meter all fields are set.
 type entity struct {
 	Name          text `json:"name"`
 	Address       text `json:"address"`
@@ -48,8 +48,8 @@ func (p *Plug) entity(d entity) provider.Entity {
 	}
 }
 
-// limit returns an amount that may be absent. An unreadable amount is no limit, since
-// the provider checks its own limits anyway.
+// limit converts an amount that may be absent. An unreadable amount counts as "no limit", since the
+// provider checks the limits anyway.
 func (p *Plug) limit(t text) money.Kobo {
 	k, ok := p.price(string(t))
 	if !ok {

@@ -9,7 +9,7 @@ import (
 type identityRequest struct {
 	Type               string `json:"type"`
 	Number             string `json:"number"`
-	DebitAccountNumber string `json:"debitAccountNumber"` // pays the fee
+	DebitAccountNumber string `json:"debitAccountNumber"` // this account pays the fee
 	Async              bool   `json:"async"`
 }
 
@@ -19,30 +19,31 @@ type identityCheck struct {
 	OTP        string `json:"otp"`
 }
 
-// Start sends an OTP to the phone on the BVN's record. There is no call to send the
-// OTP again: a new start sends another one, and is charged again.
+// Start sends an OTP to the phone number registered for the BVN. Safe Haven has no call that sends
+// the same OTP again. A new start sends a new OTP and is charged again.
 func (p *Plug) Start(ctx context.Context, s provider.IdentityStart) provider.Answer {
 	return judge(p.once(ctx, "/identity/v2", identityRequest{
 		Type: "BVN", Number: s.BVN.Reveal(), DebitAccountNumber: p.account,
 	}), func(e envelope) claim { return identified(e, false) })
 }
 
-// Confirm hands an OTP in. The provider refuses an empty OTP itself.
+// Confirm sends an OTP to the provider. The plug does not check for an empty OTP, because the
+// provider refuses it.
 func (p *Plug) Confirm(ctx context.Context, c provider.IdentityConfirm) provider.Answer {
 	return judge(p.once(ctx, "/identity/v2/validate", identityCheck{
 		IdentityID: c.Session, Type: "BVN", OTP: c.OTP.Reveal(),
 	}), func(e envelope) claim { return identified(e, true) })
 }
 
-// identified returns the claim of an identity's data. Some answers have a status, others
-// only a response code. A success with a wrong OTP claims nothing.
+// identified returns the claim in an identity's data. Some replies have a status, others only a
+// response code. If the OTP is wrong, the claim is not a success, even in a successful reply.
 func identified(e envelope, checked bool) claim {
 	var d struct {
 		ID       text  `json:"_id"`
 		Status   text  `json:"status"`
 		Verified *flag `json:"otpVerified"`
 	}
-	e.into(&d) // without data there is no claim
+	e.into(&d) // without data the claim stays empty
 	c := claim{reference: string(d.ID), word: lower(d.Status)}
 	c.done = c.word == "success" || delivered[c.word] || c.word == "" && e.codes().has(approved)
 	c.done = c.done && d.ID != "" && (!checked || d.Verified == nil || bool(*d.Verified))

@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// ParseNotification reads a request to a callback URL. The subject is in one of
-// three fields. Nothing is signed.
+// ParseNotification reads a request to a callback URL. The kind of notification is in one of three
+// fields. Notifications are not signed, so they prove nothing.
 func (p *Plug) ParseNotification(body []byte) (provider.Notification, error) {
 	var n struct {
 		Type      text      `json:"type"`
@@ -58,8 +58,8 @@ func (t transfer) virtual() bool {
 	return len(t.VirtualAccount) > 0 && string(t.VirtualAccount) != "null" && string(t.VirtualAccount) != `""`
 }
 
-// Inbound asks for one credit by its session. Permanent and virtual accounts have
-// different paths.
+// Inbound asks the bank for one credit by its session ID. Credits of permanent and of virtual
+// accounts have different URL paths.
 func (p *Plug) Inbound(ctx context.Context, sessionID string, virtual bool) provider.InboundAnswer {
 	path := "/transfers/status"
 	if virtual {
@@ -67,15 +67,15 @@ func (p *Plug) Inbound(ctx context.Context, sessionID string, virtual bool) prov
 	}
 	t, a := judgeStatus(p.ask(ctx, http.MethodPost, path, statusQuery{SessionID: sessionID}))
 	out := provider.InboundAnswer{Answer: a}
-	if t.Status == "" { // the answer shows no credit
+	if t.Status == "" { // the reply contains no credit
 		return out
 	}
 	out.Credit = t.credit(a.Outcome, virtual)
 	switch {
 	case t.SessionID != "" && string(t.SessionID) != sessionID:
-		return provider.InboundAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // another session's credit
+		return provider.InboundAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // the credit of a different session
 	case lower(t.Type) == outwards, lower(t.Type) != inwards && !virtual:
-		// A payout has such a session too, and is no credit.
+		// A payout also has a session ID, but it is not a credit.
 		return provider.InboundAnswer{Answer: provider.Answer{Code: "not_a_credit"}}
 	case out.Outcome == provider.Confirmed && (out.Credit.Amount <= 0 || out.Credit.CreditAccount == ""):
 		return provider.InboundAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}}
@@ -84,8 +84,8 @@ func (p *Plug) Inbound(ctx context.Context, sessionID string, virtual bool) prov
 	return out
 }
 
-// InboundSince lists credits. The question is for whole days and one day more,
-// since the bank's time zone is not known. Older credits are left out here.
+// InboundSince lists credits. The bank accepts only whole days, and its time zone is not
+// documented. So the plug requests one day more and drops credits older than from.
 func (p *Plug) InboundSince(ctx context.Context, from time.Time, page int) ([]provider.Inbound, bool, error) {
 	var rows []transfer
 	pages, err := p.page(ctx, "/transfers?type=Inwards"+days(from, p.session.clock.Now())+paging(page), &rows)
@@ -106,12 +106,12 @@ func (p *Plug) InboundSince(ctx context.Context, from time.Time, page int) ([]pr
 	return out, more(page, pages, len(rows)), nil
 }
 
-// days returns the part of a query with the days from one instant to another.
+// days returns the query parameters for all days from one instant to another, with one day added.
 func days(from, to time.Time) string {
 	return "&fromDate=" + from.UTC().Format(time.DateOnly) + "&toDate=" + to.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 }
 
-// credit returns an inward transfer as an Inbound.
+// credit converts an inward transfer to an Inbound.
 func (t transfer) credit(o provider.Outcome, virtual bool) provider.Inbound {
 	amount, ok := naira(t.Amount)
 	if !ok {
@@ -125,7 +125,7 @@ func (t transfer) credit(o provider.Outcome, virtual bool) provider.Inbound {
 	if virtual {
 		c.Reference = string(t.ExternalReference)
 	}
-	// A session between the banks begins with the code of the sending bank.
+	// A session ID between the banks begins with the code of the sending bank.
 	if len(c.SessionID) == 30 {
 		c.SenderBank = c.SessionID[:6]
 	}

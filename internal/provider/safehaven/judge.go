@@ -8,8 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// The meaning of response codes (NIBSS names). A code in neither list means nothing
-// definite.
+// These response codes have the meanings that NIBSS defines. Codes in declines are refusals, and
+// codes in unsure leave the outcome open. A code in neither list decides nothing.
 var (
 	declines = provider.Words("03 05 07 51 57 58 61")
 	unsure   = provider.Words("01 09 68 91 94 96")
@@ -18,23 +18,23 @@ var (
 const (
 	approved  = "00" // success
 	repeated  = "94" // this reference was used before
-	unlocated = "25" // of a requery: no such record
+	unlocated = "25" // in reply to a requery: the record does not exist
 )
 
-// noAccount are the codes of a name enquiry for an unknown account.
+// noAccount lists the response codes with which a name enquiry reports an unknown account.
 var noAccount = provider.Words("06 07 25")
 
-// The meaning of statuses. Only these words are definite.
+// These statuses have a definite meaning. Any other status decides nothing.
 var (
 	delivered       = provider.Words("successful completed")
 	failed          = provider.Words("failed")
 	refusedTransfer = provider.Words("failed declined")
 )
 
-// reversed is the status of a transfer that came back.
+// reversed is the status of a transfer whose money was returned.
 const reversed = "reversed"
 
-// sale is the data of an answer to a payment. The id has two possible names.
+// sale is the data in the reply to a payment. The id may be in either of two fields.
 type sale struct {
 	ID        text `json:"id"`
 	OtherID   text `json:"_id"`
@@ -43,11 +43,11 @@ type sale struct {
 	Token     text `json:"utilityToken"`
 }
 
-// judgePayment decides the meaning of a sale's reply for the money.
+// judgePayment derives the outcome of a sale from the reply.
 func judgePayment(r provider.Reply) provider.Answer {
 	var s sale
 	a := judge(r, func(e envelope) claim {
-		e.into(&s) // without data the status stays empty, and decides nothing
+		e.into(&s) // without data the status stays empty and decides nothing
 		word := lower(s.Status)
 		return claim{
 			reference: provider.First(s.ID, s.OtherID, s.Reference), word: word, done: delivered[word], undone: failed[word],
@@ -57,19 +57,18 @@ func judgePayment(r provider.Reply) provider.Answer {
 	return a
 }
 
-// claim is what the data of an answer says about the request.
+// claim is what the data of a reply states about the request.
 type claim struct {
 	reference string
-	message   string // preferred to the envelope's
-	word      string // a status, in lower case; empty decides nothing
-	done      bool   // the word is a success
-	undone    bool   // the word is a failure
+	message   string // takes precedence over the envelope's message
+	word      string // a status in lower case; an empty word decides nothing
+	done      bool   // the word means success
+	undone    bool   // the word means failure
 }
 
-// judge decides the meaning of a reply for the request. It reads the HTTP status,
-// then the statusCode in the body, then the response codes, then the claim of the
-// data. A refusal counts only if nothing in the same answer contradicts it. All
-// other answers are Unknown.
+// judge derives the outcome of a request from the reply. It reads the HTTP status and the
+// statusCode in the body. Then it reads the response codes and the claim of the data. A refusal
+// counts only if nothing in the same reply contradicts it. Every other reply is Unknown.
 func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	if r.Trouble != "" {
 		return r.Answer()
@@ -94,24 +93,25 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	case faulty(status), faulty(e.inner()):
 		a.Code = provider.CodeServerError
 	case codes.any(unsure):
-		// Unknown, despite anything else in the answer.
+		// The outcome stays Unknown, whatever else the reply contains.
 	case status/100 == 2 && c.done && codes.clear():
 		a.Outcome = provider.Confirmed
 	case c.word != "" && !c.undone:
-		// Pending, an unknown word, or a success that the codes contradict.
+		// The word means "pending" or is unknown, or the codes contradict its success.
 	case status/100 == 4, codes.any(declines), c.undone && codes.clear():
 		a.Outcome = provider.Rejected
 	}
 	return a
 }
 
-// faulty reports whether a status leaves the outcome open (docs: table of outcomes).
-// The client has caught such an HTTP status before; this one is in the body.
+// faulty reports whether a status in the body leaves the outcome open. docs/providers/safehaven.md
+// has the tables of outcomes. If the HTTP status itself is of this kind, the client has already
+// handled it.
 func faulty(status int) bool {
 	return status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
 }
 
-// record is the provider's record of a sale.
+// record is the provider's record of a sale, which a requery returns.
 type record struct {
 	ID                text `json:"_id"`
 	OtherID           text `json:"id"`
@@ -123,16 +123,16 @@ type record struct {
 	Reason            text `json:"responseMessage"`
 }
 
-// judgeRequery decides the meaning of a sale's record for the money. A failed or
-// refused question says nothing about the sale.
+// judgeRequery derives the outcome of a sale from its record. A failed or refused requery proves
+// nothing about the sale.
 func judgeRequery(r provider.Reply, reference string) provider.Answer {
 	var e envelope
 	if a, ok := r.Read(&e); !ok {
 		return a
 	}
 	status := e.status(r.Status)
-	// The envelope's message is about the question ("fetched successfully"), so it is
-	// not passed on.
+	// The envelope's message describes the requery ("fetched successfully"), so it is not passed
+	// on.
 	a := provider.Answer{Code: strconv.Itoa(status)}
 	if e.missing(status) {
 		a.Missing = true
@@ -143,7 +143,7 @@ func judgeRequery(r provider.Reply, reference string) provider.Answer {
 		return a
 	}
 	if rec.ExternalReference != "" && string(rec.ExternalReference) != reference {
-		a.Code = provider.CodeUnreadable // another sale
+		a.Code = provider.CodeUnreadable // the record of a different sale
 		return a
 	}
 	word := lower(rec.Status)
@@ -151,7 +151,7 @@ func judgeRequery(r provider.Reply, reference string) provider.Answer {
 	a.Message = provider.Message(string(rec.Reason))
 	a.Code = provider.First(text(word), text(a.Code))
 	switch {
-	case rec.Reversal != "": // the money came back
+	case rec.Reversal != "": // the money was returned
 		a.Outcome, a.Code = provider.Rejected, "reversed"
 	case delivered[word]:
 		a.Outcome = provider.Confirmed
@@ -161,9 +161,9 @@ func judgeRequery(r provider.Reply, reference string) provider.Answer {
 	return a
 }
 
-// missing reports whether the provider definitely knows no such sale, since a refund
-// may follow. The provider's own envelope must say so. The 404 of a gateway, or of
-// a router without such a path ("Cannot GET …"), says nothing about a sale.
+// missing reports whether the sale definitely does not exist at the provider. A refund may follow,
+// so the provider's envelope itself must state this. The 404 of a gateway proves nothing about a
+// sale. Nor does the 404 of a router that has no such path ("Cannot GET …").
 func (e envelope) missing(status int) bool {
 	m := lower(e.Message)
 	if e.StatusCode == "" || e.routed() {
@@ -173,15 +173,14 @@ func (e envelope) missing(status int) bool {
 		status == http.StatusBadRequest && (strings.Contains(m, "not found") || strings.Contains(m, "unable to locate"))
 }
 
-// routed reports whether the answer comes from a router that knows no such path.
+// routed reports whether the reply comes from a router that has no such path.
 func (e envelope) routed() bool { return strings.HasPrefix(lower(e.Message), "cannot ") }
 
 func lower(t text) string { return strings.ToLower(string(t)) }
 
-// judgeLookup decides the meaning of the answer to a question about an account, a
-// smartcard or a meter. Shown reports whether the answer has a name, and proven whether
-// nothing else is missing. Rejected needs a definite answer of the bank. A failed
-// question and a refused token say nothing.
+// judgeLookup derives the outcome of a lookup of an account, a smartcard or a meter. Shown is true
+// if the reply contains a name, and proven is true if nothing else is missing. Rejected requires a
+// definite reply from the bank. A failed lookup or a refused token leaves the outcome Unknown.
 func judgeLookup(r provider.Reply, e envelope, message text, shown, proven bool) provider.Answer {
 	status, codes := e.status(r.Status), e.codes()
 	a := provider.Answer{
@@ -191,14 +190,15 @@ func judgeLookup(r provider.Reply, e envelope, message text, shown, proven bool)
 	case status/100 == 2 && shown && proven && codes.clear():
 		a.Outcome = provider.Confirmed
 	case shown, codes.any(unsure):
-		// The answer is not definite.
+		// The reply is not definite, so the outcome stays Unknown.
 	case codes.any(noAccount), e.StatusCode != "" && refuses(status) && !e.routed():
 		a.Outcome = provider.Rejected
 	}
 	return a
 }
 
-// refuses reports whether a status refuses the question, and not the client.
+// refuses reports whether a status refuses the content of the request. A status that refuses the
+// client's credentials does not count.
 func refuses(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
 }

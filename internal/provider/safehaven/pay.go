@@ -12,8 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// payment is the body of every kind of sale. Each kind leaves out the fields that it
-// does not use.
+// payment is the request body of every kind of sale. Each kind omits the fields that it does not
+// use.
 type payment struct {
 	ServiceCategoryID  string      `json:"serviceCategoryId"`
 	BundleCode         string      `json:"bundleCode,omitempty"`
@@ -24,11 +24,11 @@ type payment struct {
 	CardNumber         string      `json:"cardNumber,omitempty"`
 	MeterNumber        string      `json:"meterNumber,omitempty"`
 	VendType           string      `json:"vendType,omitempty"`
-	// ExternalReference is for the requery after a lost answer.
+	// ExternalReference is the reference for the requery if the reply is lost.
 	ExternalReference string `json:"externalReference"`
 }
 
-// Pay buys one thing. judgePayment decides the meaning of the answer.
+// Pay buys one product. judgePayment derives the outcome from the reply.
 func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 	body := payment{
 		ServiceCategoryID:  buy.Category,
@@ -58,7 +58,7 @@ func (p *Plug) Requery(ctx context.Context, reference string, _ time.Time) provi
 	return judgeRequery(p.ask(ctx, http.MethodGet, "/vas/transaction/"+url.PathEscape(reference), nil), reference)
 }
 
-// amount writes kobo in the configured unit, without a float.
+// amount converts kobo to the configured unit, without a float.
 func (p *Plug) amount(k money.Kobo) json.Number {
 	if p.unit == Kobo {
 		return json.Number(strconv.FormatInt(int64(k), 10))

@@ -1,10 +1,10 @@
-// Package safehaven is the plug for Safe Haven Microfinance Bank. The bank sells
-// airtime, data, TV and power ("VAS"), and proves identities by BVN and OTP. It opens
-// accounts, reports credits, pays to other banks and keeps a statement. The plug can
-// ask later for the outcome of every call that moves money.
+// Package safehaven is the plug for Safe Haven Microfinance Bank. The bank sells airtime, data, TV
+// and power ("VAS"), and proves identities by BVN and OTP. It opens accounts, reports credits, pays
+// to other banks and provides a statement. For every call that moves money, the plug can ask for
+// the outcome later.
 //
-// The wire format is described in docs/providers/safehaven.md. One rule in judge.go
-// decides the meaning of an answer for the money.
+// The wire format is described in docs/providers/safehaven.md. The function judge in judge.go
+// derives the outcome of a request from the bank's reply.
 package safehaven
 
 import (
@@ -18,32 +18,32 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Unit is the unit of amounts on the wire.
+// Unit is the unit of amounts in requests and replies.
 type Unit string
 
-// The two units. Safe Haven counts naira in all calls that we know. The VAS pages
-// leave the unit open, so a setting can switch it without a new release.
+// The two units. Safe Haven uses naira in all calls whose unit is documented. Its VAS documentation
+// does not state the unit, so a setting can switch it without a new release.
 const (
 	Naira Unit = "naira"
 	Kobo  Unit = "kobo"
 )
 
-// Config is what one of our accounts with Safe Haven needs.
+// Config is the configuration of one of our accounts with Safe Haven.
 type Config struct {
 	provider.ClientConfig
-	ClientID string // the OAuth client id shown in their dashboard
-	// PrivateKeyPEM signs a new client assertion for each token. Assertion replaces
-	// the key: one assertion with a long life, signed before.
+	ClientID string // the OAuth client id shown in Safe Haven's dashboard
+	// PrivateKeyPEM signs a new client assertion for each token. Assertion is an alternative to the
+	// key: a pre-signed assertion with a long lifetime.
 	PrivateKeyPEM string
 	Assertion     string
-	Issuer        string // our company URL, as registered with them
-	Audience      string // empty: BaseURL
-	DebitAccount  string // our account: it pays for everything, and all credits go on to it
-	BankCode      string // their own code for transfers to our account; empty: 090286, the live one
-	AmountUnit    Unit   // empty: naira
+	Issuer        string // our company URL, as registered with Safe Haven
+	Audience      string // if empty, BaseURL is used
+	DebitAccount  string // our account: it pays for all calls and receives all forwarded credits
+	BankCode      string // the bank's code for transfers to our account; if empty, the live code 090286
+	AmountUnit    Unit   // empty means naira
 }
 
-// Plug is Safe Haven as a biller, a verifier of identities and a bank.
+// Plug implements the interfaces of a biller, an identity verifier and a bank for Safe Haven.
 type Plug struct {
 	client   *provider.Client
 	session  *sessions
@@ -52,7 +52,7 @@ type Plug struct {
 	unit     Unit
 
 	mu        sync.Mutex
-	accountID string // their id of our account, once it was looked up
+	accountID string // the bank's id of our account; empty until it was looked up
 }
 
 var (
@@ -62,13 +62,13 @@ var (
 	_ provider.Bank           = (*Plug)(nil)
 )
 
-// The name and the code of the bank, which its answers leave out.
+// The name and the code of the bank, which its replies omit.
 const (
 	bankName     = "Safe Haven MFB"
 	liveBankCode = "090286"
 )
 
-// New returns a plug for one account. It makes no call yet.
+// New returns a plug for one account. It sends no request.
 func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	cfg.AmountUnit, cfg.BankCode = cmp.Or(cfg.AmountUnit, Naira), cmp.Or(cfg.BankCode, liveBankCode)
 	client, err := provider.NewClient(cfg.ClientConfig)
@@ -81,8 +81,8 @@ func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Tokens have a client, and so a circuit breaker, of their own. A catalogue that
-	// fails must not stop the tokens of payments.
+	// The token requests have a separate client with a separate circuit breaker. Failed catalogue
+	// reads must not stop the token requests of payments.
 	tokens, err := provider.NewClient(cfg.ClientConfig)
 	if err != nil {
 		return nil, fmt.Errorf("safehaven: %w", err)
@@ -96,15 +96,15 @@ func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	}, nil
 }
 
-// Name returns the provider's name for people.
+// Name returns the provider's display name.
 func (p *Plug) Name() string { return "Safe Haven" }
 
-// Own returns the name and the code of the bank that payers choose.
+// Own returns the name and the code of Safe Haven, which payers choose when they send money to it.
 func (p *Plug) Own() provider.BankCode { return provider.BankCode{Code: p.bankCode, Name: bankName} }
 
-// once makes a call that must not be made twice, since it moves money, sends an SMS
-// or opens an account. If the caller is gone before, nothing is sent. If the caller
-// goes away later, the call goes on.
+// once makes a call that moves money, sends an SMS or opens an account. Such a call must not be
+// made twice. If the caller's context has already ended, nothing is sent. If the context ends
+// later, the call continues.
 func (p *Plug) once(ctx context.Context, path string, body any) provider.Reply {
 	if err := ctx.Err(); err != nil {
 		return provider.Reply{Trouble: provider.CodeNotSent, Cause: err}
@@ -119,15 +119,15 @@ func (p *Plug) ask(ctx context.Context, method, path string, body any) provider.
 	return p.with(ctx, p.client.Read, provider.Call{Method: method, Path: path, Body: body})
 }
 
-// with makes a call with a token. A 401 or 403 means that nothing was carried out,
-// so the call is made once more with a new token.
+// with makes a call with an access token. A 401 or 403 means that the provider carried nothing out.
+// In that case the call is made a second time, with a new token.
 func (p *Plug) with(ctx context.Context, send func(context.Context, provider.Call) provider.Reply, call provider.Call) provider.Reply {
 	for first := true; ; first = false {
 		s, failed := p.session.current(ctx)
 		if failed != nil {
 			return *failed
 		}
-		// The headers are spelled as in Safe Haven's pages.
+		// The spelling of the headers follows Safe Haven's documentation.
 		call.Header = http.Header{"Authorization": {"Bearer " + s.access}, "ClientID": {s.client}}
 		reply := send(ctx, call)
 		if !shut(reply) {

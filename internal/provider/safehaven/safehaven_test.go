@@ -30,7 +30,8 @@ var keyPEM = sync.OnceValue(func() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
 })
 
-// recorded is a server that gives tokens, and answers all else with a given body.
+// recorded is a server that issues tokens. It responds to all other requests with the body that the
+// test sets.
 type recorded struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -62,7 +63,7 @@ func serve(t *testing.T) *recorded {
 	return s
 }
 
-// seen returns the number of tokens given, and the payments received.
+// seen returns the number of tokens issued and the bodies of the payments received.
 func (s *recorded) seen() (tokens int, sent []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,8 +190,8 @@ func TestRecordedCatalogue(t *testing.T) {
 	}
 }
 
-// The four kinds of payment have the bodies of Safe Haven's pages, in the configured
-// unit.
+// The request bodies of the four kinds of payment match the examples in Safe Haven's documentation.
+// Their amounts are in the configured unit.
 func TestPaymentBodies(t *testing.T) {
 	for _, c := range []struct {
 		unit Unit

@@ -8,8 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Statement lists the lines of our account. An unreadable line is an error. If the
-// line were left out, its money would look lost.
+// Statement lists the lines of our account. An unreadable line is an error. If the line were left
+// out, its money would seem to be missing from the account.
 func (p *Plug) Statement(ctx context.Context, from, to time.Time, page int) ([]provider.StatementLine, bool, error) {
 	account, err := p.ourAccount(ctx)
 	if err != nil {
@@ -24,7 +24,7 @@ func (p *Plug) Statement(ctx context.Context, from, to time.Time, page int) ([]p
 	for _, r := range rows {
 		line, ok := r.read()
 		if line.Amount == 0 && ok {
-			continue // a line without money
+			continue // a line whose amount is zero
 		}
 		if !ok {
 			return nil, false, provider.Unreadable.Error(p.Name())
@@ -50,7 +50,7 @@ type statementLine struct {
 
 func (r statementLine) read() (provider.StatementLine, bool) {
 	amount, ok := naira(r.Amount)
-	balance, _ := naira(r.RunningBalance) // for operators only
+	balance, _ := naira(r.RunningBalance) // informs operators only, so an unreadable balance is accepted
 	direction, at := lower(r.Type), provider.Instant(r.TransactionDate)
 	ok = ok && amount >= 0 && !at.IsZero() && (direction == "credit" || direction == "debit")
 	return provider.StatementLine{

@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// The charge of a transfer is the sum of three fields. An unreadable field is zero.
+// The charge of a transfer is the sum of three fields. An unreadable field counts as zero.
 func TestWhatATransferCosts(t *testing.T) {
 	s := serve(t)
 	p := s.plug(t, s.config(), clock.System{})
@@ -30,7 +30,7 @@ func TestWhatATransferCosts(t *testing.T) {
 	}
 }
 
-// A page with an unreadable line is an error, and so is a page that does not come.
+// A page is an error if one of its lines is unreadable, or if the page cannot be fetched.
 func TestStatementPages(t *testing.T) {
 	from := time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC)
 	line := func(id, kind, amount, balance, at string) string {
@@ -39,7 +39,7 @@ func TestStatementPages(t *testing.T) {
 	const noon, midnight = "2030-01-02T12:00:00.000Z", "2030-01-02T00:00:00.000Z"
 	good := line("1", "Debit", "10", "90", noon)
 	for name, c := range map[string]struct {
-		page       string // the rows
+		page       string // the statement lines as JSON
 		pagination string
 		lines      int
 		more       bool

@@ -21,14 +21,14 @@ import (
 const (
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 	assertionLife = 5 * time.Minute
-	// fallbackLife is for an answer without expires_in. A token is replaced a margin
-	// before its end.
+	// fallbackLife is the lifetime of a token whose reply has no expires_in. A token is replaced
+	// one margin before it expires.
 	fallbackLife = 2400 * time.Second
 	margin       = 60 * time.Second
 )
 
-// signer returns the function that makes client assertions (RFC 7523 §3): signed at
-// each call, or the configured one.
+// signer returns the function that makes client assertions (RFC 7523 §3). That function signs a new
+// assertion in each call, or returns the configured assertion.
 func signer(cfg Config, clk clock.Clock) (func() (string, error), error) {
 	if cfg.Assertion != "" {
 		if cfg.PrivateKeyPEM != "" {
@@ -56,14 +56,14 @@ func signer(cfg Config, clk clock.Clock) (func() (string, error), error) {
 	}, nil
 }
 
-// session is a token and its client id. Safe Haven refuses one without the other.
+// session is an access token and its client id. Safe Haven refuses the token without the client id.
 type session struct {
 	access, client string
 	until          time.Time
 }
 
-// sessions keeps one session. Calls that need a new session at the same time wait
-// for one request.
+// sessions stores the current session. Concurrent calls that need a new session share one token
+// request.
 type sessions struct {
 	client   *provider.Client
 	clientID string
@@ -75,13 +75,13 @@ type sessions struct {
 	now    session
 }
 
-// current returns a valid session, or the reply of a call without one. Such a call was
-// not sent, so its trouble is CodeNotSent.
+// current returns a valid session. If there is none, it returns the reply for the call that needed
+// the session. That call was not sent, so the reply's trouble is CodeNotSent.
 func (s *sessions) current(ctx context.Context) (session, *provider.Reply) {
 	if kept, ok := s.kept(); ok {
 		return kept, nil
 	}
-	// All waiting callers share the request, so none of them can cancel it.
+	// All waiting callers share the token request, so a cancelled caller must not cancel it.
 	ch := s.flight.DoChan("token", func() (any, error) {
 		if kept, ok := s.kept(); ok {
 			return kept, nil
@@ -107,7 +107,7 @@ func (s *sessions) kept() (session, bool) {
 	return s.now, s.now.access != "" && s.clock.Now().Before(s.now.until)
 }
 
-// drop forgets a refused session, unless a new one has replaced it.
+// drop removes a refused session, unless a newer session has already replaced it.
 func (s *sessions) drop(refused session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

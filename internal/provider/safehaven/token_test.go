@@ -42,7 +42,7 @@ func TestManyShareOneToken(t *testing.T) {
 	}
 }
 
-// A caller that gives up does not cancel the token of the others.
+// If one caller gives up, the shared token request continues for the other callers.
 func TestNobodyCancelsTheTokenOfOthers(t *testing.T) {
 	asked, release := make(chan struct{}), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -89,8 +89,7 @@ func TestTokensEndAMinuteEarly(t *testing.T) {
 	}
 }
 
-// A 401 drops the refused token, and not a newer one. The call is made once more, and
-// not again.
+// A 401 drops the refused token, but not a newer token. The call is repeated only one time.
 func TestARefusedTokenIsReplacedOnce(t *testing.T) {
 	s := serve(t)
 	s.says(http.StatusUnauthorized, []byte(`{"statusCode":401,"message":"no"}`))
@@ -107,8 +106,8 @@ func TestARefusedTokenIsReplacedOnce(t *testing.T) {
 	}
 }
 
-// After a first 401 nothing was carried out. If the answer to the second try is lost,
-// the payment is Unknown.
+// A 401 in the first try means that nothing was carried out. If the reply to the second try is
+// lost, the payment is Unknown.
 func TestSecondTryLost(t *testing.T) {
 	s := serve(t)
 	first := true
@@ -126,7 +125,7 @@ func TestSecondTryLost(t *testing.T) {
 	}
 }
 
-// Failing reads open the circuit breaker of reads. A payment gets its token anyway.
+// Failed reads open the circuit breaker of reads, but a payment still gets its token.
 func TestFailingReadsDoNotStopPayments(t *testing.T) {
 	s := serve(t)
 	s.answer = func(w http.ResponseWriter, r *http.Request) {
@@ -186,8 +185,8 @@ func TestAssertion(t *testing.T) {
 	}
 }
 
-// Without a token nothing was sent. The server's refusal shows as a code, and never as
-// its body.
+// Without a token no payment is sent. A refused token request is reported by its code, and never by
+// the body of the response.
 func TestNoToken(t *testing.T) {
 	for name, answer := range map[string]func(w http.ResponseWriter){
 		"refused": func(w http.ResponseWriter) {

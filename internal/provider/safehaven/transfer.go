@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Banks lists the banks that can be paid.
+// Banks lists the banks to which a transfer can go.
 func (p *Plug) Banks(ctx context.Context) ([]provider.BankCode, error) {
 	var rows []struct {
 		Name     text `json:"name"`
@@ -33,7 +33,7 @@ type nameEnquiry struct {
 	AccountNumber string `json:"accountNumber"`
 }
 
-// NameEnquiry asks for the name on an account. It moves no money, so it is a read.
+// NameEnquiry asks for the holder's name of an account. It moves no money, so it may be repeated.
 func (p *Plug) NameEnquiry(ctx context.Context, bankCode, account string) provider.NameAnswer {
 	return judgeName(p.ask(ctx, http.MethodPost, "/transfers/name-enquiry", nameEnquiry{bankCode, account}), bankCode, account)
 }
@@ -46,11 +46,11 @@ type transferOrder struct {
 	Amount                   json.Number `json:"amount"`
 	SaveBeneficiary          bool        `json:"saveBeneficiary"`
 	Narration                string      `json:"narration,omitempty"`
-	// PaymentReference is for the requery after a lost answer.
+	// PaymentReference is the reference for the requery if the reply is lost.
 	PaymentReference string `json:"paymentReference"`
 }
 
-// Transfer pays. judgeTransfer decides the meaning of the answer.
+// Transfer sends the money of an order. judgeTransfer derives the outcome from the reply.
 func (p *Plug) Transfer(ctx context.Context, t provider.TransferOrder) provider.TransferAnswer {
 	return judgeTransfer(p.once(ctx, "/transfers", transferOrder{
 		NameEnquiryReference: t.NameEnquirySession, DebitAccountNumber: p.account, BeneficiaryBankCode: t.BankCode,
@@ -68,7 +68,7 @@ func (p *Plug) RequeryTransfer(ctx context.Context, reference string) provider.T
 	return judgeTransferStatus(p.ask(ctx, http.MethodPost, "/transfers/status", statusQuery{PaymentReference: reference}), reference)
 }
 
-// transfer is money in or out, in answers, lists and notifications.
+// transfer is a transfer in or out, as it appears in replies, lists and notifications.
 type transfer struct {
 	ID                  text `json:"_id"`
 	Type                text `json:"type"`
@@ -91,10 +91,11 @@ type transfer struct {
 	LimitExceeded       flag `json:"limitExceeded"`
 	IsReversed          flag `json:"isReversed"`
 
-	VirtualAccount json.RawMessage `json:"virtualAccount"` // an id, or the whole account
+	VirtualAccount json.RawMessage `json:"virtualAccount"` // an id, or the whole account as an object
 }
 
-// word returns the status in lower case, unless another field contradicts the status.
+// word returns the status in lower case. If another field contradicts the status, word returns
+// "reversed" or "queued" instead.
 func (t transfer) word() string {
 	switch w := lower(t.Status); {
 	case bool(t.IsReversed):
@@ -106,8 +107,8 @@ func (t transfer) word() string {
 	}
 }
 
-// charge returns the bank's charge on top of the amount. An unreadable charge counts as
-// zero, since the statement proves the charges.
+// charge returns the bank's charge on top of the amount. An unreadable charge counts as zero, since
+// the bank's statement shows the charges anyway.
 func (t transfer) charge() (sum money.Kobo) {
 	for _, part := range []text{t.Fees, t.VAT, t.StampDuty} {
 		if k, ok := naira(part); ok && k > 0 {
@@ -117,7 +118,7 @@ func (t transfer) charge() (sum money.Kobo) {
 	return sum
 }
 
-// judgeName reads the answer to a name enquiry.
+// judgeName converts the reply to a name enquiry.
 func judgeName(r provider.Reply, bankCode, account string) provider.NameAnswer {
 	out := provider.NameAnswer{BankCode: bankCode, Account: account}
 	var e envelope
@@ -131,7 +132,7 @@ func judgeName(r provider.Reply, bankCode, account string) provider.NameAnswer {
 		Account         text `json:"accountNumber"`
 		ResponseMessage text `json:"responseMessage"`
 	}
-	e.into(&d) // without data there is no name, and so no confirmation
+	e.into(&d) // without data there is no name, so the outcome is not Confirmed
 	named := d.Session != "" && d.Name != "" && (d.Account == "" || string(d.Account) == account)
 	out.Answer = judgeLookup(r, e, d.ResponseMessage, named, e.codes().has(approved))
 	if out.Outcome == provider.Confirmed {
@@ -140,12 +141,12 @@ func judgeName(r provider.Reply, bankCode, account string) provider.NameAnswer {
 	return out
 }
 
-// judgeTransfer decides the meaning of a transfer's answer for the money. The rule is
-// that of a sale, except that a success needs the response code 00.
+// judgeTransfer derives the outcome of a transfer from the reply. The rule is the same as for a
+// sale, but a success also requires the response code 00.
 func judgeTransfer(r provider.Reply, reference string) provider.TransferAnswer {
 	var t transfer
 	a := judge(r, func(e envelope) claim {
-		e.into(&t) // without data there is no claim
+		e.into(&t) // without data the claim stays empty
 		word := t.word()
 		return claim{
 			reference: string(t.ID), message: string(t.ResponseMessage), word: word,
@@ -158,7 +159,7 @@ func judgeTransfer(r provider.Reply, reference string) provider.TransferAnswer {
 	return t.answered(a)
 }
 
-// answered adds the transfer's data to an answer.
+// answered returns an answer together with the transfer's charge, session ID and amount.
 func (t transfer) answered(a provider.Answer) provider.TransferAnswer {
 	a.Charge = t.charge()
 	out := provider.TransferAnswer{Answer: a, SessionID: string(t.SessionID)}
@@ -168,24 +169,25 @@ func (t transfer) answered(a provider.Answer) provider.TransferAnswer {
 	if a.Outcome == provider.Rejected && t.word() == reversed {
 		out.Reversed, out.Code = true, reversed
 		if plain(string(t.ResponseCode)) {
-			// The bank's message is still that of the transfer: "Approved or completed".
+			// The bank's message still describes the original transfer ("Approved or completed"),
+			// so it is replaced.
 			out.Message = "The bank returned the money"
 		}
 	}
 	return out
 }
 
-// judgeTransferStatus decides the meaning of a transfer's record for the money. A
-// failed or refused question says nothing about the transfer.
+// judgeTransferStatus derives the outcome of a transfer from its record. A failed or refused
+// requery proves nothing about the transfer.
 func judgeTransferStatus(r provider.Reply, reference string) provider.TransferAnswer {
 	t, a := judgeStatus(r)
 	if t.PaymentReference != "" && string(t.PaymentReference) != reference {
-		return provider.TransferAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // another transfer
+		return provider.TransferAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // the record of a different transfer
 	}
 	return t.answered(a)
 }
 
-// judgeStatus reads the record of a transfer in or out, and decides its outcome.
+// judgeStatus reads the record of a transfer in or out, and derives the outcome.
 func judgeStatus(r provider.Reply) (transfer, provider.Answer) {
 	var t transfer
 	var e envelope
@@ -210,10 +212,11 @@ func judgeStatus(r provider.Reply) (transfer, provider.Answer) {
 	return t, a
 }
 
-// outcome returns the outcome in the record, unless its own codes contradict the status.
+// outcome returns the outcome that the record states. It returns Unknown if the response codes
+// contradict the status.
 func (t transfer) outcome(c codes) provider.Outcome {
 	switch w := t.word(); {
-	case w == reversed: // the money came back
+	case w == reversed: // the money was returned
 		return provider.Rejected
 	case c.any(unsure):
 		return provider.Unknown

@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// envelope is the common part of all answers. Each call reads its own data.
+// envelope is the common part of all replies. Each call decodes the data differently.
 type envelope struct {
 	StatusCode   text            `json:"statusCode"`
 	Message      text            `json:"message"`
@@ -19,16 +19,15 @@ type envelope struct {
 	Pagination   json.RawMessage `json:"pagination"`
 }
 
-// read reads an answer's envelope. It returns false unless the answer is one JSON
-// object.
+// read decodes a reply's envelope. It returns false unless the body is one JSON object.
 func read(body []byte) (envelope, bool) {
 	var e envelope
 	ok := provider.ReadObject(body, &e)
 	return e, ok
 }
 
-// status returns the HTTP status or, if HTTP says 200, the statusCode in the body. Some
-// failures come as HTTP 200.
+// status returns the HTTP status. If HTTP reports a success and the body has a statusCode, it
+// returns the statusCode. The reason is that some failures arrive as HTTP 200.
 func (e envelope) status(httpStatus int) int {
 	if inner := e.inner(); httpStatus < 300 && inner != 0 {
 		return inner
@@ -36,13 +35,13 @@ func (e envelope) status(httpStatus int) int {
 	return httpStatus
 }
 
-// inner returns the statusCode in the body, or 0.
+// inner returns the statusCode in the body, or 0 if it is absent.
 func (e envelope) inner() int { return provider.Number(e.StatusCode) }
 
-// into reads the data into v. It returns false if there is none of that shape.
+// into decodes the data into v. It returns false if the data is absent or of a different shape.
 func (e envelope) into(v any) bool { return provider.ReadPart(e.Data, v) }
 
-// pages returns the number of pages of a list, or 0 if the answer has none.
+// pages returns the number of pages of a list, or 0 if the reply does not contain it.
 func (e envelope) pages() int {
 	var p struct {
 		Pages text `json:"pages"`
@@ -53,8 +52,7 @@ func (e envelope) pages() int {
 	return provider.Number(p.Pages)
 }
 
-// shut reports whether the provider refused our token, and so did not read the
-// request.
+// shut reports whether the provider refused our token, and so did not process the request.
 func shut(r provider.Reply) bool {
 	if r.Trouble != "" {
 		return false
@@ -69,36 +67,37 @@ func shut(r provider.Reply) bool {
 	return s == http.StatusUnauthorized || s == http.StatusForbidden
 }
 
-// duplicate reports whether the provider has seen our reference before. Then it may
-// have carried an earlier call out, despite this answer.
+// duplicate reports whether the provider has seen our reference before. If so, the provider may
+// have carried out an earlier call, although it refuses this call.
 func (e envelope) duplicate(httpStatus int) bool {
 	return httpStatus == http.StatusConflict || e.StatusCode == "409" || e.codes().has(repeated) ||
 		strings.Contains(strings.ToLower(string(e.Message)), "duplicate")
 }
 
-// codes are the response codes of an answer: at the top, and inside the data.
+// codes holds the two response codes of a reply: the code at the top level and the code inside the
+// data.
 type codes [2]string
 
 func (e envelope) codes() codes {
 	var inside struct {
 		ResponseCode text `json:"responseCode"`
 	}
-	e.into(&inside) // without data there is no code inside
+	e.into(&inside) // without data the inner code stays empty
 	return codes{string(e.ResponseCode), string(inside.ResponseCode)}
 }
 
-// clear reports whether no code contradicts a success.
+// clear reports whether neither code contradicts a success.
 func (c codes) clear() bool { return plain(c[0]) && plain(c[1]) }
 
 func plain(code string) bool { return code == "" || code == approved }
 
-// any reports whether a list has one of the codes.
+// any reports whether at least one of the two codes is on the list.
 func (c codes) any(list map[string]bool) bool { return list[c[0]] || list[c[1]] }
 
-// has reports whether one of the codes is equal to code.
+// has reports whether at least one of the two codes is equal to code.
 func (c codes) has(code string) bool { return slices.Contains(c[:], code) }
 
-// worst returns the more telling code: a code other than 00 comes before 00.
+// worst returns one of the two codes: a code other than 00 takes precedence over 00.
 func (c codes) worst() string {
 	if !plain(c[0]) || plain(c[1]) && c[0] != "" {
 		return c[0]
@@ -106,11 +105,12 @@ func (c codes) worst() string {
 	return c[1]
 }
 
-// text is a JSON value that may be a string or a number. A list of strings, such as
-// validation messages, is joined. Any other value is an empty text.
+// text is a JSON value that may be a string or a number. A list of strings, such as validation
+// messages, is joined to one string. Any other value becomes an empty text.
 type text string
 
-// UnmarshalJSON never fails, since one odd field must not make an answer unreadable.
+// UnmarshalJSON decodes a value and never fails, since one odd field must not make a reply
+// unreadable.
 func (t *text) UnmarshalJSON(b []byte) error {
 	*t = ""
 	var s string
@@ -127,16 +127,16 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// flag is a boolean that may come as a boolean, a word or a number.
+// flag is a boolean that may be written as a JSON boolean, a string or a number.
 type flag bool
 
-// UnmarshalJSON never fails, like that of text.
+// UnmarshalJSON decodes a value and never fails, for the same reason as text.UnmarshalJSON.
 func (f *flag) UnmarshalJSON(b []byte) error {
 	*f = flag(slices.Contains([]string{"true", `"true"`, "1", `"1"`}, strings.ToLower(string(b))))
 	return nil
 }
 
-// naira reads an amount from its digits.
+// naira converts a text with an amount in naira to kobo.
 func naira(t text) (money.Kobo, bool) {
 	var k money.Kobo
 	err := k.UnmarshalJSON([]byte(t))

@@ -16,11 +16,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// farthest is how far the clock may be moved in all.
+// farthest is the largest total offset of the clock.
 const farthest = 10 * 365 * 24 * time.Hour
 
-// methods returns the controls of a path, by method. The last element of a path may
-// be the caller's own.
+// methods returns the controls of a path, by HTTP method. For a path whose last element the caller
+// chooses, it returns the controls of the parent path.
 func (s *Sandbox) methods(of string) map[string]books.Control {
 	of = strings.TrimSuffix(of, "/")
 	if found := s.controls[of]; found != nil {
@@ -29,8 +29,8 @@ func (s *Sandbox) methods(of string) map[string]books.Control {
 	return s.controls[path.Dir(of)+"/"]
 }
 
-// Control returns the endpoints with which a test or a developer steers the sandbox.
-// It answers everything below /sandbox/, and may be mounted beside the API.
+// Control returns the handler of the endpoints with which a test or a developer controls the
+// sandbox. It serves all paths below /sandbox/, and may be mounted in the same server as the API.
 func (s *Sandbox) Control() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		methods := s.methods(r.URL.Path)
@@ -47,7 +47,7 @@ func (s *Sandbox) Control() http.Handler {
 			return
 		}
 		if wrong, status := unfit(r); status != 0 {
-			w.Header().Set("Connection", "close") // or the server reads the whole body before it answers
+			w.Header().Set("Connection", "close") // otherwise the server reads the whole body before it responds
 			sayError(w, status, wrong)
 			return
 		}
@@ -68,8 +68,9 @@ func (s *Sandbox) Control() http.Handler {
 	})
 }
 
-// unfit refuses a body that is too long, and one that does not say that it is
-// JSON. A browser lets a foreign page send other content types without asking.
+// unfit checks a request and returns the reason and the HTTP status of a refusal. It refuses a body
+// that is too long, and a body whose Content-Type is not JSON. A browser allows a foreign page to
+// send other content types without permission.
 func unfit(r *http.Request) (wrong string, status int) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
@@ -99,8 +100,8 @@ type clockMove struct {
 	Advance string `json:"advance"`
 }
 
-// moveClock returns POST /sandbox/clock {"advance": "2h"}. All that becomes due is
-// done before the answer.
+// moveClock handles POST /sandbox/clock {"advance": "2h"}. Everything that becomes due is carried
+// out before the response.
 func (s *Sandbox) moveClock(ctx context.Context, req clockMove) (any, error) {
 	by, err := time.ParseDuration(req.Advance)
 	if err != nil || by <= 0 || by > farthest {
@@ -112,8 +113,8 @@ func (s *Sandbox) moveClock(ctx context.Context, req clockMove) (any, error) {
 	return s.clockFace(), nil
 }
 
-// Advance moves the clock on by d, sends the notices that become due, and then
-// runs what OnAdvance was given.
+// Advance moves the clock forward by d and sends the notices that become due. Then it runs the
+// function that OnAdvance has set.
 func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 	s.moving.Lock()
 	defer s.moving.Unlock()
@@ -130,13 +131,14 @@ func (s *Sandbox) Advance(ctx context.Context, d time.Duration) error {
 	return s.onAdvance(ctx, offset)
 }
 
-// providerLedger returns the ledger of all providers on the common books.
+// providerLedger handles GET /sandbox/provider-ledger for all providers on the shared books.
 func (s *Sandbox) providerLedger(r *http.Request) (any, error) {
 	return ledgerOf(s.Books, s.parts...)(r)
 }
 
-// ledgerOf returns GET /sandbox/provider-ledger?reference=: the requests that providers on
-// these books really carried out, oldest first, whatever they answered.
+// ledgerOf returns the control for GET /sandbox/provider-ledger?reference=. The control lists the
+// requests that providers on these books really carried out, oldest first. The list does not depend
+// on the providers' responses.
 func ledgerOf(b *books.Books, parts ...books.Part) books.Control {
 	return func(r *http.Request) (any, error) {
 		rows, balance := []books.Row{}, money.Kobo(0)

@@ -79,7 +79,7 @@ func TestControlsAnswerBadInput(t *testing.T) {
 			t.Errorf("%.40s: HTTP %d %v", body, status, got)
 		}
 	}
-	for range 2 { // ten years at once, but not ten more
+	for range 2 { // the first move reaches the limit of ten years, and the second is refused
 		c.Do("POST", "/sandbox/clock", `{"advance":"87600h"}`)
 	}
 	if status, got := c.Do("POST", "/sandbox/clock", `{"advance":"1ms"}`); status != 400 {

@@ -1,9 +1,9 @@
-// Package sandbox is a server of simulated providers: banks, billers, issuers
-// and custodians that can be told to go wrong.
+// Package sandbox is a server of simulated providers: banks, billers, issuers and custodians that
+// can be told to fail.
 //
-// The simulated providers have a folder each below this one, and speak the wire
-// formats of the real ones. Their books are a file of their own. Kobo does not
-// know that it talks to a sandbox: it sends HTTP requests, as to the real one.
+// Each simulated provider has a folder below this one and speaks the wire format of the real
+// provider. The providers store their data in a separate file, the books. Kobo does not know that
+// it talks to a sandbox: it sends HTTP requests, as to a real provider.
 package sandbox
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// Config says where the books are and how the simulated providers behave.
+// Config states where the books are and how the simulated providers behave.
 type Config = books.Config
 
-// Sandbox is the server with its books open.
+// Sandbox is the server of simulated providers, with its books open.
 type Sandbox struct {
 	*books.Books
 	parts    []books.Part
@@ -31,11 +31,11 @@ type Sandbox struct {
 	stop    context.CancelFunc
 	stopped chan struct{} // closed when the sender has stopped
 
-	moving    sync.Mutex // one move of the clock at a time
+	moving    sync.Mutex // allows one move of the clock at a time
 	onAdvance func(ctx context.Context, offset time.Duration) error
 }
 
-// Open opens the books and starts the providers on them.
+// Open opens the books and starts the given providers.
 func Open(ctx context.Context, cfg Config, providers ...books.Provider) (*Sandbox, error) {
 	b, err := books.Open(ctx, cfg)
 	if err != nil {
@@ -65,28 +65,28 @@ func Open(ctx context.Context, cfg Config, providers ...books.Provider) (*Sandbo
 	return s, nil
 }
 
-// further is a bank on books of its own.
+// further is an additional bank with separate books.
 type further struct {
 	name string
 	bank Bank
 }
 
-// Bank is a simulated provider that may run more than once.
+// Bank is a simulated bank that may run several times in one sandbox.
 type Bank interface {
 	books.Provider
-	// Number tells a bank from the others, since it gives out other account numbers.
-	// The first bank is 0.
+	// Number sets the number of a bank, which decides its range of account numbers. The first bank
+	// has the number 0.
 	Number(n int)
 }
 
-// Further is one more bank beside the first one, on books of its own. Its paths begin
-// with BankPath, and its controls with /sandbox/banks/NAME/.
+// Further returns an additional bank with separate books. Its paths begin with BankPath, and its
+// controls begin with /sandbox/banks/NAME/.
 func Further(name string, b Bank) books.Provider { return further{name, b} }
 
-// BankPath begins the paths of a further bank.
+// BankPath returns the prefix of all paths of an additional bank.
 func BankPath(name string) string { return "/banks/" + name }
 
-// Open opens the bank's books and the bank.
+// Open opens the bank's books, and then the bank.
 func (f further) Open(ctx context.Context, shared *books.Books) (books.Part, error) {
 	own, number, err := shared.Beside(ctx, f.name)
 	if err != nil {
@@ -114,7 +114,7 @@ func (f further) Open(ctx context.Context, shared *books.Books) (books.Part, err
 	}, nil
 }
 
-// steer adds controls by their method and path.
+// steer registers controls by their HTTP method and path.
 func (s *Sandbox) steer(controls map[string]books.Control) {
 	for pattern, do := range controls {
 		method, path, _ := strings.Cut(pattern, " ")
@@ -125,19 +125,19 @@ func (s *Sandbox) steer(controls map[string]books.Control) {
 	}
 }
 
-// Handler serves the paths of all providers and the control endpoints. Serve it
-// on this machine's loopback address only.
+// Handler returns the handler for the paths of all providers and for the control endpoints. Serve
+// it only on this machine's loopback address.
 func (s *Sandbox) Handler() http.Handler { return s.mux }
 
-// OnAdvance sets what runs after the clock was moved and before the control
-// endpoint answers. Set it before serving.
+// OnAdvance sets the function that runs after the clock was moved and before the control endpoint
+// responds. Set it before serving.
 func (s *Sandbox) OnAdvance(fn func(ctx context.Context, offset time.Duration) error) {
 	s.moving.Lock()
 	defer s.moving.Unlock()
 	s.onAdvance = fn
 }
 
-// Release ends the answers that are held, now and later.
+// Release ends the responses that are held, now and later.
 func (s *Sandbox) Release() {
 	s.Books.Release()
 	for _, p := range s.parts {
@@ -147,8 +147,8 @@ func (s *Sandbox) Release() {
 	}
 }
 
-// Close releases the held answers, stops the sender and closes the books. Stop
-// serving first.
+// Close releases the held responses, stops the sender and closes the books. Stop serving before you
+// call Close.
 func (s *Sandbox) Close() {
 	s.Release()
 	s.stop()
@@ -192,7 +192,7 @@ func (s *Sandbox) send(ctx context.Context) {
 	}
 }
 
-// sendDue carries out and sends everything that is due once.
+// sendDue carries out every late request that is due, and sends every notice that is due.
 func (s *Sandbox) sendDue(ctx context.Context) error {
 	err := s.CarryOut(ctx)
 	for _, p := range s.parts {

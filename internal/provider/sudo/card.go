@@ -30,8 +30,8 @@ type person struct {
 	Birth      string `json:"dob,omitempty"`
 }
 
-// OpenCardholder registers a customer at Sudo. The BVN is optional there and is not
-// sent.
+// OpenCardholder registers a customer at Sudo. Sudo's BVN field is optional, and the plug does not
+// send the BVN.
 func (p *Plug) OpenCardholder(ctx context.Context, h provider.Cardholder) (string, error) {
 	body := struct {
 		Type    string  `json:"type"`
@@ -73,7 +73,7 @@ type cardOrder struct {
 	Metadata      map[string]string `json:"metadata"`
 }
 
-// CreateCard issues a card. A request with a card number goes to the vault.
+// CreateCard issues a card. A request with a card number is sent to Sudo's vault host.
 func (p *Plug) CreateCard(ctx context.Context, o provider.CardOrder) provider.CardAnswer {
 	body := cardOrder{
 		Customer: o.Cardholder, Type: o.Type, Brand: o.Brand, Number: o.Number.Reveal(), Currency: o.Currency, Status: "active",
@@ -91,14 +91,15 @@ func (p *Plug) CreateCard(ctx context.Context, o provider.CardOrder) provider.Ca
 	}
 	var c cardRecord
 	a := judge(p.once(ctx, via, http.MethodPost, "/cards", body), func(e envelope) claim {
-		// A card without its account cannot be funded: then the list must tell.
+		// A card without its account cannot be funded. Then the outcome is Unknown, and the caller
+		// looks on the list of cards.
 		whole := e.into(&c) && c.ID != "" && c.Account != ""
 		return claim{reference: string(c.ID), done: whole}
 	})
 	return provider.CardAnswer{Answer: a, Card: c.card()}
 }
 
-// pageSize is the size of Sudo's longest page.
+// pageSize is the largest page that Sudo returns.
 const pageSize = 100
 
 // Cards lists all the cards of a cardholder.
@@ -128,7 +129,7 @@ func paging(page int) string {
 
 func cardPath(cardID string) string { return "/cards/" + url.PathEscape(cardID) }
 
-// Card finds one card.
+// Card returns one card.
 func (p *Plug) Card(ctx context.Context, cardID string) (provider.IssuedCard, error) {
 	var c cardRecord
 	_, err := p.data(p.look(ctx, cardPath(cardID)), &c)
@@ -138,11 +139,11 @@ func (p *Plug) Card(ctx context.Context, cardID string) (provider.IssuedCard, er
 	return c.card(), err
 }
 
-// usualLife is the life of a token that does not state its own.
+// usualLife is the assumed lifetime of a token that does not state its lifetime.
 const usualLife = 2 * time.Minute
 
-// CardToken makes a token for the vault. The call is not repeated, since each call
-// makes a token.
+// CardToken creates a token for the vault. The call is not repeated, since each call creates a new
+// token.
 func (p *Plug) CardToken(ctx context.Context, cardID string) (provider.CardToken, error) {
 	var t struct {
 		Token string `json:"token"`
@@ -156,8 +157,8 @@ func (p *Plug) CardToken(ctx context.Context, cardID string) (provider.CardToken
 	return provider.CardToken{Value: secret.NewText(t.Token), ExpiresIn: life(t.Token)}, nil
 }
 
-// life returns the life of a token, from its own claims. No other claim of the token is
-// used.
+// life returns the lifetime of a token, from the claims iat and exp inside the token. No other
+// claim is used.
 func life(token string) time.Duration {
 	parts := strings.Split(token, ".")
 	var claims struct {
@@ -174,8 +175,8 @@ func life(token string) time.Duration {
 	return time.Duration(claims.To-claims.From) * time.Second
 }
 
-// SendDefaultPIN sends the PIN. The call is not repeated, since each call sends a
-// message.
+// SendDefaultPIN makes Sudo send the PIN to the cardholder. The call is not repeated, since each
+// call sends a message.
 func (p *Plug) SendDefaultPIN(ctx context.Context, cardID string) (string, error) {
 	e, err := p.data(p.once(ctx, p.client, http.MethodPut, cardPath(cardID)+"/send-pin", nil), nil)
 	return e.message(), err

@@ -12,14 +12,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// transfer is one transfer in Sudo's answers, or one line of an account's list.
+// transfer is one transfer in Sudo's replies, or one line on an account's list.
 type transfer struct {
 	ID           text `json:"_id"`
 	Reference    text `json:"paymentReference"`
 	Narration    text `json:"narration"`
 	Credit       ref  `json:"creditAccountId"`
 	Amount       text `json:"amount"`
-	Type         text `json:"type"` // Debit or Credit, on a list
+	Type         text `json:"type"` // Debit or Credit on a list
 	ResponseCode word `json:"responseCode"`
 	Status       word `json:"status"`
 	CreatedAt    text `json:"createdAt"`
@@ -33,9 +33,8 @@ func (t transfer) claim() claim {
 	}
 }
 
-// FundCard moves money from our account at Sudo into the card's account. Our
-// reference is in its field and in the narration, since the list may show only one
-// of the two.
+// FundCard moves money from our account at Sudo to the card's account. It sends our reference in
+// the reference field and in the narration, since the list may show only one of these fields.
 func (p *Plug) FundCard(ctx context.Context, f provider.CardFunding) provider.Answer {
 	body := struct {
 		Debit     string      `json:"debitAccountId"`
@@ -49,12 +48,12 @@ func (p *Plug) FundCard(ctx context.Context, f provider.CardFunding) provider.An
 		if !e.into(&t) && !e.empty() {
 			return claim{open: true}
 		}
-		return t.claim() // Sudo's page shows an empty object for a success
+		return t.claim() // Sudo's documentation shows an empty object for a success
 	})
 }
 
-// RequeryFunding asks for the transfer by its id, if the id is known. Otherwise it
-// looks for the transfer on the list of our account at Sudo.
+// RequeryFunding asks for the transfer by Sudo's id, if the id is known. If that gives no outcome,
+// it searches the list of our account at Sudo.
 func (p *Plug) RequeryFunding(ctx context.Context, f provider.CardFunding) provider.Answer {
 	if f.Issued != "" {
 		if a := p.byID(ctx, f); a.Outcome != provider.Unknown || a.Code == "pending" {
@@ -75,7 +74,7 @@ func (p *Plug) byID(ctx context.Context, f provider.CardFunding) provider.Answer
 	return t.answer()
 }
 
-// answer returns the outcome of a transfer that is certainly ours.
+// answer returns the outcome of a transfer that was already matched with our funding.
 func (t transfer) answer() provider.Answer {
 	word, code := lower(t.Status), string(t.ResponseCode)
 	a := provider.Answer{Reference: string(t.ID), Code: provider.First(word, string(t.ResponseCode), "listed")}
@@ -90,8 +89,8 @@ func (t transfer) answer() provider.Answer {
 	return a
 }
 
-// names reports whether a transfer has our reference, in its field or as a word of the
-// narration.
+// names reports whether a transfer contains our reference, in the reference field or as a word of
+// the narration.
 func (t transfer) names(reference string) bool {
 	return string(t.Reference) == reference ||
 		slices.ContainsFunc(strings.Fields(string(t.Narration)), func(word string) bool {
@@ -99,26 +98,26 @@ func (t transfer) names(reference string) bool {
 		})
 }
 
-// is reports whether a transfer is the funding, by our reference and by the amount.
+// is reports whether a transfer is the given funding: the reference and the amount must match.
 func (p *Plug) is(t transfer, f provider.CardFunding) bool {
 	amount, ok := p.amount(t.Amount)
 	return t.names(f.Reference) && ok && amount == f.Amount
 }
 
 const (
-	// slack is how far Sudo's clock may be behind ours.
+	// slack is the assumed maximum by which Sudo's clock is behind ours.
 	slack = time.Hour
-	// mostPages ends the scan of a long list. Such a scan is not complete.
+	// mostPages limits the scan of a long list. A scan that reaches the limit is not complete.
 	mostPages = 50
 )
 
-// scan looks for a funding on the list of our account, from the newest line back to
-// before the intent. A debit with our reference and amount is a success, unless a
-// credit with the same reference and amount returned the money.
+// scan looks for a funding on the list of our account. It reads from the newest line back to before
+// the intent. A debit with our reference and amount is a success, unless a credit with the same
+// reference and amount returned the money.
 //
-// A funding that is not on the list may count as missing. For that the list must be
-// read without a gap, and Sudo must guarantee the list (Config.CompleteList). Sudo's
-// pages do not say that the lines have our reference.
+// A funding that is not on the list counts as missing only under two conditions: the list was read
+// without a gap, and Config.CompleteList is set. Without the setting it proves nothing, because
+// Sudo's documentation does not state that the lines contain our reference.
 func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer {
 	var found, back, odd *transfer
 	complete, err := p.lines(ctx, f.Since.Add(-slack), func(t transfer) {
@@ -147,9 +146,8 @@ func (p *Plug) scan(ctx context.Context, f provider.CardFunding) provider.Answer
 	return provider.Answer{Code: "not_listed", Message: "The transfer has not been found yet"}
 }
 
-// lines calls see with each line of our account's list that is not older than since.
-// It returns whether the list was read without a gap. A list that is not sorted
-// newest first is read to its end.
+// lines calls see with each line of our account's list, back to the time since. It returns whether
+// the list was read without a gap. A list that is not sorted newest first is read to its end.
 func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer)) (complete bool, why *provider.Error) {
 	sorted, last := true, time.Time{}
 	for page := range mostPages {

@@ -7,8 +7,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// The meaning of response codes, as the banks use them between them. A code in no
-// list means nothing definite.
+// These response codes have the meanings that banks use among themselves. A code that is neither
+// here nor in declines decides nothing.
 const (
 	approved = "00"
 	repeated = "94" // this reference was used before
@@ -16,26 +16,26 @@ const (
 
 var declines = provider.Words("03 05 07 12 13 14 30 51 57 58 61 65")
 
-// The meaning of statuses. Only these words are definite.
+// These statuses have a definite meaning. Any other status decides nothing.
 var (
 	doneWords   = provider.Words("completed successful success")
 	undoneWords = provider.Words("failed declined reversed")
 )
 
-// claim is what the data of an answer says about the request.
+// claim is what the data of a reply states about the request.
 type claim struct {
 	reference string
 	code      word // a response code in the data
-	done      bool // the data by itself is a success
-	silent    bool // the data says nothing, and need not
-	undone    bool // the data by itself is a failure
-	open      bool // the data is neither
+	done      bool // the data by itself means success
+	silent    bool // the data states nothing, which does not prevent a success
+	undone    bool // the data by itself means failure
+	open      bool // the data leaves the outcome open
 }
 
-// judge decides the meaning of a reply for the request. It reads the HTTP status,
-// then the statusCode in the body, then the response code, then the claim of the
-// data. A 4xx is a refusal, as Sudo's pages say. A repeated reference is an
-// exception, since an earlier call may have been carried out.
+// judge derives the outcome of a request from the reply. It reads the HTTP status and the
+// statusCode in the body. Then it reads the response code and the claim of the data. A 4xx is a
+// refusal, as Sudo's documentation states. A repeated reference is an exception, since an earlier
+// call may have been carried out.
 func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	if r.Trouble != "" {
 		return r.Answer()
@@ -54,11 +54,11 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	case response == repeated || status == http.StatusConflict || strings.Contains(strings.ToLower(a.Message), "duplicate"):
 		a.Code, a.Reference = provider.CodeDuplicate, ""
 	case status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests:
-		if !c.done && response != approved { // nothing in the same answer contradicts the refusal
+		if !c.done && response != approved { // nothing in the same reply contradicts the refusal
 			a.Outcome = provider.Rejected
 		}
 	case status >= 300:
-		// Sudo has a fault of its own.
+		// Sudo failed internally, so the outcome stays Unknown.
 	case declines[response] && !c.done, c.undone && response != approved:
 		a.Outcome = provider.Rejected
 	case (response == "" || response == approved) && !c.open && !c.undone && (c.done || c.silent):

@@ -12,14 +12,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// The answers to notifications. One of Sudo's pages has the response code inside the
-// data, and another beside the data. So the answers have the code in both places.
+// The bodies of our responses to notifications. Sudo's documentation shows the response code inside
+// the data on one page, and next to the data elsewhere. So the responses contain the code in both
+// places.
 var (
 	received = []byte(`{"statusCode":200,"responseCode":"00","data":{}}`)
 	yes      = []byte(`{"statusCode":200,"responseCode":"00","data":{"responseCode":"00","metadata":{}}}`)
 	no       = []byte(`{"statusCode":400,"responseCode":"05","data":{"responseCode":"05"}}`)
-	// Sudo keeps the balance of cards that are funded in advance. A question for a
-	// balance means that the card is set up wrongly.
+	// Sudo itself stores the balance of cards that are funded in advance. If Sudo requests a
+	// balance from us, the card is set up wrongly.
 	noBalance = []byte(`{"statusCode":400,"responseCode":"96","data":{"responseCode":"96"}}`)
 )
 
@@ -30,8 +31,7 @@ type notification struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// object is the subject of a notification. For card.terminated the subject is the
-// card itself.
+// object is the subject of a notification. For card.terminated the subject is the card.
 type object struct {
 	ID        text `json:"_id"`
 	Card      ref  `json:"card"`
@@ -40,9 +40,9 @@ type object struct {
 	MaskedPAN text `json:"maskedPan"`
 }
 
-// ParseCardNotice reads a notification. A header that never changes is the only proof
-// of its origin. The comparison takes the same time for every wrong header, so that
-// nobody can guess the right one piece by piece.
+// ParseCardNotice reads a notification. Its only proof of origin is an Authorization header that
+// never changes. The comparison takes the same time for every wrong header, so that an attacker
+// cannot guess the header byte by byte.
 func (p *Plug) ParseCardNotice(header http.Header, body []byte) (provider.CardNotice, error) {
 	if subtle.ConstantTimeCompare([]byte(header.Get("Authorization")), []byte(p.cfg.WebhookAuthorization)) != 1 {
 		return provider.CardNotice{}, provider.ErrForged
@@ -66,7 +66,8 @@ func (p *Plug) ParseCardNotice(header http.Header, body []byte) (provider.CardNo
 	case word == "card.terminated":
 		out.Kind, out.Card, out.ID = provider.CardEnded, provider.First(text(o.Card), o.ID), word+":"+string(o.ID)
 	case strings.HasPrefix(word, "transaction.") && o.ID != "":
-		// A transaction has one id for each kind, the same in all envelopes.
+		// Sudo may report a transaction in several envelopes with different ids. The type and the
+		// transaction's id are the same in all of them, so they form the id of the notice.
 		out.ID = word + ":" + string(o.ID)
 	case !strings.HasPrefix(word, "authorization.") && !strings.HasPrefix(word, "transaction."):
 		out.Kind = provider.CardNothing

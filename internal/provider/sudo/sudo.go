@@ -1,9 +1,8 @@
 // Package sudo is the plug for Sudo Africa, which issues cards.
 //
-// Each card has an account there. A transfer from our own settlement account at
-// Sudo funds the card in advance. The wire format is described in
-// docs/providers/sudo.md. The rule in judge.go decides the meaning of an answer for
-// the money.
+// Each card has an account at Sudo. A transfer from our settlement account at Sudo funds the card
+// in advance. The wire format is described in docs/providers/sudo.md. The function judge in
+// judge.go derives the outcome of a request from Sudo's reply.
 package sudo
 
 import (
@@ -15,8 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Unit is the unit of amounts on the wire. Sudo's pages leave the unit open, so move
-// one naira before going live.
+// Unit is the unit of amounts in requests and replies. Sudo's documentation does not state the
+// unit, so move one naira as a test before going live.
 type Unit string
 
 // The two units.
@@ -25,45 +24,45 @@ const (
 	Minor Unit = "minor" // kobo
 )
 
-// Config is what our account with Sudo needs.
+// Config is the configuration of our account with Sudo.
 type Config struct {
 	provider.ClientConfig
-	// VaultURL is Sudo's host for calls with a card number. Without one there are no
+	// VaultURL is Sudo's host for calls that contain a card number. Without it the plug issues no
 	// physical cards.
 	VaultURL string
 	APIKey   string
 	// DebitAccount is the id of our settlement account at Sudo.
 	DebitAccount string
-	// FundingSource and Program are Sudo's ids; "" leaves the choice to Sudo.
+	// FundingSource and Program are Sudo's ids. If an id is "", Sudo chooses.
 	FundingSource, Program string
-	Unit                   Unit // "" is Major
-	// CompleteList says that Sudo guarantees the list of our debit account: every
-	// transfer is on the list, with our reference. Without the guarantee, a reference
+	Unit                   Unit // "" means Major
+	// CompleteList states that Sudo guarantees the list of our debit account. The guarantee means
+	// that every transfer is on the list with our reference. Without the guarantee, a reference
 	// that is not on the list proves nothing.
 	CompleteList bool
-	// WebhookAuthorization is the whole Authorization header of Sudo's notifications.
+	// WebhookAuthorization is the complete Authorization header of Sudo's notifications.
 	WebhookAuthorization string
-	// Approve approves authorization requests. Cards that are funded in advance send
-	// none, so the default is to decline.
+	// Approve approves authorization requests. Cards that are funded in advance cause no such
+	// requests, so the default is to decline.
 	Approve bool
 }
 
-// Plug is Sudo as an issuer.
+// Plug implements the interface of a card issuer for Sudo.
 type Plug struct {
 	cfg    Config
 	client *provider.Client
-	vault  *provider.Client // nil without physical cards
+	vault  *provider.Client // nil if physical cards are not configured
 	header http.Header
 	clock  clock.Clock
 }
 
 var _ provider.Issuer = (*Plug)(nil)
 
-// accountIDLength is the length of Sudo's ids. Sudo refuses a shorter debit account
-// only when the first card is made.
+// accountIDLength is the length of Sudo's ids. Sudo itself refuses a shorter debit account only
+// when the first card is created, so New checks the length.
 const accountIDLength = 24
 
-// New returns a plug for one account. It makes no call yet.
+// New returns a plug for one account. It sends no request.
 func New(cfg Config, c clock.Clock) (*Plug, error) {
 	cfg.Unit = cmp.Or(cfg.Unit, Major)
 	p := &Plug{cfg: cfg, clock: c, header: http.Header{"Authorization": {"Bearer " + cfg.APIKey}}}
@@ -85,10 +84,10 @@ func New(cfg Config, c clock.Clock) (*Plug, error) {
 	return p, nil
 }
 
-// Name returns the issuer's name for people.
+// Name returns the issuer's display name.
 func (p *Plug) Name() string { return "Sudo" }
 
-// once makes a call that must not be made twice.
+// once makes a call that must not be repeated.
 func (p *Plug) once(ctx context.Context, via *provider.Client, method, path string, body any) provider.Reply {
 	return via.Once(ctx, provider.Call{Method: method, Path: path, Header: p.header, Body: body})
 }
@@ -98,8 +97,8 @@ func (p *Plug) look(ctx context.Context, path string) provider.Reply {
 	return p.client.Read(ctx, provider.Call{Method: http.MethodGet, Path: path, Header: p.header})
 }
 
-// data reads the data of an answer that moves no money into v. Without data the
-// error says why.
+// data decodes the data of a reply into v, for calls that move no money. If the data is missing,
+// the error states the reason.
 func (p *Plug) data(r provider.Reply, v any) (envelope, error) {
 	if r.Trouble != "" {
 		return envelope{}, r.Error(p.Name())
@@ -114,7 +113,7 @@ func (p *Plug) data(r provider.Reply, v any) (envelope, error) {
 	return e, nil
 }
 
-// unreadable is the error of an answer that is not in Sudo's format.
+// unreadable returns the error for a reply that is not in Sudo's format.
 func (p *Plug) unreadable() error {
 	return provider.Unreadable.Error(p.Name())
 }

@@ -24,11 +24,11 @@ const (
 	pan       = "5061230000000000001"
 )
 
-// recorded answers each request with its next answer, and repeats the last one. It
-// keeps the last request.
+// recorded is a server that gives its answers one after the other, and then repeats the last
+// answer. It stores the last request.
 type recorded struct {
 	*httptest.Server
-	answers []string // status and body
+	answers []string // each answer is a status, a space and a body
 	path    string
 	header  http.Header
 	sent    string
@@ -180,7 +180,7 @@ func TestAListIsReadBackToBeforeTheFunding(t *testing.T) {
 	if a := p.RequeryFunding(t.Context(), funding()); !a.Missing || !strings.Contains(s.path, "page=2&") {
 		t.Errorf("%+v after %s", a, s.path)
 	}
-	// A list without an end is not complete.
+	// A list that never ends is not complete, so the funding is not reported as missing.
 	_, p = serve(t, func(c *Config) { c.CompleteList = true }, page("2030-01-03T00:00:00.000Z"))
 	if a := p.RequeryFunding(t.Context(), funding()); a.Missing {
 		t.Error("an endless list was taken for a complete one")

@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// envelope is the common part of all answers. The message is a string, or an array
-// with the broken rules of each field.
+// envelope is the common part of all replies. The message is a string, or an array that lists the
+// broken validation rules of each field.
 type envelope struct {
 	StatusCode   word            `json:"statusCode"`
 	Error        word            `json:"error"`
@@ -28,16 +28,16 @@ type envelope struct {
 	} `json:"pagination"`
 }
 
-// read reads an answer's envelope. It returns false unless the answer is one JSON
-// object.
+// read decodes a reply's envelope. It returns false unless the body is one JSON object with a plain
+// statusCode.
 func read(body []byte) (envelope, bool) {
 	var e envelope
 	ok := provider.ReadObject(body, &e)
 	return e, ok && e.StatusCode != odd
 }
 
-// status returns the HTTP status or, if HTTP says 200, the statusCode in the body. An
-// error without a statusCode is a fault of Sudo's.
+// status returns the HTTP status. If HTTP reports a success and the body has a statusCode, it
+// returns the statusCode. An error without a statusCode counts as an internal error of Sudo.
 func (e envelope) status(httpStatus int) int {
 	inner, err := strconv.Atoi(string(e.StatusCode))
 	switch {
@@ -55,14 +55,14 @@ func (e envelope) status(httpStatus int) int {
 
 func code(status int) string { return strconv.Itoa(status) }
 
-// into reads the data into v. It returns false if there is none of that shape.
+// into decodes the data into v. It returns false if the data is absent or of a different shape.
 func (e envelope) into(v any) bool { return provider.ReadPart(e.Data, v) }
 
-// empty reports whether there is no data at all.
+// empty reports whether the reply has no data.
 func (e envelope) empty() bool { return len(e.Data) == 0 || string(e.Data) == "null" }
 
-// message returns Sudo's message in one line, without personal data. An array gives the
-// text of each rule, in alphabetical order for each field.
+// message returns Sudo's message as one line, without personal data. From an array it takes the
+// text of each rule. The rules of one field are in alphabetical order.
 func (e envelope) message() string {
 	var one string
 	if json.Unmarshal(e.Message, &one) == nil {
@@ -89,18 +89,18 @@ func (e envelope) message() string {
 	return provider.Message(strings.Join(lines, "; "))
 }
 
-// pages returns the number of pages of a list, or 0 if the answer has none.
+// pages returns the number of pages of a list, or 0 if the reply does not contain it.
 func (e envelope) pages() int { return provider.Number(e.Pagination.Pages) }
 
 type text = provider.Text
 
-// word is a text that decides something. An object or an array in its place is odd:
-// it does not count as absent, and nothing definite follows from it.
+// word is a text that affects the outcome. If Sudo sends an object or an array instead of a text,
+// the word is odd. An odd word does not count as absent, and it never makes an outcome definite.
 type word string
 
 const odd word = "odd"
 
-// UnmarshalJSON never fails, like that of text.
+// UnmarshalJSON decodes a value and never fails, for the same reason as Text.UnmarshalJSON.
 func (w *word) UnmarshalJSON(b []byte) error {
 	var t text
 	err := t.UnmarshalJSON(b)
@@ -111,10 +111,10 @@ func (w *word) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// ref is a reference that may come as an id or as the whole object.
+// ref is a reference to an object. Sudo sends it as an id or as the whole object.
 type ref string
 
-// UnmarshalJSON never fails, like that of text.
+// UnmarshalJSON decodes a value and never fails, for the same reason as Text.UnmarshalJSON.
 func (r *ref) UnmarshalJSON(b []byte) error {
 	var object struct {
 		ID text `json:"_id"`
@@ -131,7 +131,7 @@ func (r *ref) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// cardRecord is a card in Sudo's answers.
+// cardRecord is a card in Sudo's replies.
 type cardRecord struct {
 	ID          text `json:"_id"`
 	Account     ref  `json:"account"`
@@ -157,7 +157,7 @@ func (c cardRecord) card() provider.IssuedCard {
 	}
 }
 
-// The digits of a card number that may be shown: six in front, four behind.
+// The digits of a card number that may be visible: the first six and the last four.
 const (
 	shownFront = 6
 	shownBack  = 4
@@ -165,7 +165,7 @@ const (
 
 var digit = regexp.MustCompile(`[0-9]`)
 
-// mask hides the middle of a card number, in case Sudo did not.
+// mask hides the middle digits of a card number, in case Sudo did not mask them.
 func mask(pan string) string {
 	out := []byte(strings.TrimSpace(pan))
 	digits := digit.FindAllIndex(out, -1)
@@ -178,7 +178,7 @@ func mask(pan string) string {
 	return string(out)
 }
 
-// number writes an amount in the unit of our account, without a float.
+// number converts an amount to the unit of our account, without a float.
 func (p *Plug) number(k money.Kobo) json.Number {
 	if p.cfg.Unit == Minor {
 		return json.Number(strconv.FormatInt(int64(k), 10))
@@ -186,7 +186,7 @@ func (p *Plug) number(k money.Kobo) json.Number {
 	return json.Number(k.Number())
 }
 
-// amount reads an amount without its sign, since captures are negative.
+// amount converts an amount to kobo and drops its sign, since captures are negative.
 func (p *Plug) amount(t text) (money.Kobo, bool) {
 	r, ok := new(big.Rat).SetString(strings.TrimPrefix(strings.TrimSpace(string(t)), "-"))
 	if !ok {

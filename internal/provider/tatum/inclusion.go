@@ -10,8 +10,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Inclusion asks for the transaction and for the chain's last block. Tatum does not
-// find a transaction that waits for a block.
+// Inclusion asks Tatum for the transaction and for the chain's last block. Tatum does not return a
+// transaction that waits for a block.
 func (p *Plug) Inclusion(ctx context.Context, n chain.Network, hash string) (provider.Inclusion, error) {
 	var tx struct {
 		BlockNumber *int64 `json:"blockNumber"`
@@ -41,8 +41,7 @@ func (p *Plug) Inclusion(ctx context.Context, n chain.Network, hash string) (pro
 	return at, nil
 }
 
-// head returns the number of the chain's last block. Each family of chains has its own
-// path.
+// head returns the number of the chain's last block. Each kind of chain has a different URL path.
 func (p *Plug) head(ctx context.Context, n chain.Network) (int64, error) {
 	var number int64
 	switch n.Kind {

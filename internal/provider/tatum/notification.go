@@ -19,10 +19,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// HashHeader is the header with the signature: base64 of the HMAC-SHA512 of the body.
+// HashHeader is the header that holds the signature: the base64 form of the body's HMAC-SHA512.
 const HashHeader = "X-Payload-Hash"
 
-// Sign returns the signature of a body.
+// Sign returns the signature of a notification's body.
 func Sign(secret string, body []byte) string {
 	return base64.StdEncoding.EncodeToString(sum(secret, body))
 }
@@ -33,7 +33,8 @@ func sum(secret string, body []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// payload is a notification of the legacy template. Amounts stay as their text.
+// payload is a notification in Tatum's legacy template. The amount stays raw JSON, so that it is
+// not rounded.
 type payload struct {
 	Address         string          `json:"address"`
 	Counter         string          `json:"counterAddress"`
@@ -49,8 +50,8 @@ type payload struct {
 	AlreadyEnriched json.RawMessage `json:"data"`
 }
 
-// ParseNotification reads a notification if the signature by our secret fits its very
-// bytes.
+// ParseNotification reads a notification if its signature, made with our secret, matches the raw
+// bytes of the body.
 func (p *Plug) ParseNotification(header http.Header, body []byte) ([]provider.Movement, error) {
 	said, err := base64.StdEncoding.DecodeString(header.Get(HashHeader))
 	if err != nil || !hmac.Equal(said, sum(p.cfg.HMACSecret.Reveal(), body)) {
@@ -61,8 +62,8 @@ func (p *Plug) ParseNotification(header http.Header, body []byte) ([]provider.Mo
 
 var errUnread = errors.New("tatum: a notification that cannot be read")
 
-// parse reads one payload. A payload without a use for us gives no movement and no
-// error.
+// parse reads the payload of one notification. For a payload that we do not use, it returns no
+// movement and no error.
 func (p *Plug) parse(body []byte) ([]provider.Movement, error) {
 	var n payload
 	if err := json.Unmarshal(body, &n); err != nil || n.AlreadyEnriched != nil {
@@ -101,12 +102,12 @@ func (p *Plug) parse(body []byte) ([]provider.Movement, error) {
 	return []provider.Movement{m}, nil
 }
 
-// asset returns the asset of a movement. Taken is false for assets that we do not take,
-// and for fees, failures and collectibles. A token counts by its contract, since its
-// maker may choose any symbol.
+// asset returns the asset of a movement. Taken is false for an asset that we do not support, and
+// for fees, failures and collectibles. A token is identified by its contract, since the token's
+// creator may choose any symbol.
 func (n payload) asset(network chain.Network) (asset chain.Asset, taken bool, err error) {
 	switch n.Type {
-	case "native", "internal": // internal: sent by a contract
+	case "native", "internal": // "internal" means that a contract sent the amount
 		asset, taken = network.Asset("")
 		return asset, taken, nil
 	case "token", "trc20":
@@ -118,13 +119,13 @@ func (n payload) asset(network chain.Network) (asset chain.Asset, taken bool, er
 		contract = n.Asset
 	}
 	if _, ok := network.Canonical(contract); !ok {
-		return asset, false, errUnread // a token without its contract: an operator should know
+		return asset, false, errUnread // a token without its contract is an error, so that an operator sees it
 	}
 	asset, taken = network.Asset(contract)
 	return asset, taken, nil
 }
 
-// units reads the decimal text of the amount, without rounding.
+// units converts the decimal text of the amount to the asset's smallest units, without rounding.
 func (n payload) units(asset chain.Asset) (*big.Int, error) {
 	text := string(bytes.TrimSpace(n.Amount))
 	if len(text) > 1 && text[0] == '"' {
@@ -135,7 +136,7 @@ func (n payload) units(asset chain.Asset) (*big.Int, error) {
 	return chain.ParseUnits(text, asset.Decimals)
 }
 
-// sent is a line of Tatum's list of notifications.
+// sent is one line of Tatum's list of notifications.
 type sent struct {
 	URL       string          `json:"url"`
 	Data      json.RawMessage `json:"data"`
@@ -143,13 +144,13 @@ type sent struct {
 	Failed    bool            `json:"failed"`
 }
 
-// retried is the longest time for which Tatum repeats a notification. A notification may
-// be that old when it first appears on the list.
+// retried is the longest time for which Tatum repeats a notification. A notification may be that
+// old when it first appears on the list of failed notifications.
 const retried = 7 * 24 * time.Hour
 
-// Since reads the notifications that never reached us, newest first. It goes back far
-// enough for all that Tatum gave up since the cursor. They come in Tatum's own
-// answer, so they need no signature.
+// Since reads the list of notifications that never reached us, newest first. It goes back far
+// enough for every notification that Tatum gave up after the cursor. Tatum returns the list in
+// reply to our request, so the notifications need no signature.
 func (p *Plug) Since(ctx context.Context, cursor string, _ provider.Ours) (provider.Batch, error) {
 	now := p.clock.Now()
 	var from time.Time
@@ -171,8 +172,8 @@ func (p *Plug) Since(ctx context.Context, cursor string, _ provider.Ours) (provi
 	return out, nil
 }
 
-// missed adds the movements of one line of the list. The payload is an object, or the
-// text of one.
+// missed adds the movements of one line of the list. The line's data is a JSON object, or a string
+// that contains the object.
 func (p *Plug) missed(s sent, out *provider.Batch) {
 	if s.URL != p.cfg.CallbackURL {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// eventType is the kind of our subscriptions: all movements on an address.
+// eventType is the type of our subscriptions, which covers all movements of an address.
 const eventType = "ADDRESS_EVENT"
 
 type subscription struct {
@@ -22,7 +22,7 @@ type subscription struct {
 	} `json:"attr"`
 }
 
-// wish is the request for a subscription.
+// wish is the request body that creates a subscription.
 type wish struct {
 	Type       string            `json:"type"`
 	Attr       map[string]string `json:"attr"`
@@ -31,18 +31,18 @@ type wish struct {
 	Mempool    bool              `json:"mempool,omitempty"`
 }
 
-// Watch makes a subscription, or finds the present one. Tatum keeps one for each type,
-// chain, address and URL, and refuses a second. So the call may be repeated after a
-// lost answer.
+// Watch creates a subscription, or finds the existing one. Tatum allows one subscription per type,
+// chain, address and URL, and refuses a second. So the call may be repeated if the reply was lost.
 func (p *Plug) Watch(ctx context.Context, n chain.Network, address string) (string, error) {
 	if err := p.sign(ctx); err != nil {
 		return "", err
 	}
 	w := wish{Type: eventType, Attr: map[string]string{"chain": n.ID, "address": address, "url": p.cfg.CallbackURL}}
 	if n.Kind == chain.Bitcoin {
-		w.Mempool = true // a notification before the block, which may take an hour
+		w.Mempool = true // Tatum then notifies us before the transaction is in a block, which may take an hour
 	} else {
-		// Our meta has the fields of this template. Kobo counts the confirmations.
+		// The meta field of our transactions has the fields of this template. Kobo counts the
+		// confirmations itself.
 		w.TemplateID, w.Finality = "legacy", "confirmed"
 	}
 	var made subscription
@@ -58,7 +58,7 @@ func (p *Plug) Watch(ctx context.Context, n chain.Network, address string) (stri
 	return made.ID, err
 }
 
-// refused reports whether Tatum definitely refused.
+// refused reports whether Tatum definitely refused a call.
 func refused(err error) bool {
 	switch provider.AsError(name, err).Code {
 	case provider.CodeNotSent, provider.CodeTimeout, provider.CodeConnection, provider.CodeUnreadable, provider.CodeServerError:
@@ -67,8 +67,8 @@ func refused(err error) bool {
 	return true
 }
 
-// adopt finds the subscription of an address. A failed search counts as no subscription,
-// since Watch returns the error of its own call.
+// adopt finds the existing subscription of an address. If the search fails, adopt returns "", and
+// Watch then returns the error of its create call.
 func (p *Plug) adopt(ctx context.Context, n chain.Network, address string) (id string) {
 	_ = list(ctx, p, "/v4/subscription", url.Values{"address": {address}}, func(s subscription) bool {
 		if s.Type == eventType && s.Attr.Chain == n.ID && s.Attr.URL == p.cfg.CallbackURL && n.Fold(s.Attr.Address) == n.Fold(address) {
@@ -79,8 +79,8 @@ func (p *Plug) adopt(ctx context.Context, n chain.Network, address string) (id s
 	return id
 }
 
-// Unwatch ends a subscription. The same call without an id would turn off the
-// signatures of the whole account, so an empty id is never sent.
+// Unwatch ends a subscription. A DELETE without an id would turn off the signatures of the whole
+// account, so an empty id is never sent.
 func (p *Plug) Unwatch(ctx context.Context, reference string) error {
 	if reference == "" {
 		return &provider.Error{Provider: name, Code: provider.CodeNotSent, Message: "a subscription without an id cannot be ended"}
@@ -92,8 +92,8 @@ func (p *Plug) Unwatch(ctx context.Context, reference string) error {
 	return err
 }
 
-// sign turns signatures on before the first Watch, once in the life of the program.
-// Notifications without a signature are not read.
+// sign turns signatures on before the first Watch of this process. Notifications without a
+// signature are refused.
 func (p *Plug) sign(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

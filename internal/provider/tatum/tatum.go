@@ -1,10 +1,10 @@
-// Package tatum is the plug for Tatum. Tatum watches addresses on many chains and
-// sends notifications of their movements.
+// Package tatum is the plug for Tatum. Tatum watches addresses on many chains and sends
+// notifications about their movements.
 //
-// Kobo derives the addresses itself, from public keys, and subscribes to each once.
-// A notification is signed over its raw bytes (HMAC-SHA512), and is read only if the
-// signature is right. Tatum keeps a list of failed notifications. The list has those
-// that did not reach us.
+// Kobo derives the addresses from public keys, and subscribes to each address one time. Tatum signs
+// the raw bytes of a notification (HMAC-SHA512), and the plug reads it only if the signature is
+// right. Notifications that did not reach us are on Tatum's list of failed notifications, which the
+// plug reads too.
 package tatum
 
 import (
@@ -24,21 +24,22 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Config is our account at Tatum.
+// Config is the configuration of our account at Tatum.
 type Config struct {
 	provider.ClientConfig
 	APIKey secret.Text
-	// HMACSecret signs the notifications; at most 100 characters.
+	// HMACSecret is the secret with which Tatum signs the notifications. It has at most 100
+	// characters.
 	HMACSecret secret.Text
-	// CallbackURL receives the notifications.
+	// CallbackURL is the URL to which Tatum sends the notifications.
 	CallbackURL string
 	Networks    []chain.Network
-	// RemoteAddresses asks Tatum for each address as well. An address that differs
-	// from ours is an error.
+	// RemoteAddresses makes Address also ask Tatum for each address. If Tatum's address differs
+	// from ours, Address returns an error.
 	RemoteAddresses bool
 }
 
-// Plug is Tatum as a custodian.
+// Plug implements the interface of a custodian for Tatum.
 type Plug struct {
 	client   *provider.Client
 	clock    clock.Clock
@@ -53,10 +54,10 @@ var _ provider.Custodian = (*Plug)(nil)
 
 const name = "Tatum"
 
-// secretLimit is the length of the longest secret that Tatum takes.
+// secretLimit is the length of the longest secret that Tatum accepts.
 const secretLimit = 100
 
-// New returns a plug for one account. It makes no call yet.
+// New returns a plug for one account. It sends no request.
 func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	secrets := len(cfg.HMACSecret.Reveal())
 	callback, unread := url.Parse(cfg.CallbackURL)
@@ -76,14 +77,14 @@ func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	return p, nil
 }
 
-// Name returns the provider's name for people.
+// Name returns the provider's display name.
 func (p *Plug) Name() string { return name }
 
-// Pace returns the pause between two readings of the list of failed notifications.
+// Pace returns the pause between two reads of the list of failed notifications.
 func (p *Plug) Pace() time.Duration { return 5 * time.Minute }
 
-// Address derives the address. With RemoteAddresses, Tatum must derive the same
-// address; a company never gets an address on which the two differ.
+// Address derives an address from a key. With RemoteAddresses, Tatum must derive the same address.
+// If the two addresses differ, the company receives an error and no address.
 func (p *Plug) Address(ctx context.Context, n chain.Network, key chain.Key, index int64) (string, error) {
 	address, err := key.Address(n, index)
 	if err != nil || !p.cfg.RemoteAddresses {
@@ -102,8 +103,8 @@ func (p *Plug) Address(ctx context.Context, n chain.Network, key chain.Key, inde
 	return address, nil
 }
 
-// read makes a call and reads its answer into v, unless v is nil. Every call here may
-// be repeated, since Tatum makes no second subscription for one address.
+// read makes a call and decodes the reply into v, unless v is nil. Every call of this plug may be
+// repeated, since Tatum creates no second subscription for an address.
 func (p *Plug) read(ctx context.Context, method, path string, body, v any) error {
 	r := p.client.Read(ctx, provider.Call{
 		Method: method, Path: path, Body: body, Header: http.Header{"X-Api-Key": {p.cfg.APIKey.Reveal()}},
@@ -121,13 +122,14 @@ func (p *Plug) read(ctx context.Context, method, path string, body, v any) error
 	return nil
 }
 
-// The lines of a page of a list, and the pages of one reading.
+// pageSize is the number of lines on one page of a list. mostPages is the largest number of pages
+// that one call of list reads.
 const (
 	pageSize  = 50
 	mostPages = 200
 )
 
-// list calls see with each line of a list, until see returns false.
+// list calls see with each line of one of Tatum's lists, until see returns false.
 func list[T any](ctx context.Context, p *Plug, path string, query url.Values, see func(T) bool) error {
 	query.Set("pageSize", strconv.Itoa(pageSize))
 	for n := range mostPages {
@@ -148,7 +150,7 @@ func list[T any](ctx context.Context, p *Plug, path string, query url.Values, se
 	return nil
 }
 
-// refusal is the error of an answer that is no success.
+// refusal returns the error for a reply whose HTTP status is not a success.
 func refusal(r provider.Reply) error {
 	var said struct {
 		StatusCode int    `json:"statusCode"`
@@ -168,9 +170,9 @@ func refusal(r provider.Reply) error {
 	return e
 }
 
-// notFound reports whether Tatum says that the thing does not exist. Tatum has several
-// codes for that, with the same ending. A 404 in another form comes from a proxy, and
-// says nothing.
+// notFound reports whether Tatum states that the requested object does not exist. Tatum has several
+// error codes for this, which all end with "not.found". A 404 without such a code may come from a
+// proxy, so it proves nothing.
 func notFound(err error) bool {
 	return strings.HasSuffix(provider.AsError(name, err).Code, "not.found")
 }

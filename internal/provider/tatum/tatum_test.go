@@ -29,7 +29,7 @@ const (
 	spam     = "0x00000000000000000000000000000000000000cc"
 )
 
-// far is a simulated Tatum, with its requests and its answers.
+// far is a simulated Tatum. It records the requests and takes its responses from say.
 type far struct {
 	mu    sync.Mutex
 	asked []string
@@ -78,7 +78,7 @@ func network(id string) chain.Network {
 	panic(id)
 }
 
-// This signature is the example of the wire reference.
+// The expected signature is the example in the wire reference.
 func TestTheSignatureMatchesTheExample(t *testing.T) {
 	const body = `{"address":"0x00000000000000000000000000000000000000aa","amount":"0.25","asset":"ETH","blockNumber":7000001,"counterAddress":"0x00000000000000000000000000000000000000bb","txId":"0x01","type":"native","chain":"ethereum-sepolia","subscriptionType":"ADDRESS_EVENT"}`
 	const want = "M+5tW5POa7F/r5qtg1v1UO3WdRZEdw21rvTj5H7cLR2R/eEEMfYzMxRkhjonUrlpwJfdMuERQUbV5S53XAYBrQ=="
@@ -169,7 +169,7 @@ func TestWhatANotificationMeans(t *testing.T) {
 	}
 }
 
-// A subscription is made once. A present one is found. Signatures are on before the
+// A second Watch of an address finds the existing subscription. Signatures are turned on before the
 // first subscription.
 func TestWatch(t *testing.T) {
 	f := &far{say: func(method, path string, body []byte) (int, string) {
@@ -210,7 +210,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// The call without an id would turn the signatures off.
+// A DELETE without an id would turn the signatures off, so Unwatch refuses an empty id.
 func TestAnEmptyIDNeverReachesTheDeleteCall(t *testing.T) {
 	f := &far{say: func(string, string, []byte) (int, string) {
 		return 404, `{"statusCode":404,"errorCode":"subscription.not.found"}`

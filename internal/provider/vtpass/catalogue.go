@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// kinds are the services that we can sell, by their identifier.
+// kinds maps VTpass's identifiers of services to the kinds that we sell.
 var kinds = map[string]provider.ServiceKind{
 	"airtime":          provider.Airtime,
 	"data":             provider.Data,
@@ -16,8 +16,8 @@ var kinds = map[string]provider.ServiceKind{
 	"electricity-bill": provider.Utility,
 }
 
-// unsold are vendors that need fields that our purchases do not have: a country, a
-// customer's account, a subscription without a smartcard.
+// unsold lists vendors that we cannot sell. They require fields that our purchases do not have,
+// such as a country, a customer's account or a subscription without a smartcard.
 var unsold = provider.Words("foreign-airtime smile-direct spectranet showmax")
 
 // Services lists the services that the plug can buy.
@@ -59,13 +59,14 @@ func (p *Plug) Categories(ctx context.Context, serviceCode string) ([]provider.C
 	return out, nil
 }
 
-// vendor returns the common word for a vendor: "mtn-data" is MTN.
+// vendor returns the vendor's name in the form that all billers share. For example, it turns
+// "mtn-data" into MTN.
 func vendor(serviceID string) string {
 	v := strings.ToUpper(serviceID)
 	return strings.TrimSuffix(strings.TrimSuffix(v, "-DATA"), "-ELECTRIC")
 }
 
-// variation is one product. VTpass spells the name of the list in two ways.
+// variation is VTpass's term for one product. VTpass spells the list's field name in two ways.
 type variation struct {
 	Code   string `json:"variation_code"`
 	Name   text   `json:"name"`
@@ -73,8 +74,8 @@ type variation struct {
 	Fixed  text   `json:"fixedPrice"`
 }
 
-// Products lists a vendor's variations with a price. A variation without one is no
-// product: VTpass lists the two kinds of meters like that.
+// Products lists a vendor's variations that have a price. A variation without a price is not a
+// product; VTpass lists the two kinds of meters in this way.
 func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Product, error) {
 	var content struct {
 		Variations []variation `json:"variations"`
@@ -100,7 +101,7 @@ func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Pr
 	return out, nil
 }
 
-// list makes a call that moves no money and reads its content.
+// list makes a call that moves no money, and decodes the reply's content.
 func (p *Plug) list(ctx context.Context, path string, content any) error {
 	reply := p.look(ctx, path)
 	if reply.Trouble != "" {

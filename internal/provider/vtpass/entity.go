@@ -27,9 +27,9 @@ type entity struct {
 	Wrong     text `json:"WrongBillersCode"`
 }
 
-// VerifyEntity asks for the owner of a smartcard or a meter. VTpass wants the kind of
-// a meter, and our question has none. Most meters are prepaid, so prepaid comes
-// first.
+// VerifyEntity asks for the owner of a smartcard or a meter. VTpass requires the kind of a meter,
+// which an EntityQuery does not contain. So the plug first asks for a prepaid meter, since most
+// meters are prepaid. If VTpass refuses, the plug asks for a postpaid meter.
 func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provider.EntityAnswer {
 	if q.Kind != provider.Utility {
 		return p.entity(ctx, entityRequest{BillersCode: q.Number, ServiceID: q.Category})
@@ -53,7 +53,7 @@ func (p *Plug) entity(ctx context.Context, ask entityRequest) provider.EntityAns
 		Code: provider.First(e.Code, provider.CodeUnreadable), Message: provider.Message(provider.First(d.Error, e.Description)),
 	}}
 	wrong := d.Wrong == "true" || d.Wrong == "1" || d.Error != ""
-	done := e.Code == processed || e.Code == "020" // "biller confirmed"
+	done := e.Code == processed || e.Code == "020" // code 020 means "biller confirmed"
 	switch {
 	case done && readable && d.Name != "" && !wrong:
 		out.Outcome, out.Entity = provider.Confirmed, d.entity(ask.Type)
@@ -63,8 +63,9 @@ func (p *Plug) entity(ctx context.Context, ask entityRequest) provider.EntityAns
 	return out
 }
 
-// entity returns the answer as an Entity. The kind in the answer replaces the kind in the
-// question. An unreadable limit is no limit, since VTpass checks its own limits.
+// entity converts VTpass's data to an Entity. If the data contains the kind of the meter, that kind
+// replaces the requested kind. An unreadable limit counts as "no limit", since VTpass checks its
+// limits anyway.
 func (d entity) entity(asked string) provider.Entity {
 	renewal, _ := naira(d.Renewal)
 	least, _ := naira(text(provider.First(d.Least, d.OtherWord)))
@@ -75,7 +76,8 @@ func (d entity) entity(asked string) provider.Entity {
 	}
 }
 
-// day returns the date of an instant without a time zone, or "".
+// day returns the date at the start of a timestamp, or "" if there is none. The timestamp has no
+// time zone.
 func day(t text) string {
 	if len(t) >= 10 && t[4] == '-' && t[7] == '-' {
 		return string(t[:10])

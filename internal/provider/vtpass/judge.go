@@ -7,28 +7,29 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// The meaning of codes (VTpass's page "Response Codes"). A code in no list means
-// nothing definite. VTpass advises to treat it as pending, and to ask again.
+// These codes have the meanings on VTpass's page "Response Codes". A code in neither list decides
+// nothing. VTpass advises to treat such a code as pending, and to ask again.
 var (
-	// The codes of a purchase that was not made: failed, reversed, not processed, or
-	// refused for its product, its amount or our account.
+	// These codes refuse a purchase, so it was not made. The purchase failed, was reversed or was
+	// not processed, or its product, its amount or our account was refused.
 	refusals = provider.Words("010 011 012 013 016 017 018 021 022 023 024 027 028 030 031 032 034 035 040 085 087 091")
-	// The same codes of a requery. All other codes there are about the question.
+	// In reply to a requery, only these codes mean that the purchase was not made. All other codes
+	// then describe the requery itself.
 	failures = provider.Words("016 040 091")
 )
 
 const (
 	processed = "000"
 	repeated  = "014" // this request_id was used before
-	noSuchID  = "015" // of a requery: no such request_id
+	noSuchID  = "015" // in reply to a requery: this request_id does not exist
 )
 
-// The status of a delivered transaction.
+// delivered is the status of a successful transaction.
 const delivered = "delivered"
 
 var undone = provider.Words("failed reversed")
 
-// transaction is a purchase in the answers to a payment and to a requery.
+// transaction is a purchase in the replies to a payment and to a requery.
 type transaction struct {
 	Transactions struct {
 		Status text `json:"status"`
@@ -36,7 +37,7 @@ type transaction struct {
 	} `json:"transactions"`
 }
 
-// judgePayment decides the meaning of the answer to a purchase for the money.
+// judgePayment derives the outcome of a purchase from the reply to its payment.
 func judgePayment(r provider.Reply, id string) provider.Answer {
 	if r.Trouble != "" {
 		return r.Answer()
@@ -52,8 +53,8 @@ func judgePayment(r provider.Reply, id string) provider.Answer {
 	return judge(e, id, refusals)
 }
 
-// judgeRequery decides the meaning of the answer to a requery for the money. A failed
-// or refused question says nothing about the purchase.
+// judgeRequery derives the outcome of a purchase from the reply to a requery. A failed or refused
+// requery proves nothing about the purchase.
 func judgeRequery(r provider.Reply, id string) provider.Answer {
 	var e envelope
 	a, ok := r.Read(&e)
@@ -65,14 +66,14 @@ func judgeRequery(r provider.Reply, id string) provider.Answer {
 	return a
 }
 
-// judge reads the code and the status together. A success needs both. A failure
-// counts only if nothing in the same answer contradicts it.
+// judge derives the outcome from the code and the status. A success requires both. A failure counts
+// only if nothing in the same reply contradicts it.
 func judge(e envelope, id string, nos map[string]bool) provider.Answer {
 	if e.RequestID != "" && string(e.RequestID) != id {
-		return provider.Unreadable.Answer() // another purchase
+		return provider.Unreadable.Answer() // the reply describes a different purchase
 	}
 	var t transaction
-	e.into(&t) // without a transaction the status stays empty, and decides nothing
+	e.into(&t) // without a transaction the status stays empty and decides nothing
 	code, word := string(e.Code), strings.ToLower(string(t.Transactions.Status))
 	a := provider.Answer{
 		Reference: string(t.Transactions.ID),
@@ -89,7 +90,7 @@ func judge(e envelope, id string, nos map[string]bool) provider.Answer {
 	case code == processed && word == delivered:
 		a.Outcome = provider.Confirmed
 	case word != "" && !undone[word]:
-		// Initiated, pending, an unknown word, or a delivery that the code contradicts.
+		// The status is initiated, pending or unknown, or the code contradicts a delivery.
 	case nos[code], code == processed && undone[word]:
 		a.Outcome = provider.Rejected
 	}

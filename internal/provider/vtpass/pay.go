@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// payment is the body of every kind of purchase. Each kind leaves out the fields that
-// it does not use.
+// payment is the request body of every kind of purchase. Each kind omits the fields that it does
+// not use.
 type payment struct {
 	RequestID        string      `json:"request_id"`
 	ServiceID        string      `json:"serviceID"`
@@ -21,11 +21,11 @@ type payment struct {
 	SubscriptionType string      `json:"subscription_type,omitempty"`
 }
 
-// bouquets are the TV companies that distinguish a new package from a renewal. Our
-// purchases name a package, so the type is always "change".
+// bouquets lists the TV companies that distinguish a new package from a renewal. Our purchases
+// always name a package, so the subscription type is always "change".
 var bouquets = provider.Words("dstv gotv")
 
-// Pay buys one thing. judgePayment decides the meaning of the answer.
+// Pay buys one product. judgePayment derives the outcome from the reply.
 func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 	id, ok := requestID(buy.Reference, buy.Begun)
 	if !ok {
@@ -50,7 +50,7 @@ func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 	return judgePayment(p.once(ctx, "/pay", body), id)
 }
 
-// Requery asks for the outcome of a purchase.
+// Requery asks for the outcome of a purchase, by its reference and the time of its intent.
 func (p *Plug) Requery(ctx context.Context, reference string, begun time.Time) provider.Answer {
 	id, ok := requestID(reference, begun)
 	if !ok {

@@ -1,8 +1,8 @@
-// Package vtpass is the plug for VTpass. VTpass sells airtime, data, TV and power out
-// of a wallet that is funded in advance.
+// Package vtpass is the plug for VTpass. VTpass sells airtime, data, TV and power, and takes the
+// price from a wallet that is funded in advance.
 //
-// The wire format is described in docs/providers/vtpass.md. The rule in judge.go
-// decides the meaning of an answer for the money.
+// The wire format is described in docs/providers/vtpass.md. The function judge in judge.go derives
+// the outcome of a request from VTpass's reply.
 package vtpass
 
 import (
@@ -12,21 +12,21 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Config is what our account with VTpass needs.
+// Config is the configuration of our account with VTpass.
 type Config struct {
-	provider.ClientConfig        // BaseURL has the path /api
+	provider.ClientConfig        // BaseURL includes the path /api
 	APIKey                string // for every call
 	PublicKey             string // for every GET
 	SecretKey             string // for every POST
-	// Phone is the number to call about a purchase of TV or power. VTpass wants a
-	// number, and such a purchase has none.
+	// Phone is the contact number for purchases of TV or power. VTpass requires a number, and such
+	// a purchase has none.
 	Phone string
 }
 
-// Plug is VTpass as a biller.
+// Plug implements the interface of a biller for VTpass.
 type Plug struct {
 	client        *provider.Client
-	reads, writes http.Header // the keys, spelled as in VTpass's pages
+	reads, writes http.Header // the keys, with the header names spelled as in VTpass's documentation
 	phone         string
 }
 
@@ -35,7 +35,7 @@ var (
 	_ provider.EntityVerifier = (*Plug)(nil)
 )
 
-// New returns a plug for one account. It makes no call yet.
+// New returns a plug for one account. It sends no request.
 func New(cfg Config) (*Plug, error) {
 	client, err := provider.NewClient(cfg.ClientConfig)
 	err = provider.Wrong("vtpass",
@@ -53,10 +53,10 @@ func New(cfg Config) (*Plug, error) {
 	}, nil
 }
 
-// Name returns the provider's name for people.
+// Name returns the provider's display name.
 func (p *Plug) Name() string { return "VTpass" }
 
-// once makes the call that buys, once.
+// once makes a purchase call, which must not be repeated.
 func (p *Plug) once(ctx context.Context, path string, body any) provider.Reply {
 	return p.client.Once(ctx, provider.Call{Method: http.MethodPost, Path: path, Header: p.writes, Body: body})
 }

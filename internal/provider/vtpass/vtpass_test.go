@@ -20,7 +20,7 @@ const (
 	ourID     = "2025100804510199c1f27b1e7c0a9d3e2f6a1b0c4d5e"
 )
 
-// recorded gives every request the same answer, and keeps the last request.
+// recorded is a server that gives every request the same response, and stores the last request.
 type recorded struct {
 	*httptest.Server
 	status int
@@ -57,20 +57,20 @@ func (s *recorded) config() Config {
 	}
 }
 
-// done returns the answer with a code and the status of its transaction.
+// done returns a response body with this code and this transaction status.
 func done(code, status string) string {
 	return fmt.Sprintf(`{"code":%q,"content":{"transactions":{"status":%q,"transactionId":"17"}},"response_description":"WORDS","requestId":%q,
 		"purchased_code":""}`, code, status, ourID)
 }
 
-// bare returns an answer with a code alone.
+// bare returns a response body with a code and without a transaction.
 func bare(code string) string { return fmt.Sprintf(`{"code":%q,"response_description":"WORDS"}`, code) }
 
 var answers = map[string]struct {
 	status     int
 	body       string
 	pay, asked provider.Outcome
-	missing    bool // of the requery
+	missing    bool // the expected Missing of the requery
 	code       string
 }{
 	"delivered":                          {200, done("000", "delivered"), provider.Confirmed, provider.Confirmed, false, "delivered"},
@@ -137,13 +137,14 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// The request_id of a reference is the same at each call. It begins with the time in
-// Lagos at which the reference was made.
+// The same reference always gives the same request_id. A UUID's request_id begins with the UUID's
+// time, in Lagos.
 func TestRequestID(t *testing.T) {
 	if got, ok := requestID(reference, time.Time{}); !ok || got != ourID {
 		t.Errorf("%s %v", got, ok)
 	}
-	// The reference of a purchase with a key has no time, so the purchase's own counts.
+	// A reference that is derived from an Idempotency-Key contains no time, so the request_id takes
+	// the time of the purchase.
 	begun := time.Date(2030, 1, 2, 23, 59, 59, 999999999, time.UTC)
 	if got, ok := requestID("otldfyuxgdwdx3tgjejn", begun); !ok || got != "203001030059otldfyuxgdwdx3tgjejn" {
 		t.Errorf("%s %v", got, ok)

@@ -13,31 +13,32 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// envelope is the common part of all answers. Lists have "000" in the description and
+// envelope is the common part of all replies. The reply to a list has "000" in the description and
 // no code.
 type envelope struct {
 	Code        text            `json:"code"`
 	Description text            `json:"response_description"`
 	RequestID   text            `json:"requestId"`
 	Content     json.RawMessage `json:"content"`
-	// One of these has a prepaid meter's token, depending on the power company.
+	// One of these fields contains a prepaid meter's token, depending on the power company.
 	Token     text `json:"token"`
 	MainToken text `json:"mainToken"`
 	Purchased text `json:"purchased_code"`
 }
 
-// read reads an answer's envelope. It returns false unless the answer is one JSON
-// object.
+// read decodes a reply's envelope. It returns false unless the body is one JSON object.
 func read(body []byte) (envelope, bool) {
 	var e envelope
 	ok := provider.ReadObject(body, &e)
 	return e, ok
 }
 
-// into reads the content into v. It returns false if there is none of that shape.
+// into decodes the content into v. It returns false if the content is absent or of a different
+// shape.
 func (e envelope) into(v any) bool { return provider.ReadPart(e.Content, v) }
 
-// token returns a prepaid meter's token. One company writes "Token : 1234…".
+// token returns a prepaid meter's token. It removes the prefix "Token : ", which one power company
+// adds.
 func (e envelope) token() string {
 	t := strings.TrimSpace(provider.First(e.Token, e.MainToken, e.Purchased))
 	if rest, ok := strings.CutPrefix(strings.ToLower(t), "token"); ok {
@@ -48,7 +49,7 @@ func (e envelope) token() string {
 
 type text = provider.Text
 
-// naira reads an amount. An absent amount is zero.
+// naira converts an amount in naira to kobo. An absent amount is zero.
 func naira(t text) (money.Kobo, bool) {
 	if t == "" {
 		return 0, true
@@ -57,13 +58,13 @@ func naira(t text) (money.Kobo, bool) {
 	return k, err == nil
 }
 
-// number writes an amount without a float.
+// number writes an amount in naira, without a float.
 func number(k money.Kobo) json.Number { return json.Number(k.Number()) }
 
-// requestID returns our reference in VTpass's form. A request_id begins with the date and
-// the time in Lagos, to the minute. The time is that of the purchase's intent or, for
-// a time-ordered UUID, the time in the UUID. So the id is the same at each call, and
-// need not be stored. It returns false for a reference that VTpass cannot take.
+// requestID converts our reference to VTpass's request_id. A request_id begins with the date and
+// the time in Lagos, to the minute. The time is that of the purchase's intent or, for a
+// time-ordered UUID, the time in the UUID. So the request_id is the same in each call, and need not
+// be stored. It returns false for a reference that VTpass cannot accept.
 func requestID(reference string, begun time.Time) (string, bool) {
 	if u, err := uuid.Parse(reference); err == nil && u.Version() == 7 {
 		seconds, nanos := u.Time().UnixTime()
@@ -75,5 +76,5 @@ func requestID(reference string, begun time.Time) (string, bool) {
 	return begun.In(clock.Lagos).Format("200601021504") + reference, true
 }
 
-// plain matches references that may follow the date and time.
+// plain matches references that may follow the date and time in a request_id.
 var plain = regexp.MustCompile(`^[0-9a-z]+$`)

@@ -1,9 +1,9 @@
-// Package books is the common part of all simulated providers: a SQLite file, a clock that
-// controls can move, the stories (test scenarios), and the sender of notices.
+// Package books is the common part of all simulated providers. It contains a SQLite file, a clock
+// that controls can move, the stories (test scenarios), and the sender of notices.
 //
-// Each provider has tables of its own in the file. The file survives a crash of Kobo, so a
-// test can compare what a provider did with what Kobo shows. Several programs may share a
-// file and its clock.
+// Each provider has separate tables in the file. The file survives a crash of Kobo, so a test can
+// compare what a provider did with what Kobo reports. Several programs may share a file and its
+// clock.
 package books
 
 import (
@@ -24,26 +24,26 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Config says where the books are and how the simulated providers behave.
+// Config states where the books are and how the simulated providers behave.
 type Config struct {
-	Path  string         // the file of the books; Open makes the file if there is none
-	Clock *clock.Movable // the control endpoints move this clock; nil makes one
-	// Hold is the time for which a lost answer is held before the connection is closed. It
-	// must be longer than the callers' timeouts. Zero means 30 s.
+	Path  string         // the file of the books; Open creates it if it does not exist
+	Clock *clock.Movable // the control endpoints move this clock; if nil, Open creates a clock
+	// Hold is the time for which a lost response is held before the connection is closed. It must
+	// be longer than the callers' timeouts. Zero means 30 s.
 	Hold time.Duration
-	Log  *slog.Logger // nil discards
+	Log  *slog.Logger // nil discards all logs
 }
 
 // Books are the open file, the clock, and the state that providers share.
 type Books struct {
 	*db.DB
 	Clock  *clock.Movable
-	Secret []byte // signs tokens; made once for each file
+	Secret []byte // signs tokens; it is created one time for each file
 	Log    *slog.Logger
 
 	path             string
 	hold             time.Duration
-	refusals, losses atomic.Uint64 // choose the form of the next refusal and of the next lost answer
+	refusals, losses atomic.Uint64 // choose the form of the next refusal and of the next lost response
 	release          sync.Once
 	released         chan struct{}
 	client           *http.Client // sends notices
@@ -54,22 +54,22 @@ type Books struct {
 // Part is an open simulated provider.
 type Part struct {
 	Mount func(*http.ServeMux) // adds the provider's paths
-	// Controls have the method and the path as keys: "POST /sandbox/credit". A path that
-	// ends with a slash takes one more element.
+	// Controls has the HTTP method and the path as keys, such as "POST /sandbox/credit". A path
+	// that ends with a slash matches paths with one more element.
 	Controls map[string]Control
-	// Executed lists the requests that the provider really carried out: all, or
-	// those with one reference. It may be nil.
+	// Executed lists the requests that the provider really carried out: all requests, or only those
+	// with the given reference. It may be nil.
 	Executed func(ctx context.Context, reference string) ([]Row, error)
-	Outbox   *Outbox // the notices that the provider sends; nil for none
-	Own      *Books  // the provider's own books; nil for the common ones
-	// Float is the account whose balance /sandbox/provider-ledger shows. One
-	// provider sets it.
+	Outbox   *Outbox // the notices that the provider sends; nil if it sends none
+	Own      *Books  // the provider's separate books; nil if it uses the shared books
+	// Float is the account whose balance /sandbox/provider-ledger reports. Only one provider sets
+	// it.
 	Float string
 }
 
-// Provider is a simulated provider that is not open yet.
+// Provider is a simulated provider that has not been opened.
 type Provider interface {
-	// Open prepares the provider's tables and settings. The server calls it once.
+	// Open prepares the provider's tables and settings. The server calls it one time.
 	Open(ctx context.Context, b *Books) (Part, error)
 }
 
@@ -88,7 +88,7 @@ var tables = []string{
 	`CREATE INDEX IF NOT EXISTS sandbox_late_due ON sandbox_late (due_at)`,
 }
 
-// Open opens the books or makes new ones, and sets the clock to the stored offset.
+// Open opens the books or creates them, and sets the clock to the stored offset.
 func Open(ctx context.Context, cfg Config) (*Books, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = new(clock.Movable)
@@ -114,11 +114,11 @@ func Open(ctx context.Context, cfg Config) (*Books, error) {
 	return b, nil
 }
 
-// furtherBooks begins the settings that number further books.
+// furtherBooks is the prefix of the settings that store the numbers of additional books.
 const furtherBooks = "books "
 
-// Beside opens further books, with the clock and the sender of these ones. Number counts
-// further books from 1, and stays with a name.
+// Beside opens additional books, which share the clock and the sender of b. Number counts the
+// additional books from 1. The same name always gets the same number.
 func (b *Books) Beside(ctx context.Context, name string) (further *Books, number int, err error) {
 	text, err := b.Remember(ctx, furtherBooks+name, func() (string, error) {
 		n, err := db.One(ctx, b, db.Value[int64], `SELECT COUNT(*) FROM sandbox_setting WHERE name LIKE $1`, furtherBooks+"%")
@@ -153,8 +153,8 @@ func (b *Books) prepare(ctx context.Context) error {
 	return b.Follow(ctx)
 }
 
-// Create runs statements that create tables. The tables are no part of Kobo's schema, so no
-// migration creates them.
+// Create runs SQL statements that create tables. The tables are not part of Kobo's schema, so
+// Kobo's migrations do not create them.
 func (b *Books) Create(ctx context.Context, statements ...string) error {
 	for _, s := range statements {
 		if _, err := b.Exec(ctx, s); err != nil {
@@ -164,11 +164,11 @@ func (b *Books) Create(ctx context.Context, statements ...string) error {
 	return nil
 }
 
-// Release ends the held answers, now and later, so that the shutdown of a server need not
-// wait for them.
+// Release ends the held responses, now and later, so that a server can shut down without waiting
+// for them.
 func (b *Books) Release() { b.release.Do(func() { close(b.released) }) }
 
-// Close releases the held answers and closes the file.
+// Close releases the held responses and closes the file.
 func (b *Books) Close() {
 	b.Release()
 	b.client.CloseIdleConnections()
@@ -178,13 +178,13 @@ func (b *Books) Close() {
 // Now returns the clock's time in microseconds.
 func (b *Books) Now() int64 { return clock.Micros(b.Clock.Now()) }
 
-// Text returns an instant as the answers show it.
+// Text formats an instant as the providers' responses show it.
 func Text(micros int64) string { return clock.Text(clock.Time(micros)) }
 
-// clockOffset is the setting with the offset of the clock.
+// clockOffset is the name of the setting that stores the clock's offset.
 const clockOffset = "clock_offset"
 
-// MoveClock moves the clock. It stores the offset first.
+// MoveClock stores the clock's offset and then moves the clock.
 func (b *Books) MoveClock(ctx context.Context, offset time.Duration) error {
 	if err := b.Set(ctx, clockOffset, strconv.FormatInt(offset.Microseconds(), 10)); err != nil {
 		return err
@@ -193,8 +193,8 @@ func (b *Books) MoveClock(ctx context.Context, offset time.Duration) error {
 	return nil
 }
 
-// Follow moves the clock to the stored offset, since another program on the same books may
-// have moved it.
+// Follow moves the clock forward to the stored offset. A different program on the same books may
+// have stored a larger offset.
 func (b *Books) Follow(ctx context.Context) error {
 	offset, err := b.Setting(ctx, clockOffset)
 	if err != nil || offset == "" {
@@ -223,8 +223,8 @@ func (b *Books) Set(ctx context.Context, name, value string) error {
 	return err
 }
 
-// Remember returns a setting that is made at its first use. If two programs make it at once,
-// both get the same value.
+// Remember returns a setting that is created at its first use. If two programs create the setting
+// concurrently, both get the same value.
 func (b *Books) Remember(ctx context.Context, name string, newValue func() (string, error)) (string, error) {
 	value, err := b.Setting(ctx, name)
 	if err != nil || value != "" {
@@ -243,10 +243,10 @@ func (b *Books) Remember(ctx context.Context, name string, newValue func() (stri
 // naira.
 const OpeningFloat = 10_000_000_000 * money.Naira
 
-// ErrPoor is the error of a debit over the balance.
+// ErrPoor is the error for a debit that exceeds the balance.
 var ErrPoor = errors.New("the account has not enough money")
 
-// OpenAccount makes an account of the client with the opening float, unless it exists.
+// OpenAccount creates an account of the client with the opening float, unless the account exists.
 func (b *Books) OpenAccount(ctx context.Context, number string) error {
 	_, err := b.Exec(ctx, `INSERT INTO sandbox_account (number, balance_kobo) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
 		number, int64(OpeningFloat))
@@ -258,8 +258,8 @@ func (b *Books) Balance(ctx context.Context, number string) (money.Kobo, error) 
 	return db.One(ctx, b, db.Value[money.Kobo], `SELECT balance_kobo FROM sandbox_account WHERE number = $1`, number)
 }
 
-// Move adds an amount, which may be negative, to an account and returns the new
-// balance. The error is ErrPoor if the balance would fall below zero.
+// Move adds an amount to an account and returns the new balance. The amount may be negative. If the
+// balance would fall below zero, Move returns ErrPoor.
 func Move(ctx context.Context, q db.Querier, number string, amount money.Kobo) (money.Kobo, error) {
 	balance, err := db.One(ctx, q, db.Value[money.Kobo], `UPDATE sandbox_account SET balance_kobo = balance_kobo + $1
 		WHERE number = $2 AND balance_kobo + $1 >= 0 RETURNING balance_kobo`, int64(amount), number)

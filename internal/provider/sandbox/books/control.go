@@ -8,14 +8,14 @@ import (
 	"net/http"
 )
 
-// Control carries out a request below /sandbox/. It returns the body of the
-// answer, or a Complaint.
+// Control carries out a request below /sandbox/. It returns the body of the response, or a
+// Complaint.
 type Control func(*http.Request) (any, error)
 
-// Success is the body of an answer without data.
+// Success is the body of a response without data.
 var Success = map[string]any{"status": "success"}
 
-// Steer returns a Control that reads its request as a JSON object of type T.
+// Steer returns a Control that decodes its request as a JSON object of type T.
 func Steer[T any](do func(ctx context.Context, req T) (any, error)) Control {
 	return func(r *http.Request) (any, error) {
 		var req T
@@ -31,11 +31,11 @@ func Steer[T any](do func(ctx context.Context, req T) (any, error)) Control {
 	}
 }
 
-// mostCopies limits the copies of one notice.
+// mostCopies is the largest number of additional copies of one notice.
 const mostCopies = 1000
 
-// Copies returns the number of further copies of a notice, from the field "duplicate" of a
-// control: true or a number.
+// Copies returns the number of additional copies of a notice. It reads the field "duplicate" of a
+// control, which is true or a number.
 func Copies(duplicate json.RawMessage) (more int64, err error) {
 	var twice bool
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// ReadCSV returns the rows of a file that is part of the program, without its header.
+// ReadCSV returns the rows of a CSV file that is embedded in the program, without the header row.
 func ReadCSV(text string) [][]string {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
@@ -17,7 +17,7 @@ func ReadCSV(text string) [][]string {
 	return rows[1:]
 }
 
-// Price returns a price of such a file in naira, or 0 for an empty field.
+// Price converts a price in naira from an embedded CSV file. It returns 0 for an empty field.
 func Price(naira string) money.Kobo {
 	price, err := money.Parse(cmp.Or(naira, "0"))
 	if err != nil {

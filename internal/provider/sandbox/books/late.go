@@ -12,13 +12,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// A late payment waits in a queue at the provider. Its answer is lost, and its reference is
-// unknown. Much later the provider carries the payment out without a notice. No number has
-// this story: a control sets it for the next payment.
+// A late payment waits in a queue at the provider. Its response is lost, and a requery does not
+// find its reference. Much later the provider carries the payment out without a notice. The digits
+// of a number cannot choose this story: a control sets it for the next payment.
 
 const nextPayment = "next payment"
 
-// queued is a request in the queue.
+// queued is a late request in the queue.
 type queued struct {
 	path      string `db:"path"`
 	body      string `db:"body"`
@@ -28,8 +28,8 @@ type queued struct {
 
 var queue = NewTable[queued]("sandbox_late")
 
-// DelayNext returns the control {"late": "3h"}. It delays the next purchase, payout or card
-// funding at any provider.
+// DelayNext returns the control with the body {"late": "3h"}. The control delays the next purchase,
+// payout or card funding at any provider.
 func (b *Books) DelayNext(farthest time.Duration) Control {
 	return Steer(func(ctx context.Context, req struct {
 		Late string `json:"late"`
@@ -43,8 +43,8 @@ func (b *Books) DelayNext(farthest time.Duration) Control {
 	})
 }
 
-// Payment returns the handler of a path that moves money. A payment that a control has delayed
-// goes into the queue, and its answer is lost. All other payments are carried out at once.
+// Payment returns the handler of a path that moves money. If a control has set a delay, the handler
+// queues the payment and loses the response. It carries out all other payments immediately.
 func (b *Books) Payment(pattern string, pay http.HandlerFunc) http.HandlerFunc {
 	b.late.HandleFunc(pattern, pay)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +67,7 @@ func (b *Books) delay(r *http.Request) (held bool, err error) {
 		return false, err
 	}
 	if by, err = b.TakeNext(r.Context(), nextPayment); err != nil || by == "" {
-		return false, err // another request has taken the delay
+		return false, err // a different request has already taken the delay
 	}
 	wait, err := time.ParseDuration(by)
 	if err != nil {
@@ -82,7 +82,7 @@ func (b *Books) delay(r *http.Request) (held bool, err error) {
 	return err == nil, err
 }
 
-// CarryOut carries out the due requests of the queue, each once.
+// CarryOut carries out each due request of the queue exactly one time.
 func (b *Books) CarryOut(ctx context.Context) error {
 	due, err := b.takeLate(ctx)
 	if err != nil {
@@ -101,22 +101,22 @@ func (b *Books) CarryOut(ctx context.Context) error {
 
 type lateKey struct{}
 
-// Late reports whether a request is carried out late. Came is the time at which the request
-// was sent.
+// Late reports whether a request is carried out late. If so, came is the time at which the client
+// sent the request.
 func Late(ctx context.Context) (came time.Time, is bool) {
 	came, is = ctx.Value(lateKey{}).(time.Time)
 	return came, is
 }
 
-// unheard drops the answer to a late request, whose sender no longer waits.
+// unheard discards the response to a late request, because its sender no longer waits.
 type unheard struct{}
 
 func (unheard) Header() http.Header         { return http.Header{} }
 func (unheard) Write(b []byte) (int, error) { return len(b), nil }
 func (unheard) WriteHeader(int)             {}
 
-// takeLate removes the due requests from the queue, so that only one program carries each
-// out.
+// takeLate removes the due requests from the queue and returns them. Removal ensures that only one
+// program carries out each request.
 func (b *Books) takeLate(ctx context.Context) (due []queued, err error) {
 	now := b.Now()
 	n, err := db.One(ctx, b, db.Value[int64], `SELECT COUNT(*) FROM sandbox_late WHERE due_at <= $1`, now)

@@ -18,43 +18,43 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Retries are the pauses before each further attempt to send a notice, by the movable
-// clock.
+// Retries are the pauses before each further attempt to send a notice. They are measured by the
+// movable clock.
 var Retries = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
 const (
-	noticeTimeout = 10 * time.Second // for one attempt, in real time
+	noticeTimeout = 10 * time.Second // the timeout of one attempt, in real time
 	noticeLease   = 15 * time.Second
 	noticeBatch   = 32
-	// LookAgain is the longest pause of the sender. Another program on the same books may
-	// have written a notice.
+	// LookAgain is the longest pause of the sender. The sender then looks again, because a
+	// different program on the same books may have written a notice.
 	LookAgain = 2 * time.Second
 )
 
-// Outbox sends the notices of one provider by real HTTP requests. The provider
-// writes a notice in the commit that causes it, so that a kill loses none. A
-// notice is sent at least once, until the client answers 2xx or no try is left.
+// Outbox sends the notices of one provider as real HTTP requests. The provider writes a notice in
+// the transaction that causes it, so that a crash loses no notice. Each notice is sent at least one
+// time, until the client responds with 2xx or no attempt is left.
 type Outbox struct {
 	Books  *Books
-	Sender string // the provider, as its notices name it
-	// Redirect sends all notices to the callback, whatever their address is.
+	Sender string // the provider's name in its notices
+	// Redirect sends all notices to the callback, regardless of their addresses.
 	Redirect bool
-	// Sign, if set, adds the signature of a body to the header.
+	// Sign, if set, adds the signature of the body to the header.
 	Sign func(ctx context.Context, header http.Header, body string) error
 
 	callback atomic.Pointer[string]
 }
 
-// Notice is one notice to a client.
+// Notice is one notification to a client.
 type Notice struct {
 	Sender   string `db:"sender"`
-	About    string `db:"about"` // the provider's own id of the cause, or ""
-	URL      string `db:"url"`   // "" for the callback
+	About    string `db:"about"` // the provider's id of the cause, or ""
+	URL      string `db:"url"`   // "" means the callback
 	Body     string `db:"body"`
 	State    string `db:"state"`
 	Attempts int64  `db:"attempts"`
-	Status   int64  `db:"status"` // the HTTP status of the last answer, or 0
-	Answer   string `db:"answer"` // the last answer in words
+	Status   int64  `db:"status"` // the HTTP status of the last response, or 0
+	Answer   string `db:"answer"` // the last response in words
 	NextAt   int64  `db:"next_at"`
 	Lease    int64  `db:"lease_until"`
 	At       int64  `db:"created_at"`
@@ -62,14 +62,14 @@ type Notice struct {
 
 var notices = NewTable[Notice]("sandbox_outbox", "CHECK (state IN ('waiting', 'delivered', 'given_up'))")
 
-// The states of a notice. A notice is given up after its last try.
+// The states of a notice. A notice becomes given_up after its last attempt.
 const (
 	waiting   = "waiting"
 	delivered = "delivered"
 	givenUp   = "given_up"
 )
 
-// Announce writes copies of a notice, to be sent from NextAt on.
+// Announce writes copies of a notice. They are sent at NextAt or later.
 func Announce(ctx context.Context, q db.Querier, n Notice, copies int64) error {
 	n.State = waiting
 	for range copies {
@@ -80,17 +80,17 @@ func Announce(ctx context.Context, q db.Querier, n Notice, copies int64) error {
 	return nil
 }
 
-// Sent is a notice with its id.
+// Sent is a notice together with its id.
 type Sent struct {
 	ID int64
 	Notice
 }
 
-// GivenUp reports whether the notice has no try left.
+// GivenUp reports whether the notice has no attempt left.
 func (s Sent) GivenUp() bool { return s.State == givenUp }
 
-// Sent lists the notices that were tried, or those that were given up. The oldest
-// comes first, or the newest.
+// Sent lists the notices that were tried, or only those that were given up. The parameter
+// newestFirst sets the order.
 func (o *Outbox) Sent(ctx context.Context, onlyGivenUp, newestFirst bool, size, offset int) ([]Sent, error) {
 	return db.All(ctx, o.Books, db.Fields[Sent], `SELECT id, `+notices.names()+` FROM sandbox_outbox
 		WHERE sender = $1 AND attempts > 0 AND ($2 = 0 OR state = 'given_up')
@@ -98,15 +98,15 @@ func (o *Outbox) Sent(ctx context.Context, onlyGivenUp, newestFirst bool, size, 
 		o.Sender, db.Flag(onlyGivenUp), db.Flag(newestFirst), size, offset)
 }
 
-// IsLocal reports whether a callback URL is on this machine. The sandbox sends
-// notices nowhere else.
+// IsLocal reports whether the host of a callback URL is this machine. The sandbox sends notices to
+// no other host.
 func IsLocal(callback string) bool {
 	u, err := url.Parse(callback)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && provider.IsLocal(u)
 }
 
-// newClient returns the HTTP client that sends notices. It connects to this machine
-// only, whatever a name resolves to, and follows no redirect.
+// newClient returns the HTTP client that sends notices. It connects only to this machine, even if a
+// host name resolves to a different address. It follows no redirect.
 func newClient() *http.Client {
 	dialer := net.Dialer{Timeout: noticeTimeout, Control: func(_, address string, _ syscall.RawConn) error {
 		host, _, err := net.SplitHostPort(address)
@@ -122,11 +122,11 @@ func newClient() *http.Client {
 	}
 }
 
-// Send sends a request of a provider to its client.
+// Send sends a request from a provider to its client.
 func (b *Books) Send(r *http.Request) (*http.Response, error) { return b.client.Do(r) }
 
-// SetCallback sets the address of notices that have none of their own. The
-// notices wait while it is empty.
+// SetCallback sets the address of notices that have no address. Such notices wait while the
+// callback is empty.
 func (o *Outbox) SetCallback(callback string) error {
 	if callback != "" && !IsLocal(callback) {
 		return errors.New("sandbox: the callback URL must be on this machine")
@@ -144,18 +144,18 @@ func (o *Outbox) Callback() string {
 	return ""
 }
 
-// Nudge makes the sender look for notices now.
+// Nudge makes the sender look for notices immediately.
 func (b *Books) Nudge() {
 	select {
 	case b.wake <- struct{}{}:
-	default: // the sender was nudged already
+	default: // an earlier nudge is still waiting
 	}
 }
 
-// Nudges returns the channel of Nudge for the sender.
+// Nudges returns the channel on which the sender receives nudges.
 func (b *Books) Nudges() <-chan struct{} { return b.wake }
 
-// Deliver sends every due notice once.
+// Deliver makes one attempt to send each due notice.
 func (o *Outbox) Deliver(ctx context.Context) error {
 	for {
 		due, err := o.lease(ctx)
@@ -174,8 +174,8 @@ func (o *Outbox) Deliver(ctx context.Context) error {
 	}
 }
 
-// lease takes the due notices that have an address. Until the lease ends, no other program
-// on the same books sends them.
+// lease reserves the due notices that have an address, and returns them. Until the lease ends, no
+// other program on the same books sends these notices.
 func (o *Outbox) lease(ctx context.Context) (due []Sent, err error) {
 	err = o.Books.Tx(ctx, func(q db.Querier) error {
 		now := o.Books.Clock.Now()
@@ -189,8 +189,8 @@ func (o *Outbox) lease(ctx context.Context) (due []Sent, err error) {
 	return due, err
 }
 
-// try sends a notice once and stores the answer. If the program stops before that, the
-// notice is sent again when the lease ends.
+// try makes one attempt to send a notice and stores the result. If the program stops before the
+// result is stored, the notice is sent again when the lease ends.
 func (o *Outbox) try(ctx context.Context, n Sent) error {
 	status, words := o.send(ctx, n.Notice)
 	if ctx.Err() != nil {
@@ -210,7 +210,7 @@ func (o *Outbox) try(ctx context.Context, n Sent) error {
 	return err
 }
 
-// send sends a notice. The status is 0 if there was no answer.
+// send sends a notice and returns the HTTP status. The status is 0 if there was no response.
 func (o *Outbox) send(ctx context.Context, n Notice) (status int, words string) {
 	if n.URL == "" || o.Redirect {
 		n.URL = o.Callback()
@@ -230,11 +230,11 @@ func (o *Outbox) send(ctx context.Context, n Notice) (status int, words string) 
 	if err != nil {
 		return 0, provider.WithoutURL(err).Error()
 	}
-	_ = res.Body.Close() // only the status counts
+	_ = res.Body.Close() // only the status is needed
 	return res.StatusCode, fmt.Sprintf("HTTP %d", res.StatusCode)
 }
 
-// Next returns the time until the next notice is due, at most LookAgain.
+// Next returns the time until the next notice is due. The result is at most LookAgain.
 func (o *Outbox) Next(ctx context.Context) (time.Duration, error) {
 	at, err := db.One(ctx, o.Books, db.Value[int64], `SELECT COALESCE(MIN(MAX(next_at, lease_until)), 0) FROM sandbox_outbox
 		WHERE sender = $1 AND state = 'waiting' AND (url <> '' AND $3 = 0 OR $2 <> '')`, o.Sender, o.Callback(), db.Flag(o.Redirect))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Notices go to this machine only, whatever their address is.
+// Notices are sent only to this machine, regardless of their addresses.
 func TestNoticesStayOnThisMachine(t *testing.T) {
 	for callback, want := range map[string]bool{
 		"http://127.0.0.1:8080/x": true, "http://localhost/x": true, "https://[::1]:1/x": true,

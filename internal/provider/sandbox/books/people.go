@@ -10,18 +10,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// LeastVend is the smallest purchase for a simulated meter.
+// LeastVend is the lowest amount of a purchase for a simulated meter.
 const LeastVend = 500 * money.Naira
 
 // CustomerName is the name on every smartcard and meter.
 const CustomerName = "ADA TESTER"
 
-// Exists reports whether there is such a smartcard or meter.
+// Exists reports whether a smartcard or meter with this number exists.
 func Exists(number string) bool {
 	return len(number) >= 8 && IsDigits(number) && !strings.HasSuffix(number, NotFound)
 }
 
-// MeterKind returns PREPAID, or POSTPAID for a meter that begins with 9.
+// MeterKind returns POSTPAID for a meter number that begins with 9, and PREPAID for any other.
 func MeterKind(number string) string {
 	if strings.HasPrefix(number, "9") {
 		return "POSTPAID"
@@ -29,7 +29,7 @@ func MeterKind(number string) string {
 	return "PREPAID"
 }
 
-// MeterToken returns a token of twenty digits, always the same for a reference.
+// MeterToken returns a token of twenty digits. The same reference always gives the same token.
 func MeterToken(reference string) string {
 	n, err := strconv.ParseUint(Digest("token", reference)[:15], 16, 64)
 	if err != nil {
@@ -39,7 +39,8 @@ func MeterToken(reference string) string {
 	return ("00000000000000000000" + digits)[len(digits):]
 }
 
-// Digest returns the SHA-256 in hex of a text and its use.
+// Digest returns the SHA-256 of a text, in hex. The use is hashed with the text, so that different
+// uses give different digests.
 func Digest(use, text string) string {
 	sum := sha256.Sum256([]byte(use + "\x00" + text))
 	return hex.EncodeToString(sum[:])
@@ -48,7 +49,7 @@ func Digest(use, text string) string {
 // NewID returns a random id of 24 hex digits.
 func NewID() string { return Digest("id", id.New())[:24] }
 
-// IsDigits reports whether a text has digits only.
+// IsDigits reports whether a text contains only digits.
 func IsDigits(s string) bool {
 	for _, c := range []byte(s) {
 		if c < '0' || c > '9' {
@@ -58,8 +59,8 @@ func IsDigits(s string) bool {
 	return true
 }
 
-// masked shows the first four and the last two digits of a number. They reveal the story
-// and not the person.
+// masked hides a number except its first four and last two digits. The last two digits show the
+// story, but the person stays unknown.
 func masked(number string) string {
 	if len(number) < 8 {
 		return strings.Repeat("*", len(number))
@@ -74,7 +75,7 @@ var (
 		NWOSU OKAFOR OLADIPO PETERS SANUSI TAIWO UMAR WILLIAMS YUSUF`)
 )
 
-// PersonName returns a name made from a digest, always the same for it.
+// PersonName returns a name derived from a digest. The same digest always gives the same name.
 func PersonName(digest string) (first, last string) {
 	n, err := strconv.ParseUint(digest[:8], 16, 64)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// The last two digits of a number choose one of these stories (completion.md §5). With
-// other digits the request succeeds at once.
+// The last two digits of a number choose one of these stories (completion.md §5). With any other
+// digits the request succeeds immediately.
 const (
 	DefiniteNo       = "01"
 	DoneAnswerLost   = "02"
@@ -19,15 +19,14 @@ const (
 	UndoneFault      = "05" // HTTP 500, and not executed
 	PendingThenDone  = "06"
 	PendingThenNo    = "07"
-	PendingForEver   = "08" // only operators can decide
+	PendingForEver   = "08" // stays pending until operators decide
 )
 
-// NotFound is the ending of a smartcard, a meter or an account that does not
-// exist.
+// NotFound is the ending of the number of a smartcard, a meter or an account that does not exist.
 const NotFound = "99"
 
-// Endings are all endings with a meaning. The accounts that a provider opens have none of
-// them.
+// Endings lists all endings with a meaning. The numbers of the accounts that a provider opens never
+// have these endings.
 var Endings = []string{
 	DefiniteNo, DoneAnswerLost, UndoneAnswerLost, DoneFault, UndoneFault, PendingThenDone, PendingThenNo, PendingForEver, NotFound,
 }
@@ -39,19 +38,20 @@ const (
 	Failed     = "failed"
 )
 
-// Story is the course of one request: what the provider does, and what it answers.
+// Story is the state of one request: how the provider carries it out, and how the provider
+// responds.
 type Story struct {
 	Ending     string `db:"ending"` // the last two digits of the number
 	Status     string `db:"status,changes"`
 	Executions int64  `db:"executions,changes"` // 1 if the provider carried the request out, else 0
 	Requests   int64  `db:"requests"`           // the number of times that the client sent the request
-	Polls      int64  `db:"polls,changes"`      // the number of questions while the request was pending
+	Polls      int64  `db:"polls,changes"`      // the number of requeries while the request was pending
 }
 
-// StoryRule is the rule of a table whose rows have a Story and an amount.
+// StoryRule is the SQL constraint of a table whose rows have a Story and an amount.
 const StoryRule = "CHECK (status IN ('pending', 'successful', 'failed') AND executions IN (0, 1) AND amount_kobo > 0)"
 
-// Begin sets the story of a number. It returns false if the provider does not record the
+// Begin sets the story that a number chooses. It returns false if the provider does not record the
 // request at all.
 func (s *Story) Begin(number string) bool {
 	s.Ending, s.Requests = number[max(0, len(number)-2):], 1
@@ -68,8 +68,8 @@ func (s *Story) Begin(number string) bool {
 	return true
 }
 
-// poll counts one question about a pending request. The second one settles the
-// request, unless it stays pending for ever.
+// poll counts one requery of a pending request. The second requery settles the request, unless its
+// story is to stay pending.
 func (s *Story) poll() {
 	if s.Polls++; s.Polls < 2 || s.Ending == PendingForEver {
 		return
@@ -81,7 +81,7 @@ func (s *Story) poll() {
 	s.Status = Failed
 }
 
-// Row is an executed request as /sandbox/provider-ledger shows it.
+// Row is an executed request as /sandbox/provider-ledger reports it.
 type Row struct {
 	Reference  string     `json:"reference"`
 	Kind       string     `json:"kind"`
@@ -94,7 +94,7 @@ type Row struct {
 	At         int64      `json:"-"`
 }
 
-// Row returns the executed request of this story, with its number masked.
+// Row returns the request of this story as a Row, with its number masked.
 func (s *Story) Row(reference, kind string, amount money.Kobo, number string, at int64) Row {
 	return Row{
 		Reference: reference, Kind: kind, Amount: amount, Status: s.Status, Number: masked(number),
@@ -102,8 +102,8 @@ func (s *Story) Row(reference, kind string, amount money.Kobo, number string, at
 	}
 }
 
-// Reply answers a request as its story requires. If the story has no special answer, usual
-// answers.
+// Reply responds to a request as its story requires. If the story has no special response, Reply
+// calls usual.
 func (b *Books) Reply(w http.ResponseWriter, r *http.Request, s Story, refusal string, usual func()) {
 	switch s.Ending {
 	case DefiniteNo:
@@ -117,8 +117,8 @@ func (b *Books) Reply(w http.ResponseWriter, r *http.Request, s Story, refusal s
 	}
 }
 
-// TellNext returns the control {"story": "02"}. It sets the story of the next request of a kind
-// without a number.
+// TellNext returns the control with the body {"story": "02"}. The control sets the story of the
+// next request of a kind that has no number.
 func (b *Books) TellNext(kind string) Control {
 	return Steer(func(ctx context.Context, req struct {
 		Story string `json:"story"`
@@ -132,8 +132,8 @@ func (b *Books) TellNext(kind string) Control {
 	})
 }
 
-// TakeNext removes and returns the value that a control has set for the next request of a
-// kind.
+// TakeNext removes and returns the value that a control has set for the next request of a kind. It
+// returns "" if there is no value.
 func (b *Books) TakeNext(ctx context.Context, kind string) (value string, err error) {
 	err = b.Tx(ctx, func(q db.Querier) error {
 		value, err = db.One(ctx, q, db.Value[string], `SELECT value FROM sandbox_setting WHERE name = $1`, kind)

@@ -10,19 +10,19 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Table is a table of the books. Its rows are values of T, as in db.Declare.
+// Table is a table of the books. Its rows are values of T, declared as in db.Declare.
 type Table[T any] struct {
 	*db.Declared[T]
 	rules []string
 }
 
-// NewTable declares a table with rules beyond its primary key. If T has no key, the
+// NewTable declares a table with constraints in addition to its primary key. If T has no key, the
 // database numbers the rows in the column id.
 func NewTable[T any](name string, rules ...string) Table[T] {
 	return Table[T]{db.Declare[T](name), rules}
 }
 
-// Definition returns the statement that makes the table.
+// Definition returns the SQL statement that creates the table.
 func (t Table[T]) Definition() string {
 	var parts []string
 	if t.Key == 0 {
@@ -39,17 +39,17 @@ func (t Table[T]) Definition() string {
 
 func (t Table[T]) names() string { return strings.Join(t.Names(), ", ") }
 
-// One returns the row that a condition names, or db.ErrNone.
+// One returns the row that matches a condition, or db.ErrNone.
 func (t Table[T]) One(ctx context.Context, q db.Querier, where string, args ...any) (T, error) {
 	return db.One(ctx, q, t.Scan, "SELECT "+t.names()+" FROM "+t.Name+" WHERE "+where, args...)
 }
 
-// All returns the rows that a condition names. The condition ends with the order.
+// All returns the rows that match a condition. The condition must end with the ORDER BY clause.
 func (t Table[T]) All(ctx context.Context, q db.Querier, where string, args ...any) ([]T, error) {
 	return db.All(ctx, q, t.Scan, "SELECT "+t.names()+" FROM "+t.Name+" WHERE "+where, args...)
 }
 
-// Page is one page of the rows that a condition names, and the number of all these rows.
+// Page returns one page of the rows that match a condition, and the total count of these rows.
 func (t Table[T]) Page(ctx context.Context, q db.Querier, p Page, where, order string, args ...any) (rows []T, total int64, err error) {
 	total, err = db.One(ctx, q, db.Value[int64], "SELECT COUNT(*) FROM "+t.Name+" WHERE "+where, args...)
 	if err != nil {
@@ -60,13 +60,13 @@ func (t Table[T]) Page(ctx context.Context, q db.Querier, p Page, where, order s
 	return rows, total, err
 }
 
-// Insert adds a row. A row with the same key is an error.
+// Insert adds a row. It returns an error if a row with the same key exists.
 func (t Table[T]) Insert(ctx context.Context, q db.Querier, v T) error {
 	_, err := t.insert(ctx, q, v, "")
 	return err
 }
 
-// Add adds a row. It returns false if a row with the same key is there.
+// Add adds a row. It returns false if a row with the same key exists.
 func (t Table[T]) Add(ctx context.Context, q db.Querier, v T) (added bool, err error) {
 	n, err := t.insert(ctx, q, v, " ON CONFLICT DO NOTHING")
 	return n == 1, err
@@ -81,7 +81,7 @@ func (t Table[T]) insert(ctx context.Context, q db.Querier, v T, conflict string
 	return q.Exec(ctx, "INSERT INTO "+t.Name+" ("+t.names()+") VALUES ("+strings.Join(places, ", ")+")"+conflict, values...)
 }
 
-// Update writes the changing columns of the row with v's key.
+// Update writes the changeable columns of the row that has v's key.
 func (t Table[T]) Update(ctx context.Context, q db.Querier, v T) error {
 	values := t.Record(v).Values
 	var set, key []string
@@ -97,12 +97,12 @@ func (t Table[T]) Update(ctx context.Context, q db.Querier, v T) error {
 	return err
 }
 
-// ErrRepeated is a request whose reference was used before.
+// ErrRepeated is the error for a request whose reference was used before.
 var ErrRepeated = errors.New("this reference was used before")
 
-// Accept writes a request and its effects in one transaction. A reference is accepted once.
-// The second time, Accept raises the request count of the row that same names, and the
-// error is ErrRepeated.
+// Accept writes a request and its effects in one transaction, if the reference is new. If the
+// reference was used before, Accept increments the request count of that row and returns
+// ErrRepeated. The condition same selects the row.
 func (t Table[T]) Accept(ctx context.Context, b *Books, v T, same, reference string, effects func(db.Querier) error) error {
 	refused := error(nil)
 	err := b.Tx(ctx, func(q db.Querier) error {
@@ -120,8 +120,8 @@ func (t Table[T]) Accept(ctx context.Context, b *Books, v T, same, reference str
 	return errors.Join(err, refused)
 }
 
-// Poll counts one question about a request of the table, if the request is pending.
-// It returns whether the question settled the request.
+// Poll counts one requery of a request in the table, if the request is pending. It returns whether
+// this requery settled the request.
 func (t Table[T]) Poll(ctx context.Context, q db.Querier, v *T, s *Story) (settled bool, err error) {
 	if s.Status != Pending {
 		return false, nil

@@ -12,10 +12,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// RequestLimit is the length of the longest request that is read.
+// RequestLimit is the length in bytes of the longest request that is read.
 const RequestLimit = 64 << 10
 
-// No is a refusal with its status and message.
+// No is the error for a refusal, with its HTTP status and message.
 type No struct {
 	Status  int
 	Message string
@@ -24,10 +24,10 @@ type No struct {
 // Error returns the message.
 func (n No) Error() string { return n.Message }
 
-// Complaint is the refusal of a wrong request: HTTP 400.
+// Complaint returns the refusal of a wrong request, with HTTP 400.
 func Complaint(message string) error { return No{http.StatusBadRequest, message} }
 
-// OrNo replaces db.ErrNone by a refusal. It returns all other errors as they are.
+// OrNo replaces db.ErrNone by a refusal. It returns all other errors unchanged.
 func OrNo(err error, status int, message string) error {
 	if errors.Is(err, db.ErrNone) {
 		return No{status, message}
@@ -35,20 +35,19 @@ func OrNo(err error, status int, message string) error {
 	return err
 }
 
-// Write answers with JSON. It ignores errors, since the client may have closed the
-// connection.
+// Write sends a JSON response. It ignores errors, since the client may have closed the connection.
 func Write(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// Answer is the envelope of a success at Safe Haven and Sudo.
+// Answer sends a success response in the envelope of Safe Haven and Sudo.
 func Answer(w http.ResponseWriter, message string, data any) {
 	Write(w, http.StatusOK, map[string]any{"statusCode": http.StatusOK, "message": message, "data": data})
 }
 
-// Refuse is the envelope of a refusal at Safe Haven and Sudo.
+// Refuse sends a refusal in the envelope of Safe Haven and Sudo.
 func Refuse(w http.ResponseWriter, status int, message string) {
 	Write(w, status, refusal(status, message))
 }
@@ -59,17 +58,17 @@ func refusal(status int, message string) any {
 	}
 }
 
-// Fail answers with HTTP 500.
+// Fail sends a response with HTTP 500.
 func Fail(w http.ResponseWriter) {
 	Refuse(w, http.StatusInternalServerError, "Internal server error")
 }
 
-// isOddRefusal alternates between true and false. Real providers refuse in two forms, so
-// the simulated ones alternate.
+// isOddRefusal returns true and false in turn. Real providers refuse in two forms, so the simulated
+// providers alternate between the forms.
 func (b *Books) isOddRefusal() bool { return b.refusals.Add(1)%2 == 1 }
 
-// Decline is a definite refusal. Every second refusal is an HTTP 200 with the failure in
-// the body.
+// Decline sends a definite refusal. Every second refusal is an HTTP 200 with the failure in the
+// body.
 func (b *Books) Decline(w http.ResponseWriter, status int, message string) {
 	if b.isOddRefusal() {
 		Refuse(w, status, message)
@@ -78,8 +77,8 @@ func (b *Books) Decline(w http.ResponseWriter, status int, message string) {
 	Write(w, http.StatusOK, refusal(status, message))
 }
 
-// Finish answers a request at Safe Haven or Sudo. A No, ErrRepeated and ErrPoor are
-// refusals, and other errors are an HTTP 500. Without an error usual answers.
+// Finish responds to a request at Safe Haven or Sudo. If err is a No, ErrRepeated or ErrPoor, the
+// response is a refusal. Any other error becomes an HTTP 500. If err is nil, Finish calls usual.
 func (b *Books) Finish(w http.ResponseWriter, err error, usual func()) {
 	var no No
 	switch {
@@ -96,8 +95,8 @@ func (b *Books) Finish(w http.ResponseWriter, err error, usual func()) {
 	}
 }
 
-// declineRepeated answers a used payment reference: a duplicate record, in one of two
-// forms.
+// declineRepeated refuses a payment reference that was used before. The refusal reports a duplicate
+// record, in one of two forms.
 func (b *Books) declineRepeated(w http.ResponseWriter) {
 	status := http.StatusBadRequest
 	if b.isOddRefusal() {
@@ -109,7 +108,8 @@ func (b *Books) declineRepeated(w http.ResponseWriter) {
 	})
 }
 
-// Decoded returns a handler that reads a body of type T. It refuses any other body.
+// Decoded returns a handler that decodes a body of type T and calls handle. If the body cannot be
+// decoded, it calls refuse.
 func Decoded[T any](handle func(w http.ResponseWriter, r *http.Request, req T), refuse func(http.ResponseWriter)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var req T
@@ -121,16 +121,16 @@ func Decoded[T any](handle func(w http.ResponseWriter, r *http.Request, req T), 
 	}
 }
 
-// Reading is Decoded at Safe Haven.
+// Reading works as Decoded does, and refuses a wrong body as Safe Haven does.
 func Reading[T any](b *Books, handle func(w http.ResponseWriter, r *http.Request, req T)) http.HandlerFunc {
 	return Decoded(handle, func(w http.ResponseWriter) { b.Decline(w, http.StatusBadRequest, "The request body cannot be read") })
 }
 
-// Lose loses an answer. Every second answer breaks off in the middle. The others are held
-// until the caller gives up.
+// Lose makes the client lose the response. Every second response breaks off in the middle. The
+// other responses are held until the caller gives up.
 func (b *Books) Lose(w http.ResponseWriter, r *http.Request) {
 	if _, is := Late(r.Context()); is {
-		return // the answer was lost when the request came
+		return // the response was already lost when the request arrived
 	}
 	if b.losses.Add(1)%2 == 1 {
 		timer := time.NewTimer(b.hold)
@@ -144,27 +144,27 @@ func (b *Books) Lose(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.Header().Set("Content-Length", "400")
 		w.WriteHeader(http.StatusOK)
-		_, _ = w.Write([]byte(`{"statusCode":200,"message":"Data Bundle purch`)) // the answer breaks off on purpose
+		_, _ = w.Write([]byte(`{"statusCode":200,"message":"Data Bundle purch`)) // the response breaks off on purpose
 		_ = http.NewResponseController(w).Flush()
 	}
-	// The panic makes the server close the connection.
+	// This panic makes the server close the connection.
 	panic(http.ErrAbortHandler)
 }
 
-// Page is a part of a list.
+// Page selects a page of a list.
 type Page struct{ Number, Limit int64 }
 
-// Span is the time of the rows of a list, in microseconds.
+// Span is the time range of the rows of a list, in microseconds.
 type Span struct{ From, Before int64 }
 
-// These are the length of the longest page, and the default.
+// The largest number of rows on a page, and the default number.
 const (
 	maxPage   = 100
 	usualPage = 25
 )
 
-// ReadPage reads the page and the days (UTC, both included) of a request for a
-// list. Its error is a Complaint.
+// ReadPage reads the page and the date range of a request for a list. Both dates are in UTC and
+// included. A wrong parameter gives a Complaint.
 func ReadPage(r *http.Request) (Page, Span, error) {
 	p, d := Page{0, usualPage}, Span{0, math.MaxInt64}
 	q := r.URL.Query()
@@ -194,7 +194,7 @@ func ReadPage(r *http.Request) (Page, Span, error) {
 	return p, d, nil
 }
 
-// List answers a request for a list with the page that find returns.
+// List responds to a request for a list with the page that find returns.
 func List[T any](b *Books, w http.ResponseWriter, r *http.Request, message string, show func(T) map[string]any,
 	find func(Page, Span) ([]T, int64, error),
 ) {
@@ -207,7 +207,7 @@ func List[T any](b *Books, w http.ResponseWriter, r *http.Request, message strin
 	b.Finish(w, err, func() { AnswerPage(w, message, list, show, total, p) })
 }
 
-// AnswerPage is the envelope of a list at Safe Haven and Sudo. The page and the
+// AnswerPage sends a page of a list in the envelope of Safe Haven and Sudo. There the page and the
 // limit are strings.
 func AnswerPage[T any](w http.ResponseWriter, message string, list []T, show func(T) map[string]any, total int64, p Page) {
 	rows := make([]any, 0, len(list))

@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// nextAccount is the setting with the story of the next account.
+// nextAccount is the name of the setting that stores the story of the next account.
 const nextAccount = "next account"
 
 var (
@@ -20,8 +20,7 @@ var (
 	errAdopted   = errors.New("sandbox: an account needs a number of ten digits and a callback URL on this machine")
 )
 
-// finish answers as Books.Finish does, except that a repeated externalReference is a
-// conflict.
+// finish responds as Books.Finish does, except that a repeated externalReference is a conflict.
 func (b *Bank) finish(w http.ResponseWriter, err error, usual func()) {
 	if errors.Is(err, errReference) || errors.Is(err, books.ErrRepeated) {
 		books.Refuse(w, http.StatusConflict, "Duplicate externalReference")
@@ -72,9 +71,10 @@ func (a accountRequest) wrong() string {
 	}
 }
 
-// openAccount is POST /accounts/v2/subaccount. The same request again returns the same
-// account, and so does another request for a company with an account. The same reference
-// for another account is a conflict. /sandbox/next-account sets the story.
+// openAccount handles POST /accounts/v2/subaccount. A repeated request returns the account of the
+// first request. A request for a company that already has an account returns that account. A
+// reference that belongs to a different account is a conflict. The control /sandbox/next-account
+// sets the story.
 func (b *Bank) openAccount(w http.ResponseWriter, r *http.Request, req accountRequest) {
 	if wrong := req.wrong(); wrong != "" {
 		b.Decline(w, http.StatusBadRequest, wrong)
@@ -96,7 +96,7 @@ func (b *Bank) openAccount(w http.ResponseWriter, r *http.Request, req accountRe
 	})
 }
 
-// register opens an account, or finds the account of an earlier request.
+// register opens an account, or returns the account that an earlier request opened.
 func (b *Bank) register(ctx context.Context, v *holder, req accountRequest) error {
 	return b.Tx(ctx, func(q db.Querier) error {
 		held, found, err := v.held(ctx, q)
@@ -117,8 +117,8 @@ func (b *Bank) register(ctx context.Context, v *holder, req accountRequest) erro
 	})
 }
 
-// held returns the account that an earlier request opened: the same request, or one for the same
-// company.
+// held returns the account that an earlier request opened. The earlier request was either identical
+// or for the same company.
 func (v holder) held(ctx context.Context, q db.Querier) (holder, bool, error) {
 	held, err := findHolder(ctx, q, v.reference)
 	switch {
@@ -138,8 +138,8 @@ func (v holder) held(ctx context.Context, q db.Querier) (holder, bool, error) {
 	return held, err == nil, err
 }
 
-// owner returns the identity of the holder of a new account. The request of a person has an OTP,
-// which is used up here. The signatory of a company was verified before.
+// owner returns the identity of the holder of a new account. A person's request contains an OTP,
+// and owner uses the OTP up. A company's signatory was verified in an earlier call.
 func (b *Bank) owner(ctx context.Context, q db.Querier, req accountRequest) (identity, error) {
 	if req.IdentityType == "BVN" {
 		v, err := b.checkOTP(ctx, q, req.IdentityID, req.OTP)
@@ -158,8 +158,8 @@ func (b *Bank) owner(ctx context.Context, q db.Querier, req accountRequest) (ide
 	return v, books.OrNo(err, http.StatusBadRequest, "Identity check not found")
 }
 
-// assignNumber gives an account the next free number and inserts it. The first million
-// numbers are for adopted accounts.
+// assignNumber gives an account the next free number and inserts it. The first million numbers are
+// reserved for adopted accounts.
 func (v *holder) assignNumber(ctx context.Context, q db.Querier, series int64) error {
 	serial, err := lastSerial(ctx, q)
 	for err == nil {
@@ -190,8 +190,7 @@ func (v holder) record() map[string]any {
 	}
 }
 
-// listAccounts is GET /accounts: the main account or the sub-accounts, oldest
-// first.
+// listAccounts handles GET /accounts. It lists the main account or the sub-accounts, oldest first.
 func (b *Bank) listAccounts(w http.ResponseWriter, r *http.Request) {
 	sub := r.URL.Query().Get("isSubAccount")
 	books.List(b.Books, w, r, "Accounts fetched successfully.", holder.record, func(p books.Page, _ books.Span) ([]holder, int64, error) {

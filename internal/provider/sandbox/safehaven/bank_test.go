@@ -20,7 +20,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/sandboxtest"
 )
 
-// listener is a client's callback. It keeps the notifications.
+// listener is a client's callback endpoint. It stores the notifications that it receives.
 type listener struct {
 	*httptest.Server
 	told chan []byte
@@ -54,7 +54,7 @@ func newBankWorld(t *testing.T) providertest.BankWorld {
 	return worldOf(t, open(t, sandbox.Config{Hold: 300 * time.Millisecond}))
 }
 
-// worldOf returns a bank of the sandbox with its plug.
+// worldOf returns the test setup of one bank in the sandbox, together with its plug.
 func worldOf(t *testing.T, s opened) providertest.BankWorld {
 	l := listen(t)
 	s.listen(t, l.URL)
@@ -102,7 +102,7 @@ func TestSafeHavenVerifier(t *testing.T) {
 	providertest.RunVerifier(t, newBankWorld)
 }
 
-// Two banks on one sandbox pass the suite side by side, each on its own books.
+// Two banks in one sandbox pass the tests in parallel, each with separate books.
 func TestTwoSafeHavenBanks(t *testing.T) {
 	t.Parallel()
 	both := func(t *testing.T) (first, second opened) {
@@ -128,7 +128,8 @@ func TestTwoSafeHavenBanks(t *testing.T) {
 	providertest.RunTwoBanks(t, worldOf(t, first), worldOf(t, second))
 }
 
-// banker is a sandbox, a caller with a token, and a client that listens.
+// banker is a sandbox with a caller that has a token, and with a client that receives
+// notifications.
 type banker struct {
 	opened
 	*sandboxtest.Caller
@@ -153,7 +154,7 @@ func newBanker(t *testing.T, cfg sandbox.Config) banker {
 
 func (b banker) signIn() { signIn(b.opened, b.Caller) }
 
-// must sends a request that has to succeed, and returns the data of the answer.
+// must sends a request that has to succeed, and returns the data of the response.
 func (b banker) must(method, path string, body any) map[string]any {
 	b.T.Helper()
 	status, got := b.Do(method, path, body)
@@ -168,7 +169,7 @@ func (b banker) must(method, path string, body any) map[string]any {
 
 type object = map[string]any
 
-// notice returns the kind and the data of the next notification.
+// notice returns the kind and the data of the next notification that the client receives.
 func (b banker) notice() (kind string, data object) {
 	b.T.Helper()
 	var n struct {
@@ -181,13 +182,13 @@ func (b banker) notice() (kind string, data object) {
 	return n.Type, n.Data
 }
 
-// silence expects that all due notices were sent and read.
+// silence fails the test if, after all due notices were sent, the client has an unread notice.
 func (b banker) silence() {
 	b.T.Helper()
 	if err := b.notices.Deliver(b.T.Context()); err != nil {
 		b.T.Fatal(err)
 	}
-	b.settle(b.T) // a notice whose answer is not written yet would be sent again later
+	b.settle(b.T) // if the response to a notice were not yet stored, the notice would be sent again later
 	select {
 	case n := <-b.told.told:
 		b.T.Errorf("told of %s", n)
@@ -208,8 +209,8 @@ func TestBanksAreRealOnes(t *testing.T) {
 	}
 }
 
-// An adopted account takes credits like the bank's own accounts. One credit may have
-// many notifications or none, and is one credit in the books.
+// An adopted account accepts credits, as an account that the bank opened does. A credit may have
+// several notifications or none, but it is always one credit in the books.
 func TestAdoptedAccount(t *testing.T) {
 	b := newBanker(t, sandbox.Config{})
 	const number = "8000000011"
@@ -265,7 +266,7 @@ func TestAdoptedAccount(t *testing.T) {
 	}
 }
 
-// A transfer to an account of this bank credits the account.
+// A transfer to an account at the same bank credits that account.
 func TestTransferWithinTheBank(t *testing.T) {
 	b := newBanker(t, sandbox.Config{})
 	if err := b.Adopt(t.Context(), "8000000011", "Demo Company", ""); err != nil {
@@ -295,8 +296,8 @@ func (b banker) pay(t *testing.T, bank, number, reference string) (int, object) 
 	})
 }
 
-// A transfer must fit its name enquiry. The enquiry expires, and a later one may give
-// another name.
+// A transfer must match its name enquiry. The enquiry expires, and a later enquiry may return a
+// different name.
 func TestNameEnquiryBindsTheTransfer(t *testing.T) {
 	b := newBanker(t, sandbox.Config{})
 	ask := object{"bankCode": "000014", "accountNumber": "0123456788"}

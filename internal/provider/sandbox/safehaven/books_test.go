@@ -20,7 +20,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/sandboxtest"
 )
 
-// Control serves no path of the provider, so it can be mounted beside the API.
+// Control serves no path of the provider, so it can be mounted in the same server as the API.
 func TestProviderLedger(t *testing.T) {
 	s := open(t, sandbox.Config{Hold: time.Millisecond})
 	p, _ := connect(t, s, s.Clock)
@@ -50,7 +50,7 @@ func TestProviderLedger(t *testing.T) {
 	}
 }
 
-// Release ends the answers that are held, so that a server can stop.
+// Release ends the held responses, so that a server can stop.
 func TestRelease(t *testing.T) {
 	s := open(t, sandbox.Config{Hold: time.Hour})
 	p, _ := connect(t, s, s.Clock)
@@ -62,7 +62,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// Each answered sale is in the books, even if the process is killed right after.
+// Each sale that got a response is in the books, even if the process is killed directly afterwards.
 func TestBooksSurviveAKill(t *testing.T) {
 	if path := os.Getenv("SANDBOX_TO_KILL"); path != "" {
 		serveUntilKilled(path)
@@ -88,8 +88,8 @@ func TestBooksSurviveAKill(t *testing.T) {
 	}
 }
 
-// runUntilKilled runs the present test in a process of its own, which finds the path of
-// the books in SANDBOX_TO_KILL. After 25 lines "done …" the process is killed.
+// runUntilKilled runs the calling test in a separate process, which reads the path of the books
+// from SANDBOX_TO_KILL. It kills that process after 25 output lines that begin with "done".
 func runUntilKilled(t *testing.T) (path string, done map[string]bool) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "sandbox.db")
@@ -113,14 +113,14 @@ func runUntilKilled(t *testing.T) (path string, done map[string]bool) {
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = child.Wait() // its error is the kill
+	_ = child.Wait() // the error only reports the kill
 	if len(done) < 25 {
 		t.Fatalf("%d before the kill", len(done))
 	}
 	return path, done
 }
 
-// serveUntilKilled is the process that is killed. It sells, and prints each sale.
+// serveUntilKilled runs in the process that is killed. It makes sales and prints each of them.
 func serveUntilKilled(path string) {
 	b := &Bank{}
 	if _, err := sandbox.Open(context.Background(), sandbox.Config{Path: path}, b); err != nil {

@@ -1,7 +1,7 @@
 package safehaven
 
 import (
-	_ "embed" // the catalogue
+	_ "embed" // embeds the catalogue
 	"fmt"
 	"slices"
 
@@ -24,18 +24,18 @@ type category struct {
 	products             []product
 }
 
-// product has a price of 0 if the buyer chooses the amount.
+// product is a product of the catalogue. Its price is 0 if the buyer chooses the amount.
 type product struct {
 	bundle, name, validity string
 	price                  money.Kobo
 }
 
-// catalogueCSV lists what the bank sells, a product in each line. It resembles the
-// catalogue of a Nigerian shop. Some data bundles have a validity and no name, as at
-// the real bank. One price has kobo, so that tests see amounts that are not whole
-// naira. A TV package with an add-on is one code with a pipe in it.
+// catalogueCSV lists what the bank sells, with one product in each line. It resembles the catalogue
+// of a Nigerian shop. As at the real bank, some data bundles have a validity and no name. One price
+// has kobo, so that tests include an amount that is not whole naira. A TV package with an add-on
+// has a single code that contains a pipe.
 //
-// Ids follow from the positions of services and categories, so new ones go to the end.
+// The ids depend on the positions of services and categories, so new lines go to the end.
 //
 //go:embed catalogue.csv
 var catalogueCSV string
@@ -50,7 +50,7 @@ var (
 	categoryByID = readCatalogue()
 )
 
-// readCatalogue fills the catalogue, and returns its categories by their ids.
+// readCatalogue fills the variable catalogue, and returns its categories by their ids.
 func readCatalogue() map[string]category {
 	for i := range catalogue {
 		catalogue[i].id = fmt.Sprintf("61e0000000000000%08x", i+1)

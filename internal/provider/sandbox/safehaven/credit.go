@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// noticeDelay is the delay of a notice if the answer to the transfer was lost. So a client
-// that asks learns of the transfer first.
+// noticeDelay is the delay of a notice if the response to the transfer was lost. Because of the
+// delay, a client can learn of the transfer from a requery before the notice arrives.
 const noticeDelay = 20 * time.Second
 
 type creditRequest struct {
@@ -22,16 +22,16 @@ type creditRequest struct {
 	Amount        money.Kobo `json:"amount"`
 	SenderName    string     `json:"senderName"`
 	Narration     string     `json:"narration"`
-	// Duplicate is true, or the number of further copies of the notice.
+	// Duplicate is true for one additional copy of the notice, or the number of additional copies.
 	Duplicate json.RawMessage `json:"duplicate"`
-	// Silent credits the account and sends no notice.
+	// Silent credits the account but sends no notice.
 	Silent bool `json:"silent"`
-	// Stray allows a credit to an account that nobody opened.
+	// Stray allows a credit to an account that was never opened.
 	Stray bool `json:"stray"`
 }
 
-// creditByHand returns POST /sandbox/credit: a credit from another bank. Late credits and wrong
-// amounts reach a virtual account too, since the client decides about them.
+// creditByHand handles POST /sandbox/credit, which simulates a credit from a different bank. A
+// virtual account receives late credits and wrong amounts too, since the client decides about them.
 func (b *Bank) creditByHand(ctx context.Context, req creditRequest) (any, error) {
 	switch {
 	case len(req.AccountNumber) != 10 || !books.IsDigits(req.AccountNumber):
@@ -69,7 +69,7 @@ func (b *Bank) creditByHand(ctx context.Context, req creditRequest) (any, error)
 	}}, nil
 }
 
-// receiver returns the account of a credit.
+// receiver returns the account that a credit goes to.
 func (b *Bank) receiver(ctx context.Context, req creditRequest) (holder, error) {
 	v, err := findHolder(ctx, b, req.AccountNumber)
 	switch {
@@ -83,7 +83,7 @@ func (b *Bank) receiver(ctx context.Context, req creditRequest) (holder, error) 
 	return v, books.Complaint("There is no such account at this bank")
 }
 
-// inward returns a new credit from another bank.
+// inward returns a new credit from the bank with the code from.
 func (b *Bank) inward(v holder, from string, amount money.Kobo) transfer {
 	now := b.Clock.Now()
 	t := transfer{
@@ -98,8 +98,8 @@ func (b *Bank) inward(v holder, from string, amount money.Kobo) transfer {
 	return t
 }
 
-// receive records a credit. The money goes on to the client's own account at once, as the
-// client has requested for every account.
+// receive records a credit. As the client has requested for every account, the money is immediately
+// forwarded to the client's main account.
 func receive(ctx context.Context, q db.Querier, t transfer, callback string, copies int64) error {
 	if err := transfers.Insert(ctx, q, t); err != nil {
 		return err
@@ -113,7 +113,7 @@ func receive(ctx context.Context, q db.Querier, t transfer, callback string, cop
 	return announce(ctx, q, callback, t, t.createdAt, copies)
 }
 
-// send debits the amount and the charge of a transfer, unless the transfer failed at once.
+// send debits the amount and the charge of a transfer, unless the transfer failed immediately.
 func (b *Bank) send(ctx context.Context, q db.Querier, v transfer) error {
 	if v.Status == books.Failed {
 		return nil
@@ -135,9 +135,9 @@ func (v transfer) line(kind string, amount money.Kobo) line {
 	return line{reference: v.reference, kind: kind, payment: v.reference, narration: narration, amount: amount}
 }
 
-// charge debits or returns the charge of a transfer. The charge has its own line on the
-// statement, with the same payment reference. The bank keeps the charge of a transfer that
-// arrived and came back later.
+// charge debits or returns the charge of a transfer. The charge is a separate line on the
+// statement, with the same payment reference. If a transfer arrived and was returned later, the
+// bank does not return the charge.
 func (v transfer) charge(ctx context.Context, q db.Querier, kind string, sign money.Kobo, now int64) error {
 	price := v.fees() + v.vat()
 	if price == 0 {
@@ -148,8 +148,8 @@ func (v transfer) charge(ctx context.Context, q db.Querier, kind string, sign mo
 	return enter(ctx, q, l, now)
 }
 
-// arrived sends the notice of a transfer that has an outcome. If the beneficiary has an
-// account at this bank, it credits the account.
+// arrived sends the notice of a transfer that has an outcome. If the beneficiary's account is at
+// this bank, arrived also credits that account.
 func (b *Bank) arrived(ctx context.Context, q db.Querier, v transfer) error {
 	if v.Status == books.Pending {
 		return nil
@@ -166,7 +166,7 @@ func (b *Bank) arrived(ctx context.Context, q db.Querier, v transfer) error {
 	}
 	to, err := findHolder(ctx, q, v.creditNumber)
 	if errors.Is(err, db.ErrNone) || err == nil && (to.number != v.creditNumber || to.kind == "main") {
-		return nil // an account of another client at this bank
+		return nil // the account belongs to a different client of this bank
 	}
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (b *Bank) arrived(ctx context.Context, q db.Querier, v transfer) error {
 	return receive(ctx, q, in, to.callback, 1)
 }
 
-// requery finds a transfer by its session or the client's reference. The second question
+// requery finds a transfer by its session ID or by the client's reference. The second requery
 // settles a pending transfer.
 func (b *Bank) requery(ctx context.Context, req statusRequest, virtual bool) (v transfer, err error) {
 	err = b.Tx(ctx, func(q db.Querier) (err error) {
@@ -211,8 +211,8 @@ type reverseRequest struct {
 	Silent    bool   `json:"silent"`
 }
 
-// reverseByHand returns POST /sandbox/reverse: a transfer that arrived comes back. The bank
-// sends a notice, unless the request is silent.
+// reverseByHand handles POST /sandbox/reverse, which returns the money of a transfer that arrived.
+// The bank sends a notice, unless the request is silent.
 func (b *Bank) reverseByHand(ctx context.Context, req reverseRequest) (any, error) {
 	copies := int64(1)
 	if req.Silent {

@@ -26,7 +26,7 @@ func TestVerification(t *testing.T) {
 	if a := ask(provider.Utility, power, "95012345688"); a.VendType != provider.Postpaid {
 		t.Errorf("a postpaid meter: %+v", a)
 	}
-	for range 2 { // in both manners
+	for range 2 { // the two rounds give each call both forms of a refusal
 		for _, a := range []provider.EntityAnswer{
 			ask(provider.CableTV, tv, "7012345699"), ask(provider.Utility, power, "abc"), ask(provider.Data, data, "08031234588"),
 		} {

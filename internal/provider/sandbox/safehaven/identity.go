@@ -12,13 +12,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// All OTPs of the sandbox are the same, and expire.
+// The only OTP that the sandbox accepts, and its lifetime.
 const (
 	rightOTP = "123456"
 	otpLife  = 10 * time.Minute
 )
 
-// person returns the digest of a BVN. The sandbox does not store the BVN.
+// person returns the digest of a BVN, which the sandbox stores in place of the BVN.
 func person(bvn string) string { return books.Digest("bvn", bvn) }
 
 type identityRequest struct {
@@ -27,8 +27,8 @@ type identityRequest struct {
 	DebitAccountNumber string `json:"debitAccountNumber"`
 }
 
-// startIdentity is POST /identity/v2: it begins a session, as if an OTP was sent. Earlier
-// sessions of the same person stay valid, since another customer may use one.
+// startIdentity handles POST /identity/v2. It starts an OTP session, as if an OTP had been sent.
+// Earlier OTP sessions of the same person stay valid, since a different customer may use them.
 func (b *Bank) startIdentity(w http.ResponseWriter, r *http.Request, req identityRequest) {
 	wrong := ""
 	switch {
@@ -49,8 +49,8 @@ func (b *Bank) startIdentity(w http.ResponseWriter, r *http.Request, req identit
 		return
 	}
 	v := identity{id: books.NewID(), person: person(req.Number), state: "sent", createdAt: b.Now()}
-	// The real bank's message is not known. Without one, the API answers in the
-	// contract's words: "OTP sent", and "OTP re-sent" the next time.
+	// The real bank's message is not known. If the message is empty, Kobo's API responds with the
+	// messages in its contract: "OTP sent", and "OTP re-sent" the next time.
 	b.Finish(w, identities.Insert(r.Context(), b, v), func() { books.Answer(w, "", v.record(v.createdAt)) })
 }
 
@@ -68,7 +68,7 @@ type otpRequest struct {
 	OTP        string `json:"otp"`
 }
 
-// validateIdentity is POST /identity/v2/validate.
+// validateIdentity handles POST /identity/v2/validate.
 func (b *Bank) validateIdentity(w http.ResponseWriter, r *http.Request, req otpRequest) {
 	var v identity
 	err := b.Tx(r.Context(), func(q db.Querier) (err error) {
@@ -85,7 +85,7 @@ func (b *Bank) validateIdentity(w http.ResponseWriter, r *http.Request, req otpR
 	})
 }
 
-// checkOTP checks an OTP of a session.
+// checkOTP checks an OTP against its OTP session, and returns the session's identity check.
 func (b *Bank) checkOTP(ctx context.Context, q db.Querier, session, otp string) (identity, error) {
 	v, err := identities.One(ctx, q, "id = $1", session)
 	switch {
@@ -103,7 +103,7 @@ func (b *Bank) checkOTP(ctx context.Context, q db.Querier, session, otp string) 
 	return v, nil
 }
 
-// showOTP returns GET /sandbox/otp/{bvn}: the OTP that the phone would show.
+// showOTP handles GET /sandbox/otp/{bvn}. It returns the OTP that the person's phone would show.
 func (b *Bank) showOTP(r *http.Request) (any, error) {
 	of := person(path.Base(strings.TrimSuffix(r.URL.Path, "/")))
 	v, err := identities.One(r.Context(), b, "person = $1 ORDER BY created_at DESC, id LIMIT 1", of)

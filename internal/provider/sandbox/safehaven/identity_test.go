@@ -35,7 +35,7 @@ func TestOTPControl(t *testing.T) {
 	}
 }
 
-// The books hold no BVN.
+// The books do not contain any BVN.
 func TestBVNsAreNotKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sandbox.db")
 	b := newBanker(t, sandbox.Config{Path: path})
@@ -55,8 +55,8 @@ func TestBVNsAreNotKept(t *testing.T) {
 	}
 }
 
-// A virtual account is Active, then Expired. It takes late and wrong amounts, and is
-// Completed afterwards.
+// A virtual account is first Active, then Expired. It accepts late payments and wrong amounts, and
+// is Completed after a payment.
 func TestVirtualAccount(t *testing.T) {
 	b := newBanker(t, sandbox.Config{})
 	open := object{
@@ -91,8 +91,8 @@ func TestVirtualAccount(t *testing.T) {
 	}
 }
 
-// The notice of a payout comes at once, or later if the answer was lost. The notice of
-// a pending payout comes when the payout is settled.
+// The notice of a payout is sent immediately, or later if the response was lost. The notice of a
+// pending payout is sent when the payout is settled.
 func TestPayoutNotices(t *testing.T) {
 	b := newBanker(t, sandbox.Config{Hold: time.Millisecond})
 	b.pay(t, "000013", "0123456788", "told-88")

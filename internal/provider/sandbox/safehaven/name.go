@@ -2,7 +2,7 @@ package safehaven
 
 import (
 	"context"
-	_ "embed" // the banks
+	_ "embed" // embeds the banks
 	"errors"
 	"net/http"
 	"slices"
@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// banksCSV lists Nigerian banks and other institutions that can be paid, with
-// their codes in the interbank system (NIP), and the simulated bank.
+// banksCSV lists Nigerian banks and other institutions that can be paid, with their codes in the
+// interbank system (NIP). The list includes the simulated bank.
 //
 //go:embed banks.csv
 var banksCSV string
@@ -34,7 +34,7 @@ func isKnownBank(code string) bool {
 	return slices.ContainsFunc(bankList, func(b bank) bool { return b.code == code })
 }
 
-// listBanks is GET /transfers/banks.
+// listBanks handles GET /transfers/banks.
 func (b *Bank) listBanks(w http.ResponseWriter, _ *http.Request) {
 	rows := make([]any, 0, len(bankList))
 	for _, v := range bankList {
@@ -43,7 +43,7 @@ func (b *Bank) listBanks(w http.ResponseWriter, _ *http.Request) {
 	books.Answer(w, "Banks fetched successfully.", rows)
 }
 
-// enquiryLife is the time for which the session of a name enquiry allows a transfer.
+// enquiryLife is the time for which the session ID of a name enquiry allows a transfer.
 const enquiryLife = 30 * time.Minute
 
 type nameRequest struct {
@@ -51,7 +51,7 @@ type nameRequest struct {
 	AccountNumber string `json:"accountNumber"`
 }
 
-// enquireName is POST /transfers/name-enquiry.
+// enquireName handles POST /transfers/name-enquiry.
 func (b *Bank) enquireName(w http.ResponseWriter, r *http.Request, req nameRequest) {
 	if !isKnownBank(req.BankCode) {
 		b.Decline(w, http.StatusBadRequest, "bankCode is not a bank that can be paid")
@@ -71,9 +71,9 @@ func (b *Bank) enquireName(w http.ResponseWriter, r *http.Request, req nameReque
 	})
 }
 
-// accountName returns the name on an account. A control may have set the name. Accounts of this
-// bank have a stored name, and all others a generated one. db.ErrNone means that there is
-// no such account.
+// accountName returns the name of an account. A name that a control has set takes precedence.
+// Accounts of this bank have a stored name, and all other accounts have a generated name. If the
+// account does not exist, accountName returns db.ErrNone.
 func (b *Bank) accountName(ctx context.Context, bank, number string) (string, error) {
 	if name, err := b.Setting(ctx, nameSetting(bank, number)); err != nil || name != "" {
 		return name, err
@@ -101,8 +101,8 @@ type renameRequest struct {
 	AccountName   string `json:"accountName"`
 }
 
-// renameAccount returns POST /sandbox/account-name: an account changes its name, for
-// example between a name enquiry and a late payout.
+// renameAccount handles POST /sandbox/account-name, which changes the name of an account. A test
+// can use it between a name enquiry and a late payout.
 func (b *Bank) renameAccount(ctx context.Context, req renameRequest) (any, error) {
 	if !isKnownBank(req.BankCode) || req.AccountNumber == "" || req.AccountName == "" {
 		return nil, books.Complaint(`"bankCode" of a known bank, "accountNumber" and "accountName" are required`)
@@ -110,7 +110,7 @@ func (b *Bank) renameAccount(ctx context.Context, req renameRequest) (any, error
 	return books.Success, b.Set(ctx, nameSetting(req.BankCode, req.AccountNumber), req.AccountName)
 }
 
-// nameOf returns a generated name, always the same for a text.
+// nameOf returns a generated name. The same text always gives the same name.
 func nameOf(use, text string) string {
 	first, last := books.PersonName(books.Digest(use, text))
 	return last + " " + first

@@ -17,8 +17,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// A notice is sent again, with growing pauses, until the client answers 2xx or no try
-// is left.
+// A notice is sent again, with growing pauses, until the client responds with 2xx or no attempt is
+// left.
 func TestNoticesAreTriedAgain(t *testing.T) {
 	var knocks, status atomic.Int32
 	status.Store(http.StatusInternalServerError)
@@ -49,7 +49,7 @@ func TestNoticesAreTriedAgain(t *testing.T) {
 	b.must("POST", "/sandbox/credit", credit)
 	told(time.Microsecond, 1)
 	told(900*time.Millisecond, 1)
-	status.Store(http.StatusFound) // is not followed, and no yes
+	status.Store(http.StatusFound) // a redirect is not followed, and does not count as accepted
 	told(time.Second, 2)
 	for i, wait := range books.Retries[1:] {
 		told(wait, int32(i)+3)
@@ -66,7 +66,7 @@ func TestNoticesAreTriedAgain(t *testing.T) {
 	}
 }
 
-// settle waits until no notice is being sent.
+// settle waits until no attempt to send a notice is running.
 func (b banker) settle(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; {
@@ -80,7 +80,7 @@ func (b banker) settle(t *testing.T) {
 	}
 }
 
-// No callback URL may be elsewhere.
+// A callback URL on a different machine is refused.
 func TestCallbacksAreLocal(t *testing.T) {
 	b := newBanker(t, sandbox.Config{})
 	if err := b.SetCallback("http://example.test/"); err == nil {
@@ -91,7 +91,7 @@ func TestCallbacksAreLocal(t *testing.T) {
 	}
 }
 
-// A notice waits until there is an address for it.
+// A notice waits until a callback address is set.
 func TestNoticesWaitForAnAddress(t *testing.T) {
 	b := newBanker(t, sandbox.Config{})
 	if err := b.SetCallback(""); err != nil {
@@ -108,7 +108,7 @@ func TestNoticesWaitForAnAddress(t *testing.T) {
 	b.notice()
 }
 
-// Each credit before a kill has its notice after the kill.
+// A credit that was recorded before the process was killed still gets its notice after a restart.
 func TestNoticesSurviveAKill(t *testing.T) {
 	if path := os.Getenv("SANDBOX_TO_KILL"); path != "" {
 		creditUntilKilled(path)
@@ -122,8 +122,8 @@ func TestNoticesSurviveAKill(t *testing.T) {
 	}
 }
 
-// creditUntilKilled is the process that is killed. It credits, prints each credit, and
-// has no callback.
+// creditUntilKilled runs in the process that is killed. It makes credits and prints each of them.
+// It has no callback, so the notices wait.
 func creditUntilKilled(path string) {
 	ctx := context.Background()
 	bank := &Bank{}
@@ -145,7 +145,7 @@ func creditUntilKilled(path string) {
 	os.Exit(1)
 }
 
-// Two programs on the same books send each notice once.
+// Two programs on the same books send each notice only one time.
 func TestTwoProgramsSendEachNoticeOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sandbox.db")
 	b := newBanker(t, sandbox.Config{Path: path})

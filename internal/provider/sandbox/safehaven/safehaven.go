@@ -1,8 +1,8 @@
 // Package safehaven simulates Safe Haven Microfinance Bank for the sandbox.
 //
-// It sells airtime, data, TV and power, verifies identities, opens accounts,
-// takes credits, pays to other banks and keeps a statement. The wire format is
-// that of docs/providers/safehaven.md.
+// The simulated bank sells airtime, data, TV and power, and verifies identities. It opens accounts,
+// receives credits, pays to other banks and provides a statement. The wire format is described in
+// docs/providers/safehaven.md.
 package safehaven
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// The simulated bank has one client with these settings. None is secret, since each
-// set of books has a key of its own.
+// The simulated bank has one client, with these settings. The settings are not secret, since each
+// set of books has a separate key.
 const (
 	clientID      = "0f0e0d0c0b0a09080706050403020100"
 	ibsClientID   = "64aa00000000000000000001"
@@ -30,24 +30,24 @@ const (
 	audience      = "https://safehaven.sandbox.invalid"
 	debitAccount  = "0100000001"
 	mainAccountID = "64cc00000000000000000001" // the bank's id of the debit account
-	clientName    = "KOBO"                     // the names of the client's accounts begin with it
-	bankCode      = "999240"                   // the simulated bank's own
-	sender        = "safehaven"                // in the notices
+	clientName    = "KOBO"                     // the names of the client's accounts begin with this word
+	bankCode      = "999240"                   // the code of the simulated bank
+	sender        = "safehaven"                // the sender's name in the notices
 )
 
-// Bank is the simulated Safe Haven. Its zero value is ready for the server.
+// Bank is the simulated Safe Haven. Its zero value can be passed to the sandbox server.
 type Bank struct {
 	*books.Books
-	key     *rsa.PrivateKey // the client's; the bank uses its public half
+	key     *rsa.PrivateKey // the client's private key; the bank uses only its public key
 	notices *books.Outbox
 	series  int64 // added to the serial numbers of accounts
 }
 
-// Number tells this bank from others of its kind: no two have an account number in
+// Number sets the number of this bank. Banks with different numbers never have an account number in
 // common.
 func (b *Bank) Number(n int) { b.series = int64(n) * 5_000_000 }
 
-// Open makes the bank's tables, the client's key and the client's account.
+// Open creates the bank's tables, the client's key and the client's account.
 func (b *Bank) Open(ctx context.Context, shared *books.Books) (books.Part, error) {
 	b.Books = shared
 	b.notices = &books.Outbox{Books: shared, Sender: sender}
@@ -97,8 +97,8 @@ func encoded(key *rsa.PrivateKey) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
 }
 
-// PlugConfig makes the Safe Haven plug a client of this bank. The caller sets the
-// deadlines.
+// PlugConfig returns a configuration with which the Safe Haven plug calls this bank. The caller
+// sets the deadlines.
 func (b *Bank) PlugConfig(baseURL string) plug.Config {
 	return plug.Config{
 		ClientConfig: provider.ClientConfig{BaseURL: baseURL}, ClientID: clientID, PrivateKeyPEM: encoded(b.key), Issuer: issuer,
@@ -106,8 +106,8 @@ func (b *Bank) PlugConfig(baseURL string) plug.Config {
 	}
 }
 
-// SetCallback sets the address of notices about accounts without a callback URL
-// of their own. The real bank has a setting on its dashboard for this address.
+// SetCallback sets the address of notices about accounts that have no callback URL. At the real
+// bank, this address is a setting on the dashboard.
 func (b *Bank) SetCallback(callback string) error { return b.notices.SetCallback(callback) }
 
 func (b *Bank) mount(mux *http.ServeMux) {

@@ -35,7 +35,7 @@ func ask(assertion string) map[string]any {
 	}
 }
 
-// signIn gets a token, which all further requests carry.
+// signIn requests a token and adds it to the headers of all further requests.
 func signIn(s opened, c *sandboxtest.Caller) {
 	c.T.Helper()
 	status, body := c.Do("POST", "/oauth2/token", ask(s.assertion(c.T, jwt.SigningMethodRS256, s.key, func(jwt.MapClaims) {})))
@@ -121,7 +121,7 @@ func TestAuthentication(t *testing.T) {
 		expect("with a wrong token", 401)
 	}
 	c.Header.Set("Authorization", bearer)
-	c.Header.Set("ClientID", clientID) // the OAuth client id is the usual mistake
+	c.Header.Set("ClientID", clientID) // sending the OAuth client id is a common mistake
 	expect("with the OAuth client id", 403)
 	c.Header.Set("ClientID", ibsClientID)
 	s.Clock.MoveTo(time.Hour + time.Second)
@@ -135,8 +135,7 @@ func payment(reference, phone string) map[string]any {
 	}
 }
 
-// A wrong payment is refused, every second time as HTTP 200. It leaves nothing in the
-// books.
+// A wrong payment is refused and leaves no entry in the books. Every second refusal is an HTTP 200.
 func TestRefusals(t *testing.T) {
 	s := open(t, sandbox.Config{})
 	c := byHand(t, s)
@@ -194,8 +193,8 @@ func TestARepeatedReference(t *testing.T) {
 	}
 }
 
-// A purchase of power has a token, the same in all answers. The record is found by the
-// bank's id and by our reference.
+// A purchase of power has a token, which is the same in all responses. The record can be found by
+// the bank's id and by our reference.
 func TestPower(t *testing.T) {
 	s := open(t, sandbox.Config{})
 	c := byHand(t, s)
@@ -223,8 +222,8 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// The account pays for executed purchases, and for pending ones until they are
-// rejected.
+// The client's account is debited for executed purchases. It is also debited for pending purchases,
+// until they are rejected.
 func TestTheFloat(t *testing.T) {
 	s := open(t, sandbox.Config{Hold: time.Millisecond})
 	p, _ := connect(t, s, s.Clock)

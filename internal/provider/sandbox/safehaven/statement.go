@@ -18,8 +18,8 @@ type plantRequest struct {
 	Narration string     `json:"narration"`
 }
 
-// plantLine returns POST /sandbox/statement-line: a line on the bank's statement that
-// belongs to no request. Reconciliation should find the line.
+// plantLine handles POST /sandbox/statement-line. It adds a line to the bank's statement that no
+// request has caused. Reconciliation should report the line.
 func (b *Bank) plantLine(ctx context.Context, req plantRequest) (any, error) {
 	l := line{
 		reference: req.Reference, payment: req.Reference, kind: "credit", amount: req.Amount, narration: req.Narration, planted: b.Now(),
@@ -40,8 +40,8 @@ func (b *Bank) plantLine(ctx context.Context, req plantRequest) (any, error) {
 	return books.Success, err
 }
 
-// showStatement is GET /accounts/{id}/statement, oldest first. Only the client's
-// own account has one, since all credits go on to this account at once.
+// showStatement handles GET /accounts/{id}/statement. It lists the oldest line first. Only the
+// client's main account has a statement, since all credits are forwarded to it immediately.
 func (b *Bank) showStatement(w http.ResponseWriter, r *http.Request) {
 	if r.PathValue("id") != mainAccountID {
 		books.Refuse(w, http.StatusNotFound, "Account not found")

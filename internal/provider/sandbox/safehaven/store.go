@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// The bank's books: sales, the statement, identities, accounts, name enquiries, and
+// The tables of the bank: sales, statement lines, identities, accounts, name enquiries, and
 // transfers in and out.
 var (
 	sales      = books.NewTable[sale]("sandbox_sale", "UNIQUE (id)", books.StoryRule)
@@ -38,22 +38,22 @@ var tables = []string{
 
 // sale is one purchase.
 type sale struct {
-	reference   string     `db:"reference,key"` // the client's
-	id          string     `db:"id"`            // the bank's, 24 hex digits
+	reference   string     `db:"reference,key"` // the client's reference
+	id          string     `db:"id"`            // the bank's id of the sale, 24 hex digits
 	kind        string     `db:"kind"`          // airtime, data, cable-tv or utility
 	category    string     `db:"category"`
 	product     string     `db:"product"`
 	productName string     `db:"product_name"`
 	number      string     `db:"number"`
 	amount      money.Kobo `db:"amount_kobo"`
-	token       string     `db:"token"` // for a prepaid meter
+	token       string     `db:"token"` // set only for a prepaid meter
 	books.Story
 	createdAt int64 `db:"created_at"`
 	updatedAt int64 `db:"updated_at,changes"`
 }
 
-// acceptSale writes a sale into the books. Unless the sale failed at once, the
-// client pays for it in the same commit.
+// acceptSale writes a sale into the books. Unless the sale failed immediately, its price is debited
+// in the same transaction.
 func (b *Bank) acceptSale(ctx context.Context, v sale) error {
 	v.createdAt = b.Now()
 	v.updatedAt = v.createdAt
@@ -65,8 +65,8 @@ func (b *Bank) acceptSale(ctx context.Context, v sale) error {
 	})
 }
 
-// askSale returns a sale by the bank's id or the client's reference. The second question
-// settles a pending sale.
+// askSale handles a requery of a sale, by the bank's id or the client's reference. The second
+// requery settles a pending sale.
 func (b *Bank) askSale(ctx context.Context, reference string) (v sale, err error) {
 	err = b.Tx(ctx, func(q db.Querier) (err error) {
 		if v, err = sales.One(ctx, q, "reference = $1 OR id = $1", reference); err != nil {
@@ -84,21 +84,21 @@ func (b *Bank) askSale(ctx context.Context, reference string) (v sale, err error
 	return v, err
 }
 
-// line is one line of the statement of the client's account. The key of its table
-// keeps a request from being debited or returned twice. A line that a control plants
-// has a number in the key.
+// line is one line on the statement of the client's account. The primary key of its table prevents
+// a request from being debited or returned twice. Lines that a control plants differ in the column
+// planted, so several of them may have the same reference.
 type line struct {
 	reference string     `db:"reference,key"` // the reference of the request that caused the line
 	kind      string     `db:"kind,key"`      // debit, reversal or credit
 	planted   int64      `db:"planted,key"`
-	payment   string     `db:"payment"` // the payment reference, as the statement shows it
+	payment   string     `db:"payment"` // the payment reference that the statement shows
 	narration string     `db:"narration"`
-	amount    money.Kobo `db:"amount_kobo"`  // negative: out of the account
-	balance   money.Kobo `db:"balance_kobo"` // after the line
+	amount    money.Kobo `db:"amount_kobo"`  // a negative amount leaves the account
+	balance   money.Kobo `db:"balance_kobo"` // after this line
 	createdAt int64      `db:"created_at"`
 }
 
-// enter moves the balance of the client's account and writes the line for it.
+// enter changes the balance of the client's account and writes the statement line.
 func enter(ctx context.Context, q db.Querier, l line, now int64) (err error) {
 	l.createdAt = now
 	if l.balance, err = books.Move(ctx, q, debitAccount, l.amount); err != nil {
@@ -110,12 +110,12 @@ func enter(ctx context.Context, q db.Querier, l line, now int64) (err error) {
 // identity is one identity check.
 type identity struct {
 	id        string `db:"id,key"`
-	person    string `db:"person"` // a digest of the BVN, which is not kept
+	person    string `db:"person"` // a digest of the BVN, because the BVN itself is not stored
 	state     string `db:"state,changes"`
 	createdAt int64  `db:"created_at"`
 }
 
-// mark changes the state of an identity check.
+// mark changes and stores the state of an identity check.
 func (v *identity) mark(ctx context.Context, q db.Querier, state string) error {
 	v.state = state
 	return identities.Update(ctx, q, *v)
@@ -128,7 +128,7 @@ type holder struct {
 	kind         string     `db:"kind"`
 	serial       int64      `db:"serial"`
 	reference    string     `db:"reference"`
-	fingerprint  string     `db:"fingerprint"` // of the request that opened the account
+	fingerprint  string     `db:"fingerprint"` // a digest of the request that opened the account
 	registration string     `db:"registration"`
 	name         string     `db:"name,changes"`
 	callback     string     `db:"callback,changes"`
@@ -139,7 +139,7 @@ type holder struct {
 	createdAt    int64      `db:"created_at"`
 }
 
-// findHolder returns an account by its number, the bank's id or the client's reference.
+// findHolder returns an account by its number, by the bank's id or by the client's reference.
 func findHolder(ctx context.Context, q db.Querier, key string) (holder, error) {
 	return holders.One(ctx, q, "number = $1 OR id = $1 OR reference = $1", key)
 }
@@ -148,9 +148,9 @@ func lastSerial(ctx context.Context, q db.Querier) (int64, error) {
 	return db.One(ctx, q, db.Value[int64], `SELECT COALESCE(MAX(serial), 0) FROM sandbox_holder`)
 }
 
-// Adopt makes the bank know an account that it did not open, such as that of a
-// development company. The account can then be credited and asked for by name.
-// An empty callback means the client's default. Adopt may be called again.
+// Adopt registers an account that the bank did not open, such as the account of a development
+// company. The account can then receive credits, and a name enquiry finds it. An empty callback
+// means the client's default. Adopt may be called again for the same account.
 func (b *Bank) Adopt(ctx context.Context, number, name, callback string) error {
 	if len(number) != 10 || !books.IsDigits(number) || callback != "" && !books.IsLocal(callback) {
 		return errAdopted
@@ -174,14 +174,14 @@ type enquiry struct {
 	createdAt int64  `db:"created_at"`
 }
 
-// transfer is money that came in or went out.
+// transfer is a transfer in or out.
 type transfer struct {
 	id           string     `db:"id,key"`
 	direction    string     `db:"direction"`
 	session      string     `db:"session"`
 	reference    string     `db:"reference"`
-	external     string     `db:"external"` // the client's reference of a virtual account
-	account      string     `db:"account"`  // the id of the holder at this bank
+	external     string     `db:"external"` // the client's reference of the virtual account
+	account      string     `db:"account"`  // the id of the account at this bank
 	virtual      bool       `db:"virtual"`
 	enquiry      string     `db:"enquiry"`
 	bank         string     `db:"bank"`
@@ -197,8 +197,8 @@ type transfer struct {
 	updatedAt int64 `db:"updated_at,changes"`
 }
 
-// findTransfer returns a transfer by its session, or one that went out by the client's
-// reference.
+// findTransfer returns a transfer by its session ID. If the session ID is empty, it returns an
+// outward transfer by the client's reference.
 func findTransfer(ctx context.Context, q db.Querier, session, reference string) (transfer, error) {
 	if session != "" {
 		return transfers.One(ctx, q, "session = $1", session)
@@ -208,13 +208,13 @@ func findTransfer(ctx context.Context, q db.Querier, session, reference string) 
 
 const outwardReference = "direction = 'Outwards' AND reference = $1"
 
-// isPaidInto reports whether something came into an account.
+// isPaidInto reports whether an account has received a successful transfer.
 func (b *Bank) isPaidInto(ctx context.Context, account string) (bool, error) {
 	n, err := db.One(ctx, b, db.Value[int64], `SELECT COUNT(*) FROM sandbox_transfer WHERE account = $1 AND status = 'successful'`, account)
 	return n > 0, err
 }
 
-// executed returns the sales, payouts and credits that the bank carried out.
+// executed returns the sales, payouts and credits that the bank really carried out.
 func (b *Bank) executed(ctx context.Context, reference string) (rows []books.Row, err error) {
 	const carriedOut = "executions > 0 AND ($1 = '' OR reference = $1) ORDER BY created_at, "
 	sold, err := sales.All(ctx, b, carriedOut+"reference", reference)
@@ -238,8 +238,8 @@ func (b *Bank) executed(ctx context.Context, reference string) (rows []books.Row
 	return rows, err
 }
 
-// announce writes copies of the notice of a transfer, to be sent from an instant
-// on. An empty callback means the client's default.
+// announce writes copies of the notice of a transfer. They are sent at the instant from or later.
+// An empty callback means the client's default.
 func announce(ctx context.Context, q db.Querier, callback string, t transfer, from, copies int64) error {
 	body, err := t.notice()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// tokenLife is how long an access token is valid.
+// tokenLife is the lifetime of an access token.
 const tokenLife = time.Hour
 
 type tokenRequest struct {
@@ -22,8 +22,8 @@ type tokenRequest struct {
 	AssertionType string `json:"client_assertion_type"`
 }
 
-// token is POST /oauth2/token, in JSON or as a form. The assertion is checked as
-// RFC 7523 §3 asks: signature, algorithm, audience and expiry.
+// token handles POST /oauth2/token, whose body is JSON or a form. As RFC 7523 §3 requires, it
+// checks the signature, the algorithm, the audience and the expiry of the assertion.
 func (b *Bank) token(w http.ResponseWriter, r *http.Request) {
 	req, err := readTokenRequest(w, r)
 	switch {
@@ -86,7 +86,7 @@ func readTokenRequest(w http.ResponseWriter, r *http.Request) (tokenRequest, err
 	}, nil
 }
 
-// authenticated refuses requests without a valid bearer token (401), and those
+// authenticated refuses a request without a valid bearer token (401). It also refuses a request
 // without the client id that was issued with the token (403).
 func (b *Bank) authenticated(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -14,14 +14,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// The two directions, as Safe Haven spells them.
+// The directions of a transfer, as Safe Haven spells them.
 const (
 	inwards  = "Inwards"
 	outwards = "Outwards"
 )
 
-// newSession returns an id between the banks: the code of the sending bank, the time,
-// twelve digits.
+// newSession returns a new session ID for the interbank system. It consists of the sending bank's
+// code, the time and twelve random digits.
 func newSession(bank string, at time.Time) string {
 	tail := strconv.FormatInt(1_000_000_000_000+rand.Int64N(1_000_000_000_000), 10)[1:]
 	return bank + at.UTC().Format("060102150405") + tail
@@ -37,8 +37,8 @@ type transferRequest struct {
 	PaymentReference     string     `json:"paymentReference"`
 }
 
-// transfer is POST /transfers. The bank writes its books before it answers, so
-// they are true after a crash, and after an answer that was lost.
+// transfer handles POST /transfers. The bank writes its books before it responds. So the books are
+// correct even after a crash or a lost response.
 func (b *Bank) transfer(w http.ResponseWriter, r *http.Request, req transferRequest) {
 	v, err := b.ordered(r.Context(), req)
 	if err == nil && v.Begin(v.creditNumber) {
@@ -54,7 +54,7 @@ func (b *Bank) transfer(w http.ResponseWriter, r *http.Request, req transferRequ
 	})
 }
 
-// ordered checks a transfer against the name enquiry that it refers to.
+// ordered checks a transfer request against its name enquiry, and returns the transfer.
 func (b *Bank) ordered(ctx context.Context, req transferRequest) (transfer, error) {
 	now := b.Clock.Now()
 	came, is := books.Late(ctx)
@@ -92,8 +92,8 @@ type statusRequest struct {
 	PaymentReference string `json:"paymentReference"`
 }
 
-// showStatus returns POST /transfers/status, by session or payment reference, or
-// POST /virtual-accounts/status for what came into virtual accounts.
+// showStatus returns the handler of POST /transfers/status, or of POST /virtual-accounts/status for
+// credits of virtual accounts. Both find a transfer by its session ID or its payment reference.
 func (b *Bank) showStatus(virtual bool) http.HandlerFunc {
 	return books.Reading(b.Books, func(w http.ResponseWriter, r *http.Request, req statusRequest) {
 		if (req.SessionID == "") == (req.PaymentReference == "") {
@@ -108,7 +108,7 @@ func (b *Bank) showStatus(virtual bool) http.HandlerFunc {
 	})
 }
 
-// listTransfers is GET /transfers, the newest first.
+// listTransfers handles GET /transfers. It lists the newest transfer first.
 func (b *Bank) listTransfers(w http.ResponseWriter, r *http.Request) {
 	direction := r.URL.Query().Get("type")
 	books.List(b.Books, w, r, "Transfers fetched successfully.", transfer.record, func(p books.Page, d books.Span) ([]transfer, int64, error) {
@@ -121,15 +121,15 @@ func (b *Bank) listTransfers(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// answerBank is the envelope of transfers. It has a response code as the banks
-// use it between them.
+// answerBank sends a response in the envelope of transfers. The envelope contains a response code
+// of the kind that banks use among themselves.
 func answerBank(w http.ResponseWriter, message, code string, data any) {
 	books.Write(w, http.StatusOK, map[string]any{
 		"statusCode": http.StatusOK, "responseCode": code, "responseMessage": reasons[code], "message": message, "data": data,
 	})
 }
 
-// The states of the books in the banks' response codes.
+// The response codes for the states of a transfer.
 const (
 	approved = "00"
 	underway = "09"
@@ -168,8 +168,8 @@ func (v transfer) word() string {
 	}
 }
 
-// The bank charges for a transfer to another bank. Small transfers are free, so
-// that not every transfer has a charge.
+// The limits of the charge for a transfer to a different bank. Transfers up to the first limit are
+// free, so that tests include transfers without a charge.
 const (
 	freeUpTo  = 5_000 * money.Naira
 	cheapUpTo = 50_000 * money.Naira
@@ -188,7 +188,7 @@ func (v transfer) fees() money.Kobo {
 // vat returns 7.5 % of the fees.
 func (v transfer) vat() money.Kobo { return v.fees() * 75 / 1000 }
 
-// record returns the transfer in answers, lists and notices.
+// record returns the transfer as responses, lists and notices show it.
 func (v transfer) record() map[string]any {
 	out := map[string]any{
 		"_id": v.id, "queued": false, "limitExceeded": false, "client": ibsClientID, "type": v.direction, "sessionId": v.session,
@@ -209,7 +209,7 @@ func (v transfer) record() map[string]any {
 	return out
 }
 
-// notice returns the webhook that tells of the transfer.
+// notice returns the body of the webhook that reports the transfer.
 func (v transfer) notice() ([]byte, error) {
 	kind := "transfer"
 	if v.virtual {

@@ -9,10 +9,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// since is the date of every entry of the catalogue.
+// since is the creation date of every entry of the catalogue.
 const since = "2030-01-01T00:00:00.000Z"
 
-// mostVend is the largest purchase for a meter.
+// mostVend is the highest amount of a purchase for a meter.
 const mostVend = 500_000 * money.Naira
 
 func (b *Bank) listServices(w http.ResponseWriter, _ *http.Request) {
@@ -75,7 +75,7 @@ type verifyRequest struct {
 	EntityNumber      string `json:"entityNumber"`
 }
 
-// verify is POST /vas/verify: the owner of a smartcard or a meter.
+// verify handles POST /vas/verify, which returns the owner of a smartcard or a meter.
 func (b *Bank) verify(w http.ResponseWriter, r *http.Request, req verifyRequest) {
 	c, known := categoryByID[req.ServiceCategoryID]
 	session := books.Digest("verify", req.EntityNumber)[:24]
@@ -111,11 +111,11 @@ type payRequest struct {
 	ExternalReference  string     `json:"externalReference"`
 }
 
-// kinds are the kinds of purchases: the message of a success, and the rule for the
-// number.
+// kinds lists the kinds of purchases. Each has the message of a success, and the rule for the
+// recipient's number.
 var kinds = map[string]struct {
 	thanks, rule string
-	least, most  int // digits
+	least, most  int // number of digits
 }{
 	"airtime":  {"Airtime has been purchased successfully.", "phoneNumber must have 11 digits", 11, 11},
 	"data":     {"Data Bundle purchased successfully.", "phoneNumber must have 11 digits", 11, 11},
@@ -123,8 +123,8 @@ var kinds = map[string]struct {
 	"utility":  {"Utility Package purchased successfully.", "meterNumber must have at least 8 digits", 8, math.MaxInt},
 }
 
-// sale checks a payment against the catalogue and the rules of its kind. It
-// returns what is wrong in words, or "".
+// sale checks a payment against the catalogue and the rules of its kind. If the payment is wrong,
+// it also returns the reason; otherwise the reason is "".
 func (p payRequest) sale(kind string) (sale, string) {
 	c, known := categoryByID[p.ServiceCategoryID]
 	v := sale{
@@ -151,7 +151,8 @@ func (p payRequest) sale(kind string) (sale, string) {
 	return v, p.bundle(&v, c)
 }
 
-// receiver reads the number that the purchase is for.
+// receiver reads and checks the number that the purchase is for. It returns the reason if the
+// number is wrong, or "".
 func (p payRequest) receiver(v *sale) string {
 	k := kinds[v.kind]
 	v.number = map[string]string{"cable-tv": p.CardNumber, "utility": p.MeterNumber}[v.kind]
@@ -169,8 +170,8 @@ func (p payRequest) receiver(v *sale) string {
 	return ""
 }
 
-// bundle reads the product. Data and cable TV have bundles with prices; airtime
-// and power take any amount.
+// bundle reads and checks the product. Data and cable TV have bundles with prices. Airtime and
+// power accept any amount.
 func (p payRequest) bundle(v *sale, c category) string {
 	if v.kind == "airtime" || v.kind == "utility" {
 		v.productName = c.name
@@ -191,8 +192,8 @@ func (p payRequest) bundle(v *sale, c category) string {
 	return ""
 }
 
-// pay is POST /vas/pay/{kind}. The bank writes its books before it answers, so
-// they are true after a crash, and after an answer that was lost.
+// pay handles POST /vas/pay/{kind}. The bank writes its books before it responds. So the books are
+// correct even after a crash or a lost response.
 func (b *Bank) pay(w http.ResponseWriter, r *http.Request, req payRequest) {
 	v, wrong := req.sale(r.PathValue("kind"))
 	if wrong != "" {
@@ -216,7 +217,7 @@ func (v *sale) line(kind string, amount money.Kobo) line {
 	return line{reference: v.reference, kind: kind, payment: payment, narration: "VAS " + v.kind + " " + v.reference, amount: amount}
 }
 
-// ownReference returns the bank's own reference, the same each time.
+// ownReference returns the bank's reference of a sale, which never changes.
 func (v *sale) ownReference() string { return books.Digest("reference", v.reference)[:32] }
 
 func (v *sale) message() string {
@@ -226,7 +227,7 @@ func (v *sale) message() string {
 	return kinds[v.kind].thanks
 }
 
-// receipt returns the sale as the answer to a payment shows it.
+// receipt returns the sale as the response to a payment shows it.
 func (v *sale) receipt() map[string]any {
 	out := map[string]any{
 		"clientId": ibsClientID, "serviceCategoryId": v.category, "reference": v.ownReference(),
@@ -243,7 +244,7 @@ func (v *sale) receipt() map[string]any {
 	return out
 }
 
-// showSale is GET /vas/transaction/{reference}, by the bank's id or the client's
+// showSale handles GET /vas/transaction/{reference}. The reference is the bank's id or the client's
 // reference.
 func (b *Bank) showSale(w http.ResponseWriter, r *http.Request) {
 	v, err := b.askSale(r.Context(), r.PathValue("reference"))

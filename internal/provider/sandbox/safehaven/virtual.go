@@ -41,7 +41,7 @@ func (v virtualRequest) wrong(defaultCallback string) string {
 	return ""
 }
 
-// seconds is how long the account is open: a quarter of an hour by default.
+// seconds returns the lifetime of the account in seconds. The default is 15 minutes.
 func (v virtualRequest) seconds() int64 {
 	if v.ValidFor == nil {
 		return 900
@@ -49,7 +49,7 @@ func (v virtualRequest) seconds() int64 {
 	return *v.ValidFor
 }
 
-// openVirtual is POST /virtual-accounts.
+// openVirtual handles POST /virtual-accounts.
 func (b *Bank) openVirtual(w http.ResponseWriter, r *http.Request, req virtualRequest) {
 	if wrong := req.wrong(b.notices.Callback()); wrong != "" {
 		b.Decline(w, http.StatusBadRequest, wrong)
@@ -75,7 +75,7 @@ func (b *Bank) openVirtual(w http.ResponseWriter, r *http.Request, req virtualRe
 	b.finish(w, err, func() { books.Answer(w, "Virtual account created", v.virtual(now, false)) })
 }
 
-// virtual returns the account as the answers about virtual accounts show it.
+// virtual returns the account as the responses about virtual accounts show it.
 func (v holder) virtual(now time.Time, paid bool) map[string]any {
 	status := "Active"
 	switch {
@@ -94,7 +94,7 @@ func (v holder) virtual(now time.Time, paid bool) map[string]any {
 	}
 }
 
-// showVirtual is GET /virtual-accounts/{id}.
+// showVirtual handles GET /virtual-accounts/{id}.
 func (b *Bank) showVirtual(w http.ResponseWriter, r *http.Request) {
 	v, err := findHolder(r.Context(), b, r.PathValue("id"))
 	if err == nil && v.kind != "virtual" {

@@ -16,11 +16,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/sandboxtest"
 )
 
-// opened is a sandbox with the simulated Safe Haven alone.
+// opened is a sandbox in which the simulated Safe Haven runs.
 type opened struct {
 	*Bank
 	server *sandbox.Sandbox
-	path   string // before all paths of the bank; "" for the first bank
+	path   string // the prefix of all paths of the bank; "" for the first bank
 }
 
 func open(t *testing.T, cfg sandbox.Config) opened {
@@ -33,7 +33,7 @@ func byHand(t *testing.T, s opened) *sandboxtest.Caller {
 	return sandboxtest.NewCaller(t, s.server.Handler())
 }
 
-// connect makes Safe Haven's plug a client of s through a wire.
+// connect returns a Safe Haven plug that calls s through a wire.
 func connect(t *testing.T, s opened, clk clock.Clock) (*plug.Plug, *providertest.Wire) {
 	t.Helper()
 	wire := providertest.NewWire(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -49,7 +49,7 @@ func connect(t *testing.T, s opened, clk clock.Clock) (*plug.Plug, *providertest
 	return p, wire
 }
 
-// mtn returns a purchase of a bundle of the catalogue, for a phone with this ending.
+// mtn returns a purchase of a bundle from the catalogue, for a phone number with this ending.
 func mtn(ending string) provider.Purchase {
 	return provider.Purchase{
 		Kind: provider.Data, Category: catalogue[1].categories[0].id, Product: "mtn-1gb-7d",
@@ -73,7 +73,7 @@ func TestSafeHavenPlug(t *testing.T) {
 	})
 }
 
-// The number chooses the story for every kind of purchase.
+// For every kind of purchase, the last digits of the number choose the story.
 func TestEveryKindIsSold(t *testing.T) {
 	s := open(t, sandbox.Config{})
 	p, _ := connect(t, s, s.Clock)

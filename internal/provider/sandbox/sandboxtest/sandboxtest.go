@@ -1,5 +1,5 @@
-// Package sandboxtest opens sandboxes for tests, and sends requests to them
-// without a plug.
+// Package sandboxtest opens sandboxes for tests. It sends requests to them directly, without a
+// plug.
 package sandboxtest
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// Open opens a sandbox until the test ends. Without a path the books are in a
-// folder of the test.
+// Open opens a sandbox until the test ends. If cfg has no path, the books are in a temporary folder
+// of the test.
 func Open(t *testing.T, cfg sandbox.Config, providers ...books.Provider) *sandbox.Sandbox {
 	t.Helper()
 	if cfg.Path == "" {
@@ -32,8 +32,8 @@ func Open(t *testing.T, cfg sandbox.Config, providers ...books.Provider) *sandbo
 	return s
 }
 
-// Executions is how often a provider carried out the requests with a reference. Executed
-// is the provider's list of them.
+// Executions returns how often a provider carried out the requests with a reference. Executed
+// returns the provider's list of these requests.
 func Executions(t *testing.T, executed func(context.Context, string) ([]books.Row, error), reference string) (n int) {
 	t.Helper()
 	rows, err := executed(t.Context(), reference)
@@ -46,21 +46,22 @@ func Executions(t *testing.T, executed func(context.Context, string) ([]books.Ro
 	return n
 }
 
-// Caller sends requests with one header.
+// Caller sends requests that all have the same headers.
 type Caller struct {
 	T      *testing.T
 	Header http.Header
 	base   string
 }
 
-// NewCaller serves a handler until the test ends.
+// NewCaller serves a handler until the test ends and returns a Caller of it.
 func NewCaller(t *testing.T, handler http.Handler) *Caller {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return &Caller{T: t, Header: http.Header{"Content-Type": {"application/json"}}, base: server.URL}
 }
 
-// Do sends a body as JSON, or as it is if it is a string, and reads the answer.
+// Do sends a request and decodes the response. A body that is a string is sent unchanged; any other
+// body is sent as JSON.
 func (c *Caller) Do(method, path string, body any) (int, map[string]any) {
 	c.T.Helper()
 	var in io.Reader

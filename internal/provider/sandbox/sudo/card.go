@@ -32,7 +32,7 @@ type customerRequest struct {
 	} `json:"billingAddress"`
 }
 
-// newCustomer is POST /customers.
+// newCustomer handles POST /customers.
 func (i *Issuer) newCustomer(w http.ResponseWriter, r *http.Request, c customerRequest) {
 	switch {
 	case c.Type != "individual" || c.Name == "" || c.Individual.FirstName == "" || c.Individual.LastName == "":
@@ -61,7 +61,7 @@ type cardRequest struct {
 
 var brands = []string{"Verve", "AfriGo", "MasterCard", "Visa"}
 
-// newCard is POST /cards. /sandbox/next-card sets the story.
+// newCard handles POST /cards. The control /sandbox/next-card sets its story.
 func (i *Issuer) newCard(w http.ResponseWriter, r *http.Request, o cardRequest) {
 	switch {
 	case len(o.Debit) < len(account):
@@ -110,7 +110,7 @@ func (r cardRequest) card(now int64) card {
 	}
 }
 
-// record returns a new card as the answer shows it, with bare ids.
+// record returns a new card as the response to its order shows it, with plain ids.
 func (c card) record() map[string]any {
 	at := books.Text(c.createdAt)
 	return map[string]any{
@@ -122,7 +122,7 @@ func (c card) record() map[string]any {
 	}
 }
 
-// whole returns a card as all later answers show it, with objects in place of ids.
+// whole returns a card as all later responses show it, with objects in place of some ids.
 func (c card) whole() map[string]any {
 	out := c.record()
 	out["customer"] = map[string]any{"_id": c.customer}
@@ -132,7 +132,8 @@ func (c card) whole() map[string]any {
 	return out
 }
 
-// find returns the card of the path. Without one, find answers and returns false.
+// find returns the card whose id is in the path. If the card cannot be read, find sends an error
+// response and returns false.
 func (i *Issuer) find(w http.ResponseWriter, r *http.Request) (card, bool) {
 	c, err := cards.One(r.Context(), i, "id = $1", r.PathValue("id"))
 	switch {
@@ -150,7 +151,7 @@ func (i *Issuer) showCard(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// listCards is GET /cards/customer/{id}, the newest first.
+// listCards handles GET /cards/customer/{id}. It lists the newest card first.
 func (i *Issuer) listCards(w http.ResponseWriter, r *http.Request) {
 	p, _, err := books.ReadPage(r)
 	if err != nil {
@@ -161,7 +162,8 @@ func (i *Issuer) listCards(w http.ResponseWriter, r *http.Request) {
 	i.Finish(w, err, func() { books.AnswerPage(w, "Cards fetched successfully.", list, card.whole, total, p) })
 }
 
-// tokenLife is how long a card token is valid, in real time: a browser checks it.
+// tokenLife is the lifetime of a card token. It is measured in real time, because a browser checks
+// it.
 const tokenLife = 2 * time.Minute
 
 func (i *Issuer) newToken(w http.ResponseWriter, r *http.Request) {

@@ -27,7 +27,7 @@ type card struct {
 	createdAt int64      `db:"created_at"`
 }
 
-// transfer is money for a card's account.
+// transfer is a transfer of money to a card's account.
 type transfer struct {
 	reference string     `db:"reference,key"`
 	id        string     `db:"id"`
@@ -45,8 +45,8 @@ var (
 	transfers = books.NewTable[transfer]("sandbox_sudo_transfer", "UNIQUE (id)", books.StoryRule)
 )
 
-// accept writes a transfer and, if it is done at once, moves its money. db.ErrNone
-// means that no card has the account.
+// accept writes a transfer into the books. If the transfer succeeds immediately, accept also moves
+// its money. It returns db.ErrNone if no card has the account.
 func (i *Issuer) accept(ctx context.Context, v transfer) error {
 	if _, err := cards.One(ctx, i, "account = $1", v.credit); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (i *Issuer) accept(ctx context.Context, v transfer) error {
 	return transfers.Accept(ctx, i.Books, v, "reference = $1", v.reference, func(q db.Querier) error { return v.settle(ctx, q) })
 }
 
-// settle moves the money of a transfer that is done.
+// settle moves the money of a transfer, if the transfer was executed.
 func (v transfer) settle(ctx context.Context, q db.Querier) error {
 	if v.Executions == 0 {
 		return nil
@@ -66,7 +66,8 @@ func (v transfer) settle(ctx context.Context, q db.Querier) error {
 	return err
 }
 
-// ask returns a transfer by Sudo's id. The second question settles a pending transfer.
+// ask handles a requery of one transfer by Sudo's id. The second requery settles a pending
+// transfer.
 func (i *Issuer) ask(ctx context.Context, id string) (v transfer, err error) {
 	err = i.Tx(ctx, func(q db.Querier) (err error) {
 		if v, err = transfers.One(ctx, q, "id = $1", id); err != nil {
@@ -77,7 +78,7 @@ func (i *Issuer) ask(ctx context.Context, id string) (v transfer, err error) {
 	return v, err
 }
 
-// poll counts one question about a transfer, if it is pending.
+// poll counts one requery of a transfer, if the transfer is pending.
 func (v *transfer) poll(ctx context.Context, q db.Querier) error {
 	settled, err := transfers.Poll(ctx, q, v, &v.Story)
 	if err != nil || !settled {
@@ -86,8 +87,8 @@ func (v *transfer) poll(ctx context.Context, q db.Querier) error {
 	return v.settle(ctx, q)
 }
 
-// list returns a page of the client's list. A list is a question about each pending
-// transfer on it.
+// list returns a page of the client's transfers. Reading the list counts as a requery of each
+// pending transfer on the page.
 func (i *Issuer) list(ctx context.Context, p books.Page) (list []transfer, total int64, err error) {
 	err = i.Tx(ctx, func(q db.Querier) (err error) {
 		list, total, err = transfers.Page(ctx, q, p, "status <> 'failed' OR polls > 0", "created_at DESC, id")
@@ -101,7 +102,7 @@ func (i *Issuer) list(ctx context.Context, p books.Page) (list []transfer, total
 	return list, total, err
 }
 
-// executed returns the transfers that Sudo really made.
+// executed returns the transfers that Sudo really carried out.
 func (i *Issuer) executed(ctx context.Context, reference string) ([]books.Row, error) {
 	list, err := transfers.All(ctx, i, "executions > 0 AND ($1 = '' OR reference = $1) ORDER BY created_at, reference", reference)
 	var rows []books.Row

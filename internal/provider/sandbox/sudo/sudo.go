@@ -1,5 +1,5 @@
-// Package sudo simulates Sudo for the sandbox: it issues cards, and moves money
-// into their accounts. The wire format is that of docs/providers/sudo.md.
+// Package sudo simulates Sudo for the sandbox: it issues cards, and moves money to the cards'
+// accounts. The wire format is described in docs/providers/sudo.md.
 package sudo
 
 import (
@@ -13,25 +13,24 @@ import (
 	plug "github.com/kobo-waas/kobo/internal/provider/sudo"
 )
 
-// The simulated Sudo is below a path of its own. Its keys are not secret.
+// The simulated Sudo has its paths below /sudo. Its keys are not secret.
 const (
 	path          = "/sudo"
 	apiKey        = "sudo-sandbox-key"
 	webhookHeader = "sudo-sandbox-webhook"
-	account       = "66a0000000000000000000d0" // the client's settlement account there
+	account       = "66a0000000000000000000d0" // the client's settlement account at Sudo
 	business      = "66a0000000000000000000b1"
 )
 
-// nextCard is the setting with the story of the next card.
+// nextCard is the name of the setting that stores the story of the next card.
 const nextCard = "next card"
 
-// Issuer is the simulated Sudo. Its zero value is ready for the server.
+// Issuer is the simulated Sudo. Its zero value can be passed to the sandbox server.
 type Issuer struct {
 	*books.Books
 }
 
-// Open makes the tables of customers, cards and transfers, and the client's
-// account.
+// Open creates the tables of customers, cards and transfers, and the client's account.
 func (i *Issuer) Open(ctx context.Context, shared *books.Books) (books.Part, error) {
 	i.Books = shared
 	err := i.Create(ctx, customers.Definition(), cards.Definition(), transfers.Definition())
@@ -47,8 +46,8 @@ func (i *Issuer) Open(ctx context.Context, shared *books.Books) (books.Part, err
 	}, err
 }
 
-// PlugConfig makes the Sudo plug a client of this issuer. The caller sets the
-// deadlines. The list of transfers is complete.
+// PlugConfig returns a configuration with which the Sudo plug calls this issuer. The caller sets
+// the deadlines. The configuration declares the list of transfers as complete.
 func (i *Issuer) PlugConfig(baseURL string) plug.Config {
 	return plug.Config{
 		ClientConfig: provider.ClientConfig{BaseURL: baseURL + path}, VaultURL: baseURL + path, APIKey: apiKey, DebitAccount: account,
@@ -73,7 +72,8 @@ func (i *Issuer) mount(outer *http.ServeMux) {
 	outer.Handle(path+"/", mux)
 }
 
-// byPart serves list/{part} and {id}/name, which net/http cannot tell apart.
+// byPart serves the paths list/{part} and {id}/name, because the router of net/http cannot
+// distinguish such paths.
 func byPart(list string, listed http.HandlerFunc, name string, named http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -99,8 +99,7 @@ func authenticated(next http.HandlerFunc) http.HandlerFunc {
 
 func refuseBody(w http.ResponseWriter) { refuseField(w, "body", "must be an object") }
 
-// refuseField is the envelope for a field that breaks a rule. Its message is an
-// array.
+// refuseField sends the refusal for a field that breaks a rule. Its message is an array.
 func refuseField(w http.ResponseWriter, property, rule string) {
 	books.Write(w, http.StatusBadRequest, map[string]any{
 		"statusCode": http.StatusBadRequest, "error": "Bad Request", "message": []any{map[string]any{

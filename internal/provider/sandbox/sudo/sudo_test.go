@@ -16,7 +16,7 @@ import (
 	plug "github.com/kobo-waas/kobo/internal/provider/sudo"
 )
 
-// opened is a sandbox with the simulated Sudo alone.
+// opened is a sandbox in which only the simulated Sudo runs.
 type opened struct {
 	*Issuer
 	server *sandbox.Sandbox
@@ -28,7 +28,7 @@ func open(t *testing.T, cfg sandbox.Config) opened {
 	return opened{i, sandboxtest.Open(t, cfg, i)}
 }
 
-// connect makes Sudo's plug a client of s through a wire.
+// connect returns a Sudo plug that calls s through a wire.
 func connect(t *testing.T, s opened) (*plug.Plug, *providertest.Wire) {
 	t.Helper()
 	wire := providertest.NewWire(t, s.server.Handler())
@@ -68,12 +68,12 @@ func executions(t *testing.T, s opened, reference string) int {
 	return sandboxtest.Executions(t, s.executed, reference)
 }
 
-// notify has the simulated Sudo send a notification about a card.
+// notify makes the simulated Sudo send a notification about a card, and returns that notification.
 func notify(t *testing.T, s opened, cardID string) (header http.Header, body []byte) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		header = r.Header
-		body, _ = io.ReadAll(r.Body) // half of it is no notice
+		body, _ = io.ReadAll(r.Body) // an incomplete body would fail the test later
 	}))
 	defer server.Close()
 	status, said := sandboxtest.NewCaller(t, s.server.Handler()).Do("POST", "/sandbox/card-notice", map[string]any{
@@ -85,7 +85,7 @@ func notify(t *testing.T, s opened, cardID string) (header http.Header, body []b
 	return header, body
 }
 
-// A repeated transfer moves money once.
+// A transfer that is sent twice moves the money only one time.
 func TestARepeatedTransferPaysOnce(t *testing.T) {
 	s := open(t, sandbox.Config{})
 	p, _ := connect(t, s)

@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// The response codes, as the banks use them between them.
+// These response codes have the meanings that banks use among themselves.
 const (
 	approved = "00"
 	underway = "09"
@@ -27,9 +27,9 @@ type transferRequest struct {
 	Reference string     `json:"paymentReference"`
 }
 
-// transfer is POST /accounts/transfer: money from the client's settlement account
-// into that of a card. The last two naira digits of the amount choose the story
-// (completion.md §5). Sudo writes its books before it answers.
+// transfer handles POST /accounts/transfer, which moves money from the client's settlement account
+// to a card's account. The last two naira digits of the amount choose the story (completion.md §5).
+// Sudo writes its books before it responds.
 func (i *Issuer) transfer(w http.ResponseWriter, r *http.Request, req transferRequest) {
 	switch {
 	case req.Amount <= 0:
@@ -63,7 +63,7 @@ func (v transfer) code() string {
 	return map[string]string{books.Pending: underway, books.Successful: approved, books.Failed: declined}[v.Status]
 }
 
-// record returns a transfer in the answers and in the list.
+// record returns a transfer as the responses and the list show it.
 func (v transfer) record() map[string]any {
 	words := map[string]string{books.Pending: "Pending", books.Successful: "Completed", books.Failed: "Failed"}
 	return map[string]any{
@@ -73,7 +73,7 @@ func (v transfer) record() map[string]any {
 	}
 }
 
-// showTransfer is GET /accounts/transfers/{id}.
+// showTransfer handles GET /accounts/transfers/{id}.
 func (i *Issuer) showTransfer(w http.ResponseWriter, r *http.Request) {
 	v, err := i.ask(r.Context(), r.PathValue("part"))
 	i.Finish(w, books.OrNo(err, http.StatusNotFound, "Transfer not found"), func() {
@@ -81,7 +81,7 @@ func (i *Issuer) showTransfer(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// listTransfers is GET /accounts/{id}/transactions, the newest first.
+// listTransfers handles GET /accounts/{id}/transactions. It lists the newest transfer first.
 func (i *Issuer) listTransfers(w http.ResponseWriter, r *http.Request) {
 	p, _, err := books.ReadPage(r)
 	switch {
@@ -105,9 +105,8 @@ type noticeRequest struct {
 	Authorization *string    `json:"authorization"`
 }
 
-// notice returns POST /sandbox/card-notice: Sudo sends the client a notification about
-// a card, or a request for an authorization. The answer shows what the client
-// said.
+// notice handles POST /sandbox/card-notice. Sudo sends the client a notification about a card, or a
+// request for an authorization. The control's response shows how the client responded.
 func (i *Issuer) notice(ctx context.Context, req noticeRequest) (any, error) {
 	if !books.IsLocal(req.Callback) || req.Type == "" || req.Card == "" || req.ID == "" {
 		return nil, books.Complaint(`"callback" on this machine, "type", "providerCardId" and "id" are required`)

@@ -12,10 +12,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// firstBlock is the number of the chains' block at the beginning of time.
+// firstBlock is the block number of every simulated chain at the Unix time 0.
 const firstBlock = 1_000_000
 
-// testnet returns a network by its id, or by its chain's short name.
+// testnet returns a test network by its id, or by its chain's short name.
 func testnet(name string) (chain.Network, bool) {
 	for _, n := range chain.Testnets() {
 		if n.ID == name || n.Chain == name {
@@ -25,8 +25,8 @@ func testnet(name string) (chain.Network, bool) {
 	return chain.Network{}, false
 }
 
-// headOf returns the last block of a chain now. A block comes with every BlockSeconds
-// of the clock.
+// headOf returns the number of a chain's last block at the clock's time. The chain gets a new block
+// every BlockSeconds.
 func (c *Custodian) headOf(n chain.Network) int64 {
 	return firstBlock + c.Clock.Now().Unix()/n.BlockSeconds
 }
@@ -77,7 +77,7 @@ func (c *Custodian) showAddress(r *http.Request) (any, error) {
 
 var errNoTransaction = no{http.StatusForbidden, "tx.not.found", "Transaction not found. Possible not exists or is still pending."}
 
-// showTransaction shows a transaction. On most chains a transaction that waits for
+// showTransaction returns a transaction. On all chains except Bitcoin, a transaction that waits for
 // its block is not found.
 func (c *Custodian) showTransaction(r *http.Request) (any, error) {
 	n, err := pathChain(r)
@@ -112,8 +112,8 @@ type dropRequest struct {
 	Hash string `json:"txHash"`
 }
 
-// dropTransaction returns POST /sandbox/crypto-drop: the chain is reorganised, and none
-// of its blocks holds the transaction any more.
+// dropTransaction handles POST /sandbox/crypto-drop. It simulates a reorganised chain, none of
+// whose blocks contains the transaction.
 func (c *Custodian) dropTransaction(ctx context.Context, req dropRequest) (any, error) {
 	n, err := c.drop(ctx, req.Hash)
 	if err == nil && n == 0 {

@@ -16,12 +16,13 @@ type moveRequest struct {
 	Address string          `json:"address"`
 	Asset   string          `json:"asset"`
 	Amount  json.RawMessage `json:"amount"`
-	// To is the receiver of a withdrawal.
+	// To is the recipient of a withdrawal.
 	To string `json:"to"`
-	// Confirmed puts the transaction so deep into the chain that it counts at once.
-	// If Confirmed is false, the chain has just seen the transaction. Nil is true.
+	// Confirmed puts the transaction so deep into the chain that it counts as confirmed
+	// immediately. If Confirmed is false, the chain has only just seen the transaction. Nil means
+	// true.
 	Confirmed *bool `json:"confirmed"`
-	// Duplicate is true, or how many more times the same notice is sent.
+	// Duplicate is true for one additional copy of the notice, or the number of additional copies.
 	Duplicate json.RawMessage `json:"duplicate"`
 }
 
@@ -30,20 +31,20 @@ type movement struct {
 	network   chain.Network
 	asset     chain.Asset
 	units     *big.Int
-	address   string // the client's
+	address   string // the client's address
 	counter   string
 	out       bool
 	confirmed bool
 	copies    int64
 }
 
-// deposit returns POST /sandbox/crypto-deposit: a stranger sends an asset to an address of
-// the client.
+// deposit handles POST /sandbox/crypto-deposit, in which a third party sends an asset to an address
+// of the client.
 func (c *Custodian) deposit(ctx context.Context, req moveRequest) (any, error) {
 	return c.move(ctx, req, false)
 }
 
-// withdraw returns POST /sandbox/crypto-withdrawal: the client spends from its address.
+// withdraw handles POST /sandbox/crypto-withdrawal, in which the client spends from its address.
 func (c *Custodian) withdraw(ctx context.Context, req moveRequest) (any, error) {
 	return c.move(ctx, req, true)
 }
@@ -63,7 +64,7 @@ func (c *Custodian) move(ctx context.Context, req moveRequest, out bool) (any, e
 	hash, block := m.newHash(), c.headOf(m.network)
 	switch {
 	case m.confirmed:
-		block -= m.network.Confirmations // deep enough
+		block -= m.network.Confirmations // so deep in the chain that it counts as confirmed
 	case m.network.Kind == chain.Bitcoin:
 		block++ // the transaction waits for the next block
 	}
@@ -78,13 +79,13 @@ func (c *Custodian) move(ctx context.Context, req moveRequest, out bool) (any, e
 	}}, nil
 }
 
-// read checks a request against the network of the address.
+// read checks a request against the network of the address, and returns the movement.
 func (r moveRequest) read(to subscription, out bool) (movement, error) {
 	n, _ := testnet(to.chain)
 	m := movement{network: n, address: to.address, out: out, confirmed: r.Confirmed == nil || *r.Confirmed, copies: 1}
 	var known bool
 	if m.asset, known = n.BySymbol(r.Asset); !known {
-		// Anybody can make a token, so any contract is accepted, listed or not.
+		// Anybody can create a token, so any contract is accepted, whether or not it is listed.
 		contract, ok := n.Canonical(r.Asset)
 		if !ok || n.Kind == chain.Bitcoin {
 			return m, books.Complaint(`"asset" must be an asset of ` + n.ID + " or a token's contract on it")
@@ -107,11 +108,11 @@ func (r moveRequest) read(to subscription, out bool) (movement, error) {
 	return m, err
 }
 
-// stranger returns an address that is not the client's.
+// stranger returns an address that does not belong to the client.
 func (m movement) stranger() string {
 	key, err := chain.ReadKey(chain.PublicTestKeys[chain.EVM])
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // cannot happen, because the key is part of the program
 	}
 	address, err := key.Address(m.network, 4242)
 	if err != nil {
@@ -128,9 +129,9 @@ func (m movement) newHash() string {
 	return hash
 }
 
-// write puts a movement into the chain and writes its notifications: for every
-// subscription, as many copies as asked for. On Bitcoin a transaction that waits
-// for its block is told again with the block.
+// write puts a movement into the chain and writes its notifications. Each subscription gets the
+// requested number of copies. On Bitcoin a transaction that waits for its block causes a second
+// notification, when the block arrives.
 func (c *Custodian) write(ctx context.Context, q db.Querier, to []subscription, m movement, hash string, block int64) error {
 	now := c.Now()
 	if err := transactions.Insert(ctx, q, transaction{hash: hash, chain: m.network.ID, block: block, createdAt: now}); err != nil {
@@ -147,7 +148,7 @@ func (c *Custodian) write(ctx context.Context, q db.Querier, to []subscription, 
 				return err
 			}
 		}
-		if m.out { // Tatum tells of the fee beside the withdrawal
+		if m.out { // Tatum reports the fee separately from the withdrawal
 			fee := map[string]any{
 				"address": m.address, "amount": "-0.000021", "asset": m.network.NativeAsset, "blockNumber": block, "txId": hash,
 				"type": "fee", "chain": m.network.ID, "subscriptionType": sub.kind,
@@ -160,7 +161,7 @@ func (c *Custodian) write(ctx context.Context, q db.Querier, to []subscription, 
 	return nil
 }
 
-// payload returns the notification in the legacy template.
+// payload returns the body of a notification in the legacy template.
 func (m movement) payload(sub subscription, hash string, block int64, mempool bool) map[string]any {
 	amount := chain.FormatUnits(m.units, m.asset.Decimals)
 	if m.out {
@@ -174,7 +175,7 @@ func (m movement) payload(sub subscription, hash string, block int64, mempool bo
 		p["counterAddress"] = m.counter
 	}
 	if m.network.Kind == chain.EVM {
-		p["address"] = strings.ToLower(m.address) // as they come
+		p["address"] = strings.ToLower(m.address) // Tatum sends these addresses in lower case
 	}
 	if m.asset.Contract != "" {
 		p["type"], p["contractAddress"], p["tokenId"] = "token", m.asset.Contract, m.units.String()

@@ -30,8 +30,8 @@ var (
 	transactions  = books.NewTable[transaction]("sandbox_chain_transaction")
 )
 
-// end removes a subscription, drop takes a transaction out of the chain. Both
-// return how many there were.
+// end removes a subscription, and drop removes a transaction from the chain. Both return the number
+// of rows that they changed.
 func (c *Custodian) end(ctx context.Context, id string) (int64, error) {
 	return c.Exec(ctx, `DELETE FROM sandbox_subscription WHERE id = $1`, id)
 }
@@ -40,7 +40,7 @@ func (c *Custodian) drop(ctx context.Context, hash string) (int64, error) {
 	return c.Exec(ctx, `UPDATE sandbox_chain_transaction SET dropped = 1 WHERE hash = $1`, hash)
 }
 
-// announce writes a notification of a subscription, to be sent at an instant.
+// announce writes a notification of a subscription. The notification is sent at the given instant.
 func announce(ctx context.Context, q db.Querier, sub subscription, payload map[string]any, now, at, copies int64) error {
 	data, err := json.Marshal(payload)
 	if err != nil {

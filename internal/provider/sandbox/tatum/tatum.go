@@ -1,8 +1,8 @@
-// Package tatum simulates Tatum for the sandbox: it watches addresses and tells
-// what moves on them. The wire format is that of docs/providers/tatum.md.
+// Package tatum simulates Tatum for the sandbox: it watches addresses and reports the movements on
+// them. The wire format is described in docs/providers/tatum.md.
 //
-// The simulated Tatum knows one client and the test networks. Blocks come with the
-// clock. They hold only what the controls such as /sandbox/crypto-deposit put there.
+// The simulated Tatum has one client and only test networks. New blocks arrive as the clock moves.
+// They contain only the transactions that controls such as /sandbox/crypto-deposit create.
 package tatum
 
 import (
@@ -22,19 +22,20 @@ import (
 )
 
 const (
-	sender = "tatum" // in the notices
+	sender = "tatum" // the sender's name in the notices
 	apiKey = "t-0f0e0d0c0b0a09080706050403020100"
-	// hmacSetting holds the secret that signs notifications; "" signs none.
+	// hmacSetting is the name of the setting that stores the secret for signatures. If the secret
+	// is "", notifications are not signed.
 	hmacSetting = "tatum_hmac"
 )
 
-// Custodian is the simulated Tatum. Its zero value is ready for the server.
+// Custodian is the simulated Tatum. Its zero value can be passed to the sandbox server.
 type Custodian struct {
 	*books.Books
 	notices *books.Outbox
 }
 
-// Open makes the tables of subscriptions, transactions and notifications.
+// Open creates the tables of subscriptions and transactions, and the outbox of notifications.
 func (c *Custodian) Open(ctx context.Context, shared *books.Books) (books.Part, error) {
 	c.Books = shared
 	c.notices = &books.Outbox{Books: shared, Sender: sender, Redirect: true, Sign: c.sign}
@@ -48,8 +49,8 @@ func (c *Custodian) Open(ctx context.Context, shared *books.Books) (books.Part, 
 	}, c.Create(ctx, subscriptions.Definition(), transactions.Definition())
 }
 
-// PlugConfig makes the Tatum plug a client of this custodian. The callback URL
-// names no real place: SetCallback sets the real one.
+// PlugConfig returns a configuration with which the Tatum plug calls this custodian. Its callback
+// URL is a placeholder: SetCallback sets the real address.
 func (c *Custodian) PlugConfig(baseURL string) plug.Config {
 	return plug.Config{
 		ClientConfig: provider.ClientConfig{BaseURL: baseURL}, APIKey: secret.NewText(apiKey), HMACSecret: secret.NewText(string(c.Secret)),
@@ -57,8 +58,8 @@ func (c *Custodian) PlugConfig(baseURL string) plug.Config {
 	}
 }
 
-// SetCallback sets the address of all notifications. The port of a program changes
-// with each start, and subscriptions outlive it.
+// SetCallback sets the address of all notifications. Subscriptions cannot store this address,
+// because they outlive a program whose port changes at each start.
 func (c *Custodian) SetCallback(callback string) error { return c.notices.SetCallback(callback) }
 
 func (c *Custodian) mount(mux *http.ServeMux) {
@@ -78,7 +79,7 @@ func (c *Custodian) mount(mux *http.ServeMux) {
 	}
 }
 
-// no is a refusal in Tatum's words.
+// no is the error for a refusal, with Tatum's error code and message.
 type no struct {
 	status        int
 	code, message string
@@ -112,7 +113,8 @@ func invalid(message string) error {
 	return no{http.StatusBadRequest, "validation.failed", message}
 }
 
-// subscribe makes a subscription: one for each type, chain, address and URL.
+// subscribe creates a subscription. Only one subscription is allowed per type, chain, address and
+// URL.
 func (c *Custodian) subscribe(r *http.Request) (any, error) {
 	var req struct {
 		Type string `json:"type"`
@@ -157,7 +159,7 @@ func (c *Custodian) listSubscriptions(r *http.Request) (any, error) {
 	return rows, err
 }
 
-// readPage reads the page of a request for a list. The size must be given.
+// readPage reads the page of a request for a list. The parameter pageSize is required.
 func readPage(r *http.Request) (size, offset int, err error) {
 	q := r.URL.Query()
 	size, wrong := strconv.Atoi(q.Get("pageSize"))
@@ -191,13 +193,13 @@ func (c *Custodian) turnSignaturesOn(r *http.Request) (any, error) {
 	return nil, c.Set(r.Context(), hmacSetting, req.Secret)
 }
 
-// turnSignaturesOff returns the call that unsubscribing with an empty id would make by
-// accident.
+// turnSignaturesOff handles the DELETE without an id. A client that unsubscribes with an empty id
+// makes this call by accident.
 func (c *Custodian) turnSignaturesOff(r *http.Request) (any, error) {
 	return nil, c.Set(r.Context(), hmacSetting, "")
 }
 
-// sign adds the signature over the very bytes of a body, if signatures are on.
+// sign adds the signature of the body's raw bytes to the header, if signatures are turned on.
 func (c *Custodian) sign(ctx context.Context, header http.Header, body string) error {
 	hmac, err := c.Setting(ctx, hmacSetting)
 	if hmac != "" {
@@ -206,7 +208,7 @@ func (c *Custodian) sign(ctx context.Context, header http.Header, body string) e
 	return err
 }
 
-// listNotices returns Tatum's list of the notifications that it has sent.
+// listNotices lists the notifications that Tatum has sent.
 func (c *Custodian) listNotices(r *http.Request) (any, error) {
 	size, offset, err := readPage(r)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	plug "github.com/kobo-waas/kobo/internal/provider/tatum"
 )
 
-// opened is a sandbox with the simulated Tatum alone.
+// opened is a sandbox in which only the simulated Tatum runs.
 type opened struct {
 	*Custodian
 	server *sandbox.Sandbox
@@ -32,8 +32,7 @@ func byHand(t *testing.T, s opened) *sandboxtest.Caller {
 	return sandboxtest.NewCaller(t, s.server.Handler())
 }
 
-// listener takes the notifications of the simulated Tatum and answers each with
-// its status.
+// listener receives the notifications of the simulated Tatum, and responds to each with its status.
 type listener struct {
 	mu     sync.Mutex
 	status int
@@ -49,7 +48,7 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(l.status)
 }
 
-// heard waits for a number of notifications.
+// heard waits until a number of notifications has arrived.
 func (l *listener) heard(t *testing.T, n int) {
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
@@ -115,8 +114,8 @@ func TestCustodian(t *testing.T) {
 	})
 }
 
-// A notification is signed, and sent again until the client takes it. A notification
-// that the client never takes is on the list.
+// A notification is signed, and sent again until the client accepts it. A notification that the
+// client never accepts appears on the list of failed notifications.
 func TestNotifications(t *testing.T) {
 	s := open(t)
 	server := httptest.NewServer(s.server.Handler())

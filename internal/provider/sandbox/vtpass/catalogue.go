@@ -1,7 +1,7 @@
 package vtpass
 
 import (
-	_ "embed" // the vendors
+	_ "embed" // embeds the vendors
 	"net/http"
 	"slices"
 	"strings"
@@ -16,15 +16,15 @@ type vendor struct {
 	variations []variation
 }
 
-// variation has a price of 0 if the buyer chooses the amount.
+// variation is one product of a vendor. Its price is 0 if the buyer chooses the amount.
 type variation struct {
 	code, name string
 	price      money.Kobo
 }
 
-// vendorsCSV lists what VTpass sells, a variation in each line. The prices are a little
-// below those of the simulated Safe Haven. Safe Haven does not have one of the vendors, and
-// Kobo's plug does not buy from another. The kinds of meters are variations without a
+// vendorsCSV lists what VTpass sells, with one variation in each line. The prices are a little
+// below those of the simulated Safe Haven. The list has one vendor that Safe Haven does not have,
+// and one vendor from which Kobo's plug does not buy. The kinds of meters are variations without a
 // price.
 //
 //go:embed vendors.csv
@@ -92,8 +92,8 @@ func listVariations(w http.ResponseWriter, r *http.Request) {
 	answerList(w, map[string]any{"ServiceName": v.name, "serviceID": v.id, "convinience_fee": "N0", "varations": rows})
 }
 
-// verify is POST /merchant-verify. A wrong number gets a success code with an
-// error in the content, as at the real VTpass.
+// verify handles POST /merchant-verify. As at the real VTpass, a wrong number gets a success code
+// with an error in the content.
 func verify(w http.ResponseWriter, _ *http.Request, req request) {
 	v, known := findVendor(req.ServiceID)
 	meter := v.kind == "electricity-bill"

@@ -24,8 +24,8 @@ type request struct {
 	Type          string     `json:"type"`
 }
 
-// sale checks a payment against the catalogue. It returns what is wrong in code
-// and words, or "".
+// sale checks a payment against the catalogue. If the payment is wrong, it returns VTpass's code
+// and the reason; otherwise both are "".
 func (r request) sale() (v sale, code, wrong string) {
 	sold, known := findVendor(r.ServiceID)
 	v = sale{
@@ -53,10 +53,10 @@ func (r request) sale() (v sale, code, wrong string) {
 	return v, "", ""
 }
 
-// pay is POST /pay. VTpass writes its books before it answers.
+// pay handles POST /pay. VTpass writes its books before it responds.
 func (b *Biller) pay(w http.ResponseWriter, r *http.Request, req request) {
-	// The stamp is the client's time. A UUID carries the machine's time instead,
-	// which no control moves.
+	// The request_id begins with a timestamp from the client's clock. But the timestamp of a UUID
+	// is in real time, because no control moves the machine's clock. So both times are accepted.
 	if !isStamped(req.RequestID, b.Clock.Now()) && !isStamped(req.RequestID, time.Now()) {
 		refuse(w, "085", "IMPROPER REQUEST ID: DOES NOT CONTAIN PROPER DATE")
 		return
@@ -84,7 +84,7 @@ func (b *Biller) pay(w http.ResponseWriter, r *http.Request, req request) {
 	}
 }
 
-// requery is POST /requery.
+// requery handles POST /requery.
 func (b *Biller) requery(w http.ResponseWriter, r *http.Request, req request) {
 	if req.RequestID == "" {
 		refuseArguments(w)
@@ -100,8 +100,8 @@ func (b *Biller) requery(w http.ResponseWriter, r *http.Request, req request) {
 	}
 }
 
-// isStamped reports whether an id begins with the date and time in Lagos, at most
-// a day from now.
+// isStamped reports whether a request_id begins with a date and time in Lagos that is less than a
+// day from now.
 func isStamped(requestID string, now time.Time) bool {
 	if len(requestID) < 12 {
 		return false
@@ -110,7 +110,7 @@ func isStamped(requestID string, now time.Time) bool {
 	return err == nil && now.Sub(at).Abs() < 24*time.Hour
 }
 
-// show is the sale in the answers to a payment and to a requery.
+// show sends a sale as the response to a payment or to a requery.
 func (v sale) show(w http.ResponseWriter) {
 	code, description, status := "000", "TRANSACTION SUCCESSFUL", "delivered"
 	switch {
@@ -137,8 +137,8 @@ func (v sale) show(w http.ResponseWriter) {
 	books.Write(w, http.StatusOK, body)
 }
 
-// clientReference returns the client's reference of a sale. Kobo writes its reference
-// after the stamp: a short one as it is, or a UUID without dashes.
+// clientReference returns the client's reference of a sale. Kobo writes its reference after the
+// timestamp: a short reference unchanged, and a UUID without dashes.
 func clientReference(requestID string) string {
 	tail := requestID[min(len(requestID), 12):]
 	switch len(tail) {

@@ -11,20 +11,20 @@ import (
 // sale is one purchase.
 type sale struct {
 	requestID string     `db:"request_id,key"`
-	kind      string     `db:"kind"` // the identifier of the service: airtime, data …
+	kind      string     `db:"kind"` // the identifier of the service, such as airtime or data
 	service   string     `db:"service"`
 	variation string     `db:"variation"`
 	number    string     `db:"number"`
 	amount    money.Kobo `db:"amount_kobo"`
-	token     string     `db:"token"` // for a prepaid meter
+	token     string     `db:"token"` // set only for a prepaid meter
 	books.Story
 	createdAt int64 `db:"created_at"`
 }
 
 var sales = books.NewTable[sale]("sandbox_vtpass", books.StoryRule)
 
-// accept writes a sale into the books. Unless the sale failed at once, the wallet
-// pays for it in the same commit.
+// accept writes a sale into the books. Unless the sale failed immediately, its price is taken from
+// the wallet in the same transaction.
 func (b *Biller) accept(ctx context.Context, v sale) error {
 	v.createdAt = b.Now()
 	return sales.Accept(ctx, b.Books, v, "request_id = $1", v.requestID, func(q db.Querier) error {
@@ -36,7 +36,7 @@ func (b *Biller) accept(ctx context.Context, v sale) error {
 	})
 }
 
-// ask returns a sale by its request_id. The second question settles a pending sale.
+// ask handles a requery of a sale by its request_id. The second requery settles a pending sale.
 func (b *Biller) ask(ctx context.Context, requestID string) (v sale, err error) {
 	err = b.Tx(ctx, func(q db.Querier) (err error) {
 		if v, err = sales.One(ctx, q, "request_id = $1", requestID); err != nil {
@@ -51,7 +51,7 @@ func (b *Biller) ask(ctx context.Context, requestID string) (v sale, err error) 
 	return v, err
 }
 
-// executed returns the sales that VTpass really made.
+// executed returns the sales that VTpass really carried out.
 func (b *Biller) executed(ctx context.Context, reference string) ([]books.Row, error) {
 	sold, err := sales.All(ctx, b, "executions > 0 ORDER BY created_at, request_id")
 	var rows []books.Row

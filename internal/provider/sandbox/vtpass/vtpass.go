@@ -1,5 +1,5 @@
-// Package vtpass simulates VTpass for the sandbox: it sells airtime, data, TV and
-// power out of a wallet. The wire format is that of docs/providers/vtpass.md.
+// Package vtpass simulates VTpass for the sandbox: it sells airtime, data, TV and power, and takes
+// the price from a wallet. The wire format is described in docs/providers/vtpass.md.
 package vtpass
 
 import (
@@ -12,21 +12,21 @@ import (
 	plug "github.com/kobo-waas/kobo/internal/provider/vtpass"
 )
 
-// The simulated VTpass is below a path of its own. Its keys are not secret.
+// The simulated VTpass has its paths below /vtpass/api. Its keys are not secret.
 const (
 	path      = "/vtpass/api"
 	apiKey    = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
 	publicKey = "PK_0a1b2c3d4e5f6071"
 	secretKey = "SK_f9e8d7c6b5a49382"
-	wallet    = "vtpass" // the client's account
+	wallet    = "vtpass" // the name of the client's account
 )
 
-// Biller is the simulated VTpass. Its zero value is ready for the server.
+// Biller is the simulated VTpass. Its zero value can be passed to the sandbox server.
 type Biller struct {
 	*books.Books
 }
 
-// Open makes the table of sales and the client's wallet.
+// Open creates the table of sales and the client's wallet.
 func (b *Biller) Open(ctx context.Context, shared *books.Books) (books.Part, error) {
 	b.Books = shared
 	err := b.Create(ctx, sales.Definition())
@@ -36,8 +36,8 @@ func (b *Biller) Open(ctx context.Context, shared *books.Books) (books.Part, err
 	return books.Part{Mount: b.mount, Executed: b.executed}, err
 }
 
-// PlugConfig makes the VTpass plug a client of this biller. The caller sets the
-// deadlines.
+// PlugConfig returns a configuration with which the VTpass plug calls this biller. The caller sets
+// the deadlines.
 func (b *Biller) PlugConfig(baseURL string) plug.Config {
 	return plug.Config{
 		ClientConfig: provider.ClientConfig{BaseURL: baseURL + path}, APIKey: apiKey, PublicKey: publicKey, SecretKey: secretKey,
@@ -58,7 +58,8 @@ func (b *Biller) mount(outer *http.ServeMux) {
 	outer.Handle("/vtpass/", mux)
 }
 
-// authenticated refuses requests without the API key and the key of their method.
+// authenticated refuses a request without the API key, or without the second key that its HTTP
+// method requires.
 func authenticated(header, value string, next http.HandlerFunc) http.HandlerFunc {
 	same := func(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -70,12 +71,12 @@ func authenticated(header, value string, next http.HandlerFunc) http.HandlerFunc
 	}
 }
 
-// answer is the envelope of everything but lists.
+// answer sends a response in the envelope of all calls except lists.
 func answer(w http.ResponseWriter, status int, code, description string, content any) {
 	books.Write(w, status, map[string]any{"code": code, "response_description": description, "content": content})
 }
 
-// answerList is the envelope of lists.
+// answerList sends a response in the envelope of lists.
 func answerList(w http.ResponseWriter, content any) {
 	books.Write(w, http.StatusOK, map[string]any{"response_description": "000", "content": content})
 }

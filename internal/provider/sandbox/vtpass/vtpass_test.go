@@ -15,7 +15,7 @@ import (
 	plug "github.com/kobo-waas/kobo/internal/provider/vtpass"
 )
 
-// opened is a sandbox with the simulated VTpass alone.
+// opened is a sandbox in which only the simulated VTpass runs.
 type opened struct {
 	*Biller
 	server *sandbox.Sandbox
@@ -27,7 +27,7 @@ func open(t *testing.T) opened {
 	return opened{b, sandboxtest.Open(t, sandbox.Config{}, b)}
 }
 
-// connect makes VTpass's plug a client of s through a wire.
+// connect returns a VTpass plug that calls s through a wire.
 func connect(t *testing.T, s opened) (*plug.Plug, *providertest.Wire) {
 	t.Helper()
 	wire := providertest.NewWire(t, s.server.Handler())
@@ -61,7 +61,7 @@ func TestBiller(t *testing.T) {
 	})
 }
 
-// Every kind can be bought. A refused or reversed purchase leaves the wallet as it was.
+// Every kind can be bought. A refused or reversed purchase does not change the wallet's balance.
 func TestEveryKindIsSold(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	p, _ := connect(t, s)
@@ -124,7 +124,7 @@ func TestVerification(t *testing.T) {
 }
 
 func TestRequestIDsNeedAStamp(t *testing.T) {
-	now := time.Date(2030, 1, 2, 23, 30, 0, 0, time.UTC) // the 3rd, 00:30 in Lagos
+	now := time.Date(2030, 1, 2, 23, 30, 0, 0, time.UTC) // in Lagos this is the 3rd, 00:30
 	for requestID, want := range map[string]bool{
 		"203001030030abc": true, "203001030029": true, "203001020029x": false, "2030010300": false, "20300103003o": false, "abc": false,
 	} {
