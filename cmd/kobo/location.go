@@ -91,7 +91,7 @@ func (l *location) choose() (app.Config, error) {
 	if l.database != "" {
 		cfg.Database = l.database
 		if dev, err := l.dev(l.fallback); wrong == nil && bare && l.fallback != "" && err == nil {
-			return dev, nil // the database was made with the master key of kobo dev
+			return dev, nil // the folder of kobo dev has the master key
 		}
 	}
 	switch {

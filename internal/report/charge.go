@@ -31,8 +31,9 @@ func isCharge(l provider.StatementLine) bool {
 }
 
 // split separates the bank's charges from a payment's own lines. A charge in the ledger may be
-// part of the payment's debit, or have separate lines. If the sums do not match, the smaller
-// debits next to the payment's debit are charges. Small credits are returned charges.
+// part of the payment's debit, or have separate lines. If the debits are not the sum of payment
+// and charge, the smaller debits next to the payment's debit are charges. Small credits are
+// returned charges.
 func (p Payment) split(a account, w window) (own account, charged money.Kobo) {
 	var debits money.Kobo
 	beside := w.mayBeBefore(p.CreatedAt) || p.State != operation.Success
@@ -109,8 +110,9 @@ func (c *charges) addLine(l provider.StatementLine) {
 }
 
 // addPayment adds the difference between a payment's charge on the statement and the charge in
-// the ledger. A charge that is only in the ledger does not count in two cases. The payment may
-// be from before the statement, or it has no lines, which is a separate break.
+// the ledger. A charge that is only in the ledger does not count if the payment may be from
+// before the statement. It does not count either if the payment has no lines, because that is a
+// separate break.
 func (c *charges) addPayment(p Payment, a account, charged money.Kobo) {
 	at := p.UpdatedAt
 	if !a.last.IsZero() {

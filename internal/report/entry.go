@@ -13,7 +13,7 @@ import (
 // Entry is one line of a settlement account.
 type Entry struct {
 	ID           string // the id of the entry's transfer
-	Reference    string // the id of the transfer's owner, such as a payout's verify_id or a purchase's transactionId
+	Reference    string // the owner's id: a verify_id or a transactionId
 	SettlementID int64
 	Credit       bool
 	// Amount is the amount of the credit, or of the debit without its fee. A debit lowers the

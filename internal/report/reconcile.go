@@ -47,7 +47,7 @@ type Reconciliation struct {
 type Break struct {
 	Reason  operation.Reason
 	Company string // the house, if the company is not known
-	Subject string // the operation's id; or the bank and a session ID, the name of a line, or a day of charges
+	Subject string // an operation, or the bank and a session ID, a line or a day
 	Bank    money.Kobo
 	Book    money.Kobo
 	Detail  string

@@ -28,7 +28,7 @@ type Holder struct {
 type Statement struct {
 	Holder           Holder
 	SettlementID     int64
-	From, To         time.Time // the period ends before To; a zero From means the beginning of the account
+	From, To         time.Time // To is excluded; a zero From is the account's beginning
 	MadeAt           time.Time
 	Opening, Closing money.Kobo
 	Credits, Debits  money.Kobo // the sums of credits and of debits; a debit includes its fee

@@ -101,8 +101,8 @@ func (w *world) pay(account int64, amount, fee money.Kobo, outcome provider.Outc
 	return o.ID
 }
 
-// fortnight adds two weeks of entries. Each day has a credit, a payout with a fee that succeeds,
-// and a payout with a fee that fails.
+// fortnight adds two weeks of entries. Each day has a credit, a successful payout and a failed
+// payout. Both payouts have a fee.
 func (w *world) fortnight() {
 	for day := range 14 {
 		w.fund(w.main, 100_000_00, fmt.Sprintf("Transfer from customer %d", day+1))

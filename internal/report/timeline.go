@@ -111,7 +111,7 @@ func intent(ctx context.Context, q db.Querier, c operation.Case, subject string)
 		o.Kind, o.Amount.Decimal(), o.Fee.Decimal(), o.SettlementID, o.Provider, o.ID)}}
 	words := "last answer"
 	if o.State != operation.Pending {
-		words = "decided by" // a recheck of a FAILED operation counts as a poll, but decides nothing
+		words = "decided by" // a poll after FAILED decides nothing
 	}
 	now := Step{At: o.UpdatedAt, What: "state", Text: fmt.Sprintf("%s, %d polls in all; %s %s (%s) %s",
 		o.State, o.Polls, words, o.Outcome, o.Code, mask(o.Message))}

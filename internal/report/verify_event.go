@@ -36,8 +36,8 @@ const creditKinds = `('settlement.credit', 'transaction.credit', 'virtual_accoun
 // creditChecks run after the ledger is added up, so that both parallel parts of Verify take
 // about the same time.
 var creditChecks = []check{
-	// A bank's session ID belongs to the company for which Kobo first decided. A company may also
-	// have a session ID that was assigned to it from the house.
+	// Kobo decides once to which company a bank's session ID belongs. A company may also have a
+	// session ID that was assigned to it from the house.
 	{name: "credit session", find: `
 	SELECT c.id, 'session ' || c.session_id || ' of ' || c.provider || ' decided for this company',
 		coalesce('decided for ' || s.company_id, 'not decided')

@@ -107,8 +107,8 @@ var rowChecks = []check{
 		(SELECT count(*) AS n FROM payout_limit WHERE company_id = $1) AS t,
 		(SELECT count(*) AS n FROM operator_audit WHERE company_id = $1 AND action = 'payout.limit') AS l
 	WHERE t.n <> l.n` + upTo},
-	// The stored response of an Idempotency-Key agrees with a state that its operation may have had.
-	// The check leaves out encrypted responses. It also leaves out responses about a card, because
+	// The stored response of an Idempotency-Key agrees with a state that the key's operation
+	// may have had. The check leaves out encrypted responses. It also leaves out responses about a card, because
 	// the first funding of a card has the same id as the card.
 	{name: "kept answer", find: `
 	SELECT o.kind || ' ' || o.id, 'an answer that can have been true of a ' || o.state, 'another with status ' || CAST(k.status AS TEXT)
