@@ -76,7 +76,7 @@ var (
 	vocabulary = order[slices.Index(order, "internal/secret"):]
 	businesses = order[slices.Index(order, "internal/crypto") : slices.Index(order, "internal/company")+1]
 	edges      = []string{"internal/api", "internal/admin"}
-	// harness lists the packages with code for tests, which the program must never contain.
+	// harness lists the packages of code for tests. The program must never contain them.
 	harness = []string{
 		"internal/sim", "internal/apptest", "internal/api/apitest", "internal/provider/providertest",
 		"internal/provider/sandbox/sandboxtest", "internal/db/dbtest", "internal/db/dbtest/cluster", "internal/db/dbtest/pgtest",

@@ -1,8 +1,11 @@
 // Package internal_test checks rules of the project that the compiler does not check:
-// which package may import which (arch_test.go), how tidy the code is (tidy_test.go), what
-// SQL may do (sql_test.go), and what the schema may look like (schema_test.go). It also checks
-// what a migration may do while programs serve (migration_test.go, statements_test.go), and
-// that links between pages work (links_test.go).
+//
+//   - which package may import which (arch_test.go)
+//   - how tidy the code is (tidy_test.go)
+//   - what SQL may do (sql_test.go)
+//   - what the schema may look like (schema_test.go)
+//   - what a migration may do while programs serve (migration_test.go, statements_test.go)
+//   - that links between pages work (links_test.go)
 //
 // A rule is a function that takes source files and returns complaints. So each rule is tested
 // with a few lines that break the rule, before it is applied to the project.

@@ -90,7 +90,7 @@ var catalogueOf = map[db.Dialect]struct{ columns, indexes, foreign, machines str
 	},
 }
 
-// isForeign reports whether a library created a table, so that our rules do not apply to it.
+// isForeign reports whether a table belongs to goose or to SQLite, and not to our schema.
 func isForeign(table string) bool {
 	return strings.HasPrefix(table, "goose_") || strings.HasPrefix(table, "sqlite_")
 }

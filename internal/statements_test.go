@@ -99,8 +99,8 @@ func TestTheStatementsOfServedReleasesRun(t *testing.T) {
 	}
 }
 
-// The check finds the SQL that fails after a change of the schema. The SQL names a removed
-// column or table, or does not fill a new column.
+// The check finds SQL that fails after a change of the schema. Such SQL names a removed column
+// or table, or does not fill a new column.
 func TestStatementsThatDoNotRunAreFound(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

@@ -175,7 +175,7 @@ func (l *listener) end(after int64, err error) {
 }
 
 // hopeless reports whether every new try will fail, because Kobo does not know the company or
-// the key. A 403 is different, because the company may get access later.
+// the key. After a 403 a new try may succeed, because the company may get access later.
 func hopeless(err error) bool {
 	var no refusal
 	return errors.As(err, &no) && (no.status == http.StatusBadRequest || no.status == http.StatusUnauthorized)

@@ -140,7 +140,7 @@ func TestListenWaitsForAKoboThatIsAway(t *testing.T) {
 	}
 }
 
-// If the user stops the command while it posts an event, the output says to begin with that
+// If the user stops the command while it posts an event, the output names that event as the next
 // event.
 func TestListenStopsWhileAnEventIsOnItsWay(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())

@@ -267,7 +267,7 @@ func lowBalance(s *script) {
 	s.post(alert, map[string]any{"lowBalance": before}, nil)
 }
 
-// kybChanged is the only kind of event that cannot happen to the development company.
+// kybChanged is the only event that cannot happen to the development company, which stays approved.
 const kybChanged = "kyb.changed"
 
 // newcomer creates a company, and runs the further steps as that company.
@@ -317,7 +317,7 @@ func (s *script) openCorporate(registration, email string) {
 }
 
 // failingWebhook gives the company an endpoint that does not respond. After the first failed
-// attempt it lets three days pass.
+// attempt, it moves the sandbox's clock ahead by three days.
 func failingWebhook(s *script) {
 	var made struct{ ID string }
 	s.post("webhooks", map[string]any{

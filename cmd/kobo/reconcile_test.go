@@ -19,8 +19,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// The command prints each break with the id and the state of its case. An operator can show
-// the case with kobo case show and the id.
+// The command prints each break with the id and the state of its case. An operator needs the id
+// for kobo case show.
 func TestBreaksArePrintedWithTheirCases(t *testing.T) {
 	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	one := func(c operation.Case) report.Break {

@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// The exit codes: 0 if all is well, 1 if the command failed or found a fault, and 2
-// if the command line is not valid.
+// The exit code is 0 if all is well. It is 1 if the command failed or found a fault, and 2 if the
+// command line is not valid.
 const (
 	failed  = 1
 	misused = 2

@@ -1,11 +1,11 @@
 // Package company manages the businesses that use Kobo, their business verification (KYB), and
 // their API keys, tokens and transaction PINs.
 //
-// A company has a reference and one or more API keys. It exchanges a key for two tokens: an
-// access token, which authenticates requests for fifteen minutes, and a refresh token, which
-// the company exchanges for further access tokens. Every request passes a check, the gate: the
-// company must be live, and its KYB must be approved. Payouts also need the company's
-// four-digit transaction PIN.
+// A company has a reference and one or more API keys. It exchanges a key for two tokens. The
+// access token authenticates requests for fifteen minutes. The company exchanges the refresh
+// token for further access tokens. Before each request, Kobo checks that the company is live,
+// with an accepted KYB state (the gate). Payouts also need the company's four-digit transaction
+// PIN.
 //
 // Kobo stores only keyed hashes of keys and PINs. The hashing key comes from the master key and
 // is not in the database.
@@ -63,7 +63,7 @@ func New(d *db.DB, book *ledger.Book, keys *secret.Keyring, clk clock.Clock) *Se
 var errNoCompany = fault.New(fault.Missing, "Company not found")
 
 // Create adds a company with its first API key. The company is neither verified nor live. Kobo
-// shows the key only here.
+// never shows the key again.
 func (s *Service) Create(ctx context.Context, by Actor, name string) (Company, secret.Text, error) {
 	name = text.Trim(name)
 	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {

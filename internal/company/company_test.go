@@ -150,7 +150,7 @@ func TestCompaniesArePagedNewestFirst(t *testing.T) {
 	})
 }
 
-// Each pair of states is tried: KYB changes along the legal transitions, and never otherwise.
+// KYB changes along the legal transitions only. The test tries every pair of states.
 func TestKYBTransitions(t *testing.T) {
 	all := []company.KYB{
 		company.NotStarted, company.InProgress, company.Submitted, company.ChangesRequested, company.Rejected, company.Approved,

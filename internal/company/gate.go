@@ -37,8 +37,8 @@ type Identity struct {
 }
 
 // passes returns an error unless the company may use the API. The company must be live, and its
-// KYB must be approved, or have changes requested after an approval. An approved company that is
-// not live gets ACCOUNT_DEACTIVATED. Every other refused company gets KYB_REQUIRED.
+// KYB must be APPROVED or CHANGES_REQUESTED. An approved company that is not live gets
+// ACCOUNT_DEACTIVATED. Every other refused company gets KYB_REQUIRED.
 func (c Company) passes() error {
 	if c.Live && (c.KYB == Approved || c.KYB == ChangesRequested) {
 		return nil
@@ -89,7 +89,7 @@ func (s *Service) Tokens(ctx context.Context, reference, apiKey string) (accessT
 }
 
 // Refresh exchanges the latest refresh token for an access token. The refresh token stays valid.
-// Refresh reads the company from the database, not from the gate's cache.
+// Refresh reads the company from the database, not from the cache.
 func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 	if token == "" {
 		return "", errNoRefresh
@@ -148,8 +148,8 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Identity, err
 	return Identity{Reference: reference}, c.passes()
 }
 
-// load reads a company for the gate's cache. Several requests may wait for one load, so the load
-// goes on after the request that began it has ended.
+// load reads a company for the cache. Several requests may wait for one load, so the load goes
+// on after the request that began it has ended.
 func (s *Service) load(ctx context.Context, reference string) (Company, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
 	defer cancel()

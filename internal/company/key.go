@@ -36,7 +36,7 @@ func (s *Service) newKey(reference string, now, expiresAt time.Time) (Key, secre
 	}, secret.NewText(text)
 }
 
-// IssueKey issues an additional API key to a company. Kobo shows the key only here. Older keys
+// IssueKey issues an additional API key to a company. Kobo never shows the key again. Older keys
 // stay valid. If expiresAt is zero, the key does not expire.
 func (s *Service) IssueKey(ctx context.Context, by Actor, reference string, expiresAt time.Time) (Key, secret.Text, error) {
 	now := s.clock.Now()
@@ -56,7 +56,7 @@ func (s *Service) IssueKey(ctx context.Context, by Actor, reference string, expi
 
 // RevokeKey revokes an API key and the refresh token of that key. Access tokens stay valid until
 // they expire. The revocation of the last working key invalidates all verifications of payouts
-// (Credentials).
+// (see Credentials).
 func (s *Service) RevokeKey(ctx context.Context, by Actor, reference, keyID string) error {
 	for {
 		all, err := s.Keys(ctx, reference)

@@ -64,8 +64,8 @@ func (s *Service) MoveKYB(ctx context.Context, by Actor, reference string, to KY
 	return s.findChanged(ctx, reference)
 }
 
-// SetLive switches a company on or off. A company may use the API only if it is live and its KYB
-// is approved.
+// SetLive switches a company on or off. To use the API, a company that is switched on also needs
+// an accepted KYB state.
 func (s *Service) SetLive(ctx context.Context, by Actor, reference string, live bool) (Company, error) {
 	for {
 		c, err := s.Find(ctx, reference)
@@ -89,8 +89,8 @@ func (s *Service) SetLive(ctx context.Context, by Actor, reference string, live 
 	}
 }
 
-// findChanged reads a company after a change, and removes it from the gate's cache. The caches of
-// other processes may hold the former state until it expires.
+// findChanged reads a company after a change, and removes it from the cache. The caches of other
+// processes may hold the former state until it expires.
 func (s *Service) findChanged(ctx context.Context, reference string) (Company, error) {
 	s.gate.Invalidate(reference)
 	return s.Find(ctx, reference)

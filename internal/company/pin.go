@@ -32,7 +32,7 @@ var (
 var fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
 
 // SetPIN sets or resets a company's transaction PIN, and unlocks it. A reset invalidates all
-// verifications of payouts (Credentials).
+// verifications of payouts (see Credentials).
 func (s *Service) SetPIN(ctx context.Context, by Actor, reference string, text secret.Text) error {
 	if !fourDigits.MatchString(text.Reveal()) {
 		return fault.New(fault.Invalid, `"pin" must be exactly 4 digits`)

@@ -277,7 +277,7 @@ func TestTheMasterKeyRotates(t *testing.T) {
 	})
 }
 
-// code fails the test unless err is the gate's refusal with this code and this KYB state.
+// code fails the test unless err refuses API access with this code and this KYB state.
 func code(t *testing.T, what string, err error, code, status string) {
 	t.Helper()
 	f := fault.Of(err)

@@ -29,8 +29,8 @@ type Operator struct {
 	address string
 }
 
-// From returns the operator with the client address of a request, which each audit line of
-// the operator then contains. The context must be that of the request.
+// From returns the operator with the client address of a request. The operator's audit lines
+// then contain that address. The context must be that of the request.
 func (o Operator) From(ctx context.Context) Operator {
 	o.address = peer.Of(ctx)
 	return o
@@ -119,7 +119,7 @@ const keyPrefix = "kobo_admin_"
 
 var names = regexp.MustCompile(`^[a-z0-9][a-z0-9._@-]{1,63}$`)
 
-// IssueKey issues a key to the person of this name. Kobo shows the key only here. A person has
+// IssueKey issues a key to the person of this name. Kobo never shows the key again. A person has
 // at most one working key, and gets a new key only after the revocation of the old one.
 func (s *Service) IssueKey(ctx context.Context, by Operator, name string) (Key, secret.Text, error) {
 	if !names.MatchString(name) {

@@ -31,8 +31,8 @@ func isCharge(l provider.StatementLine) bool {
 }
 
 // split separates the bank's charges from a payment's own lines. A charge in the ledger may be
-// part of the payment's debit, or have separate lines. If the debits are not the sum of payment
-// and charge, the smaller debits next to the payment's debit are charges. Small credits are
+// part of the payment's debit, or have separate lines. If the debits are not exactly the payment
+// plus its charge, the smaller debits next to the payment's debit are charges. Small credits are
 // returned charges.
 func (p Payment) split(a account, w window) (own account, charged money.Kobo) {
 	var debits money.Kobo

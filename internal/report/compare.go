@@ -16,8 +16,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// window is the period of a comparison. The statement covers the time from begin to to. It is
-// compared with the ledger's movements since from that are older than settling.
+// window is the period of a comparison. The statement covers the time between begin and to. The
+// comparison covers the ledger's movements since from, if they are older than settling.
 type window struct{ begin, from, to time.Time }
 
 func (w window) settled() time.Time { return w.to.Add(-settling) }
@@ -71,7 +71,7 @@ func (a *account) add(l provider.StatementLine) {
 	}
 }
 
-// sheet is the statement, grouped by the names of its lines.
+// sheet has the lines of a statement, grouped by name.
 type sheet map[string]*account
 
 // nameOf returns the name of a line without an owner, which is usually the bank's reference. For
@@ -168,8 +168,9 @@ func merged(received []Receipt) map[string]Receipt {
 }
 
 // before returns the amount that the bank debited for a payment before the statement begins. It
-// is the whole amount if the payment succeeded before then. It is also the whole amount if the
-// payment may have begun before then, succeeded or came back, and the statement shows no debit.
+// is the whole amount if the payment succeeded before then. Without a debit on the statement, it
+// is also the whole amount if the payment may have begun before then. Such a payment must have
+// succeeded or come back.
 func (p Payment) before(w window, debits, returns int) money.Kobo {
 	done := p.State == operation.Success && w.isBefore(p.UpdatedAt)
 	gone := w.mayBeBefore(p.CreatedAt) && debits == 0 && (p.State == operation.Success || returns > 0)

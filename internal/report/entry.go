@@ -40,8 +40,8 @@ type EntryFilter struct {
 	From, To     time.Time
 }
 
-// span is a range of an account's entries by number, from first up to the one before end. Entries
-// are numbered in the order of time without a gap. So the length of a span needs no SQL query.
+// span is a range of an account's entries by number, from first to end, without end. Entries are
+// numbered in the order of time without a gap. So the length of a span needs no SQL query.
 type span struct {
 	account    string
 	first, end int64

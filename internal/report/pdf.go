@@ -148,7 +148,7 @@ func (p *pdf) tree() int {
 	}
 }
 
-// utf16Hex returns a text as UTF-16 in hexadecimal, because a PDF so stores texts of any script.
+// utf16Hex returns a text as UTF-16 in hexadecimal, the form in which a PDF stores any script.
 func utf16Hex(text string) string {
 	out := "FEFF"
 	for _, unit := range utf16.Encode([]rune(text)) {

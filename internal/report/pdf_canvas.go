@@ -78,7 +78,7 @@ func (c *canvas) text(s style, x, y points, w writing) {
 
 func (s style) width(w writing) points { return points(s.font.wide(w.codes)) * s.size / 1000 }
 
-// lines breaks a text into lines of this width, and returns at most so many lines.
+// lines breaks a text into lines of this width. It returns at most as many lines as most.
 func (s style) lines(text string, width points, most int) []writing {
 	return s.font.fit(write(text), int(width*1000/s.size), most)
 }

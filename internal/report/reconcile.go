@@ -52,7 +52,7 @@ type Break struct {
 	Book    money.Kobo
 	Detail  string
 	At      time.Time // the time of the break's last line; zero without a line
-	// Case is the case about the break, after a case was opened.
+	// Case is the case about the break. It is empty until a case is opened.
 	Case operation.Case
 
 	credit bool // the break is about a credit
@@ -139,8 +139,8 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 	return r, nil
 }
 
-// ofBank adds the bank's name to each subject that is not an operation, because a different
-// bank may use the same session ID or reference.
+// ofBank adds the bank's name to each subject that is not an operation. A different bank may use
+// the same session ID or reference.
 func ofBank(bank string, breaks []Break, paid []Payment) []Break {
 	ours := map[string]bool{}
 	for _, p := range paid {
@@ -232,7 +232,7 @@ func (b record) known() names {
 
 // owner returns the name of the payment or receipt that a line belongs to. The session ID
 // between the banks identifies a payment's debit and the payment's return. A plain credit with
-// that session ID is the receipt of a different company, which Kobo paid.
+// that session ID is the receipt of a different company, which received the payment.
 func (k names) owner(l provider.StatementLine) (string, bool) {
 	for _, n := range named(l) {
 		if id, sent := k.sent[n]; sent && (!l.Credit || l.Reversal) {

@@ -44,7 +44,7 @@ func says(l provider.StatementLine, narration string) provider.StatementLine {
 	return l
 }
 
-// paidOut returns a payout in a state. It began and ended five hours before noon, or at began.
+// paidOut returns a payout in a state. It began and ended at began, or else five hours before noon.
 func paidOut(state operation.State, booked money.Kobo, began ...time.Time) []Payment {
 	p := Payment{Booked: booked * money.Naira}
 	p.Company, p.ID, p.Kind, p.Provider, p.State, p.Amount = "c1", ours, "payout", "bank", state, 100*money.Naira

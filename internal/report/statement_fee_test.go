@@ -124,8 +124,8 @@ func TestAFuturePeriodIsRefused(t *testing.T) {
 	})
 }
 
-// An entry at half past midnight in Lagos is on the statement of the new day in Lagos, although
-// the day before has not ended in UTC.
+// An entry at half past midnight in Lagos belongs to the new day, although UTC still has the day
+// before.
 func TestAStatementHasLagosDays(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.clock.Advance(14*time.Hour + 30*time.Minute) // 1 March 23:30 UTC

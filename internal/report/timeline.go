@@ -178,7 +178,7 @@ func auditSteps(ctx context.Context, q db.Querier, c operation.Case, _ string) (
 }
 
 const (
-	// near is the longest time between a step and its events, although they share one commit.
+	// near is the longest time between a step and its events, which are in the same commit.
 	near = 5 * time.Second
 	// mostEvents is the maximum number of events that are read near a step.
 	mostEvents = 5000

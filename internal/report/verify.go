@@ -45,7 +45,7 @@ func (v Verification) Lines() []string {
 }
 
 // most is the maximum number of findings that a check reports for a company. The first rows
-// show the mistake, and the limit bounds the memory. Each SQL query ends with upTo.
+// show the mistake, and the limit bounds the memory. Each SQL query of a check ends with upTo.
 const (
 	most = 20
 	upTo = " LIMIT 20"

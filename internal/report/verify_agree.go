@@ -237,9 +237,9 @@ const (
 		AND kind IN ('payout.pending', 'payout.success', 'payout.failed', 'payout.reversed',
 			'vtu.pending', 'vtu.success', 'vtu.failed', 'card.funding_pending', 'card.funded', 'card.funding_failed')
 	ORDER BY sequence`
-	// dueOfOperations returns an empty account number in two cases, so that the sums differ. The
-	// verification is for a different settlement account or provider, or the payout has a wrong
-	// Idempotency-Key.
+	// dueOfOperations returns an empty account number if the verification is for a different
+	// settlement account or provider. It does the same if the payout has a wrong
+	// Idempotency-Key. Then the sums differ.
 	dueOfOperations = `
 	SELECT o.id, o.kind, o.state, o.idempotency_key,
 		CASE WHEN v.settlement_id = o.settlement_id AND v.provider = o.provider AND o.idempotency_key = o.id THEN v.account_number ELSE '' END,

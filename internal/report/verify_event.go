@@ -11,8 +11,8 @@ import (
 // data for a fact as JSON. Texts with JSON escapes are not compared.
 
 // meanings explains each kind of an operation's events. It has the kind and the state of the
-// operation, the step of the transfer in the same commit, and the place of the operation's id
-// in the event's data.
+// operation, and the step of the transfer in the same commit. It also has the place of the
+// operation's id in the event's data.
 const meanings = `WITH meaning (event, operation, state, step, place) AS (VALUES
 		('payout.pending', 'payout', 'PENDING', '', 15), ('payout.success', 'payout', 'SUCCESS', 'settle', 15),
 		('payout.failed', 'payout', 'FAILED', 'refund', 15), ('payout.reversed', 'payout', 'REVERSED', 'reverse', 15),
@@ -37,7 +37,7 @@ const creditKinds = `('settlement.credit', 'transaction.credit', 'virtual_accoun
 // about the same time.
 var creditChecks = []check{
 	// Kobo decides once to which company a bank's session ID belongs. A company may also have a
-	// session ID that was assigned to it from the house.
+	// session ID that Kobo first gave to the house, and then assigned to the company.
 	{name: "credit session", find: `
 	SELECT c.id, 'session ' || c.session_id || ' of ' || c.provider || ' decided for this company',
 		coalesce('decided for ' || s.company_id, 'not decided')
@@ -49,7 +49,7 @@ var creditChecks = []check{
 				AND a.outcome = 'assigned' AND a.target_company = c.company_id))
 	ORDER BY c.id` + upTo},
 	// Each event about a credit agrees with the credit. The SQL query also reads the settlement
-	// account's entry, because the events must be in the order of the entries.
+	// account's entry. The events must be in the order of these entries.
 	{name: "credit event", ordered: true, find: `
 	SELECT e.sequence, e.kind, coalesce(t.credit_account, ''), coalesce(t.credit_entry, 0),
 		CASE WHEN c.id IS NULL THEN 'a credit that it is about' WHEN strpos(e.data, '"amount":' || ` + creditNaira + ` || ',') > 0
@@ -67,7 +67,7 @@ var creditChecks = []check{
 	LEFT JOIN customer_transaction AS d ON e.kind = 'transaction.credit' AND d.company_id = c.company_id AND d.id = c.id
 		AND d.amount_kobo = c.amount_kobo AND d.session_id = c.session_id AND d.settlement_id = c.settlement_id
 	ORDER BY e.sequence`},
-	// The number of events of each kind is the number of rows that cause such an event.
+	// The number of events of each kind equals the number of rows that cause such an event.
 	{name: "event count", find: meanings + `, done AS (
 		SELECT kind, state, count(*) AS n FROM operation WHERE company_id = $1 GROUP BY kind, state
 	), due (event, n) AS (
@@ -119,7 +119,7 @@ var creditChecks = []check{
 var eventChecks = []check{
 	// Each event of an operation agrees with the operation. The first event must also agree with
 	// the payee or the purchase. The SQL query also reads the clearing account's entry of the same
-	// commit, because the events must be in the order of the entries.
+	// commit. The events must be in the order of these entries.
 	{name: "operation event", ordered: true, agree: eventsAgree, find: meanings + `
 	SELECT e.sequence, e.kind, coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_account ELSE t.debit_account END, ''),
 		coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_entry ELSE t.debit_entry END, 0),
@@ -152,8 +152,8 @@ var eventChecks = []check{
 	LEFT JOIN payout_verification AS v ON e.kind = 'payout.pending' AND v.company_id = o.company_id AND v.id = o.id
 	LEFT JOIN vtu_purchase AS p ON e.kind = 'vtu.pending' AND p.company_id = o.company_id AND p.id = o.id
 	ORDER BY e.sequence`},
-	// Each event of a virtual account belongs to a collection in the right state, and the paid
-	// amount is the amount of a credit.
+	// Each event of a virtual account belongs to a collection in the right state. The paid amount
+	// is the amount of a credit.
 	{name: "collection event", when: `SELECT id, '', '' FROM collection WHERE company_id = $1 LIMIT 1`, find: `
 	SELECT CAST(e.sequence AS TEXT) || ' ' || e.event || ' of ' || e.subject,
 		coalesce('the words of a ' || v.state || ' collection and of its credit', 'a collection that it is about'),

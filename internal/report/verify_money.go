@@ -25,8 +25,8 @@ var moneyChecks = []check{
 				AND c.session_id = substr(b.subject, strpos(b.subject, '/') + 1) AND (c.settlement_id <> 0 OR EXISTS (SELECT 1 FROM ledger_transfer AS t
 					WHERE t.company_id = c.company_id AND t.reference = c.id AND t.kind = 'assign'))))
 	ORDER BY b.id` + upTo},
-	// An opening balance has no row outside the ledger. So an account must have as many such
-	// transfers of an amount as the audit log has lines about the account and the amount.
+	// An opening balance has no row outside the ledger. So the check compares the ledger with the
+	// audit log. For each account and amount, both must have the same number of opening balances.
 	{name: "opening money", when: `SELECT id, '', '' FROM operator_audit WHERE company_id = $1 AND action = 'settlement.fund' LIMIT 1`, find: `
 	WITH moved AS (
 		SELECT t.credit_account, t.amount_kobo, count(*) AS n FROM ledger_transfer AS t
@@ -77,7 +77,7 @@ var moneyChecks = []check{
 		WHEN 'card' THEN NOT EXISTS (SELECT 1 FROM card_funding AS p WHERE p.company_id = o.company_id AND p.id = o.id)
 		ELSE 1 = 0 END
 	ORDER BY o.id` + upTo},
-	// Each payout and purchase has an operation. With the check above, equal counts prove it.
+	// Each payout and purchase has an operation. After the check above, equal counts prove this.
 	{name: "operation detail", when: `
 	SELECT 'details', CAST(o.n AS TEXT), CAST(p.n + v.n AS TEXT) FROM
 		(SELECT count(*) AS n FROM operation WHERE company_id = $1 AND kind IN ('payout', 'vtu')) AS o,
@@ -125,8 +125,8 @@ var moneyChecks = []check{
 			OR v.amount_control = 'OverPayment' AND c.amount_kobo < v.amount_kobo)
 		OR v.state <> 'SUCCESS' AND v.credit_id <> '')
 	ORDER BY v.id` + upTo},
-	// A limit counter is the count or the sum of its rows. The last number of a sequence without
-	// gaps is the count of its rows.
+	// A limit counter equals the count or the sum of its rows. The last number of a sequence without
+	// gaps equals the count of its rows.
 	{name: "counter", find: `
 	WITH due (name, n) AS (
 		SELECT 'customer', count(*) FROM customer WHERE company_id = $1

@@ -12,8 +12,8 @@ import (
 
 // This file compares transfers with their owners quickly. It compares two sums of hashes. The
 // first sum is over the operations' transfers in the ledger. The second sum is over the transfers
-// that the operations must have. The remaining transfers are few, so an SQL query checks each of
-// them.
+// that the operations must have. Transfers without an operation are few, so an SQL query checks
+// each of them.
 
 // otherKinds are the kinds of transfers that do not belong to an operation, and charges.
 var otherKinds = map[string]bool{"credit": true, "collection": true, "suspense": true, "assign": true, "adjustment": true, "charge": true}
@@ -121,9 +121,9 @@ const (
 var owners = []check{
 	// An operation has one hold, which is a transfer of amount and fee into clearing. A successful
 	// operation also has one settlement and, if there is a fee, one transfer of the fee. A failed
-	// operation has one refund. A reversed operation has all transfers of a successful one, and for
-	// each of amount and fee one transfer back. A successful operation may also have one charge. The
-	// accounts distinguish the transfers, since old transfers have different steps.
+	// operation has one refund. A reversed operation has all transfers of a successful one, one
+	// transfer back for the amount and one for the fee. A successful operation may also have one
+	// charge. The accounts distinguish the transfers, since old transfers have different steps.
 	//
 	// Each kind of transfer is counted in one decimal digit of the sum. So the sum gives the number
 	// of transfers of each kind.
