@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-// order lists the packages from top to bottom. A package imports only packages of the
-// lines below. Packages of one line do not import each other. "/..." is a package with
-// all its subpackages, which may import each other. "/*" is each subpackage.
+// order lists the packages from top to bottom. A package imports only packages of lower lines.
+// Packages of the same line do not import each other. An entry with "/..." means a package and
+// all its subpackages, which may import each other. An entry with "/*" means each direct
+// subpackage.
 var order = []string{
 	"cmd/...",
 	"internal/sim",
@@ -21,14 +22,14 @@ var order = []string{
 	"internal/contract",
 	"internal/limit",
 	"internal/report",
-	// The plugs, and what stands in for the real providers.
+	// These are the provider adapters (plugs) and the simulated providers.
 	"internal/provider/sandbox/sandboxtest",
 	"internal/provider/sandbox",
 	"internal/provider/sandbox/*",
 	"internal/provider/sandbox/books",
 	"internal/provider/*",
 	"internal/provider/providertest",
-	// The businesses.
+	// These are the businesses, such as payouts and cards.
 	"internal/crypto",
 	"internal/card",
 	"internal/vtu",
@@ -40,7 +41,7 @@ var order = []string{
 	"internal/webhook",
 	"internal/operator",
 	"internal/company",
-	// What they share.
+	// The businesses share these packages.
 	"internal/identity",
 	"internal/quota",
 	"internal/opening",
@@ -57,7 +58,7 @@ var order = []string{
 	"internal/db/dbtest/cluster",
 	"internal/db",
 	"internal/db/migration",
-	// The vocabulary.
+	// The vocabulary packages import no other package of the project.
 	"internal/secret",
 	"internal/batch",
 	"internal/nuban",
@@ -75,7 +76,7 @@ var (
 	vocabulary = order[slices.Index(order, "internal/secret"):]
 	businesses = order[slices.Index(order, "internal/crypto") : slices.Index(order, "internal/company")+1]
 	edges      = []string{"internal/api", "internal/admin"}
-	// harness is code for tests: the program never contains it.
+	// harness lists the packages of code for tests. The program must never contain them.
 	harness = []string{
 		"internal/sim", "internal/apptest", "internal/api/apitest", "internal/provider/providertest",
 		"internal/provider/sandbox/sandboxtest", "internal/db/dbtest", "internal/db/dbtest/cluster", "internal/db/dbtest/pgtest",
@@ -85,7 +86,8 @@ var (
 	}
 )
 
-// floor returns the line of a package in the order, or -1. An exact name beats a pattern.
+// floor returns the line of a package in the order, or -1 if no entry matches the package.
+// An exact name beats a pattern.
 func floor(dir string) int {
 	if i := slices.IndexFunc(order, func(entry string) bool { return slices.Contains(strings.Fields(entry), dir) }); i >= 0 {
 		return i
@@ -113,7 +115,7 @@ func importsGoDown(sources []source) (complaints []string) {
 	for _, s := range sources {
 		from := floor(s.dir)
 		if s.test || from < 0 {
-			continue // a test may look at the house from above
+			continue // a test may import packages of higher lines
 		}
 		for p, pos := range s.imports() {
 			to := floor(p)

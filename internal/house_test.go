@@ -1,10 +1,14 @@
-// Package internal_test holds the rules of the house, which no compiler knows:
-// who may import whom (arch_test.go), how code is kept (tidy_test.go), what SQL
-// may say (sql_test.go), what the schema may look like (schema_test.go), and what a
-// migration may do beside programs that serve (migration_test.go, statements_test.go).
+// Package internal_test checks rules of the project that the compiler does not check:
 //
-// A rule is a function from source files to complaints, so that each is proven
-// on a few lines that break it before it is applied to the house.
+//   - which package may import which (arch_test.go)
+//   - how tidy the code is (tidy_test.go)
+//   - what SQL may do (sql_test.go)
+//   - what the schema may look like (schema_test.go)
+//   - what a migration may do while programs serve (migration_test.go, statements_test.go)
+//   - that links between pages work (links_test.go)
+//
+// A rule is a function that takes source files and returns complaints. So each rule is tested
+// with a few lines that break the rule, before it is applied to the project.
 package internal_test
 
 import (
@@ -23,10 +27,10 @@ import (
 
 const module = "github.com/kobo-waas/kobo/"
 
-// source is one Go file of ours.
+// source is one Go file of the project.
 type source struct {
-	path      string // from the root of the repository, with slashes
-	dir       string // the package's folder, likewise
+	path      string // relative to the root of the repository, with slashes
+	dir       string // the folder of the package, in the same form
 	text      string
 	test      bool
 	generated bool
@@ -34,12 +38,13 @@ type source struct {
 	fset      *token.FileSet
 }
 
-// at returns a complaint about a place in the file.
+// at returns a complaint that names the file, and the line of a position in the file.
 func (s source) at(pos token.Pos, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", s.path, s.fset.Position(pos).Line, fmt.Sprintf(format, args...))
 }
 
-// imports returns the packages of ours that the file imports, from the root.
+// imports returns the project's packages that the file imports. The keys are the packages'
+// paths, relative to the root of the repository.
 func (s source) imports() map[string]token.Pos {
 	out := map[string]token.Pos{}
 	for _, i := range s.file.Imports {
@@ -64,9 +69,8 @@ func house(t testing.TB) []source {
 	return parse(t, texts)
 }
 
-// files returns all texts that are part of the project, by their path. Folders of
-// other modules, of builds, of version control and of what earlier releases said
-// are not.
+// files returns the text of each file of the project by its path. It skips large files, and
+// the folders of version control, builds, other modules and the SQL of earlier releases.
 func files(t testing.TB) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
@@ -82,7 +86,7 @@ func files(t testing.TB) map[string]string {
 			return nil
 		}
 		info, err := entry.Info()
-		// In a second working tree .git is a file.
+		// In a second working tree (git worktree), .git is a file.
 		if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 || entry.Name() == ".git" {
 			return err
 		}
@@ -96,7 +100,8 @@ func files(t testing.TB) map[string]string {
 	return texts
 }
 
-// parse makes sources of texts by path.
+// parse parses Go texts, which are given by path, and returns them as sources in the order of
+// their paths.
 func parse(t testing.TB, texts map[string]string) []source {
 	t.Helper()
 	var out []source
@@ -115,7 +120,7 @@ func parse(t testing.TB, texts map[string]string) []source {
 	return out
 }
 
-// obeys complains about every place of the house that breaks the rule.
+// obeys fails the test with a complaint for each place in the project that breaks the rule.
 func obeys(t *testing.T, r rule) {
 	t.Helper()
 	for _, complaint := range r(house(t)) {
@@ -123,8 +128,8 @@ func obeys(t *testing.T, r rule) {
 	}
 }
 
-// bites proves that a rule complains about exactly the files that break it: the
-// ones whose text says BREAKS.
+// bites proves that a rule complains about exactly the files that break it. Those are the
+// files whose text contains BREAKS.
 func bites(t *testing.T, r rule, texts map[string]string) {
 	t.Helper()
 	complaints := strings.Join(r(parse(t, texts)), "\n")
@@ -158,7 +163,7 @@ func selects(n ast.Node, pkg, name string) bool {
 	return ok && x.Name == pkg
 }
 
-// lineOf returns a complaint about a line (counted from 0) of a text.
+// lineOf returns a complaint about a line of a text. The first line has the number 0.
 func lineOf(name string, line int, complaint string) string {
 	return fmt.Sprintf("%s:%d: %s", name, line+1, complaint)
 }

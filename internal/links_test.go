@@ -13,7 +13,7 @@ var (
 	fence   = regexp.MustCompile("(?ms)^```.*?^```")
 )
 
-// brokenLinks returns the links between our pages that lead nowhere.
+// brokenLinks returns a complaint for each link between our pages that has no target.
 func brokenLinks(texts map[string]string) (complaints []string) {
 	for name, text := range texts {
 		if !strings.HasSuffix(name, ".md") {
@@ -47,7 +47,8 @@ func hasFolder(texts map[string]string, folder string) bool {
 	return false
 }
 
-// hasHeading follows GitHub's rule for the anchor of a heading.
+// hasHeading reports whether a page has the heading that an anchor names. GitHub's rule turns
+// a heading into an anchor.
 func hasHeading(page, anchor string) bool {
 	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {
 		plain := regexp.MustCompile(`[^\w\- ]`).ReplaceAllString(strings.ToLower(m[1]), "")

@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// lastUndeclared is the newest migration that does not say what it serves.
+// lastUndeclared is the newest migration that need not declare which schema it serves.
 const lastUndeclared = 32
 
-// moves are the migrations that write rows in their own transaction, and why
-// those can only be few. Whatever grows is moved by jobs, in batches that can be
-// taken up again (docs/upgrading.md).
+// moves lists the migrations that write rows in their own transaction, each with the reason
+// why the rows are few. Jobs move rows that can become many, in batches that can be resumed
+// (docs/upgrading.md).
 var moves = map[string]string{
 	"0033_schema.sql":       "one row",
 	"0034_job_provider.sql": "jobs are what waits to be done, and not history",
@@ -29,7 +29,8 @@ var (
 	remark         = regexp.MustCompile(`(?m)--.*$`)
 )
 
-// migrations calls f with each migration's halves, without remarks.
+// migrations calls f with the whole text of each migration, and with the text's up part and
+// down part without SQL comments.
 func migrations(texts map[string]string, f func(name string, number int64, text, up, down string)) {
 	for name, text := range texts {
 		number, err := strconv.ParseInt(path.Base(name)[:min(4, len(path.Base(name)))], 10, 64)
@@ -41,8 +42,8 @@ func migrations(texts map[string]string, f func(name string, number int64, text,
 	}
 }
 
-// copiedTablesAreLocked wants a table to be locked before its rows are copied and
-// it is dropped: rows that others commit in between would be in neither.
+// copiedTablesAreLocked complains if a migration copies the rows of a table and drops it
+// without a lock. Rows that others commit in between would be in neither table.
 func copiedTablesAreLocked(texts map[string]string) (complaints []string) {
 	migrations(texts, func(name string, _ int64, _, up, down string) {
 		for _, half := range []string{up, down} {
@@ -63,8 +64,8 @@ func copiedTablesAreLocked(texts map[string]string) (complaints []string) {
 	return complaints
 }
 
-// migrationsSayWhatTheyServe wants each migration to declare the oldest schema
-// whose program runs on its result.
+// migrationsSayWhatTheyServe complains if a migration does not declare the oldest schema whose
+// program can run on the migrated database.
 func migrationsSayWhatTheyServe(texts map[string]string) (complaints []string) {
 	migrations(texts, func(name string, number int64, text, _, _ string) {
 		if number <= lastUndeclared {
@@ -80,7 +81,8 @@ func migrationsSayWhatTheyServe(texts map[string]string) (complaints []string) {
 	return complaints
 }
 
-// longMovesAreJobs wants no migration to write rows of which there may be many.
+// longMovesAreJobs complains if a migration writes rows and is not listed in moves, because the
+// rows may be too many for one transaction.
 func longMovesAreJobs(texts map[string]string) (complaints []string) {
 	migrations(texts, func(name string, number int64, _, up, _ string) {
 		if number > lastUndeclared && moves[path.Base(name)] == "" && writesRows.MatchString(up) {

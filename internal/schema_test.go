@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// scans are the indexes that go over all companies on purpose.
+// scans are the indexes that cover all companies on purpose, with the reason for each index.
 var scans = map[string]string{
 	"job_due":                  "the scan for due work of programs of schema 32",
 	"job_lane":                 "the worker's scan for due work (job.lanes, job.due)",
@@ -20,13 +20,13 @@ var scans = map[string]string{
 	"operator_audit_newest":    "the audit log of all companies, the newest first",
 }
 
-// notAmounts are the columns that only sound like one.
+// notAmounts are the columns whose names only sound like amounts, with their real meaning.
 var notAmounts = map[string]string{
 	"vtu_product.fixed_amount": "whether the price is fixed, and not how much it is",
 }
 
-// presets are the columns with a default, and why: a column that a released table
-// gets later has one, since the program before it does not name the column.
+// presets are the columns with a default, and the reason for each default. A column that is
+// added to a released table needs a default, since the previous program does not write it.
 var presets = map[string]string{
 	"job.provider":                    "programs of schema 32 write jobs without it",
 	"collection.missing":              "programs of schema 32 write collections without it",
@@ -45,16 +45,18 @@ type (
 		foreign [][]string // the columns of each foreign key
 	}
 	column  struct{ name, kind, preset string }
-	index   struct{ name, kind, columns string } // kind: primary, unique, plain
+	index   struct{ name, kind, columns string } // kind is primary, unique or plain
 	catalog struct {
 		tables   map[string]table
-		machines []string // triggers and sequences
+		machines []string // the names of triggers and sequences
 	}
 )
 
-// The catalogue in each engine's words. Columns: table, name, type, whether it
-// may be NULL, default. Indexes: table, name, kind, the columns in order.
-// Foreign keys: table, the columns in order. Machines: what they are called.
+// catalogueOf has the SQL queries that read the schema of each engine. Their results are:
+//   - columns: table, name, type, whether NULL is allowed, default
+//   - indexes: table, name, kind, the index's columns in order
+//   - foreign: table, the foreign key's columns in order
+//   - machines: the name of each trigger, sequence or counter
 var catalogueOf = map[db.Dialect]struct{ columns, indexes, foreign, machines string }{
 	db.Postgres: {
 		`SELECT table_name::text, column_name::text, data_type::text, is_nullable::text, coalesce(column_default, '')::text
@@ -88,7 +90,7 @@ var catalogueOf = map[db.Dialect]struct{ columns, indexes, foreign, machines str
 	},
 }
 
-// isForeign tells the tables that are not ours to shape.
+// isForeign reports whether a table belongs to goose or to SQLite, and not to our schema.
 func isForeign(table string) bool {
 	return strings.HasPrefix(table, "goose_") || strings.HasPrefix(table, "sqlite_")
 }
@@ -127,7 +129,7 @@ func readCatalog(t *testing.T, d *db.DB) catalog {
 	return c
 }
 
-// texts reads rows of n texts.
+// texts runs a SQL query and returns its rows, each with n texts.
 func texts(t *testing.T, d *db.DB, query string, n int) [][]string {
 	t.Helper()
 	rows, err := db.All(t.Context(), d, func(s db.Scanner) ([]string, error) {
@@ -148,8 +150,8 @@ var (
 	isInstant = regexp.MustCompile(`_(time|date|on|since|till)$`)
 )
 
-// complaints returns the rules of DESIGN for the schema (portable to PostgreSQL
-// that is spread over many machines).
+// complaints returns a complaint for each place where the schema breaks the project's rules.
+// The rules make the schema portable to a PostgreSQL that is spread over many machines.
 func (c catalog) complaints() (out []string) {
 	for _, m := range c.machines {
 		out = append(out, m+": the schema has no triggers, sequences or counters; small integers come from one allocator")
@@ -229,8 +231,8 @@ func TestTheSchemaKeepsTheRules(t *testing.T) {
 	}
 }
 
-// sameSchema wants one schema in both engines, but for the names that they give
-// to the indexes of keys.
+// sameSchema checks that both engines have the same schema, except for the names of the
+// indexes.
 func sameSchema(t *testing.T, lite, pg catalog) {
 	t.Helper()
 	shape := func(c catalog) (out []string) {
@@ -260,7 +262,7 @@ func sameSchema(t *testing.T, lite, pg catalog) {
 	}
 }
 
-// The rules find what they are for, in both engines.
+// In both engines, each rule finds the faults that it is meant to find.
 func TestSchemaRulesBite(t *testing.T) {
 	broken := []string{
 		"CREATE TABLE a%d (id TEXT NOT NULL PRIMARY KEY)",

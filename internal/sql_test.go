@@ -16,8 +16,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// overCompanies are the statements that look at the rows of all companies on
-// purpose, named by their package and the declaration they stand in.
+// overCompanies are the SQL statements that read the rows of all companies on purpose, with
+// the reason. Each key names the package and the declaration that contain the SQL statement.
 var overCompanies = map[string]string{
 	"job.queues":             "the worker's scan: it reads which queues have work that is due, and takes nothing",
 	"job.due":                "the worker's scan: it reads who has work that is due, and takes nothing",
@@ -54,7 +54,7 @@ var overCompanies = map[string]string{
 	"report.Companies": "a company whose head row is gone is found by its other rows",
 }
 
-// tenantless are the tables that belong to no company.
+// tenantless are the tables that belong to no company, with the reason for each table.
 var tenantless = map[string]string{
 	"vtu_service":  "the catalogue is the same for all companies",
 	"vtu_category": "the catalogue is the same for all companies",
@@ -82,42 +82,42 @@ var tenantless = map[string]string{
 	"settlement_session":   "whose a bank's credit is, decided once for all companies",
 }
 
-// written are the tables whose rows are never changed and never removed: what
-// happened, happened.
+// written are the tables whose rows are never changed and never removed, because the rows
+// record what happened.
 var written = []string{"ledger_transfer", "ledger_entry", "event", "operator_audit"}
 
-// sqlHomes are the packages that are about rows and may have SQL in any file.
+// sqlHomes are the packages that may have SQL in any file, not only in store.go.
 var sqlHomes = []string{
 	"internal/ledger", "internal/job", "internal/event", "internal/report", "internal/db", "internal/db/dbtest", "internal/provider/sandbox/books",
 }
 
-// foreignTables are the packages whose statements may name tables of others.
+// foreignTables are the packages whose SQL may name tables of other packages.
 var foreignTables = map[string]string{
 	"internal/report": "it reads across the businesses and owns no table",
 }
 
-// ownSchema are the packages whose statements are not about our schema, or not
-// written down before the program runs. Their own tests run them.
+// ownSchema are the packages whose SQL is not about the project's schema, or is built only
+// while the program runs. Tests in those packages run the SQL.
 var ownSchema = map[string]string{
 	"internal/db":        "it makes statements from the descriptions of tables",
 	"internal/db/dbtest": "it makes databases",
 }
 
-// hasOwnSchema reports whether the rules of our schema do not hold for a package.
-// The simulated providers keep their tables in a file of their own, under names
-// that begin with sandbox_.
+// hasOwnSchema reports whether a package is exempt from the rules for SQL on the project's
+// schema. The simulated providers store their tables in a separate file, under names that
+// begin with sandbox_.
 func hasOwnSchema(dir string) bool {
 	return ownSchema[dir] != "" || strings.HasPrefix(dir, "internal/provider/sandbox/")
 }
 
-// statement is a constant text that is SQL, where it is used.
+// statement is one use of a constant text that is SQL.
 type statement struct {
 	source
 	pos    token.Pos
-	owner  string // the package and the declaration it stands in: job.due
+	owner  string // the package and the declaration that contain the SQL, such as job.due
 	text   string
-	built  bool     // something that is not constant is added to it
-	tables []string // the tables of the schema that it names
+	built  bool     // the program adds a text that is not constant to the SQL
+	tables []string // the tables of the schema that the SQL names
 }
 
 func (s statement) complain(format string, args ...any) string {
@@ -135,15 +135,15 @@ var (
 	companyID    = regexp.MustCompile(`\bcompany_id\b`)
 )
 
-// statements finds the SQL of the program. Constants are folded by go/types, so
-// a statement that is put together from named pieces is seen whole.
+// statements returns the SQL of the program. The package go/types folds constants, so SQL that
+// is joined from named constants is checked as a whole.
 func statements(sources []source, schema []string) (found []statement) {
 	f := folder{sources: sources, packages: map[string]*types.Package{}, values: map[ast.Expr]types.TypeAndValue{}}
 	for _, s := range sources {
 		if s.test {
 			continue
 		}
-		_, _ = f.Import(module + s.dir) // what cannot be resolved is left out, and folding goes on
+		_, _ = f.Import(module + s.dir) // names that cannot be resolved are left out, and folding goes on
 		for _, d := range s.file.Decls {
 			owner := path.Base(s.dir) + "." + declared(d)
 			f.texts(d, func(e ast.Expr, text string, built bool) {
@@ -156,7 +156,7 @@ func statements(sources []source, schema []string) (found []statement) {
 	return found
 }
 
-// declared returns the name of a function, or the first of a group of variables.
+// declared returns the name of a function, or of the first variable in a group.
 func declared(d ast.Decl) string {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -190,8 +190,8 @@ func schemaOf(texts map[string]string) (tables []string) {
 	return tables
 }
 
-// folder computes constants. It checks our own packages from their sources and
-// knows nothing of others, which no statement needs.
+// folder computes constants. It checks our own packages from their sources. It does not know
+// other packages, because our SQL uses none of their constants.
 type folder struct {
 	sources  []source
 	packages map[string]*types.Package
@@ -212,15 +212,15 @@ func (f *folder) Import(name string) (*types.Package, error) {
 	if len(files) == 0 {
 		return nil, errors.New("not ours")
 	}
-	f.packages[name] = types.NewPackage(name, path.Base(name)) // against circles
+	f.packages[name] = types.NewPackage(name, path.Base(name)) // ends the recursion if imports form a cycle
 	c := types.Config{Importer: f, Error: func(error) {}}
 	p, err := c.Check(name, fset, files, &types.Info{Types: f.values})
 	f.packages[name] = p
 	return p, err
 }
 
-// texts calls yield with every largest constant text that is used below n. A
-// constant's declaration is no use of it.
+// texts calls yield for each constant text that is used below n. It yields a constant
+// expression only as a whole. The declaration of a constant does not count as a use.
 func (f *folder) texts(n ast.Node, yield func(e ast.Expr, text string, built bool)) {
 	built := map[ast.Expr]bool{}
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -272,8 +272,8 @@ func tablesAreOfThePackage(found []statement) (complaints []string) {
 	return complaints
 }
 
-// tenantsAreNamed wants company_id among an INSERT's columns, and in the
-// condition of everything else.
+// tenantsAreNamed complains about SQL on a company's rows that does not name company_id. An
+// INSERT must have company_id among its columns, and other SQL in its condition.
 func tenantsAreNamed(found []statement) (complaints []string) {
 	for _, s := range found {
 		tenant := slices.ContainsFunc(s.tables, func(table string) bool { return tenantless[table] == "" })
@@ -351,8 +351,8 @@ func TestStatementRulesBite(t *testing.T) {
 	}
 }
 
-// Every statement of the house is understood by both engines, with the schema
-// as it is: a misspelt column fails here and not on the day it is first run.
+// Both engines accept every SQL statement of the project with the current schema. So a
+// misspelt column fails in this test, and not when the SQL first runs in production.
 func TestEveryStatementPreparesOnBothDatabases(t *testing.T) {
 	found := statements(house(t), schemaOf(files(t)))
 	if len(found) == 0 {

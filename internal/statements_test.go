@@ -14,12 +14,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/migration"
 )
 
-// keep has the statements of this program written into testdata/statements:
+// keep is an environment variable. If it is set, the test writes the program's SQL statements
+// into testdata/statements:
 //
 //	KOBO_TEST_KEEP=1 go test -run TestTheStatementsOfThisProgramAreKept ./internal
 //
-// A release keeps those of its schema. What the set-wise writer puts together is
-// kept by TestAFilledDatabaseHasEverything of internal/apptest.
+// Each release adds the file for its schema. TestAFilledDatabaseHasEverything of
+// internal/apptest writes the SQL that the set-wise writer of the ledger builds.
 const keep = "KOBO_TEST_KEEP"
 
 var keptStatements = filepath.Join("testdata", "statements")
@@ -45,7 +46,7 @@ func TestTheStatementsOfThisProgramAreKept(t *testing.T) {
 	}
 }
 
-// keptOf returns the statements of a schema for an engine.
+// keptOf returns the stored SQL statements of a schema for an engine.
 func keptOf(t *testing.T, schema int64, dialect db.Dialect) (list []string) {
 	t.Helper()
 	for _, name := range []string{fmt.Sprintf("%d.sql", schema), fmt.Sprintf("%d-%s.sql", schema, dialect)} {
@@ -62,7 +63,7 @@ func keptOf(t *testing.T, schema int64, dialect db.Dialect) (list []string) {
 	return list
 }
 
-// unrun tells which statements an engine does not prepare and run.
+// unrun returns a complaint for each SQL statement that an engine cannot prepare and run.
 func unrun(t *testing.T, url string, list []string) (complaints []string) {
 	t.Helper()
 	run := dbtest.Trier(t, url)
@@ -74,8 +75,9 @@ func unrun(t *testing.T, url string, list []string) (complaints []string) {
 	return complaints
 }
 
-// The program of an earlier schema goes on beside the new one: as long as the
-// migrations say that they serve it, each of its statements runs.
+// During an upgrade, a program of an earlier schema runs in parallel with the new program.
+// While the migrations declare that they serve the earlier schema, all SQL of the earlier
+// program must run on the new schema.
 func TestTheStatementsOfServedReleasesRun(t *testing.T) {
 	kept, err := filepath.Glob(filepath.Join(keptStatements, "*.sql"))
 	if err != nil || len(kept) == 0 {
@@ -87,7 +89,7 @@ func TestTheStatementsOfServedReleasesRun(t *testing.T) {
 			for _, name := range kept {
 				schema, err := strconv.ParseInt(strings.TrimSuffix(filepath.Base(name), ".sql"), 10, 64)
 				if err != nil || schema < migration.Serves(schema) {
-					continue // of one engine, or no more served
+					continue // the file is for one engine only, or its schema is no longer served
 				}
 				for _, complaint := range unrun(t, url, keptOf(t, schema, dialect)) {
 					t.Errorf("a program of schema %d: %s", schema, complaint)
@@ -97,8 +99,8 @@ func TestTheStatementsOfServedReleasesRun(t *testing.T) {
 	}
 }
 
-// What an old program cannot do is found: columns that went, and columns that it
-// does not fill.
+// The check finds SQL that fails after a change of the schema. Such SQL names a removed column
+// or table, or does not fill a new column.
 func TestStatementsThatDoNotRunAreFound(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

@@ -13,22 +13,22 @@ const (
 	maxFile     = 400
 	maxTestFile = 500
 	maxFunction = 70
-	maxUsual    = 40 // nine functions of ten
+	maxUsual    = 40 // the limit that nine of ten functions must keep
 )
 
-// floats are the files that may use floating point: never for money.
+// floats are the files that may use floating point, but never for money.
 var floats = map[string]string{
 	"internal/api/limit.go":       "requests a second, as golang.org/x/time/rate counts them",
 	"internal/webhook/figures.go": "Prometheus counts in nothing else",
 }
 
-// ownTime are packages whose rows and schedules carry instants: they ask their
-// clock.Clock, so that the sandbox and the tests can move it.
+// ownTime are the packages whose rows and schedules contain times. They must read the time
+// from their clock.Clock, so that the sandbox and the tests can move it.
 var ownTime = append([]string{
 	"internal/idempotency", "internal/operation", "internal/webhook", "internal/event", "internal/inbox", "internal/ledger", "internal/job",
 }, businesses...)
 
-// machineTime are the files of those packages that mean the machine's own time.
+// machineTime are the files of those packages that may read the machine's real time.
 var machineTime = map[string]string{
 	"internal/job/worker.go":    "whether the worker is alive is asked in real seconds, wherever the sandbox's clock stands",
 	"internal/webhook/queue.go": "how long a delivery queue keeps others waiting is real time",
@@ -182,7 +182,7 @@ func nobodySkips(sources []source) (complaints []string) {
 	return complaints
 }
 
-// rules with, for each, samples that keep and break it.
+// tidy has the rules by name, each with samples that keep the rule and samples that break it.
 var tidy = map[string]struct {
 	rule    rule
 	samples map[string]string
@@ -247,8 +247,8 @@ func TestTheHouseIsTidy(t *testing.T) {
 	}
 }
 
-// A clone must build on any machine, so no text names a folder of one. The
-// samples are in two pieces because this file is searched too.
+// A clone must build on any machine, so no text may name a folder of one machine. The samples
+// in the test are in two pieces, because the test also searches this file.
 var placeNames = regexp.MustCompile(`(^|[\s"'=(])/(work|root|home)/[a-z]`)
 
 func placesIn(texts map[string]string) (complaints []string) {

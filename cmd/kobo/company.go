@@ -52,7 +52,7 @@ func companyCommand() *cobra.Command {
 	return c
 }
 
-// ofCompany runs an action for a company that exists: args[0].
+// ofCompany returns an action that checks that the company of args[0] exists, and then runs do.
 func ofCompany(do action) action {
 	return func(c *cobra.Command, a *app.App, args []string) error {
 		if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
@@ -137,7 +137,7 @@ func listKeys(c *cobra.Command, a *app.App, args []string) error {
 	})
 }
 
-// setPIN reads the PIN from standard input. An argument would stay in the history
+// setPIN reads the PIN from standard input. As an argument, the PIN would stay in the history
 // of the shell and show in the list of processes.
 func setPIN(c *cobra.Command, a *app.App, args []string) error {
 	fmt.Fprint(os.Stderr, "PIN: ")
@@ -145,7 +145,7 @@ func setPIN(c *cobra.Command, a *app.App, args []string) error {
 	read := make(chan error, 1)
 	go func() { _, err := fmt.Fscanln(c.InOrStdin(), &pin); read <- err }()
 	select {
-	case <-c.Context().Done(): // a read does not end with the context
+	case <-c.Context().Done(): // the read goes on after the context has ended
 		return errors.New("no PIN was read")
 	case err := <-read:
 		if err != nil {
@@ -155,8 +155,8 @@ func setPIN(c *cobra.Command, a *app.App, args []string) error {
 	return a.Companies.SetPIN(c.Context(), local(), args[0], secret.NewText(strings.TrimSpace(pin)))
 }
 
-// setXpub prints the first address, so that the operator can compare the address
-// with the company's wallet.
+// setXpub stores the extended public key and prints the first address, so that the operator
+// can compare the address with the company's wallet.
 func setXpub(c *cobra.Command, a *app.App, args []string) error {
 	key, first, err := a.Crypto.SetKey(c.Context(), local(), args[0], chain.Kind(args[1]), args[2])
 	return done(c, err, "key            %s\nfirst address  %s", key.ID, first)

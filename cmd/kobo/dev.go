@@ -49,8 +49,8 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 	if err != nil {
 		return err
 	}
-	// Open the port first: a second kobo dev fails here, before it touches the data
-	// of the first.
+	// Open the port first. If another kobo dev is running, the command fails here, before it
+	// touches the data of the running one.
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
 		return fmt.Errorf("%w (another one running? choose a port with --listen)", err)
@@ -75,7 +75,7 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 			err = c.Write(credentials)
 		}
 		if err != nil {
-			// A script that waits for the file would wait for ever.
+			// Without the file, a script that waits for the file would never end.
 			unwritten = fmt.Errorf("the credentials were not written: %w", err)
 			stop()
 		}

@@ -20,8 +20,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/app"
 )
 
-// developer is a client of a running Kobo. It has an API key and uses HTTP, like
-// the program of a company.
+// developer is a client of a running Kobo. It has an API key and uses HTTP, like the program
+// of a company.
 type developer struct {
 	app.Credentials
 	http  *http.Client
@@ -66,7 +66,7 @@ func isAddress(text string) bool {
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-// refusal is an HTTP answer other than 200.
+// refusal is an HTTP response with a status other than 200.
 type refusal struct {
 	status int
 	body   string
@@ -74,7 +74,7 @@ type refusal struct {
 
 func (r refusal) Error() string { return fmt.Sprintf("Kobo answered %d: %s", r.status, r.body) }
 
-// ask sends one request and decodes the answer into v. Body and v may be nil.
+// ask sends one request and decodes the response into v. Body and v may be nil.
 func (d *developer) ask(ctx context.Context, method, path string, body, v any, header ...string) error {
 	text := []byte{}
 	if body != nil {
@@ -97,7 +97,7 @@ func (d *developer) ask(ctx context.Context, method, path string, body, v any, h
 	if err != nil {
 		return d.away(ctx, err)
 	}
-	defer func() { _ = answer.Body.Close() }() // the answer was read
+	defer func() { _ = answer.Body.Close() }() // the body was read, so a failed close does no harm
 	got, err := io.ReadAll(answer.Body)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (d *developer) ask(ctx context.Context, method, path string, body, v any, h
 	return nil
 }
 
-// away explains why there is no answer. The text does not contain the path.
+// away returns an error that explains why there is no response. The text leaves out the path.
 func (d *developer) away(ctx context.Context, err error) error {
 	var asking *url.Error
 	if ctx.Err() != nil || !errors.As(err, &asking) {
@@ -123,7 +123,7 @@ func (d *developer) away(ctx context.Context, err error) error {
 	return fmt.Errorf("no answer from Kobo at %s (is it running? --url says where): %w", d.BaseURL, asking.Err)
 }
 
-// api sends a request as the company. It renews an expired token once.
+// api sends a request as the company. If the token has expired, api renews it once.
 func (d *developer) api(ctx context.Context, method, path string, body, data any) error {
 	for again := true; ; again = false {
 		if d.token == "" {
@@ -143,7 +143,7 @@ func (d *developer) api(ctx context.Context, method, path string, body, data any
 	}
 }
 
-// told is an event of the feed. Its text is the exact JSON.
+// told is an event of the feed. The field text has the exact JSON.
 type told struct {
 	ID       string
 	Sequence int64
@@ -151,8 +151,8 @@ type told struct {
 	text     json.RawMessage
 }
 
-// events reads at most limit events after a number. If there are none, the call waits for
-// one, at most so many seconds.
+// events returns at most limit events after a number. If there are none, events waits for the
+// next event, for at most wait seconds.
 func (d *developer) events(ctx context.Context, after int64, limit, wait int) ([]told, error) {
 	var feed struct{ Data []json.RawMessage }
 	err := d.api(ctx, http.MethodGet, fmt.Sprintf("/api/v1/events?after=%d&limit=%d&wait=%d", after, limit, wait), nil, &feed)

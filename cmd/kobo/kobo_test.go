@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"kobo": main})
 }
 
-// The scripts in testdata hold the commands of an operator, and their output.
+// The scripts in testdata run the commands of an operator, and check the output.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
@@ -27,7 +27,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// keeps copies the first match in a file, such as stdout, into a variable.
+// keeps returns a script command that finds the first match in a file, such as stdout, and
+// copies the match into a variable.
 func keeps(name, pattern string) func(*testscript.TestScript, bool, []string) {
 	find := regexp.MustCompile(pattern)
 	return func(s *testscript.TestScript, _ bool, args []string) {
@@ -39,7 +40,7 @@ func keeps(name, pattern string) func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// appears waits for a file that a command in the background writes.
+// appears waits until a command in the background has written a file.
 func appears(s *testscript.TestScript, _ bool, args []string) {
 	limit := time.After(30 * time.Second)
 	look := time.NewTicker(20 * time.Millisecond)

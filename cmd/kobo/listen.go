@@ -75,7 +75,7 @@ prints the reason and the answer, and goes on. --from N --count 1 sends one even
 	return c
 }
 
-// listenable refuses flags that would keep the command from ever forwarding an event.
+// listenable returns an error if the flags make it impossible to ever forward an event.
 func listenable(forward, key string, kinds []string, from int64, count int) error {
 	switch {
 	case forward == "":
@@ -106,24 +106,25 @@ type listener struct {
 	*developer
 	forward string
 	kinds   []string
-	count   int // how many events to post; 0 for no end
+	count   int // how many events to post; 0 means no end
 	secret  secret.Text
 	http    *http.Client
 	out     io.Writer
-	pause   time.Duration // the time between two tries while Kobo is away
+	pause   time.Duration // the time between two tries while Kobo is not reachable
 
 	posted  int
 	missed  []string // the numbers of events that the receiver did not accept
 	waiting string   // why the listener waits for Kobo; "" if it does not wait
 }
 
-// listen forwards events until ctx ends. While Kobo is away the listener waits.
+// listen forwards events until ctx ends or the wanted number of events is posted. While Kobo
+// is not reachable, listen waits and tries again.
 func (l *listener) listen(ctx context.Context, after int64) (err error) {
 	defer func() { l.end(after, err) }()
 	for {
 		wait := 30
 		if l.waiting != "" {
-			wait = 0 // the answer shows at once that Kobo is back
+			wait = 0 // without a long poll, the response shows immediately that Kobo is back
 		}
 		page, err := l.events(ctx, after, 100, wait)
 		switch {
@@ -143,7 +144,7 @@ func (l *listener) listen(ctx context.Context, after int64) (err error) {
 		for _, e := range page {
 			if len(l.kinds) == 0 || slices.Contains(l.kinds, e.Event) {
 				if !l.post(ctx, e) {
-					return nil // this event comes next
+					return nil // the next run begins with this event
 				}
 			}
 			after = e.Sequence
@@ -173,14 +174,14 @@ func (l *listener) end(after int64, err error) {
 	fmt.Fprintf(l.out, "\n%s; --from %d goes on from here\n", said, after+1)
 }
 
-// hopeless reports whether every new try will fail, because Kobo does not know the company
-// or the key. A company that gets 403 may have access later.
+// hopeless reports whether every new try will fail, because Kobo does not know the company or
+// the key. After a 403 a new try may succeed, because the company may get access later.
 func hopeless(err error) bool {
 	var no refusal
 	return errors.As(err, &no) && (no.status == http.StatusBadRequest || no.status == http.StatusUnauthorized)
 }
 
-// wait pauses, and prints a reason that is new. The result is false if ctx has ended.
+// wait prints a reason that is new, and pauses. It reports false if ctx has ended.
 func (l *listener) wait(ctx context.Context, why error) bool {
 	if l.waiting != why.Error() {
 		l.waiting = why.Error()
@@ -194,8 +195,8 @@ func (l *listener) wait(ctx context.Context, why error) bool {
 	}
 }
 
-// post sends one event and prints the result. The return value is false if ctx ended
-// before the answer.
+// post sends one event and prints the result. It reports false if ctx ended before the
+// response.
 func (l *listener) post(ctx context.Context, e told) bool {
 	start := time.Now()
 	status, excerpt, trouble := webhook.Try(ctx, l.http, l.forward, e.ID, e.text, l.secret)

@@ -20,11 +20,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// feed is a Kobo with so many events. The test chooses when it is away or refuses access.
+// feed is a server that acts like a Kobo with a number of events. The test chooses when the
+// server is unavailable or refuses access.
 type feed struct {
 	*httptest.Server
 	length int64
-	answer func(asked int64) int // the status of each look at the feed; nil: always 200
+	answer func(asked int64) int // returns the status of each request for events; nil means always 200
 	asked  atomic.Int64
 }
 
@@ -35,7 +36,7 @@ func newFeed(t *testing.T, length int64, answer func(asked int64) int) *feed {
 	return f
 }
 
-// ServeHTTP shows the feed.
+// ServeHTTP issues a token, and serves the event feed.
 func (f *feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/api/v1/auth/") {
 		_, _ = io.WriteString(w, `{"accessToken":"x"}`)
@@ -55,7 +56,7 @@ func (f *feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"data": map[string]any{"data": list}})
 }
 
-// listens runs a listener against a feed until the end, and returns the output.
+// listens runs a listener on a feed until the listener ends, and returns its output.
 func listens(t *testing.T, ctx context.Context, f *feed, forward string, count int) (string, error) { //nolint:revive // t first, as in all tests
 	t.Helper()
 	var out bytes.Buffer
@@ -69,7 +70,7 @@ func listens(t *testing.T, ctx context.Context, f *feed, forward string, count i
 	return out.String(), err
 }
 
-// wants fails the test unless the output has all of the lines, in their order.
+// wants fails the test unless the output contains all of the lines, in this order.
 func wants(t *testing.T, said string, lines ...string) {
 	t.Helper()
 	rest := said
@@ -82,8 +83,8 @@ func wants(t *testing.T, said string, lines ...string) {
 	}
 }
 
-// Each posted event verifies, with the same secret each time. The output names the
-// reason of each event that the receiver does not accept.
+// The signature of each posted event is valid, and the secret stays the same. The output gives
+// the reason for each event that the receiver does not accept.
 func TestListenPrintsTheResultOfEachEvent(t *testing.T) {
 	verifier, err := standardwebhooks.NewWebhook(webhook.SecretOf("kobo_key_x").Reveal())
 	if err != nil {
@@ -114,8 +115,8 @@ func TestListenPrintsTheResultOfEachEvent(t *testing.T) {
 		"ended: 5 posted, 3 of them not taken (2 3 4); --from 6 goes on from here\n")
 }
 
-// The listener waits for a Kobo that is away, and prints each reason once. It does not
-// wait for a Kobo that no longer knows the company.
+// While Kobo is unavailable, the listener waits and prints each new reason only once. If Kobo
+// no longer knows the company, the listener ends with an error.
 func TestListenWaitsForAKoboThatIsAway(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer receiver.Close()
@@ -124,7 +125,7 @@ func TestListenWaitsForAKoboThatIsAway(t *testing.T) {
 		case asked < 10:
 			return http.StatusServiceUnavailable
 		case asked < 15:
-			return http.StatusForbidden // twice in a row, since the token is renewed once
+			return http.StatusForbidden // two responses, since the listener renews the token once
 		}
 		return http.StatusOK
 	})
@@ -139,7 +140,8 @@ func TestListenWaitsForAKoboThatIsAway(t *testing.T) {
 	}
 }
 
-// After a stop while an event is on its way, the output says to begin with that event.
+// If the user stops the command while it posts an event, the output names that event as the next
+// event.
 func TestListenStopsWhileAnEventIsOnItsWay(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var posted atomic.Int64

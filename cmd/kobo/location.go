@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// location tells a command which database to work on. The flags override the
+// location chooses the database that a command works on. The flags override the
 // configuration. All commands have the same flags.
 type location struct {
 	flags                  *pflag.FlagSet
@@ -24,8 +24,8 @@ type location struct {
 	mayBeMissing           bool   // the command may create the database
 }
 
-// configured adds the flags. Without flags and configuration the command fails, because
-// an operator's command must not change the wrong database.
+// configured adds the flags of the location to a command. Without flags and configuration the
+// command fails, because an operator's command must not change the wrong database.
 func configured(c *cobra.Command) *location {
 	l := &location{flags: c.PersistentFlags()}
 	l.flags.StringVar(&l.config, "config", "", configUsage)
@@ -38,7 +38,7 @@ func configured(c *cobra.Command) *location {
 // configUsage describes the flag that names the configuration file.
 const configUsage = "read the configuration from `FILE` (YAML); variables KOBO_… are stronger"
 
-// configuredOrDev adds the same flags. Without flags and configuration the
+// configuredOrDev adds the same flags as configured. Without flags and configuration the
 // command uses the folder of kobo dev.
 func configuredOrDev(c *cobra.Command) *location {
 	l := configured(c)
@@ -47,8 +47,8 @@ func configuredOrDev(c *cobra.Command) *location {
 	return l
 }
 
-// load returns the configuration of the program that uses the database. Only the settings of
-// the database must be valid.
+// load returns the configuration for a command that only needs the database. It checks only
+// the settings of the database.
 func (l *location) load() (app.Config, error) {
 	cfg, err := l.read()
 	if err := cfg.CheckDatabase(err); err != nil {
@@ -57,7 +57,7 @@ func (l *location) load() (app.Config, error) {
 	return cfg, l.mustExist(cfg)
 }
 
-// read reads the settings. It checks the flags, and leaves the settings to the caller.
+// read reads the settings. It checks the flags, but the caller must check the settings.
 func (l *location) read() (app.Config, error) {
 	for _, name := range []string{"config", "data", "database"} {
 		if f := l.flags.Lookup(name); f.Changed && f.Value.String() == "" {
@@ -70,7 +70,7 @@ func (l *location) read() (app.Config, error) {
 	return l.choose()
 }
 
-// mustExist looks for a SQLite file, because SQLite creates a file that is missing.
+// mustExist fails if the SQLite file is missing, because SQLite would create an empty file.
 func (l *location) mustExist(cfg app.Config) error {
 	path, lite := db.SQLitePath(cfg.Database)
 	if l.mayBeMissing || !lite {
@@ -91,7 +91,7 @@ func (l *location) choose() (app.Config, error) {
 	if l.database != "" {
 		cfg.Database = l.database
 		if dev, err := l.dev(l.fallback); wrong == nil && bare && l.fallback != "" && err == nil {
-			return dev, nil // the master key is that of kobo dev
+			return dev, nil // the folder of kobo dev has the master key
 		}
 	}
 	switch {
@@ -104,7 +104,7 @@ func (l *location) choose() (app.Config, error) {
 	return cfg, errors.Join(wrong, fmt.Errorf("%w; --database names one, and --data the folder of a kobo dev", app.ErrNoDatabase))
 }
 
-// dev returns the configuration of a kobo dev. The folder holds the master key for
+// dev returns the configuration of kobo dev for a folder. The folder holds the master key for
 // every kind of database.
 func (l *location) dev(folder string) (app.Config, error) {
 	cfg := app.DevConfig(folder, l.database)
@@ -117,8 +117,8 @@ func (l *location) dev(folder string) (app.Config, error) {
 	return cfg, nil
 }
 
-// withDatabase runs do with the database only. So the command works even if the program
-// cannot start.
+// withDatabase returns a command function that opens only the database, and then runs do. So
+// the command works even if the rest of the program cannot start.
 func (l *location) withDatabase(do func(c *cobra.Command, d *db.DB, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		cfg, err := l.load()
@@ -134,13 +134,14 @@ func (l *location) withDatabase(do func(c *cobra.Command, d *db.DB, args []strin
 	}
 }
 
-// action is the work of a command with an open program.
+// action is what a command does after the program is open.
 type action func(c *cobra.Command, a *app.App, args []string) error
 
-// adder adds a command that runs an action.
+// adder is a function that adds a command which runs an action.
 type adder func(use, short string, args int, do action) *cobra.Command
 
-// commandsOf adds commands below parent. They share the flags of the location.
+// commandsOf returns a function that adds commands below parent. The commands share the flags
+// of the location.
 func commandsOf(parent *cobra.Command) adder {
 	l := configured(parent)
 	return func(use, short string, args int, do action) *cobra.Command {
@@ -150,7 +151,7 @@ func commandsOf(parent *cobra.Command) adder {
 	}
 }
 
-// open opens the program with its log on standard error.
+// open opens the program. The program logs to standard error.
 func open(ctx context.Context, cfg app.Config) (*app.App, *slog.Logger, error) {
 	log, err := app.NewLogger(os.Stderr, cfg.Log)
 	if err != nil {
@@ -160,7 +161,8 @@ func open(ctx context.Context, cfg app.Config) (*app.App, *slog.Logger, error) {
 	return a, log, err
 }
 
-// run opens the program without serving requests, and runs an action with it.
+// run returns a command function that opens the program and runs an action. The program does
+// not serve requests.
 func (l *location) run(do action) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		cfg, err := l.read()

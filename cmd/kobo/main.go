@@ -1,4 +1,4 @@
-// Command kobo is Kobo: a Wallet-as-a-Service backend in one program.
+// Command kobo runs Kobo, a Wallet-as-a-Service backend in one program.
 package main
 
 import (
@@ -22,8 +22,8 @@ func main() {
 	}
 }
 
-// untilSignal returns a context that ends with the first signal to stop. The second
-// signal ends the program at once.
+// untilSignal returns a context that ends with the first signal to stop. The second signal
+// ends the program immediately.
 func untilSignal() context.Context {
 	ctx, stop := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)

@@ -17,7 +17,7 @@ import (
 
 // local returns the operator of this command, for the audit log.
 func local() operator.Operator {
-	// Look the name up by number: anybody can set a name in the environment.
+	// Look the name up by the user ID, because any user can set a name in the environment.
 	if uid := os.Getuid(); uid >= 0 {
 		if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
 			return operator.Local(u.Username)

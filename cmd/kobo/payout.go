@@ -38,7 +38,8 @@ midnight in Lagos. Payouts of today already count.`
 	return c
 }
 
-// nowOrHistory shows the present values, or with --history all values so far.
+// nowOrHistory returns an action that shows the present values. With --history, the action
+// shows all values so far.
 func nowOrHistory(now, history action) action {
 	return ofCompany(func(c *cobra.Command, a *app.App, args []string) error {
 		if flagOf(c, "history") == "true" {
@@ -83,8 +84,8 @@ func setFees(c *cobra.Command, a *app.App, args []string) error {
 	return a.Payouts.SetFees(c.Context(), local(), args[0], schedule)
 }
 
-// band reads FROM:FLAT:PERCENT:CAP. A percentage has two decimals, like naira, so
-// its hundredths are basis points.
+// band parses FROM:FLAT:PERCENT:CAP. A percentage has two decimals, like an amount in naira.
+// So money.Parse returns the percentage in basis points, as it returns naira in kobo.
 func band(text string) (payout.Band, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 4 {
@@ -100,7 +101,7 @@ func band(text string) (payout.Band, error) {
 	return payout.Band{From: n[0], Flat: n[1], BasisPoints: int64(n[2]), Cap: n[3]}, nil
 }
 
-// accountIn returns the settlement account of a limit; 0 is the whole company.
+// accountIn returns the settlement account that a limit is for. 0 means the whole company.
 func accountIn(text string) (int64, error) {
 	if text == "all" {
 		return 0, nil
@@ -112,7 +113,7 @@ func accountIn(text string) (int64, error) {
 	return n, nil
 }
 
-// accountOrAll returns the text that accountIn reads.
+// accountOrAll returns the text for a settlement account that accountIn can read again.
 func accountOrAll(settlementID int64) string {
 	if settlementID == 0 {
 		return "all"
@@ -138,7 +139,7 @@ func showLimits(c *cobra.Command, a *app.App, args []string) error {
 	})
 }
 
-// instant returns a time as text; the zero time is never.
+// instant returns a time as text. For the zero time it returns "never".
 func instant(t time.Time) string {
 	if t.IsZero() {
 		return "never"

@@ -20,11 +20,11 @@ func done(c *cobra.Command, err error, format string, args ...any) error {
 	return err
 }
 
-// table is text in columns. Flush writes it.
+// table prints text in columns. Flush writes the table.
 type table struct{ *tabwriter.Writer }
 
-// newTable begins a table. The heading names the columns with spaces in between. An
-// underscore is a space within a name.
+// newTable begins a table. The heading holds the names of the columns, separated by spaces. An
+// underscore in a name is printed as a space.
 func newTable(out io.Writer, heading string) table {
 	t := table{tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)}
 	if heading != "" {
@@ -41,7 +41,7 @@ func (t table) row(cells ...any) {
 	fmt.Fprintln(t, strings.Join(texts, "\t"))
 }
 
-// printList prints a list as a table, unless the list could not be read.
+// printList prints a list as a table. If the list could not be read, printList returns err.
 func printList[T any](c *cobra.Command, heading string, list []T, err error, row func(T) []any) error {
 	if err != nil {
 		return err
@@ -53,10 +53,10 @@ func printList[T any](c *cobra.Command, heading string, list []T, err error, row
 	return t.Flush()
 }
 
-// pages reads a page of a list that a filter narrows.
+// pages is a function that reads one page of a filtered list, and the total count.
 type pages[F, T any] func(ctx context.Context, filter F, limit, offset int) ([]T, int64, error)
 
-// printAll prints a list that is read page by page.
+// printAll reads a list page by page, and prints it as one table.
 func printAll[F, T any](c *cobra.Command, heading string, filter F, read pages[F, T], row func(T) []any) error {
 	const page = 500
 	t := newTable(c.OutOrStdout(), heading)
@@ -74,7 +74,7 @@ func printAll[F, T any](c *cobra.Command, heading string, filter F, read pages[F
 	}
 }
 
-// nairaIn returns an amount of an argument.
+// nairaIn returns the amount in naira that an argument of the command line contains.
 func nairaIn(text string) (money.Kobo, error) {
 	amount, err := money.Parse(text)
 	if err != nil {

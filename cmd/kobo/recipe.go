@@ -14,8 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/nuban"
 )
 
-// script runs the steps of a recipe. It keeps the first error. After an error the
-// steps do nothing.
+// script runs the steps of a recipe. After the first error it skips all further steps, and the
+// field err stores the error.
 type script struct {
 	*developer
 	ctx context.Context
@@ -30,7 +30,7 @@ func (s *script) step(do func() error) {
 
 func (s *script) fail(text string) { s.step(func() error { return errors.New(text) }) }
 
-// call calls the API as the company.
+// call sends a request to the API as the company.
 func (s *script) call(method, path string, body, data any) {
 	s.step(func() error { return s.api(s.ctx, method, "/api/v1/"+path, body, data) })
 }
@@ -38,8 +38,8 @@ func (s *script) call(method, path string, body, data any) {
 func (s *script) get(path string, data any)        { s.call(http.MethodGet, path, nil, data) }
 func (s *script) post(path string, body, data any) { s.call(http.MethodPost, path, body, data) }
 
-// order posts an order of money. With an ending other than 10 the provider may refuse
-// the order, which is no error.
+// order posts an order that moves money, such as a purchase. If the ending is not 10, the
+// provider may refuse the order, and order does not treat the refusal as an error.
 func (s *script) order(ending, path string, body any) {
 	s.step(func() error {
 		err := s.api(s.ctx, http.MethodPost, "/api/v1/"+path, body, nil)
@@ -51,7 +51,7 @@ func (s *script) order(ending, path string, body any) {
 	})
 }
 
-// operate calls the operators' API with the admin key of the credentials.
+// operate sends a request to the operators' API with the admin key of the credentials.
 func (s *script) operate(path string, body, data any) {
 	if s.AdminKey == "" {
 		s.fail("the credentials hold no admin key")
@@ -62,7 +62,7 @@ func (s *script) operate(path string, body, data any) {
 	})
 }
 
-// simulate controls the simulated providers. Only a sandbox answers.
+// simulate sends a request to the simulated providers. Only a sandbox has this API.
 func (s *script) simulate(path string, body, answer any) {
 	var with []string
 	if s.SandboxToken != "" {
@@ -75,7 +75,7 @@ func (s *script) advance(by string) {
 	s.simulate("clock", map[string]string{"advance": by}, nil)
 }
 
-// credit simulates a payment into an account.
+// credit simulates an incoming payment to an account.
 func (s *script) credit(account string, naira int) {
 	s.simulate("credit", map[string]any{
 		"accountNumber": account, "amount": naira, "senderName": "BOLA SAMPLE", "narration": "kobo trigger",
@@ -84,7 +84,7 @@ func (s *script) credit(account string, naira int) {
 
 func paidIn(s *script) { s.credit(s.SettlementAccountNumber, 500) }
 
-// buy buys the first data bundle for a phone number with this ending.
+// buy returns a recipe that buys the first data bundle for a phone number with this ending.
 func buy(ending string) recipe {
 	type service struct{ ServiceID, ServiceName string }
 	return func(s *script) {
@@ -133,7 +133,7 @@ func (s *script) pay(ending string) string {
 	return checked.Data.ID
 }
 
-// beneficiary returns an account number of a bank, with this ending.
+// beneficiary returns a valid account number of a bank, with this ending.
 func (s *script) beneficiary(bank, ending string) string {
 	for serial := int64(12_345_670); serial < 12_345_670+10_000; serial++ {
 		number, err := nuban.Make(bank, serial)
@@ -147,12 +147,13 @@ func (s *script) beneficiary(bank, ending string) string {
 
 func payOut(ending string) recipe { return func(s *script) { s.pay(ending) } }
 
-// payOutAndBack sends a payout that the other bank returns.
+// payOutAndBack sends a payout that the beneficiary's bank returns later.
 func payOutAndBack(s *script) {
 	s.simulate("reverse", map[string]string{"reference": s.pay("10")}, nil)
 }
 
-// virtualAccount creates a virtual account. Its payment comes in time, late, or never.
+// virtualAccount returns a recipe that creates a virtual account. The payment into the account
+// comes in time, comes late, or never comes.
 func virtualAccount(inTime, late bool) recipe {
 	return func(s *script) {
 		var v struct{ AccountNumber string }
@@ -168,7 +169,8 @@ func virtualAccount(inTime, late bool) recipe {
 	}
 }
 
-// customer creates a customer with an address, which cards need, and returns its id.
+// customer creates a customer and returns its id. The customer has an address, because a card
+// needs an address.
 func (s *script) customer() string {
 	var c struct{ ID string }
 	n := digits()
@@ -202,7 +204,8 @@ func (s *script) card() string {
 	return c.CardID
 }
 
-// fundCard puts money on a new card. The last digits of the amount choose the story.
+// fundCard returns a recipe that puts money on a new card. The last two digits of the amount
+// choose what the sandbox does.
 func fundCard(naira int) recipe {
 	ending := strconv.Itoa(naira % 100)
 	if ending == "0" {
@@ -213,8 +216,9 @@ func fundCard(naira int) recipe {
 	}
 }
 
-// onChain moves a coin to or from a new address. The chain may drop a transaction
-// without confirmation. Kobo looks for a dropped one several times before it gives up.
+// onChain returns a recipe that moves a coin to or from a new address. If dropped is true, the
+// chain drops the transaction without confirmation. Kobo looks for a dropped transaction
+// several times before it gives up.
 func onChain(move string, confirmed, dropped bool) recipe {
 	return func(s *script) {
 		var networks []struct{ ID, NativeAsset string }
@@ -239,8 +243,8 @@ func onChain(move string, confirmed, dropped bool) recipe {
 	}
 }
 
-// lowBalance sets the alert to the balance, and buys something. Then it restores the
-// earlier alert.
+// lowBalance sets the low-balance alert to the present balance, and buys something, which
+// triggers the alert. Then lowBalance restores the earlier alert.
 func lowBalance(s *script) {
 	type account struct {
 		ID                  int64
@@ -263,10 +267,10 @@ func lowBalance(s *script) {
 	s.post(alert, map[string]any{"lowBalance": before}, nil)
 }
 
-// kybChanged is the one kind that cannot happen to the development company.
+// kybChanged is the only event that cannot happen to the development company, which stays approved.
 const kybChanged = "kyb.changed"
 
-// newcomer creates a company, and goes on as that company.
+// newcomer creates a company, and runs the further steps as that company.
 func (s *script) newcomer() {
 	var made struct{ Reference, APIKey string }
 	s.operate("companies", map[string]string{"name": "Kobo Trigger"}, &made)
@@ -274,7 +278,8 @@ func (s *script) newcomer() {
 	s.Reference, s.APIKey = made.Reference, made.APIKey
 }
 
-// takeOn verifies the company as an operator. Each step is an event.
+// takeOn approves the company in the way an operator does: it sets each KYB status, and then
+// switches the company live. Each step causes an event.
 func takeOn(s *script) {
 	for _, status := range []string{"IN_PROGRESS", "SUBMITTED", "APPROVED"} {
 		s.operate("companies/"+s.Reference+"/kyb", map[string]string{"status": status}, nil)
@@ -282,7 +287,7 @@ func takeOn(s *script) {
 	s.operate("companies/"+s.Reference+"/live", map[string]bool{"live": true}, nil)
 }
 
-// kyc verifies a signatory, and returns the id of the record.
+// kyc verifies a signatory, and returns the id of the KYC record.
 func (s *script) kyc() string {
 	var session struct {
 		SessionID string `json:"session_id"`
@@ -297,8 +302,8 @@ func (s *script) kyc() string {
 
 func corporateAccount(s *script) { s.openCorporate("RC"+digits(), "ada@example.com") }
 
-// heldAccount requests the account of one registration number twice, with another
-// e-mail address.
+// heldAccount requests the account of one registration number twice. The second request has a
+// different e-mail address.
 func heldAccount(s *script) {
 	registration := "RC" + digits()
 	s.openCorporate(registration, "ada@example.com")
@@ -311,8 +316,8 @@ func (s *script) openCorporate(registration, email string) {
 	}, nil)
 }
 
-// failingWebhook gives the company an endpoint that does not answer, and lets three
-// days pass. They begin with the first attempt.
+// failingWebhook gives the company an endpoint that does not respond. After the first failed
+// attempt, it moves the sandbox's clock ahead by three days.
 func failingWebhook(s *script) {
 	var made struct{ ID string }
 	s.post("webhooks", map[string]any{
@@ -325,13 +330,13 @@ func failingWebhook(s *script) {
 	s.call(http.MethodDelete, "webhooks/"+made.ID, nil, nil)
 }
 
-// hook is an endpoint as the API shows it.
+// hook is a webhook endpoint as the API shows it.
 type hook struct {
 	Status       string
 	FailingSince *string
 }
 
-// until waits until an endpoint has the wanted state, for 30 seconds at most.
+// until polls a webhook endpoint until it has the wanted state, for at most 30 seconds.
 func (s *script) until(hookID string, is func(hook) bool) {
 	ctx, cancel := context.WithTimeout(s.ctx, 30*time.Second)
 	defer cancel()

@@ -59,7 +59,7 @@ func reconcile(c *cobra.Command, a *app.App, days int) error {
 	return nil
 }
 
-// earlier returns the cases of open breaks that these comparisons did not find.
+// earlier returns the open cases of breaks that these comparisons did not find.
 func earlier(open []operation.Case, compared []report.Reconciliation) []operation.Case {
 	found := map[string]bool{}
 	for _, r := range compared {
@@ -94,7 +94,7 @@ func printBreaks(out io.Writer, r report.Reconciliation) {
 	}
 }
 
-// became describes the state of a case in one line.
+// became returns the state of a case as one line of text.
 func became(c operation.Case) string {
 	switch {
 	case c.State == operation.Resolved:

@@ -19,8 +19,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// The command prints each break with the id of its case, for kobo case show, and with
-// the state of the case.
+// The command prints each break with the id and the state of its case. An operator needs the id
+// for kobo case show.
 func TestBreaksArePrintedWithTheirCases(t *testing.T) {
 	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	one := func(c operation.Case) report.Break {
@@ -43,7 +43,7 @@ func TestBreaksArePrintedWithTheirCases(t *testing.T) {
 	}
 }
 
-// reconciled runs kobo reconcile beside a serving program, and returns output and error.
+// reconciled runs kobo reconcile while the program serves, and returns the output and the error.
 func reconciled(t *testing.T, p *apptest.Program) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -91,14 +91,15 @@ func TestAnOldBreakFailsReconcileUntilItIsDecided(t *testing.T) {
 	}
 }
 
-// mute is a biller that never knows the outcome of a sale.
+// mute is a biller that never reports the outcome of a sale.
 type mute struct{ provider.Biller }
 
 func (mute) Pay(context.Context, provider.Purchase) provider.Answer { return provider.Answer{} }
 
 func (mute) Requery(context.Context, string, time.Time) provider.Answer { return provider.Answer{} }
 
-// The command lists stuck money with a case, even if no requery has opened one.
+// The command lists money that is stuck in clearing with a case, even if no requery has opened
+// a case.
 func TestStuckMoneyIsListedWithItsCase(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

@@ -47,8 +47,8 @@ A complete file for live mode is in [operating/live.md](operating/live.md).
 
 const sharedFlags = "Every command that opens a database takes these flags. `kobo serve` takes `--config` alone."
 
-// others are the variables that are not settings of Kobo. The OpenTelemetry
-// specification gives them their meaning.
+// others are the environment variables that are not settings of Kobo. The OpenTelemetry
+// specification defines their meaning.
 var others = [][2]string{
 	{"OTEL_EXPORTER_OTLP_ENDPOINT", "Address of a collector, if `traces` is not set. Spans go to `/v1/traces` below the address."},
 	{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "Address for spans, if `traces` is not set. Kobo takes the address as it is."},
@@ -65,7 +65,7 @@ var others = [][2]string{
 	{"OTEL_PROPAGATORS", "Has no effect."},
 }
 
-// The page is what the configuration types, the variables above and the commands say.
+// The page matches the configuration types, the variables above and the commands.
 func TestTheSettingsPageIsCurrent(t *testing.T) {
 	page := filepath.Join("..", "..", "docs", "settings.md")
 	want := settingsPage(t)
@@ -79,7 +79,7 @@ func TestTheSettingsPageIsCurrent(t *testing.T) {
 	}
 }
 
-// Production code reads no variable that the page does not name.
+// The page names every environment variable that production code reads.
 func TestTheSettingsPageNamesEveryVariable(t *testing.T) {
 	page := settingsPage(t)
 	variable := regexp.MustCompile(`"((?:KOBO|OTEL)_[A-Z_]*[A-Z])"`)
@@ -135,7 +135,7 @@ func settingsPage(t *testing.T) string {
 	return b.String()
 }
 
-// settingGroup writes the settings of a struct, and then its groups.
+// settingGroup writes the settings of a struct, and then the settings of its nested structs.
 func settingGroup(t *testing.T, b *strings.Builder, comments map[string]string, prefix string, v reflect.Value) {
 	t.Helper()
 	name := v.Type().Name()
@@ -168,7 +168,7 @@ func settingGroup(t *testing.T, b *strings.Builder, comments map[string]string, 
 	}
 }
 
-// described returns a value's type in a word, and its default.
+// described returns the type of a setting in one word, and the default of the setting.
 func described(v reflect.Value) (kind, usual string) {
 	switch value := v.Interface().(type) {
 	case secret.Text:
@@ -189,7 +189,7 @@ func described(v reflect.Value) (kind, usual string) {
 	return kind, usual
 }
 
-// commentsOf returns the comments of a package's structs, and of their fields.
+// commentsOf returns the comments of a package's structs and of the structs' fields, by name.
 func commentsOf(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
@@ -230,8 +230,8 @@ func commentsOf(t *testing.T, folder string) map[string]string {
 	return out
 }
 
-// commands writes a line for each command that does something, and for each of its
-// flags that are not shared.
+// commands writes one line for each command that can run. For each such command it also writes
+// one line for each flag that is not shared.
 func commands(b, flags *strings.Builder, c *cobra.Command, shared *pflag.FlagSet) {
 	for _, one := range c.Commands() {
 		commands(b, flags, one, shared)
@@ -255,8 +255,8 @@ func commands(b, flags *strings.Builder, c *cobra.Command, shared *pflag.FlagSet
 
 func escaped(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
-// The configuration of docs/operating/live.md has every setting but those that
-// live mode does not need, and a program opens with it.
+// The configuration of docs/operating/live.md has every setting, except those that live mode
+// does not need. A program opens with this configuration.
 func TestTheLiveConfigurationWorks(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "operating", "live.md"))
 	if err != nil {

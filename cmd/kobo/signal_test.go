@@ -18,10 +18,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// serving starts kobo serve in sandbox mode, and returns its address.
+// serving starts kobo serve in sandbox mode, and returns the process and its base URL.
 func serving(t *testing.T, settings ...string) (c *exec.Cmd, base string) {
 	t.Helper()
-	c = exec.CommandContext(t.Context(), "kobo", "serve") // TestMain has put it into the path
+	c = exec.CommandContext(t.Context(), "kobo", "serve") // TestMain has put kobo into the PATH
 	c.Env = append(os.Environ(), "KOBO_MODE=sandbox", "KOBO_LISTEN=127.0.0.1:0", "KOBO_DATA="+t.TempDir(),
 		"KOBO_DATABASE="+dbtest.URL(t, db.SQLite), "KOBO_MASTER_KEY="+secret.Generate())
 	c.Env = append(c.Env, settings...)
@@ -36,7 +36,7 @@ func serving(t *testing.T, settings ...string) (c *exec.Cmd, base string) {
 	for lines.Scan() {
 		var said struct{ Msg, Address string }
 		if json.Unmarshal(lines.Bytes(), &said) == nil && said.Msg == "listening" {
-			go func() { _, _ = io.Copy(io.Discard, log) }() // or it would wait for a reader
+			go func() { _, _ = io.Copy(io.Discard, log) }() // otherwise the program would block when the pipe is full
 			return c, "http://" + said.Address
 		}
 	}
@@ -44,7 +44,7 @@ func serving(t *testing.T, settings ...string) (c *exec.Cmd, base string) {
 	return nil, ""
 }
 
-// answers waits until /readyz has this status, and returns the answer.
+// answers waits until /readyz responds with this status, and returns the response.
 func answers(t *testing.T, base string, want int) *http.Response {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -72,8 +72,8 @@ func answers(t *testing.T, base string, want int) *http.Response {
 	}
 }
 
-// The first signal makes a program drain. The second signal ends it at once, without
-// the rest of ten minutes.
+// After the first signal, the program may complete its requests, here for up to ten minutes. The
+// second signal ends the program immediately.
 func TestASecondSignalEndsTheProgramAtOnce(t *testing.T) {
 	c, base := serving(t, "KOBO_SERVE_DRAIN=10m")
 	answers(t, base, http.StatusOK)

@@ -42,7 +42,7 @@ command creates the company with the admin key of the credentials.`,
 	return c
 }
 
-// triggers returns the kinds of events, with a line for each family.
+// triggers returns all kinds of events as text, with one line for each family, such as vtu.
 func triggers() string {
 	var lines []string
 	family := ""
@@ -57,12 +57,12 @@ func triggers() string {
 	return strings.Join(lines, "\n")
 }
 
-// completeKinds lists the kinds for the completion of a shell.
+// completeKinds returns the kinds of events that a shell can complete.
 func completeKinds(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return slices.Sorted(maps.Keys(recipes)), cobra.ShellCompDirectiveNoFileComp
 }
 
-// trigger causes an event and returns the event.
+// trigger causes an event of a kind, and returns that event.
 func (d *developer) trigger(ctx context.Context, kind string) (told, error) {
 	do, known := recipes[kind]
 	if !known {
@@ -80,7 +80,7 @@ func (d *developer) trigger(ctx context.Context, kind string) (told, error) {
 	return s.await(ctx, kind, after)
 }
 
-// await waits for the first event of a kind after a number, for 30 seconds at most.
+// await returns the first event of a kind after a number. It waits for at most 30 seconds.
 func (d *developer) await(ctx context.Context, kind string, after int64) (told, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -100,11 +100,11 @@ func (d *developer) await(ctx context.Context, kind string, after int64) (told, 
 	}
 }
 
-// recipe causes an event.
+// recipe is a function that causes an event.
 type recipe func(s *script)
 
-// recipes has a recipe for each kind of event. The last digits of a number choose
-// the story of the sandbox (docs/sandbox.md).
+// recipes has a recipe for each kind of event. The last digits of a phone number, an account
+// number or an amount choose what the sandbox does (docs/sandbox.md).
 var recipes = map[string]recipe{
 	"vtu.pending":                  buy("10"),
 	"vtu.success":                  buy("10"),

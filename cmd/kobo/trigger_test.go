@@ -56,7 +56,7 @@ func TestTriggerCausesEveryKindOfEvent(t *testing.T) {
 	}
 }
 
-// Without an admin key kobo trigger can cause all events but those of operators.
+// Without an admin key, kobo trigger can cause all events except those of operators.
 func TestTriggerNeedsAnAdminKeyForEventsOfOperators(t *testing.T) {
 	p := apptest.Start(t, dbtest.Dialects[0])
 	d := &developer{Credentials: p.Credentials, http: http.DefaultClient}
@@ -69,9 +69,9 @@ func TestTriggerNeedsAnAdminKeyForEventsOfOperators(t *testing.T) {
 	}
 }
 
-// gets are the paths that show the subject of an event, by its kind, with the field
-// of the data that names the subject. A path without a place for the name is a list.
-// The subjects of other kinds have changed since, or cannot be read (docs/contract.md).
+// gets has, for each kind of event, the path that shows the event's subject. The second text
+// is the field of the event's data that names the subject. A path without %s is a list. The
+// subjects of missing kinds have changed since, or cannot be read (docs/contract.md).
 var gets = map[string][2]string{
 	"vtu.success":                 {"/api/v1/vtu/transaction/%s", "transactionId"},
 	"vtu.failed":                  {"/api/v1/vtu/transaction/%s", "transactionId"},
@@ -89,13 +89,13 @@ var gets = map[string][2]string{
 	"crypto.deposit_failed":       {"/api/v1/crypto/history"},
 	"crypto.withdrawal_completed": {"/api/v1/crypto/history"},
 	"crypto.withdrawal_failed":    {"/api/v1/crypto/history"},
-	// These events carry all that GET shows, and more.
+	// The data of these events has everything that GET shows, and more.
 	"virtual_account.success":      {"/api/v1/virtual-account/%s", "virtual_trx_id"},
 	"virtual_account.failed":       {"/api/v1/virtual-account/%s", "virtual_trx_id"},
 	"virtual_account.late_payment": {"/api/v1/virtual-account/%s", "virtual_trx_id"},
 }
 
-// shown compares the data of an event with the answer of GET, byte for byte.
+// shown checks that the data of an event equals the response of GET, byte for byte.
 func shown(t *testing.T, d *developer, e told) {
 	t.Helper()
 	get, there := gets[e.Event]

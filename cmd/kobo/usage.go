@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// The exit codes: 0 if all is well, 1 if the command failed or found a fault, and 2
-// if the command line is not valid.
+// The exit code is 0 if all is well. It is 1 if the command failed or found a fault, and 2 if the
+// command line is not valid.
 const (
 	failed  = 1
 	misused = 2
@@ -36,8 +36,9 @@ func codeOf(err error) int {
 	return failed
 }
 
-// said returns an error as one line. Only an error in the command line may have several lines.
-// The kind of a plain fault is for programs, so said leaves it out.
+// said returns the text that the terminal shows for an error, in one line. Only errors in the
+// command line or in the configuration may have several lines. The kind of a fault is for
+// programs, so said leaves out the kind of a plain fault.
 func said(err error) string {
 	text := err.Error()
 	if u := (usage{}); errors.As(err, &u) {
@@ -58,8 +59,8 @@ func said(err error) string {
 	return strings.ReplaceAll(strings.Join(lines, "; "), ":; ", ": ")
 }
 
-// strict makes a command and its subcommands refuse a wrong command line. Without
-// strict, Cobra prints the help of a group and reports success.
+// strict makes a command and its subcommands refuse an invalid command line. Without strict,
+// Cobra prints the help of a command that only has subcommands, and reports success.
 func strict(c *cobra.Command) {
 	if args := c.Args; args != nil {
 		c.Args = func(c *cobra.Command, given []string) error {
@@ -78,8 +79,8 @@ func strict(c *cobra.Command) {
 	}
 }
 
-// texts refuses bytes that are not text, and control characters, which would break
-// the lines of a list. The operators' API refuses the same.
+// texts returns an error if an argument or a flag has bytes that are not text. It also refuses
+// control characters, which would break the lines of a list. The operators' API does the same.
 func texts(c *cobra.Command, given []string) (err error) {
 	check := func(what, text string) {
 		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
@@ -96,7 +97,8 @@ func texts(c *cobra.Command, given []string) (err error) {
 // group marks a command that only has subcommands.
 const group = "group"
 
-// lost explains a missing or unknown subcommand.
+// lost returns an error that explains a missing or unknown subcommand. The command kobo
+// without a subcommand prints the help.
 func lost(c *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0 && !c.HasParent():

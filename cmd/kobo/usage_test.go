@@ -24,7 +24,7 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("%v: %d, want %d", err, got, want)
 		}
 	}
-	// The parser refuses these, before a command runs.
+	// The parser refuses these command lines before a command runs.
 	for _, args := range [][]string{
 		{"nonsense"},
 		{"company"},
@@ -46,7 +46,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// One run prints all errors of a configuration, one in each line.
+// One run prints all errors of a configuration, each error on one line.
 func TestAllErrorsOfAConfigurationArePrinted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kobo.yaml")
 	text := "databse: x\nwindow: soon\nlog: {level: loud}\ntraces: collector\njobs: {workers: many}\nsafehaven: {base_url: 'http://x'}\n"
@@ -80,8 +80,8 @@ func TestAllErrorsOfAConfigurationArePrinted(t *testing.T) {
 	}
 }
 
-// wrongEverywhere has at least one error in each group of settings. Those that
-// follow are the lines that it must give, and no other.
+// wrongEverywhere is a configuration with at least one error in each group of settings. The
+// program must print exactly the lines of wrongLines.
 const wrongEverywhere = `
 listen: nowhere
 database: mysql://x
@@ -122,8 +122,8 @@ var wrongLines = []string{
 	"sudo: the Authorization header", "tatum: the HMAC secret", "tatum: the provider's base URL",
 }
 
-// The first run prints each error of each group, for serve and for a command that
-// works on a database.
+// The first run prints each error of each group. This is true for serve, and for a command
+// that works on a database.
 func TestTheErrorsOfAllGroupsArePrinted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kobo.yaml")
 	if err := os.WriteFile(file, []byte(wrongEverywhere), 0o600); err != nil {
@@ -150,7 +150,7 @@ func TestTheErrorsOfAllGroupsArePrinted(t *testing.T) {
 	}
 }
 
-// Without a database the commands print the other errors too, and how to name one.
+// Without a database, the commands also print the other errors, and how to name a database.
 func TestAMissingDatabaseHidesNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kobo.yaml")
 	if err := os.WriteFile(file, []byte("mode: sandbox\nepoch: 1\nlog: {level: loud}\n"), 0o600); err != nil {
@@ -158,7 +158,7 @@ func TestAMissingDatabaseHidesNothing(t *testing.T) {
 	}
 	for command, lines := range map[string][]string{
 		"company list": {"no setting \"epoch\"", "--database names one", "log.level must be", "master_key or master_key_file"},
-		"migrate":      {"no setting \"epoch\"", "--database names one"}, // it needs the database alone
+		"migrate":      {"no setting \"epoch\"", "--database names one"}, // migrate needs only the database
 	} {
 		c := root()
 		c.SetArgs(append(strings.Fields(command), "--config", file))

@@ -58,7 +58,7 @@ func verify(c *cobra.Command, d *db.DB, _ []string) error {
 			fmt.Fprintln(c.OutOrStdout(), w)
 			wrong = true
 		}
-		_ = bar.Add(1) // a failure to draw does no harm
+		_ = bar.Add(1) // if the progress bar cannot be drawn, the check goes on
 	}
 	_ = bar.Finish()
 	if wrong {

@@ -13,7 +13,7 @@ import (
 // release is the version of a release build: -ldflags "-X main.release=1.2.3".
 var release = ""
 
-// version returns the release, or the commit of the build.
+// version returns the release, or the commit of the build if the build has no release.
 func version() string {
 	if release != "" {
 		return release

@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// BenchmarkAWrongKey measures the cost of a guessed API key. Every guess is checked,
-// however many have failed before.
+// BenchmarkAWrongKey measures the cost of a guessed API key. Kobo checks every guess, however
+// many guesses have failed before.
 func BenchmarkAWrongKey(b *testing.B) {
 	dbtest.Each(b, func(b *testing.B, d *db.DB) {
 		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))

@@ -1,13 +1,14 @@
-// Package company knows the businesses that use Kobo, their business verification
-// (KYB), and their API keys, tokens and transaction PINs.
+// Package company manages the businesses that use Kobo, their business verification (KYB), and
+// their API keys, tokens and transaction PINs.
 //
-// A company has a reference and one or more API keys. It exchanges a key for
-// two tokens: an access token for fifteen minutes of requests, and a refresh
-// token for further access tokens. The gate checks every request: the company must be
-// live, with approved KYB. Payouts also need the company's four-digit transaction PIN.
+// A company has a reference and one or more API keys. It exchanges a key for two tokens. The
+// access token authenticates requests for fifteen minutes. The company exchanges the refresh
+// token for further access tokens. Before each request, Kobo checks that the company is live,
+// with an accepted KYB state (the gate). Payouts also need the company's four-digit transaction
+// PIN.
 //
-// Kobo stores only keyed hashes of keys and PINs. The hashing key comes from the
-// master key and is not in the database.
+// Kobo stores only keyed hashes of keys and PINs. The hashing key comes from the master key and
+// is not in the database.
 package company
 
 import (
@@ -36,8 +37,8 @@ type Company struct {
 	UpdatedAt time.Time `db:"updated_at,changes"`
 }
 
-// Actor is the operator who orders a change. Audit appends a line to the audit log, in
-// the commit of the change. Details hold nothing secret.
+// Actor is the operator who makes a change. Audit appends a line to the audit log, in the commit
+// of the change. Details must contain no secret.
 type Actor interface {
 	Audit(u *ledger.Unit, action, subject string, details map[string]string, at time.Time)
 }
@@ -52,7 +53,7 @@ type Service struct {
 	gate   *otter.Cache[string, Company]
 }
 
-// New returns the service on a database and its ledger.
+// New returns the service for a database and its ledger.
 func New(d *db.DB, book *ledger.Book, keys *secret.Keyring, clk clock.Clock) *Service {
 	return &Service{
 		db: d, book: book, keys: keys, signer: keys.Signer("token"), clock: clk, gate: newGate(clk),
@@ -61,8 +62,8 @@ func New(d *db.DB, book *ledger.Book, keys *secret.Keyring, clk clock.Clock) *Se
 
 var errNoCompany = fault.New(fault.Missing, "Company not found")
 
-// Create adds a company: not verified, not live, with its first API key. Kobo shows
-// the key only here.
+// Create adds a company with its first API key. The company is neither verified nor live. Kobo
+// never shows the key again.
 func (s *Service) Create(ctx context.Context, by Actor, name string) (Company, secret.Text, error) {
 	name = text.Trim(name)
 	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
@@ -81,7 +82,8 @@ func (s *Service) Create(ctx context.Context, by Actor, name string) (Company, s
 	return c, apiKey, nil
 }
 
-// explain turns the ledger's refusal of an unknown company into a fault.
+// explain returns errNoCompany if the ledger refused a unit because the company is unknown. It
+// returns any other error unchanged.
 func explain(err error) error {
 	if ledger.Is(err, ledger.NoCompany) {
 		return errNoCompany

@@ -43,7 +43,7 @@ func open(t *testing.T, d *db.DB) *house {
 	return h
 }
 
-// with returns the service under another keyring, as after a restart.
+// with returns a service with a different keyring on the same database, as after a restart.
 func (h *house) with(keyring string) *company.Service {
 	h.t.Helper()
 	keys, err := secret.Parse(keyring)
@@ -97,7 +97,7 @@ func (h *house) tokens(reference, apiKey string) (access, refresh string) {
 	return access, refresh
 }
 
-// refused expects a fault of a kind with a message.
+// refused fails the test unless err is a fault of this kind with this message.
 func refused(t *testing.T, what string, err error, kind fault.Kind, message string) {
 	t.Helper()
 	if f := fault.Of(err); f == nil || f.Kind != kind || f.Message != message {
@@ -150,7 +150,7 @@ func TestCompaniesArePagedNewestFirst(t *testing.T) {
 	})
 }
 
-// The test tries every pair of states.
+// KYB changes along the legal transitions only. The test tries every pair of states.
 func TestKYBTransitions(t *testing.T) {
 	all := []company.KYB{
 		company.NotStarted, company.InProgress, company.Submitted, company.ChangesRequested, company.Rejected, company.Approved,

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// cacheLife is the time for which the gate trusts a cached company. The contract
-	// allows up to 30 seconds.
+	// cacheLife is the time for which Kobo trusts a cached company. The contract allows up to
+	// 30 seconds.
 	cacheLife = 30 * time.Second
-	// loadTimeout limits the gate's wait for the database.
+	// loadTimeout limits the time that a request waits for the company from the database.
 	loadTimeout = 5 * time.Second
 )
 
-// The error catalogue's messages for missing and invalid tokens.
+// These errors have the messages of the error catalogue for missing and invalid tokens.
 var (
 	errNoKey      = fault.New(fault.Invalid, "Bad Request: API key is missing")
 	errNoRefresh  = fault.New(fault.Invalid, "Bad Request: Refresh token is missing")
@@ -31,14 +31,14 @@ var (
 	errUnsure     = fault.New(fault.Unavailable, "Service temporarily unavailable")
 )
 
-// Identity is the company that makes a request.
+// Identity identifies the company that makes a request.
 type Identity struct {
 	Reference string
 }
 
-// passes decides whether a company may use the API. The company must be live, and its KYB
-// approved, or approved once with changes requested. An approved company that is not
-// live gets ACCOUNT_DEACTIVATED. Every other refused company gets KYB_REQUIRED.
+// passes returns an error unless the company may use the API. The company must be live, and its
+// KYB must be APPROVED or CHANGES_REQUESTED. An approved company that is not live gets
+// ACCOUNT_DEACTIVATED. Every other refused company gets KYB_REQUIRED.
 func (c Company) passes() error {
 	if c.Live && (c.KYB == Approved || c.KYB == ChangesRequested) {
 		return nil
@@ -53,10 +53,10 @@ func (c Company) passes() error {
 	return f
 }
 
-// Tokens exchanges an API key for an access token and a refresh token. The
-// refresh token of an earlier exchange stops working. An unknown reference gets the
-// answer for a missing key. Tokens checks the key before the gate, so only the holder
-// of a key learns the state of the company.
+// Tokens exchanges an API key for an access token and a refresh token. The refresh token of an
+// earlier exchange stops working. For an unknown reference, Tokens returns the error for a
+// missing key. It checks the key before the company's state, so only the holder of a key learns
+// the state.
 func (s *Service) Tokens(ctx context.Context, reference, apiKey string) (accessToken, refreshToken string, err error) {
 	if apiKey == "" {
 		return "", "", errNoKey
@@ -88,8 +88,8 @@ func (s *Service) Tokens(ctx context.Context, reference, apiKey string) (accessT
 	return accessToken, refreshToken, nil
 }
 
-// Refresh exchanges the latest refresh token for an access token. The refresh token
-// stays valid. Refresh reads the company from the database, not from the gate's cache.
+// Refresh exchanges the latest refresh token for an access token. The refresh token stays valid.
+// Refresh reads the company from the database, not from the cache.
 func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 	if token == "" {
 		return "", errNoRefresh
@@ -107,7 +107,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 	}
 	latest, err := s.workingRefresh(ctx, reference, s.clock.Now())
 	if errors.Is(err, db.ErrNone) || err == nil && latest != tokenID {
-		return "", errWrongKey // the contract's wording, API key and all
+		return "", errWrongKey // the contract has this wording, although it names the API key
 	}
 	if err == nil {
 		err = c.passes()
@@ -118,15 +118,16 @@ func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 	return s.issue(access, reference, id.New(), AccessLife)
 }
 
-// Holder returns the company of an access token. Holder does not ask the gate.
+// Holder returns the company of an access token. It does not check whether the company may use
+// the API.
 func (s *Service) Holder(token string) (reference string, err error) {
 	reference, _, err = s.read(access, token)
 	return reference, err
 }
 
-// Authenticate finds the company of an access token and asks the gate. The gate's
-// view of the company may be up to thirty seconds old. Without the database the answer
-// is a fault of kind Unavailable.
+// Authenticate returns the company of an access token, if the company may use the API. The state
+// of the company comes from a cache, and may be up to thirty seconds old. If the company is not
+// in the cache and the database fails, Authenticate returns a fault of kind Unavailable.
 func (s *Service) Authenticate(ctx context.Context, token string) (Identity, error) {
 	if token == "" {
 		return Identity{}, errNoAccess
@@ -135,7 +136,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Identity, err
 	if err != nil {
 		return Identity{}, errBadAccess.Because(err)
 	}
-	wait := db.Await(ctx) // another request may be asking for the same company
+	wait := db.Await(ctx) // another request may already load the same company
 	c, err := s.gate.Get(ctx, reference, otter.LoaderFunc[string, Company](s.load))
 	wait.End()
 	switch {
@@ -147,16 +148,16 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Identity, err
 	return Identity{Reference: reference}, c.passes()
 }
 
-// load reads a company for the gate. Several requests may wait for one answer, so
-// load goes on after the first of them ends.
+// load reads a company for the cache. Several requests may wait for one load, so the load goes
+// on after the request that began it has ended.
 func (s *Service) load(ctx context.Context, reference string) (Company, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
 	defer cancel()
 	return s.Find(ctx, reference)
 }
 
-// ticking gives the cache our clock. It never ticks: the cache removes an old entry on
-// the next read, or when the cache is full.
+// ticking makes the cache use our clock. Its ticker never ticks, so the cache removes an old
+// entry only on the next read, or when the cache is full.
 type ticking struct{ clock.Clock }
 
 func (t ticking) NowNano() int64                      { return t.Now().UnixNano() }

@@ -10,18 +10,17 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// keyPrefix makes an API key easy to find in a log or a repository, where no key
-// belongs.
+// keyPrefix makes an API key easy to find in a log or a repository, where a key must never be.
 const keyPrefix = "kobo_key_"
 
-// Key describes an API key. The key itself is not kept.
+// Key describes an API key. Kobo stores a hash of the key, and not the key.
 type Key struct {
 	Company   string    `db:"company_id,key"`
 	ID        string    `db:"id,key"`
 	hash      string    `db:"hash"`
 	State     string    `db:"state,state"` // ACTIVE or REVOKED
 	CreatedAt time.Time `db:"created_at"`
-	ExpiresAt time.Time `db:"expires_at"` // zero: never
+	ExpiresAt time.Time `db:"expires_at"` // zero means never
 }
 
 const (
@@ -37,8 +36,8 @@ func (s *Service) newKey(reference string, now, expiresAt time.Time) (Key, secre
 	}, secret.NewText(text)
 }
 
-// IssueKey gives a company one more API key. Kobo shows the key only here. Older keys
-// stay valid. A key with a zero expiresAt does not expire.
+// IssueKey issues an additional API key to a company. Kobo never shows the key again. Older keys
+// stay valid. If expiresAt is zero, the key does not expire.
 func (s *Service) IssueKey(ctx context.Context, by Actor, reference string, expiresAt time.Time) (Key, secret.Text, error) {
 	now := s.clock.Now()
 	if !expiresAt.IsZero() && !expiresAt.After(now) {
@@ -55,9 +54,9 @@ func (s *Service) IssueKey(ctx context.Context, by Actor, reference string, expi
 	return key, text, nil
 }
 
-// RevokeKey ends an API key and the refresh token of that key. Access tokens run out by
-// themselves. The revocation of the last working key voids all verifications of
-// payouts (Credentials).
+// RevokeKey revokes an API key and the refresh token of that key. Access tokens stay valid until
+// they expire. The revocation of the last working key invalidates all verifications of payouts
+// (see Credentials).
 func (s *Service) RevokeKey(ctx context.Context, by Actor, reference, keyID string) error {
 	for {
 		all, err := s.Keys(ctx, reference)
@@ -69,14 +68,14 @@ func (s *Service) RevokeKey(ctx context.Context, by Actor, reference, keyID stri
 			return err
 		}
 		if err = s.book.Commit(ctx, u); ledger.Is(err, ledger.Moved) {
-			continue // another request has just revoked one of these keys
+			continue // another request has just revoked one of these keys, so try again
 		}
 		return explain(err)
 	}
 }
 
-// revocation returns the unit that revokes a key. The ledger refuses it if another working key
-// of the company has been revoked meanwhile.
+// revocation returns the unit that revokes a key. The ledger refuses the unit if another working
+// key of the company has been revoked meanwhile.
 func (s *Service) revocation(by Actor, reference, keyID string, all []Key) (ledger.Unit, error) {
 	now, u := s.clock.Now(), ledger.For(reference)
 	found, last := false, true
@@ -110,8 +109,8 @@ var (
 	errKeyExpired = fault.New(fault.Unauthenticated, "Bad Request: API KEY EXPIRED")
 )
 
-// proven finds the company's key with this text. A hash under an older master key is
-// replaced, so operators can remove that master key later.
+// proven returns the company's key with this text. It replaces a hash that was made with an
+// older master key, so that operators can remove that master key later.
 func (s *Service) proven(ctx context.Context, reference, apiKey string) (Key, error) {
 	all, err := s.Keys(ctx, reference)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // KYB is the state of a company's business verification.
 type KYB string
 
-// The states, in the words of the contract.
+// These are the states, in the words of the contract.
 const (
 	NotStarted       KYB = "NOT_STARTED"
 	InProgress       KYB = "IN_PROGRESS"
@@ -24,8 +24,8 @@ const (
 	Approved         KYB = "APPROVED"
 )
 
-// before has the states from which a company can reach each state. Documents expire, so
-// operators may ask an approved company for changes, or reject it. A rejected company
+// before has, for each state, the states from which a company can reach it. Documents expire,
+// so operators may request changes from an approved company, or reject it. A rejected company
 // may begin again.
 var before = map[KYB][]string{
 	NotStarted:       nil,
@@ -36,15 +36,15 @@ var before = map[KYB][]string{
 	Approved:         {string(Submitted)},
 }
 
-// changed is the data of the event for a change of KYB.
+// changed is the data of the event that reports a change of KYB.
 type changed struct {
 	CompanyID string `json:"companyId"`
 	KYBStatus KYB    `json:"kybStatus"`
 	Reason    string `json:"reason,omitempty"`
 }
 
-// MoveKYB changes the state of a company's KYB. The change, the company's event and the
-// audit line are one commit.
+// MoveKYB changes the state of a company's KYB. One commit holds the change, the event for the
+// company and the line of the audit log.
 func (s *Service) MoveKYB(ctx context.Context, by Actor, reference string, to KYB, reason string) (Company, error) {
 	if _, known := before[to]; !known {
 		return Company{}, fault.New(fault.Invalid, `"status" must be one of [`+states()+`]`)
@@ -64,8 +64,8 @@ func (s *Service) MoveKYB(ctx context.Context, by Actor, reference string, to KY
 	return s.findChanged(ctx, reference)
 }
 
-// SetLive switches a company on or off. The gate needs both: a live company and
-// approved KYB.
+// SetLive switches a company on or off. To use the API, a company that is switched on also needs
+// an accepted KYB state.
 func (s *Service) SetLive(ctx context.Context, by Actor, reference string, live bool) (Company, error) {
 	for {
 		c, err := s.Find(ctx, reference)
@@ -74,7 +74,8 @@ func (s *Service) SetLive(ctx context.Context, by Actor, reference string, live 
 		}
 		c.Live, c.UpdatedAt = live, s.clock.Now()
 		u := ledger.For(reference)
-		// A change of KYB meanwhile refuses the unit. The next try reads the new state.
+		// The ledger refuses the unit if the KYB has changed meanwhile. The next try reads the new
+		// state.
 		u.Transition(companies.Record(c), string(c.KYB))
 		by.Audit(&u, "company.live", reference, map[string]string{"live": strconv.FormatBool(live)}, c.UpdatedAt)
 		err = s.book.Commit(ctx, u)
@@ -88,8 +89,8 @@ func (s *Service) SetLive(ctx context.Context, by Actor, reference string, live 
 	}
 }
 
-// findChanged reads a company after a change, and clears it from the gate's cache. The
-// caches of other processes may keep the former state until it expires.
+// findChanged reads a company after a change, and removes it from the cache. The caches of other
+// processes may hold the former state until it expires.
 func (s *Service) findChanged(ctx context.Context, reference string) (Company, error) {
 	s.gate.Invalidate(reference)
 	return s.Find(ctx, reference)

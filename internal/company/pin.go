@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// tries is the number of wrong PINs in a row that locks the PIN. There are ten thousand
-// PINs, so five tries give a guesser one chance in two thousand.
+// tries is the number of wrong tries in a row that locks the PIN. There are ten thousand PINs,
+// so with five tries an attacker guesses the PIN with a chance of one in two thousand.
 const tries = 5
 
 const (
@@ -21,8 +21,8 @@ const (
 	noPIN     = "NOT_SET"
 )
 
-// The refusals of a PIN. The fifth wrong try gets the same answer as the first. Every
-// later try, even with the right PIN, gets errLockedPIN.
+// These are the errors for a refused PIN. The fifth wrong try gets the same error as the first.
+// Every later try gets errLockedPIN, even with the right PIN.
 var (
 	errWrongPIN  = fault.New(fault.Refused, "Invalid PIN")
 	errNoPIN     = fault.New(fault.Refused, "PIN not set up")
@@ -31,8 +31,8 @@ var (
 
 var fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
 
-// SetPIN sets or resets a company's transaction PIN, and unlocks it. A reset voids all
-// verifications of payouts (Credentials).
+// SetPIN sets or resets a company's transaction PIN, and unlocks it. A reset invalidates all
+// verifications of payouts (see Credentials).
 func (s *Service) SetPIN(ctx context.Context, by Actor, reference string, text secret.Text) error {
 	if !fourDigits.MatchString(text.Reveal()) {
 		return fault.New(fault.Invalid, `"pin" must be exactly 4 digits`)
@@ -52,8 +52,8 @@ func (s *Service) SetPIN(ctx context.Context, by Actor, reference string, text s
 	return explain(err)
 }
 
-// UnlockPIN lets a company use its locked PIN again. The PIN and all verifications of
-// payouts stay valid. Faults are Missing and Refused (the PIN is not locked).
+// UnlockPIN unlocks a company's locked PIN. The PIN and all verifications of payouts stay valid.
+// The fault is Missing for an unknown company, and Refused if the PIN is not locked.
 func (s *Service) UnlockPIN(ctx context.Context, by Actor, reference string) error {
 	now, u := s.clock.Now(), ledger.For(reference)
 	u.Transition(pins.Record(pin{company: reference, state: pinSet, updatedAt: now}), pinLocked).Only("failures", "updated_at")
@@ -65,29 +65,30 @@ func (s *Service) UnlockPIN(ctx context.Context, by Actor, reference string) err
 	return explain(err)
 }
 
-// credentials is the limit counter of PIN resets and of revocations of all API keys.
+// credentials is the name of the limit counter that counts PIN resets, and revocations of a
+// company's last working API key.
 const credentials = "company/credentials"
 
-// Credentials returns the number of PIN resets and of revocations of all API keys. A
-// permission by PIN is void after this number has changed (ExpectCredentials).
+// Credentials returns how often the PIN was reset or the last working API key was revoked. After
+// this number has changed, permissions by PIN are invalid (ExpectCredentials).
 func (s *Service) Credentials(ctx context.Context, reference string) (int64, error) {
 	return s.book.Last(ctx, reference, credentials)
 }
 
-// voidCredentials makes a unit void all permissions by PIN.
+// voidCredentials makes a unit invalidate all permissions by PIN.
 func voidCredentials(u *ledger.Unit) { u.Count(credentials, 1, 0) }
 
 // ExpectCredentials makes the ledger refuse a unit if Credentials is above n at the commit.
 func ExpectCredentials(u *ledger.Unit, n int64) { u.Count(credentials, 0, n) }
 
-// IsVoid reports whether ExpectCredentials was the reason for a refusal.
+// IsVoid reports whether the ledger refused a unit because of ExpectCredentials.
 func IsVoid(err error) bool {
 	r := ledger.Refused(err)
 	return r != nil && r.Reason == ledger.Over && r.Count.Name == credentials
 }
 
-// MayUsePIN refuses a company with a locked PIN. Permissions by that PIN work again
-// after an unlock.
+// MayUsePIN returns an error if the company's PIN is locked. Earlier permissions by that PIN
+// work again after an unlock.
 func (s *Service) MayUsePIN(ctx context.Context, reference string) error {
 	state, err := s.PINState(ctx, reference)
 	if err == nil && state == pinLocked {
@@ -96,9 +97,9 @@ func (s *Service) MayUsePIN(ctx context.Context, reference string) error {
 	return err
 }
 
-// CheckPIN compares text with the company's transaction PIN. Concurrent tries of one
-// company wait for one another at the row. So twenty tries at once are five guesses and
-// fifteen refusals, not twenty guesses.
+// CheckPIN compares text with the company's transaction PIN. It locks the row of the PIN, so
+// concurrent tries of one company run one after the other. Of twenty concurrent wrong tries,
+// five are compared and fifteen are refused as locked.
 func (s *Service) CheckPIN(ctx context.Context, reference, text string) error {
 	now := s.clock.Now()
 	var verdict error

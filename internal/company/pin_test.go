@@ -38,7 +38,7 @@ func TestThePIN(t *testing.T) {
 		if err := h.CheckPIN(ctx, reference, "1234"); err != nil {
 			t.Error(err)
 		}
-		for range 3 { // four wrong tries and a right one: the count begins again
+		for range 3 { // after four wrong tries, a right try sets the count to zero
 			for range 4 {
 				refused(t, "wrong", h.CheckPIN(ctx, reference, "4321"), fault.Refused, "Invalid PIN")
 			}
@@ -102,8 +102,7 @@ func TestConcurrentRightPINsAreAllAccepted(t *testing.T) {
 	})
 }
 
-// The database reveals no key and no PIN, and hides that two companies have the same
-// PIN.
+// The database does not reveal any key or PIN, or that two companies have the same PIN.
 func TestOnlyHashesAreStored(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		reference, key := h.create()

@@ -22,12 +22,12 @@ var (
 	pins      = db.Declare[pin]("company_pin", db.Reads(pinColumns))
 )
 
-// pin is the stored half of a transaction PIN.
+// pin is the row of a company's transaction PIN. It holds a hash instead of the PIN.
 type pin struct {
 	company   string    `db:"company_id,key"`
 	hash      string    `db:"hash,changes"`
 	state     string    `db:"state,state"`
-	failures  int64     `db:"failures,changes"` // wrong tries in a row
+	failures  int64     `db:"failures,changes"` // the number of wrong tries in a row
 	updatedAt time.Time `db:"updated_at,changes"`
 }
 
@@ -43,7 +43,7 @@ func (s *Service) Find(ctx context.Context, reference string) (Company, error) {
 	return c, err
 }
 
-// List returns a page of companies, the newest first, and the number of all companies.
+// List returns a page of companies, the newest first, and the total count.
 func (s *Service) List(ctx context.Context, limit, offset int) ([]Company, int64, error) {
 	total, err := s.count(ctx)
 	if err != nil {
@@ -53,7 +53,8 @@ func (s *Service) List(ctx context.Context, limit, offset int) ([]Company, int64
 	return companies, total, err
 }
 
-// count and page serve operators, so they read all companies.
+// count returns the number of all companies. Only operators may use count and page, because
+// both read all companies.
 func (s *Service) count(ctx context.Context) (int64, error) {
 	return db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM company`)
 }
@@ -69,8 +70,8 @@ func (s *Service) Keys(ctx context.Context, reference string) ([]Key, error) {
 		`SELECT `+keyColumns+` FROM company_api_key WHERE company_id = $1 ORDER BY created_at, id`, reference)
 }
 
-// rehashKey replaces the hash of a key by a newer hash of the same key, unless another
-// request has done so.
+// rehashKey replaces the hash of a key with a newer hash of the same key, unless another
+// request has already replaced the hash.
 func (s *Service) rehashKey(ctx context.Context, k Key, hash string) error {
 	_, err := s.db.Exec(ctx, `
 		UPDATE company_api_key SET hash = $4 WHERE company_id = $1 AND id = $2 AND hash = $3`, k.Company, k.ID, k.hash, hash)
@@ -86,8 +87,8 @@ func (s *Service) replaceRefresh(ctx context.Context, reference, tokenID, keyID 
 	return err
 }
 
-// workingRefresh returns the id of the valid refresh token: the latest one, while its API
-// key is neither revoked nor expired.
+// workingRefresh returns the id of the company's valid refresh token. That is the latest token,
+// while its API key is neither revoked nor expired.
 func (s *Service) workingRefresh(ctx context.Context, reference string, now time.Time) (string, error) {
 	return db.One(ctx, s.db, db.Value[string], `
 		SELECT t.token_id FROM company_refresh_token t
@@ -95,12 +96,12 @@ func (s *Service) workingRefresh(ctx context.Context, reference string, now time
 		WHERE t.company_id = $1 AND k.state = $2 AND (k.expires_at = 0 OR k.expires_at > $3)`, reference, keyActive, clock.Micros(now))
 }
 
-// lockPIN reads the row of a PIN and locks the row until the transaction ends.
+// lockPIN reads the row of a PIN, and locks the row until the transaction ends.
 func lockPIN(ctx context.Context, q db.Querier, reference string) (pin, error) {
 	return db.One(ctx, q, pins.Scan, `SELECT `+pinColumns+` FROM company_pin WHERE company_id = $1 FOR UPDATE`, reference)
 }
 
-// PINState tells operators whether a company has a PIN: NOT_SET, SET or LOCKED.
+// PINState returns the state of a company's PIN for operators: NOT_SET, SET or LOCKED.
 func (s *Service) PINState(ctx context.Context, reference string) (string, error) {
 	state, err := db.One(ctx, s.db, db.Value[string], `SELECT state FROM company_pin WHERE company_id = $1`, reference)
 	if errors.Is(err, db.ErrNone) {

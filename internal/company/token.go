@@ -7,16 +7,16 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// The lifetimes of tokens. The contract gives the access token fifteen minutes, and
-// says nothing of the refresh token. Thirty days suit a company that calls the API at
-// least once a month: it needs its API key only once.
+// These are the lifetimes of tokens. The contract sets fifteen minutes for the access token,
+// and sets nothing for the refresh token. With thirty days, a company that calls the API at
+// least once a month needs its API key only once.
 const (
 	AccessLife  = 15 * time.Minute
 	RefreshLife = 30 * 24 * time.Hour
 )
 
-// use is the purpose of a token, and part of the signed claims. A refresh token
-// authenticates no request. An access token cannot be exchanged for another token.
+// use is the purpose of a token, and part of the signed claims. A refresh token cannot
+// authenticate a request, and an access token cannot be exchanged for a new token.
 type use string
 
 const (
@@ -29,8 +29,8 @@ type claims struct {
 	Use use `json:"use"`
 }
 
-// issue signs a token for the company under the current key. The header carries the id
-// of that key.
+// issue returns a token for the company, signed with the current key. The header contains the
+// id of that key.
 func (s *Service) issue(u use, reference, tokenID string, life time.Duration) (string, error) {
 	now := s.clock.Now()
 	t := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
@@ -49,8 +49,8 @@ func (s *Service) issue(u use, reference, tokenID string, life time.Duration) (s
 	return signed, nil
 }
 
-// read verifies a token for one use, and returns its company and its id. It accepts
-// only HS256, only a key of the ring, and only a token with an expiry.
+// read verifies a token for one use, and returns the token's company and id. It accepts only
+// HS256, only a key of the ring, and only a token with an expiry.
 func (s *Service) read(u use, token string) (reference, tokenID string, err error) {
 	var c claims
 	_, err = jwt.ParseWithClaims(token, &c, s.verifyingKey,

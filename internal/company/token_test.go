@@ -44,7 +44,7 @@ func TestTokensForAKey(t *testing.T) {
 	})
 }
 
-// The cases are the error catalogue's rows for generate token.
+// The errors are those of the error catalogue for the endpoint that generates tokens.
 func TestGenerateRefusals(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ctx := t.Context()
@@ -148,7 +148,7 @@ func TestAnExpiredKeyRefreshesNoToken(t *testing.T) {
 	})
 }
 
-// forge signs a token of the test's choice.
+// forge returns a signed token with the header and the claims that a test chooses.
 func forge(t *testing.T, method jwt.SigningMethod, key any, header map[string]any, claims jwt.MapClaims) string {
 	t.Helper()
 	token := jwt.NewWithClaims(method, claims)
@@ -236,8 +236,8 @@ func TestAnAccessTokenLivesFifteenMinutes(t *testing.T) {
 	})
 }
 
-// With a new master key above the old one, all tokens and keys still work. Without the
-// old one, its tokens and hashes stop working.
+// With a new master key above the old one, all tokens and keys still work. Without the old
+// master key, its tokens stop working, and so do hashes that were not renewed.
 func TestTheMasterKeyRotates(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ctx := t.Context()
@@ -268,7 +268,7 @@ func TestTheMasterKeyRotates(t *testing.T) {
 		if _, err := h.Authenticate(ctx, renewed); err != nil {
 			t.Errorf("a token of the new key: %v", err)
 		}
-		h.tokens(reference, key) // its last use has replaced its hash
+		h.tokens(reference, key) // the last use of the API key has replaced its hash
 		if err := h.CheckPIN(ctx, reference, "1234"); err != nil {
 			t.Errorf("a PIN that was used in between: %v", err)
 		}
@@ -277,7 +277,7 @@ func TestTheMasterKeyRotates(t *testing.T) {
 	})
 }
 
-// code expects the gate's refusal, with its code and state.
+// code fails the test unless err refuses API access with this code and this KYB state.
 func code(t *testing.T, what string, err error, code, status string) {
 	t.Helper()
 	f := fault.Of(err)
@@ -320,7 +320,8 @@ func TestTheGate(t *testing.T) {
 	})
 }
 
-// Refresh and generate read the database each time.
+// Authenticate may use a state that is up to thirty seconds old. Refresh and Tokens read the
+// database each time.
 func TestTheGateCachesACompanyForThirtySeconds(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ctx := t.Context()
@@ -348,8 +349,8 @@ func TestTheGateCachesACompanyForThirtySeconds(t *testing.T) {
 	})
 }
 
-// Without the database a cached company passes the gate, and any other company gets
-// Unavailable.
+// Without the database, a cached company can still authenticate. Any other company gets a fault
+// of kind Unavailable.
 func TestTheGateWithoutItsDatabase(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// Door is the state of API access. While it is closed, companies cannot call the API.
-// Background work goes on: Kobo polls for credits and for outcomes.
+// Door is the state of API access. While API access is closed, companies cannot call the API.
+// Background work goes on: Kobo polls the banks for credits, and the providers for outcomes.
 type Door struct {
 	Closed bool
 	Reason string
@@ -21,7 +21,7 @@ func (s *Service) Door(ctx context.Context) (Door, error) {
 	return db.OrZero(findDoor(ctx, s.db))
 }
 
-// CloseDoor closes API access, or changes the reason of closed API access.
+// CloseDoor closes API access. If API access is closed already, CloseDoor changes the reason.
 func (s *Service) CloseDoor(ctx context.Context, by Operator, reason string) error {
 	if reason == "" {
 		return fault.New(fault.Invalid, "closing API access needs a reason")
@@ -29,8 +29,8 @@ func (s *Service) CloseDoor(ctx context.Context, by Operator, reason string) err
 	return s.db.Tx(ctx, func(q db.Querier) error { return s.shut(ctx, q, by, reason) })
 }
 
-// Shut closes API access in a transaction of the program itself. If API access is
-// closed already, Shut keeps the earlier reason behind the new one.
+// Shut closes API access in the caller's transaction, with the program itself as operator. If
+// API access is closed already, Shut appends the earlier reason to the new one.
 func (s *Service) Shut(ctx context.Context, q db.Querier, reason string) error {
 	d, err := db.OrZero(findDoor(ctx, q))
 	if err != nil {

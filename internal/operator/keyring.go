@@ -7,13 +7,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// ErrStrange refuses a keyring without any key of this database.
+// ErrStrange is the error for a keyring that contains no key known to this database.
 var ErrStrange = fault.New(fault.Refused, "this database was written with other master keys: their lines belong into the keyring, below the current one")
 
-// Recognise compares the master keyring with the keys of this database, and
-// remembers the new keys of the ring. A ring without any known key gives ErrStrange:
-// no API key would work and no sealed value would open. A ring with another key
-// under a known id is Refused.
+// Recognise compares the keys of the master keyring with the known keys of this database, and
+// stores the new keys. A keyring without any known key gives ErrStrange, because no API key would
+// work and no sealed value could be opened. A keyring with a different key under a known id gives
+// a fault of kind Refused.
 func (s *Service) Recognise(ctx context.Context) error {
 	return s.db.Tx(ctx, func(q db.Querier) error {
 		known, err := proofs(ctx, q)

@@ -1,8 +1,8 @@
-// Package operator knows the people who run Kobo: their admin keys, and the audit
-// log of their actions.
+// Package operator manages the operators who run Kobo. It stores their admin keys and the
+// audit log of their actions.
 //
-// Each person has a key of their own, by name. Kobo writes each line of the log in
-// the same commit as the action, and never changes a line. The log holds no secrets.
+// Each person has a personal key, found by name. Kobo writes each line of the log in the same
+// commit as the action, and never changes a line. The log holds no secrets.
 package operator
 
 import (
@@ -29,32 +29,32 @@ type Operator struct {
 	address string
 }
 
-// From adds the client address of a request to the operator's audit lines. The context
-// must be that of the request.
+// From returns the operator with the client address of a request. The operator's audit lines
+// then contain that address. The context must be that of the request.
 func (o Operator) From(ctx context.Context) Operator {
 	o.address = peer.Of(ctx)
 	return o
 }
 
-// Local returns a person who runs commands on the machine itself. The name of a key has
-// no colon, so it never equals a local name.
+// Local returns the operator for a user who runs commands on the machine itself. The name of a
+// key has no colon, so it can never equal the name of a local operator.
 func Local(user string) Operator { return Operator{Name: locally + user} }
 
 const locally = "local:"
 
-// program is Kobo itself, acting without a request.
+// program is Kobo itself, when it acts without a request.
 var program = Operator{Name: "program:kobo"}
 
-// Self returns a company that acts for itself, through its own API.
+// Self returns the operator for a company that acts for itself, through the companies' API.
 func Self(company string) Operator { return Operator{Name: "company:" + company} }
 
-// Audit has a unit append a line to the audit log. Details must hold nothing secret.
+// Audit makes a unit append a line to the audit log. Details must contain no secret.
 func (o Operator) Audit(u *ledger.Unit, action, subject string, details map[string]string, at time.Time) {
 	u.Append(o.Note(u.Company, action, subject, details, at))
 }
 
-// Note returns a line of the audit log as a row, for the commit of the action to append. The
-// company may be empty. Details must hold nothing secret.
+// Note returns a line of the audit log as a row. The caller appends the row in the commit of the
+// action. The company may be empty. Details must contain no secret.
 func (o Operator) Note(company, action, subject string, details map[string]string, at time.Time) db.Record {
 	said := map[string]string{}
 	maps.Copy(said, details)
@@ -63,14 +63,15 @@ func (o Operator) Note(company, action, subject string, details map[string]strin
 	}
 	text, err := json.Marshal(said)
 	if err != nil {
-		panic("operator: texts that are not JSON: " + err.Error()) // there are none
+		panic("operator: texts that are not JSON: " + err.Error()) // JSON can write every text
 	}
 	return audit.Record(auditRow{
 		Line: Line{Company: company, ID: id.New(), Operator: o.Name, Action: action, Subject: subject, CreatedAt: at}, Text: text,
 	})
 }
 
-// SelfNote returns the Note for an action of a company through its own API.
+// SelfNote returns the line of the audit log for an action of a company through the companies'
+// API.
 func SelfNote(ctx context.Context, company, action, subject string, details map[string]string, at time.Time) db.Record {
 	return Self(company).From(ctx).Note(company, action, subject, details, at)
 }
@@ -86,7 +87,7 @@ type Line struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-// Key describes an operator's key. The key itself is not kept.
+// Key describes an operator's key. Kobo stores a hash of the key, and not the key.
 type Key struct {
 	ID        string
 	Name      string
@@ -100,26 +101,26 @@ const (
 	revoked = "REVOKED"
 )
 
-// Service keeps the keys and reads the log.
+// Service manages the operators' keys and reads the audit log.
 type Service struct {
 	db    *db.DB
 	keys  *secret.Keyring
 	clock clock.Clock
 }
 
-// New returns the service on a database.
+// New returns the service for a database.
 func New(d *db.DB, keys *secret.Keyring, clk clock.Clock) *Service {
 	return &Service{db: d, keys: keys, clock: clk}
 }
 
-// keyPrefix makes an operator's key easy to find in a log or a repository, where no
-// key belongs.
+// keyPrefix makes an operator's key easy to find in a log or a repository, where a key must
+// never be.
 const keyPrefix = "kobo_admin_"
 
 var names = regexp.MustCompile(`^[a-z0-9][a-z0-9._@-]{1,63}$`)
 
-// IssueKey gives the person of this name a key. Kobo shows the key only here. A
-// person has one working key, and gets another after its revocation.
+// IssueKey issues a key to the person of this name. Kobo never shows the key again. A person has
+// at most one working key, and gets a new key only after the revocation of the old one.
 func (s *Service) IssueKey(ctx context.Context, by Operator, name string) (Key, secret.Text, error) {
 	if !names.MatchString(name) {
 		return Key{}, secret.Text{}, fault.New(fault.Invalid, `"name" must be 2 to 64 characters of a-z, 0-9, and . _ @ -`)
@@ -137,7 +138,7 @@ func (s *Service) IssueKey(ctx context.Context, by Operator, name string) (Key, 
 	return k, secret.NewText(text), nil
 }
 
-// RevokeKey ends the working key of the person of this name.
+// RevokeKey revokes the working key of the person of this name.
 func (s *Service) RevokeKey(ctx context.Context, by Operator, name string) error {
 	line := by.Note("", "operator.key.revoke", name, nil, s.clock.Now())
 	return s.change(ctx, line, fault.Newf(fault.Missing, "%s has no working key", name), func(q db.Querier) (int64, error) {
@@ -145,7 +146,8 @@ func (s *Service) RevokeKey(ctx context.Context, by Operator, name string) error
 	})
 }
 
-// change makes a change with its line of the audit log. A change of no row is refused.
+// change runs do and appends the line to the audit log, in one transaction. If do changes no
+// row, change returns refusal.
 func (s *Service) change(ctx context.Context, line db.Record, refusal error, do func(q db.Querier) (int64, error)) error {
 	return s.db.Tx(ctx, func(q db.Querier) error {
 		n, err := do(q)
@@ -161,8 +163,8 @@ func (s *Service) change(ctx context.Context, line db.Record, refusal error, do 
 
 var errWrongKey = fault.New(fault.Unauthenticated, "Invalid admin key")
 
-// Authenticate finds the operator of a key. It compares every working key in
-// constant time, so the time of the answer reveals nothing about the keys.
+// Authenticate returns the operator of a key. It compares every working key in constant time,
+// so the response time reveals nothing about the keys.
 func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error) {
 	keys, err := s.Keys(ctx)
 	if err != nil {
@@ -186,8 +188,8 @@ func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error
 	return who, nil
 }
 
-// Still reports whether a name belongs to an operator at present: the owner of a working
-// key, or a person who runs commands on the machine itself.
+// Still reports whether a name belongs to an operator now. Such a name belongs to the owner of
+// a working key, or to a user who runs commands on the machine itself.
 func (s *Service) Still(ctx context.Context, name string) (bool, error) {
 	if strings.HasPrefix(name, locally) {
 		return true, nil

@@ -166,8 +166,8 @@ func TestAPIAccessIsClosedAndOpened(t *testing.T) {
 	})
 }
 
-// A program with a keyring that the database does not know does not start. A rotated
-// keyring is known, with or without its old line.
+// A keyring is refused if the database knows none of its keys, or knows a different key under
+// the same id. A rotated keyring is accepted, with or without its old line.
 func TestADatabaseKnowsItsKeyrings(t *testing.T) {
 	each(t, func(t *testing.T, with func(string) *operator.Service) {
 		first, second := "a:"+strings.Split(secret.Generate(), ":")[1], secret.Generate()

@@ -19,14 +19,14 @@ type auditRow struct {
 	Text json.RawMessage `db:"details"`
 }
 
-// insertLine writes a line outside any ledger unit.
+// insertLine inserts a line of the audit log without a ledger unit.
 func insertLine(ctx context.Context, q db.Querier, line db.Record) error {
 	_, err := q.Exec(ctx, `INSERT INTO operator_audit (`+auditColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`, line.Values...)
 	return err
 }
 
-// Audit returns a page of the log, the newest line first, and the number of all lines. It
-// shows the lines of one company, or of all companies for "".
+// Audit returns a page of the audit log, the newest line first, and the total count. It returns
+// the lines of one company, or of all companies if company is "".
 func (s *Service) Audit(ctx context.Context, company string, limit, offset int) ([]Line, int64, error) {
 	total, err := db.One(ctx, s.db, db.Value[int64],
 		`SELECT count(*) FROM operator_audit WHERE ($1 = '' OR company_id = $1)`, company)
@@ -44,7 +44,8 @@ func (s *Service) Audit(ctx context.Context, company string, limit, offset int) 
 	return lines, total, err
 }
 
-// insertKey inserts no row if the name has a working key.
+// insertKey inserts a key, and returns the number of rows. It inserts no row if the name has a
+// working key.
 func insertKey(ctx context.Context, q db.Querier, k Key) (int64, error) {
 	return q.Exec(ctx, `
 		INSERT INTO operator_key (id, name, hash, state, created_at) VALUES ($1, $2, $3, $4, $5)
@@ -60,7 +61,7 @@ func (s *Service) Keys(ctx context.Context) ([]Key, error) {
 	return db.All(ctx, s.db, db.Fields[Key], `SELECT id, name, hash, state, created_at FROM operator_key ORDER BY created_at, id`)
 }
 
-// rehashKey replaces the hash of a key by a newer hash of the same key.
+// rehashKey replaces the hash of a key with a newer hash of the same key.
 func (s *Service) rehashKey(ctx context.Context, k Key, hash string) error {
 	_, err := s.db.Exec(ctx, `UPDATE operator_key SET hash = $3 WHERE id = $1 AND hash = $2`, k.ID, k.hash, hash)
 	return err
@@ -81,7 +82,7 @@ func openDoor(ctx context.Context, q db.Querier) (int64, error) {
 	return q.Exec(ctx, `DELETE FROM operator_door WHERE id = 1`)
 }
 
-// proofs returns the proofs of the known master keys, by the keys' ids.
+// proofs returns the proof of each known master key, by the id of the key.
 func proofs(ctx context.Context, q db.Querier) (map[string]string, error) {
 	return db.Map[string, string](ctx, q, `SELECT key_id, proof FROM operator_keyring`)
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// BenchmarkStatement reads a statement of a million entries from a whole program, in every
-// format. It reports the largest heap (heap-MB) and the growth of the process (grown-MB,
-// on Linux). "each" reads the entries alone.
+// BenchmarkStatement reads a statement of a million entries from a running program, in every
+// format. heap-MB is the largest heap, and grown-MB is the growth of the process (on Linux).
+// "each" only reads the entries.
 func BenchmarkStatement(b *testing.B) {
 	for _, dialect := range dbtest.Dialects {
 		b.Run(string(dialect), func(b *testing.B) {
@@ -49,7 +49,7 @@ func BenchmarkStatement(b *testing.B) {
 	}
 }
 
-// fetch reads an answer to its end and returns its length.
+// fetch reads a response to its end and returns its length in bytes.
 func fetch(b *testing.B, url, token string) int64 {
 	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, url, nil)
 	must(b, err)
@@ -81,8 +81,8 @@ func measure(b *testing.B, do func() int64) {
 	}
 }
 
-// resident returns the peak memory of the process in kilobytes since the last reset, or 0 if
-// unknown.
+// resident returns the peak memory of the process in kilobytes since the last reset, or 0 if the
+// peak is unknown. If anew is true, resident resets the peak first.
 func resident(b *testing.B, anew bool) (kilobytes int) {
 	if anew && os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) != nil {
 		return 0
@@ -97,7 +97,7 @@ func resident(b *testing.B, anew bool) (kilobytes int) {
 	return kilobytes
 }
 
-// watch returns the largest heap until ctx ends.
+// watch measures the heap until ctx ends, and returns the largest size.
 func watch(ctx context.Context) (most uint64) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -113,8 +113,8 @@ func watch(ctx context.Context) (most uint64) {
 	}
 }
 
-// TestWriteASamplePDF writes the PDF of the tests to the folder KOBO_TEST_SAMPLES, for people
-// to look at.
+// TestWriteASamplePDF writes the PDF of the tests to the folder KOBO_TEST_SAMPLES, so that a
+// developer can look at it.
 func TestWriteASamplePDF(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.fortnight()

@@ -14,25 +14,26 @@ import (
 )
 
 const (
-	// mostCharge is the largest amount of a line whose narration can mark it as a charge.
+	// mostCharge is the largest amount of a line that can count as a charge.
 	mostCharge = 10_000 * money.Naira
-	// chargesLate is the time between the end of a day and the comparison of its charges.
-	// Banks take some charges in the night or the day after.
+	// chargesLate is the time between the end of a day and the comparison of the day's charges.
+	// Banks take some charges in the following night or on the following day.
 	chargesLate = 24 * time.Hour
 )
 
-// chargeWords match the narrations of charges.
+// chargeWords matches the narrations of charges.
 var chargeWords = regexp.MustCompile(`(?i)\b(charges?|fees?|commission|vat|stamp ?duty|sms|levy|emtl|maintenance|bvn|verification)\b`)
 
-// isCharge reports whether a line without an owner is a charge of the bank, or the return
-// of a charge.
+// isCharge reports whether a line without an owner is a charge of the bank, or the return of
+// such a charge.
 func isCharge(l provider.StatementLine) bool {
 	return (!l.Credit || l.Reversal) && l.Amount <= mostCharge && chargeWords.MatchString(l.Narration)
 }
 
-// split separates the bank's charges from a payment's own lines. A booked charge may be
-// part of the payment's debit, or have lines of its own. Without one, the smaller debits
-// beside the payment's debit are charges. Small credits return charges.
+// split separates the bank's charges from a payment's own lines. A charge in the ledger may be
+// part of the payment's debit, or have separate lines. If the debits are not exactly the payment
+// plus its charge, the smaller debits next to the payment's debit are charges. Small credits are
+// returned charges.
 func (p Payment) split(a account, w window) (own account, charged money.Kobo) {
 	var debits money.Kobo
 	beside := w.mayBeBefore(p.CreatedAt) || p.State != operation.Success
@@ -74,19 +75,19 @@ func (p Payment) split(a account, w window) (own account, charged money.Kobo) {
 	return own, charged
 }
 
-// charges groups the bank's charges by day. So a hundred lines of ten naira become one
+// charges groups the bank's charges by day, so that a hundred lines of ten naira become one
 // case.
 type charges struct {
 	window window
 	days   map[time.Time]*day
 }
 
-// day counts one day's differences between statement and ledger.
+// day has the differences between the statement and the ledger for one day.
 type day struct {
 	lines, booked int
-	unbooked      money.Kobo // on the statement only
-	short         money.Kobo // in the ledger only
-	corrected     money.Kobo // booked by operators for that day, at whatever time
+	unbooked      money.Kobo // the sum that is only on the statement
+	short         money.Kobo // the sum that is only in the ledger
+	corrected     money.Kobo // the sum that operators have booked for that day, at any time
 }
 
 func (c *charges) at(at time.Time) *day {
@@ -97,7 +98,7 @@ func (c *charges) at(at time.Time) *day {
 	return c.days[began]
 }
 
-// addLine adds a charge on the statement that has no owner.
+// addLine adds a charge on the statement that does not belong to a payment.
 func (c *charges) addLine(l provider.StatementLine) {
 	d := c.at(l.At)
 	d.lines++
@@ -108,9 +109,10 @@ func (c *charges) addLine(l provider.StatementLine) {
 	}
 }
 
-// addPayment adds the difference between a payment's charge on the statement and in the
-// ledger. A payment from before the statement is left out, and so is a payment without
-// lines, which is a break of its own.
+// addPayment adds the difference between a payment's charge on the statement and the charge in
+// the ledger. A charge that is only in the ledger does not count if the payment may be from
+// before the statement. It does not count either if the payment has no lines, because that is a
+// separate break.
 func (c *charges) addPayment(p Payment, a account, charged money.Kobo) {
 	at := p.UpdatedAt
 	if !a.last.IsZero() {
@@ -126,7 +128,7 @@ func (c *charges) addPayment(p Payment, a account, charged money.Kobo) {
 	}
 }
 
-// breaks returns the past days with different sums of charges. A bank may show a day's
+// breaks returns a break for each past day whose sums of charges differ. A bank may show a day's
 // charges in one line, so only sums are compared.
 func (c *charges) breaks() (out []Break) {
 	for _, began := range slices.SortedFunc(maps.Keys(c.days), time.Time.Compare) {

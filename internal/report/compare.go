@@ -16,27 +16,27 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// window is the period of a comparison. The statement runs from begin to to. The ledger's
-// movements since from are compared with it, if they are older than settling.
+// window is the period of a comparison. The statement covers the time between begin and to. The
+// comparison covers the ledger's movements since from, if they are older than settling.
 type window struct{ begin, from, to time.Time }
 
 func (w window) settled() time.Time { return w.to.Add(-settling) }
 
-// isBefore and mayBeBefore tell whether a movement at an instant is before the statement,
-// certainly or perhaps. The bank's clock differs from ours.
+// isBefore reports whether a movement is certainly before the statement. mayBeBefore reports
+// whether a movement may be before the statement, because the bank's clock differs from ours.
 func (w window) isBefore(at time.Time) bool    { return at.Before(w.begin.Add(-settling)) }
 func (w window) mayBeBefore(at time.Time) bool { return at.Before(w.begin.Add(settling)) }
 
-// shape matches our references and sessions between banks.
+// shape matches our references and session IDs between banks. session matches only session IDs.
 var (
 	shape   = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[a-z2-7]{20}\b|\b[0-9]{30}\b`)
 	session = regexp.MustCompile(`\b[0-9]{30}\b`)
 )
 
-// named returns the names of a line's possible owners, the likeliest first: the line's
-// reference, and our references within it. The narration of a debit or a return counts
-// too, since the bank wrote it. The sender writes the narration of a credit, so it
-// proves nothing.
+// named returns the names that may identify the owner of a line, the likeliest first. They are
+// the line's reference, and our references within it. The narration of a debit or a return
+// counts too, since the bank wrote it. The sender writes the narration of a credit, so that
+// narration proves nothing.
 func named(l provider.StatementLine) (out []string) {
 	reference := strings.TrimSpace(l.Reference)
 	if reference != "" {
@@ -49,11 +49,11 @@ func named(l provider.StatementLine) (out []string) {
 	return out
 }
 
-// account groups the statement's lines with one name.
+// account groups the lines of the statement that have the same name.
 type account struct {
 	lines           []provider.StatementLine
 	debits, returns int
-	out             money.Kobo // debits less returns
+	out             money.Kobo // the sum of debits less the sum of returns
 	last            time.Time
 }
 
@@ -71,11 +71,11 @@ func (a *account) add(l provider.StatementLine) {
 	}
 }
 
-// sheet is the statement, grouped by the names of its lines.
+// sheet has the lines of a statement, grouped by name.
 type sheet map[string]*account
 
-// nameOf returns the name of a line without an owner: the bank's reference. For a credit it is
-// the session within the reference, which a notification would name.
+// nameOf returns the name of a line without an owner, which is usually the bank's reference. For
+// a credit it is the session ID within the reference, which a notification would name.
 func nameOf(l provider.StatementLine) string {
 	if told := session.FindAllString(l.Reference, -1); l.Credit && len(told) == 1 {
 		return told[0]
@@ -83,8 +83,8 @@ func nameOf(l provider.StatementLine) string {
 	return cmp.Or(strings.TrimSpace(l.Reference), l.ID, "a line of "+clock.Text(l.At))
 }
 
-// byName groups the lines by owner. The group of a line without an owner has the line's
-// own name. Charges of the bank go to c instead.
+// byName groups the lines by owner. A line without an owner goes into the group that nameOf
+// names. Charges of the bank go to c instead.
 func byName(lines []provider.StatementLine, known names, c *charges) sheet {
 	out := sheet{}
 	for _, l := range lines {
@@ -104,7 +104,7 @@ func byName(lines []provider.StatementLine, known names, c *charges) sheet {
 	return out
 }
 
-// take removes the group with a name, and returns it.
+// take removes the group with a name from the sheet, and returns the group.
 func (s sheet) take(name string) (a account) {
 	if s[name] != nil {
 		a = *s[name]
@@ -113,8 +113,8 @@ func (s sheet) take(name string) (a account) {
 	return a
 }
 
-// compare finds the breaks that are old enough. Lines and record must belong to one bank.
-// The lines begin at the window's begin, and the movements of the record at its from.
+// compare returns the breaks that are old enough. The lines and the record must belong to the
+// same bank. The lines begin at w.begin, and the movements of the record at w.from.
 func compare(w window, lines []provider.StatementLine, b record) (breaks []Break) {
 	c := charges{window: w, days: map[time.Time]*day{}}
 	for began, sum := range b.corrected {
@@ -130,7 +130,7 @@ func compare(w window, lines []provider.StatementLine, b record) (breaks []Break
 	for _, p := range b.paid {
 		a := s.take(p.ID)
 		if p.State == operation.Pending {
-			continue // the resolver polls it
+			continue // the resolver still polls for its outcome
 		}
 		found, charged := p.against(a, w)
 		add(found, a.last, p.UpdatedAt)
@@ -148,8 +148,8 @@ func compare(w window, lines []provider.StatementLine, b record) (breaks []Break
 	return append(breaks, c.breaks()...)
 }
 
-// merged is one receipt for each session. A credit that moved from suspense to a company
-// has a row in both ledgers.
+// merged returns one receipt for each session ID. A credit that moved from suspense to a company
+// has a row in both ledgers, which merged combines.
 func merged(received []Receipt) map[string]Receipt {
 	out := map[string]Receipt{}
 	for _, r := range received {
@@ -167,9 +167,10 @@ func merged(received []Receipt) map[string]Receipt {
 	return out
 }
 
-// before is what the bank debited for a payment before the statement begins. It is the
-// payment's amount if the payment ended before then. The same holds if the payment may
-// have ended before then, and the statement shows no debit.
+// before returns the amount that the bank debited for a payment before the statement begins. It
+// is the whole amount if the payment succeeded before then. Without a debit on the statement, it
+// is also the whole amount if the payment may have begun before then. Such a payment must have
+// succeeded or come back.
 func (p Payment) before(w window, debits, returns int) money.Kobo {
 	done := p.State == operation.Success && w.isBefore(p.UpdatedAt)
 	gone := w.mayBeBefore(p.CreatedAt) && debits == 0 && (p.State == operation.Success || returns > 0)
@@ -179,8 +180,8 @@ func (p Payment) before(w window, debits, returns int) money.Kobo {
 	return 0
 }
 
-// against compares a finished operation with its lines. Charged is the bank's charge on
-// the statement.
+// against returns the break between a finished payment and its lines, if they differ. It also
+// returns the bank's charge on the statement.
 func (p Payment) against(a account, w window) (b Break, charged money.Kobo) {
 	want := money.Kobo(0)
 	if p.State == operation.Success {
@@ -212,7 +213,7 @@ func (p Payment) against(a account, w window) (b Break, charged money.Kobo) {
 	return says(operation.AmountDiffers, "%s took %s", p.Provider, moved)
 }
 
-// against compares a credit in the ledger with its lines.
+// against returns the break between a credit in the ledger and its lines, if they differ.
 func (r Receipt) against(a account, w window) Break {
 	b := Break{Company: r.Company, Subject: r.Session, Bank: -a.out, Book: r.Booked, credit: true}
 	switch {
@@ -228,7 +229,7 @@ func (r Receipt) against(a account, w window) Break {
 	return b
 }
 
-// unknown returns the break of lines without an owner.
+// unknown returns the break about lines that have no owner.
 func unknown(name, company string, a account) Break {
 	b := Break{Company: company, Subject: name, Bank: a.out}
 	switch {
@@ -241,8 +242,8 @@ func unknown(name, company string, a account) Break {
 	return b
 }
 
-// pair adds hints to two breaks with one possible cause: an unknown line, and a payment of
-// the same amount that the statement does not show. The bank may have changed the
+// pair adds hints to two breaks that may have the same cause: an unknown line, and a payment or
+// credit of the same amount that the statement does not show. The bank may have changed the
 // reference.
 func pair(breaks []Break) {
 	taken := map[int]bool{}

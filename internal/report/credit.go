@@ -8,9 +8,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// addCredits compares the ledger with the credits: each credit has its transfer,
-// suspense holds the credits for unknown accounts, and a paid collection has its
-// payment. It names at most 20 rows of each kind.
+// addCredits compares the ledger with the credits. Each credit must have its transfer, suspense
+// must hold the credits for unknown accounts, and a paid collection must have its payment.
+// addCredits names at most 20 rows of each kind.
 func (i *Integrity) addCredits(ctx context.Context, q db.Querier) error {
 	lost, err := db.All(ctx, q, db.Value[string], `
 		SELECT c.id FROM settlement_credit AS c

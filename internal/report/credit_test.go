@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Integrity finds each planted mistake in the rows of credits.
+// Integrity finds each wrong amount or state that the test writes into the rows of credits.
 func TestIntegrityOfCredits(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, me := t.Context(), operator.Local("test")

@@ -12,15 +12,15 @@ import (
 
 // Entry is one line of a settlement account.
 type Entry struct {
-	ID           string // of its transfer
-	Reference    string // of its owner: a payout's verify_id, a purchase's transactionId
+	ID           string // the id of the entry's transfer
+	Reference    string // the owner's id: a verify_id or a transactionId
 	SettlementID int64
 	Credit       bool
-	// Amount is the credit, or the debit without its fee. A debit changes the balance by
-	// amount and fee. The fee of a refund is negative: the part of the amount that is a
-	// returned fee.
+	// Amount is the amount of the credit, or of the debit without its fee. A debit lowers the
+	// balance by amount and fee. The fee of a refund is negative, because a part of the amount
+	// is a returned fee.
 	Amount, Fee       money.Kobo
-	Stands            bool // false for a debit whose operation is open or was reversed
+	Stands            bool // false for a debit whose operation is open, failed or reversed
 	Previous, Current money.Kobo
 	Source            string // the kind of transfer: payout, vtu, credit, adjustment …
 	Narration         string
@@ -30,18 +30,18 @@ type Entry struct {
 	sequence int64
 }
 
-// Moved returns the entry's change of the balance.
+// Moved returns the change that the entry made to the balance.
 func (e Entry) Moved() money.Kobo { return e.Current - e.Previous }
 
-// EntryFilter narrows a list of entries. A zero field filters nothing.
+// EntryFilter narrows a list of entries. A field that is zero does not filter.
 type EntryFilter struct {
 	SettlementID int64
 	Type         string // credit or debit
 	From, To     time.Time
 }
 
-// span is a range of an account's entries by number, without end itself. Entries are
-// numbered in the order of time without a gap. So the length of a span needs no query.
+// span is a range of an account's entries by number, from first to end, without end. Entries are
+// numbered in the order of time without a gap. So the length of a span needs no SQL query.
 type span struct {
 	account    string
 	first, end int64
@@ -49,8 +49,8 @@ type span struct {
 
 func (s span) len() int64 { return max(s.end-s.first, 0) }
 
-// Entry returns the first entry of a reference in a settlement account of the company:
-// for a payout or a purchase, its debit.
+// Entry returns the first entry of a reference in a settlement account of the company. For a
+// payout or a purchase, that entry is the debit.
 func (s *Service) Entry(ctx context.Context, company, reference string) (Entry, error) {
 	sides, err := transferSides(ctx, s.db, company, reference)
 	if err != nil {
@@ -71,10 +71,10 @@ func (s *Service) Entry(ctx context.Context, company, reference string) (Entry, 
 	return Entry{}, fault.New(fault.Missing, "Transaction not found")
 }
 
-// settlementPrefix begins the ids of settlement accounts in the ledger.
+// settlementPrefix is the beginning of the ids that settlement accounts have in the ledger.
 var settlementPrefix = strings.TrimSuffix(settlement.LedgerAccount(0), "0")
 
-// spans returns the entries that pass a filter, account by account.
+// spans returns the ranges of entries that match the account and the period of a filter.
 func (s *Service) spans(ctx context.Context, company string, f EntryFilter) ([]span, error) {
 	account := ""
 	if f.SettlementID != 0 {
@@ -92,14 +92,15 @@ func (s *Service) spans(ctx context.Context, company string, f EntryFilter) ([]s
 	return all, err
 }
 
-// firstAt finds the number of the first entry at an instant or later. Two adjacent periods
-// are cut at the same number, so each entry is in one of them.
+// firstAt returns the number of the first entry at an instant or later. Two adjacent periods are
+// cut at the same number, so each entry is in exactly one period.
 func (s *Service) firstAt(ctx context.Context, company string, p span, at time.Time) (int64, error) {
 	return firstAt(p.first, p.end, at, func(n int64) (time.Time, error) { return entryTime(ctx, s.db, company, p.account, n) })
 }
 
-// firstAt finds the first number from low up to high that is not before an instant, by
-// binary search. It is high if all are before. The times of the numbers must ascend.
+// firstAt returns the first number from low up to high whose time is not before an instant. It
+// returns high if all times are before the instant. The search is binary, so the times of the
+// numbers must ascend.
 func firstAt(low, high int64, at time.Time, timeOf func(n int64) (time.Time, error)) (int64, error) {
 	for low < high {
 		middle := low + (high-low)/2

@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// WritePages writes a PDF of so many pages, each with its number alone.
+// WritePages writes a PDF of so many pages. Each page contains only its number.
 func WritePages(w io.Writer, pages int) error {
 	p := newPDF(w, nil)
 	for n := range pages {
@@ -21,15 +21,15 @@ func WritePages(w io.Writer, pages int) error {
 	return p.close("Pages", time.Unix(0, 0), nil)
 }
 
-// WriteSheets writes XLSX with sheets of so many rows.
+// WriteSheets writes the statement as XLSX, with sheets of so many rows.
 func (s *Statement) WriteSheets(ctx context.Context, w io.Writer, rows int64) error {
 	return s.xlsx(ctx, w, rows)
 }
 
-// EventsAgree is the quick test of operations and their events.
+// EventsAgree is the fast test that compares operations with their events.
 var EventsAgree = eventsAgree
 
-// TransfersAgree returns the quick test of transfers and their owners.
+// TransfersAgree runs the fast test that compares transfers with their owners.
 func TransfersAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
 	moved := newDigest(maphash.MakeSeed())
 	if _, err := integrity(ctx, q, company, time.Time{}, moved.addTransfer); err != nil {

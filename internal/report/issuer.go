@@ -16,8 +16,8 @@ import (
 // issuer has no letterhead.
 type Issuer struct {
 	Name    string
-	Address string // with line breaks
-	Support string // a phone or an address for customers
+	Address string // may have several lines
+	Support string // a phone number or an address for customers
 	Logo    *Logo
 }
 
@@ -30,20 +30,20 @@ func (i Issuer) lines() (out []string) {
 	return out
 }
 
-// Logo is a picture, compressed as in a PDF.
+// Logo is a picture, compressed in the way that a PDF contains it.
 type Logo struct {
 	width, height int
 	space, filter string // the colour space and the compression
 	pixels, alpha []byte // the colours and their opacity; an opaque picture has no alpha
 }
 
-// The bounds of a logo, which every statement contains.
+// These are the limits of a logo, because every statement contains the logo.
 const (
 	LogoBytes  = 512 << 10
-	LogoPixels = 1000 // each way
+	LogoPixels = 1000 // in each direction
 )
 
-// ReadLogo reads a PNG or a JPEG file.
+// ReadLogo reads a logo from a PNG or a JPEG file.
 func ReadLogo(file []byte) (*Logo, error) {
 	if len(file) > LogoBytes {
 		return nil, fmt.Errorf("larger than %d KiB", LogoBytes>>10)
@@ -102,7 +102,7 @@ func deflate(content []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// logo writes the objects of a logo and returns its entry in the resources of the pages.
+// logo writes the PDF objects of a logo, and returns the logo's entry for the pages' resources.
 func (p *pdf) logo(l *Logo) string {
 	if l == nil {
 		return ""
@@ -124,7 +124,7 @@ func (p *drawing) letterhead() {
 	const top, room, height points = 16_00, 160_00, 44_00
 	i := p.statement.issuer
 	if l := i.Logo; l != nil {
-		// The logo fills the box and keeps its shape.
+		// Scale the logo to the size of the box, and preserve its proportions.
 		w, h := room, room*points(l.height)/points(l.width)
 		if h > height {
 			w, h = height*points(l.width)/points(l.height), height

@@ -18,7 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// drawn returns a picture with a red half and a transparent half.
+// drawn returns a picture whose left half is red and whose right half is transparent.
 func drawn(w, h int) *image.NRGBA {
 	m := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -42,7 +42,7 @@ func encoded(t *testing.T, m image.Image, asJPEG bool) []byte {
 
 var issuer = report.Issuer{Name: "Ọjà Pay Limited", Address: "1 Marina\nLagos", Support: "help@oja.example"}
 
-// The letterhead of a statement is that of the fintech, not of the bank.
+// The letterhead of a statement names the fintech, not the bank.
 func TestTheLetterheadIsTheIssuers(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.fortnight()
@@ -98,7 +98,7 @@ func TestALogoIsInThePDF(t *testing.T) {
 	}
 }
 
-// others opens the PDF with other programs, if the machine has them.
+// others checks the PDF with two other programs, if the machine has them.
 func others(t *testing.T, paper []byte) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "statement.pdf")

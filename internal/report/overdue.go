@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// overdue is the age from which an open operation is listed. The resolver has stopped
-// polling by then.
+// overdue is the age from which an open operation is listed. At that age the resolver has
+// already stopped polling.
 const overdue = 72 * time.Hour
 
 // Overdue is money that has been in a clearing account for more than 72 hours.
@@ -21,12 +21,12 @@ type Overdue struct {
 	Account    string
 	Amount     money.Kobo
 	Operations []operation.Operation
-	// Cases are the cases about the operations, in their order.
+	// Cases are the cases about the operations, in the order of Operations.
 	Cases []operation.Case
 }
 
-// Overdue lists the money that has been in clearing for more than 72 hours, with its
-// operations.
+// Overdue returns the money that has been in clearing for more than 72 hours, with the
+// operations that it belongs to.
 func (s *Service) Overdue(ctx context.Context) (list []Overdue, err error) {
 	old, err := db.All(ctx, s.db, operation.Scan, `SELECT `+operation.Columns+` FROM operation
 		WHERE operation.state = 'PENDING' AND operation.created_at < $1

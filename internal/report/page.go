@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Entries returns a page of the entries of the company's settlement accounts, newest first,
-// and their number.
+// Entries returns a page of the entries of the company's settlement accounts, newest first, and
+// the total count.
 func (s *Service) Entries(ctx context.Context, company string, f EntryFilter, offset, limit int) ([]Entry, int, error) {
 	spans, err := s.spans(ctx, company, f)
 	if err != nil {
@@ -34,13 +34,13 @@ func (s *Service) count(ctx context.Context, company string, spans []span, kind 
 	return total, nil
 }
 
-// nearby is an offset. Up to this offset newest reads the entries before the page, too. For
-// a larger one it calls skip.
+// nearby is the largest offset at which newest also reads the entries before the page. For a
+// larger offset, newest calls skip first.
 const nearby = 500
 
-// newest reads one page. Without a filter, the page of one account is a range of entry
-// numbers, which is fast at any offset. Otherwise newest reads as many entries of each
-// account as the page can need, and merges them.
+// newest returns one page. Without a filter, the page of one account is a range of entry
+// numbers, which is fast at any offset. Otherwise newest reads as many entries of each account
+// as the page may need, and merges them.
 func (s *Service) newest(ctx context.Context, company string, spans []span, kind string, offset, limit int) (all []Entry, err error) {
 	if len(spans) == 1 && kind == "" {
 		spans[0].end -= int64(offset)
@@ -62,11 +62,11 @@ func (s *Service) newest(ctx context.Context, company string, spans []span, kind
 	return all[min(offset, len(all)):min(offset+limit, len(all))], nil
 }
 
-// skip moves the ends of the spans close to the beginning of a page, and returns the
-// offset that remains. It is a binary search by time: each step cuts the spans at an
-// instant, and continues in the part where the page begins.
+// skip moves the ends of the spans close to the beginning of a page, and returns the remaining
+// offset. It is a binary search by time. Each step cuts the spans at an instant, and continues
+// with the part in which the page begins.
 func (s *Service) skip(ctx context.Context, company string, spans []span, kind string, offset int) (int, error) {
-	where := slices.Clone(spans) // the page begins in one of these
+	where := slices.Clone(spans) // the page begins in one of these spans
 	for {
 		widest := 0
 		var left int64
@@ -99,14 +99,14 @@ func (s *Service) skip(ctx context.Context, company string, spans []span, kind s
 				spans[i].end = older[i].end
 			}
 		case older[widest].len() == 0:
-			return offset, nil // all entries have one instant
+			return offset, nil // all remaining entries have the same instant
 		default:
 			where = newer
 		}
 	}
 }
 
-// cut divides spans at an instant. Entries of that instant are newer.
+// cut divides spans at an instant. Entries of exactly that instant belong to the newer part.
 func (s *Service) cut(ctx context.Context, company string, spans []span, at time.Time) (older, newer []span, err error) {
 	older, newer = slices.Clone(spans), slices.Clone(spans)
 	for i, p := range spans {

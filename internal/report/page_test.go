@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// long adds so many entries to both accounts, ten at each instant.
+// long adds n entries to each of the two accounts. Ten entries share each instant.
 func (w *world) long(n int) {
 	w.t.Helper()
 	w.many(n)
@@ -28,8 +28,8 @@ func (w *world) long(n int) {
 	}
 }
 
-// The last page of a long list needs no more memory than the first one. Otherwise a few
-// simultaneous requests could use up the memory of the process.
+// The last page of a long list needs no more memory than the first page. Otherwise a few
+// concurrent requests could use up the memory of the process.
 func TestADeepPageNeedsLittleMemory(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

@@ -12,24 +12,24 @@ import (
 	"unicode/utf16"
 )
 
-// pdf writes a PDF file from front to back. It compresses and sends each full page, and
-// keeps only the positions of the objects. So a file of any length needs the memory of one
-// page (docs/decisions/0011).
+// pdf writes a PDF file from front to back. It compresses and sends each full page, and stores
+// only the positions of the objects. So a file of any length needs only the memory for one page
+// (docs/decisions/0011).
 type pdf struct {
 	out      *bufio.Writer
 	written  int64
-	places   []int64 // the byte at which object n begins, at n-1
+	places   []int64 // at index n-1, the byte at which object n begins
 	pages    []int
-	branches []int // of the page tree: one for every fan pages
+	branches []int // the lowest nodes of the page tree, one for every fan pages
 	squeezed bytes.Buffer
 	squeezer *zlib.Writer
 	err      error
 }
 
 const (
-	// fan is how many children a node of the page tree has at most.
+	// fan is the maximum number of children of a node in the page tree.
 	fan = 64
-	// longestPDF is the largest position that fits the ten digits of the file's index.
+	// longestPDF is the largest position that the ten digits of the file's index can hold.
 	longestPDF = 9_999_999_999
 	// The first objects have fixed numbers.
 	catalogObject, infoObject, resourcesObject, totalObject, usualObject, boldObject = 1, 2, 3, 4, 5, 6
@@ -37,13 +37,13 @@ const (
 
 var errLongPDF = errors.New("report: the PDF is longer than 10 GB")
 
-// newPDF begins a file. Its pages may draw the logo, if there is one, as /Logo.
+// newPDF begins a file. If there is a logo, the pages may draw it as /Logo.
 func newPDF(w io.Writer, logo *Logo) *pdf {
 	p := &pdf{out: bufio.NewWriterSize(w, 1<<16), places: make([]int64, boldObject)}
 	p.squeezer = zlib.NewWriter(&p.squeezed)
 	// The second line shows programs that the file is binary.
 	p.put("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
-	// The fonts are objects of their own, since some readers search for them.
+	// Each font is a separate object, since some PDF readers search for fonts.
 	p.object(usualObject, usual.object())
 	p.object(boldObject, bold.object())
 	p.object(resourcesObject, fmt.Sprintf("<</Font<</%s %d 0 R/%s %d 0 R>>/XObject<</Total %d 0 R%s>>>>",
@@ -60,7 +60,7 @@ func (p *pdf) put(text string) {
 	p.err = err
 }
 
-// reserve returns the number of an object to be written later.
+// reserve returns the number of an object that is written later.
 func (p *pdf) reserve() int {
 	p.places = append(p.places, 0)
 	return len(p.places)
@@ -71,7 +71,7 @@ func (p *pdf) object(number int, body string) {
 	p.put(fmt.Sprintf("%d 0 obj\n%s\nendobj\n", number, body))
 }
 
-// stream writes an object with drawing operators.
+// stream writes an object that contains drawing operators, in compressed form.
 func (p *pdf) stream(number int, entries string, content []byte) {
 	p.squeezed.Reset()
 	p.squeezer.Reset(&p.squeezed)
@@ -82,7 +82,7 @@ func (p *pdf) stream(number int, entries string, content []byte) {
 	p.object(number, fmt.Sprintf("<<%s/Filter/FlateDecode/Length %d>>\nstream\n%s\nendstream", entries, p.squeezed.Len(), p.squeezed.Bytes()))
 }
 
-// page writes a page. Its node in the tree is written at the end.
+// page writes a page. The parent node of the page is written at the end of the file.
 func (p *pdf) page(content []byte) {
 	if len(p.pages)%fan == 0 {
 		p.branches = append(p.branches, p.reserve())
@@ -93,7 +93,7 @@ func (p *pdf) page(content []byte) {
 	p.pages = append(p.pages, number)
 }
 
-// close ends the file. Every page draws total as /Total.
+// close ends the file. Total has the drawing operators that every page uses as /Total.
 func (p *pdf) close(title string, made time.Time, total []byte) error {
 	p.stream(totalObject, fmt.Sprintf("/Type/XObject/Subtype/Form/BBox[0 -3 100 10]/Resources %d 0 R", resourcesObject), total)
 	p.object(infoObject, fmt.Sprintf("<</Title<%s>/Producer(Kobo)/CreationDate(D:%sZ)/ModDate(D:%[2]sZ)>>",
@@ -114,7 +114,7 @@ func (p *pdf) close(title string, made time.Time, total []byte) error {
 	return p.out.Flush()
 }
 
-// tree writes the nodes above the pages, level by level, and returns the root's number.
+// tree writes the nodes above the pages, level by level, and returns the number of the root.
 func (p *pdf) tree() int {
 	type node struct{ number, pages int }
 	below := make([]node, len(p.pages))
@@ -148,7 +148,7 @@ func (p *pdf) tree() int {
 	}
 }
 
-// utf16Hex returns a text in UTF-16, as a PDF writes texts of all scripts.
+// utf16Hex returns a text as UTF-16 in hexadecimal, the form in which a PDF stores any script.
 func utf16Hex(text string) string {
 	out := "FEFF"
 	for _, unit := range utf16.Encode([]rune(text)) {

@@ -22,13 +22,13 @@ func appendPoints(out []byte, p points) []byte {
 	return out
 }
 
-// The size of a page: A4, upright.
+// These are the width and the height of a page, which is an upright A4 page.
 const (
 	paperWidth  points = 595_28
 	paperHeight points = 841_89
 )
 
-// colour is the parts of red, green and blue.
+// colour is a colour as three PDF numbers from 0 to 1, for red, green and blue.
 type colour string
 
 const (
@@ -42,18 +42,18 @@ const (
 	green colour = "0.078 0.424 0.263"
 )
 
-// style is the look of a text.
+// style is the font, the size and the colour of a text.
 type style struct {
 	font   *font
 	size   points
 	colour colour
 }
 
-// canvas is a page as PDF operators. Places are measured from the top left corner, and y
-// is a text's base line.
+// canvas is the content of a page as PDF operators. Places are measured from the top left
+// corner. The y of a text is its base line.
 type canvas []byte
 
-// place appends a place as PDF measures it, from the bottom left corner.
+// place appends a place as a PDF measures places, from the bottom left corner.
 func (c *canvas) place(x, y points) {
 	*c = append(appendPoints(*c, x), ' ')
 	*c = append(appendPoints(*c, paperHeight-y), ' ')
@@ -78,26 +78,26 @@ func (c *canvas) text(s style, x, y points, w writing) {
 
 func (s style) width(w writing) points { return points(s.font.wide(w.codes)) * s.size / 1000 }
 
-// lines breaks a text into at most so many lines of a width.
+// lines breaks a text into lines of this width. It returns at most as many lines as most.
 func (s style) lines(text string, width points, most int) []writing {
 	return s.font.fit(write(text), int(width*1000/s.size), most)
 }
 
-// left draws a text from x on in one line. A text that is too long is cut.
+// left draws a text in one line that begins at x. It cuts a text that is too long.
 func (c *canvas) left(s style, x, y, width points, text string) {
 	for _, w := range s.lines(text, width, 1) {
 		c.text(s, x, y, w)
 	}
 }
 
-// right draws a text that ends at x in one line. A text that is too long is cut.
+// right draws a text in one line that ends at x. It cuts a text that is too long.
 func (c *canvas) right(s style, x, y, width points, text string) {
 	for _, w := range s.lines(text, width, 1) {
 		c.text(s, x-s.width(w), y, w)
 	}
 }
 
-// amount draws an amount that ends at x. An amount that is too long is drawn smaller.
+// amount draws an amount that ends at x. If an amount is too wide, it is drawn in a smaller size.
 func (c *canvas) amount(s style, x, y, width points, k money.Kobo) {
 	w := write(grouped(k))
 	if wide := s.width(w); wide > width {
@@ -113,7 +113,7 @@ func (c *canvas) picture(name string, x, y, w, h points) {
 	*c = append(*c, "cm /"+name+" Do Q\n"...)
 }
 
-// draws draws a PDF form, such as the number of pages, at a place.
+// draws adds a PDF form, such as the number of pages, to the page at a place.
 func (c *canvas) draws(name string, x, y points) {
 	*c = append(*c, "q 1 0 0 1 "...)
 	c.place(x, y)

@@ -27,43 +27,43 @@ func (f *font) object() string {
 
 func (f *font) width(code byte) int { return f.widths[code-' '] }
 
-// writing is a text in the characters of the standard fonts, one byte each.
+// writing is a text in the characters of the standard fonts, with one byte for each character.
 type writing struct {
 	codes []byte
-	odd   []odd // in order
+	odd   []odd // in the order of their places
 }
 
-// odd is a letter that the fonts lack. The page shows the nearest letter with marks over
-// and under it. A reader's search and copy give the letter itself.
+// odd is a letter that the fonts lack. The page shows the nearest letter, with marks above and
+// below the letter. In a search or a copy, the PDF reader uses the letter itself.
 type odd struct {
 	at    int
 	marks []mark
 	means string
 }
 
-// mark is a glyph that is drawn over the middle of a letter, raised by thousandths of the
-// size.
+// mark is a glyph that is drawn at the middle of a letter. The field rise is its upward shift,
+// in thousandths of the font size.
 type mark struct {
 	code byte
 	rise int
 }
 
-// tall is how much higher a mark stands above a capital.
+// tall is how much higher a mark is above a capital or a tall letter.
 const tall = 195
 
-// marks are the marks of Nigeria's languages over and under letters.
+// marks are the marks that Nigeria's languages put above and below letters.
 var marks = map[rune]mark{
 	'\u0300': {'`', 0}, '\u0301': {0xB4, 0}, '\u0302': {0x88, 0}, '\u0303': {0x98, 0}, '\u0304': {0xAF, 0},
 	'\u0307': {'.', 600}, '\u0308': {0xA8, 0}, '\u0323': {'.', -215}, '\u0329': {'.', -215}, '\u0331': {0xAF, -810},
 }
 
-// nearest are the nearest letters for those that are not a letter with a mark.
+// nearest has the nearest letter for each letter that is not a letter with a mark.
 var nearest = map[rune]byte{
 	'ɓ': 'b', 'Ɓ': 'B', 'ɗ': 'd', 'Ɗ': 'D', 'ƙ': 'k', 'Ƙ': 'K', 'ƴ': 'y', 'Ƴ': 'Y', 'ǝ': 'e', 'Ǝ': 'E', 'ŋ': 'n', 'Ŋ': 'N',
 }
 
-// write converts a text to the fonts' characters. The page shows letters of other scripts
-// as question marks. A copy from the file gives the letters themselves.
+// write converts a text to the characters of the fonts. The page shows letters of other scripts
+// as question marks, but a copy from the file has the letters themselves.
 func write(text string) writing {
 	var w writing
 	if plainText(text) {
@@ -76,7 +76,7 @@ func write(text string) writing {
 		case unicode.IsSpace(r) || unicode.IsControl(r):
 			w.codes = append(w.codes, ' ')
 		case unicode.Is(unicode.Cf, r):
-			// Control characters, such as those of direction, draw nothing.
+			// Format characters, such as those for the direction of text, draw nothing.
 		case known:
 			w.codes = append(w.codes, code)
 		case unicode.Is(unicode.M, r):
@@ -100,13 +100,13 @@ func plainText(text string) bool {
 	return true
 }
 
-// letter appends a letter that is drawn as another one.
+// letter appends a letter that is drawn as a different letter.
 func (w *writing) letter(code byte, means rune) {
 	w.odd = append(w.odd, odd{at: len(w.codes), means: string(means)})
 	w.codes = append(w.codes, code)
 }
 
-// strange appends a letter that the fonts lack, with the marks that the fonts have.
+// strange appends a letter that the fonts lack. It adds those marks that the fonts have.
 func (w *writing) strange(r rune) {
 	parts := []rune(norm.NFD.String(string(r)))
 	code, known := charmap.Windows1252.EncodeRune(parts[0])
@@ -156,7 +156,7 @@ func (w writing) part(from, to int) writing {
 	return out
 }
 
-// wide returns the width of these characters in thousandths of the size.
+// wide returns the width of these characters in thousandths of the font size.
 func (f *font) wide(codes []byte) int {
 	sum := 0
 	for _, c := range codes {
@@ -165,10 +165,10 @@ func (f *font) wide(codes []byte) int {
 	return sum
 }
 
-const dots = 0x85 // …
+const dots = 0x85 // the code of …
 
-// fit breaks a writing into at most so many lines of a width, between words if possible.
-// It replaces the rest by dots.
+// fit breaks a writing into at most so many lines of this width, between words if possible. If
+// there is more text, fit replaces the rest with dots.
 func (f *font) fit(w writing, width, lines int) []writing {
 	var out []writing
 	for len(w.codes) > 0 && len(out) < lines {
@@ -192,7 +192,7 @@ func (f *font) fit(w writing, width, lines int) []writing {
 	return out
 }
 
-// reach is how many of the characters fit into a width.
+// reach returns how many of the characters fit into a width.
 func (f *font) reach(codes []byte, width int) int {
 	for i, c := range codes {
 		if width -= f.width(c); width < 0 {
@@ -202,14 +202,14 @@ func (f *font) reach(codes []byte, width int) int {
 	return len(codes)
 }
 
-// show appends the operators that draw a writing at the present place.
+// show appends the operators that draw a writing at the current place.
 func (f *font) show(out []byte, w writing, size points) []byte {
 	from := 0
 	for _, o := range w.odd {
 		out = appendString(out, w.codes[from:o.at])
 		for _, m := range o.marks {
-			// The pen moves to the middle of the coming letter and back. A copy leaves out
-			// the mark.
+			// The pen moves to the middle of the next letter, draws the mark and moves back. A copy
+			// from the file leaves out the mark.
 			back := (f.width(w.codes[o.at]) + f.width(m.code)) / 2
 			out = append(out, fmt.Sprintf("/Span<</ActualText()>>BDC %s Ts[%d", size*points(m.rise)/1000, f.width(m.code)-back)...)
 			out = append(escape(append(out, '('), []byte{m.code}), fmt.Sprintf(")%d]TJ 0 Ts EMC ", back)...)
@@ -228,7 +228,7 @@ func appendString(out, codes []byte) []byte {
 	return append(escape(append(out, '('), codes), ")Tj "...)
 }
 
-// escape escapes the characters that have a meaning inside a string.
+// escape appends characters, with a backslash before those that have a meaning in a PDF string.
 func escape(out, codes []byte) []byte {
 	for _, c := range codes {
 		if c == '(' || c == ')' || c == '\\' {

@@ -15,16 +15,16 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// paper reads a PDF by its index, without the code that wrote the PDF.
+// paper is a PDF that the test reads by its index, without the code that wrote the PDF.
 type paper struct {
 	t       testing.TB
 	file    []byte
-	objects map[string]string // by "7 0 R"
+	objects map[string]string // by name, such as "7 0 R"
 	info    string
 	pages   [][]word
 }
 
-// patterns are the compiled patterns; the tests read one at a time.
+// patterns are the compiled patterns. They need no lock, because the tests read one PDF at a time.
 var patterns = map[string]*regexp.Regexp{}
 
 var (
@@ -32,7 +32,7 @@ var (
 	escapePattern = regexp.MustCompile(`\\(.)`)
 )
 
-// word is a text and its place from the bottom left corner.
+// word is a text and its place, measured from the bottom left corner.
 type word struct {
 	x, y float64
 	text string
@@ -83,7 +83,7 @@ func (p *paper) find(text, pattern string) []string {
 	return found
 }
 
-// walk reads the pages below a node and returns their number.
+// walk reads the pages below a node, and returns the number of these pages.
 func (p *paper) walk(number, parent string) int {
 	p.t.Helper()
 	node := p.objects[number]
@@ -138,7 +138,7 @@ func (p *paper) words(object string) (out []word) {
 	return out
 }
 
-// text returns the text that a PDF reader copies.
+// text returns the text that a PDF reader would copy.
 func (p *paper) text(drawn string) string {
 	p.t.Helper()
 	var out strings.Builder

@@ -29,12 +29,12 @@ func pdf(t testing.TB, s *report.Statement) []byte {
 	return out.Bytes()
 }
 
-// The left edges of the columns.
+// These are the left edges of the columns, in points.
 const debitAt, creditAt, balanceAt = 303, 385, 467
 
 var naira = regexp.MustCompile(`^-?[0-9,]+\.[0-9]{2}$`)
 
-// readPDF adds up the printed amounts, page by page.
+// readPDF checks that the printed amounts add up, page by page.
 func readPDF(t *testing.T, s *report.Statement) {
 	t.Helper()
 	p := readPaper(t, pdf(t, s))
@@ -65,7 +65,7 @@ func readPDF(t *testing.T, s *report.Statement) {
 	readd(t, s, append(rows[:last-1], closing))
 }
 
-// lines returns the rows of a page's table, in the columns of the CSV.
+// lines returns the rows of the table on a page, with the columns of the CSV file.
 func (p *paper) lines(page []word) (out [][]string) {
 	begun := false
 	rows := map[float64][]string{}
@@ -96,8 +96,8 @@ func (p *paper) lines(page []word) (out [][]string) {
 	return out
 }
 
-// many inserts entries without the ledger: a credit of three naira and a debit of one in
-// turn, a microsecond apart.
+// many inserts n entries without the ledger, a microsecond apart. A credit of three naira and a
+// debit of one naira alternate.
 func many(ctx context.Context, d *db.DB, company string, settlementID int64, first time.Time, n int) error {
 	account, at := settlement.LedgerAccount(settlementID), first.UnixMicro()
 	const numbers = `WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < $1) `
@@ -128,7 +128,7 @@ func TestAPDFOfAnyLengthAddsUp(t *testing.T) {
 		w := newWorld(t, d)
 		readPDF(t, w.statement(time.Time{}, time.Time{})) // without entries
 		w.many(2500)
-		// The lengths around which the totals move to the second page.
+		// Around these numbers of entries, the totals move to the second page.
 		for count := 16; count < 30; count++ {
 			readPDF(t, w.statement(time.Time{}, firstDay.Add(time.Duration(count)*time.Microsecond)))
 		}
@@ -193,7 +193,7 @@ func TestThePDFShowsEveryEntry(t *testing.T) {
 	}
 }
 
-// Other programs read the PDF, if the machine has them.
+// Other programs can read the PDF. The test runs only the programs that the machine has.
 func TestOtherProgramsReadThePDF(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.fortnight()

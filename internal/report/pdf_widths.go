@@ -1,8 +1,8 @@
 package report
 
-// These are the widths of Helvetica and Helvetica-Bold from the space on, in thousandths of
-// the size. They are Adobe's font metrics for the codes of WinAnsi. A reader that uses
-// another font takes one of the same widths.
+// These are the widths of the characters of Helvetica and Helvetica-Bold, beginning with the
+// space, in thousandths of the font size. They are Adobe's font metrics for the codes of WinAnsi.
+// A PDF reader that replaces the fonts uses fonts of the same widths.
 var (
 	usualWidths = [256 - ' ']int{
 		278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278,

@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
-// PurchaseFilter narrows a list of purchases. A zero field filters nothing.
+// PurchaseFilter narrows a list of purchases. A field that is zero does not filter.
 type PurchaseFilter struct {
 	Type         string
 	Status       string
@@ -18,7 +18,7 @@ type PurchaseFilter struct {
 	From, To     time.Time // created at From or later, and before To
 }
 
-// purchaseFrom takes the values of a filter. An empty text or a 0 filters nothing.
+// purchaseFrom is SQL that applies a filter. An empty text or a 0 does not filter.
 const purchaseFrom = ` FROM vtu_purchase AS p JOIN operation
 	ON operation.company_id = p.company_id AND operation.id = p.id
 	WHERE p.company_id = $1
@@ -28,7 +28,7 @@ const purchaseFrom = ` FROM vtu_purchase AS p JOIN operation
 		AND (operation.created_at >= $5 OR $5 = 0)
 		AND (operation.created_at < $6 OR $6 = 0)`
 
-// Purchases returns a page of the company's VTU transactions, newest first, and their number.
+// Purchases returns a page of the company's VTU transactions, newest first, and the total count.
 func (s *Service) Purchases(ctx context.Context, company string, f PurchaseFilter, offset, limit int) ([]vtu.Transaction, int, error) {
 	scan := func(sc db.Scanner) (vtu.Transaction, error) {
 		var o operation.Operation

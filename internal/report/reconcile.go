@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// settling is the minimum age of a payment in a comparison. Notifications of a younger
-	// one may be on their way, and the bank's clock differs from ours.
+	// settling is the minimum age of a payment in a comparison. Notifications about a younger
+	// payment may still be on their way, and the bank's clock differs from ours.
 	settling = 30 * time.Minute
-	// furthest limits how much earlier than requested a statement may begin. An operation
-	// that was open for days needs an earlier begin.
+	// furthest limits how much earlier than requested a statement may begin. A statement begins
+	// earlier than requested if an operation was open for days.
 	furthest = 7 * 24 * time.Hour
-	// lastPage is the largest number of pages of a statement.
+	// lastPage is the maximum number of pages of a statement.
 	lastPage = 100_000
 )
 
-// midnight returns the begin of the bank's day at an instant.
+// midnight returns the beginning of the bank's day that contains an instant.
 func midnight(at time.Time) time.Time {
 	y, m, d := at.In(clock.Lagos).Date()
 	return time.Date(y, m, d, 0, 0, 0, 0, clock.Lagos)
@@ -36,8 +36,8 @@ func midnight(at time.Time) time.Time {
 // Reconciliation is the comparison of a bank's statement with the ledger.
 type Reconciliation struct {
 	Bank     string
-	From, To time.Time // of the statement
-	Lines    int       // of the statement
+	From, To time.Time // the period of the statement
+	Lines    int       // the number of lines on the statement
 	Payments int
 	Receipts int
 	Breaks   []Break
@@ -46,19 +46,19 @@ type Reconciliation struct {
 // Break is a difference between the bank's statement and the ledger.
 type Break struct {
 	Reason  operation.Reason
-	Company string // the house, if no company is known
-	Subject string // the operation; or the bank and its session, its name of the line, or a day of charges
+	Company string // the house, if the company is not known
+	Subject string // an operation, or the bank and a session ID, a line or a day
 	Bank    money.Kobo
 	Book    money.Kobo
 	Detail  string
-	At      time.Time // of its last line; zero without a line
-	// Case is the case about the break, once there is one.
+	At      time.Time // the time of the break's last line; zero without a line
+	// Case is the case about the break. It is empty until a case is opened.
 	Case operation.Case
 
-	credit bool // the money came in
+	credit bool // the break is about a credit
 }
 
-// Asked returns the case to open about a break.
+// Asked returns the case that must be opened about a break.
 func (b Break) Asked() operation.Case {
 	return operation.Case{
 		Company: b.Company, Subject: b.Subject, Reason: b.Reason, Detail: b.Detail, Amount: b.Bank - b.Book, HappenedAt: b.At,
@@ -78,35 +78,35 @@ func (r Reconciliation) Undecided() (n int) {
 // Judged returns the instant up to which the comparison is complete.
 func (r Reconciliation) Judged() time.Time { return window{to: r.To}.settled() }
 
-// Payment is an operation with its money at the bank according to the ledger.
+// Payment is an operation and the amount that, according to the ledger, it moved at the bank.
 type Payment struct {
 	operation.Operation
-	Booked  money.Kobo // the amount
-	Charged money.Kobo // the bank's charge
+	Booked  money.Kobo // the amount in the ledger
+	Charged money.Kobo // the bank's charge in the ledger
 }
 
-// Receipt is a credit with its money in the ledger.
+// Receipt is a credit and the amount that, according to the ledger, came in at the bank.
 type Receipt struct {
 	Company string
 	Session string
 	Amount  money.Kobo
-	At      time.Time // the bank's
+	At      time.Time // the bank's time of the credit
 	Booked  money.Kobo
-	Settled time.Time // the time of the ledger's last transfer
+	Settled time.Time // the time of the credit's last transfer in the ledger
 }
 
-// record is the ledger's side of a comparison with a bank.
+// record is the ledger's side of the comparison with a bank's statement.
 type record struct {
 	paid     []Payment
 	received []Receipt
-	owners   map[string]string // the companies of sessions without a receipt
-	// corrected are the charges that operators have booked, by day.
+	owners   map[string]string // the companies of session IDs without a receipt
+	// corrected has, for each day, the charges that operators have booked.
 	corrected map[time.Time]money.Kobo
 }
 
-// Reconcile compares a bank's statement with the operations, the credits and the ledger.
-// The statement begins on the day of from and ends at to. Movements during the
-// comparison are too young to count.
+// Reconcile compares a bank's statement with the operations, the credits and the ledger. The
+// statement begins on the day of from and ends at to. Movements that happen during the
+// comparison are too young to be compared.
 func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Bookkeeper, from, to time.Time) (Reconciliation, error) {
 	ctx = db.Patient(ctx)
 	w := window{to: to, from: midnight(from)}
@@ -126,8 +126,8 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 	if err != nil {
 		return r, err
 	}
-	// The statement may name open, refused and old operations, which have no recent
-	// movement.
+	// The statement may also name open, refused and old operations, which the record lacks because
+	// they have no recent movement.
 	if names := missing(lines, ours); len(names) > 0 {
 		err = s.db.Snapshot(ctx, func(q db.Querier) error { return ours.find(ctx, q, name, names) })
 		if err != nil {
@@ -139,8 +139,8 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 	return r, nil
 }
 
-// ofBank adds the bank's name to each subject that is no operation. Another bank may use
-// the same session or reference.
+// ofBank adds the bank's name to each subject that is not an operation. A different bank may use
+// the same session ID or reference.
 func ofBank(bank string, breaks []Break, paid []Payment) []Break {
 	ours := map[string]bool{}
 	for _, p := range paid {
@@ -154,8 +154,8 @@ func ofBank(bank string, breaks []Break, paid []Payment) []Break {
 	return breaks
 }
 
-// beginning returns the begin of a statement that shows all debits of these operations. The
-// bank debited an operation when it was made, which may be days before its outcome.
+// beginning returns the time at which a statement must begin to show all debits of these
+// operations. The bank debited an operation when it was made, perhaps days before its outcome.
 func beginning(from time.Time, paid []Payment) time.Time {
 	first := from
 	for _, p := range paid {
@@ -166,8 +166,9 @@ func beginning(from time.Time, paid []Payment) time.Time {
 	return first
 }
 
-// wholeStatement reads all pages or fails, since half a statement would look like lost
-// money. New lines may move an old line to the next page. Such a line counts once.
+// wholeStatement reads all pages of a statement. If a page fails, it returns an error, since an
+// incomplete statement would look like lost money. New lines may move an old line to the next
+// page, so a line that is read twice counts once.
 func wholeStatement(ctx context.Context, bank provider.Bookkeeper, from, to time.Time) (all []provider.StatementLine, err error) {
 	seen := map[string]bool{}
 	for page := range lastPage {
@@ -188,7 +189,7 @@ func wholeStatement(ctx context.Context, bank provider.Bookkeeper, from, to time
 	return nil, fault.New(fault.Unavailable, "The statement has no end")
 }
 
-// own identifies a line by the bank's id, or else by all its fields.
+// own returns the identity of a line, which is the bank's id, or else all fields of the line.
 func own(l provider.StatementLine) string {
 	if l.ID != "" {
 		return l.ID
@@ -196,7 +197,7 @@ func own(l provider.StatementLine) string {
 	return fmt.Sprint(l.At.UnixMicro(), l.Credit, l.Amount, l.Balance, l.Reference, l.Narration)
 }
 
-// missing returns the names in the lines that the record does not have.
+// missing returns those names on the lines that no payment or receipt of the record has.
 func missing(lines []provider.StatementLine, b record) []string {
 	known, out := b.known(), map[string]bool{}
 	for _, l := range lines {
@@ -209,10 +210,10 @@ func missing(lines []provider.StatementLine, b record) []string {
 	return slices.Sorted(maps.Keys(out))
 }
 
-// names are the names of a record's payments and receipts on a statement.
+// names has the names that a statement may use for the payments and receipts of a record.
 type names struct {
-	own  map[string]bool   // the ids of operations and the sessions of credits
-	sent map[string]string // the ids of operations by their session between the banks
+	own  map[string]bool   // the ids of operations and the session IDs of credits
+	sent map[string]string // the ids of operations, by their session IDs between the banks
 }
 
 func (b record) known() names {
@@ -229,8 +230,9 @@ func (b record) known() names {
 	return known
 }
 
-// owner returns the payment or receipt of a line. A payment's debit and return have its
-// session between the banks. A credit with that session is another company's receipt.
+// owner returns the name of the payment or receipt that a line belongs to. The session ID
+// between the banks identifies a payment's debit and the payment's return. A plain credit with
+// that session ID is the receipt of a different company, which received the payment.
 func (k names) owner(l provider.StatementLine) (string, bool) {
 	for _, n := range named(l) {
 		if id, sent := k.sent[n]; sent && (!l.Credit || l.Reversal) {

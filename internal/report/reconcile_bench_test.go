@@ -17,7 +17,7 @@ import (
 )
 
 // BenchmarkReconcile compares twelve thousand lines of three days with the ledger of a much
-// older company. The older entries must cost nothing.
+// older company. The older entries must not slow down the comparison.
 func BenchmarkReconcile(b *testing.B) {
 	for _, age := range []int{20_000, 1_000_000} {
 		b.Run(fmt.Sprintf("operations=%d", age), func(b *testing.B) {
@@ -28,7 +28,7 @@ func BenchmarkReconcile(b *testing.B) {
 
 const (
 	every = 25 * time.Second
-	busy  = 12_097 // payouts since midnight in Lagos, 84 hours before the last
+	busy  = 12_097 // the number of payouts since midnight in Lagos, 84 hours before the last payout
 )
 
 func reconciled(b *testing.B, d *db.DB, age int) {

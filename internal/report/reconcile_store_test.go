@@ -18,7 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// dated is a bank that shows the requested period of its statement.
+// dated is a bank that returns the statement lines of the requested period.
 type dated []provider.StatementLine
 
 func (d dated) Statement(_ context.Context, from, to time.Time, _ int) (lines []provider.StatementLine, _ bool, _ error) {
@@ -30,8 +30,8 @@ func (d dated) Statement(_ context.Context, from, to time.Time, _ int) (lines []
 	return lines, false, nil
 }
 
-// An operation that was open for days is compared with the debit of its first day, for any
-// outcome.
+// An operation that was open for days is compared with its debit on the first day, whatever the
+// outcome is.
 func TestALongOpenOperationIsComparedWithItsDebit(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))

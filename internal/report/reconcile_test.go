@@ -13,14 +13,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-const ours = "0192f3a0-0000-7000-8000-000000000001" // a payout of 100 naira
+const ours = "0192f3a0-0000-7000-8000-000000000001" // the id of a payout of 100 naira
 
 var (
 	noon  = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 	early = noon.Add(-72 * time.Hour)
 )
 
-// out, back and in are lines of the statement, five hours before noon.
+// out, back and in return a debit, a returned debit and a credit, five hours before noon.
 func out(reference string, naira money.Kobo) provider.StatementLine {
 	return provider.StatementLine{Reference: reference, Amount: naira * money.Naira, At: noon.Add(-5 * time.Hour)}
 }
@@ -44,7 +44,7 @@ func says(l provider.StatementLine, narration string) provider.StatementLine {
 	return l
 }
 
-// paidOut returns a payout in a state, which began and ended long before noon.
+// paidOut returns a payout in a state. It began and ended at began, or else five hours before noon.
 func paidOut(state operation.State, booked money.Kobo, began ...time.Time) []Payment {
 	p := Payment{Booked: booked * money.Naira}
 	p.Company, p.ID, p.Kind, p.Provider, p.State, p.Amount = "c1", ours, "payout", "bank", state, 100*money.Naira
@@ -56,7 +56,7 @@ func paidOut(state operation.State, booked money.Kobo, began ...time.Time) []Pay
 	return []Payment{p}
 }
 
-// between is a payout's session between the banks, and through sets it.
+// between is the session ID of a payout between the banks. The function through sets it.
 const between = "090286260102070000000000000001"
 
 func through(paid []Payment) []Payment {
@@ -64,7 +64,7 @@ func through(paid []Payment) []Payment {
 	return paid
 }
 
-// credit returns a credit of 100 naira.
+// credit returns a credit of 100 naira, with the amount that the ledger has booked.
 func credit(booked money.Kobo, told time.Time) []Receipt {
 	return []Receipt{{Company: "c1", Session: "s1", Amount: 100 * money.Naira, Booked: booked * money.Naira, At: told, Settled: told}}
 }
@@ -138,7 +138,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// verdicts returns the breaks of a comparison at noon of the three days before it.
+// verdicts returns the breaks of a comparison, which is made at noon for the last three days.
 func verdicts(t *testing.T, lines []provider.StatementLine, paid []Payment, received []Receipt, owners map[string]string) string {
 	t.Helper()
 	var got []string
@@ -152,7 +152,8 @@ func verdicts(t *testing.T, lines []provider.StatementLine, paid []Payment, rece
 	return strings.Join(got, "; ")
 }
 
-// The clocks of the bank and the program differ at the begin of a statement.
+// Movements near the beginning of the statement are compared correctly, although the clocks of
+// the bank and the program differ.
 func TestMovementsAtTheBeginOfTheStatement(t *testing.T) {
 	const ten = 10 * time.Minute
 	old, before, after := early.Add(-24*time.Hour), early.Add(-ten), early.Add(ten)
@@ -183,7 +184,7 @@ func TestMovementsAtTheBeginOfTheStatement(t *testing.T) {
 	}
 }
 
-// The bank's charges are compared by day: those for a payment, and others.
+// The bank's charges are compared by day, both the charges for payments and all other charges.
 func TestCharges(t *testing.T) {
 	day := early.Add(30 * time.Hour)
 	on := func(list ...provider.StatementLine) []provider.StatementLine {
@@ -241,7 +242,8 @@ func TestCharges(t *testing.T) {
 	}
 }
 
-// A charge that operators have booked for a day counts for that day, also a negative one.
+// A charge that operators have booked for a day counts for that day. This is also true of a
+// negative charge, which the bank has returned.
 func TestChargesBookedByOperatorsCount(t *testing.T) {
 	day := early.Add(30 * time.Hour)
 	sms, back := at(says(out("x1", 4), "SMS ALERT CHARGE"), day), at(says(back("x1", 4), "Rvsl SMS charge"), day)
@@ -275,8 +277,8 @@ func TestChargesBookedByOperatorsCount(t *testing.T) {
 
 func ended(p []Payment, at time.Time) []Payment { p[0].UpdatedAt = at; return p }
 
-// A line belongs to the operation whose reference it holds. A line without a reference is a
-// break with a hint at its possible owner.
+// A line belongs to the operation whose reference the line contains. A line without a known
+// reference is a break, and the break's detail names the possible owner.
 func TestTheOwnerOfALine(t *testing.T) {
 	const session = "000013300102050000000000000003"
 	upper, told := strings.ToUpper(ours), noon.Add(-5*time.Hour)
@@ -326,7 +328,7 @@ func TestTheStatementBeginsWithTheOldestOperation(t *testing.T) {
 	}
 }
 
-// pages is a bank that shows its statement page by page and fails after the last page.
+// pages is a bank that shows its statement page by page, and returns an error after the last page.
 type pages [][]provider.StatementLine
 
 func (p pages) Statement(_ context.Context, _, _ time.Time, page int) ([]provider.StatementLine, bool, error) {
@@ -343,7 +345,7 @@ func TestAnIncompleteStatementIsAnError(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		bank pages
-		want int // -1: an error
+		want int // -1 means an error
 	}{
 		{"nothing", pages{nil}, 0},
 		{"two pages, of different length", pages{lines{one}, lines{two}, nil}, 2},

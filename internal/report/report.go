@@ -1,5 +1,5 @@
-// Package report answers questions about several businesses at once. It only reads and
-// has no table.
+// Package report reads data across several businesses, for statements, lists and checks. It only
+// reads, and owns no table.
 package report
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Service answers questions from the database.
+// Service reads reports from the database.
 type Service struct {
 	db     *db.DB
 	clock  clock.Clock
@@ -28,25 +28,25 @@ type Service struct {
 // New returns a service that reads a database.
 func New(d *db.DB, c clock.Clock) *Service { return &Service{db: d, clock: c} }
 
-// Letterhead sets the issuer of statements. Without it they have no letterhead.
+// Letterhead sets the issuer of statements. Without an issuer, statements have no letterhead.
 func (s *Service) Letterhead(i Issuer) { s.issuer = i }
 
-// Outcome is the outcome of an operation, as far as it is known.
+// Outcome describes the outcome of an operation, as far as Kobo knows it.
 type Outcome struct {
 	Reference     string
 	Type          string // the kind of operation
 	Status        string
 	Amount        money.Kobo
-	Attempts      int    // the polls after the first call
-	LastAnswer    string // "" before the first answer
+	Attempts      int    // the number of polls after the first call
+	LastAnswer    string // "" before the first reply of the provider
 	LastAskedAt   time.Time
 	NextTryAt     time.Time
-	NeedsDecision bool // there is an open case
+	NeedsDecision bool // the operation has an open case
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }
 
-// Outcomes returns a page of the company's open operations, newest first, and their number.
+// Outcomes returns a page of the company's open operations, newest first, and the total count.
 func (s *Service) Outcomes(ctx context.Context, company string, offset, limit int) ([]Outcome, int, error) {
 	list, total, err := page(ctx, s.db, scanOutcome, `SELECT count(*) FROM operation WHERE company_id = $1 AND state = 'PENDING'`,
 		outcomeColumns+`
@@ -55,7 +55,7 @@ func (s *Service) Outcomes(ctx context.Context, company string, offset, limit in
 	return list, int(total), err
 }
 
-// Outcome is one operation of the company, whatever its state.
+// Outcome returns the outcome of one operation of the company, which may have any state.
 func (s *Service) Outcome(ctx context.Context, company, reference string) (Outcome, error) {
 	o, err := db.One(ctx, s.db, scanOutcome,
 		outcomeColumns+`WHERE operation.company_id = $1 AND operation.id = $2`, company, reference)
@@ -68,7 +68,7 @@ func (s *Service) Outcome(ctx context.Context, company, reference string) (Outco
 // Integrity is the result of adding up a company's ledger again.
 type Integrity struct {
 	Company  string
-	Sequence int64 // the company's last event at that instant
+	Sequence int64 // the number of the company's last event at the instant At
 	At       time.Time
 	Accounts []AccountCheck
 	InFlight InFlight
@@ -76,26 +76,26 @@ type Integrity struct {
 	Wrongs   []string // the differences, for operators
 }
 
-// AccountCheck is an account's balance beside the sum of its entries.
+// AccountCheck has an account's balance, and the sum of the account's entries to compare.
 type AccountCheck struct {
 	Name                string
 	Entries             int64
 	Balance, Recomputed money.Kobo
 }
 
-// InFlight is the money in clearing beside the sum of the open operations.
+// InFlight has the money in clearing accounts, and the sum of the open operations to compare.
 type InFlight struct {
 	Clearing   money.Kobo
 	Operations int
 	Amount     money.Kobo
 }
 
-// Intact reports whether everything adds up.
+// Intact reports whether the ledger adds up without any difference.
 func (i Integrity) Intact() bool { return len(i.Wrongs) == 0 }
 
-// Own returns the accounts as their company sees them. Own adds the charges of a bank to the
-// account of the fintech's money at that bank, which paid the charges. So the balances
-// still add up to zero.
+// Own returns the accounts in the form that their company sees. A company does not see the
+// accounts of the banks' charges. Own adds them to the account of the fintech's money at the
+// bank, which paid the charges. So the balances still add up to zero.
 func (i Integrity) Own() []AccountCheck {
 	var out []AccountCheck
 	for _, a := range i.Accounts {
@@ -115,7 +115,7 @@ func (i Integrity) Own() []AccountCheck {
 	return out
 }
 
-// Integrity adds up the company's whole ledger, as it was at one instant.
+// Integrity adds up the company's whole ledger as it is at one instant.
 func (s *Service) Integrity(ctx context.Context, company string) (out Integrity, err error) {
 	err = s.db.Snapshot(ctx, func(q db.Querier) error {
 		out, err = integrity(ctx, q, company, s.clock.Now(), func(ledger.Transfer) {})
@@ -140,7 +140,7 @@ func integrity(ctx context.Context, q db.Querier, company string, now time.Time,
 	return out, out.add(db.Patient(ctx), q)
 }
 
-// add compares the ledger with the operations and the events.
+// add compares the ledger with the operations, the events and the credits.
 func (i *Integrity) add(ctx context.Context, q db.Querier) error {
 	type sum struct {
 		count int64

@@ -14,25 +14,24 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Holder is the holder of a settlement account.
+// Holder describes a settlement account and the company that holds the account.
 type Holder struct {
 	Company string // the company's name
 	Account string // the settlement account's name
-	Number  string // of its first bank account; "" for none
+	Number  string // the number of the first bank account; "" if there is no bank account
 	Bank    string
 	Since   time.Time // when the settlement account was opened
 }
 
-// Statement has a settlement account's entries of a period. The closing balance of one
-// period is the opening balance of the next. Entries never change, so Each can read them
-// in pieces.
+// Statement has a settlement account's entries of a period. The closing balance of a period is
+// the opening balance of the next period. Entries never change, so Each can read them in pieces.
 type Statement struct {
 	Holder           Holder
 	SettlementID     int64
-	From, To         time.Time // without To itself; a zero From is the begin of the account
+	From, To         time.Time // To is excluded; a zero From is the account's beginning
 	MadeAt           time.Time
 	Opening, Closing money.Kobo
-	Credits, Debits  money.Kobo // the sums; fees are debits
+	Credits, Debits  money.Kobo // the sums of credits and of debits; a debit includes its fee
 	Count            int64
 
 	db      *db.DB
@@ -41,8 +40,9 @@ type Statement struct {
 	span    span
 }
 
-// Statement returns the statement of a settlement account. A zero from is the begin of the
-// account. A zero or future to is the present. A future period is refused.
+// Statement returns the statement of a settlement account for a period. A zero from means the
+// beginning of the account. A zero or future to means the present. A period that begins in the
+// future is refused.
 func (s *Service) Statement(ctx context.Context, company string, settlementID int64, from, to time.Time) (*Statement, error) {
 	now := s.clock.Now()
 	if to.IsZero() || to.After(now) {
@@ -90,7 +90,7 @@ func (s *Service) Statement(ctx context.Context, company string, settlementID in
 	return out, err
 }
 
-// Opened returns the begin of the period.
+// Opened returns the beginning of the period.
 func (s *Statement) Opened() time.Time {
 	if s.From.IsZero() {
 		return s.Holder.Since
@@ -106,14 +106,14 @@ func (s *Statement) Name() string {
 	return fmt.Sprintf("statement-%d-%s-%s", s.SettlementID, lagos(s.Opened(), time.DateOnly), lagos(s.Last(), time.DateOnly))
 }
 
-// lagos returns an instant in the time zone of Lagos.
+// lagos returns an instant as text, in the time zone of Lagos.
 func lagos(t time.Time, layout string) string { return t.In(clock.Lagos).Format(layout) }
 
-// piece is how many entries one SQL statement reads.
+// piece is the number of entries that one SQL query reads.
 const piece = 2000
 
-// Each calls do for every entry, the oldest first, and adds them up. It is an error if the
-// sum differs from the closing balance.
+// Each calls do for every entry, the oldest first, and adds up the entries. It returns an error
+// if the sum differs from the closing balance.
 func (s *Statement) Each(ctx context.Context, do func(Entry) error) error {
 	running, credits, debits, seen := s.Opening, money.Kobo(0), money.Kobo(0), int64(0)
 	for at := s.span.first; at < s.span.end; at += piece {

@@ -13,16 +13,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// amountHeadings are columns of a statement. A debit includes its fee. A refund includes the
-// returned fee, which is negative in the column of fees. The closing balance is opening
-// balance plus credits less debits.
+// amountHeadings are headings of a statement's columns. A debit includes its fee. A refund
+// includes the returned fee, which the fee column shows as a negative number. The closing
+// balance is the opening balance plus credits less debits.
 var amountHeadings = []string{"Reference", "Source", "Narration", "Debit (NGN)", "Credit (NGN)", "Balance (NGN)", "of which fee (NGN)"}
 
-// CSV writes the statement as comma-separated text. The first row is the opening balance,
-// the last row the closing balance. Times are UTC; the last column is the day in Lagos.
+// CSV writes the statement as comma-separated text. The first row is the opening balance, and
+// the last row is the closing balance. Times are in UTC. The last column is the day in Lagos.
 func (s *Statement) CSV(ctx context.Context, w io.Writer) error {
 	out := csv.NewWriter(w)
-	// The writer keeps its first error, and Error returns it.
+	// The writer stores its first error, and Error returns that error.
 	_ = out.Write(slices.Concat([]string{"Date (UTC)"}, amountHeadings, []string{"Day (Lagos)"}))
 	_ = out.Write([]string{clock.Text(s.Opened()), "", "", "Opening balance", "", "", s.Opening.Decimal(), "", lagos(s.Opened(), time.DateOnly)})
 	err := s.Each(ctx, func(e Entry) error {
@@ -40,7 +40,7 @@ func (s *Statement) CSV(ctx context.Context, w io.Writer) error {
 	return out.Error()
 }
 
-// sides returns the debit and the credit column of an entry. One of them is empty.
+// sides returns the texts of an entry's debit column and credit column. One text is empty.
 func sides(e Entry) (debit, credit string) {
 	if e.Credit {
 		return "", e.Moved().Decimal()
@@ -55,8 +55,8 @@ func some(k money.Kobo) string {
 	return k.Decimal()
 }
 
-// harmless returns a text that a spreadsheet does not read as a formula. Some programs accept
-// wide signs as well.
+// harmless returns a text in a form that a spreadsheet does not read as a formula. Some
+// spreadsheets also read full-width signs as the beginning of a formula.
 func harmless(text string) string {
 	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + text

@@ -35,20 +35,20 @@ type drawing struct {
 	statement *Statement
 	file      *pdf
 	pages     int
-	y         points     // the end of the drawn part of the page
-	shaded    bool       // the last row is shaded
-	balance   money.Kobo // after the last row
+	y         points     // the lower end of the drawn part of the page
+	shaded    bool       // whether the last row is shaded
+	balance   money.Kobo // the balance after the last row
 }
 
 const (
 	margin  points = 36_00
 	across         = paperWidth - 2*margin
 	edge           = paperWidth - margin
-	lowest  points = 800_00 // the lower edge of the last row
+	lowest  points = 800_00 // the lowest place for the lower edge of a row
 	padding points = 5_00   // between the edge of a column and its text
 )
 
-// columns are the columns of the table from the left.
+// columns are the columns of the table, from left to right.
 var columns = []struct {
 	name  string
 	x, to points
@@ -82,7 +82,7 @@ func (p *drawing) period() string {
 	return lagos(p.statement.Opened(), day) + " to " + lagos(p.statement.Last(), day)
 }
 
-// front draws the top of the first page: the holder, the period and the sums.
+// front draws the top of the first page, with the holder, the period and the sums.
 func (p *drawing) front() {
 	s := p.statement
 	p.pages = 1
@@ -155,7 +155,7 @@ func (p *drawing) headings() {
 	p.shaded = false
 }
 
-// row begins a row of the table, on a new page if this one is full.
+// row begins a row of the table. If the page is full, row begins a new page first.
 func (p *drawing) row(height points) {
 	if p.y+height > lowest {
 		p.turn()
@@ -166,7 +166,7 @@ func (p *drawing) row(height points) {
 	p.shaded = !p.shaded
 }
 
-// turn ends the page and begins the next one with the balance brought forward.
+// turn ends the page, and begins the next page with the balance brought forward.
 func (p *drawing) turn() {
 	s := p.statement
 	p.foot()
@@ -219,7 +219,7 @@ func (p *drawing) entry(e Entry) error {
 	return p.file.err
 }
 
-// sum draws a row with a balance alone.
+// sum draws a row that has only a name and a balance.
 func (p *drawing) sum(name string, k money.Kobo) {
 	p.row(18_00)
 	p.cell(detailsColumn, emphasis, 11_70, name)
@@ -251,9 +251,9 @@ func (p *drawing) totals() {
 	p.text(small, (paperWidth-small.width(end))/2, p.y+16_00, end)
 }
 
-// foot draws the bottom of the page and ends the page. The number of pages is only known
-// at the end. So each page refers to a PDF form, and the file's end defines the form. The
-// width of the number is estimated.
+// foot draws the bottom of the page and ends the page. The total number of pages is known only
+// at the end. So each page refers to a PDF form, which the end of the file defines. The space for
+// the number is estimated.
 func (p *drawing) foot() {
 	p.box(line, margin, 806_00, across, 60)
 	p.left(small, margin, 817_00, 400_00, "Amounts in naira (NGN), times in Lagos (UTC+1). Opening balance plus money in, less money out, is the closing balance.")
@@ -264,7 +264,7 @@ func (p *drawing) foot() {
 	p.canvas = p.canvas[:0]
 }
 
-// cell draws a text in a column of the present row.
+// cell draws a text in a column of the current row.
 func (p *drawing) cell(column int, s style, below points, text string) {
 	c := columns[column]
 	if c.right {
@@ -281,7 +281,7 @@ func (p *drawing) money(column int, s style, below points, k money.Kobo) {
 
 func countText(n int64) string { return strings.TrimSuffix(grouped(money.Kobo(n)*money.Naira), ".00") }
 
-// grouped returns an amount with commas between thousands: 1,234,567.00.
+// grouped returns an amount with commas between thousands, such as 1,234,567.00.
 func grouped(k money.Kobo) string {
 	whole, cents, _ := strings.Cut(k.Decimal(), ".")
 	for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {

@@ -30,7 +30,7 @@ import (
 
 var me = operator.Local("test")
 
-// world is a company with two settlement accounts, for a test.
+// world is the environment of a test. It has a company with two settlement accounts.
 type world struct {
 	*report.Service
 	t           testing.TB
@@ -87,7 +87,7 @@ func (w *world) fund(account int64, amount money.Kobo, narration string) {
 	must(w.t, w.settlements.Fund(w.t.Context(), me, w.company, account, amount, "bank", narration))
 }
 
-// pay adds an operation that ends with the outcome.
+// pay adds an operation that ends with this outcome, and returns the id of the operation.
 func (w *world) pay(account int64, amount, fee money.Kobo, outcome provider.Outcome, narration string) string {
 	w.t.Helper()
 	o := w.operations.Start(operation.Operation{
@@ -101,8 +101,8 @@ func (w *world) pay(account int64, amount, fee money.Kobo, outcome provider.Outc
 	return o.ID
 }
 
-// fortnight adds two weeks of entries: each day a credit, a payout with a fee that succeeds,
-// and a payout that fails.
+// fortnight adds two weeks of entries. Each day has a credit, a successful payout and a failed
+// payout. Both payouts have a fee.
 func (w *world) fortnight() {
 	for day := range 14 {
 		w.fund(w.main, 100_000_00, fmt.Sprintf("Transfer from customer %d", day+1))
@@ -265,7 +265,7 @@ func kobo(t *testing.T, text string) money.Kobo {
 	return k
 }
 
-// readCSV adds up the columns of the file.
+// readCSV checks that the columns of the CSV file add up.
 func readCSV(t *testing.T, s *report.Statement) {
 	t.Helper()
 	var out bytes.Buffer
@@ -275,7 +275,7 @@ func readCSV(t *testing.T, s *report.Statement) {
 	readd(t, s, rows[1:])
 }
 
-// caller is a writer that calls a function at the first bytes.
+// caller is a writer that calls a function on the first write.
 type caller struct {
 	first  func() error
 	writes int
@@ -290,7 +290,7 @@ func (c *caller) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A statement stops reading when the connection is closed.
+// If the connection is closed, the statement stops reading entries.
 func TestAClosedConnectionEndsTheReading(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

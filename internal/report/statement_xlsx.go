@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// sheetRows is the maximum number of rows of a sheet. A longer statement has several
+// sheetRows is the maximum number of rows of a sheet. A statement with more rows has several
 // sheets.
 const sheetRows = 1 << 20
 
@@ -40,8 +40,8 @@ type ledgerBook struct {
 // frontRows is the number of rows above the table on the first sheet.
 const frontRows = 10
 
-// sheets returns the names of the sheets. Each has room for its headings and the closing
-// balance.
+// sheets returns the names of the sheets. Each sheet has room for its headings and for the
+// closing balance.
 func (b *ledgerBook) sheets() []string {
 	names := []string{"Statement"}
 	for left := b.statement.Count - (b.rows - frontRows - 2); left > 0; left -= b.rows - 2 {
@@ -50,7 +50,7 @@ func (b *ledgerBook) sheets() []string {
 	return names
 }
 
-// open begins a sheet with its headings. The first sheet has the account's details above.
+// open begins a sheet with its headings. The first sheet has the account's details above them.
 func (b *ledgerBook) open() {
 	b.sheet([]int{24, 38, 12, 44, 18, 18, 18, 18})
 	if b.opened == 1 {
@@ -106,7 +106,7 @@ func (b *ledgerBook) entry(e Entry) error {
 	return b.err
 }
 
-// close ends the table with the sums of its columns.
+// close ends the table with a row of the closing balance and the sums of the columns.
 func (b *ledgerBook) close() {
 	s := b.statement
 	none := words(totalStyle, "")
@@ -114,14 +114,14 @@ func (b *ledgerBook) close() {
 		naira(totalStyle, s.Debits), naira(totalStyle, s.Credits), naira(totalStyle, s.Closing), naira(totalStyle, b.fees))
 }
 
-// naira returns an amount as a number of the spreadsheet, written without floating point.
+// naira returns a cell with an amount as a number, which is written without floating point.
 func naira(style int, k money.Kobo) cell { return cell{style: style, number: k.Decimal()} }
 
-// moment returns an instant as a spreadsheet counts: in days since the end of 1899. It has no
-// time zone, so the value is the time in Lagos.
+// moment returns a cell with an instant as spreadsheets count it, in days since the end of 1899.
+// Such a value has no time zone, so the cell has the time in Lagos.
 func moment(t time.Time) cell {
 	const day = int64(24 * time.Hour / time.Millisecond)
-	const first = 25_569 // days from that date to 1970
+	const first = 25_569 // days from the end of 1899 to 1970
 	_, ahead := t.In(clock.Lagos).Zone()
 	ms := t.UnixMilli() + int64(ahead)*1000 + first*day
 	return cell{style: momentStyle, number: fmt.Sprintf("%d.%010d", ms/day, ms%day*10_000_000_000/day)}

@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// outcomeColumns are an operation's columns, and 1 if it has an open case.
+// outcomeColumns selects an operation's columns, and 1 if the operation has an open case, or 0.
 const outcomeColumns = `SELECT ` + operation.Columns + `,
 	CASE WHEN EXISTS (SELECT 1 FROM operation_case AS c
 		WHERE c.company_id = operation.company_id AND c.subject = operation.id AND c.state = 'OPEN')
@@ -29,8 +29,8 @@ func scanOutcome(s db.Scanner) (Outcome, error) {
 	}, err
 }
 
-// page reads a page of rows and the number of all rows. Both statements take args. That
-// of the rows also takes limit and offset, as its last parameters.
+// page returns a page of rows and the total count. Both SQL queries take args. The SQL query for
+// the rows also takes limit and offset as its last parameters.
 func page[T any](
 	ctx context.Context, q db.Querier, scan func(db.Scanner) (T, error), count, rows string, limit, offset int, args ...any,
 ) ([]T, int64, error) {

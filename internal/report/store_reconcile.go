@@ -13,11 +13,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Recent movements at a bank are read from the end of ledger accounts: each company's
-// account for the bank and its clearing accounts. Every payment, credit and refund of
-// the bank has an entry there, in the order of time. So the ledger needs no index by date.
+// Recent movements at a bank are read from the end of some ledger accounts. These are each
+// company's account for the bank, and the company's clearing accounts. Every payment, credit and
+// refund at the bank has an entry there, in the order of time. So the ledger needs no index by
+// date.
 
-// movements is how many entries one SQL statement reads.
+// movements is the number of entries that one SQL query reads.
 const movements = 5000
 
 // movedSince returns the record of all movements at a bank since an instant.
@@ -28,8 +29,8 @@ func movedSince(ctx context.Context, q db.Querier, bank string, from time.Time) 
 	return b, err
 }
 
-// find adds the payments and receipts with these names, however old they are. It also
-// finds the owners of sessions without a receipt.
+// find adds the payments and receipts with these names, however old they are. It also reads the
+// companies of session IDs that have no receipt.
 func (b *record) find(ctx context.Context, q db.Querier, bank string, names []string) error {
 	err := b.read(ctx, q, bank, receiptsBySession, func(string) ([]string, error) { return names, nil })
 	if err != nil {
@@ -40,8 +41,8 @@ func (b *record) find(ctx context.Context, q db.Querier, bank string, names []st
 	return err
 }
 
-// read adds the payments and receipts of all companies with an account for the bank.
-// Names gives those of one company.
+// read adds the payments and receipts of all companies that have an account for the bank. For
+// each company, the function names returns the names to read.
 func (b *record) read(ctx context.Context, q db.Querier, bank, receipts string, names func(company string) ([]string, error)) error {
 	account := settlement.ProviderAccount(bank)
 	companies, err := db.All(ctx, q, db.Value[string], `SELECT company_id FROM ledger_account WHERE id = $1 ORDER BY company_id`, account)
@@ -69,8 +70,8 @@ func (b *record) read(ctx context.Context, q db.Querier, bank, receipts string, 
 	return nil
 }
 
-// touchedSince returns the references of recent entries in a company's account for a bank
-// and in its clearing accounts.
+// touchedSince returns the references of recent entries in a company's account for a bank, and
+// in the company's clearing accounts.
 func touchedSince(ctx context.Context, q db.Querier, company, account string, from time.Time) ([]string, error) {
 	accounts, err := db.Map[string, int64](ctx, q,
 		`SELECT id, entry_sequence FROM ledger_account WHERE company_id = $1 AND (id = $2 OR id LIKE 'clearing/%')`, company, account)
@@ -86,9 +87,9 @@ func touchedSince(ctx context.Context, q db.Querier, company, account string, fr
 	return slices.Sorted(maps.Keys(touched)), nil
 }
 
-// addReferences adds the references of an account's entries since an instant. Entries
-// are in the order of time. The first statement reads the last entry alone, since most
-// companies have no recent one.
+// addReferences adds the references of an account's entries since an instant. Entries are in the
+// order of time. The first SQL query reads only the last entry, since most companies have no
+// recent entry.
 func addReferences(ctx context.Context, q db.Querier, company, account string, last int64, from time.Time, touched map[string]bool) error {
 	type entry struct {
 		reference string
@@ -112,7 +113,7 @@ func addReferences(ctx context.Context, q db.Querier, company, account string, l
 	return nil
 }
 
-// payments returns a company's operations of a provider among these ids.
+// payments returns those operations of a company and a provider that have one of these ids.
 func payments(ctx context.Context, q db.Querier, company, bank string, ids []string) ([]Payment, error) {
 	return db.All(ctx, q, func(sc db.Scanner) (Payment, error) {
 		var p Payment
@@ -135,7 +136,7 @@ func payments(ctx context.Context, q db.Querier, company, bank string, ids []str
 		company, bank, ids, settlement.ProviderAccount(bank), operation.ChargeKind)
 }
 
-// These statements read a company's credits of a bank, by their ids or by their sessions.
+// These SQL queries read a company's credits at a bank, by id or by session ID.
 const (
 	receiptsByID      = receiptsOf + `c.id = ANY($3)` + byCredit
 	receiptsBySession = receiptsOf + `c.session_id = ANY($3)` + byCredit
@@ -150,8 +151,8 @@ const (
 		GROUP BY c.company_id, c.id, c.session_id, c.amount_kobo, c.told_at, c.created_at ORDER BY c.id`
 )
 
-// corrections returns the charges of a bank that operators have booked for the days of a
-// window, at whatever time.
+// corrections returns the charges of a bank that operators have booked for the days of a window.
+// The operators may have booked them at any time.
 func corrections(ctx context.Context, q db.Querier, bank string, w window) (map[time.Time]money.Kobo, error) {
 	days, names := map[string]time.Time{}, []string{}
 	for day := w.from; day.Before(w.to); day = day.AddDate(0, 0, 1) {

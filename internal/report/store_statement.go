@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// transferSides returns both entries of all transfers of a reference, the earliest first.
+// transferSides returns both entries of each transfer of a reference, the earliest transfer first.
 func transferSides(ctx context.Context, q db.Querier, company, reference string) ([]span, error) {
 	type transfer struct {
 		debit       string
@@ -29,7 +29,7 @@ func transferSides(ctx context.Context, q db.Querier, company, reference string)
 	return out, err
 }
 
-// wholeSpans returns all entries of the company's settlement accounts, or of one.
+// wholeSpans returns spans of all entries of the company's settlement accounts, or of one account.
 func wholeSpans(ctx context.Context, q db.Querier, company, account string) ([]span, error) {
 	return db.All(ctx, q, db.Fields[span], `SELECT id, 1, entry_sequence + 1 FROM ledger_account
 		WHERE company_id = $1 AND id LIKE 'settlement/%' AND (id = $2 OR $2 = '') ORDER BY id`, company, account)
@@ -42,8 +42,8 @@ func entryTime(ctx context.Context, q db.Querier, company, account string, seque
 	return clock.Time(at), err
 }
 
-// entryColumns are an entry with its transfer, and with its operation or customer's
-// transaction if there is one.
+// entryColumns selects an entry with its transfer. It also selects the operation or the
+// customer's transaction, if there is one.
 const entryColumns = `SELECT e.account_id, e.sequence, e.step, e.amount_kobo, e.previous_kobo, e.current_kobo, e.created_at,
 		t.kind, t.reference, t.narration, coalesce(o.state, ''), coalesce(o.fee_kobo, 0), coalesce(c.customer_id, '')
 	FROM ledger_entry AS e
@@ -68,7 +68,7 @@ func scanEntry(s db.Scanner) (Entry, error) {
 	e.CreatedAt = clock.Time(at)
 	e.Amount, e.Credit, e.Stands = moved, moved > 0, true
 	if !e.Credit {
-		// An operation's debit is the sum of amount and fee.
+		// The debit of an operation is the sum of its amount and its fee.
 		e.Amount, e.Fee = -moved-fee, fee
 		e.Stands = state == "" || state == "SUCCESS"
 	} else if operation.ReturnsFee(step) {
@@ -78,7 +78,7 @@ func scanEntry(s db.Scanner) (Entry, error) {
 	return e, err
 }
 
-// lastEntries returns the last entries of a span, the newest first. The kind is credit, debit
+// lastEntries returns the last entries of a span, the newest first. The kind is credit or debit,
 // or "" for both.
 func lastEntries(ctx context.Context, q db.Querier, company string, p span, kind string, limit int) ([]Entry, error) {
 	return db.All(ctx, q, scanEntry, entryColumns+`
@@ -94,8 +94,8 @@ func entryCount(ctx context.Context, q db.Querier, company string, p span, kind 
 		company, p.account, p.first, p.end, kind)
 }
 
-// balanceBefore returns the balance before the entry with a number. The number may be one
-// more than the last.
+// balanceBefore returns the balance before the entry with this number. The number may be one
+// more than the number of the last entry.
 func balanceBefore(ctx context.Context, q db.Querier, company, account string, sequence int64) (money.Kobo, error) {
 	if sequence <= 1 {
 		return 0, nil

@@ -9,18 +9,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/payout"
 )
 
-// The payouts' tables keep a company's fees and limits. The audit log has the operator
-// who set them, in a line of the same commit.
+// The tables of payouts hold a company's fees and limits. The audit log names the operator who
+// set a fee or a limit, in a line of the same commit.
 
 // FeesSet is a fee schedule that an operator has set.
 type FeesSet struct {
-	Schedule payout.Schedule // empty without fees
+	Schedule payout.Schedule // empty if there are no fees
 	By       string
 	At       time.Time
 }
 
-// FeesHistory returns a page of all schedules that a company has ever had, newest first, and
-// their number.
+// FeesHistory returns a page of all fee schedules that a company has ever had, newest first, and
+// the total count.
 func (s *Service) FeesHistory(ctx context.Context, company string, limit, offset int) ([]FeesSet, int64, error) {
 	type band struct {
 		version     string
@@ -62,8 +62,8 @@ type LimitSet struct {
 }
 
 // LimitsHistory returns a page of all limits that a company and its settlement accounts have
-// ever had, newest first, and their number. The audit line of a limit has the settlement
-// account as its subject and the same instant.
+// ever had, newest first, and the total count. The audit line of a limit has the settlement
+// account as its subject, and was written at the same instant.
 func (s *Service) LimitsHistory(ctx context.Context, company string, limit, offset int) ([]LimitSet, int64, error) {
 	return page(ctx, s.db, db.Fields[LimitSet], `SELECT count(*) FROM payout_limit WHERE company_id = $1`,
 		`SELECT l.settlement_id, l.amount_kobo, l.payouts, l.created_at, coalesce((

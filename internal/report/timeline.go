@@ -18,17 +18,18 @@ import (
 // Step is one step of a case's timeline.
 type Step struct {
 	At   time.Time
-	What string // intent, answer, transfer, event, case, audit
-	Text string // for operators
+	What string // intent, answer, state, next, transfer, event, case or audit
+	Text string // the description for operators
 
 	poll int64  // the number of the poll; 0 for other steps
-	said string // the answer to the poll
+	said string // the provider's reply to the poll
 }
 
-// Timeline returns all that is known about a case, in the order of time: the intent, the
-// provider's answers, the ledger's transfers, the company's events, and the operators'
-// actions. If the money went to another company, the transfers there are included. Long
-// numbers in a provider's text are masked, since they may be an account or a phone.
+// Timeline returns all steps that are known about a case, in the order of time. The steps are the
+// intent, the provider's replies, the ledger's transfers, the company's events, and the
+// operators' actions. If the money went to a different company, the transfers in that company's
+// ledger are included. Long numbers in a provider's text are masked, since they may be account
+// or phone numbers.
 func (s *Service) Timeline(ctx context.Context, c operation.Case) ([]Step, error) {
 	steps := []Step{{At: c.CreatedAt, What: "case", Text: string(c.Reason) + ": " + mask(c.Detail)}}
 	err := s.db.Snapshot(ctx, func(q db.Querier) error {
@@ -50,8 +51,8 @@ func (s *Service) Timeline(ctx context.Context, c operation.Case) ([]Step, error
 	return folded(steps), err
 }
 
-// folded replaces successive polls with equal answers by one step: the first poll, with
-// the number of polls and the time of the last one.
+// folded replaces successive polls with equal replies by one step. The step has the time of the
+// first poll, the number of polls and the time of the last poll.
 func folded(steps []Step) (out []Step) {
 	for len(steps) > 0 {
 		first, n := steps[0], 1
@@ -67,10 +68,10 @@ func folded(steps []Step) (out []Step) {
 	return out
 }
 
-// part reads one kind of step about the subject of a case.
+// part is a function that reads one kind of step about the subject of a case.
 type part func(ctx context.Context, q db.Querier, c operation.Case, subject string) ([]Step, error)
 
-// around reads some parts of a case in the ledger of its company, with their events.
+// around reads some parts of a case from the ledger of its company, and the events of these parts.
 func around(ctx context.Context, q db.Querier, c operation.Case, parts ...part) (steps []Step, err error) {
 	subject, err := subjectOf(ctx, q, c)
 	if err != nil {
@@ -87,8 +88,8 @@ func around(ctx context.Context, q db.Querier, c operation.Case, parts ...part) 
 	return append(steps, told...), err
 }
 
-// subjectOf returns the reference of a case's rows: the operation's id, or the id of the
-// credit with the case's bank and session.
+// subjectOf returns the reference of the rows about a case. It is the id of the credit with the
+// case's bank and session ID, or else the id of the operation.
 func subjectOf(ctx context.Context, q db.Querier, c operation.Case) (string, error) {
 	bank, session, _ := strings.Cut(c.Subject, "/")
 	ids, err := db.All(ctx, q, db.Value[string],
@@ -110,7 +111,7 @@ func intent(ctx context.Context, q db.Querier, c operation.Case, subject string)
 		o.Kind, o.Amount.Decimal(), o.Fee.Decimal(), o.SettlementID, o.Provider, o.ID)}}
 	words := "last answer"
 	if o.State != operation.Pending {
-		words = "decided by" // a recheck of a FAILED operation counts as a poll and decides nothing
+		words = "decided by" // a poll after FAILED decides nothing
 	}
 	now := Step{At: o.UpdatedAt, What: "state", Text: fmt.Sprintf("%s, %d polls in all; %s %s (%s) %s",
 		o.State, o.Polls, words, o.Outcome, o.Code, mask(o.Message))}
@@ -177,14 +178,14 @@ func auditSteps(ctx context.Context, q db.Querier, c operation.Case, _ string) (
 }
 
 const (
-	// near is the longest time between a step and its events, which have the same commit.
+	// near is the longest time between a step and its events, which are in the same commit.
 	near = 5 * time.Second
-	// mostEvents is how many events near a step are read.
+	// mostEvents is the maximum number of events that are read near a step.
 	mostEvents = 5000
 )
 
-// eventsAround reads the events that name the subject and happened near one of the steps.
-// There is no index of events by subject, so the search is by time.
+// eventsAround returns the events that name the subject and happened near one of the steps.
+// Events have no index by subject, so the search is by time.
 func eventsAround(ctx context.Context, q db.Querier, company, subject string, steps []Step) ([]Step, error) {
 	type event struct {
 		sequence   int64
@@ -217,7 +218,7 @@ func eventsAround(ctx context.Context, q db.Querier, company, subject string, st
 	return out, nil
 }
 
-// firstEventAt finds the number of the first event at an instant or later.
+// firstEventAt returns the number of the first event at an instant or later.
 func firstEventAt(ctx context.Context, q db.Querier, company string, at time.Time) (int64, error) {
 	last, err := db.One(ctx, q, db.Value[int64], `SELECT event_sequence FROM ledger_head WHERE company_id = $1`, company)
 	if err != nil {
@@ -229,11 +230,11 @@ func firstEventAt(ctx context.Context, q db.Querier, company string, at time.Tim
 	})
 }
 
-// longNumber matches numbers that may be a person's, also the printed form of a card's
-// number. It also matches our ids, which mask leaves as they are.
+// longNumber matches numbers that may be personal, also a card's number in its printed form. It
+// also matches our ids, which mask does not change.
 var longNumber = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[a-z2-7]{20}\b|\d{8,}|\b\d{4}(?:[ -]\d{4}){3}\b`)
 
-// mask hides all but the last four digits of long numbers.
+// mask replaces all but the last four digits of long numbers with asterisks.
 func mask(s string) string {
 	return longNumber.ReplaceAllStringFunc(s, func(n string) string {
 		if strings.Count(n, "-") == 4 || strings.ContainsFunc(n, unicode.IsLetter) { // an id

@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// Successive polls with equal answers are one step. Another answer, the first call and any
-// step in between begin a new one.
+// Successive polls with equal replies are one step. A different reply, the first call, or any
+// step in between begins a new step.
 func TestEqualPollsAreOneStep(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -54,7 +54,7 @@ func TestEqualPollsAreOneStep(t *testing.T) {
 	})
 }
 
-// Numbers that may be a person's are masked, and our ids are not.
+// Numbers that may be personal are masked, and our ids are not masked.
 func TestLongNumbersAreMasked(t *testing.T) {
 	for said, want := range map[string]string{
 		"to 0123456789":                        "to ******6789",

@@ -26,13 +26,13 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s: expected %s, found %s", f.Company, f.Check, f.ID, f.Expected, f.Found)
 }
 
-// Verification is the result of comparing all copies of a company's facts.
+// Verification is the result of Verify, which compares all copies of a company's facts.
 type Verification struct {
 	Integrity
 	Findings []Finding
 }
 
-// Sound reports whether there is no contradiction.
+// Sound reports whether Verify found no contradiction.
 func (v Verification) Sound() bool { return v.Intact() && len(v.Findings) == 0 }
 
 // Lines returns all contradictions, one line each.
@@ -44,35 +44,35 @@ func (v Verification) Lines() []string {
 	return lines
 }
 
-// most is how many findings of one company a check reports. The first rows show the
-// mistake, and the limit bounds the memory. Each statement ends with upTo.
+// most is the maximum number of findings that a check reports for a company. The first rows
+// show the mistake, and the limit bounds the memory. Each SQL query of a check ends with upTo.
 const (
 	most = 20
 	upTo = " LIMIT 20"
 )
 
-// check compares two copies of a fact. Its statement finds the rows of a company that
-// differ: id, expected, found.
+// check compares two copies of a fact. The SQL query find returns the rows of a company that
+// differ, with the columns id, expected and found.
 type check struct {
 	name string
 	find string
-	// when is a cheap statement. If when returns no row, find returns none either and is not
-	// run. Empty means that find always runs.
+	// when is a cheap SQL query. If when returns no row, find would return no row and is not run.
+	// If when is empty, find always runs.
 	when string
-	// agree is a quick test. If it is true, find would return no row and is not run.
+	// agree is a fast test. If it returns true, find would return no row and is not run.
 	agree func(ctx context.Context, q db.Querier, company string) (bool, error)
-	// then is an expensive statement for details. It runs if find has found a row.
+	// then is an expensive SQL query for details. It runs if find has returned a row.
 	then string
-	// ordered marks a find that returns every event with the account and number of its
-	// entry. The events must be in the order of the account's entries.
+	// ordered means that find returns every event, with the account and the number of its entry.
+	// The events of an account must be in the same order as the account's entries.
 	ordered bool
 }
 
-// checks are the checks that run while the ledger is added up, those of money first.
+// checks run while the ledger is added up. The checks of money come first.
 var checks = slices.Concat(moneyChecks, eventChecks, rowChecks)
 
-// Verify compares all copies of a company's facts, as they were at one instant. The ledger
-// is added up at the same time, as it was at another instant.
+// Verify compares all copies of a company's facts, as they are at one instant. In parallel it
+// adds up the ledger, as the ledger is at a slightly different instant.
 func (s *Service) Verify(ctx context.Context, company string) (Verification, error) {
 	var v Verification
 	var found []Finding
@@ -93,7 +93,7 @@ func (s *Service) Verify(ctx context.Context, company string) (Verification, err
 	return v, errors.Join(err, checked)
 }
 
-// Verify returns Service.Verify with a querier that sees one instant.
+// Verify compares the same facts as Service.Verify, with a querier that sees one instant.
 func Verify(ctx context.Context, q db.Querier, company string, now time.Time) (Verification, error) {
 	v, err := added(ctx, q, company, now)
 	if err != nil {
@@ -104,8 +104,8 @@ func Verify(ctx context.Context, q db.Querier, company string, now time.Time) (V
 	return v, err
 }
 
-// added adds up the ledger and the daily limits, and compares all transfers with their
-// owners.
+// added adds up the ledger and the daily limits, and compares all transfers with their owners.
+// The owner of a transfer is the row that caused the transfer, such as an operation.
 func added(ctx context.Context, q db.Querier, company string, now time.Time) (v Verification, err error) {
 	moved := newDigest(maphash.MakeSeed())
 	if v.Integrity, err = integrity(ctx, q, company, now, moved.addTransfer); err != nil {
@@ -172,8 +172,8 @@ func findings(ctx context.Context, q db.Querier, statement, company, name string
 	}, statement, company)
 }
 
-// Companies returns all companies with a row in the database, in order, for `kobo verify`. A
-// company without its lock row is included.
+// Companies returns all companies with a row in the database, in order, for `kobo verify`. It
+// also returns a company that has lost its lock row.
 func (s *Service) Companies(ctx context.Context) ([]string, error) {
 	return db.All(ctx, s.db, db.Value[string], `
 		SELECT company_id FROM ledger_head UNION SELECT company_id FROM company

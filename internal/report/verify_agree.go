@@ -12,25 +12,25 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// This file compares operations with their events quickly. It reads both copies, and adds
-// the hash of each fact to a sum. Equal sums mean equal facts, in any order. If the sums
-// differ, a slower SQL statement finds the rows. The seed is new each time, so nobody can
-// prepare facts with an equal sum.
+// This file compares operations with their events quickly. It reads both copies of the facts,
+// and for each copy adds up the hashes of all facts. Equal sums mean equal facts, in any order.
+// If the sums differ, a slower SQL query finds the rows. The seed is new each time, so an
+// attacker cannot prepare different facts with an equal sum.
 
 // digest sums up the hashes of one copy of the facts.
 type digest struct {
 	seed  maphash.Seed
 	fact  []byte            // a buffer for one fact
 	step  []byte            // a buffer for one step
-	sum   uint64            // of all facts, in any order
-	order map[string]uint64 // of the transfers' steps in order, by clearing account
+	sum   uint64            // the sum of the hashes of all facts, in any order
+	order map[string]uint64 // by clearing account, a hash of the transfers' steps in order
 }
 
 func newDigest(seed maphash.Seed) *digest { return &digest{seed: seed, order: map[string]uint64{}} }
 
 func (t *digest) add(fact []byte) { t.sum += maphash.Bytes(t.seed, fact) }
 
-// then adds a step of an operation's transfers. The order of the steps counts.
+// then adds one step of an operation's transfers. The order of the steps matters.
 func (t *digest) then(account, reference, step string) {
 	const prime = 1099511628211
 	t.step = append(append(append(t.step[:0], reference...), 0), step...)
@@ -49,12 +49,12 @@ func (t *digest) equals(u *digest) bool {
 	return true
 }
 
-// steps are the steps of the transfers through a clearing account, in the order of
-// eventKinds. A reversal does not pass through that account.
+// steps has the steps of the transfers through a clearing account, in the order of eventKinds.
+// A reversal does not pass through a clearing account.
 var steps = [...]string{"", "settle", "refund"}
 
-// eventsAgree reports whether each operation has its events once, in order, with the right
-// data.
+// eventsAgree reports whether each operation has each of its events once, in order, and with the
+// right data.
 func eventsAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
 	seed := maphash.MakeSeed()
 	said, due := newDigest(seed), newDigest(seed)
@@ -72,7 +72,7 @@ func eventsAgree(ctx context.Context, q db.Querier, company string) (bool, error
 	return said.equals(due), nil
 }
 
-// addEvents adds the facts in the events of operations.
+// addEvents adds the facts that the events of operations contain.
 func (t *digest) addEvents(ctx context.Context, q db.Querier, company string) error {
 	last := int64(math.MinInt64)
 	return db.Pages(ctx, q, toldOfOperations, 3, func() []any { return []any{company, last} }, func(row []string) error {
@@ -89,7 +89,7 @@ func (t *digest) addEvents(ctx context.Context, q db.Querier, company string) er
 	})
 }
 
-// addOperations adds the facts that the operations' events must have.
+// addOperations adds the facts that the events must contain, according to the operations.
 func (t *digest) addOperations(ctx context.Context, q db.Querier, company string) error {
 	last := ""
 	return db.Pages(ctx, q, dueOfOperations, 12, func() []any { return []any{company, last} }, func(row []string) error {
@@ -106,7 +106,7 @@ func (t *digest) addOperations(ctx context.Context, q db.Querier, company string
 	})
 }
 
-// addSteps adds the steps of the transfers in the order of a clearing account.
+// addSteps adds the steps of a clearing account's transfers, in the order of the entries.
 func (t *digest) addSteps(ctx context.Context, q db.Querier, company, account string) error {
 	last := int64(math.MinInt64)
 	return db.Pages(ctx, q, clearingSteps, 3, func() []any { return []any{company, account, last} }, func(row []string) error {
@@ -115,7 +115,7 @@ func (t *digest) addSteps(ctx context.Context, q db.Querier, company, account st
 	})
 }
 
-// factOf appends the parts of an event's data that the operation's row has too. It also
+// factOf appends those parts of an event's data that the operation's row contains too. It also
 // returns the operation's id.
 func factOf(fact []byte, kind, data string) (out []byte, subject string) {
 	part := func(from, to string) {
@@ -155,21 +155,21 @@ func factOf(fact []byte, kind, data string) (out []byte, subject string) {
 // dueOf has the facts that the events of one operation must have.
 type dueOf struct {
 	id, kind, state, key string
-	account, bank        string // a payout's
-	phone, card, meter   string // a purchase's
+	account, bank        string // for a payout
+	phone, card, meter   string // for a purchase
 	settlementID         string
 	amount, fee          money.Kobo
 }
 
-// eventKinds are the kinds of events by kind of operation: begin, success, failure and
-// reversal.
+// eventKinds has the kinds of events for each kind of operation. Their order is begin, success,
+// failure and reversal.
 var eventKinds = map[string][4]string{
 	"payout": {"payout.pending", "payout.success", "payout.failed", "payout.reversed"},
 	"vtu":    {"vtu.pending", "vtu.success", "vtu.failed", "vtu.reversed"},
 	"card":   {"card.funding_pending", "card.funded", "card.funding_failed", "card.funding_reversed"},
 }
 
-// add adds the facts of all events of the operation.
+// add adds the facts that all events of the operation must contain.
 func (o dueOf) add(t *digest, fact []byte) []byte {
 	for i, state := range [...]string{"PENDING", "SUCCESS", "FAILED", "REVERSED"} {
 		if i == 0 || state == o.state || state == "SUCCESS" && o.state == "REVERSED" {
@@ -180,7 +180,7 @@ func (o dueOf) add(t *digest, fact []byte) []byte {
 	return fact
 }
 
-// fact returns the fact of an event of this kind, as factOf returns it.
+// fact appends the fact that an event of this kind must contain, in the form of factOf.
 func (o dueOf) fact(b []byte, kind, state string) []byte {
 	put := func(parts ...string) {
 		for _, p := range parts {
@@ -206,7 +206,7 @@ func (o dueOf) fact(b []byte, kind, state string) []byte {
 	return b
 }
 
-// text returns a text as JSON in an event. An empty text is null.
+// text returns a text as the JSON that events contain. For an empty text it returns null.
 func text(s string) string {
 	if s == "" {
 		return "null"
@@ -237,8 +237,9 @@ const (
 		AND kind IN ('payout.pending', 'payout.success', 'payout.failed', 'payout.reversed',
 			'vtu.pending', 'vtu.success', 'vtu.failed', 'card.funding_pending', 'card.funded', 'card.funding_failed')
 	ORDER BY sequence`
-	// dueOfOperations has no account number for a payee of another settlement account or
-	// provider, and for a payout with a wrong key. Then the sums differ.
+	// dueOfOperations returns an empty account number if the verification is for a different
+	// settlement account or provider. It does the same if the payout has a wrong
+	// Idempotency-Key. Then the sums differ.
 	dueOfOperations = `
 	SELECT o.id, o.kind, o.state, o.idempotency_key,
 		CASE WHEN v.settlement_id = o.settlement_id AND v.provider = o.provider AND o.idempotency_key = o.id THEN v.account_number ELSE '' END,

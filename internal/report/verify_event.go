@@ -10,9 +10,9 @@ import (
 // These checks compare events with the rows that caused them. A check searches an event's
 // data for a fact as JSON. Texts with JSON escapes are not compared.
 
-// meanings are the kinds of an operation's events: the kind of operation, the state, the
-// step of the transfer in the same commit, and the place of the operation's id in the
-// data.
+// meanings explains each kind of an operation's events. It has the kind and the state of the
+// operation, and the step of the transfer in the same commit. It also has the place of the
+// operation's id in the event's data.
 const meanings = `WITH meaning (event, operation, state, step, place) AS (VALUES
 		('payout.pending', 'payout', 'PENDING', '', 15), ('payout.success', 'payout', 'SUCCESS', 'settle', 15),
 		('payout.failed', 'payout', 'FAILED', 'refund', 15), ('payout.reversed', 'payout', 'REVERSED', 'reverse', 15),
@@ -20,8 +20,8 @@ const meanings = `WITH meaning (event, operation, state, step, place) AS (VALUES
 		('card.funding_pending', 'card', 'PENDING', '', 15), ('card.funded', 'card', 'SUCCESS', 'settle', 15),
 		('card.funding_failed', 'card', 'FAILED', 'refund', 15))`
 
-// These are amounts as events write them: naira with two decimals, and naira as a number
-// without zeros at its end.
+// These SQL expressions write amounts in the forms of events: naira with two decimals, and naira
+// as a number without zeros at its end.
 const (
 	operationDecimal = `CAST(o.amount_kobo / 100 AS TEXT) || '.' || substr(CAST(100 + o.amount_kobo % 100 AS TEXT), 2)`
 	operationNaira   = `rtrim(rtrim(` + operationDecimal + `, '0'), '.')`
@@ -29,15 +29,15 @@ const (
 	creditNaira      = `rtrim(rtrim(CAST(c.amount_kobo / 100 AS TEXT) || '.' || substr(CAST(100 + c.amount_kobo % 100 AS TEXT), 2), '0'), '.')`
 )
 
-// creditKinds are the kinds of events about credits: one for each credit in a company's
-// own ledger.
+// creditKinds are the kinds of events about credits. Each credit in a company's own ledger has
+// one of these events.
 const creditKinds = `('settlement.credit', 'transaction.credit', 'virtual_account.success', 'virtual_account.late_payment')`
 
-// creditChecks run after the ledger is added up, so that both halves of Verify take about
-// the same time.
+// creditChecks run after the ledger is added up, so that both parallel parts of Verify take
+// about the same time.
 var creditChecks = []check{
-	// A bank's session belongs to one company, by the first decision. A company
-	// may also have a session that was assigned to it from the house.
+	// Kobo decides once to which company a bank's session ID belongs. A company may also have a
+	// session ID that Kobo first gave to the house, and then assigned to the company.
 	{name: "credit session", find: `
 	SELECT c.id, 'session ' || c.session_id || ' of ' || c.provider || ' decided for this company',
 		coalesce('decided for ' || s.company_id, 'not decided')
@@ -48,8 +48,8 @@ var creditChecks = []check{
 			WHERE a.company_id = 'house' AND a.subject = c.provider || '/' || c.session_id AND a.state = 'RESOLVED'
 				AND a.outcome = 'assigned' AND a.target_company = c.company_id))
 	ORDER BY c.id` + upTo},
-	// Each event of a credit agrees with the credit. The statement reads the settlement
-	// account's entry too.
+	// Each event about a credit agrees with the credit. The SQL query also reads the settlement
+	// account's entry. The events must be in the order of these entries.
 	{name: "credit event", ordered: true, find: `
 	SELECT e.sequence, e.kind, coalesce(t.credit_account, ''), coalesce(t.credit_entry, 0),
 		CASE WHEN c.id IS NULL THEN 'a credit that it is about' WHEN strpos(e.data, '"amount":' || ` + creditNaira + ` || ',') > 0
@@ -67,7 +67,7 @@ var creditChecks = []check{
 	LEFT JOIN customer_transaction AS d ON e.kind = 'transaction.credit' AND d.company_id = c.company_id AND d.id = c.id
 		AND d.amount_kobo = c.amount_kobo AND d.session_id = c.session_id AND d.settlement_id = c.settlement_id
 	ORDER BY e.sequence`},
-	// There are as many events of a kind as rows that cause them.
+	// The number of events of each kind equals the number of rows that cause such an event.
 	{name: "event count", find: meanings + `, done AS (
 		SELECT kind, state, count(*) AS n FROM operation WHERE company_id = $1 GROUP BY kind, state
 	), due (event, n) AS (
@@ -100,7 +100,7 @@ var creditChecks = []check{
 	WHERE o.company_id = $1 AND m.operation = o.kind
 		AND (m.state = 'PENDING' OR m.state = o.state OR m.state = 'SUCCESS' AND o.state = 'REVERSED')
 		AND coalesce(told.n, 0) <> 1 ORDER BY o.id` + upTo},
-	// There is one event for each credit in a company's own ledger.
+	// Each credit in a company's own ledger has one event.
 	{name: "event count", find: `
 	SELECT 'credits', CAST(c.n AS TEXT), CAST(e.n AS TEXT) FROM
 		(SELECT count(*) AS n FROM settlement_credit WHERE company_id = $1 AND settlement_id <> 0) AS c,
@@ -115,11 +115,11 @@ var creditChecks = []check{
 	WHERE c.company_id = $1 AND c.settlement_id <> 0 AND coalesce(told.n, 0) <> 1 ORDER BY c.id` + upTo},
 }
 
-// eventChecks compare the events with their rows.
+// eventChecks compare the events with the rows that caused them.
 var eventChecks = []check{
-	// Each event of an operation agrees with its operation. The event of the beginning
-	// must also agree with the payee or the purchase. The statement reads the clearing
-	// account's entry of the same commit too.
+	// Each event of an operation agrees with the operation. The first event must also agree with
+	// the payee or the purchase. The SQL query also reads the clearing account's entry of the same
+	// commit. The events must be in the order of these entries.
 	{name: "operation event", ordered: true, agree: eventsAgree, find: meanings + `
 	SELECT e.sequence, e.kind, coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_account ELSE t.debit_account END, ''),
 		coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_entry ELSE t.debit_entry END, 0),
@@ -152,8 +152,8 @@ var eventChecks = []check{
 	LEFT JOIN payout_verification AS v ON e.kind = 'payout.pending' AND v.company_id = o.company_id AND v.id = o.id
 	LEFT JOIN vtu_purchase AS p ON e.kind = 'vtu.pending' AND p.company_id = o.company_id AND p.id = o.id
 	ORDER BY e.sequence`},
-	// An event of a virtual account has a collection in the right state,
-	// and the paid amount is that of a credit.
+	// Each event of a virtual account belongs to a collection in the right state. The paid amount
+	// is the amount of a credit.
 	{name: "collection event", when: `SELECT id, '', '' FROM collection WHERE company_id = $1 LIMIT 1`, find: `
 	SELECT CAST(e.sequence AS TEXT) || ' ' || e.event || ' of ' || e.subject,
 		coalesce('the words of a ' || v.state || ' collection and of its credit', 'a collection that it is about'),
@@ -174,7 +174,7 @@ var eventChecks = []check{
 			OR strpos(e.data, '"settlementId":' || CAST(c.settlement_id AS TEXT) || ',') = 0
 			OR e.event = 'virtual_account.success' AND c.id <> v.credit_id)
 	ORDER BY e.sequence` + upTo},
-	// An event of a crypto transaction agrees with the transaction.
+	// Each event of a crypto transaction agrees with the transaction.
 	{name: "crypto event", when: `SELECT address, '', '' FROM crypto_transaction WHERE company_id = $1 LIMIT 1`, find: `
 	SELECT CAST(e.sequence AS TEXT) || ' ' || e.event || ' of ' || e.subject,
 		coalesce('the words of a ' || t.state || ' ' || t.kind || ' of ' || t.units, 'a transaction that it is about'),
@@ -191,16 +191,17 @@ var eventChecks = []check{
 	ORDER BY e.sequence` + upTo},
 }
 
-// toldEvent is an event with the entry that was made in the same commit.
+// toldEvent is an event, with the ledger entry that was made in the same commit.
 type toldEvent struct {
 	sequence      int64
 	kind, account string
 	entry         int64
-	expected      string // the right data, where the event has other data
+	expected      string // the right data, if the event's data is wrong; else empty
 }
 
-// orderedEvents reads events in their order. An event with wrong data is a finding. So
-// is an event whose entry is not after that of the account's event before it.
+// orderedEvents reads events in their order. It returns a finding for each event with wrong
+// data. It also returns a finding for each event whose entry does not come after the entry of
+// the account's previous event.
 func orderedEvents(ctx context.Context, q db.Querier, statement, company, name string) (out []Finding, err error) {
 	last := map[string]int64{}
 	_, err = db.All(ctx, q, func(s db.Scanner) (struct{}, error) {

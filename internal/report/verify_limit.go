@@ -11,12 +11,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// limitCounters adds up the payouts of each day without those that came back. It compares
-// the sums with the counters of the daily limits. Its memory grows with the days and
-// settlement accounts, not with the payouts.
+// limitCounters adds up the payouts of each day, except those whose money came back. It compares
+// the sums with the limit counters of the daily limits. The memory that it needs grows with the
+// number of days and settlement accounts, not with the number of payouts.
 func limitCounters(ctx context.Context, q db.Querier, company string) ([]Finding, error) {
-	// A day is counted from 1970. Lagos is one hour ahead of UTC all year, so a division
-	// gives the day.
+	// A day is the number of days since 1970. Lagos is one hour ahead of UTC all year, so a
+	// division gives the day.
 	type dayPaid struct{ day, settlementID, amount, count int64 }
 	paid, err := db.All(ctx, q, db.Fields[dayPaid], `
 		SELECT day, settlement_id, CAST(sum(amount_kobo) AS BIGINT), count(*) FROM (

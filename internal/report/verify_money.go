@@ -1,18 +1,18 @@
 package report
 
-// transferDecimal is a transfer's amount as the audit log and events write it.
+// transferDecimal is SQL for a transfer's amount, in the form of the audit log and of events.
 const transferDecimal = `CAST(t.amount_kobo / 100 AS TEXT) || '.' || substr(CAST(100 + t.amount_kobo % 100 AS TEXT), 2)`
 
-// moneyChecks compare the ledger with the other owners of its transfers.
+// moneyChecks compare the ledger with the rows that its transfers and accounts belong to.
 var moneyChecks = []check{
-	// An approved adjustment has one transfer of its amount.
+	// Each approved adjustment has one transfer with the amount of the adjustment.
 	{name: "adjustment money", find: `
 	SELECT j.id, 'a transfer of ' || CAST(j.amount_kobo AS TEXT) || ' kobo', 'none'
 	FROM settlement_adjustment AS j
 	WHERE j.company_id = $1 AND j.state = 'APPROVED' AND NOT EXISTS (SELECT 1 FROM ledger_transfer AS t
 		WHERE t.company_id = j.company_id AND t.reference = j.id AND t.step = '' AND t.amount_kobo = j.amount_kobo)
 	ORDER BY j.id` + upTo},
-	// A booked day of charges is in the ledger, and an assigned credit has left
+	// A day of charges that operators have booked is in the ledger. An assigned credit has left
 	// suspense.
 	{name: "case money", find: `
 	SELECT b.id, 'a transfer, for the case is ' || b.outcome, 'none'
@@ -25,8 +25,8 @@ var moneyChecks = []check{
 				AND c.session_id = substr(b.subject, strpos(b.subject, '/') + 1) AND (c.settlement_id <> 0 OR EXISTS (SELECT 1 FROM ledger_transfer AS t
 					WHERE t.company_id = c.company_id AND t.reference = c.id AND t.kind = 'assign'))))
 	ORDER BY b.id` + upTo},
-	// An opening balance has no row of its own. An account has as many transfers of an
-	// amount as the audit log has lines about them.
+	// An opening balance has no row outside the ledger. So the check compares the ledger with the
+	// audit log. For each account and amount, both must have the same number of opening balances.
 	{name: "opening money", when: `SELECT id, '', '' FROM operator_audit WHERE company_id = $1 AND action = 'settlement.fund' LIMIT 1`, find: `
 	WITH moved AS (
 		SELECT t.credit_account, t.amount_kobo, count(*) AS n FROM ledger_transfer AS t
@@ -40,8 +40,8 @@ var moneyChecks = []check{
 	SELECT said.subject || ' ' || said.details, CAST(said.n AS TEXT) || ' transfers, as the audit log says', CAST(coalesce(t.n, 0) AS TEXT)
 	FROM said LEFT JOIN moved AS t ON t.credit_account = said.subject AND said.details = '{"amount":"' || ` + transferDecimal + ` || '"}'
 	WHERE said.n <> coalesce(t.n, 0) ORDER BY said.subject, said.details` + upTo},
-	// Settlement, clearing and suspense accounts never go below zero. Accounts of
-	// the fintech's own money may.
+	// Settlement, clearing and suspense accounts must have the floor zero. Accounts of the
+	// fintech's own money must have no floor.
 	{name: "account floor", find: `
 	SELECT a.id, CAST(a.due AS TEXT), CAST(a.floor_kobo AS TEXT) FROM (
 		SELECT id, floor_kobo, CASE
@@ -50,8 +50,8 @@ var moneyChecks = []check{
 			ELSE floor_kobo END AS due
 		FROM ledger_account WHERE company_id = $1
 	) AS a WHERE a.floor_kobo <> a.due ORDER BY a.id` + upTo},
-	// Each settlement account has a ledger account, and each such ledger
-	// account has its settlement account.
+	// Each settlement account has a ledger account, and each ledger account named settlement/N has
+	// a settlement account.
 	{name: "settlement account", find: `
 	SELECT 'settlement/' || CAST(s.id AS TEXT), 'an account in the ledger', 'none' FROM settlement_account AS s
 	WHERE s.company_id = $1 AND NOT EXISTS (SELECT 1 FROM ledger_account AS a
@@ -60,8 +60,8 @@ var moneyChecks = []check{
 	SELECT a.id, 'a settlement account', 'none' FROM ledger_account AS a
 	WHERE a.company_id = $1 AND substr(a.id, 1, 11) = 'settlement/' AND NOT EXISTS (SELECT 1 FROM settlement_account AS s
 		WHERE s.company_id = a.company_id AND 'settlement/' || CAST(s.id AS TEXT) = a.id)` + upTo},
-	// Each operation has its payout, purchase or funding with the same id. The first
-	// statement merges both tables in one order; the second searches for each row.
+	// Each operation has a payout, a purchase or a card funding with the same id. The first SQL
+	// query merges both tables in one order. The second SQL query searches for each row.
 	{name: "operation detail", when: `
 	SELECT id, kind, '' FROM operation WHERE company_id = $1 AND kind IN ('payout', 'vtu', 'card')
 	EXCEPT
@@ -77,7 +77,7 @@ var moneyChecks = []check{
 		WHEN 'card' THEN NOT EXISTS (SELECT 1 FROM card_funding AS p WHERE p.company_id = o.company_id AND p.id = o.id)
 		ELSE 1 = 0 END
 	ORDER BY o.id` + upTo},
-	// If their numbers are equal, each payout and purchase has its operation.
+	// Each payout and purchase has an operation. After the check above, equal counts prove this.
 	{name: "operation detail", when: `
 	SELECT 'details', CAST(o.n AS TEXT), CAST(p.n + v.n AS TEXT) FROM
 		(SELECT count(*) AS n FROM operation WHERE company_id = $1 AND kind IN ('payout', 'vtu')) AS o,
@@ -88,8 +88,8 @@ var moneyChecks = []check{
 	UNION ALL
 	SELECT p.id, 'the operation of a purchase', 'none' FROM vtu_purchase AS p
 	WHERE p.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = p.company_id AND o.id = p.id AND o.kind = 'vtu')` + upTo},
-	// A funding has its operation's amount. It is open while the operation is
-	// pending.
+	// A card funding has the amount of its operation. The funding is open while the operation is
+	// pending, and closed afterwards.
 	{name: "card funding", find: `
 	SELECT f.id, coalesce(o.state || ' of ' || CAST(o.amount_kobo AS TEXT) || ' kobo', 'its operation'), f.state || ' of ' || CAST(f.amount_kobo AS TEXT) || ' kobo'
 	FROM card_funding AS f
@@ -97,8 +97,8 @@ var moneyChecks = []check{
 	WHERE f.company_id = $1 AND (o.id IS NULL OR o.amount_kobo <> f.amount_kobo
 		OR f.state <> CASE o.state WHEN 'PENDING' THEN 'OPEN' ELSE 'CLOSED' END)
 	ORDER BY f.id` + upTo},
-	// A used verification has one purchase, which did not fail. A purchase
-	// that did not fail has used the verification that it names.
+	// Each used verification belongs to a purchase that did not fail. Each purchase that names a
+	// verification, and did not fail, has used that verification.
 	{name: "bill verification", find: `
 	SELECT v.id, 'a purchase that used the verification', coalesce(v.purchase_id || ' ' || o.state, 'none')
 	FROM vtu_verification AS v
@@ -112,8 +112,8 @@ var moneyChecks = []check{
 	LEFT JOIN vtu_verification AS v ON v.company_id = p.company_id AND v.id = p.verification_id AND v.purchase_id = p.id
 	WHERE p.company_id = $1 AND p.verification_id <> ''
 		AND (v.id IS NULL OR v.state <> 'USED' OR p.meter_number <> '' AND p.meter_number <> v.entity_number)` + upTo},
-	// A paid collection has one credit to its account, of the right amount. An
-	// unpaid collection has none.
+	// A paid collection has one credit to its account, with an amount that the collection accepts.
+	// An unpaid collection has no credit.
 	{name: "paid collection", find: `
 	SELECT v.id, 'paid by the credit ' || v.credit_id || ' of ' || CAST(v.amount_kobo AS TEXT) || ' kobo, ' || v.amount_control,
 		coalesce(v.state || ' with ' || CAST(c.amount_kobo AS TEXT) || ' kobo', v.state || ' with none')
@@ -125,8 +125,8 @@ var moneyChecks = []check{
 			OR v.amount_control = 'OverPayment' AND c.amount_kobo < v.amount_kobo)
 		OR v.state <> 'SUCCESS' AND v.credit_id <> '')
 	ORDER BY v.id` + upTo},
-	// A limit counter is the number or sum of its rows, and the last number of a
-	// dense sequence is the number of its rows.
+	// A limit counter equals the count or the sum of its rows. The last number of a sequence without
+	// gaps equals the count of its rows.
 	{name: "counter", find: `
 	WITH due (name, n) AS (
 		SELECT 'customer', count(*) FROM customer WHERE company_id = $1

@@ -1,7 +1,7 @@
 package report
 
-// rowChecks compare jobs, cases, the audit log and stored answers with the rows that they
-// are about.
+// rowChecks compare jobs, cases, the audit log and stored responses with the rows that they are
+// about.
 var rowChecks = []check{
 	// An open operation has the job that polls for its outcome, or an open case.
 	{name: "pending operation", find: `
@@ -10,8 +10,8 @@ var rowChecks = []check{
 		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = o.company_id AND j.kind = 'operation.resolve' AND j.subject = o.id)
 		AND NOT EXISTS (SELECT 1 FROM operation_case AS c WHERE c.company_id = o.company_id AND c.subject = o.id AND c.state = 'OPEN')
 	ORDER BY o.id` + upTo},
-	// A job that polls for an outcome has its operation. The job may outlive the
-	// outcome, which may come another way.
+	// Each job that polls for an outcome belongs to an operation. The job may outlive the outcome,
+	// which Kobo may learn without the job.
 	{name: "job subject", find: `
 	SELECT j.kind || ' ' || j.subject, 'an operation', 'none' FROM job AS j
 	WHERE j.company_id = $1 AND j.kind = 'operation.resolve'
@@ -23,14 +23,14 @@ var rowChecks = []check{
 	WHERE v.company_id = $1 AND v.state = 'PENDING'
 		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = v.company_id AND j.kind = 'collection.expire' AND j.subject = v.id)
 	ORDER BY v.id` + upTo},
-	// A new notification has its job.
+	// A new notification has the job that processes it.
 	{name: "pending notification", find: `
 	SELECT n.id, 'a job that works the notification', 'none' FROM inbox_notification AS n
 	WHERE n.company_id = $1 AND n.state = 'NEW'
 		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = n.company_id AND j.kind = 'inbox.work' AND j.subject = n.id)
 	ORDER BY n.id` + upTo},
-	// An assigned credit has left the house's suspense. So it is in the
-	// company's ledger, or a job will add it there.
+	// An assigned credit has left the house's suspense. The credit is in the ledger of the company,
+	// or a job will add it there.
 	{name: "assigned credit", find: `
 	SELECT a.id, 'the credit in the book of ' || a.target_company || ', or the job that brings it', 'neither'
 	FROM operation_case AS a
@@ -40,9 +40,8 @@ var rowChecks = []check{
 			AND c.provider = substr(a.subject, 1, strpos(a.subject || '/', '/') - 1)
 			AND c.session_id = substr(a.subject, strpos(a.subject, '/') + 1) AND c.settlement_id = a.target_settlement)
 	ORDER BY a.id` + upTo},
-	// A credit in suspense has a case, which is added in a later commit. The case
-	// must exist once all notifications are processed and the credit poll has passed the
-	// credit.
+	// A credit in suspense has a case, which a later commit adds. The case must exist after all
+	// notifications are processed and the credit poll has passed the time of the credit.
 	{name: "suspense case", find: `
 	SELECT c.id, 'a case of ' || c.provider || '/' || c.session_id, 'none' FROM settlement_credit AS c
 	WHERE c.company_id = $1 AND c.settlement_id = 0
@@ -50,7 +49,7 @@ var rowChecks = []check{
 		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = c.company_id AND j.kind = 'inbox.work')
 		AND EXISTS (SELECT 1 FROM inbox_sweep AS s WHERE s.company_id = c.company_id AND s.provider = c.provider AND s.done_until > c.created_at)
 	ORDER BY c.id` + upTo},
-	// The audit log has the proposals and decisions of a case.
+	// The audit log has a line for the proposal and for the decision of each case.
 	{name: "case audit", find: `
 	SELECT c.id, 'an audit line case.propose of ' || c.proposed_by, 'none' FROM operation_case AS c
 	WHERE c.company_id = $1 AND c.proposed_by <> '' AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
@@ -59,14 +58,14 @@ var rowChecks = []check{
 	SELECT c.id, 'an audit line case.resolve of ' || c.resolved_by, 'none' FROM operation_case AS c
 	WHERE c.company_id = $1 AND c.state = 'RESOLVED' AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
 		WHERE l.company_id = c.company_id AND l.subject = c.id AND l.action = 'case.resolve' AND l.operator = c.resolved_by)` + upTo},
-	// A line of the audit log about a case agrees with the case.
+	// Each line of the audit log about a case agrees with the case.
 	{name: "case audit", find: `
 	SELECT l.subject, 'a case for the audit line ' || l.action, coalesce(c.state, 'none') FROM operator_audit AS l
 	LEFT JOIN operation_case AS c ON c.company_id = l.company_id AND c.id = l.subject
 	WHERE l.company_id = $1 AND (l.action = 'case.propose' AND c.id IS NULL
 		OR l.action = 'case.resolve' AND coalesce(c.state, '') <> 'RESOLVED')
 	ORDER BY l.id` + upTo},
-	// The audit log has the request for an adjustment and its decision.
+	// The audit log has a line for the request and for the decision of each adjustment.
 	{name: "adjustment audit", find: `
 	SELECT a.id, 'an audit line adjustment.create of ' || a.created_by, 'none' FROM settlement_adjustment AS a
 	WHERE a.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
@@ -76,7 +75,7 @@ var rowChecks = []check{
 	WHERE a.company_id = $1 AND a.state <> 'PENDING' AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
 		WHERE l.company_id = a.company_id AND l.subject = a.id AND l.operator = a.decided_by
 			AND l.action = CASE a.state WHEN 'APPROVED' THEN 'adjustment.approve' ELSE 'adjustment.reject' END)` + upTo},
-	// A line of the audit log about an adjustment agrees with it.
+	// Each line of the audit log about an adjustment agrees with the adjustment.
 	{name: "adjustment audit", find: `
 	SELECT l.subject, 'an adjustment for the audit line ' || l.action, coalesce(a.state || ' of ' || CAST(a.amount_kobo AS TEXT) || ' kobo', 'none')
 	FROM operator_audit AS l
@@ -86,7 +85,7 @@ var rowChecks = []check{
 		OR strpos(l.details, '"direction":"' || a.direction || '"') = 0
 		OR l.action = 'adjustment.approve' AND a.state <> 'APPROVED' OR l.action = 'adjustment.reject' AND a.state <> 'REJECTED')
 	ORDER BY l.id` + upTo},
-	// The audit log has all that operators have set up for a company.
+	// The audit log has a line for each setting that operators have made for a company.
 	{name: "audit line", find: `
 	SELECT 'company.create', 'an audit line', 'none' FROM company AS c
 	WHERE c.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operator_audit AS l WHERE l.company_id = c.company_id AND l.action = 'company.create')
@@ -108,9 +107,9 @@ var rowChecks = []check{
 		(SELECT count(*) AS n FROM payout_limit WHERE company_id = $1) AS t,
 		(SELECT count(*) AS n FROM operator_audit WHERE company_id = $1 AND action = 'payout.limit') AS l
 	WHERE t.n <> l.n` + upTo},
-	// The stored answer of an Idempotency-Key agrees with a state that its operation
-	// can have had. The check leaves out encrypted answers. It also leaves out answers about
-	// a card, whose first load has the card's own id.
+	// The stored response of an Idempotency-Key agrees with a state that the key's operation
+	// may have had. The check leaves out encrypted responses. It also leaves out responses about a card, because
+	// the first funding of a card has the same id as the card.
 	{name: "kept answer", find: `
 	SELECT o.kind || ' ' || o.id, 'an answer that can have been true of a ' || o.state, 'another with status ' || CAST(k.status AS TEXT)
 	FROM idempotency_key AS k JOIN operation AS o ON o.company_id = k.company_id AND o.id = k.subject

@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// The quick test of events is true for the program's own rows, with any idempotency keys. It
-// is false after each change. The expensive statement runs only then.
+// The fast test of events is true for the rows that the program wrote, with any Idempotency-Key.
+// It is false after each change, so that the expensive SQL query runs.
 func TestEventsAgreeUntilOneIsAltered(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

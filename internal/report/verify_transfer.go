@@ -10,15 +10,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// This file compares transfers with their owners quickly. One sum has the hashes of the
-// operations' transfers. The other has those of the transfers that the operations must
-// have. The remaining transfers are few, and an SQL statement checks each of them.
+// This file compares transfers with their owners quickly. It compares two sums of hashes. The
+// first sum is over the operations' transfers in the ledger. The second sum is over the transfers
+// that the operations must have. Transfers without an operation are few, so an SQL query checks
+// each of them.
 
-// otherKinds are the kinds of transfers without an operation, and charges.
+// otherKinds are the kinds of transfers that do not belong to an operation, and charges.
 var otherKinds = map[string]bool{"credit": true, "collection": true, "suspense": true, "assign": true, "adjustment": true, "charge": true}
 
-// strayTransfer finds a transfer of these kinds without its owner. An operation may have one
-// charge after its success.
+// strayTransfer finds a transfer of these kinds that has no owner. An operation may have one
+// charge, after its success.
 const strayTransfer = transferOf + ` AND t.kind IN ('credit', 'collection', 'suspense', 'assign', 'adjustment', 'charge')
 		AND NOT (t.kind = 'charge'
 			AND EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = t.company_id AND o.id = t.reference AND o.state IN ('SUCCESS', 'REVERSED')
@@ -28,7 +29,7 @@ const strayTransfer = transferOf + ` AND t.kind IN ('credit', 'collection', 'sus
 		AND (EXISTS (SELECT 1 FROM operation AS p WHERE p.company_id = t.company_id AND p.id = t.reference)
 			OR (1 = 1` + ownedOtherwise + `)) LIMIT 1`
 
-// addTransfer adds a transfer if its kind always has an operation as its owner.
+// addTransfer adds a transfer if each transfer of its kind must belong to an operation.
 func (t *digest) addTransfer(m ledger.Transfer) {
 	if !otherKinds[m.Kind] {
 		t.move(m.Reference, m.Kind, m.Debit, m.Credit, m.Amount)
@@ -44,8 +45,8 @@ func (t *digest) move(reference, kind, debit, credit string, amount money.Kobo) 
 	t.add(t.fact)
 }
 
-// transfersAgree reports whether the operations have the right transfers, and whether every
-// other transfer has its owner.
+// transfersAgree reports whether the operations have the right transfers, and whether each
+// remaining transfer has an owner.
 func transfersAgree(ctx context.Context, q db.Querier, company string, moved *digest) (bool, error) {
 	due, last := newDigest(moved.seed), ""
 	err := db.Pages(ctx, q, `
@@ -66,7 +67,7 @@ func transfersAgree(ctx context.Context, q db.Querier, company string, moved *di
 	return len(stray) == 0, err
 }
 
-// addOperation adds the transfers that an operation must have (see owners).
+// addOperation adds the transfers that an operation must have (see the variable owners).
 func (t *digest) addOperation(id, kind, state, provider, from string, amount, fee money.Kobo) {
 	clearing, bank := settlement.ClearingAccount(kind), settlement.ProviderAccount(provider)
 	t.move(id, kind, from, clearing, amount+fee)
@@ -116,15 +117,16 @@ const (
 				AND l.subject = t.credit_account AND l.details = '{"amount":"' || ` + transferDecimal + ` || '"}'))`
 )
 
-// owners are the checks between transfers and their owners.
+// owners are the checks that compare transfers with their owners.
 var owners = []check{
-	// An operation has one hold of amount and fee. A success has one
-	// settlement and one fee besides, and a failure one refund. A reversal has all transfers
-	// of a success and both ways back. A success may also have one charge. The accounts
-	// distinguish the transfers, since old transfers have other steps.
+	// An operation has one hold, which is a transfer of amount and fee into clearing. A successful
+	// operation also has one settlement and, if there is a fee, one transfer of the fee. A failed
+	// operation has one refund. A reversed operation has all transfers of a successful one, one
+	// transfer back for the amount and one for the fee. A successful operation may also have one
+	// charge. The accounts distinguish the transfers, since old transfers have different steps.
 	//
-	// Each kind of transfer has a digit of the sum. So the sum gives the number of transfers
-	// of each kind.
+	// Each kind of transfer is counted in one decimal digit of the sum. So the sum gives the number
+	// of transfers of each kind.
 	{name: "operation money", find: `
 	SELECT m.id, m.state || ' of ' || CAST(m.amount_kobo AS TEXT) || ' kobo and a fee of ' || CAST(m.fee_kobo AS TEXT) || ' kobo',
 		CAST(m.transfers AS TEXT) || ' transfers: ' || CAST(m.digits % 10 AS TEXT) || ' hold, ' || CAST(m.digits / 10 % 10 AS TEXT) || ' settle, '
@@ -159,8 +161,8 @@ var owners = []check{
 	WHERE NOT (m.digits = m.due AND m.transfers = m.steps
 		OR m.state IN ('SUCCESS', 'REVERSED') AND m.digits = m.due + 1000000 AND m.transfers = m.steps + 1)
 	ORDER BY m.id` + upTo},
-	// A transfer belongs to an operation, a credit, an assigned credit,
-	// an approved adjustment, a booked day of charges, or an opening balance.
+	// Each transfer belongs to an operation, a credit, an assigned credit, an approved adjustment,
+	// a booked day of charges, or an opening balance.
 	{name: "transfer owner", find: transferOf + ` AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = t.company_id AND o.id = t.reference)` +
 		ownedOtherwise + ` ORDER BY t.reference, t.step` + upTo},
 }

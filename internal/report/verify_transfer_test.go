@@ -10,8 +10,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// The quick test of transfers is true for the program's own rows, and false after each
-// change. The expensive statements run only then.
+// The fast test of transfers is true for the rows that the program wrote, and false after each
+// change. The expensive SQL queries run only if the fast test is false.
 func TestTransfersAgreeUntilOneIsAltered(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

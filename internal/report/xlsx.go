@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// workbook writes an XLSX file, a zip of XML texts, from front to back. It compresses and
-// sends each row at once and keeps none in memory (docs/decisions/0011).
+// workbook writes an XLSX file, which is a zip of XML texts, from front to back. It compresses
+// and sends each row immediately, so that memory never holds all rows (docs/decisions/0011).
 type workbook struct {
 	zip    *zip.Writer
 	made   time.Time
-	out    *bufio.Writer // into the open part
-	opened int           // sheets so far
-	at     int64         // rows of the open sheet
+	out    *bufio.Writer // writes into the open part of the zip file
+	opened int           // the number of sheets so far
+	at     int64         // the number of rows of the open sheet
 	err    error
 }
 
-// cell is a number, or a text if number is "". A text is never a formula.
+// cell has a number, or a text if number is "". A spreadsheet never reads the text as a formula.
 type cell struct {
 	style        int
 	number, text string
@@ -29,7 +29,7 @@ type cell struct {
 
 func words(style int, text string) cell { return cell{style: style, text: text} }
 
-// The styles are in the order of xlsxStyles.
+// These constants number the cell styles of xlsxStyles, in the same order.
 const (
 	plainStyle = iota
 	titleStyle
@@ -94,7 +94,7 @@ func (b *workbook) put(texts ...string) {
 	}
 }
 
-// begin writes all parts but the sheets.
+// begin writes all parts of the file except the sheets.
 func (b *workbook) begin(sheets []string) {
 	var types, list, sheetLinks strings.Builder
 	for i, name := range sheets {
@@ -119,7 +119,7 @@ func (b *workbook) begin(sheets []string) {
 	b.put(xlsxStyles)
 }
 
-// sheet begins the next sheet with these widths of columns.
+// sheet begins the next sheet, whose columns have these widths.
 func (b *workbook) sheet(widths []int) {
 	b.endSheet()
 	b.opened++
@@ -163,11 +163,11 @@ func (b *workbook) row(cells ...cell) {
 	b.put(`</row>`)
 }
 
-// longestText is the maximum number of bytes in a cell.
+// longestText is the maximum number of bytes of a text in a cell.
 const longestText = 32_767
 
-// escape writes a text. Spreadsheets read a part such as _x001F_ as one character, so
-// escape hides such parts behind _x005F.
+// escape writes a text. Spreadsheets read a part such as _x001F_ as one character, so escape
+// writes _x005F before each such part.
 func (b *workbook) escape(text string) {
 	if len(text) > longestText {
 		text = strings.ToValidUTF8(text[:longestText], "")

@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// workbook writes a statement in sheets of so many rows and reads it back.
+// workbook writes a statement in sheets of so many rows, and reads the file back.
 func workbook(t *testing.T, s *report.Statement, rows int64) *excelize.File {
 	t.Helper()
 	var out bytes.Buffer
@@ -31,7 +31,7 @@ func workbook(t *testing.T, s *report.Statement, rows int64) *excelize.File {
 	return f
 }
 
-// wellFormed checks that every part of the file is XML and is listed.
+// wellFormed checks that every part of the file is XML, and that the file lists every sheet.
 func wellFormed(t *testing.T, file []byte) {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
@@ -72,7 +72,7 @@ func readXLSX(t *testing.T, s *report.Statement) {
 	}
 }
 
-// readdSheet adds up all rows of a table without its headings.
+// readdSheet adds up all rows of a table without its headings, and checks the closing row.
 func readdSheet(t *testing.T, s *report.Statement, rows [][]string) {
 	t.Helper()
 	running, debits, credits := s.Opening, money.Kobo(0), money.Kobo(0)

@@ -1,25 +1,25 @@
-// Command measure prints figures about the size and the shape of the code, so
-// that two states of the project can be compared. Run it as `make measure`.
+// Command measure prints figures about the size and the shape of the code, so that two states
+// of the project can be compared. Run it as `make measure`.
 //
-// Production code is every Go file that git tracks, without tests, generated
-// files, test harnesses (apptest, apitest, sandboxtest, dbtest, providertest and all below
-// them) and the programs in tools/. The figures are:
+// Production code is every Go file that git tracks, without tests, generated files, test
+// harnesses (apptest, apitest, sandboxtest, dbtest, providertest and all below them) and the
+// programs in tools/. The figures are:
 //
-//   - production lines: all lines of production code, with blank lines and comments.
-//   - function lines: from "func" to the closing brace, as percentiles.
-//   - places per column: the migration, and the declarations that list the columns of the
-//     table operation. A declaration counts if it names at least half of the columns, in
-//     a string or, in package operation, in Go.
-//   - places per field: the hand-written lines that name a field of a purchase, in Go
-//     and in the schemas of openapi.yaml, and the migration. Three fields are a sample.
-//     The checks of kobo verify are left out.
-//   - files per endpoint: openapi.yaml, the transcript, the handler's file, and each
-//     file that declares a method which the handler calls on a business. Methods are
-//     found by their names.
-//   - files per provider: its folder, its page in docs, and each production file that
-//     names it. The simulated providers are left out. For evm only imports count.
-//   - longest import chain: the largest number of our packages that import one another in
-//     a row.
+//   - production lines: the number of lines of production code, with blank lines and comments.
+//   - function lines: the lines from "func" to the closing brace, as percentiles.
+//   - places per column: the number of places that list the columns of the table operation,
+//     which are the migration and declarations. A declaration counts if it names at least half
+//     of the columns, in a string or, in package operation, in Go.
+//   - places per field: the hand-written lines that name a field of a purchase, in Go and in
+//     the schemas of openapi.yaml, and the migration. Three fields are the sample. The checks
+//     of kobo verify do not count.
+//   - files per endpoint: openapi.yaml, the transcript, the handler's file, and each file that
+//     declares a method which the handler calls on a business. The program finds methods by
+//     their names.
+//   - files per provider: its folder, its page in docs, and each production file that names
+//     the provider. The simulated providers do not count. For evm only imports count.
+//   - longest import chain: the largest number of our packages that import one another in a
+//     row.
 package main
 
 import (
@@ -125,13 +125,13 @@ func columns(sources []source) {
 	}
 	sum := 0
 	for i := range places {
-		places[i]++ // the migration
+		places[i]++ // the migration counts once for each column
 		sum += places[i]
 	}
 	fmt.Printf("places per column     max %d, mean %d.%d (operation)\n", slices.Max(places), sum/len(places), sum*10/len(places)%10)
 }
 
-// listed counts a declaration for each column that it names, if it lists the row.
+// listed adds one to each column that a declaration names, if it names at least half of them.
 func listed(n ast.Node, owner bool, columns []string, places []int) {
 	found := map[string]bool{}
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -192,13 +192,13 @@ func endpoints(sources []source, contract string) {
 			}
 			touched := map[string]bool{s.path: true}
 			for _, c := range call.FindAllStringSubmatch(body, -1) {
-				for _, file := range methods[c[2]] { // h.Settlements.Accounts is of package settlement
+				for _, file := range methods[c[2]] { // h.Settlements is of package settlement
 					if strings.HasPrefix(path.Base(path.Dir(file)), strings.TrimSuffix(strings.ToLower(c[1]), "s")) {
 						touched[file] = true
 					}
 				}
 			}
-			files := len(touched) + 2 // openapi.yaml and the transcript
+			files := len(touched) + 2 // plus openapi.yaml and the transcript
 			sum, n = sum+files, n+1
 			if files > most {
 				most, longest = files, name
