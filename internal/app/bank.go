@@ -59,17 +59,18 @@ func (c Config) accounts() map[string]Provider {
 	return out
 }
 
-// defaultBank returns the default bank: the only one, main, or that of a group outside `banks`.
+// defaultBank returns the default bank: the only one, that of a plug's name such as
+// safehaven, or main. So a bank that is added gets no work before a route names it.
 func (c Config) defaultBank() string {
 	all := c.banks()
 	names := slices.Sorted(maps.Keys(all))
-	if all["main"] != nil {
-		return "main"
-	}
 	for _, name := range names {
 		if bankPlugs[name] != nil || len(names) == 1 {
 			return name
 		}
+	}
+	if all["main"] != nil {
+		return "main"
 	}
 	return ""
 }
@@ -91,6 +92,28 @@ func (c Config) checkProviders() error {
 				errorIf(c.Providers[name] != nil && c.Providers[name] != registered[name], "%s and %s name the same bank: keep one of the two", name, group))
 		}
 		all = append(all, accounts[name].check(c.Mode, group))
+	}
+	return errors.Join(append(all, c.checkSameAccount())...)
+}
+
+// marked is a group of settings whose account may have one name only. A mark is a hash of
+// the account's number or of the client's id at the bank.
+type marked interface{ marks() []string }
+
+// checkSameAccount refuses two names for one account: the ledger would record each of its
+// credits under both.
+func (c Config) checkSameAccount() error {
+	var all []error
+	names, banks := map[string]string{}, c.banks()
+	for _, name := range slices.Sorted(maps.Keys(banks)) {
+		m, ok := banks[name].(marked)
+		if !ok || c.Mode != Live {
+			continue
+		}
+		for _, mark := range m.marks() {
+			all = append(all, errorIf(names[mark] != "", "the banks %s and %s have the same client_id or debit_account", names[mark], name))
+			names[mark] = name
+		}
 	}
 	return errors.Join(all...)
 }
@@ -127,6 +150,7 @@ type bank struct {
 	provider.Bank
 	verifier provider.Verifier
 	float    string // the number of the account: credits of the companies' accounts go on to it
+	marks    []string
 }
 
 // routed returns the banks in one of their roles, with the routes among them.
@@ -169,6 +193,7 @@ func (a *App) newInbox(keys *secret.Keyring, p plugs) *inbox.Service {
 	return inbox.NewService(inbox.Config{
 		DB: a.DB, Keys: keys, Clock: a.Clock, Log: a.log,
 		Banks: routed(p, func(_ string, b bank) provider.Receiver { return b }).All,
+		Marks: routed(p, func(_ string, b bank) []string { return b.marks }).All,
 		Receive: func(ctx context.Context, name string, in provider.Inbound) error {
 			// A credit of a company's account goes on to our own account at the same bank.
 			// The bank lists the one credit twice.

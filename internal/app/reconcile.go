@@ -107,7 +107,8 @@ func (l leased) Statement(ctx context.Context, from, to time.Time, page int) ([]
 func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) {
 	book, there := a.plugs.banks[j.Subject]
 	if !there {
-		return time.Time{}, nil // no longer configured
+		// Another program may know the bank, so the job stays.
+		return a.Clock.Now().Add(reconcileEvery), nil
 	}
 	if a.closed.Load() {
 		// After a restore the credit poll comes first, so that its credits are not missing.

@@ -1,9 +1,13 @@
 package app
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -75,6 +79,19 @@ func (c SafeHavenConfig) plug(group string) (safehaven.Config, error) {
 
 func (SafeHavenConfig) simulated() books.Provider { return &simulated.Bank{} }
 
+// marks returns a mark of the client and one of the account that pays.
+func (c SafeHavenConfig) marks() []string {
+	var out []string
+	for kind, value := range map[string]string{"client": c.ClientID, "account": c.DebitAccount} {
+		if value != "" {
+			hash := sha256.Sum256([]byte(kind + "\n" + strings.TrimRight(strings.ToLower(c.BaseURL), "/") + "\n" + value))
+			out = append(out, hex.EncodeToString(hash[:]))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 func (SafeHavenConfig) sells(Mode) bool { return true }
 
 func (c SafeHavenConfig) connect(a *App, name string, p *plugs) error {
@@ -92,5 +109,10 @@ func (c SafeHavenConfig) connect(a *App, name string, p *plugs) error {
 	}
 	p.billers[name] = plug
 	p.banks[name] = bank{Bank: plug, verifier: plug, float: cfg.DebitAccount}
+	if a.cfg.Mode == Live {
+		own := p.banks[name]
+		own.marks = c.marks()
+		p.banks[name] = own
+	}
 	return nil
 }

@@ -52,19 +52,26 @@ func lockFile(ctx context.Context, path, timeout string, statements ...string) (
 	return nil, errors.Join(fmt.Errorf("db: cannot lock the SQLite database: %w", err), file.Close())
 }
 
-// shareLock gives the lock file the mode of the database. Every user who may write the database
-// must be able to lock the lock file. Only the owner of the lock file can change its mode, so
-// shareLock ignores a lack of permission.
+// shareLock gives the lock file the mode and, if it can, the owner of the database. Every
+// user who may write the database must be able to lock the lock file. Only the owner of the
+// lock file can change its mode, and only root its owner, so a lack of permission is no error.
 func shareLock(path string) error {
 	database, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
 	lock, err := os.Stat(path + "-lock")
-	if err != nil || lock.Mode().Perm() == database.Mode().Perm() {
+	if err != nil {
 		return err
 	}
-	if err = os.Chmod(path+"-lock", database.Mode().Perm()); errors.Is(err, fs.ErrPermission) {
+	if lock.Mode().Perm() != database.Mode().Perm() {
+		err = os.Chmod(path+"-lock", database.Mode().Perm())
+	}
+	uid, gid := owner(database)
+	if u, g := owner(lock); u != uid || g != gid {
+		err = errors.Join(err, os.Chown(path+"-lock", uid, gid))
+	}
+	if errors.Is(err, fs.ErrPermission) {
 		return nil
 	}
 	return err

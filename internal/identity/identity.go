@@ -185,7 +185,9 @@ func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Sess
 	if x, err = s.counted(ctx, &u, x, bvn); err != nil {
 		return x, "", err
 	}
-	x.Provider = s.sender(x)
+	if bank := s.sender(x); bank != x.Provider {
+		x.Provider, x.Reference = bank, "" // no bank knows the session of another bank
+	}
 	if e.Begin != nil {
 		e.Begin(&u)
 	}

@@ -81,6 +81,8 @@ type Config struct {
 	Log   *slog.Logger
 	// Banks are the banks, by the name in the path of their callback.
 	Banks map[string]provider.Receiver
+	// Marks identify the account of each bank, so that no account gets a second name.
+	Marks map[string][]string
 	// Receive records a credit that is Confirmed or Rejected. It gets the same credit
 	// more than once.
 	Receive func(ctx context.Context, providerName string, in provider.Inbound) error
@@ -117,7 +119,11 @@ func (s *Service) Jobs() job.Config {
 
 // Begin puts the standing jobs on the to-do list, unless the list has them. Programs
 // on one database share the jobs. The first poll of a bank begins at the present.
+// Begin fails if the account of a bank has another name than before.
 func (s *Service) Begin(ctx context.Context) error {
+	if err := s.keepNames(ctx); err != nil {
+		return err
+	}
 	now := s.Clock.Now()
 	rows := []db.Record{job.Job{Company: House, Kind: ClearJob, RunAt: now.Add(clearEvery)}.Record()}
 	for _, name := range slices.Sorted(maps.Keys(s.Banks)) { // sorted, so that two programs cannot deadlock

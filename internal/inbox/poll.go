@@ -41,7 +41,8 @@ type poll struct {
 func (s *Service) Poll(ctx context.Context, j job.Job) (next time.Time, err error) {
 	bank := s.Banks[j.Subject]
 	if bank == nil {
-		return time.Time{}, nil // no longer configured
+		// Another program may know the bank, so the job stays.
+		return s.Clock.Now().Add(pollEvery), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -13,11 +13,13 @@ import (
 
 const (
 	notificationColumns = `company_id, id, provider, body, state, detail, received_at, worked_at`
+	nameColumns         = `company_id, mark, provider`
 	pollColumns         = `company_id, provider, done_until, round_at, page, next_until`
 )
 
 var (
 	notifications = db.Declare[Notification]("inbox_notification", db.Reads(notificationColumns), db.KeepFirst())
+	names         = db.Declare[name]("inbox_bank", db.Reads(nameColumns), db.KeepFirst())
 	polls         = db.Declare[poll]("inbox_sweep", db.Reads(pollColumns), db.KeepFirst())
 )
 
@@ -84,4 +86,13 @@ func (s *Service) advance(ctx context.Context, from, to poll) error {
 		House, to.provider, clock.Micros(from.roundAt), from.page,
 		clock.Micros(to.doneUntil), clock.Micros(to.roundAt), to.page, clock.Micros(to.nextUntil))
 	return err
+}
+
+// findNames returns the banks with a credit poll, and the names of all marked accounts.
+func (s *Service) findNames(ctx context.Context) (polled []string, named []name, err error) {
+	polled, err = db.All(ctx, s.DB, db.Value[string], `SELECT provider FROM inbox_sweep WHERE company_id = $1`, House)
+	if err == nil {
+		named, err = db.All(ctx, s.DB, names.Scan, `SELECT `+nameColumns+` FROM inbox_bank WHERE company_id = $1`, House)
+	}
+	return polled, named, err
 }
