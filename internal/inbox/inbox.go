@@ -28,11 +28,11 @@ import (
 // known yet, have House as their company.
 const House = "house"
 
-// The kinds of job.
+// The inbox's kinds of job.
 const (
 	WorkJob  = "inbox.work"  // processes the notification that the subject names
 	PollJob  = "inbox.sweep" // polls the credits of the provider that the subject names
-	ClearJob = "inbox.clear" // removes old notifications
+	ClearJob = "inbox.clear" // deletes old notifications
 )
 
 // State is the state of a notification.
@@ -42,7 +42,7 @@ type State string
 const (
 	New     State = "NEW"
 	Worked  State = "WORKED"
-	Ignored State = "IGNORED" // needs no work
+	Ignored State = "IGNORED" // nothing had to be credited or updated
 	Asked   State = "CASE"    // a case about the notification is open
 )
 
@@ -50,9 +50,9 @@ const (
 // since two banks may use the same session ID.
 func Subject(providerName, session string) string { return providerName + "/" + session }
 
-// Notification is a message of a provider.
+// Notification is a message that a provider has sent to the callback.
 type Notification struct {
-	company    string      `db:"company_id,key"` // the house
+	company    string      `db:"company_id,key"` // always House
 	ID         string      `db:"id,key"`
 	Provider   string      `db:"provider"`
 	Body       secret.Text // decrypted
@@ -93,7 +93,7 @@ type Config struct {
 	Stored func()
 }
 
-// Service is the inbox.
+// Service stores and processes notifications, and polls credits.
 type Service struct {
 	Config
 	batcher *batch.Queue[*waiting]
@@ -132,8 +132,8 @@ func (s *Service) Begin(ctx context.Context) error {
 func (s *Service) Drain() { s.batcher.Drain() }
 
 const (
-	most    = 256              // notifications in a transaction
-	timeout = 10 * time.Second // of a transaction
+	most    = 256              // the maximum number of notifications in a transaction
+	timeout = 10 * time.Second // the maximum duration of a transaction
 )
 
 // waiting is a notification that waits to be stored.

@@ -102,7 +102,7 @@ func (b *bank) change(f func(b *bank)) {
 	f(b)
 }
 
-// house is a program with an inbox. Several programs may share a database.
+// house is a program with an inbox, for these tests. Several programs may share a database.
 type house struct {
 	*inbox.Service
 	t           testing.TB

@@ -27,7 +27,7 @@ const (
 
 // poll is the progress of the credit poll of one provider.
 type poll struct {
-	company   string    `db:"company_id,key"` // the house
+	company   string    `db:"company_id,key"` // always House
 	provider  string    `db:"provider,key"`
 	doneUntil time.Time `db:"done_until"` // the ledger has all credits before this time
 	roundAt   time.Time `db:"round_at"`   // when the round began; zero between two rounds

@@ -23,7 +23,7 @@ const (
 	keep = 90 * 24 * time.Hour
 	// clearEvery is the time between two runs of the ClearJob.
 	clearEvery = time.Hour
-	// clearMost is the most notifications that one run removes.
+	// clearMost is the maximum number of notifications that one run deletes.
 	clearMost = 1000
 )
 
@@ -66,7 +66,7 @@ func (s *Service) Work(ctx context.Context, j job.Job) (next time.Time, err erro
 	return time.Time{}, s.end(ctx, n.ID, r.state, r.detail)
 }
 
-// read parses a notification and acts on it.
+// read parses a notification and processes it according to its kind.
 func (s *Service) read(ctx context.Context, n Notification) (result, error) {
 	bank := s.Banks[n.Provider]
 	if bank == nil {

@@ -78,7 +78,7 @@ func TestWhatTheBankSaysCounts(t *testing.T) {
 		}
 		// The bank does not know this session.
 		h.notify(notice{Kind: provider.AccountCredit, Session: "s-2", Account: account, Amount: 500})
-		// The bank took this credit back.
+		// The bank rejects this credit when the inbox asks about it.
 		rejected := h.credit("s-3", account, 500)
 		rejected.Outcome = provider.Rejected
 		h.bank.book(rejected)

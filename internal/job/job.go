@@ -18,7 +18,7 @@ import (
 type Job struct {
 	Company    string    `db:"company_id,key"`
 	Kind       string    `db:"kind,key"`
-	Subject    string    `db:"subject,key"` // such as an operation's id
+	Subject    string    `db:"subject,key"` // what the job is about, such as an operation's ID
 	ID         string    `db:"id"`
 	RunAt      time.Time `db:"run_at"`
 	LeaseUntil time.Time `db:"lease_until"`

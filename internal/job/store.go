@@ -13,8 +13,8 @@ const columns = `company_id, kind, subject, id, run_at, lease_until, fence, atte
 var table = db.Declare[Job]("job", db.Reads(columns), db.KeepFirst())
 
 // queues returns the names of the queues that have a due job without a lease, across all
-// companies. It leases no jobs. It finds the names by index, one row for each queue, so a long
-// queue takes no more time than a short queue.
+// companies. It leases no jobs. It finds the names in an index and reads one row for each queue.
+// So a long queue takes no more time than a short queue.
 func queues(ctx context.Context, q db.Querier, now time.Time) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `
 		WITH RECURSIVE lane (name) AS (
@@ -81,7 +81,8 @@ func finish(ctx context.Context, q db.Querier, j Job) error {
 	return err
 }
 
-// again ends the lease and sets the time of the next run, if the worker still has the lease.
+// again ends the lease of a job and sets the time of its next run, if the worker still has the
+// lease.
 func again(ctx context.Context, q db.Querier, j Job, at time.Time, trouble string) error {
 	_, err := q.Exec(ctx, `
 		UPDATE job SET run_at = $6, lease_until = 0, last_error = $7
@@ -98,7 +99,8 @@ func Reschedule(ctx context.Context, d *db.DB, company, kind, subject string, at
 	return err
 }
 
-// Providers returns the providers of all companies' jobs, without those of the house.
+// Providers returns the providers of all companies' jobs, except the fintech's own jobs (company
+// "house").
 func Providers(ctx context.Context, q db.Querier) ([]string, error) {
 	return db.All(ctx, q, db.Value[string],
 		`SELECT DISTINCT provider FROM job WHERE provider <> '' AND company_id <> 'house' ORDER BY provider`)

@@ -48,7 +48,7 @@ type Worker struct {
 
 	mu      sync.Mutex
 	running map[string]int // the number of running jobs of each queue
-	lastOK  time.Time      // the last successful read of the list
+	lastOK  time.Time      // when the list was last read successfully
 }
 
 // NewWorker returns a worker, which does not work until Run is called.
@@ -68,7 +68,7 @@ func (w *Worker) Wake() {
 	}
 }
 
-// Healthy reports whether the worker has read the list within ten seconds.
+// Healthy reports whether the worker has read the job list in the last ten seconds.
 func (w *Worker) Healthy() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

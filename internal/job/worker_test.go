@@ -71,7 +71,7 @@ func (o *office) list() []line {
 	return lines
 }
 
-// hand is a running worker.
+// hand is a handle to a running worker.
 type hand struct {
 	*job.Worker
 	dismiss func()        // stops the worker from leasing more jobs

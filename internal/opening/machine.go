@@ -25,7 +25,7 @@ type Machine struct {
 	Cases  *operation.Service
 	Window time.Duration // the longest time that a call to the provider may take
 
-	Kind    string // for the log
+	Kind    string // the name of this kind of thing in the log
 	Job     string // the kind of job that completes an open attempt
 	Unknown string // the log message for an unknown outcome
 	Gone    string // the refusal when the provider did not make the thing

@@ -3,10 +3,10 @@
 //
 // The steps are those of an operation:
 //
-//  1. A unit writes the attempt down, with a job that follows it.
+//  1. A unit writes the attempt, with the job that completes it.
 //  2. The provider is asked, outside any transaction, under our permanent reference.
-//  3. A unit writes the outcome. The row must be as it was read, so of two units one
-//     is accepted.
+//  3. A unit writes the outcome. The attempt's row must not have changed since it was
+//     read, so the ledger accepts only one of two concurrent units.
 //
 // While the outcome is unknown, the attempt stays open. The job looks for the thing at the
 // provider. The next request also looks for the thing before it asks the provider again. If the

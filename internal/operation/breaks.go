@@ -34,7 +34,7 @@ var breakReasons = []Reason{
 	MissingCredit, UnknownDebit, DuplicateDebit, FailedReversal, AmountDiffers, NotOnStatement, UnbookedCharge,
 }
 
-// Reasons returns all reasons.
+// Reasons returns all reasons of cases, including the reasons of breaks.
 func Reasons() []Reason {
 	return append([]Reason{Unresolved, Contradiction, UnknownAccount, Unreadable}, breakReasons...)
 }

@@ -21,7 +21,7 @@ func (p *plant) raise(amount money.Kobo) operation.Case {
 	return c
 }
 
-// A break is not raised again while its resolved case covers the difference.
+// A break opens a new case only if its resolved case does not cover the difference.
 func TestABreakIsRaisedAgainOnlyIfItHasGrown(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.Handle("breaks", operation.Kind{Cases: map[operation.Decision]operation.CaseHandler{

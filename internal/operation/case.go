@@ -15,10 +15,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Reason is why an operator must look at a case.
+// Reason is the reason why operators must decide a case.
 type Reason string
 
-// The reasons.
+// The reasons of cases. The reasons of breaks are in breaks.go.
 const (
 	Unresolved    Reason = "UNRESOLVED"    // there is no outcome after 72 hours
 	Contradiction Reason = "CONTRADICTION" // a definite reply differs from the outcome in the ledger
@@ -43,12 +43,12 @@ const (
 const (
 	FoundConfirmed = "confirmed" // the provider carried out the operation: the money goes to the provider's account
 	FoundRejected  = "rejected"  // the provider did not carry out the operation: the money goes back
-	Dismissed      = "dismissed" // no money moves
-	Assigned       = "assigned"  // a credit without an owner goes to a company
+	Dismissed      = "dismissed" // the case is closed without a transfer
+	Assigned       = "assigned"  // a credit whose owner was unknown goes to a company
 	Booked         = "booked"    // the bank's charges of a day are correct, and the ledger books them
 )
 
-// Finding is an operator's decision about a case.
+// Finding is what an operator decides about a case.
 type Finding struct {
 	Outcome  string `db:"outcome,changes"`
 	Target   string `db:"target_company,changes"`    // the company that gets the money; only for Assigned

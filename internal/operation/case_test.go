@@ -133,7 +133,8 @@ func TestAFindingMovesTheMoneyOnce(t *testing.T) {
 	}
 }
 
-// confirmedBySight is the proposal that the second operator has seen.
+// confirmedBySight is the finding "confirmed", which ApproveCase compares with the current
+// proposal.
 var confirmedBySight = operation.Finding{Outcome: operation.FoundConfirmed}
 
 // A case is resolved only when two different operators have the same finding. Until then no money
@@ -205,14 +206,14 @@ func TestARemovedOperatorsProposalDoesNotCount(t *testing.T) {
 	})
 }
 
-// No finding is approved while the list of operators cannot be read.
+// If the list of operators cannot be read, a second operator cannot approve a proposal.
 func TestNothingIsApprovedWithoutTheListOfOperators(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		away := errors.New("away")
 		p.away = away
 		o, c := p.stuck()
 		if _, err := p.resolve(c.ID, operation.FoundConfirmed, "a note", "ada"); err != nil {
-			t.Fatal(err) // the first proposal needs no list
+			t.Fatal(err) // a first proposal does not read the list of operators
 		}
 		for _, say := range []func() error{
 			func() error { _, err := p.resolve(c.ID, operation.FoundConfirmed, "a note", "bob"); return err },
@@ -229,8 +230,8 @@ func TestNothingIsApprovedWithoutTheListOfOperators(t *testing.T) {
 	})
 }
 
-// An operator who uses a key and also runs commands counts as one person, and cannot approve
-// alone.
+// An operator who uses a key and also runs commands counts as one person, so this operator cannot
+// approve a case without a second person.
 func TestAnOperatorWithTwoNamesIsOnePerson(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o, c := p.stuck()

@@ -7,12 +7,12 @@
 //     the clearing account, and adds the resolver's job.
 //  2. The provider is called outside any transaction. The operation's id is our permanent
 //     reference.
-//  3. One guarded unit writes the outcome. Confirmed transfers the money to the provider's
-//     account, and a fee to the fee account. Rejected transfers the money back. Unknown
-//     transfers nothing.
+//  3. One guarded unit writes the outcome. If the outcome is confirmed, it transfers the
+//     amount to the provider's account, and a fee to the fee account. If the outcome is
+//     rejected, it transfers the money back. If the outcome is unknown, no money moves.
 //
-// If the program crashes after step 1, the operation stays PENDING, its money stays in the
-// clearing account, and the job asks for the outcome.
+// If the program crashes after step 1, the operation stays PENDING and its money stays in the
+// clearing account. The job then asks for the outcome.
 package operation
 
 import (
@@ -34,7 +34,7 @@ const (
 	Reversed State = "REVERSED"
 )
 
-// Operation is one intent to move money, and its outcome.
+// Operation is one intended payment through a provider, and its outcome.
 type Operation struct {
 	Company        string     `db:"company_id,key"`
 	ID             string     `db:"id,key"`          // our permanent reference at the provider
@@ -46,11 +46,11 @@ type Operation struct {
 	Amount         money.Kobo `db:"amount_kobo"`
 	Fee            money.Kobo `db:"fee_kobo"`
 
-	CalledUntil time.Time `db:"called_until,changes"` // the latest end of the first call
+	CalledUntil time.Time `db:"called_until,changes"` // the time by which the first call has ended
 	Polls       int64     `db:"polls,changes"`        // the number of requeries, including rechecks
 	Missing     int64     `db:"missing,changes"`      // how many of the latest requeries in a row got "no such reference"
-	AskedAt     time.Time `db:"asked_at,changes"`     // the last requery; zero before the first
-	NextAt      time.Time `db:"next_at,changes"`      // the next requery, or the recheck of a FAILED operation; zero for none
+	AskedAt     time.Time `db:"asked_at,changes"`     // the time of the last requery; zero before the first requery
+	NextAt      time.Time `db:"next_at,changes"`      // the time of the next requery, or of the recheck of a FAILED operation; zero for none
 
 	Outcome           string    `db:"outcome,changes"` // the outcome in the last reply: confirmed, rejected or unknown; "" before the first reply
 	Code              string    `db:"code,changes"`    // the code of the last reply

@@ -132,8 +132,8 @@ func TestConcurrentWritersWriteOneOutcome(t *testing.T) {
 	})
 }
 
-// If the ledger refuses the extra effects of a request, for example because a retry has written
-// them, the outcome is still written.
+// The ledger may refuse the extra effects of a request, for example because a retry has written
+// them. The outcome is still written.
 func TestAnOutcomeIsWrittenWithoutTheRequestsEffects(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()

@@ -37,7 +37,7 @@ type plant struct {
 	company string
 	asked   int                                       // how often the provider was asked
 	answer  func(operation.Operation) provider.Answer // the provider's reply to a requery
-	removed map[string]bool                           // the removed operators
+	removed map[string]bool                           // the names of operators who were removed
 	away    error                                     // the error of reading the list of operators
 }
 

@@ -38,8 +38,8 @@ func (p *plant) lose(o operation.Operation) {
 	}
 }
 
-// Restore adds a job to a PENDING operation that has none, due at the next requery. It does not
-// change an existing job.
+// Restore adds a job to a PENDING operation that has no job. The job is due at the next requery.
+// It does not change an existing job.
 func TestALostJobIsRestored(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.says(silence)
@@ -52,7 +52,7 @@ func TestALostJobIsRestored(t *testing.T) {
 			fmt.Sprint(kept.ID, " 3 7 9 bank"),
 		}
 		var all sync.WaitGroup
-		for range 3 { // several programs
+		for range 3 { // as if several programs ran Restore
 			all.Go(func() {
 				if err := p.Restore(t.Context()); err != nil {
 					t.Error(err)

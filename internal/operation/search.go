@@ -5,7 +5,7 @@ import "time"
 // Search is the schedule of requeries about a call that moves no money, such as the opening of an
 // account. The provider is asked until it is known whether the account exists.
 type Search struct {
-	Since   time.Time // the end of the last call
+	Since   time.Time // when the last call ended
 	Missing int64     // the number of replies since then that the account does not exist
 }
 

@@ -26,7 +26,7 @@ type Kind struct {
 	// Effects adds further changes of this kind, such as an event, to the unit that sets the
 	// operation's final state.
 	Effects func(ctx context.Context, o Operation, u *ledger.Unit) error
-	// Returns is true if the money may come back after a success.
+	// Returns is true if the provider may return the money after a success.
 	Returns bool
 	// Cases contains the handlers of cases that are not about an operation.
 	Cases map[Decision]CaseHandler
@@ -88,7 +88,7 @@ func (s *Service) Start(o Operation) Operation {
 }
 
 // Unit returns the unit of step one for a started operation. The unit has the operation's row,
-// the transfer into clearing and the resolver's job, which runs after the end of the call.
+// the transfer into clearing and the resolver's job. The job runs after the end of the call.
 // Parameter leave is the amount that must stay in the settlement account.
 func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.Unit {
 	r := s.kinds[o.Kind].Route(o)

@@ -96,7 +96,7 @@ func (s *Service) FindCase(ctx context.Context, caseID string) (Case, error) {
 	return c, db.Missing(err, "Case not found")
 }
 
-// lastCase returns the newest case of a subject and reason.
+// lastCase returns the company's newest case with this subject and reason.
 func (s *Service) lastCase(ctx context.Context, company, subject string, reason Reason) (Case, error) {
 	return db.One(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case
 		WHERE company_id = $1 AND subject = $2 AND reason = $3 ORDER BY turn DESC LIMIT 1`, company, subject, string(reason))

@@ -52,7 +52,7 @@ func (s *Service) giveBack(o Operation) []ledger.Transfer {
 	return out
 }
 
-// ChargeKind is the kind of the transfers that book a provider's charges to us.
+// ChargeKind is the kind of transfer that books a provider's charge to us.
 const ChargeKind = "charge"
 
 // bookCharge adds a transfer to a unit that books the provider's charge for a success. The charge

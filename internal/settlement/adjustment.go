@@ -15,13 +15,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// adjustmentAccount is the ledger account on the other side of each adjustment.
+// adjustmentAccount is the ledger account that balances each adjustment of a settlement account.
 const adjustmentAccount = "adjustment"
 
-// Direction reports whether an adjustment credits or debits the settlement account.
+// Direction is the direction of an adjustment: it credits or debits the settlement account.
 type Direction string
 
-// The two directions.
+// The directions of an adjustment.
 const (
 	DirectionCredit Direction = "credit"
 	DirectionDebit  Direction = "debit"
@@ -49,7 +49,7 @@ type Adjustment struct {
 	State        AdjustmentState `db:"state,state"`
 	CreatedBy    string          `db:"created_by"`
 	DecidedBy    string          `db:"decided_by,changes"` // the operator who approved or rejected the adjustment; "" while pending
-	Note         string          `db:"note,changes"`       // the reason of a rejection
+	Note         string          `db:"note,changes"`       // the reason for a rejection
 	CreatedAt    time.Time       `db:"created_at"`
 	DecidedAt    time.Time       `db:"decided_at,changes"` // zero while pending
 }

@@ -22,9 +22,9 @@ const AssignJob = "settlement.assign"
 const assignStep = "assign"
 
 // assigned returns the first of two units that assign money of an unknown account to a company.
-// It takes the money out of suspense in the house's ledger, and enqueues an AssignJob. The job
-// later credits the money in the company's own ledger. Both changes commit together, so the money
-// cannot be lost.
+// It takes the money out of suspense in the fintech's own ledger, and enqueues an AssignJob. The
+// job later credits the money in the company's ledger. The transfer and the job commit together,
+// so the money cannot be lost.
 func (s *Service) assigned(ctx context.Context, c operation.Case, f operation.Finding, _ bool) (ledger.Unit, error) {
 	if err := s.mayCredit(ctx, f); err != nil {
 		return ledger.Unit{}, err

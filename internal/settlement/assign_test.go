@@ -153,7 +153,7 @@ func TestTwoBanksWithOneSessionForOneCompany(t *testing.T) {
 	})
 }
 
-// waiting returns the only job of a kind.
+// waiting returns the only waiting job of a kind.
 func (h *house) waiting(kind string) job.Job {
 	h.t.Helper()
 	j, err := db.One(h.t.Context(), h.db, func(r db.Scanner) (job.Job, error) {

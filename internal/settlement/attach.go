@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// Bank is a bank that notifies Kobo of credits.
+// Bank is a bank at which the fintech has accounts, and which notifies Kobo of credits.
 type Bank struct {
 	Name, Code string // the name and code that payers see
 	Float      string // the number of the fintech's own account at this bank, from which it makes payouts

@@ -19,16 +19,17 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// House is the company ID of the fintech itself. The house's ledger holds money of unknown
+// House is the company ID of the fintech itself. The fintech's ledger holds money of unknown
 // accounts until two operators assign the money to a company.
 const House = inbox.House
 
-// SuspenseAccount is the account in the house's ledger that holds money of unknown accounts.
+// SuspenseAccount is the account in the fintech's own ledger that holds money of unknown
+// accounts.
 const SuspenseAccount = "suspense/inbound"
 
 // Credit is an incoming payment to one of our bank accounts, as the bank reports it.
 type Credit struct {
-	ID            string     `db:"id,key"` // ours
+	ID            string     `db:"id,key"` // our ID
 	Provider      string     `db:"provider"`
 	Session       string     `db:"session_id"`     // the bank's session ID, equal in every notification of this credit
 	Account       string     `db:"account_number"` // the credited account
@@ -89,7 +90,7 @@ func (s *Service) Receive(ctx context.Context, providerName string, in provider.
 	return s.receive(ctx, company, c)
 }
 
-// decide returns the owner of a credit: the company of the account, or the house for an unknown
+// decide returns the owner of a credit: the company of the account, or House for an unknown
 // account. Before the credit is booked, it stores the decision for the credit's session. The
 // first stored decision is final. So if the account becomes known later, the credit is not booked
 // a second time.
@@ -205,8 +206,8 @@ func (s *Service) ownBooking(c Credit, settlementID int64) Booking {
 	}}
 }
 
-// creditUnit returns the unit that books a credit in a company's ledger. For the house, it books
-// the credit in the suspense account.
+// creditUnit returns the unit that books a credit in a company's ledger. If company is House, it
+// books the credit in the suspense account.
 func (s *Service) creditUnit(company string, c Credit, b Booking) ledger.Unit {
 	u := ledger.For(company)
 	u.OpenAccounts(ledger.Account{ID: ProviderAccount(c.Provider), Floor: money.NoFloor})
@@ -229,9 +230,9 @@ func (s *Service) creditUnit(company string, c Credit, b Booking) ledger.Unit {
 // suspense is the booking of a credit of an unknown account.
 var suspense = Booking{Kind: "suspense"}
 
-// suspend books a credit of an unknown account in the house's ledger, and then opens its case. If
-// the program crashes in between, the next notification or the credit poll calls suspend again.
-// That call opens the case.
+// suspend books a credit of an unknown account in the fintech's own ledger, and then opens its
+// case. If the program crashes in between, the next notification or the credit poll calls suspend
+// again. That call opens the case.
 func (s *Service) suspend(ctx context.Context, c Credit) error {
 	if err := s.foundHouse(ctx); err != nil {
 		return err
@@ -256,15 +257,15 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 	return s.askWhose(ctx, c)
 }
 
-// askWhose opens the case of a credit of an unknown account.
+// askWhose opens a case about a credit of an unknown account: which company does it belong to?
 func (s *Service) askWhose(ctx context.Context, c Credit) error {
 	return s.Operations.OpenCase(ctx, House, c.subject(), operation.UnknownAccount,
 		fmt.Sprintf("%s of account %s at %s belongs to no company", c.Amount, c.Account, c.Provider))
 }
 
 // Raise opens a case about a difference between a bank's statement and the ledger, like
-// operation.Service.Raise. For a case of the house, it first creates the house's ledger if that
-// ledger does not exist.
+// operation.Service.Raise. If the case belongs to House, it first creates the fintech's own
+// ledger if that ledger does not exist.
 func (s *Service) Raise(ctx context.Context, c operation.Case, judged time.Time) (operation.Case, error) {
 	if c.Company == House {
 		if err := s.foundHouse(ctx); err != nil {
@@ -274,7 +275,7 @@ func (s *Service) Raise(ctx context.Context, c operation.Case, judged time.Time)
 	return s.Operations.Raise(ctx, c, judged)
 }
 
-// Ask opens a case of the house about a notification whose company is unknown.
+// Ask opens a case about a notification whose company is unknown. The case belongs to House.
 func (s *Service) Ask(ctx context.Context, subject string, reason operation.Reason, detail string) error {
 	if err := s.foundHouse(ctx); err != nil {
 		return err
@@ -282,7 +283,7 @@ func (s *Service) Ask(ctx context.Context, subject string, reason operation.Reas
 	return s.Operations.OpenCase(ctx, House, subject, reason, detail)
 }
 
-// foundHouse creates the house's ledger unless it exists.
+// foundHouse creates the fintech's own ledger (House) unless that ledger exists.
 func (s *Service) foundHouse(ctx context.Context) error {
 	there, err := s.Book.Exists(ctx, House)
 	if err != nil || there {

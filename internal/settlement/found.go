@@ -31,9 +31,9 @@ var between = regexp.MustCompile(`^[0-9]{30}$`)
 // the notification's unit. A credit without a session ID is refused, because a later notification
 // with a session ID would credit the money again.
 //
-// If the case belongs to the house, the credit goes through suspense, since the company has its
-// own ledger. If an earlier notification has named the company, the case belongs to that company.
-// Then the unit credits the company directly.
+// If the case belongs to House, the credit goes through suspense, since the company has a
+// separate ledger. If an earlier notification has named the company, the case belongs to that
+// company. Then the unit credits the company directly.
 func (s *Service) found(ctx context.Context, c operation.Case, f operation.Finding, agreed bool) (ledger.Unit, error) {
 	if err := s.mayCredit(ctx, f); err != nil {
 		return ledger.Unit{}, err
@@ -111,9 +111,9 @@ func (s *Service) unclaimed(ctx context.Context, credit Credit, company string, 
 	return nil
 }
 
-// booked returns the unit that books a bank's charges of one day. It uses the house's ledger,
-// since the operations behind the charges are unknown. The transfer's reference is the bank and
-// the day, so reconciliation counts the transfer on that day.
+// booked returns the unit that books a bank's charges of one day. It uses the fintech's own
+// ledger (House), since the operations behind the charges are unknown. The transfer's reference
+// is the bank and the day, so reconciliation counts the transfer on that day.
 func (s *Service) booked(_ context.Context, c operation.Case, _ operation.Finding, _ bool) (ledger.Unit, error) {
 	bank, day, _ := strings.Cut(c.Subject, "/")
 	if _, err := time.Parse(time.DateOnly, day); err != nil || c.Company != House {

@@ -91,9 +91,9 @@ func TestACreditOfTheStatementIsCreditedOnce(t *testing.T) {
 				if err != nil || done.State != operation.Resolved || done.Outcome != operation.Assigned {
 					t.Fatalf("%+v, %v", done, err)
 				}
-				h.receives(h.inbound(found30, told, 700)) // before the job
+				h.receives(h.inbound(found30, told, 700)) // before the AssignJob runs
 				h.assigns(c)
-				h.receives(h.inbound(found30, told, 700)) // after the job
+				h.receives(h.inbound(found30, told, 700)) // after the AssignJob ran
 				h.holds(a, 700)
 				h.holds(other, 0)
 				h.suspended(0)
@@ -264,8 +264,8 @@ func TestACreditWithATwinIsRefused(t *testing.T) {
 	})
 }
 
-// When two operators agree, the house's ledger adopts the statement's charges of a day, whether
-// higher or lower. The ledgers of companies do not change.
+// When two operators agree, the fintech's own ledger adopts the statement's charges of a day,
+// whether higher or lower. The ledgers of companies do not change.
 func TestTheBanksChargesOfADay(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("8000000011")
@@ -316,7 +316,7 @@ func TestTheBanksChargesOfADay(t *testing.T) {
 	})
 }
 
-// charged fails the test unless the house's ledger has this total of the bank's charges.
+// charged fails the test unless the fintech's own ledger has this total of the bank's charges.
 func (h *house) charged(want money.Kobo) {
 	h.t.Helper()
 	charge, err := h.book.Balance(h.t.Context(), settlement.House, settlement.ChargeAccount(bank))

@@ -98,7 +98,7 @@ type Config struct {
 	Book       *ledger.Book
 	Clock      clock.Clock
 	Operations *operation.Service // opens the cases about credits
-	Banks      map[string]Bank    // by the provider's name
+	Banks      map[string]Bank    // the banks by provider name
 	Recipients []Recipient        // asked, in this order, how to book a credit
 }
 
@@ -184,7 +184,8 @@ func (s *Service) create(ctx context.Context, by operator.Operator, counts ledge
 	return Account{}, fault.New(fault.Unavailable, "Service temporarily unavailable")
 }
 
-// Accounts returns a company's settlement accounts with their balances, by number.
+// Accounts returns a company's settlement accounts with their balances, in the order of their
+// numbers.
 func (s *Service) Accounts(ctx context.Context, company string) ([]Account, error) {
 	all, err := s.accounts(ctx, company)
 	if err != nil {

@@ -34,7 +34,7 @@ type feeder struct {
 	Turn         int64 `db:"turn,version"`
 }
 
-// creditRow is a credit with its company and settlement account.
+// creditRow is a row of the credits table: a credit with its company and settlement account.
 type creditRow struct {
 	Company string `db:"company_id,key"`
 	Credit
@@ -52,7 +52,8 @@ func (s *Service) status(ctx context.Context, company string, settlementID int64
 		`SELECT status FROM settlement_account WHERE company_id = $1 AND id = $2`, company, settlementID)
 }
 
-// feeders returns all bank accounts of a company, the oldest first.
+// feeders returns all bank accounts that feed the company's settlement accounts, the oldest
+// first.
 func (s *Service) feeders(ctx context.Context, company string) ([]feeder, error) {
 	all, err := db.All(ctx, s.DB, feeders.Scan, `SELECT `+feederColumns+` FROM settlement_bank_account WHERE company_id = $1`, company)
 	sortByAge(all)
@@ -135,8 +136,8 @@ func (s *Service) credited(ctx context.Context, company string, c Credit) (bool,
 	return n > 0, err
 }
 
-// suspendedIn returns the credit in the house's ledger that a case's subject names. The subject
-// consists of the bank and the session ID.
+// suspendedIn returns the credit in the fintech's own ledger that a case's subject names. The
+// subject consists of the bank and the session ID.
 func (s *Service) suspendedIn(ctx context.Context, subject string) (Credit, error) {
 	bank, session, _ := strings.Cut(subject, "/")
 	row, err := db.One(ctx, s.DB, credits.Scan, `SELECT `+creditColumns+` FROM settlement_credit

@@ -25,9 +25,9 @@ const timeout = 10 * time.Second
 // Azure, it is the metadata service, which returns the machine's secrets.
 var azure = netip.MustParsePrefix("168.63.129.16/32")
 
-// guard refuses addresses that are only reachable from our own network, such as private networks,
-// this machine or a cloud's metadata service. It checks the addresses of a host when an endpoint
-// is saved. At each connection it also checks the dialled address, since the host may have a
+// guard refuses addresses that are only reachable from inside, such as private networks, this
+// machine or a cloud's metadata service. It checks the addresses of a host when an endpoint is
+// saved. At each connection it also checks the dialled address, since the host may have a
 // different address by then.
 type guard struct {
 	loopback bool
@@ -124,7 +124,7 @@ func (g guard) checkHost(ctx context.Context, host string) error {
 	if err != nil {
 		// If the host has no address now, the url is accepted. Each connection checks the address
 		// again.
-		return nil //nolint:nilerr // see above
+		return nil //nolint:nilerr // a failed lookup is not an error here
 	}
 	for _, a := range addresses {
 		ip, err := netip.ParseAddr(a)

@@ -22,7 +22,7 @@ import (
 // A response that switches to a different protocol is a failure, even if the connection stays
 // open.
 func TestNoOtherProtocolIsSpoken(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // for the 10 seconds
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // a shorter timeout than the usual 10 seconds
 	defer cancel()
 	held := make(chan net.Conn, 1)
 	ended := make(chan result, 1)
@@ -163,7 +163,7 @@ func TestHTTP2IsNoWayAround(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		if path == "/drip" {
 			cancel()
-			ctx, cancel = context.WithTimeout(t.Context(), 200*time.Millisecond) // for the 10 seconds
+			ctx, cancel = context.WithTimeout(t.Context(), 200*time.Millisecond) // a shorter timeout than the usual 10 seconds
 		}
 		if r := s.post(ctx, server.URL+path, "id", []byte("{}"), []secret.Text{aSecret()}); r.trouble != want {
 			t.Errorf("%s: %+v, want %q", path, r, want)

@@ -24,7 +24,7 @@ type DeliveryState string
 const (
 	Pending   DeliveryState = "PENDING"   // a retry will follow
 	Delivered DeliveryState = "DELIVERED" // the endpoint responded with 2xx in time
-	GivenUp   DeliveryState = "FAILED"    // three days of attempts failed
+	GivenUp   DeliveryState = "FAILED"    // all attempts of three days failed, or the attempt of a test failed
 )
 
 // Delivery is an event that is sent to an endpoint, as the API shows it. It includes the result

@@ -93,7 +93,7 @@ type waiting struct {
 	overdue               time.Duration
 }
 
-// position is an endpoint's position in the feed.
+// position is an endpoint's position in its company's feed, with the endpoint's state.
 type position struct {
 	company, endpoint string
 	state             State
@@ -101,7 +101,7 @@ type position struct {
 	due               time.Time // the endpoint gets no new events until then
 }
 
-// retryCount is the number of an endpoint's retries.
+// retryCount is the number of an endpoint's waiting retries.
 type retryCount struct {
 	Company  string
 	endpoint string

@@ -28,7 +28,7 @@ const (
 // result is the result of one attempt.
 type result struct {
 	status  int64  // the status of the response; 0 for no response
-	latency int64  // milliseconds
+	latency int64  // the duration of the attempt, in milliseconds
 	excerpt string // the beginning of the response's body
 	trouble string // why the attempt failed; "" if it succeeded
 }
@@ -52,8 +52,8 @@ func Try(ctx context.Context, client *http.Client, url, messageID string, body [
 	return int(r.status), r.excerpt, r.trouble
 }
 
-// attempt posts one message. It signs the time of the machine and not that of the sandbox's
-// clock, since receivers compare the signed time with their own clocks.
+// attempt posts one message. The signed time is the machine's time and not the sandbox's time,
+// since receivers compare it with their own clocks.
 func attempt(ctx context.Context, client *http.Client, url, messageID string, body []byte, secrets []secret.Text) (r result) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -72,7 +72,7 @@ func attempt(ctx context.Context, client *http.Client, url, messageID string, bo
 	}
 	defer func() { _ = answer.Body.Close() }() // the response has been read, so an error does not matter
 	r = result{status: int64(answer.StatusCode)}
-	if r.status >= 200 { // a 101 has no body, and no deadline would end the read
+	if r.status >= 200 { // a response with status 101 has no body, and reading from it would never end
 		var text []byte
 		text, err = io.ReadAll(io.LimitReader(answer.Body, enough))
 		r.excerpt = printable(text)

@@ -29,7 +29,7 @@ type queue struct {
 	through    int64     `db:"through"`  // the last event of a replay
 	due        time.Time `db:"due_at"`   // when the queue is next processed; zero if it waits for new events
 	LeaseUntil time.Time `db:"lease_until"`
-	fence      int64     `db:"fence"` // the number of the lease
+	fence      int64     `db:"fence"` // increases with each lease, to detect a lost lease
 
 	failures int64 // the endpoint's recent failures when the queue was read
 }
@@ -43,7 +43,7 @@ const (
 	// lease is how long a lease lasts unless the program renews it. If the program dies, its
 	// queues wait until their leases end.
 	lease = 3 * timeout
-	// pageSize is how many events are read at once.
+	// pageSize is how many events are read at a time.
 	pageSize = 200
 	// together is how many retries of an endpoint are sent concurrently.
 	together = 4
@@ -165,7 +165,7 @@ func (v *visit) event(ctx context.Context, e event.Event) error {
 		return err
 	}
 	if !v.queue.due.IsZero() && v.queue.due.After(v.Clock.Now()) {
-		return errOver // the endpoint rests until then
+		return errOver // new events wait until the endpoint's rest is over
 	}
 	return v.turn()
 }

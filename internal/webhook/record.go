@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// health contains the number of an endpoint's failed attempts since its last success, and the
-// time of the first of these failures.
+// health describes an endpoint's failed attempts since its last success: their number, and the
+// time of the first failure.
 type health struct {
 	failures  int64
 	failingAt time.Time
@@ -49,9 +49,9 @@ func (v *visit) flush(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	for _, d := range v.done {
 		if d.State == GivenUp {
-			// The endpoint is marked before the delivery is stored. In the opposite order, a
-			// crash in between would mean that the company is never notified, since a FAILED
-			// delivery is not retried.
+			// The endpoint is marked before the delivery is stored. In the opposite order, the
+			// company might never be notified after a crash, since a FAILED delivery is not
+			// retried.
 			if err := v.markFailing(ctx, d); err != nil {
 				return err
 			}
@@ -177,7 +177,7 @@ func (v *visit) writes(before, after health, retriesDue int64) []db.Write {
 	return writes
 }
 
-// failing is the data of the event about a failing endpoint.
+// failing is the data of the event that reports a failing endpoint.
 type failing struct {
 	ID        string        `json:"id"`
 	URL       string        `json:"url"`

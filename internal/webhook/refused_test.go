@@ -68,7 +68,7 @@ func TestWhatOnlyWeCanReachIsRefused(t *testing.T) {
 }
 
 // try posts a message to a server with this handler, and returns the result.
-func try(t *testing.T, ctx context.Context, h http.HandlerFunc) result { //nolint:revive // t first, as in all tests
+func try(t *testing.T, ctx context.Context, h http.HandlerFunc) result { //nolint:revive // t comes first, as in all tests
 	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()
@@ -99,7 +99,7 @@ func TestOfALongAnswerTheBeginningIsRead(t *testing.T) {
 
 // An endpoint that sends its response byte by byte does not get more time than other endpoints.
 func TestADrippingAnswerIsCutOff(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // for the 10 seconds
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // a shorter timeout than the usual 10 seconds
 	defer cancel()
 	r := try(t, ctx, func(w http.ResponseWriter, r *http.Request) {
 		for tick := time.NewTicker(10 * time.Millisecond); ; {
@@ -155,7 +155,7 @@ func TestTLSIsVerified(t *testing.T) {
 	var reached atomic.Bool
 	h := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) })
 	unknown, plain, old := httptest.NewTLSServer(h), httptest.NewServer(h), httptest.NewUnstartedServer(h)
-	old.TLS = &tls.Config{MaxVersion: tls.VersionTLS11} //nolint:gosec // it is to be refused
+	old.TLS = &tls.Config{MaxVersion: tls.VersionTLS11} //nolint:gosec // the service must refuse this old version
 	old.StartTLS()
 	for _, server := range []*httptest.Server{unknown, plain, old} {
 		server.Config.ErrorLog = nil

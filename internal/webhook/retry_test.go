@@ -326,7 +326,7 @@ func TestALostLeaseWritesNothing(t *testing.T) {
 	})
 }
 
-// If a program dies after storing a delivery but before making its queue due, the service later
+// A program may die after storing a delivery but before making its queue due. The service later
 // finds and sends that delivery.
 func TestForgottenRetriesAreFound(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {

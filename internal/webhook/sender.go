@@ -28,7 +28,7 @@ const (
 	slow = 500
 )
 
-// sender is the state of sending in this process.
+// sender contains this process's state of sending: the slots, and which queues must be read.
 type sender struct {
 	mu       sync.Mutex
 	busy     map[string]chan struct{} // for each queue that is being processed, the slots it uses
@@ -269,8 +269,8 @@ func (s *sender) moveToSlow(q queue) {
 	}
 }
 
-// isOver reports whether a visit must end. It must end if its endpoint is too slow for its slot,
-// or if its turn is over and no slot is free.
+// isOver reports whether a visit must end. It must end if its endpoint is too slow for the slot.
+// It must also end if its turn is over and no slot is free.
 func (s *sender) isOver(q queue, since time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

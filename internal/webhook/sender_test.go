@@ -179,7 +179,7 @@ func TestFiguresSayHowSendingGoes(t *testing.T) {
 	})
 }
 
-// The metrics show a retry that is overdue.
+// The metrics show how long a retry is overdue.
 func TestAnOverdueRetryIsSeen(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")

@@ -184,8 +184,8 @@ func (s *Service) dueDeliveries(ctx context.Context, company, endpointID string,
 }
 
 // deliveries returns a page of an endpoint's deliveries in a state, newest first. The SQL
-// statement contains the states FAILED and PENDING as literals, so that the database uses the
-// small index of that state.
+// statement contains FAILED and PENDING as literals, so that the database uses the small index of
+// the state.
 func (s *Service) deliveries(ctx context.Context, company, endpointID string, state DeliveryState, limit, offset int) ([]Delivery, error) {
 	switch state {
 	case GivenUp:

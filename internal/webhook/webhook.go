@@ -11,7 +11,7 @@
 // endpoint never waits for another endpoint's queue.
 //
 // A delivery is never dropped silently. After three days of failed attempts, the delivery becomes
-// FAILED and its endpoint FAILING, and an event reports that to the company.
+// FAILED and its endpoint FAILING. An event reports that to the company.
 package webhook
 
 import (
@@ -44,7 +44,7 @@ const (
 	Deleted State = "DELETED"
 )
 
-// Endpoint is an address that a company's events are posted to, as the API shows it.
+// Endpoint is an address to which a company's events are posted, as the API shows it.
 type Endpoint struct {
 	Company     string    `db:"company_id,key" json:"-"`
 	ID          string    `db:"id,key" json:"id"`
@@ -61,7 +61,7 @@ type Endpoint struct {
 	oldSecret string        `db:"old_secret,changes"`                      // the secret before the last rotation, encrypted
 	FailingAt clock.Instant `db:"failed_at" json:"failingSince"`           // when the first attempt since the last success failed
 	OldUntil  clock.Instant `db:"old_until,changes" json:"oldSecretUntil"` // messages are also signed with the old secret until then
-	Failures  int64         `db:"failures" json:"-"`                       // failed attempts since the last success
+	Failures  int64         `db:"failures" json:"-"`                       // the number of failed attempts since the last success
 	Backlog   *Backlog      `json:"backlog,omitempty"`                     // nil if it was not requested
 	CreatedAt clock.Instant `db:"created_at" json:"createdAt"`
 	UpdatedAt clock.Instant `db:"updated_at,changes" json:"updatedAt"`

@@ -157,7 +157,7 @@ type receiver struct {
 	t testing.TB
 
 	mu      sync.Mutex
-	answer  func(w http.ResponseWriter, m received) // nil: 204
+	answer  func(w http.ResponseWriter, m received) // responds to a message; nil for status 204
 	secrets []string                                // the signature must be valid for each secret
 	got     []received
 }
@@ -183,7 +183,7 @@ func newReceiver(t testing.TB) *receiver {
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(request.Body)
 	if err != nil {
-		return // the sender hung up
+		return // the sender has disconnected
 	}
 	m := received{Body: string(body), At: time.Now(), Header: request.Header}
 	if err := json.Unmarshal(body, &m); err != nil || request.Method != http.MethodPost {
