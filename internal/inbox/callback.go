@@ -66,8 +66,8 @@ func Read(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 	return ReadAtMost(w, r, largest)
 }
 
-// ReadAtMost works like Read, with a limit of most bytes. A request whose declared length exceeds
-// the limit is refused before its body is read.
+// ReadAtMost works like Read, but the caller sets the limit in bytes with most. A request whose
+// declared length exceeds the limit is refused before its body is read.
 func ReadAtMost(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
 	tooLong := fmt.Sprintf("Request body is larger than %d KiB", most>>10)
 	if r.ContentLength > most {
@@ -86,7 +86,7 @@ func ReadAtMost(w http.ResponseWriter, r *http.Request, most int64) (body []byte
 	return body, err == nil
 }
 
-// Say responds to a provider with the error message wrong, or with success if wrong is "".
+// Say responds to a provider with an error message, or with success if the message is empty.
 func Say(w http.ResponseWriter, status int, wrong string) {
 	if wrong == "" {
 		Reply(w, status, `{"status":"success"}`)

@@ -99,7 +99,7 @@ type Service struct {
 	batcher *batch.Queue[*waiting]
 }
 
-// NewService returns an inbox. Its jobs do not exist before Begin.
+// NewService returns an inbox. Begin creates its jobs.
 func NewService(cfg Config) *Service {
 	s := &Service{Config: cfg}
 	s.batcher = batch.New(most, math.MaxInt, s.storeBatch, nil)
@@ -115,8 +115,9 @@ func (s *Service) Jobs() job.Config {
 	}
 }
 
-// Begin adds the inbox's recurring jobs to the job list, unless they exist. Programs on the same
-// database share these jobs. The first poll of a bank covers credits from now on.
+// Begin adds the inbox's recurring jobs to the job list, unless these jobs exist already.
+// Programs on the same database share these jobs. The first poll of a bank covers credits from
+// now on.
 func (s *Service) Begin(ctx context.Context) error {
 	now := s.Clock.Now()
 	rows := []db.Record{job.Job{Company: House, Kind: ClearJob, RunAt: now.Add(clearEvery)}.Record()}

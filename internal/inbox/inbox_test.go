@@ -226,7 +226,7 @@ func (h *house) settled() {
 }
 
 // fed creates a company with a settlement account, and returns the account. The bank account with
-// this number feeds it.
+// this number feeds the settlement account.
 func (h *house) fed(number string) settlement.Account {
 	h.t.Helper()
 	keys, err := secret.Parse(secret.Generate())

@@ -21,7 +21,8 @@ var (
 	polls         = db.Declare[poll]("inbox_sweep", db.Reads(pollColumns), db.KeepFirst())
 )
 
-// sealedAs is the name of the column to which the encryption binds a body.
+// sealedAs is the column name that the encryption of a body includes. A ciphertext is valid only
+// in this column.
 const sealedAs = "inbox_notification.body"
 
 // storeAll stores notifications with their jobs. It does not change notifications that are stored

@@ -101,7 +101,7 @@ func (w *Worker) begin(jobs []Job) {
 	}
 }
 
-// end no longer counts a job as running, and wakes the worker.
+// end stops counting a job as running, and wakes the worker.
 func (w *Worker) end(j Job) {
 	w.mu.Lock()
 	if w.running[j.queue()]--; w.running[j.queue()] == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// ask adds n jobs of a kind that call a provider to the list.
+// ask adds n jobs of a kind to the list. Each job calls the provider.
 func (o *office) ask(kind, provider string, n int) {
 	o.t.Helper()
 	u := ledger.For(o.company)
@@ -48,8 +48,8 @@ func (p *phone) work(_ context.Context, j job.Job) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-// staff starts a worker for the job kinds "ask", "other" and "money". The kind "money" is
-// reserved, and the providers in sharing share the reserved workers.
+// staff starts a worker for the job kinds "ask", "other" and "money". The kind "money" has
+// reserved workers, which the providers in sharing share.
 func (o *office) staff(p *phone, l job.Limits, sharing ...string) hand {
 	h := o.run(job.NewWorker(o.db, o.clock, o.log, job.Config{
 		Kinds: map[string]job.Work{"ask": p.work, "other": p.work, "money": p.work}, Reserved: []string{"money"}, Sharing: sharing, Limits: l,

@@ -41,8 +41,8 @@ type From struct {
 }
 
 // Open asks the provider to make a thing, and writes the outcome. If an earlier call may have
-// made the thing, Open first looks for it. The function also, which may be nil, adds changes to
-// the first unit.
+// made the thing, Open first looks for it. Parameter also, which may be nil, is a function that
+// adds changes to the first unit.
 //
 // The call continues if the caller disconnects. Open returns ErrTaken if another request or job
 // has changed the attempt meanwhile.
@@ -166,8 +166,8 @@ func (m *Machine) refuse(ctx context.Context, a Attempt, was db.Record, no provi
 // changed.
 const tries = 10
 
-// conclude commits a change of an attempt, together with the changes that add makes. If a retry
-// has stored a response for the Idempotency-Key meanwhile, that response stays.
+// conclude commits a change of an attempt, together with the changes that the function add makes.
+// If a retry has stored a response for the Idempotency-Key meanwhile, that response stays.
 func (m *Machine) conclude(
 	ctx context.Context, a Attempt, was db.Record, key *idempotency.Key, add func(u *ledger.Unit, key *idempotency.Key) error,
 ) (err error) {

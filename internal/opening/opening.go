@@ -37,7 +37,7 @@ func (i *Intent) intent() *Intent { return i }
 
 var _ interface{ intent() *Intent } = &Intent{} // an attempt gets the method intent by embedding Intent
 
-// search returns the schedule of looking for the thing.
+// search returns the schedule by which the job looks for the thing.
 func (i *Intent) search() operation.Search {
 	return operation.Search{Since: i.CalledUntil, Missing: i.Missing}
 }
@@ -82,8 +82,8 @@ type Attempt interface {
 	intent() *Intent
 }
 
-// FindAccount looks for an account at a bank, and stores the account in into. The bank at is nil
-// if it is no longer configured.
+// FindAccount looks for an account at a bank, and stores the account in parameter into. Parameter
+// at is nil if the bank is no longer configured.
 func FindAccount(ctx context.Context, at provider.AccountOpener, reference string, into *provider.Account) provider.Answer {
 	if at == nil {
 		return provider.NotConfigured
@@ -91,8 +91,8 @@ func FindAccount(ctx context.Context, at provider.AccountOpener, reference strin
 	return KeepAccount(into, at.FindAccount(ctx, reference))
 }
 
-// KeepAccount stores the account of a bank's confirmed reply in into, and returns the reply. If a
-// confirmed reply lacks an account number, the outcome becomes unknown.
+// KeepAccount stores the account of a bank's confirmed reply in parameter into, and returns the
+// reply. If a confirmed reply lacks an account number, the outcome becomes unknown.
 func KeepAccount(into *provider.Account, a provider.AccountAnswer) provider.Answer {
 	if a.Outcome == provider.Confirmed && a.Number == "" {
 		a.Outcome = provider.Unknown

@@ -209,8 +209,9 @@ func tooLate(r *ledger.Refusal) error {
 	return errResolved
 }
 
-// ApproveCase records that a second operator agrees with the proposal seen. If a different
-// proposal has replaced that proposal, ApproveCase changes nothing and returns an error.
+// ApproveCase records that a second operator agrees with a proposal. Parameter seen is the
+// proposal that this operator has seen. If the current proposal differs, ApproveCase changes
+// nothing and returns an error.
 func (s *Service) ApproveCase(ctx context.Context, caseID string, seen Finding, by string, audit Audit) (Case, error) {
 	c, err := s.FindCase(ctx, caseID)
 	switch {
@@ -233,7 +234,7 @@ const resolving = "A case must be resolved"
 
 var errResolved = fault.New(fault.Refused, "The case is resolved already")
 
-// details returns the details of a case's finding for the audit log.
+// details returns the fields of the audit log that describe a case's finding.
 func (c Case) details(note string) map[string]string {
 	d := map[string]string{"outcome": c.Outcome, "note": note}
 	if c.Target != "" {
@@ -300,8 +301,8 @@ func (s *Service) mayReturn(c Case, o Operation) bool {
 func Person(by string) string { return strings.TrimPrefix(by, "local:") }
 
 // FourEyes returns an error unless the operator second may approve a proposal of the operator
-// first. The two must be different persons, and first must still be an operator. The error
-// message begins with what, such as "A case must be resolved".
+// first. The two must be different persons, and first must still be an operator. Parameter what
+// is the beginning of the error message, such as "A case must be resolved".
 func (s *Service) FourEyes(ctx context.Context, what, first, second string) error {
 	if Person(first) == Person(second) {
 		return fault.New(fault.Refused, what+" by a second operator")

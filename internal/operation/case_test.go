@@ -230,8 +230,8 @@ func TestNothingIsApprovedWithoutTheListOfOperators(t *testing.T) {
 	})
 }
 
-// An operator who uses a key and also runs commands counts as one person, so this operator cannot
-// approve a case without a second person.
+// An operator who uses a key and also runs commands counts as one person. Such an operator cannot
+// approve their own proposal.
 func TestAnOperatorWithTwoNamesIsOnePerson(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o, c := p.stuck()

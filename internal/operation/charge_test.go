@@ -57,7 +57,7 @@ func TestAChargeIsBookedWithTheOutcome(t *testing.T) {
 	})
 }
 
-// If a later reply names the charge of a success, the charge is booked only once. A different
+// If the charge of a success is named only in later replies, it is booked only once. A different
 // charge in a further reply is not booked.
 func TestAChargeThatIsNamedLaterIsBookedOnce(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {

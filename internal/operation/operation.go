@@ -60,8 +60,8 @@ type Operation struct {
 	CreatedAt         time.Time `db:"created_at"`
 	UpdatedAt         time.Time `db:"updated_at,changes"`
 
-	// Charge is the provider's charge to us according to the current reply. It is stored in the
-	// ledger and not in the operation's row.
+	// Charge is the provider's charge to us according to the current reply. The charge is stored
+	// in the ledger and not in the operation's row.
 	Charge money.Kobo
 	// Returned is true if, according to the current reply, the money came back.
 	Returned bool

@@ -85,7 +85,7 @@ func (p *plant) begin() operation.Operation {
 	return o
 }
 
-// run makes the first call, to which the provider replies with a.
+// run makes the first call, to which the provider gives the reply a.
 func (p *plant) run(o operation.Operation, a provider.Answer) operation.Operation {
 	p.t.Helper()
 	after, err := p.Run(p.t.Context(), o, func(context.Context) provider.Answer { return a }, nil)

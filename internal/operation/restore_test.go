@@ -39,7 +39,7 @@ func (p *plant) lose(o operation.Operation) {
 }
 
 // Restore adds a job to a PENDING operation that has no job. The job is due at the next requery.
-// It does not change an existing job.
+// Restore does not change an existing job.
 func TestALostJobIsRestored(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.says(silence)

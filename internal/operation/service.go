@@ -69,8 +69,8 @@ func (s *Service) Handle(kind string, k Kind) {
 	maps.Copy(s.cases, k.Cases)
 }
 
-// Start returns a new operation that begins now, and does not write it. If o has no ID, the ID is
-// the Reference of the idempotency key. Without a key, the ID is random.
+// Start returns a new operation that begins now. It does not write the operation. If o has no ID,
+// the ID is the Reference of the idempotency key. Without a key, the ID is random.
 func (s *Service) Start(o Operation) Operation {
 	now := s.clock.Now()
 	switch {
@@ -211,8 +211,8 @@ func (s *Service) conclude(ctx context.Context, o Operation, a provider.Answer, 
 	return s.write(ctx, o, o.concluded(a, s.clock.Now()), extra)
 }
 
-// write commits the operation after as the new version of its PENDING row, with the effects of
-// its state.
+// write commits the changed operation, parameter after, in place of its PENDING row. The same
+// commit has the effects of the new state.
 func (s *Service) write(ctx context.Context, o, after Operation, extra Extra) (Operation, error) {
 	u, err := s.outcomeUnit(ctx, after)
 	if err != nil {

@@ -90,7 +90,7 @@ func (s *Service) free(ctx context.Context, company, number string) error {
 }
 
 // BankAccounts returns the bank accounts that feed a settlement account. An Account shows only
-// the first one.
+// the first of these bank accounts.
 func (s *Service) BankAccounts(ctx context.Context, company string, settlementID int64) ([]BankAccount, error) {
 	if _, err := s.Find(ctx, company, settlementID); err != nil {
 		return nil, err

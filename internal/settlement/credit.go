@@ -55,9 +55,9 @@ type Booking struct {
 	Effects      func(u *ledger.Unit) // adds the recipient's rows to the unit; nil for none
 }
 
-// Recipient decides how to book credits to one kind of account, such as customers' accounts. It
-// returns ok only for an account of its kind. If the ledger refuses a transition of the
-// recipient's rows, Receive calls the recipient again.
+// Recipient is a function that decides how to book credits to one kind of account, such as
+// customers' accounts. It returns ok only for an account of its kind. If the ledger refuses a
+// transition of the recipient's rows, Receive calls the recipient again.
 type Recipient func(ctx context.Context, company string, c Credit) (b Booking, ok bool, err error)
 
 // Receive books a credit according to the bank's final outcome. It credits confirmed money to the

@@ -67,8 +67,8 @@ func (s *Service) found(ctx context.Context, c operation.Case, f operation.Findi
 	return ledger.Unit{}, fault.Newf(fault.Refused, "The credit is company %s's, as the bank has told of it", c.Company)
 }
 
-// noTwin returns an error while another case is open about a credit of the same amount that only
-// the ledger has. Both cases may be about one credit that has two names.
+// noTwin returns an error if an open case reports a credit of the same amount that only the
+// ledger has. Both may be the same credit under different names.
 func (s *Service) noTwin(ctx context.Context, credit Credit) error {
 	missing, err := s.Operations.OpenOf(ctx, operation.NotOnStatement, -credit.Amount)
 	if err != nil {

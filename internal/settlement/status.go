@@ -67,7 +67,7 @@ var errNotChosen = fault.New(fault.Refused, "Settlement account not found")
 
 // Landing returns the settlement account that gets a credit. It is the chosen account if that
 // account is active, else the default account. If all accounts are inactive, it is the chosen
-// account. A chosen of 0 means the default account.
+// account. If chosen is 0, it is the default account.
 func (s *Service) Landing(ctx context.Context, company string, chosen int64) (int64, error) {
 	if chosen != 0 {
 		active, err := s.Active(ctx, company, chosen)

@@ -36,7 +36,7 @@ type Draft struct {
 	Active      *bool
 }
 
-// Create adds an endpoint. The endpoint gets all events from now on.
+// Create adds an endpoint. The endpoint gets the company's events from now on.
 func (s *Service) Create(ctx context.Context, company string, d Draft, key *idempotency.Key) (Endpoint, error) {
 	now := s.Clock.Now()
 	e := Endpoint{ID: id.New(), Company: company, State: Active, CreatedAt: clock.Instant{Time: now}, UpdatedAt: clock.Instant{Time: now}}
@@ -154,8 +154,8 @@ func (s *Service) Delete(ctx context.Context, company, endpointID string) error 
 
 // change reads an endpoint, edits it and commits it with a row of the audit log. If two requests
 // change an endpoint concurrently, the second request is refused. Otherwise the second request
-// could undo the first, such as a new address. Or a company could receive a secret that never
-// signs.
+// could undo a change by the first request, such as a new address. A company could also receive a
+// secret that is never used.
 func (s *Service) change(
 	ctx context.Context, what, company, endpointID string, key *idempotency.Key, edit func(e *Endpoint, u *ledger.Unit) error,
 ) (Endpoint, error) {

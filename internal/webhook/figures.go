@@ -30,7 +30,7 @@ func newFigures() *figures {
 // results maps a delivery's state to its name in the metrics.
 var results = map[DeliveryState]string{Delivered: "delivered", Pending: "retry", GivenUp: "failed"}
 
-// count counts deliveries that have been stored.
+// count adds deliveries that have been stored to the metrics.
 func (f *figures) count(done []Delivery) {
 	for _, d := range done {
 		f.deliveries.WithLabelValues(results[d.State]).Inc()
@@ -109,8 +109,8 @@ type retryCount struct {
 	due      time.Time // when the first retry is due
 }
 
-// waiting returns the totals of all companies. It reads only one row for each endpoint, and an
-// index that contains only the retries.
+// waiting returns the totals of all companies. It reads one row for each endpoint, and an index
+// that contains only the retries.
 func (s *Service) waiting(ctx context.Context) (waiting, error) {
 	w, now := waiting{endpoints: map[State]int{}}, s.Clock.Now()
 	positions, err := s.positions(ctx)

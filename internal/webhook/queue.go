@@ -51,8 +51,8 @@ const (
 	// sending. If a program dies, at most these results are lost, and their events are sent
 	// again.
 	hold = 100
-	// tolerance is the number of failures in a row after which the endpoint gets a rest. New
-	// events then wait until the rest is over.
+	// tolerance is the number of failures in a row after which an endpoint rests. New events wait
+	// until the rest is over.
 	tolerance = 3
 	// turn is how long a visit may last if no slot is free for other queues.
 	turn = 500 * time.Millisecond

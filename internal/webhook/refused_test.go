@@ -97,7 +97,7 @@ func TestOfALongAnswerTheBeginningIsRead(t *testing.T) {
 	}
 }
 
-// An endpoint that sends its response byte by byte does not get more time than other endpoints.
+// The timeout also applies to an endpoint that sends its response byte by byte.
 func TestADrippingAnswerIsCutOff(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // a shorter timeout than the usual 10 seconds
 	defer cancel()

@@ -18,7 +18,8 @@ import (
 // secrets.
 const secretPrefix = "whsec_"
 
-// sealedAs is the name of the column to which the encryption binds a secret.
+// sealedAs is the column name that the encryption of a secret includes. A ciphertext is valid
+// only in this column.
 const sealedAs = "webhook_endpoint.secret"
 
 // newSecret returns a random secret of 256 bits.

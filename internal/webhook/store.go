@@ -106,7 +106,7 @@ func (s *Service) take(ctx context.Context, company string, open []queue, now ti
 	return taken, err
 }
 
-// release ends the lease of a delivery queue, and sets the time due at which the queue is
+// release ends the lease of a delivery queue, and stores due, the time at which the queue is
 // processed next. If due is zero, the queue for retries becomes due at its first retry. Its row
 // is locked before the retries are read, so that a retry that is added at this moment counts. The
 // queue of a finished replay is deleted.
@@ -247,9 +247,9 @@ func (s *Service) endpointsAfter(ctx context.Context, company, endpointID string
 		company, endpointID, limit)
 }
 
-// expired returns the IDs of an endpoint's old deliveries that may be deleted. It reads the
-// oldest limit deliveries that may be deleted, and returns those that have not changed since
-// before. The order of delivery IDs is the order of their creation.
+// expired returns the IDs of old deliveries to an endpoint that are finished, or whose endpoint
+// is deleted. It reads at most limit of the oldest such deliveries, and returns those that were
+// last changed before the given time. The order of delivery IDs is the order of their creation.
 func (s *Service) expired(ctx context.Context, e Endpoint, before time.Time, limit int) ([]string, error) {
 	return db.All(ctx, s.DB, db.Value[string], `SELECT id FROM (
 			SELECT id, updated_at FROM webhook_delivery
