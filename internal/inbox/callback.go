@@ -11,27 +11,28 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Pattern is the callback's path, as net/http writes it.
+// Pattern is the method and path of callbacks, as a pattern for http.ServeMux.
 const Pattern = "POST /callbacks/{provider}/{secret}"
 
-// largest is the most bytes of a notification: many times the size that banks send.
+// largest is the maximum size of a notification in bytes. It is many times the size that banks
+// send.
 const largest = 64 << 10
 
-// Path returns the path of a provider's callback. It holds a secret that is derived from
-// the master key. If a bank signs nothing, the secret path alone shows that a
-// notification is from the bank.
+// Path returns the path of a provider's callback. The path contains a secret that is derived from
+// the master key. Some banks do not sign notifications. For such a bank, only the secret in the
+// path shows that a notification is from the bank.
 func (s *Service) Path(provider string) string {
 	return "/callbacks/" + provider + "/" + encodeMAC(s.Keys.MAC("callback", provider))
 }
 
-// encodeMAC writes a MAC in characters that a URL does not escape, and decodeMAC
-// reads it.
+// encodeMAC returns a MAC in characters that need no escaping in a URL. decodeMAC reverses
+// encodeMAC.
 func encodeMAC(mac string) string    { return strings.Replace(mac, "$", ".", 1) }
 func decodeMAC(secret string) string { return strings.Replace(secret, ".", "$", 1) }
 
-// Door returns the handler of callbacks at Pattern. A wrong secret gets the answer of an
-// unknown path, for every provider. The handler does not read a notification, so
-// unreadable notifications are stored as well.
+// Door returns the HTTP handler of callbacks at Pattern. For a wrong secret or an unknown
+// provider, the response is that of an unknown path. The handler stores each notification without
+// parsing it, so unreadable notifications are stored as well.
 func (s *Service) Door() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("provider")
@@ -48,7 +49,8 @@ func (s *Service) Door() http.Handler {
 			ReceivedAt: s.Clock.Now(),
 		})
 		if err != nil {
-			// The provider sends it again. If it was stored, that changes nothing.
+			// The provider sends the notification again. If the notification was stored after
+			// all, the repetition changes nothing.
 			s.Log.Error("a notification was not stored", "provider", name, "error", err)
 			Say(w, http.StatusServiceUnavailable, "Service temporarily unavailable")
 			return
@@ -58,18 +60,18 @@ func (s *Service) Door() http.Handler {
 	})
 }
 
-// Read reads a request of a provider. If the request is too long or cut off, Read
-// answers it and ok is false.
+// Read returns the body of a provider's request. If the body is too long or incomplete, Read
+// writes an error response and ok is false.
 func Read(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 	return ReadAtMost(w, r, largest)
 }
 
-// ReadAtMost is Read with a limit of its own. A request whose declared length exceeds
-// the limit is refused before it is read.
+// ReadAtMost works like Read, but the caller sets the limit in bytes with most. A request whose
+// declared length exceeds the limit is refused before its body is read.
 func ReadAtMost(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
 	tooLong := fmt.Sprintf("Request body is larger than %d KiB", most>>10)
 	if r.ContentLength > most {
-		w.Header().Set("Connection", "close") // otherwise the server reads the rest before it answers
+		w.Header().Set("Connection", "close") // otherwise the server reads the rest of the body before it responds
 		Say(w, http.StatusRequestEntityTooLarge, tooLong)
 		return nil, false
 	}
@@ -84,7 +86,7 @@ func ReadAtMost(w http.ResponseWriter, r *http.Request, most int64) (body []byte
 	return body, err == nil
 }
 
-// Say answers a provider with an error message, or with success for "".
+// Say responds to a provider with an error message, or with success if the message is empty.
 func Say(w http.ResponseWriter, status int, wrong string) {
 	if wrong == "" {
 		Reply(w, status, `{"status":"success"}`)
@@ -93,18 +95,18 @@ func Say(w http.ResponseWriter, status int, wrong string) {
 	Reply(w, status, `{"status":"error","message":"`+wrong+`"}`)
 }
 
-// Reply answers a provider with this JSON body.
+// Reply responds to a provider with this JSON body.
 func Reply(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", fault.New(fault.Unavailable, "").RetryAfter())
 	}
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, body+"\n") // nobody reads the error of a closed connection
+	_, _ = io.WriteString(w, body+"\n") // an error means that the connection is closed, so there is nothing left to do
 }
 
-// idOf returns the id of a notification: equal for equal bodies. It reveals nothing of the
-// body.
+// idOf returns the ID of a notification. Equal bodies have equal IDs, and the ID reveals nothing
+// about the body.
 func (s *Service) idOf(provider string, body []byte) string {
 	return s.Keys.MAC("notification", provider, string(body))
 }

@@ -1,11 +1,11 @@
-// Package inbox receives the notifications of providers: "money came into this
-// account", "your payment went through".
+// Package inbox receives notifications from providers, such as "money came into this account" or
+// "your payment went through".
 //
-// The callback handler stores a notification unread and answers at once. A job then
-// processes it. A notification proves nothing, since anybody with the address can
-// send one. The job asks the bank, and the bank's answer is credited. A repeated
-// notification changes nothing. Notifications get lost, so a credit poll compares the
-// bank's own list of credits with the ledger.
+// The callback handler stores a notification without parsing it and responds immediately. A job
+// then processes the notification. A notification proves nothing, since anyone who knows the
+// address can send one. So the job asks the bank, and the bank's reply decides what is credited.
+// A repeated notification changes nothing. Notifications can get lost, so a credit poll also
+// reads the bank's own list of credits.
 package inbox
 
 import (
@@ -24,49 +24,49 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// House is the fintech itself. Rows that belong to no company, or not yet, have it as
-// their company.
+// House is the company ID of the fintech itself. Rows without a company, or whose company is not
+// known yet, have House as their company.
 const House = "house"
 
-// The kinds of job.
+// The inbox's kinds of job.
 const (
 	WorkJob  = "inbox.work"  // processes the notification that the subject names
 	PollJob  = "inbox.sweep" // polls the credits of the provider that the subject names
-	ClearJob = "inbox.clear" // removes old notifications
+	ClearJob = "inbox.clear" // deletes old notifications
 )
 
 // State is the state of a notification.
 type State string
 
-// The states of a notification. It leaves New once.
+// The states of a notification. A notification leaves New only once.
 const (
 	New     State = "NEW"
 	Worked  State = "WORKED"
-	Ignored State = "IGNORED" // needs no work
-	Asked   State = "CASE"    // there is a case about it
+	Ignored State = "IGNORED" // nothing had to be credited or updated
+	Asked   State = "CASE"    // a case about the notification is open
 )
 
-// Subject returns the subject of a case about a bank's session. Two banks may use the same
-// session number.
+// Subject returns the subject of a case about a bank's session. It contains the bank's name,
+// since two banks may use the same session ID.
 func Subject(providerName, session string) string { return providerName + "/" + session }
 
-// Notification is a message of a provider.
+// Notification is a message that a provider has sent to the callback.
 type Notification struct {
-	company    string      `db:"company_id,key"` // the house
+	company    string      `db:"company_id,key"` // always House
 	ID         string      `db:"id,key"`
 	Provider   string      `db:"provider"`
 	Body       secret.Text // decrypted
 	sealed     string      `db:"body"`
 	State      State       `db:"state"`
-	Detail     string      `db:"detail"` // the result, for operators; nothing secret
+	Detail     string      `db:"detail"` // the result, for operators; contains no secret
 	ReceivedAt time.Time   `db:"received_at"`
 	WorkedAt   time.Time   `db:"worked_at"` // zero while new
 }
 
-// Doubt is the reason of a case.
+// Doubt is the reason why the inbox opens a case.
 type Doubt string
 
-// The doubts.
+// The reasons of the inbox's cases.
 const (
 	Unreadable Doubt = "UNREADABLE_NOTIFICATION" // the case's subject is the notification
 	Mismatch   Doubt = "CONTRADICTION"           // the case's subject is the bank and its session
@@ -79,37 +79,37 @@ type Config struct {
 	Keys  *secret.Keyring
 	Clock clock.Clock
 	Log   *slog.Logger
-	// Banks are the banks, by the name in the path of their callback.
+	// Banks contains the banks by name. The name is part of the path of the bank's callback.
 	Banks map[string]provider.Receiver
 	// Marks identify the account of each bank, so that no account gets a second name.
 	Marks map[string][]string
-	// Receive records a credit that is Confirmed or Rejected. It gets the same credit
-	// more than once.
+	// Receive books a credit that is Confirmed or Rejected. It may be called several times for
+	// the same credit.
 	Receive func(ctx context.Context, providerName string, in provider.Inbound) error
-	// Ask opens a case, once for each subject and doubt.
+	// Ask opens a case. A second call with the same subject and doubt opens no second case.
 	Ask func(ctx context.Context, subject string, d Doubt, detail string) error
-	// Payout learns of a notification about a payout, by our reference. It asks the bank
-	// itself, and is called more than once for a payout.
+	// Payout is called for a notification about a payout, with our reference. It must ask the
+	// bank for the outcome. It may be called several times for the same payout.
 	Payout func(ctx context.Context, reference string) error
-	// Stored is called when a notification is stored.
+	// Stored is called after a notification was stored.
 	Stored func()
 }
 
-// Service is the inbox.
+// Service stores and processes notifications, and polls credits.
 type Service struct {
 	Config
 	batcher *batch.Queue[*waiting]
 }
 
-// NewService returns an inbox without jobs. Begin adds them.
+// NewService returns an inbox. Begin creates its jobs.
 func NewService(cfg Config) *Service {
 	s := &Service{Config: cfg}
 	s.batcher = batch.New(most, math.MaxInt, s.storeBatch, nil)
 	return s
 }
 
-// Jobs returns the inbox's kinds of job. Workers are reserved for the kinds that bring money
-// in, and the banks share these workers.
+// Jobs returns the worker's configuration for the inbox's kinds of job. It reserves workers for
+// the kinds that credit money, and the banks share these workers.
 func (s *Service) Jobs() job.Config {
 	return job.Config{
 		Kinds:    map[string]job.Work{WorkJob: s.Work, PollJob: s.Poll, ClearJob: s.Clear},
@@ -117,9 +117,9 @@ func (s *Service) Jobs() job.Config {
 	}
 }
 
-// Begin puts the standing jobs on the to-do list, unless the list has them. Programs
-// on one database share the jobs. The first poll of a bank begins at the present.
-// Begin fails if the account of a bank has another name than before.
+// Begin adds the inbox's recurring jobs to the job list, unless these jobs exist already.
+// Programs on the same database share these jobs. The first poll of a bank covers credits from
+// now on. Begin fails if a bank's account has a different name than before.
 func (s *Service) Begin(ctx context.Context) error {
 	if err := s.keepNames(ctx); err != nil {
 		return err
@@ -133,12 +133,13 @@ func (s *Service) Begin(ctx context.Context) error {
 	return s.DB.Insert(ctx, rows...)
 }
 
-// Drain waits until no notification is being stored. None may arrive after it.
+// Drain waits until all received notifications are stored. No notification may arrive after Drain
+// is called.
 func (s *Service) Drain() { s.batcher.Drain() }
 
 const (
-	most    = 256              // notifications in a transaction
-	timeout = 10 * time.Second // of a transaction
+	most    = 256              // the maximum number of notifications in a transaction
+	timeout = 10 * time.Second // the maximum duration of a transaction
 )
 
 // waiting is a notification that waits to be stored.
@@ -147,15 +148,15 @@ type waiting struct {
 	done chan error
 }
 
-// store stores a notification and returns when it is on disk. After an error the
-// notification may be stored or not, and the provider sends it again.
+// store stores a notification and returns when the notification is on disk. After an error it is
+// unknown whether the notification was stored. The provider then sends the notification again.
 func (s *Service) store(n Notification) error {
 	w := &waiting{n, make(chan error, 1)}
 	s.batcher.Add(w)
 	return <-w.done
 }
 
-// storeBatch stores notifications that arrive together in one transaction.
+// storeBatch stores, in one transaction, notifications that arrive together.
 func (s *Service) storeBatch(list []*waiting) (late []*waiting) {
 	notifications := make([]Notification, len(list))
 	for i, w := range list {

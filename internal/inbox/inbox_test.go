@@ -31,7 +31,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// bank is a test bank with a list of credits. Its notifications are JSON of the test.
+// bank is a fake bank with a list of credits. Its notifications are notice values as JSON.
 type bank struct {
 	mu      sync.Mutex
 	credits []provider.Inbound
@@ -71,7 +71,7 @@ func (b *bank) Inbound(_ context.Context, session string, _ bool) provider.Inbou
 	return provider.InboundAnswer{Answer: provider.Answer{Missing: !b.away}}
 }
 
-// page is how many credits a page of the list has.
+// page is the number of credits on one page of the bank's list.
 const page = 3
 
 func (b *bank) InboundSince(_ context.Context, from time.Time, at int) (found []provider.Inbound, more bool, err error) {
@@ -102,7 +102,7 @@ func (b *bank) change(f func(b *bank)) {
 	f(b)
 }
 
-// house is a program with an inbox. Several programs may share a database.
+// house is a program with an inbox, for these tests. Several programs may share a database.
 type house struct {
 	*inbox.Service
 	t           testing.TB
@@ -119,7 +119,7 @@ type house struct {
 
 var me = operator.Local("test")
 
-// shared is the part that the programs of one test share.
+// shared contains what all programs of one test share.
 type shared struct {
 	db    *db.DB
 	clock *clock.Manual
@@ -136,7 +136,7 @@ func newShared(t testing.TB, d *db.DB) shared {
 	return shared{d, clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)), &bank{}, keys}
 }
 
-// open builds a program whose worker does not run yet.
+// open returns a program whose worker is not running yet.
 func (w shared) open(t testing.TB) *house {
 	t.Helper()
 	h := &house{t: t, db: w.db, clock: w.clock, bank: w.bank, log: &bytes.Buffer{}}
@@ -192,7 +192,7 @@ func each(t *testing.T, f func(t *testing.T, h *house)) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) { f(t, newShared(t, d).open(t).begins()) })
 }
 
-// post sends a notification and returns the status of the answer.
+// post sends a notification and returns the status of the response.
 func (h *house) post(path, body string) int {
 	r, err := http.Post(h.server.URL+path, "application/json", strings.NewReader(body))
 	if err != nil {
@@ -225,7 +225,8 @@ func (h *house) settled() {
 	}
 }
 
-// fed adds a company with a settlement account that the bank account feeds.
+// fed creates a company with a settlement account, and returns the account. The bank account with
+// this number feeds the settlement account.
 func (h *house) fed(number string) settlement.Account {
 	h.t.Helper()
 	keys, err := secret.Parse(secret.Generate())
@@ -270,7 +271,7 @@ func (h *house) cases(reason operation.Reason) (found []operation.Case) {
 	return found
 }
 
-// states counts the notifications by state.
+// states returns the number of notifications in each state.
 func (h *house) states() map[string]int {
 	h.t.Helper()
 	all, err := db.All(h.t.Context(), h.db, db.Value[string], `SELECT state FROM inbox_notification`)

@@ -15,29 +15,29 @@ import (
 
 const (
 	pollEvery = 5 * time.Minute
-	// overlap is how far a round reaches back before the end of the last one. A bank's
-	// list may show a credit later than it happened.
+	// overlap is how far a round of the poll reaches back before the end of the last round. It is
+	// needed because a bank's list may show a credit some time after the credit happened.
 	overlap = time.Hour
-	// tooLong is how long a credit may be unfinished. Then a case is opened, and the poll
-	// goes on without the credit.
+	// tooLong is how long a credit may stay unfinished. After that time a case is opened, and the
+	// poll no longer waits for the credit.
 	tooLong = 72 * time.Hour
-	// pages is how many pages one job reads. The next job continues from there.
+	// pages is how many pages one run of the job reads. The next run continues from there.
 	pages = 10
 )
 
 // poll is the progress of the credit poll of one provider.
 type poll struct {
-	company   string    `db:"company_id,key"` // the house
+	company   string    `db:"company_id,key"` // always House
 	provider  string    `db:"provider,key"`
-	doneUntil time.Time `db:"done_until"` // the ledger has all credits before it
-	roundAt   time.Time `db:"round_at"`   // the begin of the round; zero between two rounds
-	page      int64     `db:"page"`       // the next page
-	nextUntil time.Time `db:"next_until"` // doneUntil after the round
+	doneUntil time.Time `db:"done_until"` // the ledger has all credits before this time
+	roundAt   time.Time `db:"round_at"`   // when the round began; zero between two rounds
+	page      int64     `db:"page"`       // the next page to read
+	nextUntil time.Time `db:"next_until"` // the value of doneUntil after the round
 }
 
-// Poll does the work of a PollJob, the credit poll. It passes every finished credit of
-// the bank's list to Config.Receive, which records each once. The list is the bank's
-// own answer, so the poll does not ask again.
+// Poll runs a PollJob, the credit poll. It passes every finished credit of the bank's list to
+// Config.Receive, which books each credit only once. The list comes from the bank itself, so the
+// poll does not ask the bank about each credit.
 func (s *Service) Poll(ctx context.Context, j job.Job) (next time.Time, err error) {
 	bank := s.Banks[j.Subject]
 	if bank == nil {
@@ -62,20 +62,21 @@ func (s *Service) Poll(ctx context.Context, j job.Job) (next time.Time, err erro
 	return s.Clock.Now(), err
 }
 
-// CatchUp records all credits that are on a bank's list now, like a whole round of the
-// credit poll. A program that was down has missed notifications. CatchUp may run
-// beside the poll.
+// CatchUp books all credits that are on a bank's list now, like a whole round of the credit poll.
+// It is for a program that was down and missed notifications. CatchUp and the poll may run in
+// parallel.
 func (s *Service) CatchUp(ctx context.Context, bank string) error {
 	began := s.Clock.Now()
 	for {
 		at, err := s.findPoll(ctx, bank)
 		if errors.Is(err, db.ErrNone) {
-			return nil // there is no poll before the program has served once
+			return nil // a program that has never called Begin has no poll
 		}
 		if err != nil {
 			return err
 		}
-		// An old unfinished round lacks the credits since its begin.
+		// A round that began before CatchUp lacks the newest credits, so another round must
+		// follow it.
 		ours := at.roundAt.IsZero() || !at.roundAt.Before(began)
 		next, err := s.Poll(ctx, job.Job{Subject: bank})
 		if err != nil || next.IsZero() || ours && next.After(s.Clock.Now()) {
@@ -84,7 +85,7 @@ func (s *Service) CatchUp(ctx context.Context, bank string) error {
 	}
 }
 
-// pollPage reads one page and stores the progress.
+// pollPage reads one page of a bank's list, books its credits and stores the progress.
 func (s *Service) pollPage(ctx context.Context, bank provider.Receiver, at poll) (after poll, done bool, err error) {
 	after = at
 	if at.roundAt.IsZero() {
@@ -111,7 +112,7 @@ func (s *Service) pollPage(ctx context.Context, bank provider.Receiver, at poll)
 			}
 			continue
 		}
-		// The next round must see this credit again.
+		// The credit is not booked yet, so the next round must begin before it.
 		if in.At.Before(after.nextUntil) {
 			after.nextUntil = in.At
 		}
@@ -123,8 +124,8 @@ func (s *Service) pollPage(ctx context.Context, bank provider.Receiver, at poll)
 	return after, !more, s.advance(ctx, at, after)
 }
 
-// take records one credit. Trouble says why the ledger does not have it; the other
-// credits go on. The error means that no credit can be recorded now.
+// take books one credit. A non-empty trouble states why this credit was not booked; the poll then
+// continues with the other credits. An error means that no credit can be booked now.
 func (s *Service) take(ctx context.Context, providerName string, in provider.Inbound) (trouble string, err error) {
 	if in.Outcome == provider.Unknown {
 		return "the bank is not done with it: " + in.Status, nil

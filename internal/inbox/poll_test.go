@@ -24,7 +24,7 @@ func (h *house) polls() {
 func TestANotificationThatNeverCame(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed(account)
-		for i := range 40 { // more pages than one job reads
+		for i := range 40 { // more pages than one run of the job reads
 			h.bank.book(h.credit(fmt.Sprintf("s-%d", i), account, 100))
 		}
 		h.notify(notice{Kind: provider.AccountCredit, Session: "s-7", Account: account, Amount: 100})
@@ -34,7 +34,7 @@ func TestANotificationThatNeverCame(t *testing.T) {
 		h.holds(a, 4000)
 		h.polls()
 		h.holds(a, 4000)
-		// This credit is on the list later than it happened.
+		// This credit appears on the list 50 minutes after it happened.
 		late := h.credit("s-late", account, 50)
 		late.At = h.clock.Now().Add(-50 * time.Minute)
 		h.bank.book(late)
@@ -43,8 +43,8 @@ func TestANotificationThatNeverCame(t *testing.T) {
 	})
 }
 
-// CatchUp records the bank's list without waiting for the next poll. It completes an
-// old unfinished round and begins another one.
+// CatchUp books the bank's list without waiting for the next poll. If an old round is unfinished,
+// CatchUp completes that round and then runs a new round.
 func TestCatchingUp(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed(account)
@@ -89,7 +89,8 @@ func TestASweepWaitsForWhatIsNotDone(t *testing.T) {
 		h.bank.change(func(b *bank) { b.credits[0].Outcome = provider.Confirmed })
 		h.polls()
 		h.holds(a, 100)
-		// A credit that stays unfinished becomes a case, and the poll goes on.
+		// A credit that stays unfinished for 72 hours becomes a case, and the poll continues
+		// without it.
 		stuck := h.credit("s-2", account, 100)
 		stuck.Outcome = provider.Unknown
 		h.bank.book(stuck)
@@ -107,7 +108,7 @@ func TestASweepWaitsForWhatIsNotDone(t *testing.T) {
 	})
 }
 
-// A credit that cannot be recorded does not keep out the others.
+// A credit that cannot be booked does not stop the poll from booking the other credits.
 func TestARefusedCreditKeepsNoOtherOut(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed(account)

@@ -23,11 +23,12 @@ var (
 	polls         = db.Declare[poll]("inbox_sweep", db.Reads(pollColumns), db.KeepFirst())
 )
 
-// sealedAs is the column that an encrypted body is bound to.
+// sealedAs is the column name that the encryption of a body includes. A ciphertext is valid only
+// in this column.
 const sealedAs = "inbox_notification.body"
 
-// storeAll stores notifications with their jobs. A stored notification stays as it
-// is. The rows are sorted, so that two programs with the same notifications cannot
+// storeAll stores notifications with their jobs. It does not change notifications that are stored
+// already. It sorts the rows, so that two programs which store the same notifications cannot
 // deadlock.
 func (s *Service) storeAll(ctx context.Context, list []Notification) error {
 	slices.SortFunc(list, func(a, b Notification) int { return strings.Compare(a.ID, b.ID) })
@@ -54,7 +55,7 @@ func (s *Service) find(ctx context.Context, notificationID string) (Notification
 	return n, err
 }
 
-// end changes a new notification to its last state.
+// end changes a notification from NEW to its final state.
 func (s *Service) end(ctx context.Context, notificationID string, state State, detail string) error {
 	_, err := s.DB.Exec(ctx, `
 		UPDATE inbox_notification SET state = $3, detail = $4, worked_at = $5
@@ -63,8 +64,8 @@ func (s *Service) end(ctx context.Context, notificationID string, state State, d
 	return err
 }
 
-// clear removes up to limit finished notifications that were received before an
-// instant, and returns their number.
+// clear deletes up to limit finished notifications that were received before a time, and returns
+// how many it deleted.
 func (s *Service) clear(ctx context.Context, before time.Time, limit int) (int64, error) {
 	return s.DB.Exec(ctx, `
 		DELETE FROM inbox_notification WHERE company_id = $1 AND id IN (
@@ -78,7 +79,8 @@ func (s *Service) findPoll(ctx context.Context, provider string) (poll, error) {
 		WHERE company_id = $1 AND provider = $2`, House, provider)
 }
 
-// advance stores the progress of a poll, unless another program has made more.
+// advance stores the progress of a poll, unless another program has changed the progress
+// meanwhile.
 func (s *Service) advance(ctx context.Context, from, to poll) error {
 	_, err := s.DB.Exec(ctx, `
 		UPDATE inbox_sweep SET done_until = $5, round_at = $6, page = $7, next_until = $8

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// A notification becomes a case after that many attempts over that time. No money is
-	// lost, since the credit poll reads the bank's own list.
+	// A notification that cannot be processed becomes a case after hopelessTries attempts and a
+	// time of hopelessAge. No money is lost, since the credit poll reads the bank's own list.
 	hopelessTries = 10
 	hopelessAge   = 24 * time.Hour
 	// limit is the timeout of a job. It is shorter than the job's lease.
@@ -23,25 +23,25 @@ const (
 	keep = 90 * 24 * time.Hour
 	// clearEvery is the time between two runs of the ClearJob.
 	clearEvery = time.Hour
-	// clearMost is the most notifications that one run removes.
+	// clearMost is the maximum number of notifications that one run deletes.
 	clearMost = 1000
 )
 
-// pauses are the pauses between two questions about an unfinished credit. The last one
-// repeats.
+// pauses are the pauses between two requests to the bank about an unfinished credit. The last
+// pause repeats.
 var pauses = []time.Duration{
 	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour,
 }
 
-// result is the result of processing a notification. Without a state, the bank has not
-// finished the credit, and the job asks again.
+// result is the result of processing a notification. An empty state means that the bank has not
+// finished the credit, so the job asks again.
 type result struct {
 	state  State
 	detail string
 }
 
-// Work does the work of a WorkJob. It may run twice, since the services that it calls
-// ignore repetitions.
+// Work runs a WorkJob: it processes one notification. It may run twice, since the services that
+// it calls ignore repetitions.
 func (s *Service) Work(ctx context.Context, j job.Job) (next time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -66,7 +66,7 @@ func (s *Service) Work(ctx context.Context, j job.Job) (next time.Time, err erro
 	return time.Time{}, s.end(ctx, n.ID, r.state, r.detail)
 }
 
-// read parses a notification and acts on it.
+// read parses a notification and processes it according to its kind.
 func (s *Service) read(ctx context.Context, n Notification) (result, error) {
 	bank := s.Banks[n.Provider]
 	if bank == nil {
@@ -94,8 +94,8 @@ func (s *Service) ask(ctx context.Context, n Notification, detail string) (resul
 	return result{Asked, detail}, err
 }
 
-// credit asks the bank about a credit and records the bank's answer. If the
-// notification differs from the answer, a case is opened after the credit is recorded.
+// credit asks the bank about a credit and books the credit as in the bank's reply. If the
+// notification differs from that reply, credit then opens a case.
 func (s *Service) credit(ctx context.Context, n Notification, bank provider.Receiver, notice provider.Notification) (result, error) {
 	answer := bank.Inbound(ctx, notice.SessionID, notice.Kind == provider.VirtualCredit)
 	in := answer.Credit
@@ -104,7 +104,7 @@ func (s *Service) credit(ctx context.Context, n Notification, bank provider.Rece
 	case provider.Unknown:
 		return result{}, nil
 	case provider.Rejected:
-		if in.SessionID == "" { // a bank may leave it out of a rejected credit
+		if in.SessionID == "" { // a bank may omit the session ID of a rejected credit
 			in.SessionID = notice.SessionID
 		}
 		return result{Ignored, "the bank says that session " + in.SessionID + " did not stay"}, s.Receive(ctx, n.Provider, in)
@@ -123,7 +123,7 @@ func (s *Service) credit(ctx context.Context, n Notification, bank provider.Rece
 	return result{Worked, "credit of session " + in.SessionID}, nil
 }
 
-// payout passes on a notification about a payout.
+// payout passes the reference of a notification about a payout to Config.Payout.
 func (s *Service) payout(ctx context.Context, notice provider.Notification) (result, error) {
 	if notice.Reference == "" {
 		return result{Ignored, "a payment that is not ours"}, nil
@@ -135,8 +135,8 @@ func (s *Service) payout(ctx context.Context, notice provider.Notification) (res
 	return result{Worked, "payment " + notice.Reference}, err
 }
 
-// Clear does the work of a ClearJob. It removes finished notifications after 90 days. The
-// credits stay in the ledger.
+// Clear runs a ClearJob: it deletes finished notifications after 90 days. The credits stay in the
+// ledger.
 func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err error) {
 	now := s.Clock.Now()
 	n, err := s.clear(ctx, now.Add(-keep), clearMost)

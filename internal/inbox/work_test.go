@@ -24,7 +24,7 @@ func TestTheDoorOpensOnlyForTheSecret(t *testing.T) {
 		path := h.Path("bank")
 		for _, wrong := range []string{
 			"/callbacks/bank/x", path[:len(path)-1], path + "0", strings.Replace(path, "bank", "other", 1),
-			h.Path("other"), // the right secret of a provider that is not configured
+			h.Path("other"), // the correct secret, but of a provider that is not configured
 			strings.Replace(path, ".", "$", 1) + "x",
 		} {
 			if status := h.post(wrong, "{}"); status != 404 {
@@ -47,14 +47,14 @@ func TestFiftyAtOnceCreditOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 50 {
 			all.Go(func() {
-				// Half of the notifications are equal.
+				// Many of the notifications have equal bodies.
 				h.notify(notice{Kind: provider.AccountCredit, Session: "s-1", Account: account, Amount: 1500, Padding: fmt.Sprint(i % 25 * (i % 2))})
 			})
 		}
 		all.Wait()
 		h.settled()
 		h.holds(a, 1500)
-		// A repetition comes much later.
+		// Another notification of the same credit arrives later.
 		h.notify(notice{Kind: provider.AccountCredit, Session: "s-1", Account: account, Amount: 1500, Padding: "late"})
 		h.settled()
 		h.holds(a, 1500)
@@ -78,7 +78,7 @@ func TestWhatTheBankSaysCounts(t *testing.T) {
 		}
 		// The bank does not know this session.
 		h.notify(notice{Kind: provider.AccountCredit, Session: "s-2", Account: account, Amount: 500})
-		// The bank took this credit back.
+		// The bank rejects this credit when the inbox asks about it.
 		rejected := h.credit("s-3", account, 500)
 		rejected.Outcome = provider.Rejected
 		h.bank.book(rejected)
@@ -121,7 +121,7 @@ func TestPoisonBecomesACase(t *testing.T) {
 			}
 		}
 		h.notify(notice{Kind: "news"})
-		h.notify(notice{Kind: provider.PayoutNotice, Reference: "p-1"}) // of an unknown payout
+		h.notify(notice{Kind: provider.PayoutNotice, Reference: "p-1"}) // a notification about an unknown payout
 		h.settled()
 		if s := h.states(); s["CASE"] != 3 || s["IGNORED"] != 2 || s["NEW"] != 0 {
 			t.Errorf("%v", s)
@@ -129,7 +129,7 @@ func TestPoisonBecomesACase(t *testing.T) {
 		if c := h.cases(operation.Unreadable); len(c) != 3 || strings.Contains(fmt.Sprint(c), "22222222222") {
 			t.Errorf("%+v", c)
 		}
-		// This notification makes the adapter panic each time, for a day.
+		// This notification makes the provider's adapter panic on every attempt, for a day.
 		h.notify(notice{Kind: "panic"})
 		for range 300 {
 			h.settled()
@@ -171,8 +171,8 @@ func TestPayoutsAreToldByReference(t *testing.T) {
 	})
 }
 
-// A program stops between storing and processing a notification. Another program
-// processes it.
+// If a program stops after storing a notification but before processing it, another program
+// processes the notification.
 func TestWhatIsStoredIsWorkedAfterACrash(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newShared(t, d)
@@ -190,7 +190,8 @@ func TestWhatIsStoredIsWorkedAfterACrash(t *testing.T) {
 	})
 }
 
-// Two programs on one database receive the same notifications.
+// When two programs on one database receive the same notifications, each credit is booked only
+// once.
 func TestTwoProgramsCreditOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newShared(t, d)
@@ -254,7 +255,7 @@ func TestAStoreThatFailsIsSaid(t *testing.T) {
 	}
 }
 
-// A callback path with a secret of an older key of the keyring stays valid.
+// After a key rotation, callback paths with a secret from an older key of the keyring stay valid.
 func TestTheSecretOutlivesARotation(t *testing.T) {
 	w := newShared(t, dbtest.New(t, db.SQLite))
 	older, newer := secret.Generate(), secret.Generate()

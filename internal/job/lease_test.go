@@ -12,15 +12,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/job"
 )
 
-// No other worker takes a job before the lease has ended. After that another worker does, and
-// the first worker can no longer finish the job.
+// Until a lease ends, no other worker takes the job. After another worker has taken the job, the
+// first worker can no longer finish it.
 func TestALeaseIsTakenOverAndItsFenceKeepsTheFirstOut(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		taken, goOn := make(chan job.Job, 1), make(chan struct{})
 		first := o.hire("slow", func(_ context.Context, j job.Job) (time.Time, error) {
 			taken <- j
 			<-goOn
-			return time.Time{}, nil // the worker whose lease has ended returns "done"
+			return time.Time{}, nil // the worker whose lease has ended reports that the job is done
 		})
 		start := o.clock.Now()
 		o.want("slow", "x", start)
@@ -42,8 +42,8 @@ func TestALeaseIsTakenOverAndItsFenceKeepsTheFirstOut(t *testing.T) {
 			taken <- j
 			return later, nil
 		})
-		// The most overdue job comes first. So once the younger job is done, the older one
-		// must have had a lease.
+		// The worker takes the most overdue job first. The older job is more overdue, so if the
+		// younger job runs first, the older job still has its lease.
 		o.want("slow", "younger", o.clock.Now())
 		if j := await(t, taken); j.Subject != "younger" {
 			t.Fatalf("taken although the lease holds: %+v", j)
@@ -60,7 +60,8 @@ func TestALeaseIsTakenOverAndItsFenceKeepsTheFirstOut(t *testing.T) {
 	})
 }
 
-// Long work keeps its job by renewing the lease. It gets an error if the lease has ended.
+// Long work keeps its job by renewing the lease. Renew returns an error if another worker has
+// taken the job.
 func TestALeaseIsRenewed(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		step, held := make(chan struct{}), make(chan error)
@@ -101,8 +102,8 @@ func TestALeaseIsRenewed(t *testing.T) {
 	})
 }
 
-// A new job may have the subject of a finished one. A worker that lost the first job cannot
-// finish the second, although the fence is equal.
+// A new job may have the same kind and subject as a finished job. A worker that lost the old job
+// cannot finish the new job, even if both jobs have the same fence number.
 func TestWhoWasTooSlowDoesNotFinishALaterJobOfTheName(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		taken, goOn := make(chan job.Job, 1), make(chan struct{})
@@ -138,7 +139,7 @@ func TestWhoWasTooSlowDoesNotFinishALaterJobOfTheName(t *testing.T) {
 	})
 }
 
-// eventually waits until the list looks like this, and fails if it never does.
+// eventually waits until right returns true for the list, and fails the test after a minute.
 func (o *office) eventually(right func([]line) bool) {
 	o.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -153,7 +154,7 @@ func (o *office) eventually(right func([]line) bool) {
 	}
 }
 
-// Two workers with one list do each job once.
+// Several workers with one list run each job only once.
 func TestManyWorkersDoEachJobOnce(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		var mu sync.Mutex

@@ -8,17 +8,18 @@ import (
 	"time"
 )
 
-// Limits are how many jobs a worker does at once.
+// Limits are the maximum numbers of jobs that a worker runs concurrently.
 type Limits struct {
-	Workers     int // of all kinds together
-	Reserved    int // of Workers, for the reserved kinds alone
-	PerProvider int // of one kind and one provider
+	Workers     int // the jobs of all kinds
+	Reserved    int // how many of Workers are only for reserved kinds
+	PerProvider int // the jobs of one kind and one provider
 }
 
 // Usual are the default limits.
 var Usual = Limits{Workers: 16, Reserved: 4, PerProvider: 4}
 
-// queue names the jobs of one kind and one provider, to which Limits.PerProvider applies.
+// queue returns the name of the job's queue. A queue consists of all jobs of one kind and one
+// provider, and Limits.PerProvider applies to it.
 func (j Job) queue() string { return j.Kind + "/" + j.Provider }
 
 // kindOf returns the kind of a queue's jobs.
@@ -30,7 +31,8 @@ func kindOf(queue string) string {
 // isReserved reports whether a kind has reserved workers.
 func (w *Worker) isReserved(kind string) bool { return slices.Contains(w.Reserved, kind) }
 
-// left is how many more jobs of a queue may begin while these jobs run.
+// left returns how many more jobs of a queue may begin. Parameter running contains the number of
+// running jobs of each queue.
 func (w *Worker) left(queue string, running map[string]int) int {
 	all, others := w.Limits.Workers, w.Limits.Workers-w.Limits.Reserved
 	idle := slices.Clone(w.Sharing) // the providers without a running reserved job
@@ -52,8 +54,8 @@ func (w *Worker) left(queue string, running map[string]int) int {
 	return max(min(n, w.Limits.PerProvider-running[queue]), 0)
 }
 
-// next returns the due jobs within the capacity, the most overdue first. Jobs of unknown kinds
-// are left to a newer program.
+// next returns as many due jobs as the limits allow, the most overdue first. It skips jobs of
+// unknown kinds, which only a newer version of the program can run.
 func (w *Worker) next(ctx context.Context, now time.Time) (list []Job, err error) {
 	w.mu.Lock()
 	running := maps.Clone(w.running)
@@ -90,7 +92,7 @@ func (w *Worker) next(ctx context.Context, now time.Time) (list []Job, err error
 	}), nil
 }
 
-// begin counts jobs as running.
+// begin counts these jobs as running.
 func (w *Worker) begin(jobs []Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,7 +101,7 @@ func (w *Worker) begin(jobs []Job) {
 	}
 }
 
-// end frees a job's capacity and wakes the worker.
+// end stops counting a job as running, and wakes the worker.
 func (w *Worker) end(j Job) {
 	w.mu.Lock()
 	if w.running[j.queue()]--; w.running[j.queue()] == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// ask puts jobs of a kind on the list that call a provider.
+// ask adds n jobs of a kind to the list. Each job calls the provider.
 func (o *office) ask(kind, provider string, n int) {
 	o.t.Helper()
 	u := ledger.For(o.company)
@@ -24,11 +24,12 @@ func (o *office) ask(kind, provider string, n int) {
 	o.clock.Advance(time.Second) // later jobs are due later
 }
 
-// phone is work with an answer at once, except from the slow provider.
+// phone is work that ends immediately, except for the provider "slow". Jobs of that provider wait
+// until answer is called.
 type phone struct {
 	held   chan job.Job // the running jobs of the slow provider
 	done   chan job.Job
-	wait   chan struct{} // closed when the slow provider answers
+	wait   chan struct{} // closed when the slow provider replies
 	answer func()
 }
 
@@ -47,8 +48,8 @@ func (p *phone) work(_ context.Context, j job.Job) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-// staff starts a worker of the kinds ask, other and money. Workers are reserved for money,
-// and providers may share them.
+// staff starts a worker for the job kinds "ask", "other" and "money". The kind "money" has
+// reserved workers, which the providers in sharing share.
 func (o *office) staff(p *phone, l job.Limits, sharing ...string) hand {
 	h := o.run(job.NewWorker(o.db, o.clock, o.log, job.Config{
 		Kinds: map[string]job.Work{"ask": p.work, "other": p.work, "money": p.work}, Reserved: []string{"money"}, Sharing: sharing, Limits: l,
@@ -57,7 +58,8 @@ func (o *office) staff(p *phone, l job.Limits, sharing ...string) hand {
 	return h
 }
 
-// untouched counts the jobs that were never leased, and fails if one has a lease.
+// untouched returns the number of jobs that never ran, and fails the test if such a job has a
+// lease.
 func (o *office) untouched(kind string) (n int) {
 	o.t.Helper()
 	for _, l := range o.list() {
@@ -72,8 +74,8 @@ func (o *office) untouched(kind string) (n int) {
 	return n
 }
 
-// A slow provider holds no more than its share of the workers for each kind. Other jobs are
-// done. Its waiting jobs have no lease, so another program can take them.
+// For each kind, a slow provider occupies no more workers than its share, and other jobs run. The
+// slow provider's waiting jobs have no lease, so another program can take them.
 func TestASlowProviderHoldsItsShare(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		p, limits := newPhone(), job.Limits{Workers: 16, Reserved: 2, PerProvider: 3}
@@ -109,7 +111,7 @@ func TestASlowProviderHoldsItsShare(t *testing.T) {
 	})
 }
 
-// Slow providers never hold the workers of a reserved kind, up to the share of one provider.
+// Jobs of other kinds never occupy the reserved workers, even if their provider is slow.
 func TestReservedKindsFindAFreeWorker(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		p := newPhone()
@@ -138,7 +140,7 @@ func TestReservedKindsFindAFreeWorker(t *testing.T) {
 	})
 }
 
-// A slow provider leaves a worker to the reserved jobs of another provider.
+// A slow provider leaves a worker free for the reserved jobs of a different provider.
 func TestASlowProviderLeavesAWorkerToAnother(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		p := newPhone()
@@ -161,7 +163,7 @@ func TestASlowProviderLeavesAWorkerToAnother(t *testing.T) {
 	})
 }
 
-// Old jobs of a kind without a provider share a queue.
+// A job without a provider is run too. Jobs of older releases have no provider.
 func TestAJobWithoutAProviderIsDone(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		p := newPhone()

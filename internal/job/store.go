@@ -12,9 +12,9 @@ const columns = `company_id, kind, subject, id, run_at, lease_until, fence, atte
 
 var table = db.Declare[Job]("job", db.Reads(columns), db.KeepFirst())
 
-// queues returns the queues with a due job that has no lease, of all companies. It leases
-// nothing. It reads the first job of each queue only, so a long queue costs no more than a
-// short one.
+// queues returns the names of the queues that have a due job without a lease, across all
+// companies. It leases no jobs. It finds the names in an index and reads one row for each queue.
+// So a long queue takes no more time than a short queue.
 func queues(ctx context.Context, q db.Querier, now time.Time) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `
 		WITH RECURSIVE lane (name) AS (
@@ -44,7 +44,7 @@ func outstanding(ctx context.Context, q db.Querier, kinds []string, now time.Tim
 		`SELECT count(company_id) FROM job WHERE run_at <= $1 AND kind = ANY($2)`, clock.Micros(now), kinds)
 }
 
-// Subjects tells which of these subjects of a company have a job of a kind.
+// Subjects returns the set of the given subjects that have a job of this company and kind.
 func Subjects(ctx context.Context, q db.Querier, company, kind string, subjects []string) (map[string]bool, error) {
 	list, err := db.All(ctx, q, db.Value[string],
 		`SELECT subject FROM job WHERE company_id = $1 AND kind = $2 AND subject = ANY($3)`, company, kind, subjects)
@@ -55,8 +55,8 @@ func Subjects(ctx context.Context, q db.Querier, company, kind string, subjects 
 	return there, err
 }
 
-// take leases those of some jobs of one company and kind that have no lease, and returns
-// them.
+// take leases the jobs of one company and kind with these subjects, and returns the leased jobs.
+// It skips jobs that already have a lease.
 func take(ctx context.Context, q db.Querier, company, kind string, subjects []string, now, until time.Time) ([]Job, error) {
 	return db.All(ctx, q, table.Scan, `
 		UPDATE job SET lease_until = $5, fence = fence + 1, attempts = attempts + 1
@@ -65,7 +65,7 @@ func take(ctx context.Context, q db.Querier, company, kind string, subjects []st
 		company, kind, subjects, clock.Micros(now), clock.Micros(until))
 }
 
-// renew extends a lease, and is false if the worker no longer has it.
+// renew extends a lease. It returns false if the worker no longer has the lease.
 func renew(ctx context.Context, q db.Querier, j Job, until time.Time) (bool, error) {
 	n, err := q.Exec(ctx, `
 		UPDATE job SET lease_until = $6
@@ -74,14 +74,15 @@ func renew(ctx context.Context, q db.Querier, j Job, until time.Time) (bool, err
 	return n > 0, err
 }
 
-// finish removes a job, if the worker still has its lease.
+// finish deletes a job, if the worker still has the job's lease.
 func finish(ctx context.Context, q db.Querier, j Job) error {
 	_, err := q.Exec(ctx, `DELETE FROM job WHERE company_id = $1 AND kind = $2 AND subject = $3 AND id = $4 AND fence = $5`,
 		j.Company, j.Kind, j.Subject, j.ID, j.fence)
 	return err
 }
 
-// again ends the lease and sets the time of the next run, if the worker still has the lease.
+// again ends the lease of a job and sets the time of its next run, if the worker still has the
+// lease.
 func again(ctx context.Context, q db.Querier, j Job, at time.Time, trouble string) error {
 	_, err := q.Exec(ctx, `
 		UPDATE job SET run_at = $6, lease_until = 0, last_error = $7
@@ -90,8 +91,7 @@ func again(ctx context.Context, q db.Querier, j Job, at time.Time, trouble strin
 	return err
 }
 
-// Reschedule changes the time of a job of this kind and subject. A running job keeps its
-// time.
+// Reschedule changes the time of the next run of a job. It does not change a running job.
 func Reschedule(ctx context.Context, d *db.DB, company, kind, subject string, at time.Time) error {
 	_, err := d.Exec(ctx, `
 		UPDATE job SET run_at = $4
@@ -99,7 +99,8 @@ func Reschedule(ctx context.Context, d *db.DB, company, kind, subject string, at
 	return err
 }
 
-// Providers returns the providers of the companies' jobs.
+// Providers returns the providers of all companies' jobs, except the fintech's own jobs (company
+// "house").
 func Providers(ctx context.Context, q db.Querier) ([]string, error) {
 	return db.All(ctx, q, db.Value[string],
 		`SELECT DISTINCT provider FROM job WHERE provider <> '' AND company_id <> 'house' ORDER BY provider`)

@@ -17,24 +17,26 @@ import (
 )
 
 const (
-	// look is the time between two reads of the list if nothing wakes the worker.
+	// look is the time between two reads of the job list if Wake is not called.
 	look = 250 * time.Millisecond
-	// lease is how long a worker holds a job. The work must end well before, or call Renew.
+	// lease is how long a worker's lease of a job lasts. The work must end well before that time,
+	// or call Renew.
 	lease = 2 * time.Minute
 )
 
-// Config is what a worker does.
+// Config states which kinds of job a worker runs, and with which limits.
 type Config struct {
 	Kinds    map[string]Work
 	Reserved []string // the kinds with reserved workers (Limits.Reserved)
-	// Sharing are the providers of the reserved kinds. If there are several, a worker stays
-	// free for each one, so that a slow provider cannot hold all reserved workers.
+	// Sharing lists the providers of the reserved kinds. If there are several providers, a worker
+	// stays free for each provider without a running reserved job. So a slow provider cannot
+	// occupy all reserved workers.
 	Sharing []string
-	Limits  Limits // Usual, if it is zero
+	Limits  Limits // the zero value means Usual
 }
 
-// Worker does the jobs of all companies. Workers of other processes on the same database
-// share the list.
+// Worker runs the jobs of all companies. Workers of several processes may share one database and
+// its job list.
 type Worker struct {
 	Config
 	db    *db.DB
@@ -45,11 +47,11 @@ type Worker struct {
 	busy sync.WaitGroup
 
 	mu      sync.Mutex
-	running map[string]int // the running jobs by queue
-	lastOK  time.Time      // the last successful read of the list
+	running map[string]int // the number of running jobs of each queue
+	lastOK  time.Time      // when the list was last read successfully
 }
 
-// NewWorker returns a worker that does nothing before Run.
+// NewWorker returns a worker, which does not work until Run is called.
 func NewWorker(d *db.DB, c clock.Clock, log *slog.Logger, cfg Config) *Worker {
 	cfg.Limits = cmp.Or(cfg.Limits, Usual)
 	if len(cfg.Sharing) == 1 {
@@ -58,7 +60,7 @@ func NewWorker(d *db.DB, c clock.Clock, log *slog.Logger, cfg Config) *Worker {
 	return &Worker{Config: cfg, db: d, clock: c, log: log, wake: make(chan struct{}, 1), running: map[string]int{}}
 }
 
-// Wake has the worker read the list at once.
+// Wake makes the worker read the job list immediately.
 func (w *Worker) Wake() {
 	select {
 	case w.wake <- struct{}{}:
@@ -66,15 +68,15 @@ func (w *Worker) Wake() {
 	}
 }
 
-// Healthy reports whether the worker has read the list within ten seconds.
+// Healthy reports whether the worker has read the job list in the last ten seconds.
 func (w *Worker) Healthy() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return time.Since(w.lastOK) < 10*time.Second
 }
 
-// Settled returns when no job is due or running, or when ctx ends. It is for callers that
-// have moved the clock and wait for the consequences.
+// Settled waits until no job is due or running, or until ctx ends. It is for callers that have
+// moved the clock and wait for the consequences.
 func (w *Worker) Settled(ctx context.Context) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -92,11 +94,11 @@ func (w *Worker) Settled(ctx context.Context) error {
 	}
 }
 
-// ErrLost says that another worker may have the job by now.
+// ErrLost means that the worker has lost its lease, so another worker may run the job by now.
 var ErrLost = errors.New("job: the lease was lost")
 
-// Renew extends the lease of a job, for long work. The work calls it in each step, and stops
-// after ErrLost.
+// Renew extends the lease of a job. Long work must call Renew in each step, and must stop after
+// ErrLost.
 func (w *Worker) Renew(ctx context.Context, j Job) error {
 	held, err := renew(ctx, w.db, j, w.clock.Now().Add(lease))
 	if err == nil && !held {
@@ -105,7 +107,7 @@ func (w *Worker) Renew(ctx context.Context, j Job) error {
 	return err
 }
 
-// Run works until ctx ends, and then waits for running jobs.
+// Run runs due jobs until ctx ends, and then waits for the running jobs.
 func (w *Worker) Run(ctx context.Context) {
 	defer w.busy.Wait()
 	tick := time.NewTicker(look)
@@ -127,8 +129,8 @@ func (w *Worker) Run(ctx context.Context) {
 	}
 }
 
-// round begins the due jobs within the capacity and returns their number. It does not wait
-// for their end.
+// round starts as many due jobs as the limits allow, and returns their number. It does not wait
+// for these jobs to end.
 func (w *Worker) round(ctx context.Context) (int, error) {
 	jobs, err := w.leaseDue(ctx)
 	if err != nil {
@@ -147,9 +149,10 @@ func (w *Worker) round(ctx context.Context) (int, error) {
 	return len(jobs), nil
 }
 
-// leaseDue leases the due jobs within the capacity, by company and kind. A job that must
-// wait gets no lease, since another program may have capacity. If the database fails, the
-// jobs that have a lease run, and the others stay on the list.
+// leaseDue leases as many due jobs as the limits allow, and returns them. It uses one transaction
+// for each company and kind. A job that must wait gets no lease, since another program may have
+// capacity. If the database fails, leaseDue returns the jobs that it has leased, and the other
+// jobs stay on the list.
 func (w *Worker) leaseDue(ctx context.Context) ([]Job, error) {
 	now := w.clock.Now()
 	list, err := w.next(ctx, now)
@@ -183,7 +186,8 @@ func (w *Worker) leaseDue(ctx context.Context) ([]Job, error) {
 	return taken, nil
 }
 
-// do runs one job. It stores the result also while the program stops.
+// do runs one job and stores the result. It stores the result even if ctx has ended because the
+// program stops.
 func (w *Worker) do(ctx context.Context, j Job) {
 	log := w.log.With("kind", j.Kind, "company", j.Company, "subject", j.Subject)
 	next, err := w.guarded(ctx, j, log)
@@ -197,13 +201,13 @@ func (w *Worker) do(ctx context.Context, j Job) {
 		err = again(after, w.db, j, next, "")
 	}
 	if err != nil {
-		// The lease ends, and the job runs again.
+		// The lease will expire, and then the job runs again.
 		log.Warn("a job's end was not stored", "error", err)
 	}
 }
 
-// guarded does the work and logs its error. A panic becomes an error, so that one bad job
-// does not end the worker.
+// guarded runs the job's work and logs its error. It turns a panic into an error, so that one bad
+// job does not end the worker.
 func (w *Worker) guarded(ctx context.Context, j Job, log *slog.Logger) (next time.Time, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -216,7 +220,8 @@ func (w *Worker) guarded(ctx context.Context, j Job, log *slog.Logger) (next tim
 	return w.Kinds[j.Kind](ctx, j)
 }
 
-// pause grows with each failed attempt: 1 s, 2 s, 4 s … up to 5 minutes.
+// pause returns the pause after a failed attempt. It doubles with each attempt: 1 s, 2 s, 4 s …
+// up to 5 minutes.
 func pause(attempts int64) time.Duration {
 	return min(time.Second<<min(max(attempts-1, 0), 10), 5*time.Minute)
 }

@@ -18,14 +18,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// office is a to-do list with a company and a clock that the test moves.
+// office is the fixture of these tests: a job list, a company, and a clock that the test moves.
 type office struct {
 	t       *testing.T
 	db      *db.DB
 	book    *ledger.Book
 	clock   *clock.Manual
 	company string
-	said    bytes.Buffer // the log; read it after the workers have ended
+	said    bytes.Buffer // the log; a test may read it only after the workers have ended
 	log     *slog.Logger
 }
 
@@ -41,7 +41,7 @@ func each(t *testing.T, f func(t *testing.T, o *office)) {
 	})
 }
 
-// want puts a job on the list with a unit of the ledger, as a business does.
+// want adds a job to the list in a ledger unit, as production code does.
 func (o *office) want(kind, subject string, at time.Time) {
 	o.t.Helper()
 	u := ledger.For(o.company)
@@ -51,7 +51,7 @@ func (o *office) want(kind, subject string, at time.Time) {
 	}
 }
 
-// line is a row of the list.
+// line is a row of the job list.
 type line struct {
 	kind, subject, trouble        string
 	runAt, lease, fence, attempts int64
@@ -71,20 +71,20 @@ func (o *office) list() []line {
 	return lines
 }
 
-// hand is a running worker.
+// hand is a handle to a running worker.
 type hand struct {
 	*job.Worker
-	dismiss func()        // it leases no more jobs
-	gone    chan struct{} // it has finished its jobs
+	dismiss func()        // stops the worker from leasing more jobs
+	gone    chan struct{} // closed when the worker has finished its jobs
 }
 
-// hire starts a worker of one kind, which stops at the end of the test.
+// hire starts a worker for one kind of job. The worker stops at the end of the test.
 func (o *office) hire(kind string, work job.Work) hand {
 	o.t.Helper()
 	return o.run(job.NewWorker(o.db, o.clock, o.log, job.Config{Kinds: map[string]job.Work{kind: work}}))
 }
 
-// run starts a worker and returns a handle.
+// run starts a worker and returns a handle to it.
 func (o *office) run(w *job.Worker) hand {
 	o.t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(o.t.Context()))
@@ -194,8 +194,8 @@ func TestAJobMayAskToRunAgain(t *testing.T) {
 	})
 }
 
-// A job that fails or panics is retried after 1 s, 2 s, 4 s …, and other jobs go on. The log
-// has each failure once.
+// A job that fails or panics is retried after 1 s, 2 s, 4 s …, and other jobs still run. Each
+// failure is logged only once.
 func TestAFailedJobIsTriedAgainAfterAPause(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		var runs atomic.Int64
@@ -235,7 +235,7 @@ func TestAFailedJobIsTriedAgainAfterAPause(t *testing.T) {
 	})
 }
 
-// A job of an unknown kind is left to a newer program.
+// A worker does not run a job of an unknown kind, which a newer version of the program may know.
 func TestUnknownKindsAreLeftAlone(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		w := o.hire("known", func(context.Context, job.Job) (time.Time, error) { return time.Time{}, nil })

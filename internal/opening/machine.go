@@ -17,7 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Machine opens the things of one kind.
+// Machine opens things of one kind, such as bank accounts or cards, at a provider.
 type Machine struct {
 	Book   *ledger.Book
 	Clock  clock.Clock
@@ -25,27 +25,27 @@ type Machine struct {
 	Cases  *operation.Service
 	Window time.Duration // the longest time that a call to the provider may take
 
-	Kind    string // for the log
-	Job     string // the kind of the job that follows an attempt
-	Unknown string // the log line while nobody knows the outcome
-	Gone    string // the refusal when the provider never had the thing
+	Kind    string // the name of this kind of thing in the log
+	Job     string // the kind of job that completes an open attempt
+	Unknown string // the log message for an unknown outcome
+	Gone    string // the refusal when the provider did not make the thing
 	TooOld  string // the detail of the case after 72 hours
-	// Find is the open attempt that a job follows; nil when the attempt is over.
+	// Find returns the open attempt that a job is about, or nil if the attempt has ended.
 	Find func(ctx context.Context, j job.Job) (Attempt, error)
 }
 
-// From is the row that an attempt takes up.
+// From is the existing row that an attempt starts from.
 type From struct {
-	Row   db.Record // as it was read; the zero Record for a new row
-	Asked bool      // an earlier call under the attempt's reference may have made the thing
+	Row   db.Record // the row as it was read; the zero Record if the attempt needs a new row
+	Asked bool      // whether an earlier call with the same reference may have made the thing
 }
 
-// Open has the provider make a thing, and writes the outcome. After an earlier call
-// without an answer, Open looks for the thing before it asks again. Also, which may
-// be nil, adds to the first unit.
+// Open asks the provider to make a thing, and writes the outcome. If an earlier call may have
+// made the thing, Open first looks for it. Parameter also, which may be nil, is a function that
+// adds changes to the first unit.
 //
-// The call goes on when the caller hangs up. ErrTaken comes back when somebody else
-// was faster.
+// The call continues if the caller disconnects. Open returns ErrTaken if another request or job
+// has changed the attempt meanwhile.
 func (m *Machine) Open(ctx context.Context, a Attempt, from From, key *idempotency.Key, also func(u *ledger.Unit) error) error {
 	if err := m.begin(ctx, a, from.Row, key, also); err != nil {
 		return err
@@ -71,9 +71,9 @@ func (m *Machine) Open(ctx context.Context, a Attempt, from From, key *idempoten
 		m.warn(a, said)
 	}
 	end := m.conclude(ctx, a, began, key, func(u *ledger.Unit, key *idempotency.Key) error {
-		key.Release(u) // the next request takes up the attempt and the key
+		key.Release(u) // the next request with this key continues the attempt
 		if err != nil && !from.Asked {
-			_ = a.Refuse(u, provider.Answer{Message: fault.Of(err).Message}) // nobody asked the provider
+			_ = a.Refuse(u, provider.Answer{Message: fault.Of(err).Message}) // an error of the call means that the provider was not asked
 		}
 		return nil
 	})
@@ -83,7 +83,7 @@ func (m *Machine) Open(ctx context.Context, a Attempt, from From, key *idempoten
 	return cmp.Or(end, err)
 }
 
-// begin writes an attempt, with the job that follows it.
+// begin commits the attempt's row together with the job that completes the attempt.
 func (m *Machine) begin(ctx context.Context, a Attempt, was db.Record, key *idempotency.Key, also func(u *ledger.Unit) error) error {
 	now, n, i := m.Clock.Now(), a.Name(), a.intent()
 	a.Touch(now)
@@ -110,7 +110,7 @@ func (m *Machine) begin(ctx context.Context, a Attempt, was db.Record, key *idem
 	return idempotency.Taken(err)
 }
 
-// call calls the provider with a deadline. A plug that panics leaves the outcome
+// call calls the provider with a deadline. If the provider's adapter panics, the outcome is
 // unknown.
 func (m *Machine) call(
 	ctx context.Context, a Attempt, limit time.Duration, call func(ctx context.Context) (provider.Answer, error),
@@ -127,13 +127,13 @@ func (m *Machine) call(
 	return call(ctx)
 }
 
-// warn logs that nobody knows the outcome.
+// warn logs that the outcome is unknown.
 func (m *Machine) warn(a Attempt, said provider.Answer) {
 	n := a.Name()
 	m.Log.Warn(m.Unknown, "company", n.Company, "reference", n.Reference, "code", said.Code)
 }
 
-// adopt makes a thing of the provider the company's.
+// adopt gives the company a thing that the provider has made.
 func (m *Machine) adopt(ctx context.Context, a Attempt, was db.Record, key *idempotency.Key) error {
 	err := a.Enter(ctx)
 	if fault.Is(err, fault.Refused) {
@@ -151,7 +151,7 @@ func (m *Machine) adopt(ctx context.Context, a Attempt, was db.Record, key *idem
 	})
 }
 
-// refuse ends an attempt because of a definite no.
+// refuse ends an attempt because the thing was definitely not made.
 func (m *Machine) refuse(ctx context.Context, a Attempt, was db.Record, no provider.Answer, key *idempotency.Key) error {
 	var why error
 	err := m.conclude(ctx, a, was, key, func(u *ledger.Unit, key *idempotency.Key) error {
@@ -162,11 +162,12 @@ func (m *Machine) refuse(ctx context.Context, a Attempt, was db.Record, no provi
 	return cmp.Or(err, why)
 }
 
-// tries limits how often a unit is made anew because another row of it has changed.
+// tries limits how often conclude rebuilds a unit because a different row of that unit has
+// changed.
 const tries = 10
 
-// conclude commits a change of an attempt, together with what add adds. An
-// Idempotency-Key that a retry has answered meanwhile keeps that answer.
+// conclude commits a change of an attempt, together with the changes that the function add makes.
+// If a retry has stored a response for the Idempotency-Key meanwhile, that response stays.
 func (m *Machine) conclude(
 	ctx context.Context, a Attempt, was db.Record, key *idempotency.Key, add func(u *ledger.Unit, key *idempotency.Key) error,
 ) (err error) {
@@ -184,7 +185,7 @@ func (m *Machine) conclude(
 			key = nil
 		case !ledger.Is(err, ledger.Moved):
 			return err
-		default: // somebody else may have ended the attempt, together with that row
+		default: // another request or job may have changed that row and ended the attempt
 			open, e := m.Find(ctx, job.Job{Company: n.Company, Kind: m.Job, Subject: n.Subject})
 			if e == nil && open == nil {
 				return ErrTaken
@@ -194,7 +195,8 @@ func (m *Machine) conclude(
 	return err
 }
 
-// replace adds the transition of an attempt's row, if the row is as it was.
+// replace adds the transition of an attempt's row to a unit. The ledger refuses the unit if the
+// row has changed since it was read.
 func replace(u *ledger.Unit, was, now db.Record) {
 	from, _ := was.Value(was.Table.State).(string)
 	m := u.Transition(now, from)

@@ -24,7 +24,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// row is an attempt of these tests, in the table of customers' accounts.
+// row is the row of an attempt. The tests use the table of customers' accounts.
 type row struct {
 	Company    string `db:"company_id,key"`
 	CustomerID string `db:"customer_id,key"`
@@ -41,7 +41,7 @@ type row struct {
 
 var rows = db.Declare[row]("customer_account")
 
-// attempt does what a test says.
+// attempt is a fake opening.Attempt. Each test sets its ask and adopt functions.
 type attempt struct {
 	row
 	ask   func() (provider.Answer, error)
@@ -82,7 +82,8 @@ func (a *attempt) Refuse(_ *ledger.Unit, no provider.Answer) error {
 
 func (a *attempt) Unanswered(provider.Answer) error { return errUnknown }
 
-// world is one company, with a machine and Idempotency-Keys.
+// world is the fixture of these tests: a company with a Machine and a service for
+// Idempotency-Keys.
 type world struct {
 	*opening.Machine
 	t       *testing.T
@@ -90,7 +91,7 @@ type world struct {
 	clock   *clock.Manual
 	keys    *idempotency.Service
 	company string
-	open    opening.Attempt // as the kind finds it; nil when it is over
+	open    opening.Attempt // what Find returns; nil for an attempt that has ended
 }
 
 func each(t *testing.T, f func(t *testing.T, w *world)) {
@@ -125,7 +126,7 @@ func (w *world) attempt(ask func() (provider.Answer, error)) *attempt {
 	return &attempt{row: row{Company: w.company, CustomerID: id.New(), State: "PENDING", Reference: id.New()}, ask: ask}
 }
 
-// key opens an Idempotency-Key. The answer is the stored one.
+// key opens an Idempotency-Key. It returns the key and its stored response, if there is one.
 func (w *world) key() (*idempotency.Key, *idempotency.Answer) {
 	w.t.Helper()
 	key, stored, err := w.keys.Open(w.t.Context(), w.company, "one", "print")
@@ -163,7 +164,7 @@ func TestAKeyKeepsTheAnswerOfARetry(t *testing.T) {
 	})
 }
 
-// A result of nil leaves the key to an answer that comes later.
+// If Adopt returns no result, the Idempotency-Key can get its response later.
 func TestAKeyWaitsForALaterAnswer(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		key, _ := w.key()
@@ -194,7 +195,8 @@ func TestAnAttemptThatSomebodyElseEnds(t *testing.T) {
 	})
 }
 
-// A unit whose other rows never fit is given up, and the attempt stays open.
+// If the ledger refuses the unit every time because of a different row, Open gives up and the
+// attempt stays open.
 func TestAUnitThatNeverFitsIsGivenUp(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		a := w.attempt(func() (provider.Answer, error) { return yes, nil })
@@ -210,14 +212,14 @@ func TestAUnitThatNeverFitsIsGivenUp(t *testing.T) {
 			t.Errorf("%v after %d tries", err, tries)
 		}
 		w.is(a, "PENDING")
-		a.CustomerID, a.State, w.open, tries = id.New(), "PENDING", nil, 0 // somebody else ends this one
+		a.CustomerID, a.State, w.open, tries = id.New(), "PENDING", nil, 0 // another request ends this attempt
 		if err := w.Open(t.Context(), a, opening.From{}, nil, nil); !errors.Is(err, opening.ErrTaken) || tries != 1 {
 			t.Errorf("%v after %d tries", err, tries)
 		}
 	})
 }
 
-// holder is a row of another table.
+// holder is a row of a different table.
 type holder struct {
 	Company    string `db:"company_id,key"`
 	CustomerID string `db:"customer_id,key"`
@@ -226,7 +228,8 @@ type holder struct {
 
 var holders = db.Declare[holder]("card_holder")
 
-// Without a call the attempt is over, and the key may ask again at once.
+// If the provider was not asked, the attempt ends, and the same Idempotency-Key may be used again
+// immediately.
 func TestAProviderThatIsNotAsked(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		errLimited := fault.New(fault.Limited, "too many guesses")

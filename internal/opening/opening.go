@@ -1,16 +1,16 @@
-// Package opening is the machine for things that a provider makes without moving
-// money: bank accounts, virtual accounts and cards.
+// Package opening has a provider make things without moving money: bank accounts, virtual
+// accounts and cards.
 //
-// Its order is that of an operation:
+// The steps are those of an operation:
 //
-//  1. A unit writes the attempt down, with a job that follows it.
+//  1. A unit writes the attempt, with the job that completes it.
 //  2. The provider is asked, outside any transaction, under our permanent reference.
-//  3. A unit writes the outcome. The row must be as it was read, so of two units one
-//     is accepted.
+//  3. A unit writes the outcome. The attempt's row must not have changed since it was
+//     read, so the ledger accepts only one of two concurrent units.
 //
-// While nobody knows the outcome, the attempt stays open. The next request looks for
-// the thing before it asks again, and the job looks too. A thing that the provider
-// does not have, often and long enough, was not made.
+// While the outcome is unknown, the attempt stays open. The job looks for the thing at the
+// provider. The next request also looks for the thing before it asks the provider again. If the
+// thing stays missing often and long enough, it counts as not made.
 package opening
 
 import (
@@ -24,66 +24,66 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// ErrTaken says that somebody else has taken an attempt up, or ended it.
+// ErrTaken means that another request or job has continued or ended the attempt.
 var ErrTaken = errors.New("opening: somebody else has changed the attempt")
 
-// Intent is the machine's part of an attempt's row. A row type embeds it.
+// Intent contains the columns of an attempt's row that Machine uses. A row type embeds Intent.
 type Intent struct {
-	CalledUntil time.Time `db:"called_until,changes"` // by then the last call that may have made the thing is over
-	Missing     int64     `db:"missing,changes"`      // looks since then that did not find the thing
+	CalledUntil time.Time `db:"called_until,changes"` // when the last call that may have made the thing ends at the latest
+	Missing     int64     `db:"missing,changes"`      // the number of looks since CalledUntil that did not find the thing
 }
 
 func (i *Intent) intent() *Intent { return i }
 
-var _ interface{ intent() *Intent } = &Intent{} // an attempt gets the method by embedding
+var _ interface{ intent() *Intent } = &Intent{} // an attempt gets the method intent by embedding Intent
 
-// search decides when to look for the thing again.
+// search returns the schedule by which the job looks for the thing.
 func (i *Intent) search() operation.Search {
 	return operation.Search{Since: i.CalledUntil, Missing: i.Missing}
 }
 
-// Name tells an attempt from others.
+// Name identifies an attempt.
 type Name struct {
 	Company   string
 	ID        string // the subject of an Idempotency-Key and of a case
-	Subject   string // of the job
-	Reference string // ours, at the provider
-	Provider  string // of the job; "" if the job counts for no provider
+	Subject   string // the subject of the job
+	Reference string // our reference at the provider
+	Provider  string // the provider whose worker limit applies to the job; "" for none
 }
 
-// Attempt is one thing that is being opened, as its kind knows it. An attempt embeds
-// an Intent.
+// Attempt is one thing that is being opened. Each kind of thing implements it, and embeds an
+// Intent.
 type Attempt interface {
 	Name() Name
-	// Record is the attempt's row as the attempt is now.
+	// Record returns the attempt's row in its current state.
 	Record() db.Record
-	// Touch sets the time of a change of the row.
+	// Touch sets the time at which the row was last changed.
 	Touch(now time.Time)
-	// Ask has the provider make the thing, and keeps what the provider shows of it.
-	// An error says that the provider was not asked.
+	// Ask asks the provider to make the thing, and stores the provider's data about the thing in
+	// the attempt. An error means that the provider was not asked.
 	Ask(ctx context.Context) (provider.Answer, error)
-	// Look looks for the thing that an earlier Ask may have made, and keeps it. The
-	// answer is Missing when the provider does not have the thing.
+	// Look looks for the thing that an earlier Ask may have made, and stores it in the attempt.
+	// The reply is Missing if the provider does not have the thing.
 	Look(ctx context.Context) (provider.Answer, error)
-	// Enter writes the owner of the thing into a directory, before anybody hears of
-	// the thing. A Refused fault says that another company owns the thing.
+	// Enter writes the owner of the thing into a directory, before the thing is shown to anyone.
+	// A Refused fault means that another company owns the thing.
 	Enter(ctx context.Context) error
-	// Adopt makes the thing the company's: the attempt gets its final state and the
-	// unit what goes with that. The result is for the Idempotency-Key; nil if the
-	// answer comes later. The machine calls Adopt again when another row of the unit
-	// has changed meanwhile.
+	// Adopt gives the thing to the company: it sets the attempt's final state, and adds the other
+	// rows to the unit. The result is the response to store for the Idempotency-Key, or nil if
+	// that response comes later. Machine calls Adopt again if a different row of the unit has
+	// changed meanwhile.
 	Adopt(ctx context.Context, u *ledger.Unit) (result any, err error)
-	// Refuse ends the attempt because of a definite no, and returns the answer for
+	// Refuse ends the attempt because the thing was definitely not made. It returns the error for
 	// the company.
 	Refuse(u *ledger.Unit, no provider.Answer) error
-	// Unanswered is the answer for the company while nobody knows the outcome.
+	// Unanswered returns the error for the company while the outcome is unknown.
 	Unanswered(said provider.Answer) error
 
 	intent() *Intent
 }
 
-// FindAccount looks for an account at a bank, and keeps the account. The bank is nil if
-// it is not configured any more.
+// FindAccount looks for an account at a bank, and stores the account in parameter into. Parameter
+// at is nil if the bank is no longer configured.
 func FindAccount(ctx context.Context, at provider.AccountOpener, reference string, into *provider.Account) provider.Answer {
 	if at == nil {
 		return provider.NotConfigured
@@ -91,8 +91,8 @@ func FindAccount(ctx context.Context, at provider.AccountOpener, reference strin
 	return KeepAccount(into, at.FindAccount(ctx, reference))
 }
 
-// KeepAccount keeps the account that a bank shows. A yes without an account number
-// leaves the outcome unknown.
+// KeepAccount stores the account of a bank's confirmed reply in parameter into, and returns the
+// reply. If a confirmed reply lacks an account number, the outcome becomes unknown.
 func KeepAccount(into *provider.Account, a provider.AccountAnswer) provider.Answer {
 	if a.Outcome == provider.Confirmed && a.Number == "" {
 		a.Outcome = provider.Unknown

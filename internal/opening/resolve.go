@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Resolve returns the work of the kind's job: one look for the thing. The job makes
-// nothing.
+// Resolve runs the job of an open attempt: it looks once for the thing at the provider. It never
+// asks the provider to make the thing.
 func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	a, err := m.Find(ctx, j)
 	if err != nil || a == nil {
@@ -26,7 +26,7 @@ func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 	}
 	err = m.Look(ctx, a)
 	if errors.Is(err, ErrTaken) {
-		return a.intent().search().Next(now), nil // a request has taken the attempt up meanwhile
+		return a.intent().search().Next(now), nil // a request has continued the attempt meanwhile
 	}
 	if err == nil {
 		a, err = m.Find(ctx, j)
@@ -40,9 +40,9 @@ func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 	return a.intent().search().Next(now), err
 }
 
-// Look looks once for a thing that may have been made. An attempt without its thing
-// stays open, until the thing has been missing often and long enough. The refusal is
-// for the company, and no fault here.
+// Look looks once for a thing that may have been made, and writes the outcome. While the thing is
+// missing, the attempt stays open. Once the thing has been missing often and long enough, Look
+// refuses the attempt. The refusal is meant for the company, so Look itself returns no error.
 func (m *Machine) Look(ctx context.Context, a Attempt) error {
 	was := a.Record()
 	said, err := m.call(ctx, a, m.Window, a.Look)

@@ -19,11 +19,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// BenchmarkCommit measures whole units (an operation, a transfer with its two entries, an
-// event and a job) by the number of companies and callers. Run it with
-// KOBO_TEST_DURABLE=1. Otherwise PostgreSQL does not wait for its disk.
+// BenchmarkCommit measures the commit of whole units, for several numbers of companies and
+// callers. Each unit has an operation, a transfer with its two entries, an event and a job. Run
+// it with KOBO_TEST_DURABLE=1. Otherwise PostgreSQL does not wait for its disk.
 //
-// The benchmark holds as much memory as a program that has just started. With less memory
+// The benchmark allocates as much memory as a program that has just started. With less memory,
 // Go's garbage collector would run every two hundred units and take most of the time.
 func BenchmarkCommit(b *testing.B) {
 	program := make([]byte, 20<<20)
@@ -63,7 +63,7 @@ func benchmarkCommit(b *testing.B, dialect db.Dialect, companies, callers int) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "units/s")
 }
 
-// parallel runs work b.N times by exactly this many callers.
+// parallel runs work b.N times in total, on exactly this many goroutines.
 func parallel(b *testing.B, callers int, work func()) {
 	var left atomic.Int64
 	left.Store(int64(b.N))

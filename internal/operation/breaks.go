@@ -8,47 +8,49 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// The reasons of breaks: differences between a bank's statement and our ledger. The
-// subject is the operation, or the bank's id of the line, so a break that is found every
-// day is one case.
+// These are the reasons of breaks, which are differences between a bank's statement and our
+// ledger. The subject of such a case is the operation, or the bank's ID of the statement line. So
+// a break that is found again every day has only one case.
 const (
-	// MissingCredit: the bank has a credit, and our ledger does not.
+	// MissingCredit means that the bank has a credit that our ledger lacks.
 	MissingCredit Reason = "MISSING_CREDIT"
-	// UnknownDebit: the bank has a debit, and no operation asked for it.
+	// UnknownDebit means that the bank has a debit that belongs to no operation.
 	UnknownDebit Reason = "UNKNOWN_DEBIT"
-	// DuplicateDebit: the bank took the money of one operation more than once.
+	// DuplicateDebit means that the bank took the money of one operation more than once.
 	DuplicateDebit Reason = "DUPLICATE_DEBIT"
-	// FailedReversal: only one side, ours or the bank's, has a reversal.
+	// FailedReversal means that either our ledger or the bank has a reversal, but not both.
 	FailedReversal Reason = "FAILED_REVERSAL"
-	// AmountDiffers: both sides have the line, with different amounts.
+	// AmountDiffers means that the bank and our ledger have the line with different amounts.
 	AmountDiffers Reason = "AMOUNT_DIFFERS"
-	// NotOnStatement: our ledger has the transfer, and the statement does not.
+	// NotOnStatement means that our ledger has a transfer that the statement lacks.
 	NotOnStatement Reason = "NOT_ON_STATEMENT"
-	// UnbookedCharge: the bank charged us for its own services, and our ledger does not have
-	// the charge. The subject is a bank's day, so the lines of a day are one case.
+	// UnbookedCharge means that the bank charged us for its own services, but our ledger lacks
+	// the charge. The subject is the bank and the day, so all such lines of one day share a case.
 	UnbookedCharge Reason = "UNBOOKED_CHARGE"
 )
 
-// breakReasons are the reasons of breaks.
+// breakReasons lists the reasons of breaks.
 var breakReasons = []Reason{
 	MissingCredit, UnknownDebit, DuplicateDebit, FailedReversal, AmountDiffers, NotOnStatement, UnbookedCharge,
 }
 
-// Reasons returns all reasons.
+// Reasons returns all reasons of cases, including the reasons of breaks.
 func Reasons() []Reason {
 	return append([]Reason{Unresolved, Contradiction, UnknownAccount, Unreadable}, breakReasons...)
 }
 
-// Raise opens a case for a break. C has the company, the subject, the reason, the detail,
-// the amount and the time of the break. Raise returns the present case, which may be
-// resolved. Judged is the time up to which the comparison has read our ledger.
+// Raise opens a case for a break, unless the latest case about the break is open or covers it.
+// The caller sets the company, subject, reason, detail, amount and time of the break in c.
+// Parameter judged is the time up to which the comparison has read our ledger. Raise returns the
+// current case, which may be resolved.
 func (s *Service) Raise(ctx context.Context, c Case, judged time.Time) (Case, error) {
 	return s.askAgain(ctx, c, ledger.For(c.Company), func(last Case) bool { return last.answers(c, judged) })
 }
 
-// answers reports whether a resolved case covers a break that is found now. A booked or
-// assigned amount is in the ledger, so a later difference is new, unless the comparison
-// was too early to see the booking. A dismissed amount covers a break that has not grown.
+// answers reports whether a resolved case covers a break that is found now. A booked or assigned
+// amount is in the ledger, so a later difference is new. It is not new if the comparison read the
+// ledger before the booking. A dismissed case covers the break as long as the amount has not
+// grown.
 func (c Case) answers(found Case, judged time.Time) bool {
 	if c.Outcome == Booked || c.Outcome == Assigned {
 		return !c.UpdatedAt.Before(judged)

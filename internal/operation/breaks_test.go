@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// raise has a comparison find a difference of this amount now.
+// raise raises a break of this amount, as if a comparison had just found it.
 func (p *plant) raise(amount money.Kobo) operation.Case {
 	p.t.Helper()
 	c, err := p.Raise(p.t.Context(), operation.Case{
@@ -21,7 +21,7 @@ func (p *plant) raise(amount money.Kobo) operation.Case {
 	return c
 }
 
-// A break is not raised again while its resolved case covers the difference.
+// A break opens a new case only if its resolved case does not cover the difference.
 func TestABreakIsRaisedAgainOnlyIfItHasGrown(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.Handle("breaks", operation.Kind{Cases: map[operation.Decision]operation.CaseHandler{
@@ -39,7 +39,7 @@ func TestABreakIsRaisedAgainOnlyIfItHasGrown(t *testing.T) {
 		if found, err := p.FindCase(t.Context(), first.ID); err != nil || found != first {
 			t.Errorf("stored %+v, %v, not %+v", found, err, first)
 		}
-		is(p.raise(9900), 0, operation.Open, 1400) // it is open, and says what it said
+		is(p.raise(9900), 0, operation.Open, 1400) // the open case stays unchanged
 		_, err := p.agree(first.ID, operation.Dismissed, "seen")
 		p.must(err)
 		is(p.raise(1400), 0, operation.Resolved, 1400)
@@ -48,7 +48,7 @@ func TestABreakIsRaisedAgainOnlyIfItHasGrown(t *testing.T) {
 		is(second, 1, operation.Open, 1500)
 		_, err = p.agree(second.ID, operation.Booked, "the price list")
 		p.must(err)
-		is(p.raise(1500), 1, operation.Resolved, 1500) // it may have been compared before it was booked
+		is(p.raise(1500), 1, operation.Resolved, 1500) // the comparison may have read the ledger before the booking
 		p.clock.Advance(31 * time.Minute)
 		third := p.raise(20)
 		is(third, 2, operation.Open, 20)
@@ -58,7 +58,8 @@ func TestABreakIsRaisedAgainOnlyIfItHasGrown(t *testing.T) {
 	})
 }
 
-// A resolved case without an amount covers every difference.
+// A resolved case without an amount covers every later difference with the same subject and
+// reason.
 func TestACaseWithoutAnAmountCoversAll(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		c := p.raise(0)

@@ -15,17 +15,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Reason is why an operator must look at a case.
+// Reason is the reason why operators must decide a case.
 type Reason string
 
-// The reasons.
+// The reasons of cases. The reasons of breaks are in breaks.go.
 const (
-	Unresolved    Reason = "UNRESOLVED"    // no outcome after 72 hours
-	Contradiction Reason = "CONTRADICTION" // a definite answer that differs from the outcome in the ledger
-	// UnknownAccount: a credit of a bank account that belongs to no company. The subject is
-	// the bank and its session: "safehaven/0902…".
+	Unresolved    Reason = "UNRESOLVED"    // there is no outcome after 72 hours
+	Contradiction Reason = "CONTRADICTION" // a definite reply differs from the outcome in the ledger
+	// UnknownAccount means that a credit went to a bank account that belongs to no company. The
+	// subject is the bank and the session ID: "safehaven/0902…".
 	UnknownAccount Reason = "UNKNOWN_ACCOUNT"
-	// Unreadable: a notification that cannot be processed. The subject is its id.
+	// Unreadable means that a notification cannot be processed. The subject is the notification's
+	// ID.
 	Unreadable Reason = "UNREADABLE_NOTIFICATION"
 )
 
@@ -40,49 +41,49 @@ const (
 
 // The outcomes of a finding.
 const (
-	FoundConfirmed = "confirmed" // the provider did it: the money goes to the provider's account
-	FoundRejected  = "rejected"  // the provider did not: the money goes back
-	Dismissed      = "dismissed" // no money moves
-	Assigned       = "assigned"  // a credit without an owner goes to a company
-	Booked         = "booked"    // the bank is right about a day's charges, and the ledger books them
+	FoundConfirmed = "confirmed" // the provider carried out the operation: the money goes to the provider's account
+	FoundRejected  = "rejected"  // the provider did not carry out the operation: the money goes back
+	Dismissed      = "dismissed" // the case is closed without a transfer
+	Assigned       = "assigned"  // a credit whose owner was unknown goes to a company
+	Booked         = "booked"    // the bank's charges of a day are correct, and the ledger books them
 )
 
-// Finding is an operator's decision about a case.
+// Finding is what an operator decides about a case.
 type Finding struct {
 	Outcome  string `db:"outcome,changes"`
-	Target   string `db:"target_company,changes"`    // assigned: the company that gets the money
-	TargetID int64  `db:"target_settlement,changes"` // assigned: the company's settlement account
+	Target   string `db:"target_company,changes"`    // the company that gets the money; only for Assigned
+	TargetID int64  `db:"target_settlement,changes"` // the settlement account of that company; only for Assigned
 }
 
-// Case is a question that an operator must decide.
+// Case is a question that two operators must decide.
 type Case struct {
 	Company    string     `db:"company_id,key"`
 	ID         string     `db:"id,key"`
-	Subject    string     `db:"subject"` // the operation's id, or what the reason says
+	Subject    string     `db:"subject"` // the operation's ID, or what the comment of the reason describes
 	Reason     Reason     `db:"reason"`
-	Turn       int64      `db:"turn"` // counts the cases of a subject and reason; 0 for the first
+	Turn       int64      `db:"turn"` // numbers the cases with the same subject and reason, from 0
 	Detail     string     `db:"detail"`
-	Amount     money.Kobo `db:"amount_kobo"` // the amount that the bank has and our ledger has not; else 0
+	Amount     money.Kobo `db:"amount_kobo"` // the amount that the bank has and our ledger lacks, or 0
 	State      CaseState  `db:"state,state"`
-	Finding               // proposed while open; final once resolved
-	Note       string     `db:"note,changes"`        // by the proposer
+	Finding               // a proposal while the case is open; final once it is resolved
+	Note       string     `db:"note,changes"`        // the proposer's note
 	ProposedBy string     `db:"proposed_by,changes"` // "" while there is no proposal
 	ProposedAt time.Time  `db:"proposed_at,changes"`
 	ResolvedBy string     `db:"resolved_by,changes"` // "" while open; never the proposer
-	HappenedAt time.Time  `db:"happened_at"`         // at the bank, by its statement; zero if unknown
+	HappenedAt time.Time  `db:"happened_at"`         // when it happened, according to the bank's statement; zero if unknown
 	CreatedAt  time.Time  `db:"created_at"`
 	UpdatedAt  time.Time  `db:"updated_at,changes"`
 }
 
-// OpenCase opens a case, once for each subject and reason. Detail is for operators and
-// contains no secret.
+// OpenCase opens a case. If a case with the same subject and reason exists, OpenCase changes
+// nothing. The detail is for operators and must not contain a secret.
 func (s *Service) OpenCase(ctx context.Context, company, subject string, reason Reason, detail string) error {
 	_, err := s.ask(ctx, Case{Company: company, Subject: subject, Reason: reason, Detail: detail}, ledger.For(company))
 	return err
 }
 
-// ask opens a case, or returns the existing one of the same subject, reason and turn. The
-// unit, which may be empty, is committed with the new case.
+// ask opens a case, or returns the existing case with the same subject, reason and turn. It
+// commits the new case together with the unit u, which may be empty.
 func (s *Service) ask(ctx context.Context, c Case, u ledger.Unit) (Case, error) {
 	now := s.clock.Now()
 	c.ID, c.State, c.CreatedAt, c.UpdatedAt = id.New(), Open, now, now
@@ -97,8 +98,9 @@ func (s *Service) ask(ctx context.Context, c Case, u ledger.Unit) (Case, error) 
 	return c, err
 }
 
-// askAgain opens a case after a resolved one, with the next turn. It returns the last case
-// if that is open, or if it covers the new one.
+// askAgain opens a new case, even if an earlier case with the same subject and reason is
+// resolved. The new case then has the next turn. If the last case is open or covers the new case,
+// askAgain returns the last case instead.
 func (s *Service) askAgain(ctx context.Context, c Case, u ledger.Unit, covers func(last Case) bool) (Case, error) {
 	last, err := s.lastCase(ctx, c.Company, c.Subject, c.Reason)
 	switch {
@@ -111,7 +113,8 @@ func (s *Service) askAgain(ctx context.Context, c Case, u ledger.Unit, covers fu
 	return s.ask(ctx, c, u)
 }
 
-// CaseFilter selects cases. An empty field selects all, except State, which is required.
+// CaseFilter selects cases. State is required; each other field may be empty to select every
+// value.
 type CaseFilter struct {
 	State   CaseState
 	Company string
@@ -119,24 +122,26 @@ type CaseFilter struct {
 	Subject string
 }
 
-// Audit makes a row of the audit log for an operator (operator.Operator.Note).
+// Audit returns a row of the audit log about an operator's action (operator.Operator.Note).
 type Audit func(company, action, subject string, details map[string]string, at time.Time) db.Record
 
-// CaseHandler checks a finding about a case without an operation, and returns the unit of
-// its effects, without the case's own row. If agreed is true, two operators agree and the
-// unit is committed next. Otherwise an operator proposes the finding, and the handler may
-// change nothing.
+// CaseHandler checks a finding about a case that has no operation, and returns a unit with the
+// finding's effects. The caller adds the case's row to the unit. If agreed is true, two operators
+// agree and the unit is committed next. Otherwise an operator only proposes the finding, and the
+// handler must not change anything.
 type CaseHandler func(ctx context.Context, c Case, f Finding, agreed bool) (ledger.Unit, error)
 
-// Decision is a finding's outcome, Assigned or Booked, for the cases of a reason.
+// Decision combines the reason of a case with an outcome that a handler carries out, Assigned or
+// Booked.
 type Decision struct {
 	Reason  Reason
 	Outcome string
 }
 
-// ResolveCase takes an operator's finding. Two operators must agree. The first operator
-// proposes, and nothing changes. When a second operator has the same finding, one unit
-// writes its effects and resolves the case. Another finding replaces the proposal.
+// ResolveCase records an operator's finding about a case. Two operators must agree. The first
+// finding is only a proposal, and moves no money. When a second operator submits the same
+// finding, one unit writes the finding's effects and resolves the case. A different finding
+// replaces the proposal.
 func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, note, by string, audit Audit) (Case, error) {
 	c, err := s.FindCase(ctx, caseID)
 	if err != nil {
@@ -177,20 +182,21 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 	return c, err
 }
 
-// agreed reports whether another operator has proposed the same finding.
+// agreed reports whether a different operator has proposed the same finding.
 func (s *Service) agreed(ctx context.Context, c Case, f Finding, by string) (bool, error) {
 	if c.ProposedBy == "" || c.Finding != f {
 		return false, nil
 	}
 	err := s.FourEyes(ctx, resolving, c.ProposedBy, by)
 	if fault.Is(err, fault.Refused) {
-		return false, nil // the same operator again, or the proposer is removed
+		return false, nil // the same operator submits the finding again, or the proposer is no longer an operator
 	}
 	return err == nil, err
 }
 
-// tooLate says why a finding came too late: another operator has resolved the case or
-// proposed another finding, the provider has answered, or the credit has arrived.
+// tooLate returns an error that explains why a finding came too late. Another operator has
+// resolved the case or proposed a different finding, the provider has replied, or the credit has
+// arrived.
 func tooLate(r *ledger.Refusal) error {
 	switch {
 	case r.Reason == ledger.Exists:
@@ -203,8 +209,9 @@ func tooLate(r *ledger.Refusal) error {
 	return errResolved
 }
 
-// ApproveCase has a second operator agree with the proposal that the operator has seen. If
-// another proposal has replaced it, nothing happens.
+// ApproveCase records that a second operator agrees with a proposal. Parameter seen is the
+// proposal that this operator has seen. If the current proposal differs, ApproveCase changes
+// nothing and returns an error.
 func (s *Service) ApproveCase(ctx context.Context, caseID string, seen Finding, by string, audit Audit) (Case, error) {
 	c, err := s.FindCase(ctx, caseID)
 	switch {
@@ -227,7 +234,7 @@ const resolving = "A case must be resolved"
 
 var errResolved = fault.New(fault.Refused, "The case is resolved already")
 
-// details returns a case's finding for the audit log.
+// details returns the fields of the audit log that describe a case's finding.
 func (c Case) details(note string) map[string]string {
 	d := map[string]string{"outcome": c.Outcome, "note": note}
 	if c.Target != "" {
@@ -239,7 +246,7 @@ func (c Case) details(note string) map[string]string {
 	return d
 }
 
-// finding returns the unit of a finding's effects.
+// finding checks an operator's finding, and returns the unit with the finding's effects.
 func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (ledger.Unit, error) {
 	if f.Outcome != Assigned && (f.Target != "" || f.TargetID != 0) {
 		return ledger.Unit{}, fault.New(fault.Refused, "A company and an account go with assigned only")
@@ -281,21 +288,21 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 	return s.outcomeUnit(ctx, o.concluded(answer, s.clock.Now()))
 }
 
-// mayReturn reports whether an operator may find that the money of a success came back. The
-// case then reverses the operation, as the provider's own answer would. So that answer,
-// if it comes later, returns nothing a second time.
+// mayReturn reports whether operators may decide that the money of a successful operation came
+// back. The decision then reverses the operation, as a reply of the provider would. So if the
+// provider reports the return later, the money is not returned a second time.
 func (s *Service) mayReturn(c Case, o Operation) bool {
 	asked := c.Reason == Contradiction || c.Reason == FailedReversal || c.Reason == NotOnStatement
 	return asked && o.State == Success && s.kinds[o.Kind].Returns
 }
 
-// Person returns the person behind an operator's name. An operator with a key who also runs
-// commands on the machine, as local:<name>, is one person.
+// Person returns an operator's name without the prefix "local:". An operator who uses a key and
+// also runs commands on the machine, as local:<name>, counts as one person.
 func Person(by string) string { return strings.TrimPrefix(by, "local:") }
 
-// FourEyes is nil if one operator may approve the proposal of another: they are two
-// persons, and the first is still an operator. The refusal begins with what: "A case must
-// be resolved".
+// FourEyes returns an error unless the operator second may approve a proposal of the operator
+// first. The two must be different persons, and first must still be an operator. Parameter what
+// is the beginning of the error message, such as "A case must be resolved".
 func (s *Service) FourEyes(ctx context.Context, what, first, second string) error {
 	if Person(first) == Person(second) {
 		return fault.New(fault.Refused, what+" by a second operator")

@@ -16,7 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// A late contradiction moves no money by itself.
+// A reply that contradicts the known outcome opens a case, and moves no money.
 func TestAContradictionOpensACaseAndMovesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, later provider.Answer
@@ -28,7 +28,7 @@ func TestAContradictionOpensACaseAndMovesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, p *plant) {
 				o := p.run(p.begin(), c.first)
-				for range 2 { // once, however often it is said
+				for range 2 { // only one case, however often the reply arrives
 					after, err := p.Notified(t.Context(), o.Company, o.ID, c.later)
 					if p.must(err); after.State != c.state {
 						t.Errorf("after the contradiction: %+v", after)
@@ -39,7 +39,8 @@ func TestAContradictionOpensACaseAndMovesNothing(t *testing.T) {
 				if len(cases) != 1 || cases[0].Reason != operation.Contradiction || cases[0].Subject != o.ID || cases[0].Company != p.company {
 					t.Fatalf("cases: %+v", cases)
 				}
-				// The same answer again, or no answer, is no contradiction.
+				// A repeated reply, or a reply without an outcome, does not count as a
+				// contradiction.
 				for _, a := range []provider.Answer{c.first, silence, missing} {
 					_, err := p.Notified(t.Context(), o.Company, o.ID, a)
 					p.must(err)
@@ -62,7 +63,7 @@ func TestAContradictionOpensACaseAndMovesNothing(t *testing.T) {
 	}
 }
 
-// stuck returns an operation that the resolver gave up after 72 hours, with its case.
+// stuck returns an operation whose outcome is still unknown after 72 hours, and its case.
 func (p *plant) stuck() (operation.Operation, operation.Case) {
 	p.t.Helper()
 	p.says(silence)
@@ -77,7 +78,7 @@ func (p *plant) stuck() (operation.Operation, operation.Case) {
 	return o, cases[0]
 }
 
-// resolve is one operator's finding. The row of the audit log is an event here.
+// resolve submits one operator's finding. These tests use an event as the row of the audit log.
 func (p *plant) resolve(caseID, outcome, note, by string) (operation.Case, error) {
 	return p.ResolveCase(p.t.Context(), caseID, operation.Finding{Outcome: outcome}, note, by, audit)
 }
@@ -86,7 +87,7 @@ func audit(company, action, _ string, details map[string]string, _ time.Time) db
 	return event.New(company, action, details)
 }
 
-// agree has two operators send the same finding.
+// agree submits the same finding for two operators.
 func (p *plant) agree(caseID, outcome, note string) (operation.Case, error) {
 	p.t.Helper()
 	proposed, err := p.resolve(caseID, outcome, note, "ada")
@@ -111,7 +112,7 @@ func TestAFindingMovesTheMoneyOnce(t *testing.T) {
 				}
 				refuse(c.ID, outcome, " ", fault.Refused)
 				refuse(c.ID, "perhaps", "a note", fault.Refused)
-				refuse(c.ID, operation.Dismissed, "a note", fault.Refused) // it must have an end
+				refuse(c.ID, operation.Dismissed, "a note", fault.Refused) // a pending operation must be confirmed or rejected
 				refuse(id.New(), outcome, "a note", fault.Missing)
 				p.stands(o, operation.Pending)
 				closed, err := p.agree(c.ID, outcome, " asked the bank ")
@@ -132,10 +133,12 @@ func TestAFindingMovesTheMoneyOnce(t *testing.T) {
 	}
 }
 
-// confirmedBySight is the proposal that the second operator has seen.
+// confirmedBySight is the finding "confirmed", which ApproveCase compares with the current
+// proposal.
 var confirmedBySight = operation.Finding{Outcome: operation.FoundConfirmed}
 
-// One operator alone moves no money. Two operators with different findings move none either.
+// A case is resolved only when two different operators have the same finding. Until then no money
+// moves.
 func TestTwoOperatorsResolveACase(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o, c := p.stuck()
@@ -154,7 +157,7 @@ func TestTwoOperatorsResolveACase(t *testing.T) {
 		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "ada", audit); !fault.Is(err, fault.Refused) {
 			t.Errorf("ada approves herself: %v", err)
 		}
-		// The proposal is another one than bob has seen.
+		// The current proposal differs from the proposal that bob has seen.
 		_, err := p.ApproveCase(t.Context(), c.ID, operation.Finding{Outcome: operation.FoundRejected}, "bob", audit)
 		if !fault.Is(err, fault.Refused) {
 			t.Errorf("approved unseen: %v", err)
@@ -168,7 +171,7 @@ func TestTwoOperatorsResolveACase(t *testing.T) {
 		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "bob", audit); !fault.Is(err, fault.Refused) {
 			t.Errorf("approved twice: %v", err)
 		}
-		// The history has each answer of an operation that was not settled at once.
+		// The history stores every reply about an operation whose first reply was not definite.
 		n, err := db.One(t.Context(), p.db, db.Value[int64],
 			`SELECT count(*) FROM operation_answer WHERE company_id = $1 AND operation_id = $2`, p.company, o.ID)
 		if p.must(err); n < 70 {
@@ -181,8 +184,8 @@ func TestTwoOperatorsResolveACase(t *testing.T) {
 	})
 }
 
-// The proposal of a removed operator does not count: the next operator with the same
-// finding is the first of two.
+// The proposal of a removed operator does not count. The next operator with the same finding
+// becomes the proposer.
 func TestARemovedOperatorsProposalDoesNotCount(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o, c := p.stuck()
@@ -203,14 +206,14 @@ func TestARemovedOperatorsProposalDoesNotCount(t *testing.T) {
 	})
 }
 
-// No finding is approved while the list of operators cannot be read.
+// If the list of operators cannot be read, a second operator cannot approve a proposal.
 func TestNothingIsApprovedWithoutTheListOfOperators(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		away := errors.New("away")
 		p.away = away
 		o, c := p.stuck()
 		if _, err := p.resolve(c.ID, operation.FoundConfirmed, "a note", "ada"); err != nil {
-			t.Fatal(err) // the first proposal needs no list
+			t.Fatal(err) // a first proposal does not read the list of operators
 		}
 		for _, say := range []func() error{
 			func() error { _, err := p.resolve(c.ID, operation.FoundConfirmed, "a note", "bob"); return err },
@@ -227,7 +230,8 @@ func TestNothingIsApprovedWithoutTheListOfOperators(t *testing.T) {
 	})
 }
 
-// An operator with a key who also runs commands is one person.
+// An operator who uses a key and also runs commands counts as one person. Such an operator cannot
+// approve their own proposal.
 func TestAnOperatorWithTwoNamesIsOnePerson(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o, c := p.stuck()
@@ -247,8 +251,8 @@ func TestAnOperatorWithTwoNamesIsOnePerson(t *testing.T) {
 	})
 }
 
-// The second operator agrees while the first one replaces the proposal by another outcome
-// or another company. The two do not agree, and no money moves.
+// If the first operator replaces a proposal while the second operator approves it, the approval
+// is refused and no money moves.
 func TestAReplacedProposalIsNotApproved(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o, c := p.stuck()
@@ -270,8 +274,8 @@ func TestAReplacedProposalIsNotApproved(t *testing.T) {
 	})
 }
 
-// A finding and the provider's late answer come at the same time. One of them moves the
-// money, once.
+// If a finding and the provider's late reply arrive at the same time, only one of the two moves
+// the money.
 func TestAFindingRacesWithTheProvidersAnswer(t *testing.T) {
 	for range 4 {
 		each(t, func(t *testing.T, p *plant) {
@@ -290,7 +294,7 @@ func TestAFindingRacesWithTheProvidersAnswer(t *testing.T) {
 			switch {
 			case len(left) != 1:
 				t.Fatalf("open: %+v", left)
-			case found == nil: // and the answer contradicts it
+			case found == nil: // the finding came first, so the reply contradicts it
 				p.stands(o, operation.Failed)
 				if now.State != operation.Resolved || left[0].Reason != operation.Contradiction {
 					t.Errorf("the finding came first: %+v, %+v", now, left)

@@ -10,11 +10,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// charging returns a confirmed answer with a charge.
+// charging returns a confirmed reply with a charge.
 func charging(k money.Kobo) provider.Answer { a := confirmed; a.Charge = k; return a }
 
-// charged fails unless the ledger has this sum of charges, and this number of charge
-// transfers of the operation.
+// charged fails the test unless the ledger has this total of charges, and the operation has this
+// number of charge transfers.
 func (p *plant) charged(o operation.Operation, want money.Kobo, transfers int64) {
 	p.t.Helper()
 	k, err := p.book.Balance(p.t.Context(), p.company, "charge/test")
@@ -27,8 +27,8 @@ func (p *plant) charged(o operation.Operation, want money.Kobo, transfers int64)
 	}
 }
 
-// The provider's charge is booked in the commit of the outcome, for a success only. The
-// company pays none of it.
+// The provider's charge is booked in the same commit as the outcome, and only for a success. The
+// company does not pay the charge.
 func TestAChargeIsBookedWithTheOutcome(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
@@ -57,8 +57,8 @@ func TestAChargeIsBookedWithTheOutcome(t *testing.T) {
 	})
 }
 
-// A charge that is named after the success is booked once. A different charge that is named
-// later is not booked.
+// If the charge of a success is named only in later replies, it is booked only once. A different
+// charge in a further reply is not booked.
 func TestAChargeThatIsNamedLaterIsBookedOnce(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
@@ -93,7 +93,7 @@ func TestAChargeThatIsNamedLaterIsBookedOnce(t *testing.T) {
 	})
 }
 
-// A reversal returns the amount and not the charge.
+// A reversal returns the amount to the company, but the provider's charge stays booked.
 func TestAReversalKeepsTheCharge(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()

@@ -14,8 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// The amount to leave stays in the settlement account, fee included. No more money leaves
-// clearing than came in.
+// An operation is refused if its amount and fee would leave less than the required balance in the
+// settlement account. The clearing account never pays out more money than it received.
 func TestAnOperationLeavesTheRequiredBalance(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		whole := p.Start(operation.Operation{
@@ -35,8 +35,8 @@ func TestAnOperationLeavesTheRequiredBalance(t *testing.T) {
 	})
 }
 
-// A call that begins late ends at the same time as one that begins at once, since the
-// resolver may ask from then on.
+// A call ends when the operation's window ends, even if the call began late. From then on the
+// resolver may ask for the outcome.
 func TestACallEndsWithItsWindow(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
@@ -52,7 +52,7 @@ func TestACallEndsWithItsWindow(t *testing.T) {
 	})
 }
 
-// A call that ended early without an answer is requeried early.
+// If the first call ends early without an outcome, the first requery is also due earlier.
 func TestAnEarlyEndOfTheCallBringsTheRequeryForward(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
@@ -66,7 +66,7 @@ func TestAnEarlyEndOfTheCallBringsTheRequeryForward(t *testing.T) {
 	})
 }
 
-// A success is reversed once. A FAILED operation has its refund and is not reversed.
+// A success is reversed only once. A FAILED operation is already refunded, so it is not reversed.
 func TestOnlyASuccessIsReversedAndOnce(t *testing.T) {
 	back := provider.Answer{Outcome: provider.Rejected, Code: "reversed", Reversed: true}
 	for name, c := range map[string]struct {

@@ -1,18 +1,18 @@
 // Package operation moves money through a provider: it writes an intent, calls the
 // provider, and asks for the outcome until the outcome is known.
 //
-// The order never changes (completion.md §3):
+// Each operation goes through these steps in this order (completion.md §3):
 //
 //  1. One unit inserts the operation, transfers the money from the settlement account to
 //     the clearing account, and adds the resolver's job.
 //  2. The provider is called outside any transaction. The operation's id is our permanent
 //     reference.
-//  3. One guarded unit writes the outcome. Confirmed transfers the money to the provider's
-//     account, and a fee to the fee account. Rejected transfers the money back. Unknown
-//     transfers nothing.
+//  3. One guarded unit writes the outcome. If the outcome is confirmed, it transfers the
+//     amount to the provider's account, and a fee to the fee account. If the outcome is
+//     rejected, it transfers the money back. If the outcome is unknown, no money moves.
 //
-// A crash at any point leaves a PENDING operation, its money in clearing, and a job that
-// asks again.
+// If the program crashes after step 1, the operation stays PENDING and its money stays in the
+// clearing account. The job then asks for the outcome.
 package operation
 
 import (
@@ -25,7 +25,8 @@ import (
 // State is the state of an operation.
 type State string
 
-// The states. The unit that sets Failed also returns the money.
+// The states of an operation. The unit that sets Failed also returns the money to the settlement
+// account.
 const (
 	Pending  State = "PENDING"
 	Success  State = "SUCCESS"
@@ -33,11 +34,11 @@ const (
 	Reversed State = "REVERSED"
 )
 
-// Operation is one intent to move money, and its outcome.
+// Operation is one intended payment through a provider, and its outcome.
 type Operation struct {
 	Company        string     `db:"company_id,key"`
 	ID             string     `db:"id,key"`          // our permanent reference at the provider
-	Kind           string     `db:"kind"`            // the business, such as vtu
+	Kind           string     `db:"kind"`            // the kind of operation, such as vtu
 	IdempotencyKey string     `db:"idempotency_key"` // from the request's body; "" for none
 	State          State      `db:"state,state"`
 	Provider       string     `db:"provider"` // the provider of all calls of this operation
@@ -45,24 +46,24 @@ type Operation struct {
 	Amount         money.Kobo `db:"amount_kobo"`
 	Fee            money.Kobo `db:"fee_kobo"`
 
-	CalledUntil time.Time `db:"called_until,changes"` // the latest end of the first call
-	Polls       int64     `db:"polls,changes"`        // the number of requeries, with rechecks
-	Missing     int64     `db:"missing,changes"`      // the number of latest requeries that said "no such reference"
-	AskedAt     time.Time `db:"asked_at,changes"`     // the last requery; zero before the first
-	NextAt      time.Time `db:"next_at,changes"`      // the next requery, or the recheck of a FAILED operation; zero for none
+	CalledUntil time.Time `db:"called_until,changes"` // the time by which the first call has ended
+	Polls       int64     `db:"polls,changes"`        // the number of requeries, including rechecks
+	Missing     int64     `db:"missing,changes"`      // how many of the latest requeries in a row got "no such reference"
+	AskedAt     time.Time `db:"asked_at,changes"`     // the time of the last requery; zero before the first requery
+	NextAt      time.Time `db:"next_at,changes"`      // the time of the next requery, or of the recheck of a FAILED operation; zero for none
 
-	Outcome           string    `db:"outcome,changes"` // of the last answer: confirmed, rejected, unknown; "" before any
-	Code              string    `db:"code,changes"`    // of the last answer
-	Message           string    `db:"message,changes"` // of the last answer, or an earlier one
+	Outcome           string    `db:"outcome,changes"` // the outcome in the last reply: confirmed, rejected or unknown; "" before the first reply
+	Code              string    `db:"code,changes"`    // the code of the last reply
+	Message           string    `db:"message,changes"` // the message of the last reply that had one
 	ProviderReference string    `db:"provider_reference,changes"`
-	Token             string    `db:"token,changes"` // from the provider for the customer, such as a prepaid meter's
+	Token             string    `db:"token,changes"` // from the provider for the customer, such as the token of a prepaid meter
 	CreatedAt         time.Time `db:"created_at"`
 	UpdatedAt         time.Time `db:"updated_at,changes"`
 
-	// Charge is the provider's charge to us in the present answer. The ledger stores it, and
-	// the row does not.
+	// Charge is the provider's charge to us according to the current reply. The charge is stored
+	// in the ledger and not in the operation's row.
 	Charge money.Kobo
-	// Returned is true if the present answer says that the money came back.
+	// Returned is true if, according to the current reply, the money came back.
 	Returned bool
 }
 
@@ -76,43 +77,44 @@ func (o Operation) Refunded() bool { return o.State == Failed || o.State == Reve
 
 // Route names the ledger accounts of an operation's money.
 type Route struct {
-	Settlement string // pays
-	Clearing   string // has the money until the outcome
-	Provider   string // gets the money of a success
-	Fee        string // gets the fee of a success; may be "" for a kind without fees
-	Charge     string // pays the provider's charges to us; "" if they are not booked
+	Settlement string // the account that pays
+	Clearing   string // the account that holds the money until the outcome
+	Provider   string // the account that gets the amount of a success
+	Fee        string // the account that gets the fee of a success; "" for a kind without fees
+	Charge     string // the account for the provider's charges to us; "" if charges are not booked
 }
 
 // ResolveJob is the kind of job that asks for the outcome of an operation.
 const ResolveJob = "operation.resolve"
 
-// ages is the schedule of the resolver: the time of each requery after the end of the
-// first call. The last age is followed by one requery an hour until tooOld. Then an
-// operator decides.
+// ages is the schedule of the resolver: the time of each requery after the end of the first call.
+// After the last age, there is one requery an hour until tooOld. Then operators decide.
 var ages = []time.Duration{
 	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour,
 }
 
 const (
 	tooOld = 72 * time.Hour
-	// "No such reference" counts as rejected only after this time and this many requeries.
+	// The reply "no such reference" counts as rejected only after graceAge and gracePolls
+	// requeries.
 	graceAge   = 15 * time.Minute
 	gracePolls = 3
 )
 
-// nextPoll returns the time of the requery after one at now. Requeries that were missed, while
-// the program was down or the clock jumped, are due at once, and each one counts.
+// nextPoll returns the time of the next requery after a requery at now. Requeries may be missed
+// while the program is down or when the clock jumps. They are due immediately, and each of them
+// counts.
 //
-// A reference that the provider does not know is also asked for at the end of the grace
-// period. The next scheduled requery is at thirty minutes, and the money must not wait for
-// that.
+// If the provider does not know the reference, there is an extra requery at the end of the grace
+// period. The next scheduled requery is only at thirty minutes, and the refund must not wait that
+// long.
 func (o Operation) nextPoll(now time.Time) time.Time {
 	next := o.pollAt(o.Polls)
 	if !next.After(now) {
 		return next
 	}
 	for n := o.Polls - 1; n >= 0 && o.pollAt(n).After(now); n-- {
-		next = o.pollAt(n) // a requery before its time replaces none
+		next = o.pollAt(n) // an extra requery does not replace a scheduled requery
 	}
 	if end := o.CreatedAt.Add(graceAge); o.Missing >= gracePolls-1 && end.After(now) && end.Before(next) {
 		return end
@@ -120,7 +122,7 @@ func (o Operation) nextPoll(now time.Time) time.Time {
 	return next
 }
 
-// pollAt returns the time of the requery after n others.
+// pollAt returns the scheduled time of the requery that follows n requeries.
 func (o Operation) pollAt(n int64) time.Time {
 	if n < int64(len(ages)) {
 		return o.CalledUntil.Add(ages[n])
@@ -128,12 +130,13 @@ func (o Operation) pollAt(n int64) time.Time {
 	return o.CalledUntil.Add(ages[len(ages)-1] + time.Duration(n+1-int64(len(ages)))*time.Hour)
 }
 
-// gone reports whether "no such reference" counts as rejected.
+// gone reports whether the reply "no such reference" counts as rejected by now.
 func (o Operation) gone(now time.Time) bool {
 	return o.Missing >= gracePolls && !now.Before(o.CreatedAt.Add(graceAge))
 }
 
-// answered returns the operation with an answer, in its present state.
+// answered returns the operation with a provider's reply written into it. The state does not
+// change.
 func (o Operation) answered(a provider.Answer, now time.Time) Operation {
 	o.Outcome, o.Code = a.Outcome.String(), a.Code
 	if a.Message != "" {
@@ -149,8 +152,8 @@ func (o Operation) answered(a provider.Answer, now time.Time) Operation {
 	return o
 }
 
-// concluded returns the operation after a definite answer. Earlier messages, such as "did not
-// answer in time", are not about the outcome.
+// concluded returns the operation with a definite reply, and sets its final state. It drops an
+// earlier message, such as "did not answer in time", which is not about the outcome.
 func (o Operation) concluded(a provider.Answer, now time.Time) Operation {
 	o = o.answered(a, now)
 	o.Message = a.Message

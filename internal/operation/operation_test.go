@@ -72,7 +72,7 @@ func TestTheOutcomeMovesTheMoneyInItsOwnCommit(t *testing.T) {
 	}
 }
 
-// A program that was frozen between the first commit and the call makes no call: the
+// A program that was frozen between the first commit and the call must not make the call. The
 // resolver may have returned the money meanwhile.
 func TestNoCallIsMadeAfterItsWindow(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
@@ -89,8 +89,8 @@ func TestNoCallIsMadeAfterItsWindow(t *testing.T) {
 	})
 }
 
-// A panic of a provider's code is an unknown outcome. The call continues when the caller
-// hangs up.
+// If a provider's adapter panics, the outcome is unknown. The call continues after its caller has
+// disconnected.
 func TestAPanicOfAProviderIsUnknown(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		ctx, hangUp := context.WithCancel(t.Context())
@@ -111,7 +111,7 @@ func TestAPanicOfAProviderIsUnknown(t *testing.T) {
 	})
 }
 
-// Several concurrent writers of one outcome write it once.
+// If several goroutines write the same outcome concurrently, it is written only once.
 func TestConcurrentWritersWriteOneOutcome(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.unknown()
@@ -132,8 +132,8 @@ func TestConcurrentWritersWriteOneOutcome(t *testing.T) {
 	})
 }
 
-// A retry may have written the extra effects of the request. The outcome is written all the
-// same.
+// The ledger may refuse the extra effects of a request, for example because a retry has written
+// them. The outcome is still written.
 func TestAnOutcomeIsWrittenWithoutTheRequestsEffects(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
@@ -148,7 +148,8 @@ func TestAnOutcomeIsWrittenWithoutTheRequestsEffects(t *testing.T) {
 	})
 }
 
-// guarded is any table with states, here that of the cases.
+// guarded is a table with a state column, for a transition that the ledger refuses. It is the
+// table of cases.
 var guarded = db.Declare[guardedRow]("operation_case")
 
 type guardedRow struct {
@@ -157,8 +158,8 @@ type guardedRow struct {
 	State   string `db:"state,state"`
 }
 
-// A notification may be faster than the answer of the call. The extra effects of the request
-// are written all the same.
+// If a notification writes the outcome before the call returns, the extra effects of the request
+// are still written.
 func TestARequestAddsItsEffectsToAnOutcomeWrittenByAnother(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()

@@ -26,8 +26,8 @@ const (
 	fee     = 50
 )
 
-// plant is a service with one kind, a company with money, a provider whose answers the test
-// sets, and a clock that the test moves.
+// plant is the fixture of these tests. It has a service with one kind of operation, and a company
+// with money. The test sets the provider's replies and moves the clock.
 type plant struct {
 	*operation.Service
 	t       *testing.T
@@ -36,9 +36,9 @@ type plant struct {
 	clock   *clock.Manual
 	company string
 	asked   int                                       // how often the provider was asked
-	answer  func(operation.Operation) provider.Answer // to the next poll
-	removed map[string]bool                           // the removed operators
-	away    error                                     // of the list of operators
+	answer  func(operation.Operation) provider.Answer // the provider's reply to a requery
+	removed map[string]bool                           // the names of operators who were removed
+	away    error                                     // the error of reading the list of operators
 }
 
 func each(t *testing.T, f func(t *testing.T, p *plant)) {
@@ -75,7 +75,7 @@ func (p *plant) must(err error) {
 	}
 }
 
-// begin writes an operation: step one.
+// begin commits a new operation (step one) and returns it.
 func (p *plant) begin() operation.Operation {
 	p.t.Helper()
 	o := p.Start(operation.Operation{
@@ -85,7 +85,7 @@ func (p *plant) begin() operation.Operation {
 	return o
 }
 
-// run makes the first call, with this answer.
+// run makes the first call, to which the provider gives the reply a.
 func (p *plant) run(o operation.Operation, a provider.Answer) operation.Operation {
 	p.t.Helper()
 	after, err := p.Run(p.t.Context(), o, func(context.Context) provider.Answer { return a }, nil)
@@ -93,13 +93,13 @@ func (p *plant) run(o operation.Operation, a provider.Answer) operation.Operatio
 	return after
 }
 
-// unknown returns an operation whose first call had no answer.
+// unknown returns an operation whose first call got no reply.
 func (p *plant) unknown() operation.Operation {
 	p.t.Helper()
 	return p.run(p.begin(), provider.Answer{Code: provider.CodeTimeout})
 }
 
-// says sets the provider's answer to all requeries.
+// says sets the provider's reply to all requeries.
 func (p *plant) says(a provider.Answer) {
 	p.answer = func(operation.Operation) provider.Answer { return a }
 }
@@ -112,8 +112,8 @@ func (p *plant) poll(o operation.Operation) time.Time {
 	return next
 }
 
-// stands fails unless the operation has this state, and its money is in the matching
-// account.
+// stands fails the test unless the operation has this state, and its money is in the account for
+// that state.
 func (p *plant) stands(o operation.Operation, want operation.State) operation.Operation {
 	p.t.Helper()
 	now, err := p.Find(p.t.Context(), o.Company, o.ID)

@@ -6,8 +6,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// Preview is the expected effect of an operation: the answer to a dry run. M decides
-// how JSON shows the amounts.
+// Preview is the expected effect of an operation, which is the response to a dry run. Type
+// parameter M determines how JSON shows the amounts.
 type Preview[M money.Kobo | money.Text] struct {
 	DryRun       bool      `json:"dryRun"` // always true
 	WouldSucceed bool      `json:"wouldSucceed"`
@@ -15,11 +15,12 @@ type Preview[M money.Kobo | money.Text] struct {
 	Amount       M         `json:"amount"`
 	Fee          M         `json:"fee"`
 	Total        M         `json:"total"`
-	Balance      M         `json:"balance"`      // of the settlement account, now
+	Balance      M         `json:"balance"`      // the current balance of the settlement account
 	BalanceAfter M         `json:"balanceAfter"` // equal to Balance after a refusal
 }
 
-// NewPreview returns the preview of an operation. Why is the reason for a refusal, or nil.
+// NewPreview returns the preview of an operation. Parameter why is the reason for a refusal, or
+// nil.
 func NewPreview[M money.Kobo | money.Text](o Operation, balance money.Kobo, why error) Preview[M] {
 	total := M(o.Amount + o.Fee)
 	p := Preview[M]{

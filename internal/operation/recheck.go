@@ -9,20 +9,20 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// RecheckJob is the kind of job that asks again about an operation that FAILED since its
-// provider had no record of it.
+// RecheckJob is the kind of job that rechecks an operation which FAILED because its provider had
+// no record of it.
 const RecheckJob = "operation.recheck"
 
-// A provider may carry out a request late, after "no such reference". So it is asked again
-// at these times after the failure, and the last answer counts.
+// After the reply "no such reference", a provider may still carry out the request late. So the
+// provider is asked again at these times after the failure.
 const (
 	firstRecheck = time.Hour
 	lastRecheck  = 24 * time.Hour
 )
 
-// Recheck does the work of a RecheckJob: it asks once more and writes the answer. A confirmed
-// answer opens a case and moves no money. After an unknown answer Recheck asks again on
-// the resolver's schedule, and after 72 hours an operator decides.
+// Recheck runs a RecheckJob: it asks the provider once more and writes the reply. A confirmed
+// reply opens a case and moves no money. After a reply without an outcome, Recheck runs again on
+// the resolver's schedule. After 72 hours it opens a case, and operators decide.
 func (s *Service) Recheck(ctx context.Context, j job.Job) (next time.Time, err error) {
 	o, err := s.Find(ctx, j.Company, j.Subject)
 	if err != nil {
@@ -40,19 +40,19 @@ func (s *Service) Recheck(ctx context.Context, j job.Job) (next time.Time, err e
 	after.Polls++
 	after.AskedAt = now
 	after.NextAt = o.recheckAfter(answer, now)
-	// The case comes first: if the program stops here, the job asks again and finds the
-	// case.
+	// The case must be opened before the row is written. If the program stops in between, the job
+	// asks the provider again and finds the open case.
 	if err := s.doubt(ctx, o, after.NextAt, answer); err != nil {
 		return time.Time{}, err
 	}
 	err = s.book.Commit(ctx, after.rechecked(o, answer))
 	if ledger.Is(err, ledger.Moved) {
-		return now, nil // another worker was faster: read its row
+		return now, nil // another worker was faster, so the next run reads its row
 	}
 	return after.NextAt, err
 }
 
-// doubt opens a case for a confirmed answer, or after 72 hours without a definite one.
+// doubt opens a case after a confirmed reply, or after 72 hours without a definite reply.
 func (s *Service) doubt(ctx context.Context, o Operation, next time.Time, a provider.Answer) error {
 	switch {
 	case a.Outcome != provider.Unknown:
@@ -65,8 +65,8 @@ func (s *Service) doubt(ctx context.Context, o Operation, next time.Time, a prov
 	return nil
 }
 
-// recheckAfter returns the time of the next recheck after an answer at now. It is zero after the
-// last recheck. UpdatedAt is the time of the failure.
+// recheckAfter returns the time of the next recheck after a reply at now. It returns the zero
+// time after the last recheck. The operation's UpdatedAt is the time of the failure.
 func (o Operation) recheckAfter(a provider.Answer, now time.Time) time.Time {
 	first, last := o.UpdatedAt.Add(firstRecheck), o.UpdatedAt.Add(lastRecheck)
 	early := now.Before(last)
@@ -89,7 +89,8 @@ func (o Operation) recheckAfter(a provider.Answer, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// turn returns the first time after now on the resolver's schedule from an instant.
+// turn returns the first time after now on the resolver's schedule, if that schedule starts at
+// began.
 func turn(began, now time.Time) time.Time {
 	for _, age := range ages {
 		if at := began.Add(age); at.After(now) {
@@ -100,8 +101,8 @@ func turn(began, now time.Time) time.Time {
 	return hourly.Add(now.Sub(hourly).Truncate(time.Hour) + time.Hour)
 }
 
-// rechecked returns the unit that writes a recheck's answer to the history. The state, the
-// message and the time of the outcome stay.
+// rechecked returns the unit that writes a recheck's reply to the history. The operation keeps
+// its state, its message and the time of its outcome.
 func (o Operation) rechecked(was Operation, a provider.Answer) ledger.Unit {
 	said := o
 	said.Message, said.ProviderReference, said.Token = "", "", ""

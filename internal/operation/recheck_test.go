@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// absent returns an operation that FAILED since its provider had no record of it.
+// absent returns an operation that FAILED because its provider had no record of it.
 func (p *plant) absent() operation.Operation {
 	p.t.Helper()
 	p.says(missing)
@@ -31,12 +31,12 @@ func (p *plant) recheck(o operation.Operation) time.Time {
 	return next
 }
 
-// at moves the clock to this age of the failure.
+// at moves the clock to this time after the failure.
 func (p *plant) at(o operation.Operation, age time.Duration) {
 	p.clock.Advance(o.UpdatedAt.Add(age).Sub(p.clock.Now()))
 }
 
-// rechecks returns the times of the recheck jobs.
+// rechecks returns the times at which the recheck jobs are due.
 func (p *plant) rechecks() []int64 {
 	p.t.Helper()
 	due, err := db.All(p.t.Context(), p.db, db.Value[int64],
@@ -82,7 +82,7 @@ func TestWhatAProviderDidNotKnowIsAskedAgain(t *testing.T) {
 	})
 }
 
-// A confirmed answer after the refund opens one case and moves no money.
+// A confirmed reply after the refund opens one case and moves no money.
 func TestAConfirmationAfterTheRefundIsAContradiction(t *testing.T) {
 	for name, ages := range map[string][]time.Duration{
 		"an hour later": {time.Hour}, "a day later": {time.Hour, 24 * time.Hour}, "after a long sleep": {40 * time.Hour},
@@ -101,7 +101,7 @@ func TestAConfirmationAfterTheRefundIsAContradiction(t *testing.T) {
 					p.recheck(o)
 				}
 				told := len(p.told())
-				for range 2 { // a job that is left over, and the provider of its own accord
+				for range 2 { // a leftover job runs, and the provider sends a notification
 					p.recheck(o)
 					_, err := p.Notified(t.Context(), o.Company, o.ID, confirmed)
 					p.must(err)
@@ -119,8 +119,8 @@ func TestAConfirmationAfterTheRefundIsAContradiction(t *testing.T) {
 	}
 }
 
-// An unknown answer is no outcome: the provider is asked again on the resolver's schedule,
-// and after 72 hours an operator decides.
+// After a reply without an outcome, the provider is asked again on the resolver's schedule. After
+// 72 hours a case is opened for operators.
 func TestARecheckWithoutAnAnswerIsRepeated(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.absent()
@@ -158,7 +158,8 @@ func TestARecheckWithoutAnAnswerIsRepeated(t *testing.T) {
 	})
 }
 
-// A definite answer ends the rechecks. A second "no such reference" ends them too.
+// A definite reply ends the rechecks. The reply "no such reference" also ends the rechecks, if it
+// comes a day after the failure.
 func TestWhatEndsTheRechecks(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers []provider.Answer
@@ -184,7 +185,7 @@ func TestWhatEndsTheRechecks(t *testing.T) {
 	}
 }
 
-// Only an operation that FAILED since the provider had no record is rechecked.
+// An operation that FAILED because of a definite rejection is not rechecked.
 func TestADefiniteRejectionIsNotRechecked(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.says(rejected)
@@ -200,8 +201,8 @@ func TestADefiniteRejectionIsNotRechecked(t *testing.T) {
 	})
 }
 
-// A worker that lost its lease during the question does not overwrite the row of another
-// worker.
+// A worker that loses its lease during a requery does not overwrite what another worker has
+// written.
 func TestTwoWorkersRecheckOnce(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.absent()

@@ -13,8 +13,8 @@ func (o Operation) resolveJob() job.Job {
 	return job.Job{Company: o.Company, Kind: ResolveJob, Subject: o.ID, Provider: o.Provider, RunAt: o.NextAt}
 }
 
-// Resolve does the work of a ResolveJob: it asks once for the outcome of an operation and
-// writes the answer.
+// Resolve runs a ResolveJob: it asks the provider once for the outcome of an operation, and
+// writes the reply.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	o, err := s.Find(ctx, j.Company, j.Subject)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Service) requery(ctx context.Context, o Operation) provider.Answer {
 	})
 }
 
-// heard writes the answer of a requery and returns the time of the next one.
+// heard writes the reply to a requery, and returns the time of the next requery.
 func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (time.Time, error) {
 	now := s.clock.Now()
 	o.Polls++
@@ -64,8 +64,8 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 	after.NextAt = after.nextPoll(now)
 	if after.NextAt.After(o.CalledUntil.Add(tooOld)) {
 		after.NextAt = time.Time{}
-		// The case comes first: if the program stops here, the job asks again and finds
-		// the case.
+		// The case must be opened before the row is written. If the program stops in between, the
+		// job asks the provider again and finds the open case.
 		if err := s.OpenCase(ctx, after.Company, after.ID, Unresolved, "no outcome after 72 hours; last answer: "+a.Code); err != nil {
 			return time.Time{}, err
 		}
@@ -77,8 +77,8 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 	return after.NextAt, nil
 }
 
-// absent writes that an operation FAILED since its provider has no record of it. The same
-// commit adds the RecheckJob.
+// absent sets an operation to FAILED because its provider has no record of it. The same commit
+// adds the RecheckJob.
 func (s *Service) absent(ctx context.Context, o Operation, a provider.Answer) error {
 	a.Outcome, a.Message = provider.Rejected, "The provider has no record of this request"
 	after := o.concluded(a, s.clock.Now())
@@ -87,8 +87,8 @@ func (s *Service) absent(ctx context.Context, o Operation, a provider.Answer) er
 	return err
 }
 
-// Notified takes an answer that the provider sent by itself. A definite one counts like
-// the answer of a requery.
+// Notified processes an outcome that the provider sent without being asked. A definite outcome
+// counts like the reply to a requery. An unknown outcome changes nothing.
 func (s *Service) Notified(ctx context.Context, company, operationID string, a provider.Answer) (Operation, error) {
 	o, err := s.Find(ctx, company, operationID)
 	if err != nil || a.Outcome == provider.Unknown {

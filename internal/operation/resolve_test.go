@@ -8,8 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// The resolver's schedule of completion.md §4.3: 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, then
-// hourly up to 72 h, then a case. Age alone fails no operation.
+// The resolver follows the schedule of completion.md §4.3: 5 s, 30 s, 2 min, 10 min, 30 min, 2 h,
+// then hourly up to 72 h, then a case. An operation does not fail only because it is old.
 func TestTheResolverKeepsItsPublicSchedule(t *testing.T) {
 	want := []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour}
 	for h := 3 * time.Hour; h <= 72*time.Hour; h += time.Hour {
@@ -49,7 +49,7 @@ func TestTheResolverKeepsItsPublicSchedule(t *testing.T) {
 	})
 }
 
-// After a jump of the clock the missed requeries are due at once, and each one counts.
+// After the clock jumps, the missed requeries are due immediately, and each of them counts.
 func TestMissedPollsAreMadeUpFor(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.says(silence)
@@ -64,7 +64,8 @@ func TestMissedPollsAreMadeUpFor(t *testing.T) {
 	})
 }
 
-// A message from before the outcome is not shown as the outcome's.
+// A message from before the outcome is dropped, so that it is not shown as the message of the
+// outcome.
 func TestTheMessageIsTheOutcomes(t *testing.T) {
 	for state, a := range map[operation.State]provider.Answer{
 		operation.Success: {Outcome: provider.Confirmed}, operation.Failed: {Outcome: provider.Rejected, Code: "51"},
@@ -83,7 +84,8 @@ func TestTheMessageIsTheOutcomes(t *testing.T) {
 	}
 }
 
-// "No such reference" counts as rejected only after fifteen minutes and three requeries.
+// The reply "no such reference" counts as rejected only after fifteen minutes and three requeries
+// in a row.
 func TestNoSuchReferenceCountsAfterTheGracePeriod(t *testing.T) {
 	t.Run("three polls are not enough before fifteen minutes", func(t *testing.T) {
 		each(t, func(t *testing.T, p *plant) {
@@ -163,7 +165,7 @@ func TestAPollThatHearsADefiniteWordEndsIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, p *plant) {
 				p.says(c.answer)
-				o := p.begin() // the program died before it heard anything
+				o := p.begin() // the program died before the call returned
 				p.clock.Advance(window + 5*time.Second)
 				if next := p.poll(o); !next.IsZero() {
 					t.Errorf("another poll: %s", next)

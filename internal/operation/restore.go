@@ -10,15 +10,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// restoreBatch is how many PENDING operations are read together.
+// restoreBatch is how many PENDING operations Restore reads at a time.
 const restoreBatch = 500
 
-// Restore reads the PENDING operations of all companies. It adds the missing job of an
-// operation that is still asked for, and opens the missing case of one that waits for an
-// operator. Several programs may restore at once, since each job and case exists once.
+// Restore reads the PENDING operations of all companies, and restores what is missing. If an
+// operation has a next requery but no job, Restore adds the job. If an operation waits for
+// operators but has no open case, Restore opens the case. Several programs may run Restore
+// concurrently, since each job and each case can exist only once.
 //
-// After a failure of one operation Restore continues with the others, and returns all
-// failures at the end. The job is due at the operation's next requery.
+// If one operation fails, Restore continues with the remaining operations, and returns all errors
+// at the end. A restored job is due at the operation's next requery.
 func (s *Service) Restore(ctx context.Context) error {
 	var company, operationID string
 	var failed error
@@ -33,7 +34,8 @@ func (s *Service) Restore(ctx context.Context) error {
 	}
 }
 
-// restorePage restores the jobs and cases of operations, which come by company.
+// restorePage restores the jobs and cases of a page of operations, which must be sorted by
+// company.
 func (s *Service) restorePage(ctx context.Context, page []Operation) error {
 	var jobs []db.Record
 	var undecided []Operation
@@ -83,10 +85,10 @@ func (s *Service) unfollowed(ctx context.Context, open []Operation) (lost []Oper
 	return lost, err
 }
 
-// ErrDecided says that an operation has got its outcome since it was read.
+// ErrDecided means that an operation has got its outcome since it was read.
 var ErrDecided = errors.New("operation: the outcome is known by now")
 
-// AskAbout opens a case about an operation that is PENDING for too long, or returns its
+// AskAbout opens a case about an operation that has been PENDING for too long, or returns its
 // open case. The error is ErrDecided if the operation has an outcome.
 func (s *Service) AskAbout(ctx context.Context, o Operation) (Case, error) {
 	c := Case{Company: o.Company, Subject: o.ID, Reason: Unresolved, Detail: "no outcome after 72 hours; last answer: " + o.Code}

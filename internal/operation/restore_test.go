@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// jobs returns the resolver's jobs of the company: "subject run_at lease fence provider".
+// jobs returns the company's resolver jobs, each as "subject run_at lease fence provider".
 func (p *plant) jobs() []string {
 	p.t.Helper()
 	list, err := db.All(p.t.Context(), p.db, func(s db.Scanner) (string, error) {
@@ -38,8 +38,8 @@ func (p *plant) lose(o operation.Operation) {
 	}
 }
 
-// A PENDING operation without a job gets one for the time of its next requery. A job that
-// waits or runs stays as it is.
+// Restore adds a job to a PENDING operation that has no job. The job is due at the next requery.
+// Restore does not change an existing job.
 func TestALostJobIsRestored(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.says(silence)
@@ -52,7 +52,7 @@ func TestALostJobIsRestored(t *testing.T) {
 			fmt.Sprint(kept.ID, " 3 7 9 bank"),
 		}
 		var all sync.WaitGroup
-		for range 3 { // several programs
+		for range 3 { // as if several programs ran Restore
 			all.Go(func() {
 				if err := p.Restore(t.Context()); err != nil {
 					t.Error(err)
@@ -70,8 +70,8 @@ func TestALostJobIsRestored(t *testing.T) {
 	})
 }
 
-// An operation with an outcome needs no job. An operation that waits for an operator needs a
-// case and no job.
+// Restore adds no job for an operation with an outcome. For an operation that waits for
+// operators, it opens a case but adds no job.
 func TestADecidedOperationGetsNoJob(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.says(silence)
@@ -100,7 +100,7 @@ func TestADecidedOperationGetsNoJob(t *testing.T) {
 	})
 }
 
-// Restore reads all companies, a batch at a time.
+// Restore reads the operations of all companies, even if they need several batches.
 func TestRestoreReadsAllCompanies(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		const many = 1300

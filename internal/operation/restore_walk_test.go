@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// A failure of one operation does not keep Restore from the others.
+// If Restore fails for one operation, it still restores the other operations.
 func TestOneFailureDoesNotStopRestore(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.says(silence)
@@ -46,7 +46,7 @@ func TestNobodyIsAskedAboutWhatIsDecided(t *testing.T) {
 	})
 }
 
-// A provider's answer is written, although its caller has no time left to wait for the
+// A provider's definite reply is written even if the caller has no time left to wait for the
 // database.
 func TestADefiniteAnswerOutlivesItsCaller(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {

@@ -7,8 +7,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// reverse returns the money of a success. Heard is the operation with the provider's
-// answer that the money came back. A success is reversed once.
+// reverse returns the money of a successful operation to the settlement account. Parameter heard
+// is the operation with the provider's reply that the money came back. A success is reversed only
+// once.
 func (s *Service) reverse(ctx context.Context, o, heard Operation) (Operation, error) {
 	after, u, err := s.reversal(ctx, o, heard)
 	if err != nil {
@@ -24,8 +25,7 @@ func (s *Service) reverse(ctx context.Context, o, heard Operation) (Operation, e
 	return after, nil
 }
 
-// reversal returns the unit that returns the money of a success, and the operation after the
-// unit.
+// reversal returns the reversed operation, and the unit that returns the money of a success.
 func (s *Service) reversal(ctx context.Context, o, heard Operation) (after Operation, u ledger.Unit, err error) {
 	after = o
 	after.State, after.UpdatedAt = Reversed, heard.UpdatedAt

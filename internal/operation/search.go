@@ -2,16 +2,16 @@ package operation
 
 import "time"
 
-// Search is the resolver's schedule for a call that moves no money, such as the opening of
-// an account. The provider is asked until it is known whether the account exists.
+// Search is the schedule of requeries about a call that moves no money, such as the opening of an
+// account. The provider is asked until it is known whether the account exists.
 type Search struct {
-	Since   time.Time // the end of the last call
-	Missing int64     // the number of answers since then that it does not exist
+	Since   time.Time // when the last call ended
+	Missing int64     // the number of replies since then that the account does not exist
 }
 
-// Next returns the time of the question after one at now. Questions that were missed, while the
-// program was down, count as one. The schedule has one more question than an operation's,
-// at the end of the grace period.
+// Next returns the time of the next requery after a requery at now. Requeries that were missed
+// while the program was down count as one. In addition to an operation's schedule, there is
+// always a requery at the end of the grace period.
 func (s Search) Next(now time.Time) time.Time {
 	for _, age := range append(ages[:4:4], append([]time.Duration{graceAge}, ages[4:]...)...) {
 		if at := s.Since.Add(age); at.After(now) {
@@ -19,15 +19,15 @@ func (s Search) Next(now time.Time) time.Time {
 		}
 	}
 	if s.Missing > 0 && s.Missing < gracePolls {
-		return now.Add(ages[1]) // only questions are missing
+		return now.Add(ages[1]) // the grace period is over, but more requeries are needed
 	}
 	return now.Add(time.Hour)
 }
 
-// Gone reports whether the call counts as not done.
+// Gone reports whether the call counts as not carried out by now.
 func (s Search) Gone(now time.Time) bool {
 	return s.Missing >= gracePolls && !now.Before(s.Since.Add(graceAge))
 }
 
-// TooOld reports whether an operator should decide.
+// TooOld reports whether so much time has passed that operators should decide.
 func (s Search) TooOld(now time.Time) bool { return now.Sub(s.Since) > tooOld }

@@ -17,18 +17,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Kind is a business: how its operations work, and the cases that it resolves.
+// Kind describes one kind of operation: how its operations work, and which cases it resolves.
 type Kind struct {
 	// Route names the ledger accounts of the operation's money.
 	Route func(o Operation) Route
 	// Requery asks the operation's provider for the outcome.
 	Requery func(ctx context.Context, o Operation) provider.Answer
-	// Effects adds the business's own changes, such as an event, to the unit that gives
-	// the operation its new state.
+	// Effects adds further changes of this kind, such as an event, to the unit that sets the
+	// operation's final state.
 	Effects func(ctx context.Context, o Operation, u *ledger.Unit) error
-	// Returns is true if the money may come back after a success.
+	// Returns is true if the provider may return the money after a success.
 	Returns bool
-	// Cases resolve cases that are not about an operation.
+	// Cases contains the handlers of cases that are not about an operation.
 	Cases map[Decision]CaseHandler
 }
 
@@ -45,15 +45,16 @@ type Service struct {
 	isOperator func(ctx context.Context, name string) (bool, error)
 }
 
-// NewService returns a service without kinds. It takes every name for an operator's. Window is
-// the longest time of a call to a provider, from the first unit on. The providers' own
-// timeouts must be shorter.
+// NewService returns a service without kinds. The service accepts every name as an operator's
+// name. Parameter window limits the time from the first unit to the end of the call to the
+// provider. The timeouts in the providers' adapters must be shorter.
 func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration) *Service {
 	everyone := func(context.Context, string) (bool, error) { return true, nil }
 	return WithOperators(d, book, c, log, window, everyone)
 }
 
-// WithOperators is NewService with a function that reports whether a name is an operator's.
+// WithOperators returns a service like NewService. Function isOperator reports whether a name is
+// an operator's name.
 func WithOperators(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration, isOperator func(ctx context.Context, name string) (bool, error)) *Service {
 	return &Service{
 		db: d, book: book, clock: c, log: log, window: window, isOperator: isOperator,
@@ -61,15 +62,15 @@ func WithOperators(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger,
 	}
 }
 
-// Handle registers a kind, before the first operation and the first case. A business and
-// the service use each other, so a kind cannot be an argument of NewService.
+// Handle registers a kind. It must be called before the first operation and the first case. A
+// kind's code and this service use each other, so a kind cannot be an argument of NewService.
 func (s *Service) Handle(kind string, k Kind) {
 	s.kinds[kind] = k
 	maps.Copy(s.cases, k.Cases)
 }
 
-// Start returns a new operation with the time now, not yet written. Without an id of the
-// business, its id is the Reference of its key, or random if there is no key.
+// Start returns a new operation that begins now. It does not write the operation. If o has no ID,
+// the ID is the Reference of the idempotency key. Without a key, the ID is random.
 func (s *Service) Start(o Operation) Operation {
 	now := s.clock.Now()
 	switch {
@@ -86,15 +87,15 @@ func (s *Service) Start(o Operation) Operation {
 	return o
 }
 
-// Unit returns step one for a started operation: its row, the transfer into clearing, and the
-// resolver's job, which runs after the end of the call. Leave is the amount that must
-// stay in the settlement account.
+// Unit returns the unit of step one for a started operation. The unit has the operation's row,
+// the transfer into clearing and the resolver's job. The job runs after the end of the call.
+// Parameter leave is the amount that must stay in the settlement account.
 func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.Unit {
 	r := s.kinds[o.Kind].Route(o)
 	first := o.transfer(hold, r.Settlement, r.Clearing, o.Amount+o.Fee, narration)
 	first.Leave = leave
 	u := ledger.For(o.Company)
-	// Clearing has a floor of 0: only money that came in goes out.
+	// Clearing has a floor of 0, so it cannot pay out more money than came in.
 	u.OpenAccounts(ledger.Account{ID: r.Clearing}, ledger.Account{ID: r.Provider, Floor: money.NoFloor})
 	if o.Fee > 0 {
 		// A fee may be returned after the fintech has withdrawn it, so there is no floor.
@@ -106,21 +107,21 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 	return u
 }
 
-// Extra adds the effects that only the request knows to the unit of an outcome. It may be
-// nil.
+// Extra adds changes that only the request knows, such as its response, to the unit of an
+// outcome. It may be nil.
 type Extra = func(after Operation, u *ledger.Unit)
 
-// Run returns steps two and three of a written operation: the call, and the unit of its
-// outcome. The call continues when the caller hangs up.
+// Run carries out steps two and three of an operation: it calls the provider and writes the
+// outcome. The call continues if the caller disconnects.
 //
-// Run returns the present operation, also if the resolver or a notification was faster.
-// If the database is away, Run returns the PENDING operation with the error, and the
-// resolver asks later.
+// Run returns the current operation, even if the resolver or a notification was faster. If the
+// database is unavailable, Run returns the PENDING operation and the error, and the resolver asks
+// later.
 func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, extra Extra) (Operation, error) {
 	ctx = context.WithoutCancel(ctx)
 	answer := s.first(ctx, o, call)
-	// A caller waits no longer than its budget. The answer is written all the same, since
-	// the provider may say less next time.
+	// The caller does not wait longer than its time limit. The reply is still written after that,
+	// since the provider's next reply may contain less.
 	type written struct {
 		o   Operation
 		err error
@@ -129,7 +130,7 @@ func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Co
 	defer wait.End()
 	go func() {
 		defer func() {
-			if p := recover(); p != nil { // as in a request, the program continues
+			if p := recover(); p != nil { // the program continues, as after a panic in a request handler
 				done <- written{o, fmt.Errorf("operation: panic: %v", p)}
 			}
 		}()
@@ -144,7 +145,7 @@ func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Co
 	}
 }
 
-// heardFirst writes the answer of the first call.
+// heardFirst writes the reply of the first call.
 func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.Answer, extra Extra) (Operation, error) {
 	if answer.Outcome != provider.Unknown {
 		return s.heardDefinite(ctx, o, answer, extra)
@@ -159,12 +160,12 @@ func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.A
 	return written, err
 }
 
-// persistence is the longest time of retries to write a definite answer.
+// persistence is how long heardDefinite retries to write a definite reply.
 const persistence = 3 * time.Second
 
-// heardDefinite writes a definite answer, and tries again when the connection breaks,
-// since a requery may say less. The operation's state guards each attempt: an outcome
-// that an earlier attempt has committed stays.
+// heardDefinite writes a definite reply. It tries again if the database connection breaks, since
+// the reply to a requery may contain less. Each attempt requires that the operation is still
+// PENDING, so an outcome that an earlier attempt has committed stays.
 func (s *Service) heardDefinite(ctx context.Context, o Operation, answer provider.Answer, extra Extra) (Operation, error) {
 	after, err := s.conclude(ctx, o, answer, extra)
 	limit, cancel := context.WithTimeout(ctx, persistence)
@@ -180,9 +181,9 @@ func (s *Service) heardDefinite(ctx context.Context, o Operation, answer provide
 	return after, err
 }
 
-// first returns the only call that may move money. After the window it is not made, for
-// example in a program that was frozen for an hour: the resolver may have heard "no such
-// reference" by then, and returned the money.
+// first makes the only call that may move money. It makes no call after the window, for example
+// in a program that was frozen for an hour. By then the resolver may have got the reply "no such
+// reference", and returned the money.
 func (s *Service) first(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer) provider.Answer {
 	left := o.CalledUntil.Sub(s.clock.Now())
 	if left <= 0 {
@@ -191,8 +192,8 @@ func (s *Service) first(ctx context.Context, o Operation, call func(ctx context.
 	return s.call(ctx, o, min(left, s.window), call)
 }
 
-// call limits the time of a provider's call. A panic of the provider's code is an unknown
-// outcome.
+// call calls a provider with a time limit. If the provider's adapter panics, the outcome is
+// unknown.
 func (s *Service) call(ctx context.Context, o Operation, limit time.Duration, call func(ctx context.Context) provider.Answer) (a provider.Answer) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -205,12 +206,13 @@ func (s *Service) call(ctx context.Context, o Operation, limit time.Duration, ca
 	return call(ctx)
 }
 
-// conclude writes a definite outcome.
+// conclude writes a definite outcome, and returns the operation.
 func (s *Service) conclude(ctx context.Context, o Operation, a provider.Answer, extra Extra) (Operation, error) {
 	return s.write(ctx, o, o.concluded(a, s.clock.Now()), extra)
 }
 
-// write commits an operation over its PENDING row.
+// write commits the changed operation, parameter after, in place of its PENDING row. The same
+// commit has the effects of the new state.
 func (s *Service) write(ctx context.Context, o, after Operation, extra Extra) (Operation, error) {
 	u, err := s.outcomeUnit(ctx, after)
 	if err != nil {
@@ -236,15 +238,15 @@ func (s *Service) write(ctx context.Context, o, after Operation, extra Extra) (O
 		}
 		return now, err
 	case extra != nil:
-		// A retry of the request has written its extra effects. The outcome must be
-		// written all the same.
+		// A retry of the request has written the extra effects already. The outcome must still be
+		// written.
 		return s.write(ctx, o, after, nil)
 	}
 	return o, err
 }
 
-// outcomeUnit returns step three: the transition, and for a final state the transfers out of
-// clearing and the business's effects.
+// outcomeUnit returns the unit of step three. It has the operation's transition. For a final
+// state it also has the transfers out of clearing and the effects of the kind.
 func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit, error) {
 	u := ledger.For(after.Company)
 	u.Transition(operations.Record(after), string(Pending))
@@ -254,7 +256,7 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 	if err := s.kinds[after.Kind].Effects(ctx, after, &u); err != nil {
 		return u, err
 	}
-	if !after.NextAt.IsZero() { // it FAILED by absence
+	if !after.NextAt.IsZero() { // it FAILED because the provider has no record of it
 		u.Append(job.Job{Kind: RecheckJob, Subject: after.ID, Provider: after.Provider, RunAt: after.NextAt}.For(u.Company))
 	}
 	u.Transfer(s.settle(after)...)
@@ -262,9 +264,9 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 	return u, nil
 }
 
-// belated writes the extra effects of a request whose outcome another writer has written.
-// Otherwise the request's Idempotency-Key would have no answer. Effects that a retry has
-// written stay.
+// belated writes the extra effects of a request, after the resolver or a notification has written
+// the outcome. Otherwise the request's Idempotency-Key would have no stored response. If a retry
+// has written these effects, they stay.
 func (s *Service) belated(ctx context.Context, o Operation, extra Extra) error {
 	u := ledger.For(o.Company)
 	if extra(o, &u); u.IsEmpty() {
@@ -273,9 +275,10 @@ func (s *Service) belated(ctx context.Context, o Operation, extra Extra) error {
 	return ledger.Except(s.book.Commit(ctx, u), ledger.Moved)
 }
 
-// overtaken compares our answer with an outcome that another writer has written. A
-// contradiction moves no money and opens a case for an operator. An equal answer may be
-// the first that names a charge. An answer that the money came back reverses a success.
+// overtaken compares our reply with an outcome that has been written already. A contradiction
+// moves no money and opens a case for operators. A reply with the same outcome may be the first
+// reply that names a charge, which is then booked. A reply that the money came back reverses a
+// success.
 func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, error) {
 	now, err := s.Find(ctx, o.Company, o.ID)
 	if err != nil {
@@ -295,8 +298,8 @@ func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, 
 	return now, err
 }
 
-// Earlier returns the existing operation with the key of a refused unit. Ok is false if the
-// unit was refused for another reason.
+// Earlier returns the existing operation because of which the ledger refused a new operation with
+// the same key. It returns false if the error has a different reason.
 func Earlier(err error) (o Operation, ok bool) {
 	if r := ledger.Refused(err); r != nil {
 		if row, exists := r.Existing(operations.Table); exists {

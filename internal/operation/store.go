@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Columns are the columns of an operation, for Scan.
+// Columns lists the columns of an operation, for SQL statements whose rows Scan reads.
 const Columns = `operation.company_id, operation.id, operation.kind, operation.idempotency_key, operation.state,
 	operation.provider, operation.settlement_id, operation.amount_kobo, operation.fee_kobo, operation.called_until,
 	operation.polls, operation.missing, operation.asked_at, operation.next_at, operation.outcome, operation.code,
@@ -27,8 +27,8 @@ var (
 	answers = db.Declare[answer]("operation_answer")
 )
 
-// answer is a provider's answer. The history has the answers to operations that the first
-// answer did not settle.
+// answer is a row of the history of provider replies. The history only covers operations whose
+// first reply was not definite.
 type answer struct {
 	Company     string    `db:"company_id,key"`
 	ID          string    `db:"id,key"`
@@ -41,73 +41,75 @@ type answer struct {
 	AnsweredAt  time.Time `db:"answered_at"`
 }
 
-// lastAnswer returns the operation's last answer, as a row of the history.
+// lastAnswer returns the provider's last reply as a row of the history.
 func (o Operation) lastAnswer() db.Record {
 	return answers.Record(answer{o.Company, id.New(), o.ID, o.Polls, o.Outcome, o.Code, o.Message, o.ProviderReference, o.UpdatedAt})
 }
 
-// Scan reads Columns.
+// Scan returns the operation in a row of Columns.
 func Scan(s db.Scanner) (Operation, error) { return operations.Scan(s) }
 
-// Targets returns the fields of o that a Scan of Columns fills, for a statement that reads more
-// columns.
+// Targets returns pointers to the fields of o, in the order of Columns. It is for SQL statements
+// that read further columns.
 func (o *Operation) Targets() []any { return operations.Targets(o) }
 
-// Find is one operation of the company, in any state.
+// Find returns one operation of the company, in any state.
 func (s *Service) Find(ctx context.Context, company, operationID string) (Operation, error) {
 	o, err := db.One(ctx, s.db, Scan, `SELECT `+Columns+` FROM operation WHERE company_id = $1 AND id = $2`, company, operationID)
 	return o, db.Missing(err, "Operation not found")
 }
 
-// FindByKey returns the company's operation of a kind with the caller's own key.
+// FindByKey returns the company's operation with this kind and this idempotency key of the
+// caller.
 func (s *Service) FindByKey(ctx context.Context, company, kind, key string) (Operation, error) {
 	o, err := db.One(ctx, s.db, Scan, `SELECT `+Columns+` FROM operation
 		WHERE company_id = $1 AND kind = $2 AND idempotency_key = $3 AND idempotency_key <> ''`, company, kind, key)
 	return o, db.Missing(err, "Operation not found")
 }
 
-// PendingOf returns the ids of the PENDING operations of a kind and an amount, the oldest
-// first.
+// PendingOf returns the IDs of a company's PENDING operations with this kind and amount, the
+// oldest first.
 func PendingOf(ctx context.Context, q db.Querier, company, kind string, amount money.Kobo) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `SELECT id FROM operation
 		WHERE company_id = $1 AND state = 'PENDING' AND kind = $2 AND amount_kobo = $3 ORDER BY created_at, id`, company, kind, int64(amount))
 }
 
-// pendingAfter returns the next open operations of all companies after one of them.
+// pendingAfter returns the next PENDING operations of all companies, in the order of company and
+// ID. It starts after the operation with this company and ID.
 func (s *Service) pendingAfter(ctx context.Context, company, operationID string, limit int) ([]Operation, error) {
 	return db.All(ctx, s.db, Scan, `SELECT `+Columns+` FROM operation
 		WHERE state = 'PENDING' AND (company_id, id) > ($1, $2) ORDER BY company_id, id LIMIT $3`, company, operationID, limit)
 }
 
-// Repeated reports whether the provider has called the operation's reference a duplicate.
-// Then the provider knows the reference from before a restore, and "no such reference"
-// does not count.
+// Repeated reports whether the provider has ever reported the operation's reference as a
+// duplicate. In that case the provider knows the reference from before a restore, so the reply
+// "no such reference" does not count.
 func (s *Service) Repeated(ctx context.Context, o Operation) (bool, error) {
 	n, err := db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM operation_answer
 		WHERE company_id = $1 AND operation_id = $2 AND code = $3`, o.Company, o.ID, provider.CodeDuplicate)
 	return n > 0, err
 }
 
-// FindCase is one case of any company: an operator works across companies.
+// FindCase returns the case with this ID, of any company, since operators work across companies.
 func (s *Service) FindCase(ctx context.Context, caseID string) (Case, error) {
 	c, err := db.One(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case WHERE id = $1 ORDER BY company_id`, caseID)
 	return c, db.Missing(err, "Case not found")
 }
 
-// lastCase returns the newest case of a subject and reason.
+// lastCase returns the company's newest case with this subject and reason.
 func (s *Service) lastCase(ctx context.Context, company, subject string, reason Reason) (Case, error) {
 	return db.One(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case
 		WHERE company_id = $1 AND subject = $2 AND reason = $3 ORDER BY turn DESC LIMIT 1`, company, subject, string(reason))
 }
 
-// passing is the condition of a CaseFilter.
+// passing is the SQL condition of a CaseFilter.
 const passing = `state = $1 AND ($2 = '' OR company_id = $2) AND ($3 = '' OR reason = $3) AND ($4 = '' OR subject = $4)`
 
 func (f CaseFilter) values() []any {
 	return []any{string(f.State), f.Company, string(f.Reason), f.Subject}
 }
 
-// Cases returns a page of the cases that pass a filter, newest first, and the number of all.
+// Cases returns a page of the cases that a filter selects, newest first, and their total count.
 func (s *Service) Cases(ctx context.Context, f CaseFilter, limit, offset int) ([]Case, int64, error) {
 	total, err := db.One(ctx, s.db, db.Value[int64], `SELECT count(company_id) FROM operation_case WHERE `+passing, f.values()...)
 	if err != nil {
@@ -118,14 +120,14 @@ func (s *Service) Cases(ctx context.Context, f CaseFilter, limit, offset int) ([
 	return list, total, err
 }
 
-// OpenOf returns the open cases of a reason and an amount, of all companies.
+// OpenOf returns the open cases of all companies with this reason and amount.
 func (s *Service) OpenOf(ctx context.Context, reason Reason, amount money.Kobo) ([]Case, error) {
 	return db.All(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case
 		WHERE state = 'OPEN' AND reason = $1 AND amount_kobo = $2 ORDER BY company_id, id`, string(reason), int64(amount))
 }
 
-// OpenBreaks returns the open cases of all comparisons, the oldest first. A break that the
-// statement no longer shows stays open until an operator resolves it.
+// OpenBreaks returns the open cases about breaks, the oldest first. If the statement no longer
+// shows a break, its case stays open until operators resolve the case.
 func (s *Service) OpenBreaks(ctx context.Context) ([]Case, error) {
 	reasons := make([]string, len(breakReasons))
 	for i, r := range breakReasons {

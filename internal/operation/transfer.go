@@ -7,7 +7,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// The steps of an operation's transfers. The ledger takes no step twice.
+// The steps of an operation's transfers. The ledger accepts each step of an operation only once.
 const (
 	hold       = ""
 	settle     = "settle"
@@ -21,14 +21,15 @@ const (
 // ReturnsFee reports whether a step returns the fee to the settlement account.
 func ReturnsFee(step string) bool { return step == refund || step == reverseFee }
 
-// transfer is one step of an operation.
+// transfer returns the transfer of one step of an operation.
 func (o Operation) transfer(step, from, to string, amount money.Kobo, narration string) ledger.Transfer {
 	return ledger.Transfer{
 		Reference: o.ID, Step: step, Debit: from, Credit: to, Amount: amount, Kind: o.Kind, Narration: narration,
 	}
 }
 
-// settle returns the transfers of an outcome out of clearing.
+// settle returns the transfers that move an operation's money out of clearing, according to its
+// outcome.
 func (s *Service) settle(o Operation) []ledger.Transfer {
 	r := s.kinds[o.Kind].Route(o)
 	if o.State == Failed {
@@ -41,7 +42,7 @@ func (s *Service) settle(o Operation) []ledger.Transfer {
 	return out
 }
 
-// giveBack returns the transfers that undo those of a success.
+// giveBack returns the transfers that return the amount and the fee of a success.
 func (s *Service) giveBack(o Operation) []ledger.Transfer {
 	r := s.kinds[o.Kind].Route(o)
 	out := []ledger.Transfer{o.transfer(reverse, r.Provider, r.Settlement, o.Amount, "Reversal")}
@@ -51,12 +52,12 @@ func (s *Service) giveBack(o Operation) []ledger.Transfer {
 	return out
 }
 
-// ChargeKind is the kind of the transfers that book a provider's charges to us.
+// ChargeKind is the kind of transfer that books a provider's charge to us.
 const ChargeKind = "charge"
 
-// bookCharge books the provider's charge for a success. The charge is the fintech's own
-// expense, so no account of the company pays it. It stays booked after a reversal, since
-// the provider has not returned it.
+// bookCharge adds a transfer to a unit that books the provider's charge for a success. The charge
+// is the fintech's own expense, so no account of the company pays it. The charge stays booked
+// after a reversal, since the provider does not return it.
 func (s *Service) bookCharge(u *ledger.Unit, o Operation) {
 	if o.State != Success || o.Charge <= 0 {
 		return
@@ -71,9 +72,10 @@ func (s *Service) bookCharge(u *ledger.Unit, o Operation) {
 	u.Transfer(t)
 }
 
-// bookLateCharge books a charge that the provider names after the outcome. Only the first
-// charge is booked, and the statement shows whether it was right. Passed finds the charge
-// of the outcome's own commit, and the limit counter refuses a second late charge.
+// bookLateCharge books a charge that the provider names after the outcome. Only the first charge
+// is booked; reconciliation with the statement shows whether that charge was right. Book.Passed
+// finds a charge that was committed with the outcome. The limit counter makes the ledger refuse a
+// second late charge.
 func (s *Service) bookLateCharge(ctx context.Context, o Operation) error {
 	u := ledger.For(o.Company)
 	if s.bookCharge(&u, o); u.IsEmpty() {

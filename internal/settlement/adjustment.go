@@ -15,13 +15,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// adjustmentAccount is the ledger account on the other side of each adjustment.
+// adjustmentAccount is the ledger account that balances each adjustment of a settlement account.
 const adjustmentAccount = "adjustment"
 
-// Direction reports whether an adjustment credits or debits the settlement account.
+// Direction is the direction of an adjustment: it credits or debits the settlement account.
 type Direction string
 
-// The two directions.
+// The directions of an adjustment.
 const (
 	DirectionCredit Direction = "credit"
 	DirectionDebit  Direction = "debit"
@@ -30,15 +30,15 @@ const (
 // AdjustmentState is the state of an adjustment.
 type AdjustmentState string
 
-// The states of an adjustment. It leaves PENDING once.
+// The states of an adjustment. An adjustment leaves PENDING only once.
 const (
 	Pending  AdjustmentState = "PENDING"
 	Approved AdjustmentState = "APPROVED"
 	Rejected AdjustmentState = "REJECTED"
 )
 
-// Adjustment is a correction of a balance by hand. One operator asks for it, and another
-// approves it. Only the approval moves money. Kobo keeps every adjustment.
+// Adjustment is a manual correction of a balance. One operator requests the adjustment, and a
+// second operator approves it. Only the approval moves money. Kobo never deletes an adjustment.
 type Adjustment struct {
 	Company      string          `db:"company_id,key"`
 	ID           string          `db:"id,key"`
@@ -48,13 +48,13 @@ type Adjustment struct {
 	Reason       string          `db:"reason"`
 	State        AdjustmentState `db:"state,state"`
 	CreatedBy    string          `db:"created_by"`
-	DecidedBy    string          `db:"decided_by,changes"` // the operator who approved or rejected it; "" while pending
-	Note         string          `db:"note,changes"`       // the reason of a rejection
+	DecidedBy    string          `db:"decided_by,changes"` // the operator who approved or rejected the adjustment; "" while pending
+	Note         string          `db:"note,changes"`       // the reason for a rejection
 	CreatedAt    time.Time       `db:"created_at"`
 	DecidedAt    time.Time       `db:"decided_at,changes"` // zero while pending
 }
 
-// Adjust asks for an adjustment.
+// Adjust creates a pending adjustment, which another operator must approve.
 func (s *Service) Adjust(ctx context.Context, by operator.Operator, a Adjustment) (Adjustment, error) {
 	a.Reason = strings.TrimSpace(a.Reason)
 	switch n := utf8.RuneCountInString(a.Reason); {
@@ -79,8 +79,8 @@ func (s *Service) Adjust(ctx context.Context, by operator.Operator, a Adjustment
 	return a, nil
 }
 
-// Approve carries out an adjustment. The approving operator must be another one than the
-// operator who asked for it (four eyes). State and money change in one commit. A debit
+// Approve carries out an adjustment. The approving operator must not be the operator who
+// requested the adjustment (four eyes). The state and the balance change in one commit. A debit
 // above the balance is refused, and the adjustment stays pending.
 func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentID string) (Adjustment, error) {
 	a, err := s.Adjustment(ctx, adjustmentID)
@@ -103,8 +103,8 @@ func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentI
 	return s.decideOn(ctx, by, a, u, Approved)
 }
 
-// Reject ends an adjustment without a transfer. The operator who asked for the adjustment
-// may reject it too.
+// Reject ends an adjustment without a transfer. The operator who requested the adjustment may
+// also reject it.
 func (s *Service) Reject(ctx context.Context, by operator.Operator, adjustmentID, note string) (Adjustment, error) {
 	note = strings.TrimSpace(note)
 	if n := utf8.RuneCountInString(note); n < 4 || n > 500 {
@@ -118,8 +118,8 @@ func (s *Service) Reject(ctx context.Context, by operator.Operator, adjustmentID
 	return s.decideOn(ctx, by, a, ledger.For(a.Company), Rejected)
 }
 
-// decideOn ends a pending adjustment in a unit. If two operators decide at the same time,
-// the first decision counts.
+// decideOn approves or rejects a pending adjustment by committing the unit u. If two operators
+// decide at the same time, the first decision counts.
 func (s *Service) decideOn(ctx context.Context, by operator.Operator, a Adjustment, u ledger.Unit, to AdjustmentState) (Adjustment, error) {
 	a.State, a.DecidedBy, a.DecidedAt = to, by.Name, s.Clock.Now()
 	action := "adjustment.approve"
@@ -138,7 +138,7 @@ func (s *Service) decideOn(ctx context.Context, by operator.Operator, a Adjustme
 	return a, nil
 }
 
-// Adjustment is one adjustment of any company.
+// Adjustment returns the adjustment with this ID, whichever company it belongs to.
 func (s *Service) Adjustment(ctx context.Context, adjustmentID string) (Adjustment, error) {
 	a, err := s.findAdjustment(ctx, adjustmentID)
 	if errors.Is(err, db.ErrNone) {
@@ -147,7 +147,7 @@ func (s *Service) Adjustment(ctx context.Context, adjustmentID string) (Adjustme
 	return a, err
 }
 
-// details describe an adjustment in the audit log.
+// details returns the description of an adjustment for the audit log.
 func (a Adjustment) details() map[string]string {
 	d := map[string]string{
 		"account": LedgerAccount(a.SettlementID), "amount": a.Amount.Decimal(),

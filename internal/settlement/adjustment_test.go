@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// asks has ada ask for an adjustment of an account.
+// asks creates an adjustment of an account on behalf of the operator ada.
 func (h *house) asks(a settlement.Account, amount int64, way settlement.Direction) settlement.Adjustment {
 	h.t.Helper()
 	asked, err := h.Adjust(h.t.Context(), ada, settlement.Adjustment{
@@ -24,7 +24,7 @@ func (h *house) asks(a settlement.Account, amount int64, way settlement.Directio
 	return asked
 }
 
-// decided expects an adjustment with this state, operator and note.
+// decided fails the test unless the adjustment has this state, deciding operator and note.
 func (h *house) decided(id string, state settlement.AdjustmentState, by, note string) {
 	h.t.Helper()
 	a, err := h.Adjustment(h.t.Context(), id)
@@ -57,7 +57,8 @@ func TestConcurrentApprovalsPayOnce(t *testing.T) {
 	})
 }
 
-// The first of the two decides, and the balance agrees with it.
+// Of concurrent approvals and rejections, only the first counts, and the balance matches that
+// decision.
 func TestConcurrentApprovalAndRejection(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.account(h.company())
@@ -133,7 +134,7 @@ func TestARejectionIsKept(t *testing.T) {
 	})
 }
 
-// No new operation uses an inactive account, and the account keeps its balance.
+// An inactive account keeps its balance, but receives no credits while another account is active.
 func TestAnInactiveAccount(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ctx := t.Context()
@@ -150,7 +151,7 @@ func TestAnInactiveAccount(t *testing.T) {
 		if d, err := h.Default(ctx, a.Company); err != nil || d.ID != second.ID {
 			t.Errorf("the default one is %+v, %v", d, err)
 		}
-		h.receives(h.inbound("s-2", "8000000011", 300)) // goes into the default account
+		h.receives(h.inbound("s-2", "8000000011", 300)) // this credit goes into the default account
 		h.holds(a, 700)
 		h.holds(second, 300)
 		if _, err := h.Approve(ctx, bob, h.asks(a, 100, settlement.DirectionDebit).ID); err != nil {
@@ -159,7 +160,7 @@ func TestAnInactiveAccount(t *testing.T) {
 		if _, err := h.SetStatus(ctx, ada, a.Company, second.ID, settlement.Inactive, ""); err != nil {
 			t.Fatal(err)
 		}
-		h.receives(h.inbound("s-3", "8000000011", 50)) // no account is active, so the chosen one gets it
+		h.receives(h.inbound("s-3", "8000000011", 50)) // no account is active, so the bank account's own settlement account gets the credit
 		h.holds(a, 650)
 		for range 2 {
 			if on, err := h.SetStatus(ctx, ada, a.Company, a.ID, settlement.Active, ""); err != nil || !on.IsDefault {

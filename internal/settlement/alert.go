@@ -15,9 +15,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// Alert sets the low-balance alert of a settlement account; 0 ends it. The company gets
-// an event each time the balance falls below the amount. A balance that is below already
-// must first rise to the amount. Key is the request's Idempotency-Key; nil for none.
+// Alert sets the low-balance alert of a settlement account; an amount of 0 removes the alert. The
+// company gets an event each time the balance falls below the amount. If the balance is below the
+// amount already, it must first rise to the amount. Parameter key is the request's
+// Idempotency-Key, or nil.
 func (s *Service) Alert(
 	ctx context.Context, by operator.Operator, company string, settlementID int64, below money.Kobo, key *idempotency.Key,
 ) (Account, error) {
@@ -39,13 +40,13 @@ func (s *Service) Alert(
 	return a, nil
 }
 
-// AlertOwn is Alert by the company itself, through its API.
+// AlertOwn sets an alert like Alert, on behalf of the company, which calls it through the API.
 func (s *Service) AlertOwn(ctx context.Context, company string, settlementID int64, below money.Kobo, key *idempotency.Key) (Account, error) {
 	return s.Alert(ctx, operator.Self(company).From(ctx), company, settlementID, below, key)
 }
 
-// LowBalance makes the event of a low balance (ledger.OnLowBalance). The event has the
-// account with its balance after the unit.
+// LowBalance returns the event that reports a low balance (ledger.OnLowBalance). The event
+// contains the account with its balance after the unit.
 func LowBalance(low ledger.LowBalance, read func(lookups ...db.Lookup) error) (db.Record, error) {
 	var all []Account
 	var feeding []feeder
@@ -59,7 +60,7 @@ func LowBalance(low ledger.LowBalance, read func(lookups ...db.Lookup) error) (d
 	}
 	slices.SortFunc(all, func(a, b Account) int { return cmp.Compare(a.ID, b.ID) })
 	sortByAge(feeding)
-	complete(all, feeding) // without balances and alerts
+	complete(all, feeding) // balances and alerts are not filled in here
 	at := slices.IndexFunc(all, func(a Account) bool { return LedgerAccount(a.ID) == low.Account })
 	if at < 0 {
 		return db.Record{}, fmt.Errorf("settlement: an alert of %s, which is no settlement account", low.Account)
@@ -69,7 +70,7 @@ func LowBalance(low ledger.LowBalance, read func(lookups ...db.Lookup) error) (d
 	return event.New(low.Company, event.SettlementLowBalance, a), nil
 }
 
-// lookUp finds all rows of some companies in a table.
+// lookUp returns a lookup of all rows of these companies in a table. It passes each row to found.
 func lookUp[T any](table *db.Declared[T], companies [][]any, found func(T)) db.Lookup {
 	return db.Lookup{
 		Table: table.Table, By: []string{"company_id"}, Columns: table.Names()[1:], Keys: companies,

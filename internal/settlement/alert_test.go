@@ -22,7 +22,7 @@ func (h *house) alert(a settlement.Account, below money.Kobo) {
 	}
 }
 
-// corrected has two operators adjust the balance of an account.
+// corrected adjusts the balance of an account: ada requests the adjustment and bob approves it.
 func (h *house) corrected(a settlement.Account, amount money.Kobo, direction settlement.Direction) {
 	h.t.Helper()
 	asked, err := h.Adjust(h.t.Context(), ada, settlement.Adjustment{
@@ -47,7 +47,7 @@ func (h *house) lows(company string) (out []string) {
 	return out
 }
 
-// The event carries the account in the form of GET at that moment.
+// The event contains the account exactly as GET returns it at that moment.
 func TestALowBalanceEmitsAnEvent(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("0123456789")
@@ -83,7 +83,7 @@ func TestALowBalanceEmitsAnEvent(t *testing.T) {
 	})
 }
 
-// Sixteen concurrent transfers bring one account down, with one event.
+// When sixteen concurrent transfers lower the balance of one account, only one event is emitted.
 func TestConcurrentTransfersEmitOneLowBalance(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("0123456789")

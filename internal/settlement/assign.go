@@ -17,13 +17,14 @@ import (
 // AssignJob is the kind of job that credits a company with money from suspense.
 const AssignJob = "settlement.assign"
 
-// assignStep is the transfer that takes a credit out of suspense. The ledger makes it
-// once.
+// assignStep is the step of the transfer that takes a credit out of suspense. The ledger accepts
+// that transfer only once.
 const assignStep = "assign"
 
-// assigned returns the house's half of assigning money of an unknown account to a company.
-// Each company has its own ledger, so the unit takes the money out of suspense and
-// enqueues a job for the company's half. The money never lacks a job.
+// assigned returns the first of two units that assign money of an unknown account to a company.
+// It takes the money out of suspense in the fintech's own ledger, and enqueues an AssignJob. The
+// job later credits the money in the company's ledger. The transfer and the job commit together,
+// so the money cannot be lost.
 func (s *Service) assigned(ctx context.Context, c operation.Case, f operation.Finding, _ bool) (ledger.Unit, error) {
 	if err := s.mayCredit(ctx, f); err != nil {
 		return ledger.Unit{}, err
@@ -37,7 +38,7 @@ func (s *Service) assigned(ctx context.Context, c operation.Case, f operation.Fi
 	return u, nil
 }
 
-// mayCredit refuses a finding that does not name an active account of a company.
+// mayCredit returns an error unless the finding names an active settlement account of a company.
 func (s *Service) mayCredit(ctx context.Context, f operation.Finding) error {
 	if f.Target == House {
 		return errNoCompany
@@ -49,7 +50,8 @@ func (s *Service) mayCredit(ctx context.Context, f operation.Finding) error {
 	return err
 }
 
-// release takes a credit out of suspense, and enqueues the job that credits a company.
+// release adds two things to a unit: the transfer that takes a credit out of suspense, and the
+// job that credits the company.
 func (s *Service) release(u *ledger.Unit, credit Credit, caseID, company string) {
 	u.Transfer(ledger.Transfer{
 		Reference: credit.ID, Step: assignStep, Debit: SuspenseAccount, Credit: ProviderAccount(credit.Provider), Amount: credit.Amount,
@@ -58,7 +60,7 @@ func (s *Service) release(u *ledger.Unit, credit Credit, caseID, company string)
 	u.Append(job.Job{Kind: AssignJob, Subject: caseID, RunAt: s.Clock.Now()}.For(u.Company))
 }
 
-// suspended returns the credit of a case about an unknown account.
+// suspended returns the credit in suspense that a case about an unknown account is about.
 func (s *Service) suspended(ctx context.Context, c operation.Case) (Credit, error) {
 	credit, err := s.suspendedIn(ctx, c.Subject)
 	if errors.Is(err, db.ErrNone) || err == nil && c.Company != House {
@@ -67,8 +69,8 @@ func (s *Service) suspended(ctx context.Context, c operation.Case) (Credit, erro
 	return credit, err
 }
 
-// Assign does the work of an AssignJob: the company's half. It may run again, and credits
-// the money once.
+// Assign runs an AssignJob: it books the assigned credit in the company's ledger. It may run
+// several times, but credits the money only once.
 func (s *Service) Assign(ctx context.Context, j job.Job) (time.Time, error) {
 	c, err := s.Operations.FindCase(ctx, j.Subject)
 	if err != nil {

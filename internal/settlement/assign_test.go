@@ -18,8 +18,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Money of an unknown account goes once to the company that two operators name, for any
-// number of runs of the job.
+// Money of an unknown account goes to the company that two operators agree on. The company gets
+// the money only once, however often the job runs.
 func TestTwoOperatorsAssignMoneyInSuspense(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.account(h.company())
@@ -58,7 +58,7 @@ func TestTwoOperatorsAssignMoneyInSuspense(t *testing.T) {
 		}
 		h.suspended(50)
 		h.holds(other, 0)
-		// The job runs twice, as after a crash.
+		// The job runs twice, as it may after a crash.
 		for range 2 {
 			if next, err := h.Assign(t.Context(), h.waiting(settlement.AssignJob)); err != nil || !next.Equal(time.Time{}) {
 				t.Fatalf("%v, %v", next, err)
@@ -77,8 +77,8 @@ func TestTwoOperatorsAssignMoneyInSuspense(t *testing.T) {
 	})
 }
 
-// Two banks may use the same session. Each credit has a case of its own, so a decision
-// about one is none about the other.
+// Two banks may use the same session ID for different credits. Each credit then has its own case,
+// and a decision about one case does not affect the other case.
 func TestTwoBanksWithOneSession(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.account(h.company())
@@ -92,7 +92,7 @@ func TestTwoBanksWithOneSession(t *testing.T) {
 			t.Fatalf("%d cases for two credits: %+v", len(cases), cases)
 		}
 		for i, want := range []money.Kobo{50, 750} {
-			c := cases[i] // the newest first, so otherbank's
+			c := cases[i] // the newest case comes first, which is otherbank's
 			for _, by := range []string{"ada", "bob"} {
 				who := operator.Local(by)
 				_, err := h.operations.ResolveCase(t.Context(), c.ID,
@@ -134,8 +134,8 @@ func TestTwoBanksWithOneSession(t *testing.T) {
 	})
 }
 
-// One company has the same account number at two banks. The same session at both is two
-// credits.
+// A company has the same account number at two banks. If both banks use the same session ID, the
+// company gets two credits.
 func TestTwoBanksWithOneSessionForOneCompany(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("8000000011")
@@ -153,7 +153,7 @@ func TestTwoBanksWithOneSessionForOneCompany(t *testing.T) {
 	})
 }
 
-// waiting returns the only job of a kind.
+// waiting returns the only waiting job of a kind.
 func (h *house) waiting(kind string) job.Job {
 	h.t.Helper()
 	j, err := db.One(h.t.Context(), h.db, func(r db.Scanner) (job.Job, error) {

@@ -14,21 +14,21 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// Bank is a bank that notifies Kobo of credits.
+// Bank is a bank at which the fintech has accounts, and which notifies Kobo of credits.
 type Bank struct {
-	Name, Code string // payers know the bank by these
-	Float      string // the number of the fintech's own account there, which makes the payouts
+	Name, Code string // the name and code that payers see
+	Float      string // the number of the fintech's own account at this bank, from which it makes payouts
 }
 
 var tenDigits = regexp.MustCompile(`^[0-9]{10}$`)
 
-// Attach lets a bank account that somebody opened in the bank's dashboard feed a
-// settlement account. Earlier credits stay in suspense, with their cases. Nobody can
-// detach the account again: a credit may be on its way at any time, and the number
-// decides its company.
+// Attach makes a bank account feed a settlement account. It is for bank accounts that were opened
+// in the bank's dashboard. Earlier credits stay in suspense, with their cases. A bank account
+// cannot be detached, because a credit may be on its way at any time. The account number decides
+// which company gets such a credit.
 //
-// Only the bank knows whether the account exists. Many accounts have a wrong check
-// digit, so Attach ignores check digits.
+// Attach does not verify that the account exists, because only the bank knows. Many real accounts
+// have a wrong check digit, so Attach ignores check digits.
 func (s *Service) Attach(ctx context.Context, by operator.Operator, company string, settlementID int64, provider, number, name string) (BankAccount, error) {
 	bank, known := s.Banks[provider]
 	name = strings.TrimSpace(name)
@@ -41,7 +41,8 @@ func (s *Service) Attach(ctx context.Context, by operator.Operator, company stri
 	case n < 2 || n > 100:
 		return BankAccount{}, fault.New(fault.Invalid, `"accountName" must have 2 to 100 characters`)
 	case slices.ContainsFunc(slices.Collect(maps.Values(s.Banks)), func(b Bank) bool { return b.Float == number }):
-		// Money on this account is the fintech's, and companies have got much of it already.
+		// Money on this account belongs to the fintech, and much of it is already booked to
+		// companies.
 		return BankAccount{}, fault.New(fault.Refused, "We pay from this bank account: it cannot be a company's")
 	}
 	if _, err := s.Find(ctx, company, settlementID); err != nil {
@@ -62,8 +63,8 @@ func (s *Service) Attach(ctx context.Context, by operator.Operator, company stri
 	return all[at], nil
 }
 
-// free refuses an account number in use. A credit names only the number, so a number of
-// another company is in use at every bank.
+// free returns an error if an account number is in use. A credit names the number but not the
+// bank, so a number of another company counts as used at every bank.
 func (s *Service) free(ctx context.Context, company, number string) error {
 	owners, err := s.holders(ctx, number)
 	if err != nil {
@@ -88,8 +89,8 @@ func (s *Service) free(ctx context.Context, company, number string) error {
 	return err
 }
 
-// BankAccounts returns the bank accounts that feed a settlement account. Account shows the
-// first of them.
+// BankAccounts returns the bank accounts that feed a settlement account. An Account shows only
+// the first of these bank accounts.
 func (s *Service) BankAccounts(ctx context.Context, company string, settlementID int64) ([]BankAccount, error) {
 	if _, err := s.Find(ctx, company, settlementID); err != nil {
 		return nil, err

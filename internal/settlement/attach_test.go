@@ -13,7 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// knows adds a bank for attached accounts.
+// knows configures the bank whose accounts the tests attach.
 func (h *house) knows() {
 	h.Banks = map[string]settlement.Bank{bank: {Name: "Safe Haven MFB", Code: "090286", Float: "0100000001"}}
 }
@@ -26,8 +26,8 @@ func (h *house) attaches(a settlement.Account, number string) {
 	}
 }
 
-// Credits before the attachment stay with their case. Later credits are the company's.
-// The API still shows the settlement account's first bank account.
+// Credits from before the attachment stay in suspense with their case. Later credits go to the
+// company. The API still shows the first bank account of the settlement account.
 func TestAnAttachedAccountFeeds(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		h.knows()
@@ -62,7 +62,7 @@ func TestAnAttachedAccountFeeds(t *testing.T) {
 	})
 }
 
-// A number in use is refused at every bank, and nothing about the number changes.
+// A number that is in use at any bank cannot be attached, and its credits still go to its owner.
 func TestANumberInUseIsNotAttached(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		h.knows()
@@ -96,7 +96,7 @@ func TestANumberInUseIsNotAttached(t *testing.T) {
 	})
 }
 
-// Several companies attach one number at the same time. One of them gets the number and
+// When several companies attach one number at the same time, only one company gets the number and
 // its credits.
 func TestANumberIsAttachedOnce(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {

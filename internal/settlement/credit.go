@@ -19,18 +19,19 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// House is the ledger of the fintech itself. It keeps money of unknown accounts until an
-// operator assigns the money to a company.
+// House is the company ID of the fintech itself. The fintech's ledger holds money of unknown
+// accounts until two operators assign the money to a company.
 const House = inbox.House
 
-// SuspenseAccount is the house's ledger account for money of unknown accounts.
+// SuspenseAccount is the account in the fintech's own ledger that holds money of unknown
+// accounts.
 const SuspenseAccount = "suspense/inbound"
 
-// Credit is money that the bank has confirmed on one of our accounts.
+// Credit is an incoming payment to one of our bank accounts, as the bank reports it.
 type Credit struct {
-	ID            string     `db:"id,key"` // ours
+	ID            string     `db:"id,key"` // our ID
 	Provider      string     `db:"provider"`
-	Session       string     `db:"session_id"`     // the bank's, equal in every notification of this credit
+	Session       string     `db:"session_id"`     // the bank's session ID, equal in every notification of this credit
 	Account       string     `db:"account_number"` // the credited account
 	SenderName    string     `db:"sender_name"`
 	SenderAccount string     `db:"sender_account"`
@@ -38,31 +39,31 @@ type Credit struct {
 	Narration     string     `db:"narration"`
 	Amount        money.Kobo `db:"amount_kobo"`
 	At            time.Time  `db:"told_at"`
-	Reference     string     `db:"reference"` // ours, for a virtual account
+	Reference     string     `db:"reference"` // our reference, for a virtual account
 	Virtual       bool
 }
 
 // subject returns the subject of a case about the credit.
 func (c Credit) subject() string { return inbox.Subject(c.Provider, c.Session) }
 
-// Booking tells how to book a credit: the settlement account, and further effects in the
-// same unit.
+// Booking describes how to book a credit: the settlement account to credit, and further changes
+// in the same unit.
 type Booking struct {
 	SettlementID int64
-	Kind         string               // of the transfer, for statements; "" means credit
-	Narration    string               // "" means the sender's own
+	Kind         string               // the kind of the transfer, for statements; "" means "credit"
+	Narration    string               // "" means the sender's narration
 	Effects      func(u *ledger.Unit) // adds the recipient's rows to the unit; nil for none
 }
 
-// Recipient books credits to the accounts of one kind, such as those of customers. It
-// gives ok only for an account of its kind. After a refused transition of its rows,
-// Receive asks the recipient again.
+// Recipient is a function that decides how to book credits to one kind of account, such as
+// customers' accounts. It returns ok only for an account of its kind. If the ledger refuses a
+// transition of the recipient's rows, Receive calls the recipient again.
 type Recipient func(ctx context.Context, company string, c Credit) (b Booking, ok bool, err error)
 
-// Receive books the bank's final answer about a credit. It credits confirmed money to
-// the owner of the account, once for any number of notifications. Money for an unknown
-// account goes into suspense, with a case for an operator. A rejected credit changes
-// nothing, unless a ledger holds the credit already: then Receive opens a case.
+// Receive books a credit according to the bank's final outcome. It credits confirmed money to the
+// owner of the account, only once however many notifications arrive. Money for an unknown account
+// goes into suspense, and a case is opened for operators. A rejected credit changes nothing,
+// unless it is booked already. In that case Receive opens a case.
 func (s *Service) Receive(ctx context.Context, providerName string, in provider.Inbound) error {
 	if in.SessionID == "" || in.Outcome == provider.Confirmed && in.Amount <= 0 {
 		return fmt.Errorf("settlement: not a credit: session %q, %s, %q", in.SessionID, in.Amount, in.Status)
@@ -89,9 +90,10 @@ func (s *Service) Receive(ctx context.Context, providerName string, in provider.
 	return s.receive(ctx, company, c)
 }
 
-// decide finds the owner of a credit: the company of the account, or the house for an
-// unknown account. It stores its first decision about a session before the credit, and
-// that decision stays. So an account that becomes known later never doubles a credit.
+// decide returns the owner of a credit: the company of the account, or House for an unknown
+// account. Before the credit is booked, it stores the decision for the credit's session. The
+// first stored decision is final. So if the account becomes known later, the credit is not booked
+// a second time.
 func (s *Service) decide(ctx context.Context, c Credit) (string, error) {
 	company, err := s.decided(ctx, c)
 	if !errors.Is(err, db.ErrNone) {
@@ -111,8 +113,8 @@ func (s *Service) decide(ctx context.Context, c Credit) (string, error) {
 	return s.decideFor(ctx, c, company)
 }
 
-// receive asks the recipients and commits. After a change of the recipient's row
-// meanwhile it asks again, a few times.
+// receive asks the recipients for a booking and commits it. If a recipient's row has changed in
+// between, it asks again, up to five times in total.
 func (s *Service) receive(ctx context.Context, company string, c Credit) error {
 	if there, err := s.credited(ctx, company, c); err != nil || there {
 		return err
@@ -139,8 +141,8 @@ func (s *Service) receive(ctx context.Context, company string, c Credit) error {
 	return fault.New(fault.Unavailable, "The account is being changed")
 }
 
-// withdrawn opens a case for a credit that the bank has rejected after it was booked. No
-// money moves without an operator.
+// withdrawn opens a case if the bank rejects a credit that is booked already. It moves no money,
+// because operators decide the case.
 func (s *Service) withdrawn(ctx context.Context, c Credit) error {
 	company, err := s.decided(ctx, c)
 	if errors.Is(err, db.ErrNone) {
@@ -157,8 +159,8 @@ func (s *Service) withdrawn(ctx context.Context, c Credit) error {
 		"this credit is in the ledger, and "+c.Provider+" now says that it did not stay")
 }
 
-// booking asks the recipients in their order, and at last the settlement accounts' own
-// bank accounts.
+// booking asks each recipient in order how to book a credit. If none of the recipients knows the
+// account, it tries the bank accounts that feed settlement accounts.
 func (s *Service) booking(ctx context.Context, company string, c Credit) (Booking, bool, error) {
 	for _, ask := range s.Recipients {
 		if b, ok, err := ask(ctx, company, c); ok || err != nil {
@@ -168,8 +170,8 @@ func (s *Service) booking(ctx context.Context, company string, c Credit) (Bookin
 	return s.own(ctx, company, c)
 }
 
-// creditEvent is the data of a credit's event. Its id is the reference of the entry in the
-// settlement account's ledger.
+// creditEvent is the data of the event that reports a credit. Its id is the reference of the
+// transfer in the ledger.
 type creditEvent struct {
 	ID            string     `json:"id"`
 	SettlementID  int64      `json:"settlementId"`
@@ -181,7 +183,7 @@ type creditEvent struct {
 	CreatedAt     string     `json:"createdAt"`
 }
 
-// own books a credit on a bank account that feeds a settlement account.
+// own returns the booking of a credit to a bank account that feeds a settlement account.
 func (s *Service) own(ctx context.Context, company string, c Credit) (Booking, bool, error) {
 	settlementID, err := s.fed(ctx, company, c.Account)
 	if errors.Is(err, db.ErrNone) {
@@ -193,7 +195,7 @@ func (s *Service) own(ctx context.Context, company string, c Credit) (Booking, b
 	return s.ownBooking(c, settlementID), err == nil, err
 }
 
-// ownBooking books a credit to a settlement account, with its event.
+// ownBooking returns a booking that credits a settlement account and emits the event.
 func (s *Service) ownBooking(c Credit, settlementID int64) Booking {
 	now := s.Clock.Now()
 	return Booking{SettlementID: settlementID, Effects: func(u *ledger.Unit) {
@@ -204,7 +206,8 @@ func (s *Service) ownBooking(c Credit, settlementID int64) Booking {
 	}}
 }
 
-// creditUnit books a credit in a company's ledger, or in the house's suspense account.
+// creditUnit returns the unit that books a credit in a company's ledger. If company is House, it
+// books the credit in the suspense account.
 func (s *Service) creditUnit(company string, c Credit, b Booking) ledger.Unit {
 	u := ledger.For(company)
 	u.OpenAccounts(ledger.Account{ID: ProviderAccount(c.Provider), Floor: money.NoFloor})
@@ -224,20 +227,20 @@ func (s *Service) creditUnit(company string, c Credit, b Booking) ledger.Unit {
 	return u
 }
 
-// suspense books a credit of an unknown account.
+// suspense is the booking of a credit of an unknown account.
 var suspense = Booking{Kind: "suspense"}
 
-// suspend keeps a credit of an unknown account in the house's ledger. It opens the case
-// after the commit. After a crash in between, the bank's next notification, or the
-// credit poll, comes here again and opens the case then.
+// suspend books a credit of an unknown account in the fintech's own ledger, and then opens its
+// case. If the program crashes in between, the next notification or the credit poll calls suspend
+// again. That call opens the case.
 func (s *Service) suspend(ctx context.Context, c Credit) error {
 	if err := s.foundHouse(ctx); err != nil {
 		return err
 	}
 	err := s.Book.Commit(ctx, s.creditUnit(House, c, suspense))
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
-		// This is a repeated notification. The case's subject is the session, so there is
-		// only one case. A credit that operators have assigned needs no case.
+		// This is a repeated notification. The subject of a case is the session, so a repeated
+		// askWhose opens no second case. A credit that operators have assigned needs no case.
 		var earlier creditRow
 		if earlier, err = credits.Value(r.Rows[0]); err != nil {
 			return err
@@ -254,14 +257,15 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 	return s.askWhose(ctx, c)
 }
 
-// askWhose opens the case of a credit of an unknown account.
+// askWhose opens a case about a credit of an unknown account: which company does it belong to?
 func (s *Service) askWhose(ctx context.Context, c Credit) error {
 	return s.Operations.OpenCase(ctx, House, c.subject(), operation.UnknownAccount,
 		fmt.Sprintf("%s of account %s at %s belongs to no company", c.Amount, c.Account, c.Provider))
 }
 
-// Raise opens a case about a difference between a bank's statement and the ledger, as
-// the operations' Raise does. It founds the house's ledger for a case of the house.
+// Raise opens a case about a difference between a bank's statement and the ledger, like
+// operation.Service.Raise. If the case belongs to House, it first creates the fintech's own
+// ledger if that ledger does not exist.
 func (s *Service) Raise(ctx context.Context, c operation.Case, judged time.Time) (operation.Case, error) {
 	if c.Company == House {
 		if err := s.foundHouse(ctx); err != nil {
@@ -271,7 +275,7 @@ func (s *Service) Raise(ctx context.Context, c operation.Case, judged time.Time)
 	return s.Operations.Raise(ctx, c, judged)
 }
 
-// Ask opens a case of the house, about a notification without a known company.
+// Ask opens a case about a notification whose company is unknown. The case belongs to House.
 func (s *Service) Ask(ctx context.Context, subject string, reason operation.Reason, detail string) error {
 	if err := s.foundHouse(ctx); err != nil {
 		return err
@@ -279,7 +283,7 @@ func (s *Service) Ask(ctx context.Context, subject string, reason operation.Reas
 	return s.Operations.OpenCase(ctx, House, subject, reason, detail)
 }
 
-// foundHouse founds the house's ledger before its first use.
+// foundHouse creates the fintech's own ledger (House) unless that ledger exists.
 func (s *Service) foundHouse(ctx context.Context) error {
 	there, err := s.Book.Exists(ctx, House)
 	if err != nil || there {
@@ -288,14 +292,14 @@ func (s *Service) foundHouse(ctx context.Context) error {
 	return s.Book.Commit(ctx, ledger.Found(House))
 }
 
-// Holds reports whether an account number belongs to one company.
+// Holds reports whether an account number belongs to exactly one company.
 func (s *Service) Holds(ctx context.Context, accountNumber string) (bool, error) {
 	owners, err := s.holders(ctx, accountNumber)
 	return len(owners) == 1, err
 }
 
-// Enter writes an account number into the directory, before anybody learns the number. A
-// number belongs to one company for good.
+// Enter writes an account number into the directory, before the number is shown to anyone. A
+// number belongs to its company permanently.
 func (s *Service) Enter(ctx context.Context, company, accountNumber, bankCode string) error {
 	owner, err := s.enter(ctx, company, BankAccount{Number: accountNumber, BankCode: bankCode})
 	if err == nil && owner != company {

@@ -68,7 +68,7 @@ func (h *house) cases(reason operation.Reason) (found []operation.Case) {
 	return found
 }
 
-// intact verifies the ledgers of these companies.
+// intact fails the test if the ledger of one of these companies is inconsistent.
 func (h *house) intact(companies ...string) {
 	h.t.Helper()
 	for _, c := range companies {
@@ -104,7 +104,7 @@ func TestFiftyNotificationsAreOneCredit(t *testing.T) {
 		if e := h.events(a.Company); len(e) != 1 || e[0].Kind != event.SettlementCredit {
 			t.Errorf("%+v", e)
 		}
-		// The same session of another bank is another credit.
+		// The same session ID at a different bank is a different credit.
 		if err := h.Receive(t.Context(), "otherbank", h.inbound("s-1", "8000000011", 500)); err != nil {
 			t.Fatal(err)
 		}
@@ -122,8 +122,8 @@ func TestMoneyOfAnUnknownAccountGoesIntoSuspense(t *testing.T) {
 		if c := h.cases(operation.UnknownAccount); len(c) != 1 || c[0].Subject != bank+"/s-1" || c[0].Company != settlement.House {
 			t.Errorf("%+v", c)
 		}
-		// The account becomes known. The first decision stays: an operator assigns the
-		// money to the company, and no notification credits it again.
+		// The account becomes known. The first decision stays, so a repeated notification does
+		// not credit the money. Only operators can assign it to the company.
 		a := h.fed("8000000099")
 		h.receives(h.inbound("s-1", "8000000099", 700))
 		h.holds(a, 0)
@@ -134,7 +134,7 @@ func TestMoneyOfAnUnknownAccountGoesIntoSuspense(t *testing.T) {
 	})
 }
 
-// An account in the directory without a recipient is unknown too.
+// An account that is in the directory but feeds no settlement account also counts as unknown.
 func TestADirectoryEntryWithoutARecipient(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		company := h.company()
@@ -176,7 +176,7 @@ func TestARejectionAfterTheCreditOpensACase(t *testing.T) {
 		a := h.fed("8000000011")
 		rejected := h.inbound("s-1", "8000000011", 700)
 		rejected.Outcome = provider.Rejected
-		h.receives(rejected) // it was never credited, so nothing changes
+		h.receives(rejected) // the credit was never booked, so nothing changes
 		if c := h.cases(operation.Contradiction); len(c) != 0 {
 			t.Errorf("%+v", c)
 		}
@@ -190,7 +190,8 @@ func TestARejectionAfterTheCreditOpensACase(t *testing.T) {
 	})
 }
 
-// accounts lets a recipient of the tests add a transition to the credit's unit.
+// accounts is the settlement account table, so that a test's recipient can add a transition to a
+// credit's unit.
 var accounts = db.Declare[settlement.Account]("settlement_account")
 
 func TestARecipientIsAskedAgainAfterAChangeOfItsRow(t *testing.T) {
@@ -198,7 +199,7 @@ func TestARecipientIsAskedAgainAfterAChangeOfItsRow(t *testing.T) {
 		a, other := h.fed("8000000011"), h.account(h.company())
 		from, asked := string(settlement.Inactive), 0
 		stranger := func(context.Context, string, settlement.Credit) (settlement.Booking, bool, error) {
-			return settlement.Booking{}, false, nil // not an account of its kind
+			return settlement.Booking{}, false, nil // the account is not of this recipient's kind
 		}
 		h.Recipients = append(h.Recipients, stranger, func(_ context.Context, company string, c settlement.Credit) (settlement.Booking, bool, error) {
 			if company != a.Company {
@@ -207,14 +208,14 @@ func TestARecipientIsAskedAgainAfterAChangeOfItsRow(t *testing.T) {
 			asked++
 			expected := from
 			if asked == 2 {
-				from = string(settlement.Active) // the state at the next look
+				from = string(settlement.Active) // the state that the next call expects
 			}
 			return settlement.Booking{SettlementID: a.ID, Kind: "collection", Narration: "invoice 7", Effects: func(u *ledger.Unit) {
 				u.Transition(accounts.Record(settlement.Account{Company: company, ID: a.ID, Status: settlement.Active}), expected)
 			}}, true, nil
 		})
 		h.receives(h.inbound("s-1", "8000000011", 700))
-		if asked != 3 { // for the decision, for the unit, and once more
+		if asked != 3 { // for the decision, for the first unit, and after that unit was refused
 			t.Errorf("asked %d times", asked)
 		}
 		h.holds(a, 700)
@@ -240,7 +241,7 @@ func TestOwnAccountsByTheCompanyItself(t *testing.T) {
 	})
 }
 
-// BenchmarkReceive is a credit with all its rows, by 16 workers.
+// BenchmarkReceive measures Receive with 16 concurrent workers.
 func BenchmarkReceive(b *testing.B) {
 	for _, dialect := range []db.Dialect{db.SQLite, db.Postgres} {
 		b.Run(string(dialect), func(b *testing.B) {

@@ -16,23 +16,24 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// Two operators settle here what a bank's statement shows and no ledger has.
+// This file handles cases in which a bank's statement shows an amount that no ledger has. Two
+// operators decide each case.
 
 var errNoAmount = fault.New(fault.Refused, "The case does not say how much: dismiss it")
 
-// between is the form of a session between banks. Notifications and the bank's list of
-// credits name a credit by such a session.
+// between is the format of a session ID for transfers between banks (NIP). Notifications and the
+// bank's list of credits identify a credit by such a session ID.
 var between = regexp.MustCompile(`^[0-9]{30}$`)
 
-// found books a credit that only the bank's statement has. The unit that settles the
-// case inserts the credit under its session, as for a notification. So the ledger
-// refuses the unit after a notification, and refuses a notification after the unit.
-// A line without a session could come again under an unknown session, and be credited
-// twice.
+// found returns the unit that books a credit which only the bank's statement has. The unit
+// inserts the credit under its session ID, as for a notification. So if a notification has booked
+// the credit, the ledger refuses the unit. If the unit has booked the credit, the ledger refuses
+// the notification's unit. A credit without a session ID is refused, because a later notification
+// with a session ID would credit the money again.
 //
-// A credit of the house's case goes through suspense, since the company has its own
-// ledger. If the bank has named the company before, the case is that company's, and the
-// unit credits the company directly.
+// If the case belongs to House, the credit goes through suspense, since the company has a
+// separate ledger. If an earlier notification has named the company, the case belongs to that
+// company. Then the unit credits the company directly.
 func (s *Service) found(ctx context.Context, c operation.Case, f operation.Finding, agreed bool) (ledger.Unit, error) {
 	if err := s.mayCredit(ctx, f); err != nil {
 		return ledger.Unit{}, err
@@ -66,8 +67,8 @@ func (s *Service) found(ctx context.Context, c operation.Case, f operation.Findi
 	return ledger.Unit{}, fault.Newf(fault.Refused, "The credit is company %s's, as the bank has told of it", c.Company)
 }
 
-// noTwin refuses a credit while a case is open about a credit of the same amount that
-// only the ledger has. The two may be one credit under two names.
+// noTwin returns an error if an open case reports a credit of the same amount that only the
+// ledger has. Both may be the same credit under different names.
 func (s *Service) noTwin(ctx context.Context, credit Credit) error {
 	missing, err := s.Operations.OpenOf(ctx, operation.NotOnStatement, -credit.Amount)
 	if err != nil {
@@ -82,9 +83,9 @@ func (s *Service) noTwin(ctx context.Context, credit Credit) error {
 	return nil
 }
 
-// unclaimed refuses a credit that the bank has notified since its case was opened. The
-// first stored decision about the owner stays. After two operators have agreed, a
-// notification finds their decision.
+// unclaimed returns an error if the bank has notified Kobo of the credit since the case was
+// opened. The first stored decision about the credit's owner is final. Once two operators have
+// agreed, unclaimed stores their decision, and later notifications follow it.
 func (s *Service) unclaimed(ctx context.Context, credit Credit, company string, agreed bool) error {
 	owner, err := s.decided(ctx, credit)
 	if errors.Is(err, db.ErrNone) {
@@ -110,9 +111,9 @@ func (s *Service) unclaimed(ctx context.Context, credit Credit, company string, 
 	return nil
 }
 
-// booked books a bank's charges of a day in the house's ledger, since the operations
-// behind the charges are unknown. The transfer's reference is the bank and its day, so
-// the transfer counts for that day.
+// booked returns the unit that books a bank's charges of one day. It uses the fintech's own
+// ledger (House), since the operations behind the charges are unknown. The transfer's reference
+// is the bank and the day, so reconciliation counts the transfer on that day.
 func (s *Service) booked(_ context.Context, c operation.Case, _ operation.Finding, _ bool) (ledger.Unit, error) {
 	bank, day, _ := strings.Cut(c.Subject, "/")
 	if _, err := time.Parse(time.DateOnly, day); err != nil || c.Company != House {
@@ -125,7 +126,7 @@ func (s *Service) booked(_ context.Context, c operation.Case, _ operation.Findin
 		Reference: c.Subject, Step: c.ID, Debit: ChargeAccount(bank), Credit: ProviderAccount(bank), Amount: c.Amount,
 		Kind: operation.ChargeKind, Narration: "charges of " + day + " as on the statement",
 	}
-	if c.Amount < 0 { // the ledger has more than the bank took
+	if c.Amount < 0 { // the ledger has booked more charges than the bank took
 		t.Debit, t.Credit, t.Amount = t.Credit, t.Debit, -t.Amount
 	}
 	u := ledger.For(House)

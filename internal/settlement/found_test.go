@@ -18,10 +18,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// found30 is a session between banks.
+// found30 is a session ID in the format that banks use between each other (30 digits).
 const found30 = "000013300102030405000000000001"
 
-// finds opens the case of a credit that only the bank's statement has.
+// finds opens a case about a credit that only the bank's statement has.
 func (h *house) finds(company, name string, amount money.Kobo) operation.Case {
 	h.t.Helper()
 	if err := h.Ask(h.t.Context(), "the house", operation.Unreadable, "so that the house has a ledger"); err != nil {
@@ -37,7 +37,7 @@ func (h *house) finds(company, name string, amount money.Kobo) operation.Case {
 	return c
 }
 
-// find is one operator's finding.
+// find submits one operator's finding about a case.
 func (h *house) find(c operation.Case, by string, f operation.Finding) (operation.Case, error) {
 	who := operator.Local(by)
 	return h.operations.ResolveCase(h.t.Context(), c.ID, f, "the bank says so", who.Name, who.Note)
@@ -50,7 +50,7 @@ func (h *house) refuses(c operation.Case, by string, f operation.Finding, says s
 	}
 }
 
-// agrees has two operators find the same.
+// agrees submits the same finding for two operators.
 func (h *house) agrees(c operation.Case, f operation.Finding) {
 	h.t.Helper()
 	for _, by := range []string{"ada", "bob"} {
@@ -60,7 +60,7 @@ func (h *house) agrees(c operation.Case, f operation.Finding) {
 	}
 }
 
-// assigns runs the job of the case twice, as after a crash.
+// assigns runs the AssignJob of a case twice, as it may run after a crash.
 func (h *house) assigns(c operation.Case) {
 	h.t.Helper()
 	for range 2 {
@@ -74,10 +74,10 @@ func theirs(a settlement.Account) operation.Finding {
 	return operation.Finding{Outcome: operation.Assigned, Target: a.Company, TargetID: a.ID}
 }
 
-// A credit that only the statement has is credited once, for any number of later
-// notifications. Operators may choose another account than the credited one.
+// A credit that only the statement has is credited once, however many notifications arrive later.
+// Operators may choose a different account than the notification names.
 func TestACreditOfTheStatementIsCreditedOnce(t *testing.T) {
-	for _, told := range []string{"8000000011", "8000000012", "8000000099"} { // of this company, of another one, unknown
+	for _, told := range []string{"8000000011", "8000000012", "8000000099"} { // of this company, of another company, unknown
 		t.Run(told, func(t *testing.T) {
 			each(t, func(t *testing.T, h *house) {
 				a, other := h.fed("8000000011"), h.fed("8000000012")
@@ -91,9 +91,9 @@ func TestACreditOfTheStatementIsCreditedOnce(t *testing.T) {
 				if err != nil || done.State != operation.Resolved || done.Outcome != operation.Assigned {
 					t.Fatalf("%+v, %v", done, err)
 				}
-				h.receives(h.inbound(found30, told, 700)) // before the job
+				h.receives(h.inbound(found30, told, 700)) // before the AssignJob runs
 				h.assigns(c)
-				h.receives(h.inbound(found30, told, 700)) // after the job
+				h.receives(h.inbound(found30, told, 700)) // after the AssignJob ran
 				h.holds(a, 700)
 				h.holds(other, 0)
 				h.suspended(0)
@@ -104,7 +104,7 @@ func TestACreditOfTheStatementIsCreditedOnce(t *testing.T) {
 					t.Errorf("asked about what was assigned: %+v", again)
 				}
 				h.intact(settlement.House, a.Company, other.Company)
-				// A later rejection moves no money, and opens a case.
+				// A later rejection opens a case and moves no money.
 				late := h.inbound(found30, "", 0)
 				late.Outcome = provider.Rejected
 				h.receives(late)
@@ -116,8 +116,8 @@ func TestACreditOfTheStatementIsCreditedOnce(t *testing.T) {
 	}
 }
 
-// A notification may come while the operators decide. It books the credit, and the
-// operators cannot book it again.
+// If a notification arrives while the operators decide, the notification books the credit. The
+// operators then cannot book the credit again.
 func TestANotificationBeforeTheAssignment(t *testing.T) {
 	for told, says := range map[string]string{"8000000011": "in the ledger of company", "8000000099": "in suspense"} {
 		for _, proposed := range []bool{false, true} {
@@ -138,7 +138,7 @@ func TestANotificationBeforeTheAssignment(t *testing.T) {
 					} else if h.suspended(700); len(waits) != 1 {
 						t.Fatalf("%+v", waits)
 					} else {
-						h.agrees(waits[0], theirs(a)) // the right case
+						h.agrees(waits[0], theirs(a)) // the case that the notification opened
 						h.assigns(waits[0])
 					}
 					h.holds(a, 700)
@@ -153,7 +153,8 @@ func TestANotificationBeforeTheAssignment(t *testing.T) {
 	}
 }
 
-// Both happen at the same time, many times over. There is always one credit.
+// When a notification and the second operator's finding arrive at the same time, the money is
+// credited only once.
 func TestANotificationDuringTheAssignment(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("8000000011")
@@ -177,7 +178,7 @@ func TestANotificationDuringTheAssignment(t *testing.T) {
 				h.assigns(c)
 			}
 			for _, waits := range h.cases(operation.UnknownAccount) {
-				h.agrees(waits, theirs(a)) // the operators decided, and the notification booked the credit
+				h.agrees(waits, theirs(a)) // the notification booked the credit into suspense
 				h.assigns(waits)
 			}
 		}
@@ -187,8 +188,8 @@ func TestANotificationDuringTheAssignment(t *testing.T) {
 	})
 }
 
-// A notification has named the company, but the credit never came into its ledger. The
-// credit can go only to that company.
+// If a notification has named a company but its ledger lacks the credit, operators can credit
+// only that company.
 func TestACreditWhoseCompanyIsKnown(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a, other := h.account(h.company()), h.account(h.company())
@@ -206,7 +207,8 @@ func TestACreditWhoseCompanyIsKnown(t *testing.T) {
 	})
 }
 
-// A credit that no later notification could be compared with is not credited.
+// A credit without a session ID is refused, because a later notification could not be matched
+// with it.
 func TestACreditWithoutASessionIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("8000000011")
@@ -231,8 +233,8 @@ func TestACreditWithoutASessionIsRefused(t *testing.T) {
 	})
 }
 
-// The statement and the ledger may have one credit under two names. It is not credited
-// under both.
+// The statement and the ledger may have the same credit under different names. The second name is
+// refused until the case about the first name is settled.
 func TestACreditWithATwinIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("8000000011")
@@ -262,8 +264,8 @@ func TestACreditWithATwinIsRefused(t *testing.T) {
 	})
 }
 
-// The house's ledger follows the statement's charges of a day, up and down. No company's
-// ledger changes.
+// When two operators agree, the fintech's own ledger adopts the statement's charges of a day,
+// whether higher or lower. The ledgers of companies do not change.
 func TestTheBanksChargesOfADay(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("8000000011")
@@ -314,7 +316,7 @@ func TestTheBanksChargesOfADay(t *testing.T) {
 	})
 }
 
-// charged expects the house's balance of the bank's charges.
+// charged fails the test unless the fintech's own ledger has this total of the bank's charges.
 func (h *house) charged(want money.Kobo) {
 	h.t.Helper()
 	charge, err := h.book.Balance(h.t.Context(), settlement.House, settlement.ChargeAccount(bank))

@@ -8,16 +8,17 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// needed counts the accounts that Needed opened.
+// needed names the limit counter of the accounts that Needed has opened.
 const needed = "settlement/needed"
 
-// Needed returns the company's default settlement account. It opens an empty account for a
-// company without one. Concurrent requests and programs open only one account.
+// Needed returns the company's default settlement account. If the company has no default account,
+// Needed opens an empty account. Concurrent requests, even in different programs, open only one
+// account.
 func (s *Service) Needed(ctx context.Context, company, name string) (Account, error) {
 	a, err := s.Default(ctx, company)
 	for fault.Is(err, fault.Missing) {
-		// The count comes first. Another request that opens an account after this read
-		// raises the count, and the ledger refuses this request's unit.
+		// The count must be read before the default account. If another request opens an account
+		// after this read, it raises the count. The ledger then refuses the unit of this request.
 		var opened int64
 		if opened, err = s.Book.Last(ctx, company, needed); err != nil {
 			return Account{}, err

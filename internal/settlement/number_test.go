@@ -13,7 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// next expects this number for the company's next account.
+// next opens an account and fails the test unless the account gets this number.
 func (h *house) next(company string, want int64) {
 	h.t.Helper()
 	if a := h.account(company); a.ID != want {
@@ -91,8 +91,8 @@ func TestAKeyTakesOneNumber(t *testing.T) {
 	})
 }
 
-// Two programs open accounts of one company at the same time. They repeat no number and
-// leave none out.
+// When two programs open accounts of one company at the same time, the account numbers have no
+// duplicates and no gaps.
 func TestProgramsShareTheNumbers(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		company, book := h.company(), ledger.New(h.db, h.clock)

@@ -7,15 +7,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// Route returns the way of an operation's money from its settlement account to its
-// provider's account. The clearing account of its kind holds the money in between.
+// Route returns the ledger accounts that an operation's money passes through. The money goes from
+// the settlement account, through the clearing account of the operation's kind, to the provider's
+// account.
 func Route(o operation.Operation) operation.Route {
 	return operation.Route{
 		Settlement: LedgerAccount(o.SettlementID), Clearing: ClearingAccount(o.Kind), Provider: ProviderAccount(o.Provider),
 	}
 }
 
-// MayPay refuses an unknown or inactive settlement account.
+// MayPay returns an error if the settlement account is unknown or inactive.
 func (s *Service) MayPay(ctx context.Context, company string, settlementID int64) error {
 	active, err := s.Active(ctx, company, settlementID)
 	if err == nil && !active {

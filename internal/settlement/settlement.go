@@ -1,13 +1,13 @@
-// Package settlement keeps the companies' wallets.
+// Package settlement manages the companies' wallets, which are called settlement accounts.
 //
-// A company holds its money in settlement accounts. Each has a small number of
-// the company's own, and a ledger account, settlement/<number>, that never
-// goes below zero. Bank accounts feed a settlement account: their credits add to its
-// balance.
+// A company holds its money in settlement accounts, which it numbers 1, 2, 3 and so on. Each
+// settlement account has a ledger account, settlement/<number>, that never goes below zero. Bank
+// accounts feed a settlement account: credits to a bank account raise the balance of the
+// settlement account.
 //
-// The package also names the ledger accounts that several businesses share.
-// provider/<name> is the fintech's money at a provider in this company's ledger, and
-// clearing/<kind> is money on its way out.
+// The package also names the ledger accounts that several kinds of operation share. In a
+// company's ledger, provider/<name> is the fintech's money at a provider. Ledger account
+// clearing/<kind> is money of operations that have no outcome yet.
 package settlement
 
 import (
@@ -32,7 +32,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// Status reports whether an account may be used.
+// Status states whether a settlement account may be used.
 type Status string
 
 // The states of a settlement account.
@@ -41,8 +41,8 @@ const (
 	Inactive Status = "INACTIVE"
 )
 
-// Account is a settlement account, with the first bank account that feeds it, as the
-// API and the events show it.
+// Account is a settlement account as the API and the events show it. It includes the first bank
+// account that feeds the settlement account.
 type Account struct {
 	Company       string        `db:"company_id,key" json:"-"`
 	ID            int64         `db:"id,key" json:"id"`
@@ -53,13 +53,13 @@ type Account struct {
 	BankCode      string        `json:"-"`
 	Balance       money.Kobo    `json:"balance"`
 	Currency      wire.Naira    `json:"currency"`
-	IsDefault     bool          `json:"isDefault"` // the first active one of the company
+	IsDefault     bool          `json:"isDefault"` // whether this is the company's first active account
 	Status        Status        `db:"status,state" json:"status"`
 	CreatedAt     clock.Instant `db:"created_at" json:"createdAt"`
-	LowBalance    money.Kobo    `json:"-"` // the company gets an event when the balance falls below; 0 for never
+	LowBalance    money.Kobo    `json:"-"` // the company gets an event when the balance falls below this amount; 0 for no event
 }
 
-// MarshalJSON adds the low balance, which is null for never.
+// MarshalJSON adds the amount of the low-balance alert, which is null if there is no alert.
 func (a Account) MarshalJSON() ([]byte, error) {
 	type plain Account
 	out := struct {
@@ -72,25 +72,24 @@ func (a Account) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// ProviderAccount returns the ledger account of the fintech's money at a provider, by the
-// provider's name. It may go below zero, since credits debit the bank's account.
+// ProviderAccount returns the name of a provider's ledger account, which tracks the fintech's
+// money at the provider. Its balance may go below zero, since each credit from a bank debits it.
 func ProviderAccount(name string) string { return "provider/" + name }
 
-// LedgerAccount returns the ledger account of a settlement account.
+// LedgerAccount returns the name of a settlement account's ledger account.
 func LedgerAccount(settlementID int64) string {
 	return "settlement/" + strconv.FormatInt(settlementID, 10)
 }
 
-// ClearingAccount returns the ledger account of money on its way out, by the kind of
-// operation.
+// ClearingAccount returns the name of the clearing account for one kind of operation.
 func ClearingAccount(kind string) string { return "clearing/" + kind }
 
-// FeeAccount is the ledger account of the company's fees for our services.
+// FeeAccount is the ledger account of the fees that the company pays for our services.
 const FeeAccount = "fee"
 
-// ChargeAccount returns the ledger account of a provider's charges to the fintech for this
-// company's operations, by the provider's name. The charges are the fintech's expense,
-// so the account goes below zero.
+// ChargeAccount returns the name of the ledger account for a provider's charges. The provider
+// charges the fintech for this company's operations. The charges are the fintech's expense, so
+// the account's balance is below zero.
 func ChargeAccount(name string) string { return "charge/" + name }
 
 // Config is what the service needs.
@@ -98,15 +97,15 @@ type Config struct {
 	DB         *db.DB
 	Book       *ledger.Book
 	Clock      clock.Clock
-	Operations *operation.Service // for the cases of credits
-	Banks      map[string]Bank    // by the provider's name
-	Recipients []Recipient        // are asked about a credit in their order
+	Operations *operation.Service // opens the cases about credits
+	Banks      map[string]Bank    // the banks by provider name
+	Recipients []Recipient        // asked, in this order, how to book a credit
 }
 
 // Service manages settlement accounts and books credits.
 type Service struct{ Config }
 
-// New returns the service on a database and its ledger.
+// New returns a service, and registers its handlers for the outcomes of cases.
 func New(c Config) *Service {
 	s := &Service{c}
 	c.Operations.Handle("settlement", operation.Kind{Cases: map[operation.Decision]operation.CaseHandler{
@@ -125,14 +124,15 @@ var (
 	errShort     = fault.New(fault.Refused, "Insufficient balance")
 )
 
-// Create opens a settlement account with nothing in it.
+// Create opens an empty settlement account.
 func (s *Service) Create(ctx context.Context, by operator.Operator, company, name string) (Account, error) {
 	return s.create(ctx, by, ledger.For(company), name, nil)
 }
 
-// CreateOwn is Create by the company itself, through its API. Key is the
-// request's Idempotency-Key; nil for none. Only CreateOwn counts in the company's
-// quota. A fault of kind Limited says that the day's quota is used up.
+// CreateOwn opens an account like Create, on behalf of the company, which calls it through the
+// API. Parameter key is the request's Idempotency-Key, or nil. Only accounts by CreateOwn count
+// toward the company's quota. CreateOwn returns a fault of kind Limited if the day's quota is
+// used up.
 func (s *Service) CreateOwn(ctx context.Context, company, name string, key *idempotency.Key) (Account, error) {
 	now, u := s.Clock.Now(), ledger.For(company)
 	if err := quota.Count(ctx, s.DB, &u, quota.SettlementAccount, now); err != nil {
@@ -142,12 +142,14 @@ func (s *Service) CreateOwn(ctx context.Context, company, name string, key *idem
 	return a, quota.Reached(err, now)
 }
 
-// attempts is the number of numbers that create tries while other requests take them.
+// attempts limits how many account numbers create tries while concurrent requests take the same
+// numbers.
 const attempts = 100
 
-// create opens an account in a unit, whose limit counters may refuse it. The account's
-// number is the company's highest + 1. If two requests want one number, the ledger gives
-// it to the first, and the other tries the next number.
+// create opens an account in a unit that begins with counts. The limit counters in counts may
+// make the ledger refuse the unit. The new number is the company's highest number + 1. If two
+// requests try the same number, the ledger accepts the first, and the second tries the next
+// number.
 func (s *Service) create(ctx context.Context, by operator.Operator, counts ledger.Unit, name string, key *idempotency.Key) (Account, error) {
 	name = text.Trim(name)
 	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
@@ -170,7 +172,7 @@ func (s *Service) create(ctx context.Context, by operator.Operator, counts ledge
 		key.Answer(&u, a, nil)
 		u.Insert(accounts.Record(a))
 		by.Audit(&u, "settlement.create", LedgerAccount(a.ID), map[string]string{"name": name}, a.CreatedAt.Time)
-		err = idempotency.Taken(s.Book.Commit(ctx, u)) // the key first: a repeated request takes no number
+		err = idempotency.Taken(s.Book.Commit(ctx, u)) // the key is checked first, so a repeated request takes no number
 		if ledger.Is(err, ledger.Exists, accounts.Table) {
 			continue
 		}
@@ -182,7 +184,8 @@ func (s *Service) create(ctx context.Context, by operator.Operator, counts ledge
 	return Account{}, fault.New(fault.Unavailable, "Service temporarily unavailable")
 }
 
-// Accounts returns a company's settlement accounts with their balances, by number.
+// Accounts returns a company's settlement accounts with their balances, in the order of their
+// numbers.
 func (s *Service) Accounts(ctx context.Context, company string) ([]Account, error) {
 	all, err := s.accounts(ctx, company)
 	if err != nil {
@@ -208,8 +211,8 @@ func (s *Service) Accounts(ctx context.Context, company string) ([]Account, erro
 	return all, nil
 }
 
-// complete marks the default among all accounts of a company, which come by number. It
-// adds to each account its oldest bank account: these come oldest first.
+// complete marks a company's default account, and adds to each account its oldest bank account.
+// Parameter all must be sorted by number, and feeding must be sorted oldest first.
 func complete(all []Account, feeding []feeder) {
 	first := true
 	for i := range all {
@@ -224,8 +227,8 @@ func complete(all []Account, feeding []feeder) {
 	}
 }
 
-// Find is one settlement account of the company. The number of another company's account
-// is Missing.
+// Find returns one settlement account of the company. If the company has no account with this
+// number, the fault is Missing.
 func (s *Service) Find(ctx context.Context, company string, settlementID int64) (Account, error) {
 	return s.pick(ctx, company, func(a Account) bool { return a.ID == settlementID })
 }
@@ -255,14 +258,14 @@ type BankAccount struct {
 	Since    time.Time `db:"created_at"`
 }
 
-// Feed lets a bank account feed a settlement account from now on. An account
-// number belongs to one company for good.
+// Feed makes a bank account feed a settlement account from now on. The account number then
+// belongs to the company permanently.
 func (s *Service) Feed(ctx context.Context, by operator.Operator, company string, settlementID int64, b BankAccount) error {
 	if _, err := s.Find(ctx, company, settlementID); err != nil {
 		return err
 	}
-	// The directory comes first, so that a credit in between finds its company. An entry
-	// without an account does no harm.
+	// The directory entry is written first, so that a credit in between finds its company. A
+	// directory entry without a bank account does no harm.
 	owner, err := s.enter(ctx, company, b)
 	if err != nil {
 		return err
@@ -281,9 +284,9 @@ func (s *Service) Feed(ctx context.Context, by operator.Operator, company string
 	return explain(err)
 }
 
-// RedirectFeed has a unit let a bank account of the company feed another settlement
-// account. It adds nothing if the bank account feeds that one already. Faults are
-// Missing.
+// RedirectFeed adds a change to a unit: the bank account will feed this settlement account
+// instead of its present one. It adds nothing if the bank account feeds this settlement account
+// already. It returns a Missing fault if the company lacks the settlement account.
 func (s *Service) RedirectFeed(ctx context.Context, u *ledger.Unit, by operator.Operator, settlementID int64, b BankAccount) error {
 	if _, err := s.Find(ctx, u.Company, settlementID); err != nil {
 		return err
@@ -301,8 +304,8 @@ func (s *Service) RedirectFeed(ctx context.Context, u *ledger.Unit, by operator.
 	return nil
 }
 
-// Fund credits a settlement account from the fintech's money at a provider. It gives a
-// development company its first money.
+// Fund credits a settlement account from the fintech's money at a provider. It supplies a
+// development company with its first balance.
 func (s *Service) Fund(ctx context.Context, by operator.Operator, company string, settlementID int64, amount money.Kobo, provider, narration string) error {
 	if amount <= 0 {
 		return fault.New(fault.Invalid, `"amount" must be greater than 0`)
@@ -320,7 +323,7 @@ func (s *Service) Fund(ctx context.Context, by operator.Operator, company string
 	return explain(s.Book.Commit(ctx, u))
 }
 
-// explain turns the ledger's refusals into faults.
+// explain turns a refusal by the ledger into a fault.
 func explain(err error) error {
 	switch {
 	case ledger.Is(err, ledger.NoCompany):

@@ -71,13 +71,14 @@ func (h *house) company() string {
 	return c.Reference
 }
 
-// owner returns the company of a bank account.
+// owner returns the company that owns a bank account according to the directory.
 func (h *house) owner(number, bankCode string) (string, error) {
 	return db.One(h.t.Context(), h.db, db.Value[string],
 		`SELECT company_id FROM settlement_directory WHERE account_number = $1 AND bank_code = $2`, number, bankCode)
 }
 
-// foreign returns another company's account. No other account of the test has its number.
+// foreign returns the eighth settlement account of a new company. The test's other companies have
+// fewer accounts, so none of their accounts has the number 8.
 func (h *house) foreign() settlement.Account {
 	other := h.company()
 	for range 7 {
@@ -138,7 +139,8 @@ func TestAccounts(t *testing.T) {
 	})
 }
 
-// Each company has its own numbers, which reveal nothing of other companies.
+// Account numbers count separately for each company, so they reveal nothing about other
+// companies.
 func TestNumbersCountByCompany(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		companies := []string{h.company(), h.company(), h.company()}
@@ -166,8 +168,9 @@ func TestNumbersCountByCompany(t *testing.T) {
 	})
 }
 
-// An older release numbered accounts across all companies. Its companies go on above their
-// highest number, even while a program of that release still runs.
+// An older release numbered accounts across all companies. For a company of that release, the
+// next number is one above its highest number. This holds even while a program of the older
+// release still runs.
 func TestNumbersGoOnAboveTheHighest(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		one := h.company()
@@ -183,7 +186,7 @@ func TestNumbersGoOnAboveTheHighest(t *testing.T) {
 		if a := h.account(one); a.ID != 41 {
 			t.Errorf("after 40 comes %d", a.ID)
 		}
-		renumber(40, 57) // as the older program would
+		renumber(40, 57) // the number that the older program would give
 		if a := h.account(one); a.ID != 58 {
 			t.Errorf("after 57 comes %d", a.ID)
 		}
@@ -251,8 +254,8 @@ func TestBankAccountsFeed(t *testing.T) {
 	})
 }
 
-// A company opens no more accounts in a day than its quota. Accounts by operators do not
-// count.
+// A company can open only as many accounts in a day as its quota allows. Accounts that operators
+// open do not count.
 func TestTheQuotaOfOwnAccounts(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		company, other := h.company(), h.company()

@@ -12,10 +12,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// SetStatus switches a settlement account on or off. An inactive account pays for no new
-// payout, purchase or card funding, and is never the default. Operations that have begun
-// go on to their end, refunds come back into the account, and operators may adjust its
-// balance.
+// SetStatus makes a settlement account active or inactive. An inactive account cannot pay for a
+// new payout, purchase or card funding, and is never the default. Operations that have begun
+// continue to their end. Refunds still go to the account, and operators may adjust its balance.
 func (s *Service) SetStatus(ctx context.Context, by operator.Operator, company string, settlementID int64, to Status, reason string) (Account, error) {
 	reason = strings.TrimSpace(reason)
 	switch {
@@ -37,7 +36,7 @@ func (s *Service) SetStatus(ctx context.Context, by operator.Operator, company s
 	return s.Find(ctx, company, settlementID)
 }
 
-// Active reports whether this is an active settlement account of the company.
+// Active reports whether the company has an active settlement account with this number.
 func (s *Service) Active(ctx context.Context, company string, settlementID int64) (bool, error) {
 	status, err := s.status(ctx, company, settlementID)
 	if errors.Is(err, db.ErrNone) {
@@ -46,8 +45,9 @@ func (s *Service) Active(ctx context.Context, company string, settlementID int64
 	return status == Active, err
 }
 
-// Chosen returns the settlement account that a company has chosen for its credits, or the
-// default one for 0. It must be active. Faults are Refused.
+// Chosen checks the settlement account that a company chooses for its credits, and returns its
+// number. For 0 it returns the default account. The account must be active, else Chosen returns a
+// Refused fault.
 func (s *Service) Chosen(ctx context.Context, company string, settlementID int64) (int64, error) {
 	if settlementID == 0 {
 		d, err := s.Default(ctx, company)
@@ -65,9 +65,9 @@ func (s *Service) Chosen(ctx context.Context, company string, settlementID int64
 
 var errNotChosen = fault.New(fault.Refused, "Settlement account not found")
 
-// Landing returns the settlement account that gets a credit: the chosen one if it is active,
-// else the default one. 0 means the default one. If all accounts are inactive, the chosen
-// one gets the credit.
+// Landing returns the settlement account that gets a credit. It is the chosen account if that
+// account is active, else the default account. If all accounts are inactive, it is the chosen
+// account. If chosen is 0, it is the default account.
 func (s *Service) Landing(ctx context.Context, company string, chosen int64) (int64, error) {
 	if chosen != 0 {
 		active, err := s.Active(ctx, company, chosen)

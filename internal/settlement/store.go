@@ -34,7 +34,7 @@ type feeder struct {
 	Turn         int64 `db:"turn,version"`
 }
 
-// creditRow is a credit with its company and settlement account.
+// creditRow is a row of the credits table: a credit with its company and settlement account.
 type creditRow struct {
 	Company string `db:"company_id,key"`
 	Credit
@@ -52,7 +52,8 @@ func (s *Service) status(ctx context.Context, company string, settlementID int64
 		`SELECT status FROM settlement_account WHERE company_id = $1 AND id = $2`, company, settlementID)
 }
 
-// feeders returns all bank accounts of a company, the oldest first.
+// feeders returns all bank accounts that feed the company's settlement accounts, the oldest
+// first.
 func (s *Service) feeders(ctx context.Context, company string) ([]feeder, error) {
 	all, err := db.All(ctx, s.DB, feeders.Scan, `SELECT `+feederColumns+` FROM settlement_bank_account WHERE company_id = $1`, company)
 	sortByAge(all)
@@ -65,7 +66,7 @@ func sortByAge(all []feeder) {
 	})
 }
 
-// findFeeder is one bank account of the company.
+// findFeeder returns one bank account of the company, with the settlement account that it feeds.
 func (s *Service) findFeeder(ctx context.Context, company string, b BankAccount) (feeder, error) {
 	return db.One(ctx, s.DB, feeders.Scan, `SELECT `+feederColumns+` FROM settlement_bank_account
 		WHERE company_id = $1 AND account_number = $2 AND bank_code = $3`, company, b.Number, b.BankCode)
@@ -77,29 +78,30 @@ func (s *Service) fed(ctx context.Context, company, accountNumber string) (int64
 		`SELECT settlement_id FROM settlement_bank_account WHERE company_id = $1 AND account_number = $2`, company, accountNumber)
 }
 
-// enter writes a bank account into the directory, and returns its owner. The first of
-// two companies keeps the account.
+// enter writes a bank account into the directory, and returns its owner. If two companies enter
+// the same account, the first company owns it.
 func (s *Service) enter(ctx context.Context, company string, b BankAccount) (owner string, err error) {
 	return db.Reserve(ctx, s.DB, `
 		INSERT INTO settlement_directory (account_number, bank_code, company_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, `
 		SELECT company_id FROM settlement_directory WHERE account_number = $1 AND bank_code = $2`, company, b.Number, b.BankCode)
 }
 
-// holders returns the companies with an account number. Two companies may have the same
-// number at two banks.
+// holders returns up to two companies that own an account number. Two companies may own the same
+// number at different banks.
 func (s *Service) holders(ctx context.Context, accountNumber string) ([]string, error) {
 	return db.All(ctx, s.DB, db.Value[string],
 		`SELECT DISTINCT company_id FROM settlement_directory WHERE account_number = $1 LIMIT 2`, accountNumber)
 }
 
-// Operators name an adjustment by its id alone, so these statements read all companies.
+// findAdjustment returns an adjustment of any company, since operators name an adjustment only by
+// its ID.
 
 func (s *Service) findAdjustment(ctx context.Context, adjustmentID string) (Adjustment, error) {
 	return db.One(ctx, s.DB, adjustments.Scan, `SELECT `+adjustmentColumns+` FROM settlement_adjustment WHERE id = $1`, adjustmentID)
 }
 
-// Adjustments returns a page of the adjustments of all companies, the newest first, and the
-// number of all. It shows those in a state, or all for "".
+// Adjustments returns a page of all companies' adjustments in a state, the newest first, and
+// their total count. An empty state selects the adjustments in any state.
 func (s *Service) Adjustments(ctx context.Context, state AdjustmentState, limit, offset int) ([]Adjustment, int64, error) {
 	total, err := db.One(ctx, s.DB, db.Value[int64],
 		`SELECT count(*) FROM settlement_adjustment WHERE ($1 = '' OR state = $1)`, string(state))
@@ -113,8 +115,8 @@ func (s *Service) Adjustments(ctx context.Context, state AdjustmentState, limit,
 
 const selectSession = `SELECT company_id FROM settlement_session WHERE provider = $1 AND session_id = $2`
 
-// decideFor stores the owner of a credit's session, and returns the stored owner. The
-// first decision stays.
+// decideFor stores the owner of a credit's session, and returns the stored owner. If an owner is
+// stored already, that owner stays.
 func (s *Service) decideFor(ctx context.Context, c Credit, company string) (owner string, err error) {
 	return db.Reserve(ctx, s.DB, `
 		INSERT INTO settlement_session (provider, session_id, company_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
@@ -126,7 +128,7 @@ func (s *Service) decided(ctx context.Context, c Credit) (string, error) {
 	return db.One(ctx, s.DB, db.Value[string], selectSession, c.Provider, c.Session)
 }
 
-// credited reports whether a credit is in the company's ledger.
+// credited reports whether the company's ledger has a credit with this provider and session.
 func (s *Service) credited(ctx context.Context, company string, c Credit) (bool, error) {
 	n, err := db.One(ctx, s.DB, db.Value[int64], `
 		SELECT count(*) FROM settlement_credit WHERE company_id = $1 AND provider = $2 AND session_id = $3`,
@@ -134,7 +136,8 @@ func (s *Service) credited(ctx context.Context, company string, c Credit) (bool,
 	return n > 0, err
 }
 
-// suspendedIn returns the house's credit with the bank and the session of a case's subject.
+// suspendedIn returns the credit in the fintech's own ledger that a case's subject names. The
+// subject consists of the bank and the session ID.
 func (s *Service) suspendedIn(ctx context.Context, subject string) (Credit, error) {
 	bank, session, _ := strings.Cut(subject, "/")
 	row, err := db.One(ctx, s.DB, credits.Scan, `SELECT `+creditColumns+` FROM settlement_credit

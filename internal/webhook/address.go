@@ -18,17 +18,17 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// timeout is how long one attempt may take.
+// timeout is the maximum duration of one attempt.
 const timeout = 10 * time.Second
 
-// azure is a public address in every list. On a virtual machine of Azure it is the
-// host that gives out the machine's secrets.
+// azure is an address that lists of private addresses do not contain. On a virtual machine in
+// Azure, it is the metadata service, which returns the machine's secrets.
 var azure = netip.MustParsePrefix("168.63.129.16/32")
 
-// guard refuses addresses that only our own network can reach: private networks,
-// this machine, the metadata service of a cloud. It checks the addresses of a host
-// when an endpoint is saved. It checks the dialled address again at each connection,
-// since the host may have another address by then.
+// guard refuses addresses that are only reachable from inside, such as private networks, this
+// machine or a cloud's metadata service. It checks the addresses of a host when an endpoint is
+// saved. At each connection it also checks the dialled address, since the host may have a
+// different address by then.
 type guard struct {
 	loopback bool
 	safe     *ssrf.Guardian
@@ -47,8 +47,8 @@ func newGuard(loopback bool, resolver *net.Resolver) guard {
 	return guard{loopback: loopback, safe: ssrf.New(options...), resolver: resolver}
 }
 
-// client returns the HTTP client for deliveries. It follows no redirect, uses no proxy, and
-// dials no address that the guard refuses.
+// client returns the HTTP client for deliveries. The client does not follow redirects, does not
+// use a proxy, and does not dial addresses that the guard refuses.
 func (g guard) client() *http.Client {
 	dialer := &net.Dialer{Timeout: timeout, Control: g.safe.Safe, Resolver: g.resolver}
 	return &http.Client{
@@ -57,8 +57,8 @@ func (g guard) client() *http.Client {
 			DialContext: dialer.DialContext, TLSHandshakeTimeout: timeout, ForceAttemptHTTP2: true,
 			MaxIdleConns: 1024, MaxIdleConnsPerHost: 8, IdleConnTimeout: 30 * time.Second,
 			MaxResponseHeaderBytes: 32 << 10, DisableCompression: true,
-			// Pings find a dead HTTP/2 connection before the attempt is over, so the next
-			// attempt opens a new one.
+			// Pings detect a dead HTTP/2 connection before the attempt ends, so the next attempt
+			// opens a new connection.
 			HTTP2: &http.HTTP2Config{SendPingTimeout: timeout / 2, PingTimeout: timeout / 4},
 		},
 	}
@@ -67,8 +67,8 @@ func (g guard) client() *http.Client {
 func refused(message string) error { return fault.New(fault.Refused, message) }
 
 var (
-	// almostIP matches names that some resolvers read as an address: 127.1, 0x7f000001,
-	// 2130706433. The last part of a real host name is never a number.
+	// almostIP matches names that some resolvers interpret as an IP address, such as 127.1,
+	// 0x7f000001 or 2130706433. The last part of a real host name is never a number.
 	almostIP = regexp.MustCompile(`(^|\.)(0[xX][0-9a-fA-F]*|[0-9]+)\.?$`)
 	// inside matches names that exist only inside a network.
 	inside = regexp.MustCompile(`(?i)(^|\.)(localhost|local|internal|intranet|lan|home|corp|localdomain)\.?$`)
@@ -83,7 +83,8 @@ func (g guard) check(ctx context.Context, address string) error {
 	host := u.Hostname()
 	switch {
 	case strings.ContainsFunc(u.Host, func(c rune) bool { return c > unicode.MaxASCII }):
-		// A client may change letters of other scripts into a name that was not checked.
+		// An HTTP client may convert letters of other scripts to ASCII, and then dial a host that
+		// was not checked.
 		return refused("The host of the url must be in ASCII (xn--…)")
 	case !hasValidPort(u):
 		return refused("The port of the url must be 1 to 65535")
@@ -121,8 +122,9 @@ func (g guard) checkHost(ctx context.Context, host string) error {
 	defer cancel()
 	addresses, err := g.resolver.LookupHost(ctx, host)
 	if err != nil {
-		// A host without an address now is not private. Each connection checks again.
-		return nil //nolint:nilerr // see above
+		// If the host has no address now, the url is accepted. Each connection checks the address
+		// again.
+		return nil //nolint:nilerr // a failed lookup is not an error here
 	}
 	for _, a := range addresses {
 		ip, err := netip.ParseAddr(a)

@@ -15,8 +15,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// names returns a resolver with a name server of the test. The server answers every
-// question with these addresses, separated by commas.
+// names returns a resolver that uses a fake name server, and the value that the server returns.
+// The test stores addresses in that value, separated by commas. The server returns them for every
+// name.
 func names(t *testing.T) (*net.Resolver, *atomic.Value) {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -40,8 +41,8 @@ func names(t *testing.T) (*net.Resolver, *atomic.Value) {
 	}}, address
 }
 
-// answerTo answers a DNS question with the addresses of the requested type (RFC 1035
-// §4).
+// answerTo returns the response to a DNS query. The response contains those addresses that have
+// the requested type (RFC 1035 §4).
 func answerTo(question []byte, addresses string) []byte {
 	end := 12
 	for question[end] != 0 {
@@ -67,7 +68,7 @@ func answerTo(question []byte, addresses string) []byte {
 	return a
 }
 
-// strict returns a service as in live mode.
+// strict returns a service that refuses loopback addresses, as in live mode.
 func strict(r *net.Resolver) *Service { return New(Config{Resolver: r}) }
 
 func TestAddressesThatMayNotBeSaved(t *testing.T) {
@@ -122,7 +123,7 @@ func TestAddressesThatMayNotBeSaved(t *testing.T) {
 	}
 }
 
-// An endpoint may not have a host name with a private address of any kind.
+// An endpoint is refused if its host name has a private address of any kind.
 func TestNamesOfPrivateAddressesMayNotBeSaved(t *testing.T) {
 	resolver, address := names(t)
 	for _, ip := range []string{
@@ -133,14 +134,15 @@ func TestNamesOfPrivateAddressesMayNotBeSaved(t *testing.T) {
 			t.Errorf("%s: %v", ip, err)
 		}
 	}
-	// A name without an address now is accepted. Each connection looks it up again.
+	// A name that has no address now is accepted, since each connection checks the address again.
 	address.Store("")
 	if err := strict(resolver).guard.check(t.Context(), "https://hooks.example.com/"); err != nil {
 		t.Error(err)
 	}
 }
 
-// A name that was public when it was saved may be private at the connection.
+// A name may have a public address when it is saved, and a private address later. The connection
+// is then refused.
 func TestARebindingNameIsRefusedAtTheConnection(t *testing.T) {
 	var reached atomic.Bool
 	inside := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
@@ -179,7 +181,7 @@ func TestPrivateAddressesAreRefusedAtTheConnection(t *testing.T) {
 	}
 }
 
-// An endpoint's answer cannot send us to another address or fill our memory.
+// An endpoint's response cannot redirect us to a different address or exhaust our memory.
 func TestAnswersAreNotTrusted(t *testing.T) {
 	var reached atomic.Bool
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
@@ -223,7 +225,7 @@ func TestAnswersAreNotTrusted(t *testing.T) {
 		t.Errorf("garbage: %+v", r)
 	}
 	server.Close()
-	// A kept connection may fail before a new one is refused.
+	// An idle connection may fail first, before a new connection is refused.
 	if r := post("/gone"); r.trouble != "the connection was refused" && r.trouble != "the connection failed" {
 		t.Errorf("nobody there: %+v", r)
 	}

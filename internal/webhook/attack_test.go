@@ -19,10 +19,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// An answer that asks for another protocol fails, however long the connection stays
+// A response that switches to a different protocol is a failure, even if the connection stays
 // open.
 func TestNoOtherProtocolIsSpoken(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // for the 10 seconds
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // a shorter timeout than the usual 10 seconds
 	defer cancel()
 	held := make(chan net.Conn, 1)
 	ended := make(chan result, 1)
@@ -51,7 +51,7 @@ func TestNoOtherProtocolIsSpoken(t *testing.T) {
 	}
 }
 
-// An endless row of interim answers is cut off.
+// The attempt fails if the endpoint sends an endless series of interim responses.
 func TestAnnouncementsAreCutOff(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
@@ -65,8 +65,8 @@ func TestAnnouncementsAreCutOff(t *testing.T) {
 	}
 }
 
-// A name with a public and a private address may not be saved. The private address is
-// not dialled when the public one does not answer.
+// A name with both a public and a private address is refused when it is saved. At a connection,
+// the private address is not dialled, even if the public address is unreachable.
 func TestAPrivateAddressAmongPublicOnes(t *testing.T) {
 	resolver, means := names(t)
 	s := strict(resolver)
@@ -90,7 +90,7 @@ func TestAPrivateAddressAmongPublicOnes(t *testing.T) {
 	}()
 	_, port, err := net.SplitHostPort(inside.Addr().String())
 	must(t, err)
-	// An address at which no server listens stands for a public one.
+	// The test uses 127.0.0.2, where no server listens, in place of a public address.
 	s.guard.safe = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(netip.MustParsePrefix("127.0.0.2/32")))
 	s.client = s.guard.client()
 	for _, both := range []string{"127.0.0.2,127.0.0.1", "127.0.0.1,127.0.0.2"} {
@@ -101,7 +101,7 @@ func TestAPrivateAddressAmongPublicOnes(t *testing.T) {
 	}
 }
 
-// No proxy is used, whatever the environment says. A proxy would dial addresses that
+// The proxy settings in the environment are ignored, because a proxy would dial addresses that
 // the guard refuses.
 func TestNoProxyIsAsked(t *testing.T) {
 	var asked atomic.Bool
@@ -120,8 +120,8 @@ func TestNoProxyIsAsked(t *testing.T) {
 	}
 }
 
-// modern returns a server that speaks HTTP/2, and a service that trusts its certificate
-// and may reach it.
+// modern returns an HTTP/2 server, a service that trusts the server's certificate and may reach
+// the server, and the service's transport.
 func modern(t *testing.T, h http.HandlerFunc) (*httptest.Server, *Service, *http.Transport) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(h)
@@ -135,7 +135,7 @@ func modern(t *testing.T, h http.HandlerFunc) (*httptest.Server, *Service, *http
 	return server, s, transport
 }
 
-// HTTP/2 gives an endpoint no more power than HTTP/1.
+// The limits on an endpoint's response also apply to HTTP/2.
 func TestHTTP2IsNoWayAround(t *testing.T) {
 	var wrote atomic.Int64
 	server, s, _ := modern(t, func(w http.ResponseWriter, r *http.Request) {
@@ -163,7 +163,7 @@ func TestHTTP2IsNoWayAround(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		if path == "/drip" {
 			cancel()
-			ctx, cancel = context.WithTimeout(t.Context(), 200*time.Millisecond) // for the 10 seconds
+			ctx, cancel = context.WithTimeout(t.Context(), 200*time.Millisecond) // a shorter timeout than the usual 10 seconds
 		}
 		if r := s.post(ctx, server.URL+path, "id", []byte("{}"), []secret.Text{aSecret()}); r.trouble != want {
 			t.Errorf("%s: %+v, want %q", path, r, want)
@@ -175,8 +175,8 @@ func TestHTTP2IsNoWayAround(t *testing.T) {
 	}
 }
 
-// A connection can be dead without being closed. The service detects that and opens
-// another one.
+// If a connection is dead without being closed, the service detects that and opens a new
+// connection.
 func TestAForgottenConnectionIsGivenUp(t *testing.T) {
 	server, s, transport := modern(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	if ping := transport.HTTP2; ping.SendPingTimeout+ping.PingTimeout >= timeout || ping.SendPingTimeout == 0 {
@@ -219,7 +219,8 @@ func TestAForgottenConnectionIsGivenUp(t *testing.T) {
 	}
 }
 
-// pass copies bytes in both directions until the connection is cut silently.
+// pass copies bytes from one connection to the other. Once lives returns false, it silently drops
+// the bytes.
 func pass(from, to net.Conn, lives func() bool) {
 	defer func() { _ = to.Close() }()
 	buffer := make([]byte, 4096)
@@ -234,7 +235,7 @@ func pass(from, to net.Conn, lives func() bool) {
 	}
 }
 
-// A certificate must be for this host and valid now.
+// A certificate must be issued for the host and must not be expired.
 func TestACertificateIsOfThisHostAndNow(t *testing.T) {
 	var reached atomic.Bool
 	server, s, transport := modern(t, func(http.ResponseWriter, *http.Request) { reached.Store(true) })

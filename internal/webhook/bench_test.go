@@ -19,8 +19,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// BenchmarkDeliveries sends b.N existing events of one company to each of its
-// endpoints, over loopback.
+// BenchmarkDeliveries measures how fast b.N existing events of one company are sent to each of
+// its endpoints, over loopback.
 func BenchmarkDeliveries(b *testing.B) {
 	for _, dialect := range []db.Dialect{db.SQLite, db.Postgres} {
 		for _, endpoints := range []int{1, 10} {
@@ -62,7 +62,7 @@ func benchmarkDeliveries(b *testing.B, dialect db.Dialect, endpoints int) {
 	<-ended
 }
 
-// feed commits n events like those of a purchase, many in a unit.
+// feed commits n events like those of a purchase, up to 1000 in a unit.
 func (w *world) feed(t testing.TB, company string, n int) {
 	t.Helper()
 	data := map[string]string{"transactionId": "0199c1f2-7b1e-7c0a-9d3e-2f6a1b0c4d5e", "status": "SUCCESS", "padding": strings.Repeat("x", 300)}
@@ -77,8 +77,8 @@ func (w *world) feed(t testing.TB, company string, n int) {
 	}
 }
 
-// Every statement of sending uses an index. So an event costs the same, however many
-// events and deliveries there are.
+// Every SQL statement of sending uses an index. So the time to send an event does not grow with
+// the number of events and deliveries.
 func TestALongQueueIsNotScanned(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -110,7 +110,7 @@ func TestALongQueueIsNotScanned(t *testing.T) {
 		} {
 			plan := w.plan(t, query)
 			for _, small := range []string{"SCAN oldest", "SCAN webhook_delivery USING COVERING INDEX webhook_delivery_retry"} {
-				plan = strings.ReplaceAll(plan, small, "") // one page, and the index of waiting deliveries alone
+				plan = strings.ReplaceAll(plan, small, "") // these scans are small: one page, or the index that has only waiting deliveries
 			}
 			if strings.Contains(plan, "SCAN") || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "TEMP B-TREE") {
 				t.Errorf("%s is looked for by reading everything:\n%s", name, plan)
@@ -119,7 +119,7 @@ func TestALongQueueIsNotScanned(t *testing.T) {
 	})
 }
 
-// old adds n deliveries to an endpoint, all of 1970.
+// old adds n delivered deliveries with a date in 1970 to an endpoint.
 func (w *world) old(t *testing.T, e Endpoint, n int) {
 	t.Helper()
 	for first := 0; first < n; first += 500 {
@@ -133,7 +133,7 @@ func (w *world) old(t *testing.T, e Endpoint, n int) {
 	}
 }
 
-// plan returns the engine's plan for a query.
+// plan returns the database's query plan for an SQL query.
 func (w *world) plan(t *testing.T, query string) string {
 	t.Helper()
 	explain, columns := "EXPLAIN ", 1

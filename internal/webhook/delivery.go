@@ -23,32 +23,32 @@ type DeliveryState string
 // The states of a delivery.
 const (
 	Pending   DeliveryState = "PENDING"   // a retry will follow
-	Delivered DeliveryState = "DELIVERED" // the endpoint answered 2xx in time
-	GivenUp   DeliveryState = "FAILED"    // three days of attempts failed
+	Delivered DeliveryState = "DELIVERED" // the endpoint responded with 2xx in time
+	GivenUp   DeliveryState = "FAILED"    // all attempts of three days failed, or the attempt of a test failed
 )
 
-// Delivery is an event that was sent to an endpoint, with the result of the last
-// attempt, as the API shows it.
+// Delivery is an event that is sent to an endpoint, as the API shows it. It includes the result
+// of the last attempt.
 type Delivery struct {
 	Company   string        `db:"company_id,key" json:"-"`
 	ID        string        `db:"id,key" json:"id"`
 	Endpoint  string        `db:"endpoint_id" json:"webhookId"`
-	EventID   string        `db:"event_id" json:"eventId"` // the webhook-id of the message in all attempts
+	EventID   string        `db:"event_id" json:"eventId"` // also the webhook-id of the message in every attempt
 	Kind      string        `db:"kind" json:"event"`
-	Sequence  int64         `db:"sequence" json:"sequence"` // of the event; 0 for a test
+	Sequence  int64         `db:"sequence" json:"sequence"` // the event's sequence number; 0 for a test
 	State     DeliveryState `db:"state" json:"status"`
 	Attempts  int64         `db:"attempts" json:"attempts"`
-	Status    wire.Number   `db:"status" json:"responseStatus"` // of the last answer; 0 for none
-	Latency   int64         `db:"latency_ms" json:"-"`          // of the last attempt, in milliseconds
+	Status    wire.Number   `db:"status" json:"responseStatus"` // the status of the last response; 0 for no response
+	Latency   int64         `db:"latency_ms" json:"-"`          // the duration of the last attempt, in milliseconds
 	Took      *int64        `json:"latencyMs"`                  // Latency in JSON; null before the first attempt
 	Excerpt   wire.Text     `db:"excerpt" json:"response"`
 	Trouble   wire.Text     `db:"trouble" json:"error"` // why the last attempt failed; "" if it succeeded
 	NextAt    clock.Instant `db:"next_at" json:"nextAttemptAt"`
 	CreatedAt clock.Instant `db:"created_at" json:"createdAt"`
-	UpdatedAt clock.Instant `db:"updated_at" json:"updatedAt"` // the last attempt
+	UpdatedAt clock.Instant `db:"updated_at" json:"updatedAt"` // the time of the last attempt
 }
 
-// MarshalJSON adds how long the last attempt took.
+// MarshalJSON adds the duration of the last attempt.
 func (d Delivery) MarshalJSON() ([]byte, error) {
 	type plain Delivery
 	if d.Attempts > 0 {
@@ -57,10 +57,10 @@ func (d Delivery) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(d))
 }
 
-// TestKind is the kind of a test message. The feed has no such event.
+// TestKind is the event kind of a test message. The feed never contains an event of this kind.
 const TestKind = "webhook.test"
 
-// ages are the ages of a delivery at its retries, up to three days.
+// ages contains the ages that a delivery has at its retries, up to three days.
 var ages = func() []time.Duration {
 	out := []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute}
 	for age := time.Hour; age <= 72*time.Hour; age += time.Hour {
@@ -69,10 +69,10 @@ var ages = func() []time.Duration {
 	return out
 }()
 
-// next returns the time of the retry after so many attempts. Ok is false when no retry
-// follows. Retries whose time passed while no program ran are left out. Each retry is
-// early by up to a tenth of the wait, at random. So endpoints that failed together
-// are not all retried together.
+// next returns the time of the next retry of a delivery that has had this many attempts. It
+// returns false if there are no more retries. Retries whose time passed while no program was
+// running are skipped. Each retry is early by a random time of up to a tenth of the wait. So
+// deliveries that failed at the same time are not all retried at the same time.
 func next(created, now time.Time, attempts int64) (at time.Time, ok bool) {
 	i := max(int(attempts)-1, 0)
 	for i < len(ages) && created.Add(ages[i]).Before(now) {
@@ -92,7 +92,7 @@ func next(created, now time.Time, attempts int64) (at time.Time, ok bool) {
 	return at, true
 }
 
-// fresh returns a delivery of an event before its first attempt.
+// fresh returns a new delivery of an event to the endpoint, before the first attempt.
 func (e Endpoint) fresh(v event.Event, now time.Time) Delivery {
 	return Delivery{
 		ID: id.New(), Company: e.Company, Endpoint: e.ID, EventID: v.ID, Kind: v.Kind, Sequence: v.Sequence,
@@ -100,7 +100,7 @@ func (e Endpoint) fresh(v event.Event, now time.Time) Delivery {
 	}
 }
 
-// after returns the delivery with the result of one more attempt.
+// after returns the delivery with the result of one more attempt written into it.
 func (d Delivery) after(r result, now time.Time) Delivery {
 	d.Attempts++
 	d.Status, d.Latency, d.Excerpt, d.Trouble = wire.Number(r.status), r.latency, wire.Text(r.excerpt), wire.Text(r.trouble)
@@ -115,11 +115,11 @@ func (d Delivery) after(r result, now time.Time) Delivery {
 	return d
 }
 
-// message returns the body that is posted for an event. GET /events/{id} shows the same.
+// message returns the body that is posted for an event. GET /events/{id} returns the same body.
 func message(v event.Event) ([]byte, error) { return json.Marshal(v) }
 
-// Deliveries returns a page of an endpoint's deliveries, newest first, and their number:
-// those in a state, or all for "".
+// Deliveries returns a page of an endpoint's deliveries in a state, newest first, and their total
+// count. An empty state selects deliveries in any state.
 func (s *Service) Deliveries(ctx context.Context, company, endpointID string, state DeliveryState, limit, offset int) ([]Delivery, int64, error) {
 	if _, err := s.Find(ctx, company, endpointID); err != nil {
 		return nil, 0, err
@@ -132,8 +132,8 @@ func (s *Service) Deliveries(ctx context.Context, company, endpointID string, st
 	return list, total, err
 }
 
-// Test posts a test message to an endpoint, without retries, and returns the result.
-// If the endpoint accepts it, the waiting events and retries are sent too.
+// Test posts a test message to an endpoint, without retries, and returns the result. If the
+// endpoint accepts the message, the waiting events and retries become due immediately.
 func (s *Service) Test(ctx context.Context, company, endpointID string, key *idempotency.Key) (Delivery, error) {
 	e, err := s.Find(ctx, company, endpointID)
 	if err != nil {
@@ -163,8 +163,8 @@ func (s *Service) Test(ctx context.Context, company, endpointID string, key *ide
 	return d, err
 }
 
-// Resend sends the event of a delivery again, as a new delivery with the same
-// message id.
+// Resend queues the event of a delivery to be sent again, as a new delivery with the same message
+// ID.
 func (s *Service) Resend(ctx context.Context, company, deliveryID string, key *idempotency.Key) (Delivery, error) {
 	old, err := s.findDelivery(ctx, company, deliveryID)
 	if errors.Is(err, db.ErrNone) {
@@ -200,7 +200,7 @@ func (s *Service) Resend(ctx context.Context, company, deliveryID string, key *i
 	return d, nil
 }
 
-// Replay is a part of the feed that is sent again, as the API shows it.
+// Replay is a range of the feed that is sent again, as the API shows it.
 type Replay struct {
 	Endpoint    string        `json:"webhookId"`
 	First       int64         `json:"from"` // the sequence number of the first event
@@ -208,12 +208,12 @@ type Replay struct {
 	RequestedAt clock.Instant `json:"requestedAt"`
 }
 
-// mostReplays is how many replays an endpoint may have at once. Each has a queue, and
-// all queues share the slots.
+// mostReplays is how many unfinished replays an endpoint may have. Each replay has its own queue,
+// and all queues share the slots.
 const mostReplays = 5
 
-// Replay sends the events from first to last again, by their sequence numbers. They
-// go to the endpoint in order, beside the new events.
+// Replay queues the events with the sequence numbers first to last to be sent again. They are
+// sent to the endpoint in order, in parallel with new events.
 func (s *Service) Replay(ctx context.Context, company, endpointID string, first, last int64, key *idempotency.Key) (Replay, error) {
 	e, err := s.Find(ctx, company, endpointID)
 	if err != nil {

@@ -24,11 +24,11 @@ const (
 	most = 20
 	// count names the limit counter of a company's endpoints.
 	count = "webhooks"
-	// overlap is how long the old secret signs after a rotation.
+	// overlap is how long messages are also signed with the old secret after a rotation.
 	overlap = 24 * time.Hour
 )
 
-// Draft is the part of an endpoint that a company sets. A nil field changes nothing.
+// Draft contains the fields of an endpoint that a company can set. A nil field changes nothing.
 type Draft struct {
 	URL         *string
 	Description *string
@@ -36,7 +36,7 @@ type Draft struct {
 	Active      *bool
 }
 
-// Create adds an endpoint. The service sends it the events from now on.
+// Create adds an endpoint. The endpoint gets the company's events from now on.
 func (s *Service) Create(ctx context.Context, company string, d Draft, key *idempotency.Key) (Endpoint, error) {
 	now := s.Clock.Now()
 	e := Endpoint{ID: id.New(), Company: company, State: Active, CreatedAt: clock.Instant{Time: now}, UpdatedAt: clock.Instant{Time: now}}
@@ -66,7 +66,7 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, key *idem
 	return e, err
 }
 
-// freshSecret gives the endpoint a new secret. The present one becomes the old one.
+// freshSecret gives the endpoint a new secret. The current secret becomes the old secret.
 func (s *Service) freshSecret(e *Endpoint) error {
 	value := newSecret()
 	sealed, err := s.Keys.Seal(e.Company, sealedAs, value)
@@ -74,7 +74,7 @@ func (s *Service) freshSecret(e *Endpoint) error {
 	return err
 }
 
-// apply checks a draft and writes it into an endpoint.
+// apply checks a draft and copies its fields into an endpoint.
 func (s *Service) apply(ctx context.Context, e *Endpoint, d Draft) error {
 	if d.URL != nil {
 		if err := s.guard.check(ctx, *d.URL); err != nil {
@@ -115,13 +115,14 @@ func (s *Service) Update(ctx context.Context, company, endpointID string, d Draf
 		return s.apply(ctx, e, d)
 	})
 	if err == nil && e.URL != before {
-		s.endRest(ctx, e) // the failures were those of the old address
+		s.endRest(ctx, e) // the failures belong to the old address
 	}
 	return e, err
 }
 
-// endRest sends now what waits for an endpoint with failures, which may answer
-// again. If endRest fails, the events and retries are sent at their due time.
+// endRest makes the waiting events and retries of an endpoint due now, if the endpoint had
+// failures. It is called when the endpoint may work again. If endRest fails, the events and
+// retries are sent at their planned time.
 func (s *Service) endRest(ctx context.Context, e Endpoint) {
 	if e.FailingAt.IsZero() {
 		return
@@ -132,8 +133,8 @@ func (s *Service) endRest(ctx context.Context, e Endpoint) {
 	s.nudge()
 }
 
-// Rotate gives an endpoint a new secret. Both secrets sign for a day, so that the
-// company has time to install the new one.
+// Rotate gives an endpoint a new secret. For a day, messages are signed with both secrets, so
+// that the company has time to install the new secret.
 func (s *Service) Rotate(ctx context.Context, company, endpointID string, key *idempotency.Key) (Endpoint, error) {
 	return s.change(ctx, "rotate_secret", company, endpointID, key, func(e *Endpoint, _ *ledger.Unit) error {
 		e.OldUntil.Time = s.Clock.Now().Add(overlap)
@@ -141,7 +142,7 @@ func (s *Service) Rotate(ctx context.Context, company, endpointID string, key *i
 	})
 }
 
-// Delete ends an endpoint. Its deliveries stay on record.
+// Delete marks an endpoint as deleted. Its deliveries remain stored.
 func (s *Service) Delete(ctx context.Context, company, endpointID string) error {
 	_, err := s.change(ctx, "delete", company, endpointID, nil, func(e *Endpoint, u *ledger.Unit) error {
 		e.State = Deleted
@@ -151,9 +152,10 @@ func (s *Service) Delete(ctx context.Context, company, endpointID string) error 
 	return err
 }
 
-// change commits an endpoint over the one that was read, with a line of the audit
-// log. The second of two requests at once is refused. Otherwise the secret in one
-// answer would never sign, or the endpoint would have its old address again.
+// change reads an endpoint, edits it and commits it with a row of the audit log. If two requests
+// change an endpoint concurrently, the second request is refused. Otherwise the second request
+// could undo a change by the first request, such as a new address. A company could also receive a
+// secret that is never used.
 func (s *Service) change(
 	ctx context.Context, what, company, endpointID string, key *idempotency.Key, edit func(e *Endpoint, u *ledger.Unit) error,
 ) (Endpoint, error) {
@@ -177,8 +179,8 @@ func (s *Service) change(
 	return e, err
 }
 
-// Address returns the endpoint's url for operators. It leaves out the query, where people
-// put secrets.
+// Address returns the endpoint's url for operators. It omits the query, since companies put
+// secrets there.
 func (e Endpoint) Address() string {
 	address, _, more := strings.Cut(e.URL, "?")
 	if more {
@@ -187,8 +189,8 @@ func (e Endpoint) Address() string {
 	return address
 }
 
-// audit returns the audit log's line for a change, with the endpoint as it is afterwards.
-// The line shows the host only, since people put secrets into the rest of a url.
+// audit returns the row of the audit log about a change, with the endpoint as it is after the
+// change. The row contains only the host of the url, since companies put secrets into the rest.
 func (s *Service) audit(ctx context.Context, what string, e Endpoint, at time.Time) db.Record {
 	host := ""
 	if u, err := url.Parse(e.URL); err == nil {

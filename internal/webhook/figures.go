@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// figures are the metrics of sending. No metric has a label for the company or the
-// endpoint, since their number has no bound.
+// figures contains the metrics of sending. The metrics have no label for the company or the
+// endpoint, since the number of companies and endpoints is unlimited.
 type figures struct {
 	deliveries *prometheus.CounterVec
 	took       prometheus.Histogram
@@ -27,18 +27,18 @@ func newFigures() *figures {
 	}
 }
 
-// results are the names of a delivery's states in the metrics.
+// results maps a delivery's state to its name in the metrics.
 var results = map[DeliveryState]string{Delivered: "delivered", Pending: "retry", GivenUp: "failed"}
 
-// count counts deliveries that have been stored.
+// count adds deliveries that have been stored to the metrics.
 func (f *figures) count(done []Delivery) {
 	for _, d := range done {
 		f.deliveries.WithLabelValues(results[d.State]).Inc()
 	}
 }
 
-// Metrics returns the service's metrics. The gauges are read from the database at each
-// scrape, so all programs on one database show the same.
+// Metrics returns the service's metrics. The gauges are read from the database at each scrape, so
+// all programs on one database show the same values.
 func (s *Service) Metrics() []prometheus.Collector {
 	return []prometheus.Collector{s.figures.deliveries, s.figures.took, collector{s}}
 }
@@ -55,15 +55,15 @@ var (
 	overdueFigure = prometheus.NewDesc("kobo_webhook_overdue_seconds", "Delay of the most overdue retry.", nil, nil)
 )
 
-// Describe names the gauges of Collect.
+// Describe sends the descriptions of the gauges that Collect sends.
 func (collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{endpointsFigure, waitingFigure, oldestFigure, overdueFigure} {
 		out <- d
 	}
 }
 
-// Collect reads the gauges. If the database does not answer, the gauges alone are
-// missing.
+// Collect reads the gauges from the database and sends them. If the database does not respond,
+// only the gauges are missing from the metrics.
 func (c collector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -85,7 +85,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	gauge(overdueFigure, w.overdue.Seconds())
 }
 
-// waiting is the sum of what waits to be sent, over all companies.
+// waiting contains totals over all companies: the endpoints by state, and what waits to be sent.
 type waiting struct {
 	endpoints             map[State]int
 	events, retries       int64
@@ -93,24 +93,24 @@ type waiting struct {
 	overdue               time.Duration
 }
 
-// position is an endpoint's position in the feed.
+// position is an endpoint's position in its company's feed, with the endpoint's state.
 type position struct {
 	company, endpoint string
 	state             State
 	sequence          int64
-	due               time.Time // the endpoint rests until then
+	due               time.Time // the endpoint gets no new events until then
 }
 
-// retryCount is the number of an endpoint's retries.
+// retryCount is the number of an endpoint's waiting retries.
 type retryCount struct {
 	Company  string
 	endpoint string
 	count    int64
-	due      time.Time // of the first retry
+	due      time.Time // when the first retry is due
 }
 
-// waiting adds up the positions, one row for each endpoint, and the retries, which
-// have an index of their own.
+// waiting returns the totals of all companies. It reads one row for each endpoint, and an index
+// that contains only the retries.
 func (s *Service) waiting(ctx context.Context) (waiting, error) {
 	w, now := waiting{endpoints: map[State]int{}}, s.Clock.Now()
 	positions, err := s.positions(ctx)
@@ -137,13 +137,14 @@ func (s *Service) waiting(ctx context.Context) (waiting, error) {
 	return w, s.behind(ctx, &w, positions, companies, now)
 }
 
-// behind adds the events that live endpoints have not been sent.
+// behind adds to w the events that have not been sent to live endpoints.
 func (s *Service) behind(ctx context.Context, w *waiting, positions []position, companies map[string]bool, now time.Time) error {
 	heads, err := s.Book.LastEvents(ctx, slices.Collect(maps.Keys(companies)))
 	if err != nil {
 		return err
 	}
-	// A company's first waiting event is its oldest.
+	// Events are numbered by age, so a company's waiting event with the lowest number is its
+	// oldest.
 	answering, resting := map[string]int64{}, map[string]int64{}
 	for _, p := range positions {
 		n := heads[p.company] - p.sequence
@@ -165,7 +166,8 @@ func (s *Service) behind(ctx context.Context, w *waiting, positions []position, 
 	return err
 }
 
-// oldest returns the age of the oldest event after these positions in the companies' feeds.
+// oldest returns the age of the oldest event that follows one of these positions. Map after
+// contains a position in the feed of each company.
 func (s *Service) oldest(ctx context.Context, after map[string]int64, now time.Time) (age time.Duration, err error) {
 	for company, sequence := range after {
 		page, _, err := s.Events.Feed(ctx, company, sequence, 1, 0)

@@ -8,26 +8,26 @@ import (
 	"github.com/kobo-waas/kobo/internal/job"
 )
 
-// ClearJob is the kind of the standing job that removes old deliveries.
+// ClearJob is the kind of the recurring job that deletes old deliveries.
 const ClearJob = "webhook.clear"
 
 const (
 	// clearEvery is the time between two runs of the job.
 	clearEvery = time.Hour
-	// clearMost is the most deliveries that one statement removes.
+	// clearMost is the maximum number of deliveries that one SQL statement deletes.
 	clearMost = 1000
-	// clearLimit is the longest run. It is shorter than the job's lease.
+	// clearLimit is the maximum duration of one run. It is shorter than the job's lease.
 	clearLimit = time.Minute
 )
 
-// Begin puts the standing job on the to-do list, unless the list has it.
+// Begin adds the recurring job to the job list, unless the list contains it already.
 func (s *Service) Begin(ctx context.Context) error {
 	return s.DB.Insert(ctx, job.Job{Company: inbox.House, Kind: ClearJob, RunAt: s.Clock.Now().Add(clearEvery)}.Record())
 }
 
-// Clear does the work of a ClearJob. It removes finished deliveries that have not
-// changed for Config.Keep. It removes a delivery that waits for a retry only if the
-// endpoint is deleted. The events stay, and a company can replay them.
+// Clear runs a ClearJob: it deletes finished deliveries that have not changed for Config.Keep. It
+// deletes a delivery that waits for a retry only if the endpoint is deleted. The events stay in
+// the feed, so a company can replay them.
 func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err error) {
 	now := s.Clock.Now()
 	limited, cancel := context.WithTimeout(ctx, clearLimit)
@@ -55,7 +55,7 @@ func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err err
 	}
 }
 
-// clear removes one batch and reports whether there may be another.
+// clear deletes one batch of an endpoint's deliveries, and reports whether there may be more.
 func (s *Service) clear(ctx context.Context, e Endpoint, before time.Time) (more bool, err error) {
 	ids, err := s.expired(ctx, e, before, clearMost)
 	if err != nil || len(ids) == 0 {

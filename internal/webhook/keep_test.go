@@ -14,7 +14,7 @@ import (
 
 const day = 24 * time.Hour
 
-// clears does the standing job once and returns the time of the next run.
+// clears runs the recurring job once, and returns the time until the next run.
 func (w *world) clears() time.Duration {
 	w.t.Helper()
 	next, err := w.Clear(w.t.Context(), job.Job{})
@@ -22,8 +22,8 @@ func (w *world) clears() time.Duration {
 	return next.Sub(w.clock.Now()).Round(time.Minute)
 }
 
-// Finished deliveries are removed after 30 days. Waiting deliveries and the feed stay,
-// so a company can still have every event sent again.
+// Finished deliveries are deleted after 30 days. Waiting deliveries and the feed stay, so a
+// company can still replay every event.
 func TestOldDeliveriesGo(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -53,7 +53,8 @@ func TestOldDeliveriesGo(t *testing.T) {
 		}
 		w.settle(2 * time.Hour)
 		w.clears()
-		// The three deliveries of a are removed. That of b's failure is three days younger.
+		// The three deliveries to endpoint a are deleted. The delivery that reported the failure
+		// of endpoint b is three days younger, so it stays.
 		left := w.sent(a, "")
 		if slices.ContainsFunc(left, func(d Delivery) bool { return d.Kind == event.VTUSuccess }) || len(left) != 1 {
 			t.Errorf("left of those delivered: %+v", left)
@@ -69,7 +70,7 @@ func TestOldDeliveriesGo(t *testing.T) {
 		if n, err := w.deliveryCount(t.Context(), "acme", b.ID, ""); err != nil || n != 0 {
 			t.Errorf("%d of a deleted endpoint, %v", n, err)
 		}
-		// A removed delivery can be sent again from the feed.
+		// An event whose delivery was deleted can be replayed from the feed.
 		before := len(good.all())
 		_, err = w.Replay(t.Context(), "acme", a.ID, 1, 3, none)
 		must(t, err)
@@ -81,7 +82,7 @@ func TestOldDeliveriesGo(t *testing.T) {
 	})
 }
 
-// All old deliveries are removed, in small batches.
+// All old deliveries are deleted, in batches of clearMost.
 func TestManyOldDeliveriesGoInBatches(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -101,7 +102,7 @@ func TestManyOldDeliveriesGoInBatches(t *testing.T) {
 	})
 }
 
-// The audit log has a company's changes to its endpoints, without secrets.
+// The audit log contains every change of a company to its endpoints, but no secrets.
 func TestChangesAreInTheAuditLog(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -131,7 +132,7 @@ func TestChangesAreInTheAuditLog(t *testing.T) {
 		if n != 4 || !slices.Equal(got, want) {
 			t.Errorf("%d lines: %v", n, got)
 		}
-		// The audit log has no refused change.
+		// A refused change is not in the audit log.
 		bad := "http://10.0.0.1/"
 		if _, err := w.Create(t.Context(), "acme", Draft{URL: &bad}, none); err == nil {
 			t.Error("taken")

@@ -19,23 +19,23 @@ import (
 )
 
 const (
-	// enough is the most bytes of an answer that are read.
+	// enough is how many bytes of a response are read at most.
 	enough = 64 << 10
-	// excerptLength is the most characters of an answer that are stored.
+	// excerptLength is how many characters of a response are stored at most.
 	excerptLength = 300
 )
 
 // result is the result of one attempt.
 type result struct {
-	status  int64  // of the answer; 0 for none
-	latency int64  // milliseconds
-	excerpt string // the beginning of the answer's body
+	status  int64  // the status of the response; 0 for no response
+	latency int64  // the duration of the attempt, in milliseconds
+	excerpt string // the beginning of the response's body
 	trouble string // why the attempt failed; "" if it succeeded
 }
 
 func (r result) isSuccess() bool { return r.trouble == "" }
 
-// post makes one attempt.
+// post makes one attempt to post a message, and measures its duration.
 func (s *Service) post(ctx context.Context, url, messageID string, body []byte, secrets []secret.Text) result {
 	start := time.Now()
 	r := attempt(ctx, s.client, url, messageID, body, secrets)
@@ -45,15 +45,15 @@ func (s *Service) post(ctx context.Context, url, messageID string, body []byte, 
 	return r
 }
 
-// Try makes one attempt with the caller's client, for programs such as `kobo listen`.
-// Trouble says why the attempt failed; it is "" if the attempt succeeded.
+// Try makes one attempt with the caller's HTTP client, for programs such as `kobo listen`. The
+// returned trouble is the reason of a failure, or "" for a success.
 func Try(ctx context.Context, client *http.Client, url, messageID string, body []byte, key secret.Text) (status int, excerpt, trouble string) {
 	r := attempt(ctx, client, url, messageID, body, []secret.Text{key})
 	return int(r.status), r.excerpt, r.trouble
 }
 
-// attempt posts one message. The signed time is the machine's own, whatever the
-// sandbox's clock says, since receivers compare it with their clocks.
+// attempt posts one message. The signed time is the machine's time and not the sandbox's time,
+// since receivers compare it with their own clocks.
 func attempt(ctx context.Context, client *http.Client, url, messageID string, body []byte, secrets []secret.Text) (r result) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -70,9 +70,9 @@ func attempt(ctx context.Context, client *http.Client, url, messageID string, bo
 	if err != nil {
 		return result{trouble: reason(err)}
 	}
-	defer func() { _ = answer.Body.Close() }() // the answer has been read
+	defer func() { _ = answer.Body.Close() }() // the response has been read, so an error does not matter
 	r = result{status: int64(answer.StatusCode)}
-	if r.status >= 200 { // a 101 has no body, and no deadline would end the read
+	if r.status >= 200 { // a response with status 101 has no body, and reading from it would never end
 		var text []byte
 		text, err = io.ReadAll(io.LimitReader(answer.Body, enough))
 		r.excerpt = printable(text)
@@ -88,8 +88,8 @@ func attempt(ctx context.Context, client *http.Client, url, messageID string, bo
 	return r
 }
 
-// reason says why there was no answer. It names no address, so that a company learns
-// nothing about our network.
+// reason returns why there was no response. The text contains no address, so that a company
+// learns nothing about our network.
 func reason(err error) string {
 	var (
 		dns  *net.DNSError
@@ -116,7 +116,8 @@ func reason(err error) string {
 	return "the connection failed"
 }
 
-// printable returns the beginning of a body as text that every database accepts.
+// printable returns the beginning of a body as text without control characters, which every
+// database accepts.
 func printable(body []byte) string {
 	text := strings.ToValidUTF8(string(body), "\uFFFD")
 	text = strings.TrimSpace(strings.Map(func(c rune) rune {

@@ -10,8 +10,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// The kinds of delivery queue. Every endpoint has one of each of the first two
-// kinds, whose id is the kind. Each replay has a queue until it is finished.
+// The kinds of delivery queue. Every endpoint has one queue of kind events and one of kind
+// retries, whose IDs equal their kinds. In addition, each replay has a queue until the replay is
+// finished.
 const (
 	queueEvents  = "events"
 	queueRetries = "retries"
@@ -24,54 +25,56 @@ type queue struct {
 	endpoint   string    `db:"endpoint_id,key"`
 	id         string    `db:"id,key"`
 	kind       string    `db:"kind"`
-	sequence   int64     `db:"sequence"` // events up to here are finished
+	sequence   int64     `db:"sequence"` // events up to this number are finished
 	through    int64     `db:"through"`  // the last event of a replay
-	due        time.Time `db:"due_at"`   // the next visit; zero if only new events can bring one
+	due        time.Time `db:"due_at"`   // when the queue is next processed; zero if it waits for new events
 	LeaseUntil time.Time `db:"lease_until"`
-	fence      int64     `db:"fence"` // the number of the lease
+	fence      int64     `db:"fence"` // increases with each lease, to detect a lost lease
 
-	failures int64 // of the endpoint, when the queue was read
+	failures int64 // the endpoint's recent failures when the queue was read
 }
 
 func (q queue) key() string { return q.company + "/" + q.endpoint + "/" + q.id }
 
-// isFailing reports whether the endpoint has failed too often of late.
+// isFailing reports whether the endpoint's last attempts have failed too often.
 func (q queue) isFailing() bool { return q.failures >= tolerance }
 
 const (
-	// lease is how long a program holds a queue without renewing the lease. A queue
-	// waits that long after its program died.
+	// lease is how long a lease lasts unless the program renews it. If the program dies, its
+	// queues wait until their leases end.
 	lease = 3 * timeout
-	// pageSize is how many events are read at once.
+	// pageSize is how many events are read at a time.
 	pageSize = 200
-	// together is how many retries of an endpoint are sent at once.
+	// together is how many retries of an endpoint are sent concurrently.
 	together = 4
-	// hold is how many milliseconds of sending are stored together. A program that
-	// dies loses at most these results, and they are sent again.
+	// hold limits how many results are stored together: the results of this many milliseconds of
+	// sending. If a program dies, at most these results are lost, and their events are sent
+	// again.
 	hold = 100
-	// tolerance is how many failures in a row change nothing. After that many, new
-	// events wait until the endpoint's rest is over.
+	// tolerance is the number of failures in a row after which an endpoint rests. New events wait
+	// until the rest is over.
 	tolerance = 3
-	// turn is how long a visit may last while other queues wait for a slot.
+	// turn is how long a visit may last if no slot is free for other queues.
 	turn = 500 * time.Millisecond
 )
 
-// visit is the time between the lease of a queue and its release.
+// visit is the processing of one queue, from the lease of the queue to its release.
 type visit struct {
 	*Service
 	queue    queue
 	endpoint Endpoint
 	secrets  []secret.Text
-	done     []Delivery // sent and not stored yet
-	held     int64      // milliseconds of sending since results were stored
+	done     []Delivery // results of attempts that are not stored yet
+	held     int64      // milliseconds of sending since the last results were stored
 	written  int64      // the stored position in the feed
-	since    time.Time  // the begin of the visit, by the machine's own clock
+	since    time.Time  // when the visit began, by the machine's own clock
 }
 
-// errOver ends a visit: the program lost the lease, or the endpoint is not live.
+// errOver ends a visit without a failure, for example because the lease is lost or the endpoint
+// is not live.
 var errOver = errors.New("webhook: the visit is over")
 
-// work sends what is due in a queue and releases the queue.
+// work sends what is due in a leased queue, and then releases the queue.
 func (s *Service) work(ctx context.Context, q queue) {
 	v := &visit{Service: s, queue: q, written: q.sequence, since: time.Now()}
 	var err error
@@ -89,12 +92,12 @@ func (s *Service) work(ctx context.Context, q queue) {
 		err = s.release(after, v.queue, s.Clock.Now().Add(5*time.Second))
 	}
 	if err != nil {
-		// The lease ends by itself, and a program leases the queue again.
+		// The lease will expire, and then a program leases the queue again.
 		s.Log.Warn("a delivery queue was not released", "company", q.company, "webhook", q.endpoint, "lane", q.id, "error", err)
 	}
 }
 
-// readEndpoint reads the endpoint again, since its address may have changed.
+// readEndpoint reads the endpoint and its secrets again, since they may have changed.
 func (v *visit) readEndpoint(ctx context.Context) (err error) {
 	if err = ctx.Err(); err != nil {
 		return errOver
@@ -109,8 +112,8 @@ func (v *visit) readEndpoint(ctx context.Context) (err error) {
 	return err
 }
 
-// events sends the events after the queue's position, one after the other, until
-// none is left or the endpoint must rest.
+// events sends the events after the queue's position, one after the other. It ends when no event
+// is left or the endpoint must rest.
 func (v *visit) events(ctx context.Context) error {
 	for more := true; more; {
 		if err := v.readEndpoint(ctx); err != nil {
@@ -162,13 +165,13 @@ func (v *visit) event(ctx context.Context, e event.Event) error {
 		return err
 	}
 	if !v.queue.due.IsZero() && v.queue.due.After(v.Clock.Now()) {
-		return errOver // the endpoint rests until then
+		return errOver // new events wait until the endpoint's rest is over
 	}
 	return v.turn()
 }
 
-// turn ends a visit while other queues wait for a slot. Call it when all results are
-// stored. The queue gets its next visit like the others.
+// turn returns errOver if the visit must free its slot for other queues. All results must be
+// stored before turn is called. The queue is processed again when a slot is free.
 func (v *visit) turn() error {
 	if v.sender.isOver(v.queue, v.since) {
 		return errOver
@@ -176,7 +179,8 @@ func (v *visit) turn() error {
 	return nil
 }
 
-// send makes one attempt. An attempt that the program's stop interrupts does not count.
+// send makes one attempt to deliver an event. If the attempt fails because the program stops, the
+// attempt does not count.
 func (v *visit) send(ctx context.Context, d Delivery, e event.Event) (Delivery, error) {
 	body, err := message(e)
 	if err != nil {
@@ -197,7 +201,7 @@ func (v *visit) add(d Delivery) {
 	v.held += d.Latency
 }
 
-// retries sends the retries that are due, a few at once, the most overdue first.
+// retries sends the retries that are due, a few concurrently, the most overdue first.
 func (v *visit) retries(ctx context.Context) error {
 	for {
 		if err := v.readEndpoint(ctx); err != nil {

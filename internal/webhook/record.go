@@ -11,13 +11,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// health is how many attempts at an endpoint have failed of late.
+// health describes an endpoint's failed attempts since its last success: their number, and the
+// time of the first failure.
 type health struct {
 	failures  int64
 	failingAt time.Time
 }
 
-// after returns the health after one more attempt.
+// after returns the health after one more attempt, whose result is in d.
 func (h health) after(d Delivery) health {
 	if d.State == Delivered {
 		return health{}
@@ -29,9 +30,9 @@ func (h health) after(d Delivery) health {
 	return h
 }
 
-// rest returns the end of an endpoint's rest: new events wait until then. A rest is as
-// long as the failures have lasted, from five seconds to an hour. The zero time means
-// no rest.
+// rest returns the time until which new events to an endpoint wait, or the zero time if they need
+// not wait. The rest is as long as the failures have lasted, but at least five seconds and at
+// most an hour.
 func (h health) rest(now time.Time) time.Time {
 	if h.failures < tolerance {
 		return time.Time{}
@@ -39,7 +40,7 @@ func (h health) rest(now time.Time) time.Time {
 	return now.Add(min(max(now.Sub(h.failingAt), 5*time.Second), time.Hour))
 }
 
-// flush stores the results of attempts and the queue's position in the feed, also
+// flush stores the results of attempts and the queue's position in the feed. It stores them even
 // while the program stops.
 func (v *visit) flush(ctx context.Context) error {
 	if len(v.done) == 0 && v.queue.sequence == v.written {
@@ -48,7 +49,9 @@ func (v *visit) flush(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	for _, d := range v.done {
 		if d.State == GivenUp {
-			// The company is told first. A stored FAILED delivery is never retried.
+			// The endpoint is marked before the delivery is stored. In the opposite order, the
+			// company might never be notified after a crash, since a FAILED delivery is not
+			// retried.
 			if err := v.markFailing(ctx, d); err != nil {
 				return err
 			}
@@ -78,8 +81,8 @@ func (v *visit) flush(ctx context.Context) error {
 }
 
 // record stores the deliveries, the endpoint's health and the queue's position in one
-// transaction. It stores nothing if another program holds the queue by now, which
-// then sends the same events again, under the same ids.
+// transaction. It stores nothing if another program has leased the queue meanwhile. That program
+// sends the same events again, with the same message IDs.
 func (v *visit) record(ctx context.Context) (before, after health, err error) {
 	q := v.queue
 	err = v.DB.Run(ctx, func(p db.Pipeline) error {
@@ -123,7 +126,8 @@ func (v *visit) record(ctx context.Context) (before, after health, err error) {
 	return before, after, err
 }
 
-// queues returns the keys of the queues that the visit writes to, in the order of locks.
+// queues returns the keys of the queues that the visit writes to, in the order in which rows are
+// locked.
 func (v *visit) queues() [][]any {
 	q := v.queue
 	keys := [][]any{{q.company, q.endpoint, q.id}}
@@ -136,8 +140,8 @@ func (v *visit) queues() [][]any {
 	return keys
 }
 
-// writes returns the rows that record commits. A delivery that failed for the first time
-// makes the queue for retries due earlier.
+// writes returns the writes that record commits. If a first attempt failed, the writes make the
+// queue for retries due in time for the delivery's retry.
 func (v *visit) writes(before, after health, retriesDue int64) []db.Write {
 	q, now := v.queue, v.Clock.Now()
 	rows := make([][]any, len(v.done))
@@ -173,7 +177,7 @@ func (v *visit) writes(before, after health, retriesDue int64) []db.Write {
 	return writes
 }
 
-// failing is the data of the event about a failing endpoint.
+// failing is the data of the event that reports a failing endpoint.
 type failing struct {
 	ID        string        `json:"id"`
 	URL       string        `json:"url"`
@@ -184,7 +188,8 @@ type failing struct {
 	FailingAt clock.Instant `json:"failingSince"`
 }
 
-// markFailing marks the endpoint of a FAILED delivery and tells the company, once.
+// markFailing marks the endpoint of a FAILED delivery as FAILING and emits an event for the
+// company. If the endpoint is marked already, it does nothing.
 func (v *visit) markFailing(ctx context.Context, d Delivery) error {
 	if v.endpoint.State != Active {
 		return nil
@@ -198,7 +203,7 @@ func (v *visit) markFailing(ctx context.Context, d Delivery) error {
 	event.Emit(&u, event.WebhookFailing, failing{e.ID, e.URL, Failing, d.ID, d.EventID, string(d.Trouble), since})
 	err := v.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
-		return nil // marked, paused or deleted meanwhile
+		return nil // the endpoint was marked, paused or deleted meanwhile
 	}
 	if err == nil {
 		v.endpoint.State = Failing
@@ -207,7 +212,7 @@ func (v *visit) markFailing(ctx context.Context, d Delivery) error {
 	return err
 }
 
-// markActive takes the mark off an endpoint that accepts deliveries again.
+// markActive sets a FAILING endpoint to ACTIVE, because the endpoint accepts deliveries again.
 func (v *visit) markActive(ctx context.Context) error {
 	e := v.endpoint
 	err := v.Book.Commit(ctx, e.transition(Active))

@@ -18,8 +18,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// inner are addresses that only our network or nobody can reach, at least one of each
-// kind. The sandbox allows those of this machine.
+// inner contains addresses of each kind that is not publicly reachable. Deliveries to these
+// addresses are refused, except that the sandbox allows loopback addresses.
 var inner = map[string][]string{
 	"loopback":        {"127.0.0.1", "127.255.255.254", "::1"},
 	"unspecified":     {"0.0.0.0", "0.1.2.3", "::"},
@@ -41,8 +41,8 @@ var inner = map[string][]string{
 	"infrastructure":  {"192.88.99.1", "192.31.196.1", "192.52.193.1", "192.175.48.1", "2620:4f:8000::1", "100::1", "2001:20::1", "5f00::1"},
 }
 
-// Each kind is refused when an endpoint is saved and again at the connection, as an
-// address and as a name's address.
+// Addresses that are not public are refused when an endpoint is saved, and again at the
+// connection. This holds for an address in the url and for the address of a host name.
 func TestWhatOnlyWeCanReachIsRefused(t *testing.T) {
 	resolver, means := names(t)
 	services := map[string]*Service{"live": strict(resolver), "sandbox": New(Config{Loopback: true, Resolver: resolver})}
@@ -67,15 +67,15 @@ func TestWhatOnlyWeCanReachIsRefused(t *testing.T) {
 	}
 }
 
-// try posts to a handler of the test.
-func try(t *testing.T, ctx context.Context, h http.HandlerFunc) result { //nolint:revive // t first, as in all tests
+// try posts a message to a server with this handler, and returns the result.
+func try(t *testing.T, ctx context.Context, h http.HandlerFunc) result { //nolint:revive // t comes first, as in all tests
 	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()
 	return New(Config{Loopback: true}).post(ctx, server.URL, "id", []byte("{}"), []secret.Text{aSecret()})
 }
 
-// A long answer counts as a success. Only its beginning is read.
+// A long response counts as a success, but only its beginning is read.
 func TestOfALongAnswerTheBeginningIsRead(t *testing.T) {
 	var wrote atomic.Int64
 	long := strings.Repeat("a", enough) + strings.Repeat("b", 32<<20)
@@ -97,9 +97,9 @@ func TestOfALongAnswerTheBeginningIsRead(t *testing.T) {
 	}
 }
 
-// An endpoint that sends its answer byte by byte has no more time than others.
+// The timeout also applies to an endpoint that sends its response byte by byte.
 func TestADrippingAnswerIsCutOff(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // for the 10 seconds
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // a shorter timeout than the usual 10 seconds
 	defer cancel()
 	r := try(t, ctx, func(w http.ResponseWriter, r *http.Request) {
 		for tick := time.NewTicker(10 * time.Millisecond); ; {
@@ -117,7 +117,7 @@ func TestADrippingAnswerIsCutOff(t *testing.T) {
 	}
 }
 
-// A compressed answer is not decompressed, so a small answer stays small.
+// A compressed response is not decompressed, so a small response cannot grow large in memory.
 func TestNoAnswerIsUnpacked(t *testing.T) {
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
@@ -136,7 +136,7 @@ func TestNoAnswerIsUnpacked(t *testing.T) {
 	}
 }
 
-// Every redirect is a failure and is not followed.
+// A redirect counts as a failure and is not followed.
 func TestNoRedirectIsFollowed(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		asked := 0
@@ -150,12 +150,12 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 	}
 }
 
-// A server without a valid certificate gets no message.
+// A message is not sent to a server that lacks a valid certificate.
 func TestTLSIsVerified(t *testing.T) {
 	var reached atomic.Bool
 	h := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) })
 	unknown, plain, old := httptest.NewTLSServer(h), httptest.NewServer(h), httptest.NewUnstartedServer(h)
-	old.TLS = &tls.Config{MaxVersion: tls.VersionTLS11} //nolint:gosec // it is to be refused
+	old.TLS = &tls.Config{MaxVersion: tls.VersionTLS11} //nolint:gosec // the service must refuse this old version
 	old.StartTLS()
 	for _, server := range []*httptest.Server{unknown, plain, old} {
 		server.Config.ErrorLog = nil

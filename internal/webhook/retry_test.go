@@ -35,13 +35,13 @@ func TestTheSchedule(t *testing.T) {
 	if ages[len(ages)-1] != 72*time.Hour || fmt.Sprint(ages[:6]) != "[5s 30s 2m0s 10m0s 30m0s 1h0m0s]" {
 		t.Error(ages)
 	}
-	// Retries whose time passed while no program ran are left out.
+	// Retries whose time passed while no program was running are skipped.
 	if at, ok := next(created, created.Add(5*time.Hour+time.Minute), 1); !ok || at.Sub(created) > 6*time.Hour || at.Sub(created) < 5*time.Hour+54*time.Minute {
 		t.Error(at.Sub(created), ok)
 	}
 }
 
-// An endpoint that is down misses nothing. Failed deliveries are retried on the
+// An endpoint that was down gets every event later. Failed deliveries are retried on the
 // schedule, and new events wait in order.
 func TestAnEndpointThatIsDownMissesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
@@ -87,8 +87,8 @@ func TestAnEndpointThatIsDownMissesNothing(t *testing.T) {
 	})
 }
 
-// After three days a delivery is FAILED, its endpoint FAILING, and the feed has an
-// event about it. When the endpoint answers again, the other events are sent.
+// After three days of failures, a delivery becomes FAILED and its endpoint FAILING, and an event
+// reports that to the company. When the endpoint works again, the remaining events are sent.
 func TestAnEndpointThatIsGoneIsFlagged(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -128,8 +128,8 @@ func TestAnEndpointThatIsGoneIsFlagged(t *testing.T) {
 	})
 }
 
-// A successful test and a new address end an endpoint's rest: everything that waits
-// is sent now.
+// A successful test or a new address ends an endpoint's rest. All waiting events and retries are
+// then sent immediately.
 func TestARepairedEndpointNeedNotWait(t *testing.T) {
 	for name, repair := range map[string]func(w *world, e Endpoint, down *receiver){
 		"another address": func(w *world, e Endpoint, _ *receiver) {
@@ -194,8 +194,8 @@ func TestOnePoisonedEventHoldsNothingUp(t *testing.T) {
 	})
 }
 
-// One endpoint never answers, one is slow and eight are fast. The fast endpoints get
-// nearly every event within a second.
+// An endpoint that never responds and a slow endpoint do not delay fast endpoints. The fast
+// endpoints get 99 % of the events within a second.
 func TestADeadEndpointDelaysNobody(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -247,7 +247,7 @@ func TestADeadEndpointDelaysNobody(t *testing.T) {
 	})
 }
 
-// Two processes on one database send every event once and in order.
+// Two processes on one database together send every event only once and in order.
 func TestTwoProcessesSendTogether(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		keys, err := secret.Parse(secret.Generate())
@@ -290,8 +290,8 @@ func TestTwoProcessesSendTogether(t *testing.T) {
 	})
 }
 
-// A process that lost its lease stores nothing. The next process sends the same
-// events again, under the same ids.
+// A process that has lost its lease stores nothing. The process with the new lease sends the same
+// events again, with the same message IDs.
 func TestALostLeaseWritesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -326,8 +326,8 @@ func TestALostLeaseWritesNothing(t *testing.T) {
 	})
 }
 
-// A program may die between storing a delivery and making its queue due. The service
-// finds that retry later.
+// A program may die after storing a delivery but before making its queue due. The service later
+// finds and sends that delivery.
 func TestForgottenRetriesAreFound(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")

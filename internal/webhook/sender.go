@@ -10,29 +10,29 @@ import (
 )
 
 const (
-	// poll is the time between two reads of all queues. A read finds what the clock has
-	// made due and events that another process has committed.
+	// poll is the time between two reads of all queues. Such a read finds retries that have
+	// become due, and events that another process has committed.
 	poll = 300 * time.Millisecond
-	// gather is how long the sender gathers commits before it reads the queues of their
-	// companies.
+	// gather is how long the sender waits after a commit, so that it reads the queues once for
+	// several commits.
 	gather = 2 * time.Millisecond
 	// recoverEvery is the time between two runs of recoverRetries.
 	recoverEvery = time.Minute
-	// The slots are how many queues a program works in at once. Fast endpoints, slow
-	// endpoints with all retries, and failing endpoints have slots of their own. So slow
-	// or dead endpoints never take the slot of a fast one.
+	// The slots limit how many queues a program processes concurrently. There are separate slots
+	// for fast endpoints, for slow endpoints and all retries, and for failing endpoints. So slow
+	// or dead endpoints never take the slot of a fast endpoint.
 	healthySlots = 256
 	slowSlots    = 256
 	failingSlots = 64
-	// slow is the latency of a slow answer, in milliseconds.
+	// slow is the latency from which a response counts as slow, in milliseconds.
 	slow = 500
 )
 
-// sender is the state of sending in this process.
+// sender contains this process's state of sending: the slots, and which queues must be read.
 type sender struct {
 	mu       sync.Mutex
-	busy     map[string]chan struct{} // the slots that the visited queues take
-	slow     map[string]bool          // endpoints whose last answer was slow
+	busy     map[string]chan struct{} // for each queue that is being processed, the slots it uses
+	slow     map[string]bool          // endpoints whose last response was slow
 	woken    map[string]bool          // companies whose queues must be read
 	all      bool                     // all queues must be read
 	signal   chan struct{}
@@ -49,7 +49,7 @@ func newSender() *sender {
 	}
 }
 
-// Run sends until ctx ends, and then waits for running attempts.
+// Run sends events and retries until ctx ends, and then waits for running attempts.
 func (s *Service) Run(ctx context.Context) {
 	s.Book.Committed(s.wake)
 	defer s.sender.visits.Wait()
@@ -79,7 +79,7 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// wake has the sender read the queues of companies. Every commit calls it.
+// wake makes the sender read the queues of these companies. It is called after every commit.
 func (s *Service) wake(companies []string) {
 	s.sender.mu.Lock()
 	for _, c := range companies {
@@ -89,7 +89,7 @@ func (s *Service) wake(companies []string) {
 	s.sender.ring()
 }
 
-// nudge has the sender read all queues.
+// nudge makes the sender read the queues of all companies.
 func (s *Service) nudge() {
 	s.sender.mu.Lock()
 	s.sender.all = true
@@ -104,8 +104,8 @@ func (s *sender) ring() {
 	}
 }
 
-// Settled returns when nothing is left to send now, or when ctx ends. It is for
-// callers that have moved the clock and wait for the consequences.
+// Settled waits until nothing is left to send now, or until ctx ends. It is for callers that have
+// moved the clock and wait for the consequences.
 func (s *Service) Settled(ctx context.Context) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -129,8 +129,8 @@ func (s *Service) Settled(ctx context.Context) error {
 	}
 }
 
-// open returns the queues without a lease that have something to send now: of some
-// companies, or of all for nil.
+// open returns the queues of these companies that have no lease and have something to send now.
+// For nil it returns such queues of all companies.
 func (s *Service) open(ctx context.Context, companies []string) ([]queue, error) {
 	idle, err := s.idleQueues(ctx, companies, s.Clock.Now())
 	if err != nil || len(idle) == 0 {
@@ -156,7 +156,7 @@ func (s *Service) open(ctx context.Context, companies []string) ([]queue, error)
 	return open, nil
 }
 
-// round leases open queues as far as there are free slots, and works in them.
+// round leases as many open queues as there are free slots, and starts to process them.
 func (s *Service) round(ctx context.Context) error {
 	s.sender.mu.Lock()
 	companies := slices.Collect(maps.Keys(s.sender.woken))
@@ -185,13 +185,13 @@ func (s *Service) round(ctx context.Context) error {
 		taken, err := s.take(ctx, company, queues, s.Clock.Now())
 		for i, q := range queues {
 			if err != nil || taken[i].fence == 0 {
-				s.sender.leave(q) // another program was faster
+				s.sender.leave(q) // the queue was not leased
 				continue
 			}
 			s.sender.visits.Go(func() {
 				s.work(ctx, taken[i])
 				s.sender.leave(q)
-				s.wake([]string{q.company}) // for events that came during the release
+				s.wake([]string{q.company}) // some events may have come during the release
 			})
 		}
 		if err != nil {
@@ -201,8 +201,8 @@ func (s *Service) round(ctx context.Context) error {
 	return nil
 }
 
-// enter reserves a slot for a queue. It is false if no slot is free, or if this
-// process works in the queue already.
+// enter reserves a slot for a queue. It returns false if no slot is free, or if this process is
+// processing the queue already.
 func (s *sender) enter(q queue) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,7 +227,8 @@ func (s *sender) leave(q queue) {
 	delete(s.busy, q.key())
 }
 
-// slots returns the slots for this sort of queue. The caller holds the lock.
+// slots returns the slots that a queue may use, according to its endpoint and kind. The caller
+// must hold the lock.
 func (s *sender) slots(q queue) chan struct{} {
 	switch {
 	case q.isFailing():
@@ -238,7 +239,7 @@ func (s *sender) slots(q queue) chan struct{} {
 	return s.healthy
 }
 
-// noteLatency remembers whether an endpoint is slow.
+// noteLatency records whether the endpoint's last response was slow.
 func (s *sender) noteLatency(q queue, r result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,8 +250,9 @@ func (s *sender) noteLatency(q queue, r result) {
 	s.slow[q.endpoint] = true
 }
 
-// moveToSlow moves the queue of an endpoint that has not answered yet to a slow slot,
-// if one is free. Its slot is then free for another queue.
+// moveToSlow moves a queue from a slot for fast endpoints to a slot for slow endpoints, if one is
+// free. It is called while the endpoint's response is late. The former slot is then free for
+// another queue.
 func (s *sender) moveToSlow(q queue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -267,8 +269,8 @@ func (s *sender) moveToSlow(q queue) {
 	}
 }
 
-// isOver reports whether a visit must end: its endpoint is too slow for the slot, or its
-// turn is over and no slot is free.
+// isOver reports whether a visit must end. It must end if its endpoint is too slow for the slot.
+// It must also end if its turn is over and no slot is free.
 func (s *sender) isOver(q queue, since time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

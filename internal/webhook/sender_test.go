@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// Endpoints that do not answer never delay a fast one, however many they are. The fast
-// one gets its event before their attempts end.
+// Endpoints that do not respond never delay a fast endpoint, even if they outnumber the slots.
+// The fast endpoint gets its events while the attempts at the other endpoints still hang.
 func TestManyHangingEndpointsDelayNobody(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		const slots, hanging, events = 3, 12, 30
@@ -51,8 +51,8 @@ func TestManyHangingEndpointsDelayNobody(t *testing.T) {
 	})
 }
 
-// A visit has no limit while slots are free. Without a free slot it ends after its
-// turn. A slow endpoint leaves the fast slots.
+// A visit has no time limit while slots are free. If no slot is free, the visit ends after its
+// turn. A slow endpoint must leave the slots for fast endpoints.
 func TestAVisitEndsWithItsTurn(t *testing.T) {
 	s := newSender()
 	s.healthy = make(chan struct{}, 2)
@@ -92,7 +92,7 @@ func TestAVisitEndsWithItsTurn(t *testing.T) {
 	}
 }
 
-// The number of a company's replays has a limit.
+// The number of an endpoint's unfinished replays is limited.
 func TestReplaysHaveALimit(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -108,7 +108,7 @@ func TestReplaysHaveALimit(t *testing.T) {
 	})
 }
 
-// figuresOf returns the service's metrics by name and labels.
+// figuresOf returns the values of the service's metrics, by name and labels.
 func figuresOf(t *testing.T, w *world) map[string]float64 {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
@@ -179,7 +179,7 @@ func TestFiguresSayHowSendingGoes(t *testing.T) {
 	})
 }
 
-// The metrics show a retry that is overdue.
+// The metrics show how long a retry is overdue.
 func TestAnOverdueRetryIsSeen(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")

@@ -14,30 +14,32 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// secretPrefix begins every secret, so that people and scanners recognise secrets.
+// secretPrefix is the beginning of every secret, so that readers and secret scanners recognise
+// secrets.
 const secretPrefix = "whsec_"
 
-// sealedAs is the column that an encrypted secret is bound to.
+// sealedAs is the column name that the encryption of a secret includes. A ciphertext is valid
+// only in this column.
 const sealedAs = "webhook_endpoint.secret"
 
 // newSecret returns a random secret of 256 bits.
 func newSecret() string {
 	b := make([]byte, 32)
-	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
+	_, _ = rand.Read(b) // rand.Read never returns an error: crypto/rand ends the program instead
 	return secretPrefix + base64.StdEncoding.EncodeToString(b)
 }
 
-// SecretOf returns the secret for programs such as `kobo listen`. It follows from a key,
-// is always the same, and reveals nothing about the key.
+// SecretOf returns the signing secret for programs such as `kobo listen`. The secret is derived
+// from a key. It is always the same for the same key, and reveals nothing about the key.
 func SecretOf(key string) secret.Text {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte("kobo listen"))
 	return secret.NewText(secretPrefix + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
 }
 
-// Sign sets the three headers of the Standard Webhooks specification: the message's
-// id, which is the same in all attempts; the time; and the signatures. Each secret
-// signs id, time and body.
+// Sign sets the three headers of the Standard Webhooks specification: the message ID, the time
+// and the signatures. The message ID is the same in all attempts. There is one signature for each
+// secret, over the ID, the time and the body.
 func Sign(h http.Header, messageID string, at time.Time, body []byte, secrets ...secret.Text) error {
 	timestamp := strconv.FormatInt(at.Unix(), 10)
 	signatures := make([]string, len(secrets))
@@ -57,7 +59,8 @@ func Sign(h http.Header, messageID string, at time.Time, body []byte, secrets ..
 	return nil
 }
 
-// secrets returns the secrets that sign for an endpoint now, the present one first.
+// secrets returns the secrets that sign the endpoint's messages now. The current secret comes
+// first.
 func (s *Service) secrets(e Endpoint, now time.Time) ([]secret.Text, error) {
 	current, err := s.Keys.Open(e.Company, sealedAs, e.secret)
 	if err != nil || e.oldSecret == "" || !now.Before(e.OldUntil.Time) {

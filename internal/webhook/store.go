@@ -33,7 +33,8 @@ func scanEndpoint(r db.Scanner) (Endpoint, error) {
 	return e, err
 }
 
-// splitKinds returns the kinds in a text with commas. JSON shows none of them as [].
+// splitKinds splits a comma-separated list of kinds. For an empty text it returns an empty slice
+// and not nil, so that JSON shows [].
 func splitKinds(kinds string) []string {
 	return strings.FieldsFunc(kinds, func(c rune) bool { return c == ',' })
 }
@@ -48,8 +49,8 @@ func (s *Service) List(ctx context.Context, company string) ([]Endpoint, error) 
 		endpointsWhere+`company_id = $1 AND state <> 'DELETED' ORDER BY id DESC`, company)
 }
 
-// All returns a page of the endpoints of all companies, newest first, and their number:
-// those in a state, or all for "".
+// All returns a page of all companies' endpoints in a state, newest first, and their total count.
+// An empty state selects endpoints in any state. Deleted endpoints are never included.
 func (s *Service) All(ctx context.Context, state State, limit, offset int) ([]Endpoint, int64, error) {
 	total, err := db.One(ctx, s.DB, db.Value[int64],
 		`SELECT count(*) FROM webhook_endpoint WHERE state <> 'DELETED' AND (state = $1 OR $1 = '')`, string(state))
@@ -65,8 +66,8 @@ const idle = `SELECT l.company_id, l.endpoint_id, l.id, l.kind, l.sequence, l.th
 	FROM webhook_lane AS l JOIN webhook_endpoint AS e ON e.company_id = l.company_id AND e.id = l.endpoint_id
 	WHERE e.state IN ('ACTIVE', 'FAILING') AND l.lease_until <= $1 AND l.due_at <= $1 AND (l.due_at > 0 OR l.kind = 'events')`
 
-// idleQueues returns the delivery queues without a lease that may have something to
-// send: of some companies, or of all for nil.
+// idleQueues returns the delivery queues of these companies that have no lease and may have
+// something to send. For nil it returns such queues of all companies.
 func (s *Service) idleQueues(ctx context.Context, companies []string, now time.Time) ([]queue, error) {
 	if companies == nil {
 		return db.All(ctx, s.DB, db.Fields[queue], idle, clock.Micros(now))
@@ -84,8 +85,8 @@ func (s *Service) replayCount(ctx context.Context, company, endpointID string) (
 		WHERE company_id = $1 AND endpoint_id = $2 AND kind = 'replay'`, company, endpointID)
 }
 
-// take leases delivery queues of a company. A queue that another program has leased
-// meanwhile comes back without a fence.
+// take leases delivery queues of a company and returns them. If another program has leased a
+// queue meanwhile, take returns that queue with a fence of 0.
 func (s *Service) take(ctx context.Context, company string, open []queue, now time.Time) (taken []queue, err error) {
 	err = s.DB.Tx(ctx, func(q db.Querier) error {
 		taken = make([]queue, len(open))
@@ -105,9 +106,10 @@ func (s *Service) take(ctx context.Context, company string, open []queue, now ti
 	return taken, err
 }
 
-// release ends the lease of a delivery queue, whose next visit is at due. The queue
-// for retries is due at its first retry. Its row is locked before the retries are
-// read, so that a retry added at this moment counts. A finished replay is removed.
+// release ends the lease of a delivery queue, and stores due, the time at which the queue is
+// processed next. If due is zero, the queue for retries becomes due at its first retry. Its row
+// is locked before the retries are read, so that a retry that is added at this moment counts. The
+// queue of a finished replay is deleted.
 func (s *Service) release(ctx context.Context, l queue, due time.Time) error {
 	if l.kind == queueReplay && due.IsZero() {
 		due = s.Clock.Now()
@@ -148,7 +150,7 @@ func (s *Service) bringForward(ctx context.Context, company, endpointID, queueID
 	return err
 }
 
-// sendWaiting makes everything due now that waits for an endpoint.
+// sendWaiting makes all of an endpoint's waiting events and retries due now.
 func (s *Service) sendWaiting(ctx context.Context, e Endpoint, now time.Time) error {
 	return s.DB.Tx(ctx, func(q db.Querier) error {
 		_, err := q.Exec(ctx, `UPDATE webhook_lane SET due_at = $3
@@ -162,8 +164,8 @@ func (s *Service) sendWaiting(ctx context.Context, e Endpoint, now time.Time) er
 	})
 }
 
-// recoverRetries makes queues due that have retries and no due time. A program
-// that died between its two writes leaves such a queue.
+// recoverRetries makes queues due that have retries but no due time. A program leaves such a
+// queue if it dies between two writes, for example in Resend.
 func (s *Service) recoverRetries(ctx context.Context, now time.Time) error {
 	_, err := s.DB.Exec(ctx, `UPDATE webhook_lane SET due_at = $1 WHERE kind = 'retries' AND due_at = 0 AND lease_until <= $1
 		AND EXISTS (SELECT 1 FROM webhook_delivery AS d WHERE d.company_id = webhook_lane.company_id
@@ -175,14 +177,15 @@ func (s *Service) findDelivery(ctx context.Context, company, deliveryID string) 
 	return db.One(ctx, s.DB, deliveryTable.Scan, deliveriesWhere+`company_id = $1 AND id = $2`, company, deliveryID)
 }
 
-// dueDeliveries returns the retries that are due, the most overdue first.
+// dueDeliveries returns an endpoint's retries that are due, the most overdue first.
 func (s *Service) dueDeliveries(ctx context.Context, company, endpointID string, now time.Time, limit int) ([]Delivery, error) {
 	return db.All(ctx, s.DB, deliveryTable.Scan, deliveriesWhere+`company_id = $1 AND endpoint_id = $2 AND state = 'PENDING'
 		AND next_at <= $3 ORDER BY next_at LIMIT $4`, company, endpointID, clock.Micros(now), limit)
 }
 
-// deliveries returns a page of an endpoint's deliveries. Two states stand in the
-// statement itself, so that the engine uses the small index of each.
+// deliveries returns a page of an endpoint's deliveries in a state, newest first. The SQL
+// statement contains FAILED and PENDING as literals, so that the database uses the small index of
+// the state.
 func (s *Service) deliveries(ctx context.Context, company, endpointID string, state DeliveryState, limit, offset int) ([]Delivery, error) {
 	switch state {
 	case GivenUp:
@@ -196,7 +199,7 @@ func (s *Service) deliveries(ctx context.Context, company, endpointID string, st
 		ORDER BY id DESC LIMIT $4 OFFSET $5`, company, endpointID, string(state), limit, offset)
 }
 
-// deliveryCount counts with indexes alone.
+// deliveryCount returns the number of an endpoint's deliveries in a state. It reads only indexes.
 func (s *Service) deliveryCount(ctx context.Context, company, endpointID string, state DeliveryState) (int64, error) {
 	pending, one := s.pendingCount(ctx, company, endpointID)
 	failed, two := s.failedCount(ctx, company, endpointID)
@@ -231,22 +234,22 @@ func (s *Service) positions(ctx context.Context) ([]position, error) {
 		WHERE e.state <> 'DELETED'`)
 }
 
-// waitingRetries returns the retries of all companies, counted by endpoint.
+// waitingRetries returns the number of waiting retries of each endpoint, across all companies.
 func (s *Service) waitingRetries(ctx context.Context) ([]retryCount, error) {
 	return db.All(ctx, s.DB, db.Fields[retryCount], `SELECT company_id, endpoint_id, count(*), min(next_at) FROM webhook_delivery
 		WHERE state = 'PENDING' GROUP BY company_id, endpoint_id`)
 }
 
-// endpointsAfter returns a page of the endpoints of all companies, in the order of their
-// keys. Deleted endpoints are included.
+// endpointsAfter returns a page of all companies' endpoints, in the order of their keys. It
+// includes deleted endpoints.
 func (s *Service) endpointsAfter(ctx context.Context, company, endpointID string, limit int) ([]Endpoint, error) {
 	return db.All(ctx, s.DB, scanEndpoint, endpointsWhere+`(company_id, id) > ($1, $2) ORDER BY company_id, id LIMIT $3`,
 		company, endpointID, limit)
 }
 
-// expired returns those among an endpoint's oldest finished deliveries that have not
-// changed since an instant. It reads limit deliveries in the order of their ids,
-// which is the order of time.
+// expired returns the IDs of old deliveries to an endpoint that are finished, or whose endpoint
+// is deleted. It reads at most limit of the oldest such deliveries, and returns those that were
+// last changed before the given time. The order of delivery IDs is the order of their creation.
 func (s *Service) expired(ctx context.Context, e Endpoint, before time.Time, limit int) ([]string, error) {
 	return db.All(ctx, s.DB, db.Value[string], `SELECT id FROM (
 			SELECT id, updated_at FROM webhook_delivery

@@ -14,8 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// An endpoint gets the events after its creation: signed, in order, and as the feed
-// shows them.
+// An endpoint gets all events after its creation. The messages are signed, in order, and equal to
+// the events in the feed.
 func TestAnEndpointIsToldInOrder(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -70,7 +70,8 @@ func TestAnEndpointHearsOnlyWhatItAskedFor(t *testing.T) {
 	})
 }
 
-// Both secrets sign for a day after a rotation. Then the new one signs alone.
+// For a day after a rotation, messages are signed with both secrets. After that they are signed
+// only with the new secret.
 func TestTwoSecretsSignDuringARotation(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -184,7 +185,7 @@ func TestAPausedEndpointGoesOnWhereItWas(t *testing.T) {
 	})
 }
 
-// A test returns the endpoint's answer, and the feed does not show it.
+// A test returns the endpoint's response, and adds no event to the feed.
 func TestATestSaysWhatTheEndpointAnswers(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -211,8 +212,7 @@ func TestATestSaysWhatTheEndpointAnswers(t *testing.T) {
 	})
 }
 
-// A company can have a message or a part of the feed sent again. Each message keeps
-// its id.
+// When a company resends a message or replays a part of the feed, each message keeps its ID.
 func TestResendAndReplayKeepTheID(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -256,7 +256,7 @@ func TestResendAndReplayKeepTheID(t *testing.T) {
 	})
 }
 
-// An update takes effect at once, also while a queue is being sent.
+// An update of an endpoint's address also applies to events and retries that already wait.
 func TestAnUpdateTakesEffect(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -279,8 +279,8 @@ func TestAnUpdateTakesEffect(t *testing.T) {
 	})
 }
 
-// The second of two changes at once is refused. So the secret in an answer signs, and
-// no change is undone.
+// If two requests change an endpoint concurrently, the second request is refused. So every secret
+// that a response shows is valid, and neither request undoes the other.
 func TestTwoChangesAtOnceAreOne(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("c1")
@@ -310,8 +310,8 @@ func TestTwoChangesAtOnceAreOne(t *testing.T) {
 	})
 }
 
-// Requests at once do not exceed the limit of a company's endpoints. A deleted endpoint
-// makes room for another one.
+// Concurrent requests cannot exceed the limit of a company's endpoints. After an endpoint is
+// deleted, the company can create another endpoint.
 func TestNoMoreEndpointsThanACompanyMayHave(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("c1")

@@ -24,7 +24,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// world is a database with companies' feeds, and the service that sends their events.
+// world is the fixture of these tests: a database with companies' feeds, and the service that
+// sends their events.
 type world struct {
 	*Service
 	db    *db.DB
@@ -41,7 +42,8 @@ func each(t *testing.T, f func(t *testing.T, w *world)) {
 	})
 }
 
-// newWorld is one process on a database. It does not send yet.
+// newWorld returns a service on a database, as in one process. The service does not send until
+// start is called.
 func newWorld(t testing.TB, d *db.DB, clk *clock.Movable, keys *secret.Keyring) *world {
 	t.Helper()
 	book := ledger.New(d, clk)
@@ -59,7 +61,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// start sends until the test ends or stop is called.
+// start runs the service until the test ends or stop is called.
 func (w *world) start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -75,7 +77,7 @@ func (w *world) found(company string) {
 	must(w.t, w.Book.Commit(context.Background(), u))
 }
 
-// tell commits n events of a kind, each with its number in it.
+// tell commits n events of a kind, each with a number in its data.
 func (w *world) tell(company, kind string, n int) {
 	w.t.Helper()
 	var all sync.WaitGroup
@@ -99,10 +101,10 @@ func (w *world) tell(company, kind string, n int) {
 // aSecret returns a secret for messages that no test verifies.
 func aSecret() secret.Text { return secret.NewText(newSecret()) }
 
-// none is a request without an Idempotency-Key.
+// none is the key argument of a request without an Idempotency-Key.
 var none *idempotency.Key
 
-// during returns an Idempotency-Key of a company whose request does something before its commit.
+// during returns an Idempotency-Key. A request with this key calls do before its commit.
 func (w *world) during(company string, do func()) *idempotency.Key {
 	w.t.Helper()
 	key, _, err := idempotency.NewService(w.db, w.Book, w.clock, w.Keys).Open(context.Background(), company, id.New(), "print")
@@ -114,7 +116,7 @@ func (w *world) during(company string, do func()) *idempotency.Key {
 	return key
 }
 
-// endpoint makes an endpoint of a company at an address.
+// endpoint creates an endpoint of a company, with this url and these kinds of events.
 func (w *world) endpoint(company, url string, kinds ...string) Endpoint {
 	w.t.Helper()
 	e, err := w.Create(context.Background(), company, Draft{URL: &url, Kinds: &kinds}, none)
@@ -122,7 +124,7 @@ func (w *world) endpoint(company, url string, kinds ...string) Endpoint {
 	return e
 }
 
-// settle moves the clock and waits until nothing is left to send.
+// settle moves the clock forward by this time, and waits until nothing is left to send.
 func (w *world) settle(by time.Duration) {
 	w.t.Helper()
 	w.clock.MoveTo(w.clock.Offset() + by)
@@ -148,15 +150,15 @@ func (w *world) sent(e Endpoint, state DeliveryState) []Delivery {
 	return list
 }
 
-// receiver is a company's server. It verifies messages with the library of the
-// specification's authors.
+// receiver is a company's server. It verifies messages with the official library of the Standard
+// Webhooks specification.
 type receiver struct {
 	*httptest.Server
 	t testing.TB
 
 	mu      sync.Mutex
-	answer  func(w http.ResponseWriter, m received) // nil: 204
-	secrets []string                                // each must verify
+	answer  func(w http.ResponseWriter, m received) // responds to a message; nil for status 204
+	secrets []string                                // the signature must be valid for each secret
 	got     []received
 }
 
@@ -177,11 +179,11 @@ func newReceiver(t testing.TB) *receiver {
 	return r
 }
 
-// ServeHTTP takes one message.
+// ServeHTTP records one message and verifies its signature.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(request.Body)
 	if err != nil {
-		return // the sender hung up
+		return // the sender has disconnected
 	}
 	m := received{Body: string(body), At: time.Now(), Header: request.Header}
 	if err := json.Unmarshal(body, &m); err != nil || request.Method != http.MethodPost {
@@ -231,7 +233,7 @@ func (r *receiver) all() []received {
 	return append([]received(nil), r.got...)
 }
 
-// sequences returns the numbers of the messages in the order of their arrival.
+// sequences returns the sequence numbers of the messages, in the order of arrival.
 func (r *receiver) sequences() string {
 	var out []int64
 	for _, m := range r.all() {
@@ -244,7 +246,7 @@ func fail(w http.ResponseWriter, _ received) {
 	http.Error(w, "not today", http.StatusInternalServerError)
 }
 
-// eventually waits until a condition is true, and fails the test after 20 seconds.
+// eventually waits until a condition is true, and fails the test after a minute.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	limit, look := time.NewTimer(time.Minute), time.NewTicker(5*time.Millisecond)
