@@ -26,7 +26,7 @@ func file(t *testing.T, text string) string {
 	return path
 }
 
-// The environment is stronger than the file, and the file than the defaults.
+// The environment overrides the file, and the file overrides the defaults.
 func TestSettingsComeFromTheFileAndTheEnvironment(t *testing.T) {
 	path := file(t, `
 database: postgres://from-the-file
@@ -64,7 +64,7 @@ limits:
 	}
 }
 
-// A list is a list, or a text with commas in between.
+// A list may be a YAML list, or a text with commas between the items.
 func TestTrustedProxiesAreAListOrAText(t *testing.T) {
 	for _, text := range []string{
 		"10.0.0.0/8, 192.0.2.7", "10.0.0.0/8,192.0.2.7", `"10.0.0.0/8 ,192.0.2.7"`, "[10.0.0.0/8, 192.0.2.7]", "\n- 10.0.0.0/8\n- 192.0.2.7",
@@ -76,7 +76,7 @@ func TestTrustedProxiesAreAListOrAText(t *testing.T) {
 	}
 }
 
-// A mistyped setting is a setting that is not made, so it is an error.
+// An unknown setting is an error, because a mistyped setting would otherwise have no effect.
 func TestASettingThatDoesNotExistIsAnError(t *testing.T) {
 	for name, load := range map[string]func() (app.Config, error){
 		"in the file":      func() (app.Config, error) { return app.Load(file(t, "databse: x")) },
@@ -134,14 +134,14 @@ banks:
 	}
 }
 
-// A configuration that was not loaded has errors, and no panic.
+// Checking an empty configuration returns errors and does not panic.
 func TestAnEmptyConfigurationIsRefused(t *testing.T) {
 	if err := (app.Config{}).Check(nil); err == nil || !strings.Contains(err.Error(), "mode must be live or sandbox") {
 		t.Error(err)
 	}
 }
 
-// One start tells all errors of all banks, each with the path of its setting.
+// One start reports all errors of all banks, each with the path of its setting.
 func TestTheErrorsOfAllBanksAreToldTogether(t *testing.T) {
 	const head = "mode: live\ndatabase: sqlite:/nowhere/kobo.db\ncallback_base: https://pay.example.com\n"
 	t.Setenv("KOBO_MASTER_KEY", secret.Generate())
@@ -184,7 +184,7 @@ func TestTheErrorsOfAllBanksAreToldTogether(t *testing.T) {
 	}
 }
 
-// live returns a live configuration in which nothing is wrong.
+// live returns a valid configuration for live mode.
 func live() app.Config {
 	cfg := app.Defaults()
 	cfg.Database, cfg.MasterKey = "sqlite:/nowhere/kobo.db", secret.NewText(secret.Generate())
@@ -195,7 +195,7 @@ func live() app.Config {
 	return cfg
 }
 
-// safehaven changes the group of Safe Haven.
+// safehaven turns a change of Safe Haven's settings into a change of the whole configuration.
 func safehaven(change func(*app.SafeHavenConfig)) func(*app.Config) {
 	return func(c *app.Config) {
 		s := c.Providers["safehaven"].(app.SafeHavenConfig)
@@ -270,8 +270,8 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 	}
 }
 
-// A second start finds the company of the first; a fresh one begins anew; the
-// credentials are for their owner's eyes.
+// A second start of a development program reuses the company of the first start. A fresh start
+// creates a new company. Only the file's owner can read the credentials.
 func TestADevelopmentProgramRemembersAndForgets(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {
@@ -334,7 +334,7 @@ func TestTheLogHidesWhatMustNotBeRead(t *testing.T) {
 	}
 }
 
-// kobo serve in sandbox mode needs no folder made for it.
+// In sandbox mode kobo serve creates its data folder if the folder does not exist.
 func TestTheSandboxMakesItsFolder(t *testing.T) {
 	cfg := app.Defaults()
 	cfg.Mode, cfg.Database, cfg.MasterKey = app.Sandbox, dbtest.URL(t, db.SQLite), secret.NewText(secret.Generate())
