@@ -65,7 +65,7 @@ func Backup(ctx context.Context, c Copying) (Holding, error) {
 	if err != nil {
 		return Holding{}, err
 	}
-	defer func() { _ = os.Remove(draft) }() // no draft remains, even after an error
+	defer func() { _ = os.Remove(draft) }() // removes the draft, or nothing if the draft has been renamed
 	c.step("copied")
 	held, err := c.look(ctx, draft)
 	if err != nil {
@@ -83,7 +83,8 @@ func Backup(ctx context.Context, c Copying) (Holding, error) {
 	return held, err
 }
 
-// checkApart checks that the file from exists, and that to is not the same file.
+// checkApart checks that the first file exists, and that the second path does not name the same
+// file.
 func checkApart(from, to string) error {
 	a, err := os.Stat(from)
 	if err != nil {

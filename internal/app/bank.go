@@ -32,8 +32,9 @@ type VTUConfig struct {
 
 var bankName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
 
-// banks returns the accounts at banks by their names. If a plug's own group has a setting, the
-// group is a bank of that plug's name. If `banks` is empty, every plug's group is a bank.
+// banks returns the accounts at banks by their names. A group such as `safehaven` outside
+// `banks` counts as a bank of that name if it has a setting. If `banks` is empty, it always
+// counts.
 func (c Config) banks() map[string]Provider {
 	out := map[string]Provider{}
 	maps.Copy(out, c.Banks)
@@ -140,8 +141,8 @@ func routed[T any](p plugs, role func(name string, b bank) T) provider.Router[T]
 	return out
 }
 
-// opener is a bank that opens accounts and notifies their credits at a callback URL. In sandbox
-// mode the URL is empty, because the sandbox uses one URL for all accounts.
+// opener is a bank that opens accounts and sends their credits as notifications to a callback
+// URL. In sandbox mode the URL is empty, because the sandbox uses one URL for all accounts.
 type opener struct {
 	provider.Bank
 	callback string

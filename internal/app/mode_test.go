@@ -74,7 +74,7 @@ func TestWhatKoboMakesIsForItsOwner(t *testing.T) {
 	}
 }
 
-// A master key that other users can write is refused, because they could replace it.
+// A master key file that other users can write is refused, because they could replace the key.
 func TestAMasterKeyThatOthersCanWriteIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "master.key")
 	if err := secret.Create(path); err != nil {

@@ -24,7 +24,7 @@ const reconcileJob = "app.reconcile"
 const (
 	reconcileEvery = 24 * time.Hour
 	// Reach is the period that the daily comparison covers. If one comparison fails, the next
-	// comparison still includes its days.
+	// comparison still covers the days of the failed one.
 	Reach = 72 * time.Hour
 	// reconcileLimit is the timeout of a comparison. A statement of three days may have thousands
 	// of pages.
@@ -49,8 +49,8 @@ func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reco
 }
 
 // reconcile updates the ledger before it compares, since notifications may be missing. It books
-// every credit on the bank's list. For each returned payout it requests the status from the
-// bank, as after a notification.
+// every credit on the bank's list. It asks the bank for the status of each returned payout, as
+// it does after a notification.
 func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeeper, reach time.Duration) (report.Reconciliation, error) {
 	to := a.Clock.Now()
 	if err := a.Inbox.CatchUp(ctx, bank); err != nil {
@@ -73,7 +73,7 @@ func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeep
 	return r, nil
 }
 
-// askAboutReturned requests the status of payouts that the bank returned without a
+// askAboutReturned asks the bank for the status of payouts that the bank returned without a
 // notification. It reports whether there was such a payout. If the bank does not reply, the
 // payout remains a break.
 func (a *App) askAboutReturned(ctx context.Context, r report.Reconciliation) (asked bool) {

@@ -42,9 +42,9 @@ func (a *App) shutDown(ctx context.Context, server *http.Server, failed <-chan e
 	return server.Shutdown(ctx)
 }
 
-// closing wraps a handler. Once leaving is set, it closes each connection after the next
-// response. If it closed idle connections instead, it would cut off requests that are on their
-// way.
+// closing wraps a handler. Once leaving is set, it closes each connection after the
+// connection's next response. It does not close idle connections, since that would cut off
+// requests on their way.
 func closing(leaving *atomic.Bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		last := &lastAnswer{ResponseWriter: w, leaving: leaving}

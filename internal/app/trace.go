@@ -25,8 +25,8 @@ import (
 // tracePath is the URL path at which an OTLP collector accepts traces.
 const tracePath = "/v1/traces"
 
-// tracer returns a tracer provider that sends spans to a collector, and a function that flushes
-// it. Without a collector the provider is nil.
+// tracer returns a tracer provider that sends spans to a collector, and a function that ends
+// this provider after the last spans are sent. Without a collector the provider is nil.
 func tracer(ctx context.Context, address string, log *slog.Logger) (trace.TracerProvider, func(context.Context) error, error) {
 	if !tracing(address, log) {
 		return nil, func(context.Context) error { return nil }, nil

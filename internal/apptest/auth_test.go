@@ -46,8 +46,8 @@ func tokens(t *testing.T, c *apptest.Client) apptest.Tokens {
 	return got
 }
 
-// forged returns a token with a changed header. It keeps the claims of a real token. It also
-// keeps the signature, or replaces it with that of sign.
+// forged returns a token with a changed header and the claims of a real token. The function
+// sign returns the token's signature.
 func forged(t *testing.T, real string, header map[string]any, sign func(text string) string) string {
 	t.Helper()
 	parts := strings.Split(real, ".")

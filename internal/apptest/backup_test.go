@@ -312,7 +312,7 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%s: %v", name, err)
 		}
-		// The first 100 bytes are SQLite's header. They change whenever the file is opened.
+		// SQLite's header, the first 100 bytes, depends on how the file was last opened.
 		if now, err := os.ReadFile(path); err != nil || len(now) != len(sound) || !bytes.Equal(now[100:], sound[100:]) {
 			t.Errorf("%s: the database was touched: %v", name, err)
 		}
@@ -333,7 +333,8 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 	}
 }
 
-// another returns the SQLite file of a different program.
+// another creates the SQLite file of a different program and returns its content. The function
+// altered does so for a damaged Kobo database.
 func another(t *testing.T, statement string) []byte {
 	t.Helper()
 	return altered(t, "", statement)

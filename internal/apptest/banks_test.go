@@ -65,8 +65,8 @@ func openAll(t *testing.T, c *apptest.Client, bvn string) (o numbers) {
 	return o
 }
 
-// executed returns how often a bank of the sandbox executed a request. The bank has a path
-// below /sandbox.
+// executed returns how often a bank of the sandbox executed a request. The argument path is the
+// bank's path below /sandbox.
 func executed(t *testing.T, p *apptest.Program, path, reference string) (n int64) {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodGet, "/sandbox"+path+"/provider-ledger?reference="+reference, nil)

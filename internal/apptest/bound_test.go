@@ -124,7 +124,7 @@ func TestEndlessHeadersAreRefused(t *testing.T) {
 }
 
 // The sandbox controls accept only JSON, because a foreign web page cannot make a browser send
-// it.
+// JSON.
 func TestTheSandboxWantsJSON(t *testing.T) {
 	p := apptest.Start(t, db.SQLite)
 	const body = `{"advance":"1s"}`

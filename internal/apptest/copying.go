@@ -21,13 +21,15 @@ type copying struct {
 	Overwrite            bool
 }
 
-// Backup makes a backup in a separate process, which kills itself after the step dies.
+// Backup makes a backup in a separate process, which kills itself after the step that dies
+// names.
 func Backup(t testing.TB, database, file, dies string) {
 	t.Helper()
 	copyInChild(t, copying{Database: database, File: file, Dies: dies, Overwrite: true})
 }
 
-// Restore restores a backup in a separate process, which kills itself after the step dies.
+// Restore restores a backup in a separate process, which kills itself after the step that dies
+// names.
 func Restore(t testing.TB, database, file, dies string) {
 	t.Helper()
 	copyInChild(t, copying{Restore: true, Database: database, File: file, Dies: dies})

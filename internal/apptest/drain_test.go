@@ -18,8 +18,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// line is a connection to a program that stays open as long as the program allows. Unlike
-// http.Transport it never sends a request twice.
+// line is a connection that stays open as long as the program allows. Unlike http.Transport it
+// never sends a request twice.
 type line struct {
 	net.Conn
 	answers *bufio.Reader

@@ -20,7 +20,7 @@ type hearer struct {
 	before  int64 // the number of events before the endpoint existed
 }
 
-// at makes the hearer's company use a different program from now on.
+// at switches the hearer's company to a different program.
 func (h *hearer) at(program *apptest.Client) {
 	h.company = program.As(h.company.Reference, h.company.APIKey, h.company.SettlementID)
 }

@@ -130,7 +130,7 @@ func trials(t *testing.T, c *apptest.Client) []trial {
 }
 
 // A dry run shows what would happen. It writes no row and calls no provider. It does not use up
-// an Idempotency-Key, and does not replay the stored response of one.
+// an Idempotency-Key, and does not replay a stored response.
 func TestADryRunChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

@@ -15,8 +15,8 @@ import (
 // impatient limits the wait of a request for the database to three seconds, instead of ten.
 func impatient(c *app.Config) { c.Patience = 3 * time.Second }
 
-// enough is the time limit of soon. It is three times the wait for the database, since a
-// machine may be slow.
+// enough is the time limit of the function soon. It is three times the wait for the database,
+// since a machine may be slow.
 const enough = 9 * time.Second
 
 // soon sends a request, and fails the test if the response is late.
@@ -94,9 +94,9 @@ func TestASilentDatabaseKeepsNobodyWaiting(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// The COMMIT of a purchase's intent hangs, so its outcome is unknown. The response tells the
-// caller when to repeat the request. An equal request has no second effect, and a request with
-// the same key gets the outcome.
+// The COMMIT of a purchase's intent hangs, so the outcome of the request is unknown. The
+// response tells the caller when to repeat the request. An equal request has no second effect,
+// and a request with the same key gets the outcome.
 func TestAnIntentOfUnknownFateIsFollowedByItsKey(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t, impatient)
@@ -192,7 +192,7 @@ func held(t *testing.T, p *apptest.Program, path string, body any, login []strin
 	return a
 }
 
-// bankGate is a bank that delays transfers until the test opens it.
+// bankGate is a bank that delays transfers until the test releases them.
 type bankGate struct {
 	provider.Bank
 	entered, open chan struct{}

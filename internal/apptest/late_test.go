@@ -128,8 +128,8 @@ func TestAPaymentAfterTheRefundIsFound(t *testing.T) {
 	}
 }
 
-// refunded waits until all these operations are FAILED and show the time of their next recheck.
-// It returns the number of requeries of each operation.
+// refunded waits until no operation is open, and checks that these are FAILED, with a recheck
+// an hour later. It returns the number of requeries of each.
 func refunded(t *testing.T, p *apptest.Program, references map[string]payment) map[string]int {
 	t.Helper()
 	polls := map[string]int{}

@@ -80,8 +80,8 @@ func TestEveryPostAnswersOnce(t *testing.T) {
 	})
 }
 
-// respelled returns the same JSON body in a different spelling. It changes escapes, white
-// space, the order of fields, and adds a zero fraction to numbers.
+// respelled returns the same JSON body in a different spelling. It changes escapes, white space
+// and the order of fields, and adds a zero fraction to numbers.
 func respelled(t *testing.T, body any) any {
 	text, is := body.(string)
 	if !is {

@@ -238,7 +238,8 @@ func TestADefiniteAnswerOutlivesItsConnection(t *testing.T) {
 }
 
 // If the reply to a COMMIT is lost, the ledger looks for the purchase. If the purchase was
-// committed, it goes on. Otherwise the caller gets a 503 and may repeat the request.
+// committed, the program goes on with it. Otherwise the caller gets a 503 and may repeat the
+// request.
 func TestAPurchaseWhoseCommitIsLost(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t)

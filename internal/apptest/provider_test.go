@@ -21,7 +21,7 @@ import (
 // evil is a provider whose replies the test chooses. Safe Haven's plug calls it. The catalogue
 // comes from the sandbox.
 type evil struct {
-	provider.Biller // of the sandbox
+	provider.Biller // the biller of the sandbox
 	plug            *safehaven.Plug
 	server          *httptest.Server
 

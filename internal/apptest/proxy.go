@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Proxy forwards connections between a program and PostgreSQL. A test can make it break them.
+// Proxy forwards connections between a program and PostgreSQL. A test can make the proxy break
+// them.
 type Proxy struct {
 	listener net.Listener
 	server   string

@@ -118,7 +118,7 @@ func TestABalanceIsNeverSpentTwice(t *testing.T) {
 	})
 }
 
-// gate is a biller that delays each payment until the test opens it.
+// gate is a biller that delays each payment until the test releases it.
 type gate struct {
 	provider.Biller
 	entered, open chan struct{}

@@ -57,7 +57,7 @@ func fresh(t *testing.T, p *apptest.Program) {
 }
 
 // A read-only PostgreSQL, such as a standby, accepts connections and has the right schema. Only
-// a failed write shows that the program is not ready.
+// a failed write reveals that the database is read-only.
 func TestReadyMeansAbleToWrite(t *testing.T) {
 	t.Parallel()
 	machine := &clock.Movable{}

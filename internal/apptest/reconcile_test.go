@@ -144,7 +144,7 @@ func TestQuietDaysStayQuiet(t *testing.T) {
 	})
 }
 
-// Reconciliation first requests unknown credits and returned payouts from the bank. It opens a
+// Reconciliation first asks the bank about unknown credits and returned payouts. It opens a
 // case only if they remain unexplained.
 func TestACreditWithoutANotificationIsNoBreak(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {

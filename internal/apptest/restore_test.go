@@ -17,8 +17,8 @@ func (deaf) Pay(context.Context, provider.Purchase) provider.Answer {
 	return provider.Answer{Code: provider.CodeTimeout}
 }
 
-// A purchase of unknown outcome has lost its job. When the next program starts, it restores the
-// job and follows the purchase until its outcome is known.
+// A purchase of unknown outcome has lost its job. When the next program starts, it creates the
+// job again and follows the purchase until the outcome is known.
 func TestALostJobIsRestoredAtTheStart(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		first := apptest.Start(t, dialect, apptest.Around(func(b provider.Biller) provider.Biller { return deaf{b} }))

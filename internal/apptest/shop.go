@@ -183,7 +183,7 @@ func (c *Client) Events(after int64) []Event {
 	}
 }
 
-// Outcome is what the API shows about the outcome of an operation.
+// Outcome is the state of an operation in the list of outcomes.
 type Outcome struct {
 	Reference, Status      string
 	Attempts               int

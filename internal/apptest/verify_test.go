@@ -22,7 +22,7 @@ import (
 // fillBook creates rows of every kind in the ledger of a company, through the API. The rows
 // include all outcomes of payouts, purchases and card fundings, returned money, and credits of
 // every kind. They also include cases closed in each way, adjustments, used keys, and open
-// operations. It checks the ledger after each step.
+// operations. The function checks the ledger after each step.
 func fillBook(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	charge(t, p)
@@ -96,8 +96,8 @@ func bills(t *testing.T, p *apptest.Program) {
 	p.Pay(p.Airtime(p.Category("Airtime", "MTN"), "airtime", "08012345678", 150*money.Naira+5)).Want(t, http.StatusOK)
 }
 
-// eventfulDays makes the days of the reconciliation test. Two operators close each case: they
-// book it, assign it or dismiss it.
+// eventfulDays repeats the days of the reconciliation test. Two operators close each case: they
+// book, assign or dismiss the money.
 func eventfulDays(t *testing.T, p *apptest.Program) {
 	references, _ := eventfulDay(t, p)
 	plantLine(t, p, "Credit", straySession, 300, "")
