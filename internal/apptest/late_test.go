@@ -128,8 +128,8 @@ func TestAPaymentAfterTheRefundIsFound(t *testing.T) {
 	}
 }
 
-// refunded waits until no operation is open, and checks that these are FAILED, with a recheck
-// an hour later. It returns the number of requeries of each.
+// refunded waits until no operation is open. It checks that the operations are FAILED, with a recheck
+// an hour later, and returns the number of requeries of each operation.
 func refunded(t *testing.T, p *apptest.Program, references map[string]payment) map[string]int {
 	t.Helper()
 	polls := map[string]int{}
