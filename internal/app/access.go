@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// meetDatabase closes API access if the database is an old copy.
+// meetDatabase closes API access if the database is a restored old copy. Then it reads
+// whether API access is closed.
 func (a *App) meetDatabase(ctx context.Context) error {
 	if err := a.Deployment.Begin(ctx, a.Operators.Shut); err != nil {
 		return err
@@ -13,7 +14,7 @@ func (a *App) meetDatabase(ctx context.Context) error {
 	return a.readAccess(ctx)
 }
 
-// readAccess notices that somebody has opened or closed API access.
+// readAccess reads from the database whether API access is closed, and logs each change.
 func (a *App) readAccess(ctx context.Context) error {
 	d, err := a.Operators.Door(ctx)
 	if err != nil {

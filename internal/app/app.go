@@ -1,5 +1,5 @@
-// Package app is the whole program. It opens the database, connects the providers,
-// builds every business, and runs until it is told to stop.
+// Package app assembles the whole program. It opens the database, connects the providers,
+// builds every service, and runs until it is told to stop.
 package app
 
 import (
@@ -44,7 +44,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// App is the program: every business on one database.
+// App is the program: all its services on one database.
 type App struct {
 	DB          *db.DB
 	Book        *ledger.Book
@@ -81,8 +81,8 @@ type App struct {
 	flush    func(context.Context) error
 }
 
-// Open opens the database, which must have this program's schema, and builds everything.
-// Nothing runs yet.
+// Open opens the database, which must have this program's schema, and builds all services. It
+// starts no background work and serves no requests yet.
 func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.plugs = p
 	a.Settlements = a.newSettlements(p)
 	a.Inbox = a.newInbox(keys, p)
-	openers := routed(p, a.opener) // they know the inbox's callback URLs
+	openers := routed(p, a.opener) // built after the inbox, because they need its callback URLs
 	identities := identity.New(identity.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Keys: keys, Window: a.cfg.Window,
 		Banks: routed(p, func(_ string, b bank) provider.Verifier { return b.verifier }),
@@ -202,7 +202,7 @@ func (a *App) Close() {
 	}
 }
 
-// Handler serves all HTTP requests of the program.
+// Handler returns the handler of all HTTP requests to the program.
 func (a *App) Handler() (http.Handler, error) {
 	proxies, err := a.cfg.proxies()
 	if err != nil {
@@ -241,8 +241,8 @@ func (a *App) Handler() (http.Handler, error) {
 	}), err
 }
 
-// databaseTimeout bounds a request's waits for the database. Its answer arrives within
-// ten seconds while the database is silent.
+// databaseTimeout limits how long a request waits for the database in total. If the database
+// does not reply, the request still gets a response within ten seconds.
 const databaseTimeout = 9500 * time.Millisecond
 
 func (c LimitConfig) limits() *api.Limits {
@@ -257,9 +257,9 @@ func (c LimitConfig) limits() *api.Limits {
 	}
 }
 
-// Run serves on the listener and works until ctx ends. Then it drains, finishes running
-// requests and jobs, and closes the app. Ready, which may be nil, is called when requests
-// are answered.
+// Run serves HTTP on the listener and runs the background jobs until ctx ends. Then it drains,
+// finishes running requests and jobs, and closes the app. Run calls ready, which may be nil,
+// when the server can take requests.
 func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) error {
 	defer a.Close()
 	a.exposed = !loopback(listener.Addr())
@@ -271,7 +271,7 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	server := &http.Server{
 		Handler: closing(&a.leaving, handler), ConnState: unused.track, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
-		WriteTimeout: a.cfg.Window + time.Minute, MaxHeaderBytes: api.MaxHeader, // net/http adds 4096 bytes, and counts spaces that the edge never sees
+		WriteTimeout: a.cfg.Window + time.Minute, MaxHeaderBytes: api.MaxHeader, // net/http adds 4096 bytes to this limit, and counts spaces that the check in package api never sees
 	}
 	server.RegisterOnShutdown(a.Events.Close)
 	server.RegisterOnShutdown(unused.closeSoon)

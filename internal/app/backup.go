@@ -15,15 +15,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// Copying is a backup or a restore to do.
+// Copying configures one backup or one restore.
 type Copying struct {
-	Database  string // the program's, as a URL
-	File      string // the backup
-	Overwrite bool   // a backup may replace a file
+	Database  string // URL of the program's database
+	File      string // path of the backup file
+	Overwrite bool   // a backup may replace an existing file
 	Quick     bool   // skips the check of the ledger
 	By        operator.Operator
 
-	// Step, if set, is called after each step. Tests end the program there.
+	// Step, if set, is called after each step. Tests end the program in this call.
 	Step func(what string)
 }
 
@@ -33,23 +33,23 @@ func (c Copying) step(what string) {
 	}
 }
 
-// Holding is the contents of a backup.
+// Holding summarizes the contents of a backup.
 type Holding struct {
 	Schema int64
 	Bytes  int64
 	Heads  []report.Head
-	// Added reports whether the ledger was checked. The figures below come from the check.
+	// Added reports whether the ledger was checked. Only that check sets Entries and Open.
 	Added   bool
 	Entries int64
 	Open    int // operations without an outcome
 }
 
-// errNotSQLite names the tools for PostgreSQL.
+// errNotSQLite refuses a PostgreSQL database and names the tools that copy it.
 var errNotSQLite = errors.New("backup and restore are for SQLite; PostgreSQL brings its own: pg_dump and psql, or pg_basebackup with " +
 	"point-in-time recovery (docs/operating.md). After a restore run: kobo door close")
 
-// Backup writes the database at one instant to a file, and checks the copy. Programs may
-// go on serving meanwhile. The file appears when it is complete, or not at all.
+// Backup writes the state of the database at one moment to a file, and checks that copy.
+// Programs may go on serving during the backup. The file appears only when it is complete.
 func Backup(ctx context.Context, c Copying) (Holding, error) {
 	from, ok := db.SQLitePath(c.Database)
 	if !ok {
@@ -65,7 +65,7 @@ func Backup(ctx context.Context, c Copying) (Holding, error) {
 	if err != nil {
 		return Holding{}, err
 	}
-	defer func() { _ = os.Remove(draft) }() // after success there is no draft
+	defer func() { _ = os.Remove(draft) }() // removes the draft, or nothing if the draft has been renamed
 	c.step("copied")
 	held, err := c.look(ctx, draft)
 	if err != nil {
@@ -75,7 +75,7 @@ func Backup(ctx context.Context, c Copying) (Holding, error) {
 	if c.Overwrite {
 		err = os.Rename(draft, c.File)
 	} else {
-		err = os.Link(draft, c.File) // fails if the file exists by now
+		err = os.Link(draft, c.File) // fails if the file has been created in the meantime
 	}
 	if err == nil {
 		err = db.Persist(c.File)
@@ -83,7 +83,8 @@ func Backup(ctx context.Context, c Copying) (Holding, error) {
 	return held, err
 }
 
-// checkApart checks that the first file exists, and that the second is another one.
+// checkApart checks that the first file exists, and that the second path does not name the same
+// file.
 func checkApart(from, to string) error {
 	a, err := os.Stat(from)
 	if err != nil {
@@ -95,7 +96,7 @@ func checkApart(from, to string) error {
 	return nil
 }
 
-// draftOf returns a copy of a SQLite file, in the folder of its destination.
+// draftOf copies a SQLite file into the destination's folder. It returns the path of the copy.
 func draftOf(ctx context.Context, from, place string) (string, error) {
 	f, err := os.CreateTemp(filepath.Dir(place), filepath.Base(place)+".partial-*")
 	if err == nil {
@@ -110,8 +111,8 @@ func draftOf(ctx context.Context, from, place string) (string, error) {
 	return f.Name(), nil
 }
 
-// look checks a copy: it is a Kobo database of a known schema, no page is damaged, and the
-// ledger adds up. Only a ledger of this program's schema is added up.
+// look checks that a copy is a Kobo database of a known schema, that no page is damaged, and
+// that the ledger balances. It checks the ledger only if the copy has this program's schema.
 func (c Copying) look(ctx context.Context, path string) (held Holding, err error) {
 	d, err := db.Inspect(ctx, path)
 	if err != nil {
@@ -147,7 +148,7 @@ func (c Copying) look(ctx context.Context, path string) (held Holding, err error
 	return held, held.add(ctx, r)
 }
 
-// add checks the ledger of every company.
+// add checks the ledger of every company, and counts entries and open operations.
 func (h *Holding) add(ctx context.Context, r *report.Service) error {
 	companies, err := r.Companies(ctx)
 	if err != nil {
@@ -168,9 +169,9 @@ func (h *Holding) add(ctx context.Context, r *report.Service) error {
 	return nil
 }
 
-// Restore replaces the database by a backup, migrates its schema, and closes API access.
-// No program may use the database. The earlier database stays beside it, in the file whose
-// name is returned.
+// Restore replaces the database with a backup, migrates its schema, and closes API access. No
+// program may use the database meanwhile. Restore keeps the earlier database next to the new
+// one, and returns the name of that file.
 func Restore(ctx context.Context, c Copying) (held Holding, kept string, err error) {
 	path, ok := db.SQLitePath(c.Database)
 	if !ok {
@@ -186,10 +187,10 @@ func Restore(ctx context.Context, c Copying) (held Holding, kept string, err err
 	if err != nil {
 		return held, "", err
 	}
-	// Without an error the draft has become the database.
+	// On success the draft is the new database, so only the lock file is removed.
 	defer func() { _, _ = os.Remove(draft), os.Remove(draft+"-lock") }()
 	c.step("copied")
-	// A copy is checked before it is opened for writing.
+	// The copy is checked before anything opens it for writing.
 	quick := c
 	quick.Quick = true
 	if _, err := quick.look(ctx, draft); err != nil {
@@ -216,8 +217,8 @@ func Restore(ctx context.Context, c Copying) (held Holding, kept string, err err
 	return held, kept, nil
 }
 
-// prepare migrates a copy and closes API access in it. So access is never open after the
-// replacement.
+// prepare migrates a copy's schema and closes API access in the copy. So API access is already
+// closed when the copy replaces the database.
 func (c Copying) prepare(ctx context.Context, draft string) error {
 	d, err := db.Open(ctx, "sqlite:"+draft)
 	if err != nil {

@@ -32,8 +32,9 @@ type VTUConfig struct {
 
 var bankName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
 
-// banks returns the accounts at banks by their names. A group with a setting, or without
-// `banks` every group, is a bank of the plug's name.
+// banks returns the accounts at banks by their names. A group such as `safehaven` outside
+// `banks` counts as a bank of that name if it has a setting. If `banks` is empty, it always
+// counts.
 func (c Config) banks() map[string]Provider {
 	out := map[string]Provider{}
 	maps.Copy(out, c.Banks)
@@ -59,8 +60,9 @@ func (c Config) accounts() map[string]Provider {
 	return out
 }
 
-// defaultBank returns the default bank: the only one, that of a plug's name such as
-// safehaven, or main. So a bank that is added gets no work before a route names it.
+// defaultBank returns the name of the default bank: the only one, else a bank with the name of
+// a plug such as safehaven, else main. So a bank that is added beside the group gets no work
+// before a route names it.
 func (c Config) defaultBank() string {
 	all := c.banks()
 	names := slices.Sorted(maps.Keys(all))
@@ -75,7 +77,7 @@ func (c Config) defaultBank() string {
 	return ""
 }
 
-// checkProviders finds the errors of all our accounts at providers.
+// checkProviders returns the errors in the settings of all our accounts at providers.
 func (c Config) checkProviders() error {
 	n, accounts := len(c.banks()), c.accounts()
 	all := []error{
@@ -118,8 +120,8 @@ func (c Config) checkSameAccount() error {
 	return errors.Join(all...)
 }
 
-// routes name the biller of each service. A service without a route is the default
-// bank's.
+// routes returns which biller sells each service. The default bank sells the services without a
+// route.
 func (c Config) routes() (vtu.Routes, error) {
 	routes, err := vtu.ParseRoutes(c.VTU.Routes)
 	all, accounts := []error{prefixed("vtu.routes: ", err)}, c.accounts()
@@ -130,7 +132,7 @@ func (c Config) routes() (vtu.Routes, error) {
 	return routes.Otherwise(c.defaultBank()), errors.Join(all...)
 }
 
-// bankRoutes name the bank of each kind of work.
+// bankRoutes returns which bank does each kind of work.
 func (c Config) bankRoutes() (provider.Routes, error) {
 	routes, err := provider.ParseRoutes(c.BankRoutes, provider.BankRoutes)
 	all, banks := []error{prefixed("bank_routes: ", err)}, c.banks()
@@ -149,11 +151,12 @@ func (c Config) bankRoutes() (provider.Routes, error) {
 type bank struct {
 	provider.Bank
 	verifier provider.Verifier
-	float    string // the number of the account: credits of the companies' accounts go on to it
-	marks    []string
+	float    string   // number of our account, to which the bank forwards the credits of companies' accounts
+	marks    []string // identify the account (inbox.Config); none in sandbox mode
 }
 
-// routed returns the banks in one of their roles, with the routes among them.
+// routed returns a router that picks a bank for each kind of work. The function role converts
+// each bank to the type that the caller needs.
 func routed[T any](p plugs, role func(name string, b bank) T) provider.Router[T] {
 	out := provider.Router[T]{All: map[string]T{}, Routes: p.bankWork}
 	for name, b := range p.banks {
@@ -162,8 +165,8 @@ func routed[T any](p plugs, role func(name string, b bank) T) provider.Router[T]
 	return out
 }
 
-// opener is a bank that opens accounts whose credits it notifies at a callback URL. The
-// URL is empty in sandbox mode: the sandbox has one for all accounts.
+// opener is a bank that opens accounts and sends their credits as notifications to a callback
+// URL. In sandbox mode the URL is empty, because the sandbox uses one URL for all accounts.
 type opener struct {
 	provider.Bank
 	callback string
@@ -188,15 +191,15 @@ func (a *App) opener(name string, b bank) provider.AccountOpener {
 	return opener{b, a.cfg.CallbackBase + a.Inbox.Path(name)}
 }
 
-// newInbox connects the banks' notifications with the ledger.
+// newInbox returns the service that stores the banks' notifications and books their credits.
 func (a *App) newInbox(keys *secret.Keyring, p plugs) *inbox.Service {
 	return inbox.NewService(inbox.Config{
 		DB: a.DB, Keys: keys, Clock: a.Clock, Log: a.log,
 		Banks: routed(p, func(_ string, b bank) provider.Receiver { return b }).All,
 		Marks: routed(p, func(_ string, b bank) []string { return b.marks }).All,
 		Receive: func(ctx context.Context, name string, in provider.Inbound) error {
-			// A credit of a company's account goes on to our own account at the same bank.
-			// The bank lists the one credit twice.
+			// The bank forwards a credit of a company's account to our own account. So its list
+			// contains the same credit twice, and the entry on our own account is skipped.
 			if in.CreditAccount == p.banks[name].float {
 				if ours, err := a.Settlements.Holds(ctx, in.SenderAccount); err != nil || ours {
 					return err
@@ -208,11 +211,11 @@ func (a *App) newInbox(keys *secret.Keyring, p plugs) *inbox.Service {
 			return a.Settlements.Ask(ctx, subject, operation.Reason(d), detail)
 		},
 		Payout: func(ctx context.Context, reference string) error { return a.Payouts.Notified(ctx, reference) },
-		Stored: func() { a.Worker.Wake() }, // the worker is made later
+		Stored: func() { a.Worker.Wake() }, // a function, because the worker is created later
 	})
 }
 
-// warnUnconfigured logs the providers with open work that are not configured any more.
+// warnUnconfigured logs the providers that have open work but are no longer configured.
 func (a *App) warnUnconfigured(ctx context.Context) error {
 	names, err := job.Providers(ctx, a.DB)
 	for _, name := range names {
@@ -223,7 +226,7 @@ func (a *App) warnUnconfigured(ctx context.Context) error {
 	return err
 }
 
-// callbackPath receives a provider's notifications.
+// callbackPath returns the URL path that receives a provider's notifications.
 func (a *App) callbackPath(name string) string {
 	if _, ok := a.plugs.banks[name]; ok {
 		return a.Inbox.Path(name)

@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// In live mode providers must be able to reach us, over TLS.
+// Live mode needs an https callback_base, because providers must reach the program over TLS.
 func TestLiveModeNeedsACallbackBase(t *testing.T) {
 	cfg := Defaults()
 	cfg.Database, cfg.MasterKey, cfg.Window = "sqlite:x", secret.NewText(secret.Generate()), 30*time.Second

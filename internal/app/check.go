@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Wrongs is a list of configuration errors. Error prints one per line.
+// Wrongs is a list of configuration errors. Its Error method prints one error per line.
 type Wrongs []error
 
 // Error returns the list, one error per line.
@@ -30,7 +30,8 @@ func (w Wrongs) Error() string {
 // Unwrap returns the list.
 func (w Wrongs) Unwrap() []error { return w }
 
-// listErrors lists errors, and joined errors one by one. Without errors it is nil.
+// listErrors returns all errors as one list, with joined errors split up. It returns nil if
+// there is no error.
 func listErrors(all ...error) error {
 	if out := split(errors.Join(all...)); len(out) > 0 {
 		return Wrongs(out)
@@ -38,7 +39,7 @@ func listErrors(all ...error) error {
 	return nil
 }
 
-// split takes joined errors apart.
+// split returns the single errors that err joins.
 func split(err error) (out []error) {
 	if err == nil {
 		return nil
@@ -53,7 +54,7 @@ func split(err error) (out []error) {
 	return out
 }
 
-// unreadable takes the error of a decoder apart, an error for each setting.
+// unreadable splits a decoder's error into one error for each setting.
 func unreadable(err error) (out []error) {
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
 		if joined, ok := inner.(interface{ Unwrap() []error }); ok {
@@ -72,7 +73,8 @@ func prefixed(setting string, err error) error {
 	return errors.Join(out...)
 }
 
-// ofPlug puts the path of a group in place of the plug's name before its errors.
+// ofPlug replaces the plug's name at the start of each error with the path of the settings
+// group.
 func ofPlug(group string, err error) error {
 	var out []error
 	for _, one := range split(err) {
@@ -81,7 +83,7 @@ func ofPlug(group string, err error) error {
 	return errors.Join(out...)
 }
 
-// errorIf is a configuration error, or nil.
+// errorIf returns a configuration error if wrong is true, and otherwise nil.
 func errorIf(wrong bool, format string, args ...any) error {
 	if !wrong {
 		return nil
@@ -89,29 +91,30 @@ func errorIf(wrong bool, format string, args ...any) error {
 	return fmt.Errorf("configuration: "+format, args...)
 }
 
-// failure is the error of a call with a result.
+// failure returns only the error of a call that also returns a value.
 func failure[T any](_ T, err error) error { return err }
 
-// Check lists all errors of a configuration. Read is the error of reading it.
+// Check returns all errors of a configuration. The argument read is the error from reading the
+// configuration.
 func (c Config) Check(read error) error { return merged(read, c.check()) }
 
-// CheckDatabase is Check for programs that need the database alone.
+// CheckDatabase checks only the database setting, for programs that need nothing else.
 func (c Config) CheckDatabase(read error) error { return merged(read, c.checkDatabase()) }
 
-// merged lists the errors of reading and those of checking. A missing database is one
-// error, in the words of the reader.
+// merged joins the errors from reading with those from checking. If both report a missing
+// database, it keeps only the reader's error.
 func merged(read, found error) error {
 	all := split(found)
 	switch {
 	case errors.Is(read, ErrNoDatabase):
 		all = slices.DeleteFunc(all, func(err error) bool { return errors.Is(err, ErrNoDatabase) })
 	case read != nil && !errors.As(read, new(Wrongs)):
-		return read // an unreadable file says nothing about its settings
+		return read // the settings of an unreadable file cannot be checked
 	}
 	return listErrors(append([]error{read}, all...)...)
 }
 
-// check lists all errors of a configuration.
+// check returns all errors of a configuration.
 func (c Config) check() error {
 	return listErrors(
 		c.checkOwn(), checkListen(c.Listen), failure(NewLogger(io.Discard, c.Log)), c.checkDatabase(), c.checkKey(), c.checkCrypto(),
@@ -133,7 +136,7 @@ func (c Config) checkOwn() error {
 	return all
 }
 
-// checkMode refuses the settings of the other mode.
+// checkMode refuses settings that are only for the other mode.
 func (c Config) checkMode() error {
 	if c.Mode == Live {
 		return errors.Join(checkCallback(c.CallbackBase),
@@ -143,7 +146,7 @@ func (c Config) checkMode() error {
 		"callback_base is for live mode: the sandbox knows where this program is")
 }
 
-// checkListen checks the address for net.Listen.
+// checkListen checks that net.Listen can use the address.
 func checkListen(address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err == nil {
@@ -152,7 +155,7 @@ func checkListen(address string) error {
 	return prefixed("listen: ", err)
 }
 
-// ErrNoDatabase says that no setting names the database.
+// ErrNoDatabase means that no setting names the database.
 var ErrNoDatabase = errors.New("configuration: database is not set (sqlite:PATH or postgres://…)")
 
 func (c Config) checkDatabase() error {
@@ -178,11 +181,12 @@ func (c Config) checkLimits() error {
 	return errors.Join(prefixed("limits.company_…: ", l.Company.Check()), prefixed("limits.token_…: ", l.Token.Check()), prefixed("limits.callbacks_…: ", l.Callbacks.Check()))
 }
 
-// validAddress replaces a refused address, so that the plug finds the other errors.
+// validAddress replaces a refused address, so that the plug's own check can find further
+// errors.
 const validAddress = "https://provider.example"
 
-// checkReal checks the address of a provider in live mode, unless it is empty. It
-// replaces a refused address by a valid one.
+// checkReal checks the address of a provider in live mode, unless the address is empty. It
+// replaces a refused address with a valid one.
 func checkReal(setting string, address *string) (wrong error) {
 	u, err := url.Parse(*address)
 	switch {
@@ -199,7 +203,7 @@ func checkReal(setting string, address *string) (wrong error) {
 	return wrong
 }
 
-// isSandbox reports whether an address is a provider's sandbox, or on this machine.
+// isSandbox reports whether a URL belongs to a provider's sandbox or to this machine.
 func isSandbox(u *url.URL) bool {
 	host := strings.ToLower(u.Hostname())
 	return strings.Contains(host, "sandbox") || host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1"
@@ -211,7 +215,8 @@ func checkCallback(base string) error {
 		"live mode needs callback_base, the public https URL (without a path) at which providers reach this program")
 }
 
-// checkPublic wants https, except for a sandbox on this machine.
+// checkPublic checks public_url. It requires https, except in sandbox mode for this
+// machine or an address that contains "sandbox".
 func checkPublic(mode Mode, address string) error {
 	u, err := url.Parse(address)
 	switch {

@@ -18,8 +18,8 @@ import (
 // Mode is the purpose of a deployment.
 type Mode string
 
-// The two modes. They differ in the addresses that the plugs call, and in the clock. No
-// code near money asks for the mode.
+// A deployment runs in live mode or in sandbox mode. The modes differ in the addresses that the
+// plugs call, and in the clock. Code that moves money does not depend on the mode.
 const (
 	Live    Mode = "live"
 	Sandbox Mode = "sandbox"
@@ -69,19 +69,19 @@ type Config struct {
 	// (docs/operating/install.md).
 	Traces string `koanf:"traces"`
 
-	// Providers are the groups of settings of providers, such as "vtpass".
+	// Providers are the settings groups of the providers by name, such as "vtpass".
 	Providers map[string]Provider `koanf:"-"`
-	// Banks are the groups below `banks`, by the names of the banks.
+	// Banks are the settings groups below `banks`, by the names of the banks.
 	Banks map[string]Provider `koanf:"-"`
 
-	// No setting has the rest: tests set it.
+	// The fields below cannot be configured. Only tests set them.
 
-	// Patience is how long a request waits for the database in all.
+	// Patience is the total time that a request may wait for the database.
 	Patience time.Duration `koanf:"-"`
-	// Machine, if set, is the machine's own clock. It tells for how long nothing was
-	// written.
+	// Machine, if set, replaces the machine's clock. That clock measures the time since the last
+	// write.
 	Machine clock.Clock `koanf:"-"`
-	// Around, if set, wraps each biller's plug, and AroundBanks each bank's. A wrapper
+	// Around, if set, wraps each biller's plug, and AroundBanks wraps each bank's plug. A wrapper
 	// can stop the program in the middle of a call, or make a provider misbehave.
 	Around      func(provider.Biller) provider.Biller `koanf:"-"`
 	AroundBanks func(provider.Bank) provider.Bank     `koanf:"-"`
@@ -115,7 +115,7 @@ type JobConfig struct {
 func (c JobConfig) check() error {
 	bound := c.Workers
 	if bound < 2 || bound > mostWorkers {
-		bound = mostWorkers // the other settings are compared with a possible number
+		bound = mostWorkers // an invalid number of workers must not cause further errors
 	}
 	return errors.Join(
 		errorIf(bound != c.Workers, "jobs.workers must be 2 to %d", mostWorkers),
@@ -132,7 +132,7 @@ type LogConfig struct {
 	Format string `koanf:"format"` // `json` or `text`.
 }
 
-// Defaults returns the values of all settings that a deployment does not set.
+// Defaults returns a configuration in which every setting has its default.
 func Defaults() Config {
 	return Config{
 		Providers: maps.Clone(registered), Banks: map[string]Provider{},
@@ -151,7 +151,7 @@ func (c Config) proxies() (peer.Proxies, error) {
 	return p, prefixed("trusted_proxies: ", err)
 }
 
-// epochFile returns the path of the epoch; "" for no file.
+// epochFile returns the path of the file that holds the epoch, or "" for no file.
 func (c Config) epochFile() string {
 	path, lite := db.SQLitePath(c.Database)
 	if c.EpochFile == "" && lite {
@@ -160,7 +160,7 @@ func (c Config) epochFile() string {
 	return c.EpochFile
 }
 
-// keyring returns the master key.
+// keyring returns the master key from its setting or its file.
 func (c Config) keyring() (*secret.Keyring, error) {
 	if text := c.MasterKey.Reveal(); text != "" {
 		k, err := secret.Parse(text)

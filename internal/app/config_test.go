@@ -26,7 +26,7 @@ func file(t *testing.T, text string) string {
 	return path
 }
 
-// The environment is stronger than the file, and the file than the defaults.
+// The environment overrides the file, and the file overrides the defaults.
 func TestSettingsComeFromTheFileAndTheEnvironment(t *testing.T) {
 	path := file(t, `
 database: postgres://from-the-file
@@ -64,7 +64,7 @@ limits:
 	}
 }
 
-// A list is a list, or a text with commas in between.
+// A list may be a YAML list, or a text with commas between the items.
 func TestTrustedProxiesAreAListOrAText(t *testing.T) {
 	for _, text := range []string{
 		"10.0.0.0/8, 192.0.2.7", "10.0.0.0/8,192.0.2.7", `"10.0.0.0/8 ,192.0.2.7"`, "[10.0.0.0/8, 192.0.2.7]", "\n- 10.0.0.0/8\n- 192.0.2.7",
@@ -76,7 +76,7 @@ func TestTrustedProxiesAreAListOrAText(t *testing.T) {
 	}
 }
 
-// A mistyped setting is a setting that is not made, so it is an error.
+// An unknown setting is an error, because a mistyped setting would otherwise have no effect.
 func TestASettingThatDoesNotExistIsAnError(t *testing.T) {
 	for name, load := range map[string]func() (app.Config, error){
 		"in the file":      func() (app.Config, error) { return app.Load(file(t, "databse: x")) },
@@ -134,41 +134,45 @@ banks:
 	}
 }
 
-// A configuration that was not loaded has errors, and no panic.
+// Checking an empty configuration returns errors and does not panic.
 func TestAnEmptyConfigurationIsRefused(t *testing.T) {
 	if err := (app.Config{}).Check(nil); err == nil || !strings.Contains(err.Error(), "mode must be live or sandbox") {
 		t.Error(err)
 	}
 }
 
-// One start tells all errors of all banks, each with the path of its setting.
+// One start reports all errors of all banks, each with the path of its setting.
 func TestTheErrorsOfAllBanksAreToldTogether(t *testing.T) {
 	const head = "mode: live\ndatabase: sqlite:/nowhere/kobo.db\ncallback_base: https://pay.example.com\n"
 	t.Setenv("KOBO_MASTER_KEY", secret.Generate())
 	const whole = "{plug: safehaven, base_url: https://api.safehavenmfb.com, client_id: c, debit_account: '0100000001', assertion: signed}"
+	const other = "{plug: safehaven, base_url: https://api.safehavenmfb.com, client_id: d, debit_account: '0100000002', assertion: signed}"
+	const twin = "{plug: safehaven, base_url: https://API.safehavenmfb.com/, client_id: e, debit_account: '0100000001', assertion: signed}"
 	for text, want := range map[string][]string{
-		"banks: {main: " + whole + ", second: " + whole + "}":                                   nil,
+		"banks: {main: " + whole + ", second: " + other + "}":                                   nil,
 		"banks: {first: " + whole + "}":                                                         nil,
-		"banks: {a: " + whole + ", b: " + whole + "}\nbank_routes: '*=b'":                       nil,
-		"banks: {a: " + whole + ", b: " + whole + "}\nbank_routes: '*=b'\nvtu: {routes: '*=a'}": nil,
+		"banks: {a: " + whole + ", b: " + other + "}\nbank_routes: '*=b'":                       nil,
+		"banks: {a: " + whole + ", b: " + other + "}\nbank_routes: '*=b'\nvtu: {routes: '*=a'}": nil,
 		"banks: {main: {plug: safehaven}, second: {plug: safehaven, base_url: 'http://x', private_key_file: /none}}": {
 			"live mode needs banks.main.base_url", "banks.second.base_url must be an https URL", "set either banks.main.private_key_file or banks.main.assertion",
 			"banks.second.private_key_file: open /none", "banks.main: the client id is missing", "banks.second: the debit account is missing",
 		},
+		"banks: {main: " + whole + ", second: " + whole + "}": {"the banks main and second have the same client_id or debit_account"},
+		"banks: {main: " + whole + ", second: " + twin + "}":  {"the banks main and second have the same client_id or debit_account"},
 		"banks: {main: {plug: gringotts}}":                             {`banks.main.plug must be one of [safehaven], not "gringotts"`},
 		"banks: {main: {base_url: x}}":                                 {`banks.main.plug must be one of [safehaven], not ""`},
 		"banks: {main: {plug: safehaven, baseurl: x}}":                 {`there is no setting "banks.main.baseurl"`},
-		"banks: {main: " + whole + ", vtpass: " + whole + "}":          {"banks.vtpass: this is the name of another provider"},
+		"banks: {main: " + whole + ", vtpass: " + other + "}":          {"banks.vtpass: this is the name of another provider"},
 		"banks: {Main: " + whole + "}":                                 {"banks.Main: a name has small letters"},
 		"banks: {safehaven: " + whole + "}\nsafehaven: {client_id: x}": {"safehaven and banks.safehaven name the same bank"},
-		"banks: {a: " + whole + ", b: " + whole + "}": {
+		"banks: {a: " + whole + ", b: " + other + "}": {
 			"bank_routes names no bank for CORPORATE", "bank_routes names no bank for PAYOUT", "such as *=NAME",
 		},
 		"banks: {main: " + whole + "}\nbank_routes: 'PAYOUT=second, SALE=main, PAYOUT/='": {
 			`bank_routes names "second", which is not configured`, `the route "SALE=main" names no kind of work: CORPORATE, CUSTOMER, VIRTUAL_ACCOUNT, PAYOUT or *`,
 			`a route is written PAYOUT=bank or PAYOUT/COMPANY=bank, not "PAYOUT/="`,
 		},
-		"banks: {main: " + whole + ", b: " + whole + "}\njobs: {inbox: 1}": {"jobs.inbox must be at least 2"},
+		"banks: {main: " + whole + ", b: " + other + "}\njobs: {inbox: 1}": {"jobs.inbox must be at least 2"},
 		"banks: {main: " + whole + "}\nvtu: {routes: DATA=safehaven}":      {`vtu.routes names "safehaven", which is not configured`},
 	} {
 		cfg, err := app.Load(file(t, head+text))
@@ -184,7 +188,7 @@ func TestTheErrorsOfAllBanksAreToldTogether(t *testing.T) {
 	}
 }
 
-// live returns a live configuration in which nothing is wrong.
+// live returns a valid configuration for live mode.
 func live() app.Config {
 	cfg := app.Defaults()
 	cfg.Database, cfg.MasterKey = "sqlite:/nowhere/kobo.db", secret.NewText(secret.Generate())
@@ -195,7 +199,7 @@ func live() app.Config {
 	return cfg
 }
 
-// safehaven changes the group of Safe Haven.
+// safehaven turns a change of Safe Haven's settings into a change of the whole configuration.
 func safehaven(change func(*app.SafeHavenConfig)) func(*app.Config) {
 	return func(c *app.Config) {
 		s := c.Providers["safehaven"].(app.SafeHavenConfig)
@@ -270,8 +274,8 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 	}
 }
 
-// A second start finds the company of the first; a fresh one begins anew; the
-// credentials are for their owner's eyes.
+// A second start of a development program reuses the company of the first start. A fresh start
+// creates a new company. Only the file's owner can read the credentials.
 func TestADevelopmentProgramRemembersAndForgets(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {
@@ -334,7 +338,7 @@ func TestTheLogHidesWhatMustNotBeRead(t *testing.T) {
 	}
 }
 
-// kobo serve in sandbox mode needs no folder made for it.
+// In sandbox mode kobo serve creates its data folder if the folder does not exist.
 func TestTheSandboxMakesItsFolder(t *testing.T) {
 	cfg := app.Defaults()
 	cfg.Mode, cfg.Database, cfg.MasterKey = app.Sandbox, dbtest.URL(t, db.SQLite), secret.NewText(secret.Generate())

@@ -30,15 +30,16 @@ type CryptoConfig struct {
 	BitcoinXpub string      `koanf:"bitcoin_xpub"` // The same for Bitcoin.
 }
 
-// custody is the configuration of crypto: networks, the house's keys, and the custodians.
+// custody is the configuration of crypto: the networks, the fintech's public keys, and the
+// custodians.
 type custody struct {
 	networks []chain.Network
 	house    map[chain.Kind]chain.Key
 	plugs    []crypto.Custody
 }
 
-// checkCrypto checks the networks, the house's keys and the nodes. Nodes need readable
-// networks.
+// checkCrypto checks the networks, the fintech's public keys and the nodes. It can check the
+// nodes only if the networks are readable.
 func (c Config) checkCrypto() error {
 	networks, unread := c.networks()
 	_, keys := c.houseKeys()
@@ -49,7 +50,7 @@ func (c Config) checkCrypto() error {
 	return errors.Join(keys, nodes)
 }
 
-// custody returns the configuration with the nodes as its only custodians.
+// custody returns the configuration of crypto, with our own nodes as its only custodians.
 func (a *App) custody() (out custody, err error) {
 	if out.networks, err = a.cfg.networks(); err != nil {
 		return out, err
@@ -61,7 +62,7 @@ func (a *App) custody() (out custody, err error) {
 	return out, err
 }
 
-// unwatched returns the networks without a custodian yet.
+// unwatched returns the networks that no custodian watches yet.
 func (c custody) unwatched() []chain.Network {
 	return slices.DeleteFunc(slices.Clone(c.networks), func(n chain.Network) bool {
 		return slices.ContainsFunc(c.plugs, func(p crypto.Custody) bool { return slices.Contains(p.Networks, n.ID) })
@@ -110,7 +111,7 @@ func (c Config) houseKeys() (map[chain.Kind]chain.Key, error) {
 	return out, errors.Join(all...)
 }
 
-// nodes returns the custodians of the networks that our own nodes watch.
+// nodes returns the custodians that watch networks through our own nodes.
 func (c Config) nodes(networks []chain.Network, around func(http.RoundTripper) http.RoundTripper) (out []crypto.Custody, err error) {
 	var all []error
 	for _, pair := range strings.Split(c.Crypto.Nodes.Reveal(), ",") {
@@ -118,7 +119,7 @@ func (c Config) nodes(networks []chain.Network, around func(http.RoundTripper) h
 			continue
 		}
 		id, url, ok := strings.Cut(strings.TrimSpace(pair), "=")
-		if !ok || strings.Contains(id, "/") { // the text may be a URL with a key
+		if !ok || strings.Contains(id, "/") { // not shown in the error, because the text may be a URL with a key
 			all = append(all, errors.New("configuration: crypto.nodes: a node is written network=https://…"))
 			continue
 		}

@@ -26,8 +26,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Credentials are the keys of a development company (completion.md §6). They are in a file
-// on purpose.
+// Credentials are the keys of a development company (completion.md §6). They are stored in a
+// file on purpose.
 type Credentials struct {
 	BaseURL                 string  `json:"base_url"`
 	Reference               string  `json:"reference"`
@@ -40,8 +40,8 @@ type Credentials struct {
 	SandboxToken            string  `json:"sandbox_token,omitempty"`
 }
 
-// DevConfig returns the configuration of `kobo dev` with its data in a folder. Without a
-// database it uses SQLite in that folder. KOBO_PUBLIC_URL counts too.
+// DevConfig returns the configuration of `kobo dev`, which stores its data in a folder. If
+// database is empty, it uses SQLite in that folder. It also reads KOBO_PUBLIC_URL.
 func DevConfig(data, database string) Config {
 	cfg := Defaults()
 	cfg.Mode, cfg.Data, cfg.Database = Sandbox, data, database
@@ -49,7 +49,7 @@ func DevConfig(data, database string) Config {
 		cfg.Database = "sqlite:" + filepath.Join(data, "kobo.db")
 	}
 	cfg.MasterKeyFile = filepath.Join(data, "master.key")
-	cfg.Window = 2 * time.Second // a lost answer of the sandbox takes no longer
+	cfg.Window = 2 * time.Second // so a lost response of the sandbox costs at most two seconds
 	cfg.Serve.Drain = 0          // there is no load balancer
 	cfg.PublicURL = os.Getenv("KOBO_PUBLIC_URL")
 	cfg.Limits.Off = true
@@ -57,8 +57,8 @@ func DevConfig(data, database string) Config {
 	return cfg
 }
 
-// OpenDev opens a development program. It creates everything that is missing, from the
-// folder to the company with its million naira. Fresh removes earlier data first.
+// OpenDev opens a development program. It creates everything that is missing, from the folder
+// to the company and its million naira. If fresh is set, it removes earlier data first.
 func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*App, Credentials, error) {
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return nil, Credentials{}, err
@@ -98,8 +98,8 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	return a, c, nil
 }
 
-// Migrate migrates the schema of a database to this program's. Force ignores connected
-// programs that the new schema does not serve.
+// Migrate migrates a database to this program's schema. If force is set, it ignores connected
+// programs that cannot use the new schema.
 func Migrate(ctx context.Context, database string, force bool) error {
 	d, err := db.Open(ctx, database)
 	if err != nil {
@@ -112,8 +112,8 @@ func Migrate(ctx context.Context, database string, force bool) error {
 	return d.Migrate(ctx)
 }
 
-// removeData removes the files of a development program, and no others in its folder. It
-// empties a PostgreSQL database.
+// removeData removes the files of a development program, and leaves other files in its folder.
+// It empties a PostgreSQL database.
 func removeData(ctx context.Context, cfg Config) error {
 	patterns := []string{"dev-*.json", "master.key", devFile}
 	for _, books := range []string{"kobo.db", "sandbox.db", "sandbox-*.db"} {
@@ -136,9 +136,9 @@ func removeData(ctx context.Context, cfg Config) error {
 	return d.Empty(ctx)
 }
 
-// devFile has the credentials of the last start. The database has only their hashes. Each
-// database of the folder has a file of its own too, so a start with another database loses
-// no credentials.
+// devFile contains the credentials of the last start, since the database stores only their
+// hashes. Each database of the folder also has a separate credentials file. So a start with a
+// different database loses no credentials.
 const devFile = "dev.json"
 
 func credentialsFile(cfg Config) string {
@@ -146,7 +146,7 @@ func credentialsFile(cfg Config) string {
 	return filepath.Join(cfg.Data, "dev-"+hex.EncodeToString(sum[:4])+".json")
 }
 
-// developer finds the company of an earlier start, or creates one.
+// developer returns the credentials of an earlier start's company, or creates a company.
 func (a *App) developer(ctx context.Context) (Credentials, error) {
 	for _, path := range []string{credentialsFile(a.cfg), filepath.Join(a.cfg.Data, devFile)} {
 		c, err := readCredentials(path)
@@ -157,7 +157,7 @@ func (a *App) developer(ctx context.Context) (Credentials, error) {
 			return c, err
 		}
 		_, err = a.Companies.Find(ctx, c.Reference)
-		if !fault.Is(err, fault.Missing) { // a missing company: the file is of another database
+		if !fault.Is(err, fault.Missing) { // if the company is missing, the file belongs to a different database
 			return c, err
 		}
 	}
@@ -176,8 +176,8 @@ func readCredentials(path string) (Credentials, error) {
 	return c, nil
 }
 
-// Remember stores the credentials with the address of the running program, for `kobo
-// listen`, `kobo trigger` and the next start.
+// Remember stores the credentials and the address of the running program. `kobo listen`, `kobo
+// trigger` and the next start read them.
 func (a *App) Remember(c Credentials) error {
 	if err := c.Write(credentialsFile(a.cfg)); err != nil {
 		return err
@@ -185,7 +185,7 @@ func (a *App) Remember(c Credentials) error {
 	return c.Write(filepath.Join(a.cfg.Data, devFile))
 }
 
-// The development company's name, its PIN and its first money.
+// These are the PIN, the opening balance and the name of the development company.
 const (
 	devPIN   = "1234"
 	devFloat = 1_000_000 * money.Naira
@@ -198,7 +198,8 @@ func errElsewhere(data string) error {
 
 func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 	by := operator.Local("dev")
-	// The key comes first: a database with keys in another folder stays unchanged.
+	// The key is issued first. If the database already has keys of a different folder, this fails
+	// before anything changes.
 	_, adminKey, err := a.Operators.IssueKey(ctx, by, "dev")
 	if fault.Is(err, fault.Refused) {
 		return Credentials{}, errElsewhere(a.cfg.Data)
@@ -232,12 +233,13 @@ func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 	return c, a.Remember(c)
 }
 
-// devBank returns the development company's bank: the first one on the common books.
+// devBank returns the name of the development company's bank, which uses the sandbox's common
+// books.
 func (a *App) devBank() string {
 	return cmp.Or(a.cfg.defaultBank(), slices.Min(slices.Collect(maps.Keys(a.plugs.banks))))
 }
 
-// adopt tells the simulated bank about the development company's account.
+// adopt registers the development company's account at the simulated bank.
 func (a *App) adopt(ctx context.Context, number string) error {
 	bank, ok := a.sandbox.provider(a.devBank()).(interface {
 		Adopt(ctx context.Context, number, name, callback string) error
@@ -248,7 +250,7 @@ func (a *App) adopt(ctx context.Context, number string) error {
 	return bank.Adopt(ctx, number, devName, "")
 }
 
-// devAccount returns a settlement account with a bank account and money in it.
+// devAccount creates a settlement account with a bank account and money.
 func (a *App) devAccount(ctx context.Context, by operator.Operator, reference string) (settlement.Account, error) {
 	account, err := a.Settlements.Create(ctx, by, reference, "Main account")
 	if err != nil {
@@ -271,8 +273,8 @@ func (a *App) devAccount(ctx context.Context, by operator.Operator, reference st
 	return a.Settlements.Find(ctx, reference, account.ID)
 }
 
-// Write writes the credentials to a file that only its owner may read, completely or not
-// at all.
+// Write writes the credentials to a file that only its owner may read. It never leaves an
+// incomplete file.
 func (c Credentials) Write(path string) error {
 	b, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {

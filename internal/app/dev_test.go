@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A development program names the address that is configured, as any other does.
+// The API document of a development program names the configured public URL.
 func TestADevelopmentProgramHasItsPublicURL(t *testing.T) {
 	ctx, log := context.WithoutCancel(t.Context()), slog.New(slog.DiscardHandler)
 	t.Setenv("KOBO_PUBLIC_URL", "https://kobo.example.test")

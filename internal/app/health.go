@@ -14,18 +14,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// healthy says that the process is alive.
+// healthy responds that the process is running.
 func healthy(w http.ResponseWriter, _ *http.Request) {
 	sayHealth(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// writeAge is the age of the last write up to which a program is ready.
+// writeAge is the age of the last write from which a program counts as not ready.
 const writeAge = 15 * time.Second
 
-// ready reports whether the program can answer requests. It checks the last write, the
-// schema, the worker, and whether the program is stopping. Closed API access counts only
-// for a load balancer that asks for companies, since operators and providers still get
-// answers.
+// ready reports whether the program can serve requests. It checks the last write, the schema,
+// the worker, and whether the program is stopping. Closed API access counts as not ready only
+// for a load balancer that checks with ?for=companies. Operators and providers are still served
+// then.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 3*time.Second)
 	defer cancel()
@@ -65,9 +65,9 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	sayHealth(w, status, checks)
 }
 
-// within asks the database, and waits no longer than the context allows. SQLite ignores
-// the context while another connection locks the file. Such a question ends with SQLite's
-// own timeout, and at most one is open, since the writer has one connection.
+// within calls ask, which queries the database, but waits no longer than the context allows.
+// SQLite ignores the context while another connection locks the file. Then the call ends with
+// SQLite's own timeout. At most one such call runs, since the writer has one connection.
 func within(ctx context.Context, ask func(context.Context) error) error {
 	said := make(chan error, 1)
 	go func() { said <- ask(ctx) }()
@@ -79,7 +79,7 @@ func within(ctx context.Context, ask func(context.Context) error) error {
 	}
 }
 
-// machine returns the machine's own clock. The sandbox does not move it.
+// machine returns the machine's clock, which the sandbox does not move.
 func (c Config) machine() clock.Clock {
 	if c.Machine != nil {
 		return c.Machine
@@ -94,7 +94,7 @@ func sayHealth(w http.ResponseWriter, status int, body map[string]string) {
 		w.Header().Set("Retry-After", fault.New(fault.Unavailable, "").RetryAfter())
 	}
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // an error means that the client has gone
+	_ = json.NewEncoder(w).Encode(body) // an error means that the client has disconnected
 }
 
 func (a *App) metrics() http.Handler {

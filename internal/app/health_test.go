@@ -12,8 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// SQLite heeds no context while another connection locks the file. /readyz answers
-// all the same, while the lock is held.
+// SQLite ignores the context while another connection locks the file. /readyz must still
+// respond while the file is locked.
 func TestReadyWaitsForNoLock(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	cfg := DevConfig(t.TempDir(), "")
@@ -35,7 +35,7 @@ func TestReadyWaitsForNoLock(t *testing.T) {
 			defer close(answered)
 			a.ready(w, httptest.NewRequestWithContext(soon, http.MethodGet, "/readyz", nil))
 		}()
-		patience := time.NewTimer(4 * time.Second) // SQLite waits for five
+		patience := time.NewTimer(4 * time.Second) // SQLite waits for five seconds
 		defer patience.Stop()
 		select {
 		case <-answered:

@@ -23,13 +23,13 @@ type IssuerConfig struct {
 	Logo string `koanf:"logo"`
 }
 
-// The bounds of the letterhead, which must fit above the statement.
+// These limits make the letterhead fit above the account statement.
 const (
 	longestIssuerLine = 80
 	mostIssuerAddress = 3
 )
 
-// letterhead returns the letterhead for the reports.
+// letterhead checks the settings and returns the letterhead for the reports.
 func (c IssuerConfig) letterhead() (report.Issuer, error) {
 	i := report.Issuer{Name: c.Name, Address: strings.TrimRight(c.Address, "\n"), Support: c.Support}
 	err := errors.Join(lines("name", i.Name, 1), lines("address", i.Address, mostIssuerAddress), lines("support", i.Support, 1))
@@ -41,7 +41,7 @@ func (c IssuerConfig) letterhead() (report.Issuer, error) {
 	return i, errors.Join(err, prefixed("issuer.logo: ", unread))
 }
 
-// lines refuses a text with too many or too long lines.
+// lines returns an error if a text has too many lines or a line that is too long.
 func lines(name, text string, most int) error {
 	all := strings.Split(text, "\n")
 	if len(all) > most {

@@ -17,7 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// newWorker returns the worker of all kinds of job.
+// newWorker returns the worker that runs all kinds of background jobs.
 func (a *App) newWorker() *job.Worker {
 	cfg := a.Inbox.Jobs()
 	maps.Copy(cfg.Kinds, map[string]job.Work{
@@ -38,7 +38,7 @@ func (a *App) newWorker() *job.Worker {
 	return job.NewWorker(a.DB, a.Clock, a.log, cfg)
 }
 
-// startJobs starts the work beside the requests, until ctx ends.
+// startJobs starts the background work, which runs until ctx ends.
 func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	var all sync.WaitGroup
 	a.Book.Committed(func([]string) { a.Worker.Wake() })
@@ -74,7 +74,8 @@ func (a *App) warn(ctx context.Context, err error, what string) {
 	}
 }
 
-// restoreJobs restores the lost jobs of open operations, each hour or soon after an error.
+// restoreJobs restores the lost jobs of open operations. It returns the pause until the next
+// call: an hour, or a minute after an error.
 func (a *App) restoreJobs(ctx context.Context) time.Duration {
 	err := a.Operations.Restore(ctx)
 	a.warn(ctx, err, "the lost jobs of operations were not restored")
@@ -84,7 +85,8 @@ func (a *App) restoreJobs(ctx context.Context) time.Duration {
 	return time.Hour
 }
 
-// syncLists copies the billers' catalogues and the lists of banks when they are due.
+// syncLists copies the billers' catalogues and the lists of banks when they are due. It returns
+// the pause until the next call.
 func (a *App) syncLists(ctx context.Context) time.Duration {
 	a.warn(ctx, a.Shop.SyncDue(ctx), "a biller's catalogue was not copied")
 	a.warn(ctx, a.Payouts.SyncDue(ctx), "a list of banks was not copied")

@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// warnFileModes warns of files that other users can read. It changes no mode, since a
-// file may be shared with a group on purpose.
+// warnFileModes logs a warning about each file that other users can read. It changes no file's
+// mode, since a file may be shared with a group on purpose.
 func (a *App) warnFileModes() {
 	if path := a.cfg.MasterKeyFile; path != "" && a.cfg.MasterKey.Reveal() == "" {
 		if readable, err := secret.CheckMode(path); err != nil || readable {
@@ -25,7 +25,7 @@ func (a *App) warnFileModes() {
 	}
 }
 
-// ownFiles returns the paths of the files and the folder that a program keeps.
+// ownFiles returns the paths of the files and the folder to which the program writes.
 func (c Config) ownFiles() []string {
 	var out []string
 	if path, lite := db.SQLitePath(c.Database); lite {

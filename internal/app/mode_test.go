@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Whatever the umask, all that Kobo makes is for its owner alone.
+// Only the owner can access the files that Kobo creates, whatever the umask is.
 func TestWhatKoboMakesIsForItsOwner(t *testing.T) {
 	before := syscall.Umask(0)
 	defer syscall.Umask(before)
@@ -26,10 +26,10 @@ func TestWhatKoboMakesIsForItsOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if err := a.meetDatabase(ctx); err != nil { // which writes the epoch
+	if err := a.meetDatabase(ctx); err != nil { // this writes the epoch file
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(data, "credentials.json.tmp"), nil, 0o666); err != nil { // left by somebody
+	if err := os.WriteFile(filepath.Join(data, "credentials.json.tmp"), nil, 0o666); err != nil { // a file that a different program left
 		t.Fatal(err)
 	}
 	if err := c.Write(filepath.Join(data, "credentials.json")); err != nil {
@@ -74,7 +74,7 @@ func TestWhatKoboMakesIsForItsOwner(t *testing.T) {
 	}
 }
 
-// Whoever can write the master key can choose it.
+// A master key file that other users can write is refused, because they could replace the key.
 func TestAMasterKeyThatOthersCanWriteIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "master.key")
 	if err := secret.Create(path); err != nil {
@@ -101,7 +101,7 @@ func TestAMasterKeyThatOthersCanWriteIsRefused(t *testing.T) {
 	}
 }
 
-// A file that was there with a wider mode stays as it is, and the log says so.
+// An existing file that other users can read keeps its mode, and the log warns about it.
 func TestAWideFileIsWarnedOf(t *testing.T) {
 	var out strings.Builder
 	path := filepath.Join(t.TempDir(), "kobo.db")

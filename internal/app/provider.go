@@ -14,42 +14,42 @@ import (
 	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
-// Provider is a group of settings: our account at a provider. Each provider has a file
-// with its settings, its errors and its plug, and registers itself there.
+// Provider is a group of settings: our account at a provider. Each provider has a Go file that
+// contains its settings, its checks and its plug. The file also registers the provider.
 type Provider interface {
-	// check finds the errors of the group at this path, such as "vtpass" or "banks.main".
+	// check returns the errors of the group at this path, such as "vtpass" or "banks.main".
 	check(m Mode, group string) error
-	// simulated is the provider of sandbox mode.
+	// simulated returns the simulated provider for sandbox mode.
 	simulated() books.Provider
-	// connect makes the plug, if the provider is configured, and adds it by its name.
+	// connect creates the plug, if the provider is configured, and adds it to p under its name.
 	connect(a *App, name string, p *plugs) error
 }
 
 // seller is a Provider that may sell airtime, data, TV and power.
 type seller interface{ sells(m Mode) bool }
 
-// mounter is a Provider with a callback handler of its own.
+// mounter is a Provider that adds an HTTP handler for its callbacks.
 type mounter interface {
 	mount(a *App, name string, at map[string]http.Handler)
 }
 
-// registered are the providers that this program knows, without settings. Of those, the
-// plugs of banks may be configured more than once.
+// registered contains the empty settings of every provider that this program supports.
+// bankPlugs contains those of the banks, which may be configured more than once.
 var registered, bankPlugs = map[string]Provider{}, map[string]Provider{}
 
 func register(name string, p Provider) { registered[name] = p }
 
 func registerBank(plug string, p Provider) { registered[plug], bankPlugs[plug] = p, p }
 
-// plugs are the connected providers by what they do, and by the names under which the
-// ledger knows them.
+// plugs contains the connected providers, grouped by what they do. The ledger uses the same
+// provider names as these maps.
 type plugs struct {
 	billers  map[string]provider.Biller
-	routes   vtu.Routes // which of them sells what
+	routes   vtu.Routes // which biller sells which service
 	banks    map[string]bank
 	issuers  map[string]provider.Issuer
 	custody  custody
-	bankWork provider.Routes // which bank does what
+	bankWork provider.Routes // which bank does which kind of work
 }
 
 func (p plugs) has(name string) bool {
@@ -57,7 +57,7 @@ func (p plugs) has(name string) bool {
 		slices.ContainsFunc(p.custody.plugs, func(c crypto.Custody) bool { return c.Name == name })
 }
 
-// connect makes the plugs of all providers that are configured.
+// connect creates the plugs of all configured providers.
 func (a *App) connect() (p plugs, err error) {
 	p = plugs{billers: map[string]provider.Biller{}, banks: map[string]bank{}, issuers: map[string]provider.Issuer{}}
 	if p.custody, err = a.custody(); err != nil {
@@ -86,13 +86,14 @@ func (a *App) connect() (p plugs, err error) {
 	return p, err
 }
 
-// prepare completes the client of a plug.
+// prepare sets the time limits and the tracing of a plug's HTTP client.
 func (a *App) prepare(c *provider.ClientConfig) {
 	c.PayDeadline, c.ReadDeadline = a.deadlines()
 	c.Around = a.traced()
 }
 
-// traced wraps the transports of a plug, if traces are sent.
+// traced returns a function that adds tracing to a plug's HTTP transport. It returns nil if no
+// traces are sent.
 func (a *App) traced() func(http.RoundTripper) http.RoundTripper {
 	if a.traces == nil {
 		return nil
@@ -102,8 +103,8 @@ func (a *App) traced() func(http.RoundTripper) http.RoundTripper {
 	}
 }
 
-// deadlines returns the time limits of a plug's calls. Both end before the window, so the
-// plug has the answer before the resolver may ask.
+// deadlines returns the time limits of a plug's calls. Both are shorter than the window. So a
+// plug knows the result before the resolver may ask the provider.
 func (a *App) deadlines() (pay, read time.Duration) {
 	return a.cfg.Window * 8 / 10, min(a.cfg.Window/2, 15*time.Second)
 }

@@ -17,22 +17,23 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// reconcileJob is the kind of job that compares a bank's statement with the ledger. The
-// subject is the bank.
+// reconcileJob is the kind of job that compares a bank's statement with the ledger. The job's
+// subject is the bank's name.
 const reconcileJob = "app.reconcile"
 
 const (
 	reconcileEvery = 24 * time.Hour
-	// Reach is the span of the daily comparison. A later comparison includes the days of a
-	// failed one.
+	// Reach is the period that the daily comparison covers. If one comparison fails, the next
+	// comparison still covers the days of the failed one.
 	Reach = 72 * time.Hour
-	// reconcileLimit is the timeout. A statement of three days may have thousands of pages.
+	// reconcileLimit is the timeout of a comparison. A statement of three days may have thousands
+	// of pages.
 	reconcileLimit = time.Hour
 )
 
-// Reconcile compares the statement of every bank with the ledger, as far back as reach. It
-// opens one case for each break. An unreadable statement does not stop the comparison of
-// the other banks.
+// Reconcile compares the statement of every bank with the ledger, from reach ago until now. It
+// opens one case for each break. An unreadable statement does not stop the comparison of the
+// other banks.
 func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reconciliation, error) {
 	var all []report.Reconciliation
 	var failed error
@@ -47,9 +48,9 @@ func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reco
 	return all, failed
 }
 
-// reconcile updates the ledger before it compares, since notifications may be missing. It
-// credits everything on the bank's list. About a returned payout it asks the bank, as after
-// a notification.
+// reconcile updates the ledger before it compares, since notifications may be missing. It books
+// every credit on the bank's list. It asks the bank for the status of each returned payout, as
+// it does after a notification.
 func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeeper, reach time.Duration) (report.Reconciliation, error) {
 	to := a.Clock.Now()
 	if err := a.Inbox.CatchUp(ctx, bank); err != nil {
@@ -72,8 +73,9 @@ func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeep
 	return r, nil
 }
 
-// askAboutReturned asks the bank about returned payouts without a notification, and reports whether
-// there was one. A payout without an answer stays a break.
+// askAboutReturned asks the bank for the status of payouts that the bank returned without a
+// notification. It reports whether there was such a payout. If the bank does not reply, the
+// payout remains a break.
 func (a *App) askAboutReturned(ctx context.Context, r report.Reconciliation) (asked bool) {
 	for _, b := range r.Breaks {
 		if b.Reason != operation.FailedReversal || b.Bank >= b.Book {
@@ -82,14 +84,14 @@ func (a *App) askAboutReturned(ctx context.Context, r report.Reconciliation) (as
 		switch err := a.Payouts.Notified(ctx, b.Subject); {
 		case err == nil:
 			asked = true
-		case !fault.Is(err, fault.Missing): // a purchase is no payout
+		case !fault.Is(err, fault.Missing): // a purchase is not a payout
 			a.log.Warn("the bank was not asked about a returned payout", "company", b.Company, "operation", b.Subject, "error", err)
 		}
 	}
 	return asked
 }
 
-// leased is a bank whose statement a job reads. Each page renews the job's lease.
+// leased reads a bank's statement for a job, and renews the job's lease before each page.
 type leased struct {
 	provider.Bookkeeper
 	renew func(context.Context) error
@@ -102,8 +104,8 @@ func (l leased) Statement(ctx context.Context, from, to time.Time, page int) ([]
 	return l.Bookkeeper.Statement(ctx, from, to, page)
 }
 
-// reconcileDaily does the work of a reconcileJob. It lists stuck money also if the bank does
-// not show its statement.
+// reconcileDaily runs a reconcileJob. It warns of overdue money in clearing even if the bank's
+// statement cannot be read.
 func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) {
 	book, there := a.plugs.banks[j.Subject]
 	if !there {
@@ -111,7 +113,8 @@ func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) 
 		return a.Clock.Now().Add(reconcileEvery), nil
 	}
 	if a.closed.Load() {
-		// After a restore the credit poll comes first, so that its credits are not missing.
+		// API access is closed after a restore. The credit poll must run first, or its credits
+		// would be reported as missing.
 		return a.Clock.Now().Add(5 * time.Minute), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, reconcileLimit)
@@ -129,8 +132,8 @@ func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) 
 	return a.Clock.Now().Add(reconcileEvery), nil
 }
 
-// Overdue lists the money that has been in clearing for too long. It opens one case for
-// each of its operations.
+// Overdue returns the money that has been in clearing for too long. It opens one case for each
+// operation that holds such money.
 func (a *App) Overdue(ctx context.Context) ([]report.Overdue, error) {
 	old, err := a.Reports.Overdue(ctx)
 	for i := range old {
@@ -158,7 +161,7 @@ func (a *App) warnOverdue(ctx context.Context) error {
 	return err
 }
 
-// planReconciliation adds the job of each bank's daily comparison, unless there is one.
+// planReconciliation adds a daily comparison job for each bank, unless that job exists.
 func (a *App) planReconciliation(ctx context.Context) error {
 	var jobs []db.Record
 	for _, name := range slices.Sorted(maps.Keys(a.plugs.banks)) {

@@ -51,7 +51,8 @@ func (c SafeHavenConfig) checkLive(group string) error {
 		errorIf(unclear, "set either %[1]s.private_key_file or %[1]s.assertion", group),
 		errorIf(!unclear && unnamed, "%[1]s.private_key_file needs %[1]s.issuer", group),
 	}
-	// The plug finds the other errors, without those above.
+	// Valid values replace those refused above, so that the plug's own check finds the remaining
+	// errors.
 	if plug.BaseURL == "" {
 		plug.BaseURL = validAddress
 	}
@@ -61,7 +62,7 @@ func (c SafeHavenConfig) checkLive(group string) error {
 	return errors.Join(append(all, ofPlug(group, failure(safehaven.New(plug, clock.System{}))))...)
 }
 
-// plug returns the plug's own configuration.
+// plug converts the settings to the configuration of the plug.
 func (c SafeHavenConfig) plug(group string) (safehaven.Config, error) {
 	out := safehaven.Config{
 		ClientConfig: provider.ClientConfig{BaseURL: c.BaseURL}, ClientID: c.ClientID, Assertion: c.Assertion.Reveal(), Issuer: c.Issuer,

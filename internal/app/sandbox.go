@@ -23,11 +23,11 @@ import (
 type Simulated struct {
 	*sandbox.Sandbox
 	Providers map[string]books.Provider // by their names in the configuration
-	further   []string                  // the banks on books of their own
+	further   []string                  // names of the banks that have separate books
 }
 
-// OpenSimulated opens the sandbox with the providers of a configuration. The default
-// bank is on the common books, and each further bank on books of its own.
+// OpenSimulated opens the sandbox with the configured providers. The default bank uses the
+// common books, and each further bank has separate books.
 func OpenSimulated(ctx context.Context, c Config, cfg sandbox.Config) (s *Simulated, err error) {
 	s = &Simulated{Providers: map[string]books.Provider{}}
 	var list []books.Provider
@@ -48,9 +48,9 @@ func OpenSimulated(ctx context.Context, c Config, cfg sandbox.Config) (s *Simula
 	return s, err
 }
 
-// sandboxMode is what sandbox mode has instead of real providers: a server on loopback
-// in their wire formats, and a clock that can be moved. The plugs reach it over HTTP
-// like any other address.
+// sandboxMode replaces the real providers in sandbox mode. It has a clock that can be moved,
+// and a server on loopback that uses the providers' wire formats. The plugs call that server
+// over HTTP, as they call real providers.
 type sandboxMode struct {
 	*Simulated
 	clock  *clock.Movable
@@ -86,7 +86,7 @@ func openSandbox(ctx context.Context, cfg Config, log *slog.Logger) (*sandboxMod
 	return s, nil
 }
 
-// provider returns a simulated provider by its name; nil in live mode.
+// provider returns a simulated provider by its name. It returns nil in live mode.
 func (s *sandboxMode) provider(name string) books.Provider {
 	if s == nil {
 		return nil
@@ -102,8 +102,8 @@ func (s *sandboxMode) address(name string) string {
 	return s.base
 }
 
-// setCallbacks tells the simulated providers where this program takes notifications. The
-// port may be another one after the next start, so accounts carry no address.
+// setCallbacks sets the URL to which each simulated provider sends its notifications. The port
+// may change at the next start, so no account stores a URL.
 func (s *sandboxMode) setCallbacks(listening net.Addr, pathOf func(name string) string) error {
 	_, port, err := net.SplitHostPort(listening.String())
 	for name, p := range s.Providers {
@@ -114,16 +114,16 @@ func (s *sandboxMode) setCallbacks(listening net.Addr, pathOf func(name string) 
 	return err
 }
 
-// settleTime is how long a move of the clock waits for the work that became due.
+// settleTime is how long a move of the clock waits for the work that has become due.
 const settleTime = 3 * time.Second
 
-// follow has the worker and the sender do what a move of the clock made due, before the
-// move is answered.
+// follow makes each move of the clock wait until the worker and the webhook sender have done
+// the work that became due.
 func (s *sandboxMode) follow(worker *job.Worker, sender *webhook.Service) {
 	s.OnAdvance(func(ctx context.Context, _ time.Duration) error {
 		ctx, cancel := context.WithTimeout(ctx, settleTime)
 		defer cancel()
-		// Side by side: neither waits for work that the other cannot finish.
+		// Both run concurrently, so neither waits for work that the other cannot finish.
 		sent := make(chan error, 1)
 		go func() { sent <- sender.Settled(ctx) }()
 		for _, err := range []error{worker.Settled(ctx), <-sent} {
@@ -135,7 +135,7 @@ func (s *sandboxMode) follow(worker *job.Worker, sender *webhook.Service) {
 	})
 }
 
-// watch follows the clock when another program on the same books moves it.
+// watch updates the clock after another program on the same books has moved it.
 func (s *sandboxMode) watch(ctx context.Context) time.Duration {
 	if err := s.Follow(ctx); err != nil && ctx.Err() == nil {
 		s.log.Warn("the sandbox's clock cannot be read", "error", err)
@@ -145,6 +145,6 @@ func (s *sandboxMode) watch(ctx context.Context) time.Duration {
 
 func (s *sandboxMode) close() {
 	s.Release()
-	_ = s.server.Close() // the connections of a simulated provider
+	_ = s.server.Close() // this also closes the connections of the simulated providers
 	s.Close()
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/knadh/koanf/v2"
 )
 
-// Load reads the configuration: the defaults, then the file (YAML; "" for none), and
-// then the environment, which is the strongest. An unknown name is an error.
+// Load reads the configuration. It takes the defaults, then the YAML file ("" for no file), and
+// then the environment, which overrides both. An unknown name is an error.
 func Load(path string) (Config, error) {
 	cfg := Defaults()
 	k := koanf.New(".")
@@ -27,7 +27,7 @@ func Load(path string) (Config, error) {
 	err := k.Load(env.Provider(".", env.Opt{Prefix: "KOBO_", TransformFunc: func(name, value string) (string, any) {
 		name = strings.ToLower(strings.TrimPrefix(name, "KOBO_"))
 		if strings.HasPrefix(name, "test_") {
-			return "", nil // of the test harness
+			return "", nil // this variable is for the test harness
 		}
 		return setting(name), value
 	}}), nil)
@@ -53,7 +53,7 @@ func Load(path string) (Config, error) {
 	return cfg, listErrors(all...)
 }
 
-// group reads the group of settings at a path.
+// group reads the settings group at a path, and stores it under a name.
 func group(k *koanf.Koanf, at string, into map[string]Provider, name string, unset Provider) error {
 	v := reflect.New(reflect.TypeOf(unset))
 	err := k.Unmarshal(at, v.Interface())
@@ -61,8 +61,7 @@ func group(k *koanf.Koanf, at string, into map[string]Provider, name string, uns
 	return prefixed(at+": ", listErrors(unreadable(err)...))
 }
 
-// settings are the paths of all settings outside `banks`, by their spelling in the
-// environment.
+// settings maps the environment spelling of each setting outside `banks` to its path.
 var settings = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	all := paths(reflect.TypeFor[Config]())
@@ -77,8 +76,8 @@ var settings = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-// ofBank returns the settings of a bank with this plug, and of all banks if there is no such
-// plug. The longest come first.
+// ofBank returns the paths of the settings of a bank with this plug. If there is no such plug,
+// it returns those of all bank plugs. The longest paths come first.
 func ofBank(plug string) []string {
 	out := paths(reflect.TypeFor[BankConfig]())
 	for name, p := range bankPlugs {
@@ -90,8 +89,8 @@ func ofBank(plug string) []string {
 	return out
 }
 
-// paths returns those of a struct's named fields. A field with named fields of its own is a
-// group. Any other field (a duration, a secret) is a setting.
+// paths returns the setting paths of a struct type. A field whose type has named fields is a
+// group. Any other field, such as a duration or a secret, is a setting.
 func paths(t reflect.Type) (out []string) {
 	if t.Kind() != reflect.Struct {
 		return nil
@@ -112,8 +111,8 @@ func paths(t reflect.Type) (out []string) {
 	return out
 }
 
-// setting returns the path of a name from the environment. An unknown name keeps its
-// spelling, for the error message.
+// setting returns the path of a name from the environment. An unknown name keeps its spelling,
+// so that the error message can show it.
 func setting(name string) string {
 	if path, ok := settings()[name]; ok {
 		return path
@@ -127,7 +126,7 @@ func setting(name string) string {
 	return name
 }
 
-// listed makes a list of a text with commas.
+// listed splits a text with commas into a list.
 func listed(k *koanf.Koanf, path string) error {
 	text, ok := k.Get(path).(string)
 	if !ok {

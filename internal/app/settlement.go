@@ -6,8 +6,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// newSettlements makes the service of settlement accounts. The recipients of credits are
-// made after it, since they need it, so it reaches them through functions.
+// newSettlements returns the service of settlement accounts. The recipients of credits need
+// this service, so they are created later. The service reaches them through functions.
 func (a *App) newSettlements(p plugs) *settlement.Service {
 	banks := map[string]settlement.Bank{}
 	for name, b := range p.banks {

@@ -16,17 +16,17 @@ type ServeConfig struct {
 }
 
 const (
-	// finishTime is how long running requests may take after a drain, beside the window of
+	// finishTime is how long running requests may take after a drain, in addition to the window of
 	// a provider call.
 	finishTime = 10 * time.Second
-	// firstRequestTime is how long a new connection may wait for its first request after a
-	// drain. A request on its way still arrives.
+	// firstRequestTime is how long a new connection may wait for its first request after a drain.
+	// So a request that is already on its way still arrives.
 	firstRequestTime = 500 * time.Millisecond
 )
 
-// shutDown drains and stops a server. While it drains, the server serves all requests,
-// and closes each connection after an answer. Then the listener closes, and running
-// requests finish.
+// shutDown drains and stops a server. During the drain the server still serves all requests,
+// and closes each connection after a response. Then the listener closes, and running requests
+// finish.
 func (a *App) shutDown(ctx context.Context, server *http.Server, failed <-chan error) error {
 	a.leaving.Store(true)
 	a.log.Info("stopping", "drain", a.cfg.Serve.Drain)
@@ -42,13 +42,14 @@ func (a *App) shutDown(ctx context.Context, server *http.Server, failed <-chan e
 	return server.Shutdown(ctx)
 }
 
-// closing closes each connection after an answer that begins when leaving is set. Closing
-// idle connections instead would cut off a request on its way.
+// closing wraps a handler. Once leaving is set, it closes each connection after the
+// connection's next response. It does not close idle connections, since that would cut off
+// requests on their way.
 func closing(leaving *atomic.Bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		last := &lastAnswer{ResponseWriter: w, leaving: leaving}
 		next.ServeHTTP(last, r)
-		last.mark() // an answer without a body begins here
+		last.mark() // a response without a body begins here
 	})
 }
 
@@ -64,32 +65,32 @@ func (l *lastAnswer) mark() {
 	}
 }
 
-// WriteHeader begins the answer.
+// WriteHeader begins the response.
 func (l *lastAnswer) WriteHeader(status int) {
 	l.mark()
 	l.begun = l.begun || status >= 200
 	l.ResponseWriter.WriteHeader(status)
 }
 
-// Write begins the answer too.
+// Write begins the response if WriteHeader has not begun it.
 func (l *lastAnswer) Write(b []byte) (int, error) {
 	l.mark()
 	l.begun = true
 	return l.ResponseWriter.Write(b)
 }
 
-// Unwrap lets http.ResponseController reach the connection.
+// Unwrap gives http.ResponseController access to the connection.
 func (l *lastAnswer) Unwrap() http.ResponseWriter { return l.ResponseWriter }
 
-// newConnections are the connections without a first request. Browsers and load balancers
-// open such connections ahead of need. Shutdown of an http.Server waits five seconds for
-// each, since it cannot tell such a connection from a slow request.
+// newConnections contains the connections that have not carried a request yet. Browsers and
+// load balancers open such connections in advance. Shutdown of an http.Server waits five
+// seconds for each of them, since it cannot distinguish them from slow requests.
 type newConnections struct {
 	mu    sync.Mutex
 	conns map[net.Conn]bool
 }
 
-// track is a server's ConnState.
+// track records new connections. It serves as the ConnState callback of a server.
 func (n *newConnections) track(c net.Conn, s http.ConnState) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -103,13 +104,13 @@ func (n *newConnections) track(c net.Conn, s http.ConnState) {
 	n.conns[c] = true
 }
 
-// closeSoon closes the connections after firstRequestTime. It does not wait.
+// closeSoon closes the new connections after firstRequestTime. It returns immediately.
 func (n *newConnections) closeSoon() { time.AfterFunc(firstRequestTime, n.close) }
 
 func (n *newConnections) close() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for c := range n.conns {
-		_ = c.Close() // no request is lost
+		_ = c.Close() // no request has arrived, so none is lost
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A server that stops closes the connections without a request. Running requests are
-// answered.
+// A stopping server closes the connections without a request, and still responds to running
+// requests.
 func TestConnectionsWithoutARequestAreClosed(t *testing.T) {
 	var waiting newConnections
 	entered, goOn := make(chan struct{}), make(chan struct{})

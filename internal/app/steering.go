@@ -11,9 +11,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// sandboxControls serves /sandbox/, which creates the sandbox's money and moves its clock. With
-// sandbox_token it requires the token. Without a token it serves only this machine, and
-// only while the program listens on loopback.
+// sandboxControls returns the handler of /sandbox/, which creates the sandbox's money and moves
+// its clock. If sandbox_token is set, the handler requires that token. Otherwise it serves only
+// this machine, and only while the program listens on loopback.
 func (a *App) sandboxControls(proxies peer.Proxies) http.Handler {
 	control, token := a.sandbox.Control(), a.cfg.SandboxToken.Reveal()
 	if token == "" && !a.exposed {
@@ -42,9 +42,9 @@ func (a *App) sandboxControls(proxies peer.Proxies) http.Handler {
 	})
 }
 
-// isLocal reports whether a request is of a program of this machine, and for this machine.
-// A proxy here forwards other machines' requests. The host tells a browser that a foreign
-// name has led here.
+// isLocal reports whether a program on this machine sent the request to this machine. It checks
+// the client behind a proxy, because a local proxy may forward requests of other machines. It
+// also checks the host, because a foreign name may lead a browser to this machine.
 func isLocal(r *http.Request, proxies peer.Proxies) bool {
 	client, unheard := proxies.Client(r)
 	address, err := netip.ParseAddr(client)
@@ -62,10 +62,10 @@ func isLocal(r *http.Request, proxies peer.Proxies) bool {
 func refuseControl(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, `{"status":"error","message":"`+why+`"}`+"\n") // an error means that the client has gone
+	_, _ = io.WriteString(w, `{"status":"error","message":"`+why+`"}`+"\n") // an error means that the client has disconnected
 }
 
-// loopback reports whether only this machine can reach an address.
+// loopback reports whether an address is reachable only from this machine.
 func loopback(address net.Addr) bool {
 	tcp, ok := address.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback() || !ok && address.Network() == "unix"

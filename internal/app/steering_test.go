@@ -11,7 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Beyond loopback the sandbox is steered with a token, or by nobody.
+// If the program listens beyond loopback, only the token opens the sandbox controls. Without a
+// configured token they are closed.
 func TestTheSandboxIsSteeredWithItsToken(t *testing.T) {
 	for name, one := range map[string]struct {
 		exposed       bool
@@ -51,8 +52,8 @@ func TestTheSandboxIsSteeredWithItsToken(t *testing.T) {
 	}
 }
 
-// Without a token a listener on loopback hears programs of this machine alone: no
-// proxy's clients, and no browser that follows a stranger's name to this machine.
+// Without a token, a listener on loopback serves only programs of this machine. It refuses a
+// proxy's clients, and browsers that a foreign name led to this machine.
 func TestTheSandboxIsSteeredFromHere(t *testing.T) {
 	cfg := DevConfig(t.TempDir(), "")
 	cfg.TrustedProxies = []string{"127.0.0.2"}
@@ -84,7 +85,7 @@ func TestTheSandboxIsSteeredFromHere(t *testing.T) {
 		{"127.0.0.1:8080", "203.0.113.77:1", "", "", 403},
 		{"127.0.0.1:8080", "127.0.0.2:1", "X-Forwarded-For", "203.0.113.77", 403},
 		{"127.0.0.1:8080", "127.0.0.2:1", "Forwarded", "for=203.0.113.77", 403},
-		{"127.0.0.1:8080", here, "X-Forwarded-For", "203.0.113.77", 403}, // a proxy that nobody named
+		{"127.0.0.1:8080", here, "X-Forwarded-For", "203.0.113.77", 403}, // a proxy that is not in trusted_proxies
 		{"127.0.0.1:8080", here, "X-Forwarded-For", "127.0.0.1", 403},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/sandbox/clock", nil)

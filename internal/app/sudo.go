@@ -42,7 +42,7 @@ func (c SudoConfig) check(m Mode, _ string) error {
 	return all
 }
 
-// plug returns the plug's own configuration.
+// plug converts the settings to the configuration of the plug.
 func (c SudoConfig) plug() sudo.Config {
 	return sudo.Config{
 		ClientConfig: provider.ClientConfig{BaseURL: c.BaseURL}, VaultURL: c.VaultURL, APIKey: c.APIKey.Reveal(), DebitAccount: c.DebitAccount, FundingSource: c.FundingSource,

@@ -17,8 +17,8 @@ import (
 
 func init() { register("tatum", TatumConfig{}) }
 
-// tatumPath receives Tatum's notifications. Their signature proves the sender, so the
-// path holds no secret.
+// tatumPath is the URL path that receives Tatum's notifications. Their signature proves the
+// sender, so the path contains no secret.
 const tatumPath = "/callbacks/tatum"
 
 // TatumConfig is our account at Tatum, which watches deposit addresses. The group
@@ -38,11 +38,12 @@ func (c TatumConfig) check(m Mode, _ string) error {
 	case c.APIKey.Reveal() == "":
 		return nil
 	}
-	_, err := tatum.New(c.plug(validAddress), clock.System{}) // callback_base has its own line
+	_, err := tatum.New(c.plug(validAddress), clock.System{}) // a wrong callback_base is reported separately
 	return prefixed("", err)
 }
 
-// plug returns the plug's own configuration, for a program that providers reach there.
+// plug converts the settings to the configuration of the plug. Providers reach the program at
+// callbackBase.
 func (c TatumConfig) plug(callbackBase string) tatum.Config {
 	return tatum.Config{
 		ClientConfig: provider.ClientConfig{BaseURL: cmp.Or(c.BaseURL, "https://api.tatum.io")}, APIKey: c.APIKey, HMACSecret: c.HMACSecret,
@@ -52,7 +53,7 @@ func (c TatumConfig) plug(callbackBase string) tatum.Config {
 
 func (TatumConfig) simulated() books.Provider { return &simulated.Custodian{} }
 
-// connect has Tatum watch the networks that no node watches.
+// connect makes Tatum watch the networks that none of our nodes watches.
 func (c TatumConfig) connect(a *App, name string, p *plugs) error {
 	cfg := c.plug(a.cfg.CallbackBase)
 	if s, ok := a.sandbox.provider(name).(*simulated.Custodian); ok {

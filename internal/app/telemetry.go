@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// NewLogger returns the program's log, as configured.
+// NewLogger returns the program's log with the configured level and format.
 func NewLogger(w io.Writer, cfg LogConfig) (*slog.Logger, error) {
 	var level slog.Level
 	err := listErrors(

@@ -22,15 +22,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 )
 
-// tracePath is the path for traces of an OTLP collector.
+// tracePath is the URL path at which an OTLP collector accepts traces.
 const tracePath = "/v1/traces"
 
-// tracer sends spans to a collector; it is nil without a collector.
+// tracer returns a tracer provider that sends spans to a collector, and a function that ends
+// this provider after the last spans are sent. Without a collector the provider is nil.
 func tracer(ctx context.Context, address string, log *slog.Logger) (trace.TracerProvider, func(context.Context) error, error) {
 	if !tracing(address, log) {
 		return nil, func(context.Context) error { return nil }, nil
 	}
-	// The library has one handler and one logger for the process.
+	// The library has one error handler and one logger for the whole process.
 	wrong := &traceErrors{log: log, clock: clock.System{}, reading: true}
 	otel.SetErrorHandler(wrong)
 	otel.SetLogger(logr.FromSlogHandler(log.Handler()))
@@ -74,7 +75,7 @@ func tracing(address string, log *slog.Logger) bool {
 	return true
 }
 
-// traceURL returns the URL for spans. An address without a path is of a collector.
+// traceURL returns the URL for spans. It adds tracePath to an address without a path.
 func traceURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || strings.Trim(u.Path, "/") != "" {
@@ -90,16 +91,16 @@ func checkTraces(address string) error {
 		"traces must be an http or https URL without a user or a query, such as http://collector:4318")
 }
 
-// traceErrorEvery is the time between two log lines about lost traces.
+// traceErrorEvery is the shortest time between two log lines about lost traces.
 const traceErrorEvery = time.Minute
 
-// traceErrors logs errors of traces, one line a minute.
+// traceErrors logs errors of traces, at most one line a minute.
 type traceErrors struct {
 	log     *slog.Logger
 	clock   clock.Clock
 	mu      sync.Mutex
 	reading bool      // the library reads its variables; no trace is lost yet
-	next    time.Time // of the next log line
+	next    time.Time // when the next log line is allowed
 	skipped int       // errors without a log line
 }
 
@@ -120,7 +121,7 @@ func (t *traceErrors) Handle(err error) {
 	t.next, t.skipped = now.Add(traceErrorEvery), 0
 }
 
-// haveRead says that the library has read its variables.
+// haveRead records that the library has read its variables.
 func (t *traceErrors) haveRead() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 )
 
-// collector is an OTLP collector that remembers what was posted.
+// collector is an OTLP collector that stores the requests that it receives.
 type collector struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -43,7 +43,8 @@ func newCollector(t *testing.T, status int) *collector {
 	return c
 }
 
-// said is what a program logs that records one span.
+// spanSaid records one span. It returns whether the program sends traces, and what the program
+// logged.
 func spanSaid(t *testing.T, address string) (traced bool, log string) {
 	t.Helper()
 	var out strings.Builder
@@ -62,7 +63,7 @@ func spanSaid(t *testing.T, address string) (traced bool, log string) {
 	return true, out.String()
 }
 
-// An address without a path is a collector's. One with a path is taken as it is.
+// An address without a path gets the standard path. An address with a path is used unchanged.
 func TestTracesReachACollector(t *testing.T) {
 	for below, want := range map[string]string{"": "/v1/traces", "/": "/v1/traces", "/otlp/of/ours": "/otlp/of/ours"} {
 		c := newCollector(t, http.StatusOK)
@@ -73,7 +74,7 @@ func TestTracesReachACollector(t *testing.T) {
 	}
 }
 
-// Without a setting of ours the standard variables count, and beside it all but
+// The standard OpenTelemetry variables apply. If our own setting is made too, it overrides only
 // the address.
 func TestTracesFollowTheStandardVariables(t *testing.T) {
 	c := newCollector(t, http.StatusOK)
@@ -112,7 +113,7 @@ func TestTracesFollowTheStandardVariables(t *testing.T) {
 	}
 }
 
-// Traces that are lost are a line of the log like any other.
+// Lost traces are logged as a warning.
 func TestLostTracesAreLogged(t *testing.T) {
 	c := newCollector(t, http.StatusForbidden)
 	_, log := spanSaid(t, c.URL)
@@ -122,7 +123,8 @@ func TestLostTracesAreLogged(t *testing.T) {
 	}
 }
 
-// A variable that means nothing loses no trace, and takes no line from what does.
+// An invalid standard variable loses no trace. Its warning does not suppress the warning about
+// lost traces.
 func TestAWrongVariableLosesNoTraces(t *testing.T) {
 	t.Setenv("OTEL_TRACES_SAMPLER", "nonsense")
 	c := newCollector(t, http.StatusOK)

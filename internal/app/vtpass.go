@@ -34,7 +34,7 @@ func (c VTpassConfig) check(m Mode, _ string) error {
 	return errors.Join(wrong, prefixed("", failure(vtpass.New(plug))))
 }
 
-// plug returns the plug's own configuration.
+// plug converts the settings to the configuration of the plug.
 func (c VTpassConfig) plug() vtpass.Config {
 	return vtpass.Config{
 		ClientConfig: provider.ClientConfig{BaseURL: c.BaseURL}, APIKey: c.APIKey.Reveal(), PublicKey: c.PublicKey.Reveal(), SecretKey: c.SecretKey.Reveal(), Phone: c.Phone,

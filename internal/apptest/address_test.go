@@ -10,13 +10,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// limited is a program behind a trusted proxy, with the usual rate limits.
+// limited puts a program behind a trusted proxy, with the usual rate limits.
 func limited(c *app.Config) {
 	c.Limits.Off = false
 	c.TrustedProxies = []string{"127.0.0.0/8"}
 }
 
-// A stranger behind the same proxy uses up no limit of a company or an operator.
+// A stranger behind a shared proxy uses up no rate limit of a company or an operator.
 func TestAStrangerBehindTheSameProxy(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, limited)
@@ -59,7 +59,7 @@ func TestAStrangerBehindTheSameProxy(t *testing.T) {
 	})
 }
 
-// The audit log shows the client address of operators and companies.
+// The audit log records the client addresses of operators and companies.
 func TestTheAuditLogHasTheAddress(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, limited)

@@ -1,10 +1,10 @@
-// Package apptest runs the whole program for a test. A test calls it over HTTP as a company
-// does, with the sandbox behind it, on either database.
+// Package apptest runs the whole program for a test, on either database. The test calls the
+// program over HTTP, as a company does. The sandbox replaces the providers.
 //
-// A Home is a folder and a database. A Program runs in the test's own process, so the test
-// can read its parts. A Child is a process of its own, so the test can kill it. Several of
-// them may share a Home, one after the other or in parallel. Both embed a Client, which
-// calls the API as the development company.
+// A Home is a folder and a database. A Program runs in the process of the test, so the test
+// can read its parts. A Child runs in a separate process, so the test can kill it. Several
+// programs may share a Home, one after the other or in parallel. Program and Child both
+// embed a Client, which calls the API as the development company.
 package apptest
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox"
 )
 
-// Home is the folder and the database of a program. It stays when the program ends.
+// Home is the folder and the database of a program. It remains when the program ends.
 type Home struct {
 	Data, Database string
 }
@@ -48,8 +48,8 @@ func NewHome(t testing.TB, dialect db.Dialect) Home {
 	return h
 }
 
-// freshBooks is the file of an unused sandbox, made once for each process. The key in it
-// takes longer than the rest of a start.
+// freshBooks returns the database file of an unused sandbox. It creates the file only once in
+// each process, since creating the sandbox's key takes longer than the rest of a start.
 var freshBooks = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "kobo-sandbox-")
 	if err != nil {
@@ -65,11 +65,11 @@ var freshBooks = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
-// Option changes how a program is started.
+// Option changes the configuration with which a program starts.
 type Option func(*app.Config)
 
-// Window sets the longest time of a call to a provider. A story that loses an answer takes
-// as long.
+// Window sets the time limit of a call to a provider. A story that loses the provider's reply
+// takes this long.
 func Window(d time.Duration) Option { return func(c *app.Config) { c.Window = d } }
 
 // EpochFile sets the path of the epoch file.
@@ -78,12 +78,12 @@ func EpochFile(path string) Option { return func(c *app.Config) { c.EpochFile = 
 // Drain sets how long the program still serves after the signal to stop.
 func Drain(d time.Duration) Option { return func(c *app.Config) { c.Serve.Drain = d } }
 
-// AroundBanks wraps the plugs of banks.
+// AroundBanks wraps the plugs of all banks.
 func AroundBanks(wrap func(provider.Bank) provider.Bank) Option {
 	return func(c *app.Config) { c.AroundBanks = wrap }
 }
 
-// Banks configures banks of the sandbox, with the routes among them.
+// Banks configures the banks of the sandbox, and the routes that choose between them.
 func Banks(routes string, names ...string) Option {
 	return func(c *app.Config) {
 		for _, name := range names {
@@ -93,7 +93,7 @@ func Banks(routes string, names ...string) Option {
 	}
 }
 
-// Around wraps the plugs that sell.
+// Around wraps the plugs of all billers.
 func Around(wrap func(provider.Biller) provider.Biller) Option {
 	return func(c *app.Config) { c.Around = wrap }
 }
@@ -110,13 +110,13 @@ func (h Home) config(options []Option) app.Config {
 	return cfg
 }
 
-// Program is a whole program in the test's own process.
+// Program is a whole program in the process of the test.
 type Program struct {
 	*Client
 	App  *app.App
 	Home Home
-	// Altered says that the test has changed rows in the database. Then Stop does not
-	// compare the copies of facts.
+	// Altered means that the test has changed rows in the database. Then Stop does not check that
+	// the rows agree.
 	Altered bool
 
 	stop           context.CancelFunc
@@ -131,8 +131,8 @@ func Start(t testing.TB, dialect db.Dialect, options ...Option) *Program {
 	return NewHome(t, dialect).Start(t, options...)
 }
 
-// Start runs a program in this home, at the longest until the test ends. A second program
-// in one home finds the company of the first.
+// Start runs a program in this home, at the longest until the test ends. A second program in
+// the same home uses the company that the first program created.
 func (h Home) Start(t testing.TB, options ...Option) *Program {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -162,8 +162,8 @@ func (h Home) Start(t testing.TB, options ...Option) *Program {
 	return p
 }
 
-// Stop ends the program as a signal would, and waits for its end. It fails the test if the
-// ledger and the other rows do not agree.
+// Stop stops the program as a signal would, and waits until it has ended. It fails the test if
+// the ledger and the other rows do not agree.
 func (p *Program) Stop() {
 	p.once.Do(func() {
 		p.Stopping()
@@ -175,8 +175,8 @@ func (p *Program) Stop() {
 	})
 }
 
-// Sound fails the test unless all copies of each fact agree. It reads one instant, so the
-// program may go on working. It ignores a database that is away.
+// Sound fails the test unless all copies of each fact agree. It reads the database at one
+// moment, so the program may go on working. It does nothing if the database is unavailable.
 func (p *Program) Sound(t testing.TB) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -196,8 +196,8 @@ func (p *Program) Sound(t testing.TB) {
 	}
 }
 
-// Stopping tells the program to end and does not wait, unlike Stop. It compares the copies
-// of facts first, since the database is closed at the end.
+// Stopping stops the program but, unlike Stop, does not wait. It first checks that the copies
+// of each fact agree, since the database is closed at the end.
 func (p *Program) Stopping() {
 	p.compared.Do(func() {
 		if !p.Altered {
@@ -210,7 +210,7 @@ func (p *Program) Stopping() {
 // testLog writes a program's warnings to the log of its test.
 type testLog struct{ t testing.TB }
 
-// Write never fails. After the end of the test it drops the text.
+// Write never fails. It drops text that comes after the end of the test.
 func (l testLog) Write(b []byte) (int, error) {
 	if l.t.Context().Err() == nil {
 		l.t.Log(strings.TrimSpace(string(b)))

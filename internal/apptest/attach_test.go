@@ -23,8 +23,9 @@ func attach(t *testing.T, p *apptest.Program, number string) apptest.Answer {
 	return a
 }
 
-// A bank account that was opened on the bank's dashboard is attached to a company. Its
-// credits go to the company, with a notification, with many or with none.
+// Operators attach a bank account that was opened on the bank's dashboard to a company. Then
+// the company gets the account's credits, however many notifications the bank sends for each
+// credit.
 func TestAnAttachedAccountIsPaid(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

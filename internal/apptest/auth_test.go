@@ -22,7 +22,7 @@ const (
 	badToken = "Invalid or expired access token"
 )
 
-// knock sends a request with a bearer token, or without one.
+// knock sends a request with a bearer token, or with no token if token is "".
 func knock(t *testing.T, c *apptest.Client, token string) apptest.Answer {
 	t.Helper()
 	var headers []string
@@ -46,8 +46,8 @@ func tokens(t *testing.T, c *apptest.Client) apptest.Tokens {
 	return got
 }
 
-// forged returns a token with another header. It keeps the claims and signature of a real token,
-// or is signed again.
+// forged returns a token with a changed header and the claims of a real token. The function
+// sign returns the token's signature.
 func forged(t *testing.T, real string, header map[string]any, sign func(text string) string) string {
 	t.Helper()
 	parts := strings.Split(real, ".")
@@ -111,7 +111,7 @@ func TestForgedTokensOpenNothing(t *testing.T) {
 	})
 }
 
-// claimsOf returns the claims of a token, with one changed.
+// claimsOf returns the claims of a token, with one claim changed.
 func claimsOf(t *testing.T, part, name string, value any) string {
 	t.Helper()
 	b, err := base64.RawURLEncoding.DecodeString(part)
@@ -164,8 +164,8 @@ func TestTokensLiveAndDieAsTheContractSays(t *testing.T) {
 	})
 }
 
-// The answer about a thing of another company is the same, byte for byte, as about a thing
-// that does not exist.
+// A request for something of another company gets the same response, byte for byte, as a
+// request for something that does not exist.
 func TestAnotherCompanysThingsDoNotExist(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -189,7 +189,7 @@ func TestAnotherCompanysThingsDoNotExist(t *testing.T) {
 			t.Errorf("another company's key: %s, nobody's: %s", byKey, noKey)
 		}
 		order := p.Order(bundle, "theirs", "10")
-		second := p.Account(other, 0).SettlementID // an account that this company does not own
+		second := p.Account(other, 0).SettlementID // an account of a different company
 		order.SettlementID = second
 		foreign := p.Buy(order)
 		order.SettlementID = 987654321

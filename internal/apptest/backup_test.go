@@ -23,8 +23,8 @@ import (
 
 var tester = operator.Local("test")
 
-// takeBackup makes a backup of a home's database. It returns a function that restores the
-// backup into a fresh database. The sandbox keeps its state, as real providers do.
+// takeBackup backs up a home's database. It returns a function that restores this backup into a
+// new database. The sandbox keeps its state, as real providers do.
 func takeBackup(t *testing.T, h apptest.Home) (restored func() apptest.Home) {
 	t.Helper()
 	if strings.HasPrefix(h.Database, "postgres") {
@@ -52,7 +52,7 @@ func takeBackup(t *testing.T, h apptest.Home) (restored func() apptest.Home) {
 	}
 }
 
-// opened opens API access in a restored home.
+// opened checks that API access is closed in a restored home, and then opens it.
 func opened(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodPost, "/api/v1/auth/generate-token/"+p.Reference, nil, "x-api-key", p.APIKey)
@@ -62,7 +62,7 @@ func opened(t *testing.T, p *apptest.Program) {
 	if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz?for=companies", nil); err != nil || a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, `"door":"closed"`) {
 		t.Errorf("ready with a closed door: %s %v", a, err)
 	}
-	// The workers begin a moment after the first answer.
+	// The workers start a moment after the first response.
 	apptest.Eventually(t, func() string {
 		if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz", nil); err != nil || a.Status != http.StatusOK || !strings.Contains(a.Body, `"door":"closed"`) {
 			return fmt.Sprintf("closed API access is said, and the program is ready: %s %v", a, err)
@@ -80,7 +80,8 @@ func opened(t *testing.T, p *apptest.Program) {
 	})
 }
 
-// buyer buys under one key after the other until it is stopped, and returns the answers.
+// buyer sends one purchase after another until it is stopped, each with a new key. It stores
+// the orders and the responses.
 type buyer struct {
 	orders  []apptest.Order
 	answers []apptest.Answer
@@ -105,9 +106,9 @@ func (b *buyer) buy(t *testing.T, p *apptest.Program, bundle apptest.Bundle, nam
 	}()
 }
 
-// A backup has every operation that was answered before, byte for byte, and a restored
-// program does not repeat them. It asks for the outcome of open operations and never sends
-// them again. It finds what the providers did after the backup.
+// A restored program replays the response of every request before the backup, byte for byte,
+// and repeats no operation. It requests the outcomes of open operations and never sends them
+// again. It also finds what the providers did after the backup.
 func TestABackupAnswersAsTheDatabaseDid(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -166,7 +167,7 @@ func TestABackupAnswersAsTheDatabaseDid(t *testing.T) {
 				t.Errorf("%s was executed %d times", tr.TransactionID, sales[tr.TransactionID].Executions)
 			}
 		}
-		unknown := 0 // executed by the providers and unknown to the ledger
+		unknown := 0 // executed by a provider but missing in the ledger
 		for reference, sale := range sales {
 			if sale.Requests > 0 && !bought[reference] {
 				unknown++
@@ -186,7 +187,7 @@ func TestABackupAnswersAsTheDatabaseDid(t *testing.T) {
 	})
 }
 
-// holdsTogether checks the sums of the whole ledger.
+// holdsTogether checks the sums of the ledger of every company.
 func holdsTogether(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	heads, err := p.App.Reports.Heads(t.Context())
@@ -200,7 +201,7 @@ func holdsTogether(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// A backup or a restore that is killed leaves the old file or the new one, and the next
+// If a backup or a restore is killed, the file is either the old one or the new one. The next
 // attempt succeeds.
 func TestADeathWhileCopyingLeavesTheOldOrTheNew(t *testing.T) {
 	t.Parallel()
@@ -246,7 +247,7 @@ func TestADeathWhileCopyingLeavesTheOldOrTheNew(t *testing.T) {
 	}
 }
 
-// purchasesIn counts the purchases in a SQLite file, and checks the sums of its ledger.
+// purchasesIn counts the purchases in a SQLite file, and checks the sums of that file's ledger.
 func purchasesIn(t *testing.T, path string) int64 {
 	t.Helper()
 	d, err := db.Inspect(t.Context(), path)
@@ -274,7 +275,7 @@ func purchasesIn(t *testing.T, path string) int64 {
 	return n
 }
 
-// A restore refuses a file that is damaged or no database of Kobo.
+// A restore refuses a damaged file, and a file that is not a Kobo database.
 func TestADamagedBackupIsNotRestored(t *testing.T) {
 	t.Parallel()
 	home := apptest.NewHome(t, db.SQLite)
@@ -311,7 +312,7 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%s: %v", name, err)
 		}
-		// The header of 100 bytes shows how the file was opened last.
+		// SQLite's header, the first 100 bytes, depends on how the file was last opened.
 		if now, err := os.ReadFile(path); err != nil || len(now) != len(sound) || !bytes.Equal(now[100:], sound[100:]) {
 			t.Errorf("%s: the database was touched: %v", name, err)
 		}
@@ -332,7 +333,8 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 	}
 }
 
-// another returns a SQLite file of another program. altered is a damaged file of ours.
+// another creates the SQLite file of a different program and returns its content. The function
+// altered does so for a damaged Kobo database.
 func another(t *testing.T, statement string) []byte {
 	t.Helper()
 	return altered(t, "", statement)

@@ -15,10 +15,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// numbers are the numbers of a company's accounts: its own, a customer's and a virtual one.
+// numbers are the numbers of a company's own account, a customer's account and a virtual
+// account.
 type numbers struct{ own, customer, virtual string }
 
-// customerOf creates a customer of the company, whose OTP is then on its way.
+// customerOf creates a customer of the company. The bank then sends the customer an OTP.
 func customerOf(t *testing.T, c *apptest.Client, bvn string) (id string) {
 	t.Helper()
 	var made struct{ Data struct{ ID string } }
@@ -28,7 +29,7 @@ func customerOf(t *testing.T, c *apptest.Client, bvn string) (id string) {
 	return made.Data.ID
 }
 
-// accountOf has a bank open the customer's account.
+// accountOf makes a bank open the customer's account, and returns the account number.
 func accountOf(t *testing.T, c *apptest.Client, customer string) string {
 	t.Helper()
 	c.Do(http.MethodPost, "/api/v1/customer/generate-account", map[string]any{"customerId": customer, "otp": "123456"}).Want(t, http.StatusOK)
@@ -39,7 +40,7 @@ func accountOf(t *testing.T, c *apptest.Client, customer string) string {
 	return shown.BankAccount.AccountNumber
 }
 
-// openAll opens one account of each kind.
+// openAll opens one account of each kind, and returns the account numbers.
 func openAll(t *testing.T, c *apptest.Client, bvn string) (o numbers) {
 	t.Helper()
 	o.customer = accountOf(t, c, customerOf(t, c, bvn+"1"))
@@ -64,7 +65,8 @@ func openAll(t *testing.T, c *apptest.Client, bvn string) (o numbers) {
 	return o
 }
 
-// executed is how often the sandbox's bank at a path below /sandbox carried a request out.
+// executed returns how often a bank of the sandbox executed a request. The argument path is the
+// bank's path below /sandbox.
 func executed(t *testing.T, p *apptest.Program, path, reference string) (n int64) {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodGet, "/sandbox"+path+"/provider-ledger?reference="+reference, nil)
@@ -79,7 +81,7 @@ func executed(t *testing.T, p *apptest.Program, path, reference string) (n int64
 	return n
 }
 
-// payAt has somebody pay into an account at one of the sandbox's banks.
+// payAt pays money into an account at one of the sandbox's banks.
 func payAt(t *testing.T, p *apptest.Program, path, account string, naira int, silent bool) {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodPost, "/sandbox"+path+"/credit", map[string]any{
@@ -92,9 +94,9 @@ func payAt(t *testing.T, p *apptest.Program, path, account string, naira int, si
 
 const second = "/banks/second"
 
-// Two banks serve two companies. Accounts, credits, payouts, polls and statements of the
-// one are none of the other's. Work that has begun stays with its bank when the routes
-// change, and also while the bank is not configured.
+// Two banks serve two companies. Accounts, credits, payouts, polls and statements of the two
+// banks are never mixed. Work that has begun stays with its bank when the routes change, and
+// also while the bank is not configured.
 func TestTwoBanksAreKeptApart(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -149,7 +151,7 @@ func TestTwoBanksAreKeptApart(t *testing.T) {
 		lost, otp := verify(t, b, "02"), customerOf(t, b, "22212345799")
 		send(b, lost, 1000).Want(t, http.StatusOK)
 		p.Stop()
-		p = start("", "main") // the second bank is gone for a while
+		p = start("", "main") // the second bank is not configured for a while
 		b = p.As(b.Reference, b.APIKey, b.SettlementID)
 		p.Advance(4 * time.Minute)
 		if got := status(b, lost); got.Status != "PENDING" {
@@ -157,9 +159,9 @@ func TestTwoBanksAreKeptApart(t *testing.T) {
 		}
 		b.Do(http.MethodPost, "/api/v1/customer/generate-account", map[string]any{"customerId": otp, "otp": "123456"}).Want(t, http.StatusBadRequest)
 		p.Stop()
-		p = start("", "main", "second") // new work goes to main
+		p = start("", "main", "second") // new work is sent to main
 		b = p.As(b.Reference, b.APIKey, b.SettlementID)
-		account := accountOf(t, b, otp) // the OTP was of the second bank
+		account := accountOf(t, b, otp) // the OTP came from the second bank
 		p.Advance(20 * time.Minute)
 		p.Advance(20 * time.Minute)
 		if got := status(b, lost); got.Status != "SUCCESS" || executed(t, p, second, lost) != 1 || executed(t, p, "", lost) != 0 {
@@ -181,7 +183,7 @@ func countOf(t *testing.T, p *apptest.Program, query string, args ...any) (int64
 	return db.One(t.Context(), p.App.DB, db.Value[int64], query, args...)
 }
 
-// reconciled wants the statements of both banks to agree with the ledger.
+// reconciled fails the test unless the statements of both banks agree with the ledger.
 func reconciled(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	all, err := p.App.Reconcile(t.Context(), app.Reach)

@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Routes sets the biller of each kind.
+// Routes sets which biller sells each kind of product.
 func Routes(text string) Option { return func(c *app.Config) { c.VTU.Routes = text } }
 
 // Category is a vendor in the catalogue.
@@ -16,7 +16,7 @@ type Category struct {
 	ServiceCategoryID, ServiceCategoryName string
 }
 
-// Categories returns the vendors of a service, by the service's name.
+// Categories returns the vendors of the service with this name.
 func (c *Client) Categories(service string) []Category {
 	c.t.Helper()
 	var services []struct{ ServiceID, ServiceName string }
@@ -32,7 +32,7 @@ func (c *Client) Categories(service string) []Category {
 	return nil
 }
 
-// Category returns the id of a vendor, by its name.
+// Category returns the ID of the vendor with this name.
 func (c *Client) Category(service, name string) string {
 	c.t.Helper()
 	for _, k := range c.Categories(service) {
@@ -59,7 +59,7 @@ func (c *Client) Products(category string) []Bundle {
 	return out
 }
 
-// Product returns a product of a category, by its name.
+// Product returns the product of a category with this name.
 func (c *Client) Product(category, name string) Bundle {
 	c.t.Helper()
 	for _, p := range c.Products(category) {
@@ -71,7 +71,7 @@ func (c *Client) Product(category, name string) Bundle {
 	return Bundle{}
 }
 
-// Verify verifies a smartcard or a meter.
+// Verify verifies a smartcard or a meter, and returns the ID of the verification.
 func (c *Client) Verify(t testing.TB, category, number string) (verificationID string) {
 	t.Helper()
 	var b struct {
@@ -82,36 +82,36 @@ func (c *Client) Verify(t testing.TB, category, number string) (verificationID s
 	return b.Data.MeterVerificationID
 }
 
-// These are the bodies of purchases of airtime, TV and power.
+// The methods below return orders of airtime, TV and power.
 
-// Airtime orders airtime.
+// Airtime returns an order of airtime.
 func (c *Client) Airtime(category, key, phone string, amount money.Kobo) Bill {
 	return Bill{Path: "/api/v1/vtu/purchase-airtime", Body: map[string]any{
 		"idempotencyKey": key, "serviceCategoryId": category, "phoneNumber": phone, "amount": amount, "settlementId": c.SettlementID,
 	}}
 }
 
-// TV orders a package for a smartcard.
+// TV returns an order of a TV package for a smartcard.
 func (c *Client) TV(verificationID, productID, key, card string) Bill {
 	return Bill{Path: "/api/v1/vtu/purchase-cable-tv", Body: map[string]any{
 		"idempotencyKey": key, "meterVerificationId": verificationID, "productId": productID, "cardNumber": card, "settlementId": c.SettlementID,
 	}}
 }
 
-// Power orders power for the meter that was verified.
+// Power returns an order of power for the verified meter.
 func (c *Client) Power(verificationID, key string, amount money.Kobo) Bill {
 	return Bill{Path: "/api/v1/vtu/purchase-utility", Body: map[string]any{
 		"idempotencyKey": key, "meterVerificationId": verificationID, "amount": amount, "settlementId": c.SettlementID,
 	}}
 }
 
-// Bill is one of these orders.
+// Bill is an order of airtime, TV or power.
 type Bill struct {
 	Path string
 	Body map[string]any
 }
 
-// Pay sends an order.
+// Pay sends an order of airtime, TV or power.
 func (c *Client) Pay(b Bill, headers ...string) Answer {
 	c.t.Helper()
 	return c.Do(http.MethodPost, b.Path, b.Body, headers...)

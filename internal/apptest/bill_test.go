@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Purchases of every kind, from both billers in parallel, reach their true outcome.
+// Purchases of every kind reach their true outcome, at both billers in parallel.
 func TestEveryKindEndsInTheTruth(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second), apptest.Routes("UTILITY=vtpass, CABLE_TV/GOTV=vtpass"))
@@ -59,8 +59,9 @@ func TestEveryKindEndsInTheTruth(t *testing.T) {
 	})
 }
 
-// A verification is good for one purchase of its company, also with many parallel requests.
-// A rejection makes the verification usable again, and an unknown outcome does not.
+// A company can use a verification for only one purchase, even with many parallel requests.
+// After a rejected purchase the verification is usable again. After an unknown outcome it is
+// not.
 func TestAVerificationServesOnePurchase(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second))
@@ -76,8 +77,8 @@ func TestAVerificationServesOnePurchase(t *testing.T) {
 		if got["200 Cable TV purchase successful"] != 1 || got["400 Verification already used"] != 11 {
 			t.Errorf("answers: %v", got)
 		}
-		// Rejected at once, rejected later, never executed: after each the verification is
-		// usable again.
+		// The purchases are rejected immediately, rejected later, or never executed. After each of
+		// them the verification is usable again.
 		verification = p.Verify(t, dstv, "7012345678")
 		for _, ending := range []string{"01", "07", "03"} {
 			p.Pay(p.TV(verification, padi.Product, "tv-"+ending, "70123456"+ending))
@@ -102,7 +103,8 @@ func TestAVerificationServesOnePurchase(t *testing.T) {
 	})
 }
 
-// A vendor of two billers is in the catalogue once. Its biller is the one in the routes.
+// A vendor that two billers offer is in the catalogue once. The routes decide which biller
+// sells.
 func TestRoutesDecideWhoSells(t *testing.T) {
 	names := func(c *apptest.Client, service string) (out []string) {
 		for _, k := range c.Categories(service) {

@@ -15,22 +15,23 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// begun sends the beginning of a request and reads the answer, which must come before the
-// rest.
+// begun sends the beginning of a request and returns the response, which must come before the
+// rest is sent.
 func begun(t *testing.T, p *apptest.Program, text string) *http.Response {
 	t.Helper()
 	answer, _ := begunThen(t, p, text)
 	return answer
 }
 
-// begunThen returns begun, and reports whether the connection ended with the answer.
+// begunThen does the same as begun. It also reports whether the connection ended after the
+// response.
 func begunThen(t *testing.T, p *apptest.Program, text string) (answer *http.Response, ended bool) {
 	t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(p.BaseURL, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = c.Close() }() // the answer was read
+	defer func() { _ = c.Close() }() // the response has been read
 	if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +52,8 @@ func begunThen(t *testing.T, p *apptest.Program, text string) (answer *http.Resp
 	return answer, err == io.EOF //nolint:errorlint // io.EOF itself, at the end of the connection
 }
 
-// A request with a Content-Length over the limit is refused before its body is sent, on
-// every path. The connection ends.
+// On every path, a request whose Content-Length is over the limit is refused before its body is
+// sent. Then the connection is closed.
 func TestADeclaredBodyIsRefusedAtOnce(t *testing.T) {
 	p := apptest.Start(t, db.SQLite)
 	const over, huge = 64<<10 + 1, 10 << 20
@@ -87,13 +88,13 @@ func TestADeclaredBodyIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// The body of a notification over the rate limit is not read.
+// The program does not read the body of a notification that is over the rate limit.
 func TestACallbackBeyondItsRateIsNotRead(t *testing.T) {
 	p := apptest.Start(t, db.SQLite, func(c *app.Config) {
 		c.Limits.Off, c.Limits.CallbacksPerSecond, c.Limits.CallbacksBurst = false, 1, 1
 	})
 	const text = "POST /callbacks/sudo HTTP/1.1\r\nHost: kobo\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-	apptest.Eventually(t, func() string { // until two requests were within one second
+	apptest.Eventually(t, func() string { // until two requests fall within one second
 		begun(t, p, fmt.Sprintf(text, 0))
 		for _, size := range []int{100, 100 << 10} {
 			if answer, ended := begunThen(t, p, fmt.Sprintf(text, size)); answer.StatusCode != http.StatusTooManyRequests || !ended {
@@ -104,8 +105,8 @@ func TestACallbackBeyondItsRateIsNotRead(t *testing.T) {
 	})
 }
 
-// Headers over the limit are refused before all of them are read. Spaces around a value
-// count, although no handler sees them.
+// Headers over the limit are refused before the program has read them all. Spaces around a
+// value count, although no handler sees them.
 func TestEndlessHeadersAreRefused(t *testing.T) {
 	p := apptest.Start(t, db.SQLite)
 	const begin = "GET /healthz HTTP/1.1\r\nHost: kobo\r\nX-Long: "
@@ -122,7 +123,8 @@ func TestEndlessHeadersAreRefused(t *testing.T) {
 	}
 }
 
-// A foreign web page cannot make a browser send JSON to the sandbox controls.
+// The sandbox controls accept only JSON, because a foreign web page cannot make a browser send
+// JSON.
 func TestTheSandboxWantsJSON(t *testing.T) {
 	p := apptest.Start(t, db.SQLite)
 	const body = `{"advance":"1s"}`

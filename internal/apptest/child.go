@@ -20,22 +20,23 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Moment is a moment at which a Child kills itself, as a power failure would.
+// Moment is a point in the program's run at which a Child kills itself. This simulates a power
+// failure.
 type Moment string
 
-// The moments. A number at the end counts the commits since the start. The program is
-// killed after that commit and before its caller learns of it.
+// These are the moments. A number at the end counts the commits since the start. The program is
+// killed after that commit, before the caller learns of the commit.
 const (
 	Never        Moment = ""
 	FirstCommit  Moment = "commit 1"
 	SecondCommit Moment = "commit 2"
 	ThirdCommit  Moment = "commit 3"
 	Paying       Moment = "paying" // before the payment is sent to the provider
-	Paid         Moment = "paid"   // after the answer to the payment, before its commit
-	Asked        Moment = "asked"  // after the answer to a requery, before its commit
+	Paid         Moment = "paid"   // after the response to the payment, before its commit
+	Asked        Moment = "asked"  // after the response to a requery, before its commit
 )
 
-// Child is a whole program in a process of its own.
+// Child is a whole program in a separate process.
 type Child struct {
 	*Client
 	command *exec.Cmd
@@ -45,15 +46,16 @@ type Child struct {
 	reaped  sync.Once
 }
 
-// The environment variables for the child. The program reads none of them as configuration.
+// These are the environment variables of the child. The program does not read them as
+// configuration.
 const (
 	childHome   = "KOBO_TEST_CHILD"
 	childMoment = "KOBO_TEST_CHILD_DIES"
 	childWindow = "KOBO_TEST_CHILD_WINDOW"
 )
 
-// Main runs a package's tests or, in a process that Spawn has started, the program. A
-// package that uses Spawn calls Main from its TestMain.
+// Main runs a package's tests. In a process that Spawn has started, it runs the program
+// instead. A package that uses Spawn calls Main from its TestMain.
 func Main(m *testing.M) {
 	do := childMain
 	if what := os.Getenv(childCopying); what != "" {
@@ -67,8 +69,8 @@ func Main(m *testing.M) {
 	}
 }
 
-// Spawn runs a program in this home as a process of its own. The process kills itself at
-// the given moment. It is killed at the latest when the test ends.
+// Spawn runs a program of this home in a separate process. The process kills itself at the
+// given moment, and is killed at the latest when the test ends.
 func (h Home) Spawn(t testing.TB, dies Moment, window time.Duration) *Child {
 	t.Helper()
 	where, err := json.Marshal(h)
@@ -108,20 +110,20 @@ func (h Home) Spawn(t testing.TB, dies Moment, window time.Duration) *Child {
 // PID returns the child's process id.
 func (c *Child) PID() int { return c.command.Process.Pid }
 
-// Log returns the log of the child so far.
+// Log returns what the child has logged so far.
 func (c *Child) Log() string {
 	c.log.mu.Lock()
 	defer c.log.mu.Unlock()
 	return c.log.text.String()
 }
 
-// childLog keeps the log of a child, and shows it in the test.
+// childLog stores the log of a child, and copies it to standard error.
 type childLog struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-// Write keeps and shows a piece of the log.
+// Write stores a piece of the log and copies it to standard error.
 func (l *childLog) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	l.text.Write(b)
@@ -129,7 +131,7 @@ func (l *childLog) Write(b []byte) (int, error) {
 	return os.Stderr.Write(b)
 }
 
-// Kill kills the child at once and waits for its end.
+// Kill kills the child immediately and waits for its end.
 func (c *Child) Kill() {
 	_ = c.command.Process.Kill() // the process may have ended already
 	c.Dead()
@@ -148,7 +150,7 @@ func (c *Child) Dead() {
 	<-c.dead
 }
 
-// childMain is the program in the child's process. It writes its credentials to standard
+// childMain runs the program in the child's process. It writes its credentials to standard
 // output, and ends when its parent ends.
 func childMain() error {
 	var h Home
@@ -181,12 +183,12 @@ func childMain() error {
 	credentials.BaseURL = "http://" + listener.Addr().String()
 	dieAtCommit(a, dies)
 	return a.Run(ctx, listener, func() {
-		_ = json.NewEncoder(os.Stdout).Encode(credentials) // without a parent nobody reads the error
+		_ = json.NewEncoder(os.Stdout).Encode(credentials) // without a parent, no process reads the credentials
 	})
 }
 
-// dieAtCommit counts the commits of the ledger from now on. It leaves out those of the
-// company `house`.
+// dieAtCommit kills the process after the chosen commit of the ledger, counted from now on.
+// Commits of only the company `house` do not count.
 func dieAtCommit(a *app.App, dies Moment) {
 	last, commits := strings.CutPrefix(string(dies), "commit ")
 	if !commits {
@@ -203,7 +205,7 @@ func dieAtCommit(a *app.App, dies Moment) {
 	})
 }
 
-// die kills the process. Nothing runs after it, not even a deferred call.
+// die kills the process immediately, so not even a deferred call runs.
 func die() {
 	self, err := os.FindProcess(os.Getpid())
 	if err == nil {
@@ -215,7 +217,7 @@ func die() {
 	select {}
 }
 
-// mortal is a biller that kills the program.
+// mortal is a biller that kills the program at a chosen moment.
 type mortal struct {
 	provider.Biller
 	dies Moment
@@ -233,7 +235,7 @@ func (m mortal) Pay(ctx context.Context, p provider.Purchase) provider.Answer {
 	return a
 }
 
-// Requery kills the program after the answer.
+// Requery kills the program after the biller's reply.
 func (m mortal) Requery(ctx context.Context, reference string, begun time.Time) provider.Answer {
 	a := m.Biller.Requery(ctx, reference, begun)
 	if m.dies == Asked {
@@ -242,7 +244,7 @@ func (m mortal) Requery(ctx context.Context, reference string, begun time.Time) 
 	return a
 }
 
-// mortalBank is a bank that kills the program.
+// mortalBank is a bank that kills the program at a chosen moment.
 type mortalBank struct {
 	provider.Bank
 	dies Moment
@@ -260,7 +262,7 @@ func (m mortalBank) Transfer(ctx context.Context, t provider.TransferOrder) prov
 	return a
 }
 
-// RequeryTransfer kills the program after the answer.
+// RequeryTransfer kills the program after the bank's reply.
 func (m mortalBank) RequeryTransfer(ctx context.Context, reference string) provider.TransferAnswer {
 	a := m.Bank.RequeryTransfer(ctx, reference)
 	if m.dies == Asked {

@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/app"
 )
 
-// Client calls the API of a program as a company. It gets its access tokens itself.
+// Client calls the API of a program as a company. It requests its access tokens when needed.
 type Client struct {
 	app.Credentials
 	t    testing.TB
@@ -27,7 +27,7 @@ type Client struct {
 
 func newClient(t testing.TB, c app.Credentials) *Client {
 	return &Client{Credentials: c, t: t, http: &http.Client{
-		Timeout:   40 * time.Second, // a long poll may take 30
+		Timeout:   40 * time.Second, // a long poll may take 30 seconds
 		Transport: &http.Transport{MaxIdleConnsPerHost: 32},
 	}}
 }
@@ -39,22 +39,22 @@ func (c *Client) As(reference, apiKey string, settlementID int64) *Client {
 	return &Client{Credentials: other, t: c.t, http: c.http}
 }
 
-// Patient returns the same client with another timeout.
+// Patient returns a client of the same company with a different timeout.
 func (c *Client) Patient(limit time.Duration) *Client {
 	return &Client{Credentials: c.Credentials, t: c.t, http: &http.Client{Timeout: limit, Transport: c.http.Transport}}
 }
 
-// Answer is an HTTP answer.
+// Answer is an HTTP response.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   string
 }
 
-// String returns the answer in the message of a failed test.
+// String returns the response as text for the message of a failed test.
 func (a Answer) String() string { return fmt.Sprintf("%d %s", a.Status, strings.TrimSpace(a.Body)) }
 
-// Into reads the answer's body into v.
+// Into decodes the response's body into v.
 func (a Answer) Into(t testing.TB, v any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(a.Body), v); err != nil {
@@ -62,7 +62,7 @@ func (a Answer) Into(t testing.TB, v any) {
 	}
 }
 
-// Message returns the message in the answer's body, in any envelope.
+// Message returns the message in the response's body, in any envelope.
 func (a Answer) Message() string {
 	var b struct{ Message string }
 	if json.Unmarshal([]byte(a.Body), &b) != nil {
@@ -71,7 +71,7 @@ func (a Answer) Message() string {
 	return b.Message
 }
 
-// Want fails the test unless the answer has this status, and returns the answer.
+// Want fails the test unless the response has this status. It returns the response.
 func (a Answer) Want(t testing.TB, status int) Answer {
 	t.Helper()
 	if a.Status != status {
@@ -80,8 +80,8 @@ func (a Answer) Want(t testing.TB, status int) Answer {
 	return a
 }
 
-// Raw sends a request without a token and reads the answer. It sends body as JSON, unless
-// body is nil or a string. Headers are names and values in turn.
+// Raw sends a request without an access token and reads the response. It sends body as JSON,
+// unless body is nil or a string. In headers, each name is followed by its value.
 func (c *Client) Raw(ctx context.Context, method, path string, body any, headers ...string) (Answer, error) {
 	var reader io.Reader
 	switch b := body.(type) {
@@ -114,7 +114,8 @@ func (c *Client) Raw(ctx context.Context, method, path string, body any, headers
 	return Answer{Status: res.StatusCode, Header: res.Header, Body: string(text)}, err
 }
 
-// Try sends a request as the company. It replaces an expired access token.
+// Try sends a request as the company. If the access token has expired, Try gets a new token and
+// repeats the request.
 func (c *Client) Try(ctx context.Context, method, path string, body any, headers ...string) (Answer, error) {
 	for again := true; ; again = false {
 		token, err := c.bearer(ctx)
@@ -129,7 +130,7 @@ func (c *Client) Try(ctx context.Context, method, path string, body any, headers
 	}
 }
 
-// Do returns Try, and fails the test without an answer.
+// Do sends a request as Try does, and fails the test if no response comes.
 func (c *Client) Do(method, path string, body any, headers ...string) Answer {
 	c.t.Helper()
 	a, err := c.Try(c.t.Context(), method, path, body, headers...)
@@ -139,7 +140,7 @@ func (c *Client) Do(method, path string, body any, headers ...string) Answer {
 	return a
 }
 
-// Data sends a request and reads the data of a 200 into v.
+// Data sends a GET request. It expects status 200, and decodes the data of the response into v.
 func (c *Client) Data(path string, v any) {
 	c.t.Helper()
 	var envelope struct{ Data json.RawMessage }
@@ -157,7 +158,7 @@ func (c *Client) forget(token string) {
 	}
 }
 
-// bearer returns an access token. The first one is made from the API key.
+// bearer returns an access token. It exchanges the API key for the first token.
 func (c *Client) bearer(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -175,7 +176,7 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	return c.token, nil
 }
 
-// Tokens are the tokens that an API key gives.
+// Tokens are the tokens that the API gives for an API key.
 type Tokens struct{ AccessToken, RefreshToken string }
 
 // Tokens exchanges the company's API key for tokens.
@@ -188,8 +189,9 @@ func (c *Client) Tokens(ctx context.Context) (Tokens, Answer, error) {
 	return tokens, a, err
 }
 
-// Eventually runs check until it returns "". After a time limit the test fails with the
-// last text. Use it for background work only: what a request promises is in its answer.
+// Eventually repeats check until check returns "". After a time limit it fails the test with
+// the last text. Use it only for background work, since a response must already contain what
+// its request promises.
 func Eventually(t testing.TB, check func() string) {
 	t.Helper()
 	limit := time.NewTimer(time.Minute)

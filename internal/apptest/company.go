@@ -14,11 +14,11 @@ import (
 // DevFloat is the opening balance of the development company.
 const DevFloat = 1_000_000 * money.Naira
 
-// by is the actor of the harness in the audit log.
+// by is the operator that the audit log shows for the test harness.
 var by = operator.Local("apptest")
 
-// Account opens a settlement account with a balance for the company, and returns a client
-// with that account.
+// Account opens a settlement account with a balance for the company. It returns a client that
+// uses this account.
 func (p *Program) Account(c *Client, balance money.Kobo) *Client {
 	p.t.Helper()
 	account, err := p.App.Settlements.Create(p.t.Context(), by, c.Reference, "Test account")
@@ -41,7 +41,7 @@ func (p *Program) Fund(c *Client, amount money.Kobo) {
 	}
 }
 
-// Company makes another company in good standing, with an account that has a balance.
+// Company creates a further approved company, with an account that has a balance.
 func (p *Program) Company(balance money.Kobo) *Client {
 	p.t.Helper()
 	ctx := p.t.Context()
@@ -60,8 +60,8 @@ func (p *Program) Company(balance money.Kobo) *Client {
 	return p.Account(p.As(c.Reference, key.Reveal(), 0), balance)
 }
 
-// Decide finds the only open case, which must have this reason, and closes it as two
-// operators would.
+// Decide closes the only open case, which must have this reason, with the decisions of two
+// operators.
 func (p *Program) Decide(t testing.TB, reason, outcome string) {
 	t.Helper()
 	_, second, err := p.App.Operators.IssueKey(t.Context(), by, "second-"+strings.ToLower(rand.Text()[:8]))

@@ -11,7 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// copying tells a child process what to copy, and after which step to die.
+// childCopying is the variable that gives a child process what to copy, and the step after
+// which it kills itself.
 const childCopying = "KOBO_TEST_CHILD_COPYING"
 
 type copying struct {
@@ -20,13 +21,15 @@ type copying struct {
 	Overwrite            bool
 }
 
-// Backup makes a backup in a process of its own, which kills itself after a step.
+// Backup makes a backup in a separate process, which kills itself after the step that dies
+// names.
 func Backup(t testing.TB, database, file, dies string) {
 	t.Helper()
 	copyInChild(t, copying{Database: database, File: file, Dies: dies, Overwrite: true})
 }
 
-// Restore restores a backup in a process of its own, which kills itself after a step.
+// Restore restores a backup in a separate process, which kills itself after the step that dies
+// names.
 func Restore(t testing.TB, database, file, dies string) {
 	t.Helper()
 	copyInChild(t, copying{Restore: true, Database: database, File: file, Dies: dies})
@@ -46,7 +49,7 @@ func copyInChild(t testing.TB, c copying) {
 	}
 }
 
-// copyingMain is the main function of such a process.
+// copyingMain is the main function of a process that makes or restores a backup.
 func copyingMain(text string) error {
 	var c copying
 	if err := json.Unmarshal([]byte(text), &c); err != nil {

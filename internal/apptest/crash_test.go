@@ -14,8 +14,8 @@ import (
 var crashes = []struct {
 	name      string
 	ending    string
-	buying    apptest.Moment // the moment at which the program with the order dies
-	following apptest.Moment // the moment at which the program with the requery dies
+	buying    apptest.Moment // the moment at which the program that takes the order dies
+	following apptest.Moment // the moment at which the program that sends the requery dies
 	found     string         // the state of the purchase when the next program starts
 	end       string
 }{
@@ -47,7 +47,7 @@ func TestADeathAtAnyMomentLosesNothing(t *testing.T) {
 				if c.following != "" {
 					first.Kill()
 					second := home.Spawn(t, c.following, time.Second)
-					// This kills the program, so no answer comes.
+					// This kills the program, so no response comes.
 					_, _ = second.Raw(t.Context(), http.MethodPost, "/sandbox/clock", map[string]string{"advance": "10s"})
 					second.Dead()
 				}
@@ -58,16 +58,17 @@ func TestADeathAtAnyMomentLosesNothing(t *testing.T) {
 	})
 }
 
-// afterwards checks the program that starts after the death.
+// afterwards checks the program that starts after the crash.
 func afterwards(t *testing.T, p *apptest.Program, order apptest.Order, answer apptest.Answer, found, end string) {
 	t.Helper()
-	// On a slow machine the resolver's first poll, after five real seconds, is over.
+	// On a slow machine the resolver's first poll, which comes after five real seconds, may already
+	// be over.
 	if tr := p.Transaction("crash"); tr.Status != found && tr.Status != end {
 		t.Errorf("found %+v, want %s", tr, found)
 	}
 	p.Audit(t, apptest.DevFloat)
-	// The client without an answer repeats its request under the same key.
-	p.Advance(2 * time.Second) // the first try is certainly over
+	// The client got no response, so it repeats its request under the same key.
+	p.Advance(2 * time.Second) // the first attempt is certainly over
 	before := p.Transaction("crash")
 	again := p.Buy(order, header, "crash")
 	switch {
@@ -84,7 +85,7 @@ func afterwards(t *testing.T, p *apptest.Program, order apptest.Order, answer ap
 		}
 	}
 	same(t, "another retry", stripped(again), p.Buy(order, header, "crash"))
-	p.Advance(3 * time.Minute) // the lease of the dead program's worker is over
+	p.Advance(3 * time.Minute) // the dead worker's lease has expired
 	p.Advance(15 * time.Minute)
 	if tr := p.Transaction("crash"); tr.Status != end {
 		t.Errorf("ended %+v, want %s", tr, end)
@@ -94,7 +95,7 @@ func afterwards(t *testing.T, p *apptest.Program, order apptest.Order, answer ap
 	}
 }
 
-// stripped returns an answer without the header of a replay.
+// stripped returns a response without its headers, because only a replay has the replay header.
 func stripped(a apptest.Answer) apptest.Answer {
 	a.Header = nil
 	return a

@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// pay credits an account at the sandbox, and returns the session.
+// pay credits an account at the sandbox, and returns the session ID.
 func pay(t *testing.T, c *apptest.Client, account string, amount int, more map[string]any) string {
 	t.Helper()
 	body := map[string]any{"accountNumber": account, "amount": amount, "senderName": "BOLA SAMPLE"}
@@ -30,7 +30,7 @@ func pay(t *testing.T, c *apptest.Client, account string, amount int, more map[s
 	return said.Data.SessionID
 }
 
-// tell sends the bank's notification of a credit of 100 naira.
+// tell sends a notification of the bank about a credit of 100 naira.
 func tell(t *testing.T, p *apptest.Program, session string) {
 	body := fmt.Sprintf(`{"type":"transfer","data":{"type":"Inwards","sessionId":%q,"creditAccountNumber":%q,"amount":100,"status":"Completed"}}`,
 		session, p.SettlementAccountNumber)
@@ -77,7 +77,7 @@ func creditEvents(c *apptest.Client) (n int) {
 	return n
 }
 
-// A transfer into the settlement account with fifty notifications is one credit.
+// A transfer into the settlement account is credited once, even with fifty notifications.
 func TestMoneyComesIn(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -92,7 +92,7 @@ func TestMoneyComesIn(t *testing.T) {
 	})
 }
 
-// The bank sends no notification, and the credit poll finds the credit.
+// If the bank sends no notification, the credit poll finds the credit.
 func TestACreditWithoutANotificationIsFound(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -106,7 +106,7 @@ func TestACreditWithoutANotificationIsFound(t *testing.T) {
 	})
 }
 
-// A credit for an unknown account is kept, and opens a case.
+// A credit for an unknown account is booked, and opens a case.
 func TestACreditForAnUnknownAccountIsKept(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -125,7 +125,8 @@ func TestACreditForAnUnknownAccountIsKept(t *testing.T) {
 	})
 }
 
-// Two programs share a database, and both get every notification many times.
+// Two programs share a database, and both receive every notification many times. Each transfer
+// is credited once.
 func TestNotificationsAtTwoPrograms(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		one := apptest.Start(t, dialect)
@@ -147,8 +148,8 @@ func TestNotificationsAtTwoPrograms(t *testing.T) {
 	})
 }
 
-// A program ends after it has stored a notification and before it books the credit. The
-// next program books the credit.
+// A program stops after it has stored a notification, but before it books the credit. The next
+// program books the credit.
 func TestNotificationsOutliveTheProgram(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		first := apptest.Start(t, dialect)

@@ -33,7 +33,7 @@ type cryptoRow struct {
 	Raw           json.RawMessage
 }
 
-// history returns the company's transactions as "deposit completed 0.25 ETH", sorted.
+// history returns the company's transactions in the form "deposit completed 0.25 ETH", sorted.
 func history(p *apptest.Program) []string {
 	var page struct{ Data []cryptoRow }
 	p.Data("/api/v1/crypto/history?pageSize=100", &page)
@@ -45,7 +45,7 @@ func history(p *apptest.Program) []string {
 	return out
 }
 
-// agrees compares the history with the last event of each transaction.
+// agrees compares each transaction in the history with the last event of that transaction.
 func agrees(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	var feed struct {
@@ -74,10 +74,10 @@ func agrees(t *testing.T, p *apptest.Program) {
 			t.Fatal(err)
 		}
 		if r.Type == "withdrawal" && r.Status == "pending" {
-			continue // a withdrawal has an event at its end only
+			continue // a withdrawal has only a final event
 		}
 		if r.Status == "pending" && kind[r.ID] == "crypto.deposit_pending" {
-			continue // the transaction may be in another block now
+			continue // the transaction may have moved to a different block since the event
 		}
 		if last[r.ID] != string(row) || !strings.HasSuffix(kind[r.ID], "_"+r.Status) {
 			t.Errorf("the history says\n%s\nand %s says\n%s", row, kind[r.ID], last[r.ID])
@@ -104,8 +104,8 @@ func generate(t *testing.T, p *apptest.Program, network string) string {
 	return answer.Data.Address
 }
 
-// A vendor sends signed notifications. Some come twice, some are lost while the program is
-// down, and the chain is reorganised.
+// Tatum sends signed notifications. Some come twice, some are lost while the program is down,
+// and the chain is reorganised. Every deposit still ends with its true outcome.
 func TestDepositsByNotification(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -123,7 +123,7 @@ func TestDepositsByNotification(t *testing.T) {
 		}
 		deposit(ether, "ETH", "0.25", `,"duplicate":3`)
 		deposit(tron, "USDT", "12.000001", "")
-		// A token that calls itself USDT and is another one.
+		// This token calls itself USDT but has a different contract.
 		deposit(ether, "0x00000000000000000000000000000000000000Cc", "1000000", "")
 		becomes(t, p, "deposit completed 0.25 ETH", "deposit completed 12.000001 USDT")
 		deposit(bitcoin, "BTC", "0.00000001", `,"confirmed":false`)
@@ -138,8 +138,8 @@ func TestDepositsByNotification(t *testing.T) {
 		becomes(t, p, "deposit completed 0.25 ETH", "deposit completed 12.000001 USDT", "deposit completed 0.00000001 BTC", "deposit failed 7 USDC",
 			"withdrawal completed 0.1 ETH")
 
-		// The program is down until the vendor has given up. Then it reads the list of
-		// failed notifications.
+		// The program is down until Tatum stops repeating its notification. After the start the
+		// program reads Tatum's list of failed notifications.
 		p.Stop()
 		away(t, home, ether)
 		p = home.Start(t)
@@ -148,7 +148,7 @@ func TestDepositsByNotification(t *testing.T) {
 	})
 }
 
-// away makes a deposit while no program runs, until the vendor has given up its
+// away makes a deposit while no program runs. It waits until Tatum has stopped repeating the
 // notification.
 func away(t *testing.T, home apptest.Home, address string) {
 	t.Helper()
@@ -175,7 +175,7 @@ func away(t *testing.T, home apptest.Home, address string) {
 	}
 }
 
-// Without a vendor the program reads a real chain. Blocks come and are removed, also during
+// Without Tatum the program reads a real chain. It follows new and removed blocks, also across
 // a restart.
 func TestDepositsOnARealChain(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
@@ -196,7 +196,7 @@ func TestDepositsOnARealChain(t *testing.T) {
 		c.Mine(2)
 		becomes(t, p, "deposit completed 1.5 ETH", "deposit completed 2 USDT")
 
-		// A deposit whose block is removed, and one that comes while no program runs.
+		// The block of one deposit is removed, and another deposit comes while no program runs.
 		c.Send(c.Owner, address, wei(30))
 		c.Mine(1)
 		becomes(t, p, "deposit completed 1.5 ETH", "deposit completed 2 USDT", "deposit pending 3 ETH")
@@ -217,7 +217,7 @@ func TestDepositsOnARealChain(t *testing.T) {
 	})
 }
 
-// onChain starts a program that reads the local chain.
+// onChain returns an option that makes a program read the local chain.
 func onChain(t *testing.T, home apptest.Home, url, contract string) apptest.Option {
 	t.Helper()
 	n := chain.Network{

@@ -16,7 +16,7 @@ import (
 )
 
 // fillDisk makes each write of a child to a file fail with EFBIG, as a full disk would. It
-// returns the function that ends this.
+// returns a function that makes writes succeed again.
 func fillDisk(t *testing.T, c *apptest.Child) (free func()) {
 	t.Helper()
 	var before syscall.Rlimit
@@ -35,9 +35,9 @@ func fillDisk(t *testing.T, c *apptest.Child) (free func()) {
 
 var noWritesYet = regexp.MustCompile(`^none for (1[5-9]|[2-9][0-9]) s$`)
 
-// On a full disk each write fails. Within fifteen seconds /readyz answers 503 and shows
-// since when. The program goes on without a restart when there is room again. No money has
-// moved, and no order is half done.
+// On a full disk each write fails. Within fifteen seconds /readyz responds 503 and shows how
+// long no write has succeeded. When there is room again, the program goes on without a restart.
+// No money has moved, and no order is incomplete.
 func TestAFullDiskIsNotReady(t *testing.T) {
 	t.Parallel()
 	home := apptest.NewHome(t, db.SQLite)

@@ -12,24 +12,24 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// hearer is an endpoint of a company, with the server that answers there.
+// hearer is a company's webhook endpoint, and the test server that receives its messages.
 type hearer struct {
 	*hookServer
 	company *apptest.Client
 	id      string
-	before  int64 // the events before the endpoint existed
+	before  int64 // the number of events before the endpoint existed
 }
 
-// at is a client of another program for the same company.
+// at switches the hearer's company to a different program.
 func (h *hearer) at(program *apptest.Client) {
 	h.company = program.As(h.company.Reference, h.company.APIKey, h.company.SettlementID)
 }
 
 // Two companies have three endpoints. One endpoint goes down completely, and its secret is
-// rotated meanwhile. The program is killed twice, while deliveries wait and others are
-// being sent. At last the endpoint comes back. Then every endpoint has received exactly the
-// events of its company, in the promised order. Each message was signed with a secret that
-// was valid at the time.
+// rotated meanwhile. The program is killed twice, while it sends some deliveries and others
+// wait. At last the endpoint comes back. Then every endpoint has received exactly the events of
+// its company, in the promised order. Each message was signed with a secret that was valid at
+// that time.
 func TestTheDrill(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -56,12 +56,12 @@ func TestTheDrill(t *testing.T) {
 		second := home.Spawn(t, apptest.Never, 4*time.Second)
 		move(all, second.Client)
 		busy(t, second.Client, all, "again")
-		second.Advance(3 * time.Minute) // after the leases of the killed program; the endpoint is still down
+		second.Advance(3 * time.Minute) // the leases of the killed program have expired; the endpoint is still down
 		arrived(t, steady, stranger)
 		waits(t, troubled)
 		troubled.rise()
 		on := troubled.silence()
-		second.Advance(time.Hour) // the retries; the program dies during one of them
+		second.Advance(time.Hour) // the deliveries are retried, and the program is killed during one of them
 		await(t, on)
 		second.Kill()
 
@@ -75,7 +75,7 @@ func TestTheDrill(t *testing.T) {
 		arrived(t, all...)
 		troubled.trust(fresh)
 		busy(t, third.Client, all, "fresh")
-		third.Advance(time.Hour) // nothing more is sent
+		third.Advance(time.Hour) // no further message is sent
 		for _, h := range all {
 			resolved(t, h.company)
 			arrived(t, h)
@@ -92,7 +92,7 @@ func TestTheDrill(t *testing.T) {
 	})
 }
 
-// hearerOf makes an endpoint of a company.
+// hearerOf creates a webhook endpoint of a company.
 func hearerOf(t *testing.T, program, company *apptest.Client) *hearer {
 	h := &hearer{hookServer: newHookServer(t), company: company}
 	h.at(program)
@@ -106,7 +106,8 @@ func move(all []*hearer, program *apptest.Client) {
 	}
 }
 
-// busy makes operations of each story for the companies, through the API and the sandbox.
+// busy creates operations with different outcomes for the companies, through the API and the
+// sandbox.
 func busy(t *testing.T, program *apptest.Client, all []*hearer, name string) {
 	t.Helper()
 	for _, c := range []*apptest.Client{all[0].company, all[2].company} {
@@ -125,7 +126,8 @@ func busy(t *testing.T, program *apptest.Client, all []*hearer, name string) {
 // feed returns the events that an endpoint should receive.
 func (h *hearer) feed() []apptest.Event { return h.company.Events(h.before) }
 
-// arrived waits until all events so far were received, and are marked as delivered.
+// arrived waits until the endpoints have received all events so far, and Kobo shows these as
+// delivered.
 func arrived(t *testing.T, all ...*hearer) {
 	t.Helper()
 	for _, h := range all {
@@ -141,7 +143,8 @@ func arrived(t *testing.T, all ...*hearer) {
 	}
 }
 
-// waits expects deliveries in the queue.
+// waits blocks until the endpoint has deliveries that are being retried, and others behind
+// them.
 func waits(t *testing.T, h *hearer) {
 	t.Helper()
 	apptest.Eventually(t, func() string {
@@ -161,7 +164,7 @@ func (h *hearer) backlog() backlog {
 	return shown.Backlog
 }
 
-// rotate gives the endpoint a new secret.
+// rotate replaces the endpoint's secret, and returns the new secret.
 func (h *hearer) rotate(t *testing.T) (fresh string) {
 	t.Helper()
 	var rotated struct{ Data struct{ Secret string } }
@@ -169,7 +172,8 @@ func (h *hearer) rotate(t *testing.T) (fresh string) {
 	return rotated.Data.Secret
 }
 
-// inTheMiddle kills the program while endpoints have received a message and not answered.
+// inTheMiddle kills the program after each endpoint has received a message, but before it
+// responds.
 func inTheMiddle(t *testing.T, c *apptest.Child, all ...*hearer) {
 	t.Helper()
 	for _, h := range all {
@@ -180,7 +184,7 @@ func inTheMiddle(t *testing.T, c *apptest.Child, all ...*hearer) {
 	c.Kill()
 }
 
-// holds compares the received messages with the feed, and with the deliveries that Kobo
+// holds compares the received messages with the feed, and with the deliveries that the API
 // shows.
 func (h *hearer) holds(t *testing.T) {
 	t.Helper()
@@ -197,7 +201,7 @@ func (h *hearer) holds(t *testing.T) {
 		}
 		again[e.Sequence] = tries[e.ID] != 1
 	}
-	// Failed deliveries come later. All others come in order.
+	// Deliveries that failed at first come later. All other deliveries come in order.
 	inOrder := slices.DeleteFunc(slices.Clone(h.order), func(n int64) bool { return again[n] })
 	if !slices.IsSorted(inOrder) {
 		t.Errorf("the order at the endpoint: %v; of those were tried again %v", h.order, again)
@@ -205,7 +209,7 @@ func (h *hearer) holds(t *testing.T) {
 	t.Logf("%d events, %d messages, %d of them with both signatures, %d at the first try", len(feed), h.times, h.double, len(inOrder))
 }
 
-// tries returns the numbers of attempts for each event, as Kobo shows them.
+// tries returns the number of delivery attempts for each event, as the API shows it.
 func (h *hearer) tries(t *testing.T) map[string]int {
 	t.Helper()
 	out := map[string]int{}

@@ -16,13 +16,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/payout"
 )
 
-// columns of every table, in each engine's words.
+// columns selects the names of all tables and columns, for each database engine.
 var columns = map[db.Dialect]string{
 	db.Postgres: `SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, 2`,
 	db.SQLite:   `SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' ORDER BY 1, 2`,
 }
 
-// rows returns the whole content of a database, by table.
+// rows returns the whole content of a database, grouped by table.
 func rows(t *testing.T, d *db.DB) map[string][]string {
 	t.Helper()
 	tables := map[string][]string{}
@@ -35,7 +35,7 @@ func rows(t *testing.T, d *db.DB) map[string][]string {
 	if err != nil || len(tables) < 5 {
 		t.Fatalf("%d tables, %v", len(tables), err)
 	}
-	delete(tables, "deployment") // its epoch rises by itself
+	delete(tables, "deployment") // its epoch rises every second
 	out := map[string][]string{}
 	for table, of := range tables {
 		out[table], err = db.All(t.Context(), d, db.Value[string], `SELECT `+strings.Join(of, ` || ' | ' || `)+` FROM `+table+` ORDER BY 1`)
@@ -54,7 +54,7 @@ type trial struct {
 	refusal    string
 }
 
-// tried sends a dry run and compares the answer with the expected one.
+// tried sends a dry run and compares the response with the expected one.
 func (x trial) tried(t *testing.T, c *apptest.Client, headers ...string) {
 	t.Helper()
 	var got struct {
@@ -86,7 +86,7 @@ func (x trial) tried(t *testing.T, c *apptest.Client, headers ...string) {
 	}
 }
 
-// card makes a card for a customer of the company.
+// cardOf creates a card for a customer of the company.
 func cardOf(t *testing.T, c *apptest.Client) string {
 	t.Helper()
 	var made struct{ Data struct{ ID, CardID string } }
@@ -103,7 +103,7 @@ func cardOf(t *testing.T, c *apptest.Client) string {
 	return made.Data.CardID
 }
 
-// trials are one order of each kind, and orders that would be refused.
+// trials returns one order of each kind, and further orders that would be refused.
 func trials(t *testing.T, c *apptest.Client) []trial {
 	t.Helper()
 	const bill, payouts, fund = "/api/v1/vtu/purchase-", "/api/v1/settlement/send-payout", "/api/v1/card/fund-card"
@@ -129,8 +129,8 @@ func trials(t *testing.T, c *apptest.Client) []trial {
 	}
 }
 
-// A dry run shows what would happen. It writes no row and calls no provider. It neither
-// uses up nor replays an Idempotency-Key.
+// A dry run shows what would happen. It writes no row and calls no provider. It does not use up
+// an Idempotency-Key, and does not replay a stored response.
 func TestADryRunChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -149,7 +149,7 @@ func TestADryRunChangesNothing(t *testing.T) {
 		unchanged(t, "Kobo", ours, rows(t, p.App.DB))
 		unchanged(t, "the providers", theirs, rows(t, providers))
 
-		// The real request uses the same key, and a dry run does not replay it.
+		// The real request can use the same key, and a later dry run does not replay the response.
 		x := all[0]
 		a := p.Do(http.MethodPost, x.path, x.body, "Idempotency-Key", "key-0").Want(t, http.StatusOK)
 		if a.Header.Get("Idempotent-Replayed") != "" {
@@ -171,7 +171,7 @@ func TestADryRunChangesNothing(t *testing.T) {
 	})
 }
 
-// unchanged expects that two snapshots of a database are equal.
+// unchanged fails the test unless two snapshots of a database are equal.
 func unchanged(t *testing.T, whose string, before, after map[string][]string) {
 	t.Helper()
 	for table := range after {

@@ -16,7 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// transactionSchema returns the contract's schema of a VTU transaction.
+// transactionSchema returns the schema of a VTU transaction in the API contract.
 func transactionSchema(t *testing.T) *openapi3.Schema {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(api.Document())
@@ -26,8 +26,8 @@ func transactionSchema(t *testing.T) *openapi3.Schema {
 	return doc.Components.Schemas["VtuTransaction"].Value
 }
 
-// An event has the same body as the GET in that state, byte for byte: while the purchase is
-// pending, after the delivery, and after the refund.
+// An event has the same body, byte for byte, as a GET request in that state. This holds while
+// the purchase is pending, after the delivery, and after the refund.
 func TestAnEventCarriesWhatGetShows(t *testing.T) {
 	schema := transactionSchema(t)
 	each(t, func(t *testing.T, dialect db.Dialect) {
@@ -63,8 +63,8 @@ func TestAnEventCarriesWhatGetShows(t *testing.T) {
 	})
 }
 
-// Half of the long polls get their answer within a tenth of a second after the commit, in
-// the same process and in another one.
+// At least half of the long polls get their response within a tenth of a second after the
+// commit. This holds in the process that commits and in a different process.
 func TestALongPollIsAnsweredWithinATenthOfASecond(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -93,13 +93,14 @@ func TestALongPollIsAnsweredWithinATenthOfASecond(t *testing.T) {
 	})
 }
 
-// heard is an event, and the time at which its answer came.
+// heard is an event and the time at which the response with it arrived.
 type heard struct {
 	apptest.Event
 	at time.Time
 }
 
-// first waits for the first event after head.
+// first waits in the background for the first event after head, and sends it to the returned
+// channel.
 func first(t *testing.T, c *apptest.Client, head int64) <-chan heard {
 	answer, out := poll(t, c, head), make(chan heard, 1)
 	go func() {

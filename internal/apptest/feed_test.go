@@ -17,10 +17,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Eight buyers use two programs, which are killed at random moments, and a reader follows
-// the feed. The events have the numbers 1 … n without a gap, in the order of their commits.
-// So the reader always sees a complete beginning of the feed. The times never go back. Each
-// answered operation has its events.
+// Eight buyers use two programs, which are killed at random moments. Meanwhile a reader follows
+// the feed. The events have the numbers 1 … n without a gap, in the order of their commits. So
+// the reader always sees a complete beginning of the feed. The times never go back. Each
+// operation with a response has its events.
 func TestTheFeedHasNoGapAfterKills(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		chance := rand.New(rand.NewPCG(seed(t), 1))
@@ -51,7 +51,7 @@ func TestTheFeedHasNoGapAfterKills(t *testing.T) {
 		p := home.Start(t, apptest.Window(time.Second))
 		f.at.Store(p.Client)
 		for range 5 {
-			p.Advance(15 * time.Minute) // after the leases of the killed programs, and their open operations
+			p.Advance(15 * time.Minute) // the killed programs' leases expire, and their open operations end
 		}
 		resolved(t, p.Client)
 		feed := p.Events(0)
@@ -69,7 +69,7 @@ func TestTheFeedHasNoGapAfterKills(t *testing.T) {
 	})
 }
 
-// dense checks the numbers of a whole feed, in commit order.
+// dense checks that the events of a whole feed are numbered without a gap, in commit order.
 func dense(t *testing.T, feed []apptest.Event) {
 	t.Helper()
 	last := time.Time{}
@@ -84,7 +84,7 @@ func dense(t *testing.T, feed []apptest.Event) {
 	}
 }
 
-// follower reads the feed from its beginning, from any running program.
+// follower reads the feed from its beginning. It may use any running program.
 type follower struct {
 	at    atomic.Pointer[apptest.Client]
 	seen  []apptest.Event
@@ -143,8 +143,8 @@ func (f *follower) check(t *testing.T, feed []apptest.Event) {
 	t.Logf("%d events", len(feed))
 }
 
-// told compares the answers to the buyers with the feed. Each operation has one event for
-// its beginning and one for its outcome.
+// told compares the responses to the buyers with the feed. Each operation has one event for its
+// beginning and one for its outcome.
 func (l *ledgerOfKeys) told(t *testing.T, feed []apptest.Event) {
 	t.Helper()
 	told := map[string][]string{}

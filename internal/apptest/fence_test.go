@@ -13,7 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// witness records the calls of each biller for each reference.
+// witness records which calls each biller gets for each reference.
 type witness struct {
 	mu   sync.Mutex
 	said map[string][]string // by reference: "VTpass pay", "VTpass requery" …
@@ -53,8 +53,8 @@ func (w *witness) want(t *testing.T, reference string, what ...string) {
 	}
 }
 
-// A purchase of unknown outcome stays with its biller. No other biller is asked about it or
-// asked to make it, even after a change of the routes. When it is resolved, a new order
+// A purchase of unknown outcome stays with its biller. No other biller gets a payment or a
+// requery for it, even after a change of the routes. Once the purchase is resolved, a new order
 // follows the routes.
 func TestAnUnknownOutcomeStaysWithItsBiller(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
@@ -85,7 +85,7 @@ func TestAnUnknownOutcomeStaysWithItsBiller(t *testing.T) {
 		}
 		w.want(t, lost.TransactionID, "VTpass pay", "VTpass requery")
 		w.want(t, gone.TransactionID, "VTpass pay", "VTpass requery")
-		// The key of a failed purchase is used up. A new key follows the routes.
+		// The key of a failed purchase is used up. A request with a new key follows the routes.
 		p.Buy(never).Want(t, http.StatusBadRequest)
 		w.want(t, gone.TransactionID, "VTpass pay", "VTpass requery")
 		fresh := p.Bought(p.Buy(p.Order(p.Products(p.Category("Data", "MTN"))[0], "fence-new", "10")))

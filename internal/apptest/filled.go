@@ -19,13 +19,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// kept are homes of earlier releases, each filled by the program of its schema. The keys in
-// them are test values.
+// kept contains homes of earlier releases, each filled by the release with that schema. The
+// keys in these homes are test values.
 //
 //go:embed testdata/filled/*.tar.gz
 var kept embed.FS
 
-// These are the files of a kept home.
+// These are the names of the files of a kept home.
 const (
 	keptLite    = "kobo.db"
 	keptDump    = "kobo.sql"
@@ -34,7 +34,7 @@ const (
 	keptCompany = "dev.json"
 )
 
-// FilledSchemas returns the schemas with a kept home, for an engine.
+// FilledSchemas returns the schemas for which a home of this database engine is kept.
 func FilledSchemas(t testing.TB, dialect db.Dialect) (schemas []int64) {
 	t.Helper()
 	names, err := fs.Glob(kept, "testdata/filled/*-"+string(dialect)+".tar.gz")
@@ -51,7 +51,7 @@ func FilledSchemas(t testing.TB, dialect db.Dialect) (schemas []int64) {
 	return schemas
 }
 
-// Filled returns a copy of the kept home of a schema. Its database is not migrated.
+// Filled returns a copy of the kept home of a schema. The copy's database is not migrated.
 func Filled(t testing.TB, dialect db.Dialect, schema int64) Home {
 	t.Helper()
 	packed, err := kept.ReadFile(fmt.Sprintf("testdata/filled/%d-%s.tar.gz", schema, dialect))
@@ -97,7 +97,7 @@ func (h Home) Keep(t testing.TB, file string) {
 	}
 }
 
-// restricted are lines that only the newest psql understands.
+// restricted matches lines that only the newest psql understands.
 var restricted = regexp.MustCompile(`(?m)^\\(un)?restrict .*\n`)
 
 func pack(names map[string]string) ([]byte, error) {

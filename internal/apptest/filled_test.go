@@ -24,7 +24,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// untouched are the tables that stay empty in a filled database.
+// untouched lists the tables that stay empty in a filled database, with the reasons.
 var untouched = map[string]string{
 	"operator_door":     "the row is there only while API access is closed",
 	"settlement_number": "only older programs write it",
@@ -54,7 +54,7 @@ func fill(t *testing.T, p *apptest.Program) {
 	onTheWay(t, p, s.kept["card"])
 }
 
-// rules are the settings that operators make first.
+// rules makes the settings that operators make first.
 func rules(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	ctx, by := t.Context(), operator.Local("fixture")
@@ -121,8 +121,8 @@ func everyPost(t *testing.T, p *apptest.Program, hook string) *story {
 	return s
 }
 
-// everyStory makes a purchase of each kind and a payout with each story, and returns one
-// payout.
+// everyStory makes purchases of each kind and payouts, one with each story. It also makes the
+// bank return one payout.
 func everyStory(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	network, dstv := p.Category("Airtime", "MTN"), p.Category("Cable TV", "DSTV")
@@ -148,7 +148,7 @@ func everyStory(t *testing.T, p *apptest.Program) {
 	})
 }
 
-// everyFunding makes card fundings with several stories, and card notifications.
+// everyFunding makes card fundings with several stories, and sends card notifications.
 func everyFunding(t *testing.T, p *apptest.Program, card string) {
 	t.Helper()
 	for amount, want := range map[int]int{5000: 200, 5001: 400, 5002: 400} {
@@ -163,8 +163,8 @@ func everyFunding(t *testing.T, p *apptest.Program, card string) {
 	})
 }
 
-// everyCredit makes credits: with one, three and no notifications, for an unknown account,
-// for a customer, for an attached account, and for virtual accounts.
+// everyCredit makes credits with one, three and no notifications. They are for an unknown
+// account, a customer, an attached account, and virtual accounts.
 func everyCredit(t *testing.T, p *apptest.Program, customer string) {
 	t.Helper()
 	generate := func(reference string) (number string) {
@@ -191,8 +191,8 @@ func everyCredit(t *testing.T, p *apptest.Program, customer string) {
 	settled(t, p)
 }
 
-// everyDeposit makes deposits and withdrawals. Some wait, and some are dropped by their
-// chain.
+// everyDeposit makes crypto deposits and withdrawals. Some of them stay pending, and some are
+// dropped by their chain.
 func everyDeposit(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	ether, bitcoin := generate(t, p, "ethereum-sepolia"), generate(t, p, "bitcoin-testnet")
@@ -213,7 +213,7 @@ func everyDeposit(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// corrections are adjustments in each of their states.
+// corrections makes adjustments in each of their states.
 func corrections(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	ctx, ada, bob := t.Context(), operator.Local("ada"), operator.Local("bob")
@@ -233,8 +233,8 @@ func corrections(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// undecided makes operations that end as cases, and differences between the statement and
-// the ledger. Two operators decide one case of each reason. The others stay open.
+// undecided makes operations that end as cases, and differences between the bank's statement
+// and the ledger. Two operators decide one case of each reason. The other cases stay open.
 func undecided(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	bundle := p.Bundle()
@@ -278,7 +278,7 @@ func undecided(t *testing.T, p *apptest.Program) {
 	p.Advance(time.Hour)
 }
 
-// onTheWay leaves operations PENDING, each with its job.
+// onTheWay leaves operations PENDING, each with its resolver job.
 func onTheWay(t *testing.T, p *apptest.Program, card string) {
 	t.Helper()
 	bundle := p.Bundle()
@@ -289,7 +289,7 @@ func onTheWay(t *testing.T, p *apptest.Program, card string) {
 	p.Do(http.MethodPost, "/api/v1/card/fund-card", map[string]any{"cardId": card, "amount": 5008}).Want(t, http.StatusBadRequest)
 }
 
-// sandboxed calls a control of the sandbox.
+// sandboxed sends a request to the sandbox controls.
 func sandboxed(t *testing.T, p *apptest.Program, path string, body any) apptest.Answer {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodPost, path, body)
@@ -299,12 +299,12 @@ func sandboxed(t *testing.T, p *apptest.Program, path string, body any) apptest.
 	return a.Want(t, http.StatusOK)
 }
 
-// keep has the filled homes of this schema written into testdata, with the
-// statements that the set-wise writer put together meanwhile:
+// keep is a variable that makes the test write the filled homes of this schema into
+// testdata, with the SQL statements that the ledger's set-wise writer built in the run:
 //
 //	KOBO_TEST_KEEP=1 go test -run TestAFilledDatabaseHasEverything ./internal/apptest
 //
-// A release keeps those of its schema, and those that are kept are never made anew.
+// Each release adds the homes of its schema. Homes that are already kept are never replaced.
 const keep = "KOBO_TEST_KEEP"
 
 // A filled database has rows in every table, and the sums of its ledger are right.

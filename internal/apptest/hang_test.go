@@ -12,13 +12,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// impatient requests wait three seconds for the database, and not ten.
+// impatient limits the wait of a request for the database to three seconds, instead of ten.
 func impatient(c *app.Config) { c.Patience = 3 * time.Second }
 
-// enough is three times three seconds, for a slow machine.
+// enough is the time limit of the function soon. It is three times the wait for the database,
+// since a machine may be slow.
 const enough = 9 * time.Second
 
-// soon sends a request, and fails the test if the answer is late.
+// soon sends a request, and fails the test if the response is late.
 func soon(t *testing.T, c *apptest.Client, method, path string, body any, headers ...string) apptest.Answer {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), enough)
@@ -30,7 +31,7 @@ func soon(t *testing.T, c *apptest.Client, method, path string, body any, header
 	return a
 }
 
-// bearer returns a header with a token of the development company.
+// bearer returns a header with an access token of the development company.
 func bearer(t *testing.T, p *apptest.Program) []string {
 	t.Helper()
 	token, a, err := p.Tokens(t.Context())
@@ -40,8 +41,8 @@ func bearer(t *testing.T, p *apptest.Program) []string {
 	return []string{"Authorization", "Bearer " + token.AccessToken}
 }
 
-// While the database does not answer, each request of a company or an operator gets a 503
-// in time and has no effect.
+// While the database does not respond, each request of a company or an operator gets a 503 in
+// time and has no effect.
 func TestASilentDatabaseKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t, impatient)
@@ -93,8 +94,9 @@ func TestASilentDatabaseKeepsNobodyWaiting(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// The COMMIT of the intent hangs, so its outcome is open. The caller learns when to repeat
-// the request. An equal request has no second effect, and the same key gets the outcome.
+// The COMMIT of a purchase's intent hangs, so the outcome of the request is unknown. The
+// response tells the caller when to repeat the request. An equal request has no second effect,
+// and a request with the same key gets the outcome.
 func TestAnIntentOfUnknownFateIsFollowedByItsKey(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t, impatient)
@@ -122,7 +124,7 @@ func TestAnIntentOfUnknownFateIsFollowedByItsKey(t *testing.T) {
 		return ""
 	})
 	for range 3 {
-		p.Advance(10 * time.Minute) // a requery at the biller, which never got the payment
+		p.Advance(10 * time.Minute) // the resolver asks the biller, which never got the payment
 	}
 	resolved(t, p.Client)
 	if n := len(p.Audit(t, apptest.DevFloat)); n != 1 {
@@ -136,8 +138,8 @@ func TestAnIntentOfUnknownFateIsFollowedByItsKey(t *testing.T) {
 	}
 }
 
-// The intent is committed and the provider was called. Then the database does not answer.
-// The caller gets the answer for an unknown outcome.
+// The intent is committed and the provider was called. Then the database does not respond. The
+// caller gets the response for an unknown outcome.
 func TestAnOutcomeThatCannotBeWrittenIsPending(t *testing.T) {
 	t.Parallel()
 	buying, paying := newGate(), &bankGate{entered: make(chan struct{}, 100), open: make(chan struct{})}
@@ -180,7 +182,7 @@ func TestAnOutcomeThatCannotBeWrittenIsPending(t *testing.T) {
 	}
 }
 
-// held sends a request that waits at the gate of a provider.
+// held sends a request whose provider call waits until the test releases it.
 func held(t *testing.T, p *apptest.Program, path string, body any, login []string) apptest.Answer {
 	t.Helper()
 	a, err := p.Raw(context.Background(), http.MethodPost, path, body, login...)
@@ -190,7 +192,7 @@ func held(t *testing.T, p *apptest.Program, path string, body any, login []strin
 	return a
 }
 
-// bankGate holds transfers until the test opens it.
+// bankGate is a bank that delays transfers until the test releases them.
 type bankGate struct {
 	provider.Bank
 	entered, open chan struct{}

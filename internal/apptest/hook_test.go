@@ -17,18 +17,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/apptest"
 )
 
-// hookServer is a company's own server. It verifies messages with the library of the
-// specification, and keeps them by their id.
+// hookServer is a company's server for webhooks. It verifies messages with the library of the
+// specification, and stores them by their ID.
 type hookServer struct {
 	t    testing.TB
 	addr string
 
 	mu      sync.Mutex
 	server  *http.Server
-	secrets []string          // one of these must verify a message
+	secrets []string          // at least one of these must verify a message
 	retired []string          // none of these may verify a message
-	down    bool              // the server answers 503
-	mute    chan struct{}     // if not nil, the server never answers the next message; closed when that message has come
+	down    bool              // the server responds 503
+	mute    chan struct{}     // if not nil, the server never responds to the next message; closed when that message has come
 	taken   map[string]string // webhook-id → body
 	order   []int64           // the sequence of each message, in the order of first arrival
 	times   int               // verified messages
@@ -45,9 +45,9 @@ func newHookServer(t testing.TB) *hookServer {
 // URL returns the address for messages.
 func (h *hookServer) URL() string { return "http://" + h.addr + "/hooks" }
 
-// die ends every connection and accepts no more.
+// die ends every connection and accepts no new connections.
 func (h *hookServer) die() {
-	_ = h.server.Close() // open requests get no answer
+	_ = h.server.Close() // open requests get no response
 }
 
 // rise accepts messages again, at the same address.
@@ -81,7 +81,7 @@ func (h *hookServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// take keeps a message, and reports whether to give no answer.
+// take stores a message, and reports whether the server must give no response.
 func (h *hookServer) take(w http.ResponseWriter, body []byte, header http.Header) (silent bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -114,7 +114,7 @@ func (h *hookServer) take(w http.ResponseWriter, body []byte, header http.Header
 	return false
 }
 
-// verified returns the number of secrets that verify a message.
+// verified returns how many of the secrets verify a message.
 func verified(body []byte, header http.Header, secrets []string) (n int) {
 	for _, s := range secrets {
 		verifier, err := standardwebhooks.NewWebhook(s)
@@ -125,7 +125,7 @@ func verified(body []byte, header http.Header, secrets []string) (n int) {
 	return n
 }
 
-// silence makes the server receive the next message and never answer it. The channel is
+// silence makes the server receive the next message without a response. The returned channel is
 // closed when the message has come.
 func (h *hookServer) silence() <-chan struct{} {
 	h.mu.Lock()
@@ -140,8 +140,8 @@ func (h *hookServer) set(down bool) {
 	h.down = down
 }
 
-// trust sets the secrets that must verify a message. Earlier secrets that are not among
-// them must not verify it.
+// trust sets the secrets that must verify a message. From now on, earlier secrets that are not
+// in the list must not verify a message.
 func (h *hookServer) trust(secrets ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -153,7 +153,7 @@ func (h *hookServer) trust(secrets ...string) {
 	h.secrets = secrets
 }
 
-// lacks names the events that did not come, or is "".
+// lacks returns a text about the events that have not come, or "" if all have come.
 func (h *hookServer) lacks(events []apptest.Event) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -169,15 +169,15 @@ func (h *hookServer) lacks(events []apptest.Event) string {
 	return ""
 }
 
-// counts returns the numbers of repeated messages and of messages with two signatures.
+// counts returns how many messages were repeated, and how many had two valid signatures.
 func (h *hookServer) counts() (again, double int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.times - len(h.taken), h.double
 }
 
-// register makes the server an endpoint of a company. It returns the number of the
-// company's earlier events.
+// register makes the server a webhook endpoint of a company. It returns the endpoint's ID and
+// the number of the company's earlier events.
 func (h *hookServer) register(t testing.TB, c *apptest.Client) (id string, before int64) {
 	t.Helper()
 	var made struct{ Data struct{ ID, Secret string } }

@@ -18,8 +18,8 @@ const (
 	replayed = "Idempotent-Replayed"
 )
 
-// same fails unless the second answer equals the first, byte for byte, and is marked as a
-// replay.
+// same fails the test unless the second response equals the first, byte for byte, and is marked
+// as a replay.
 func same(t *testing.T, name string, first, second apptest.Answer) {
 	t.Helper()
 	if first.Header.Get(replayed) != "" {
@@ -39,7 +39,7 @@ func TestAnIdempotencyKeyGivesTheFirstAnswerAgain(t *testing.T) {
 			first := p.Buy(order, header, "key "+ending)
 			same(t, ending, first, p.Buy(order, header, "key "+ending))
 		}
-		// The first answer stays, although the state of the purchase has changed.
+		// The stored response stays the same, although the state of the purchase has changed.
 		pending := p.Order(bundle, "header-06", "06")
 		first := p.Buy(pending, header, "key 06")
 		p.Advance(time.Minute) // two polls
@@ -51,15 +51,15 @@ func TestAnIdempotencyKeyGivesTheFirstAnswerAgain(t *testing.T) {
 		spread := `{ "settlementId": ` + strconv.FormatInt(p.SettlementID, 10) + `, "phoneNumber": "` + pending.PhoneNumber + `",
 			"productId": "` + pending.ProductID + `", "serviceCategoryId": "` + pending.ServiceCategoryID + `", "idempotencyKey": "header-06" }`
 		same(t, "spread", first, p.Do(http.MethodPost, apptest.PurchaseData, spread, header, "key 06"))
-		// Another body is another request.
+		// A request with a different body is a different request, so it is refused.
 		pending.PhoneNumber = "08000000010"
 		p.Buy(pending, header, "key 06").Want(t, http.StatusUnprocessableEntity)
 		p.Audit(t, apptest.DevFloat)
 	})
 }
 
-// A refusal is kept as the answer of its key, and later money does not change it. A request
-// with a malformed body does not use up its key.
+// The refusal of a request is stored under its Idempotency-Key, so a later credit does not
+// change it. A request with a malformed body does not use up its Idempotency-Key.
 func TestARefusalIsFrozenAndAMistakeIsNot(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -84,7 +84,7 @@ func TestARefusalIsFrozenAndAMistakeIsNot(t *testing.T) {
 	})
 }
 
-// The key in the body and the key in the header are independent.
+// The key in the body and the Idempotency-Key in the header are independent.
 func TestTheTwoKeysKeepTheirMeanings(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -96,7 +96,7 @@ func TestTheTwoKeysKeepTheirMeanings(t *testing.T) {
 		}
 		same(t, "one", one, p.Buy(order, header, "one"))
 		same(t, "two", two, p.Buy(order, header, "two"))
-		// Each company has its own keys.
+		// Two companies may use the same keys.
 		other := p.Company(apptest.DevFloat)
 		a := other.Buy(other.Order(other.Bundle(), "two-keys", "10"), header, "one")
 		if a.Header.Get(replayed) != "" || other.Bought(a).TransactionID == p.Bought(one).TransactionID {
@@ -108,8 +108,8 @@ func TestTheTwoKeysKeepTheirMeanings(t *testing.T) {
 	})
 }
 
-// Fifty parallel requests with one key, at two processes on one database, make one purchase
-// and one payout, with one answer each.
+// Two processes share a database. Fifty parallel requests with one Idempotency-Key make only
+// one purchase or payout, and all get the same response.
 func TestOneHeaderFiftyTimesAtTwoProcesses(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -148,7 +148,8 @@ func TestOneHeaderFiftyTimesAtTwoProcesses(t *testing.T) {
 	})
 }
 
-// If a request with the same key is running elsewhere, the caller must wait.
+// While a request with the same Idempotency-Key is running elsewhere, the caller gets a
+// conflict.
 func TestAHeaderInFlightIsAConflict(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		g := newGate()
@@ -167,8 +168,8 @@ func TestAHeaderInFlightIsAConflict(t *testing.T) {
 	})
 }
 
-// Eight equal payouts with one key run in parallel, while the credit arrives that they
-// need. All final answers are the same, and the key keeps that answer.
+// Eight equal payouts with one Idempotency-Key run in parallel, while the credit that they need
+// arrives. All final responses are the same, and this response is stored.
 func TestOneHeaderEightTimesWhileACreditArrives(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

@@ -12,14 +12,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// payment is one way in which a company's money leaves through a provider.
+// payment is one kind of payment from a company through a provider.
 type payment struct {
 	name   string
 	amount money.Kobo
 	pay    func() (reference string)
 }
 
-// payments returns all ways: a purchase at each biller, a payout and a card funding.
+// payments returns every kind of payment: a purchase at each biller, a payout and a card
+// funding.
 func payments(t *testing.T, p *apptest.Program) []payment {
 	t.Helper()
 	gotv := p.Category("Cable TV", "Gotv Payment")
@@ -45,7 +46,7 @@ func payments(t *testing.T, p *apptest.Program) []payment {
 	}
 }
 
-// late delays the next payment at any provider.
+// late delays the next payment at the providers.
 func late(t *testing.T, p *apptest.Program, by time.Duration) {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodPost, "/sandbox/next-payment", map[string]string{"late": by.String()})
@@ -54,7 +55,7 @@ func late(t *testing.T, p *apptest.Program, by time.Duration) {
 	}
 }
 
-// contradictions returns the references of the open cases with this reason.
+// contradictions returns the references of the open cases with the reason Contradiction.
 func contradictions(t *testing.T, p *apptest.Program) map[string]bool {
 	t.Helper()
 	filter := operation.CaseFilter{State: operation.Open, Company: p.Reference, Reason: operation.Contradiction}
@@ -72,12 +73,12 @@ func contradictions(t *testing.T, p *apptest.Program) map[string]bool {
 	return out
 }
 
-// A provider says "no such reference" and carries the request out after the refund. The
-// next recheck finds this, at every provider. Operators decide, and no money moves
-// automatically.
+// A provider reports that it does not know a reference, but executes the request after the
+// refund. The next recheck finds this, at every provider. Operators decide the case, and no
+// money moves automatically.
 func TestAPaymentAfterTheRefundIsFound(t *testing.T) {
 	for name, s := range map[string]struct {
-		late  time.Duration   // after the request
+		late  time.Duration   // time from the request to its execution
 		moves []time.Duration // moves of the clock after the refund; after the last one the recheck finds the payment
 		asked int             // the number of rechecks
 	}{
@@ -107,7 +108,7 @@ func TestAPaymentAfterTheRefundIsFound(t *testing.T) {
 					}
 					return ""
 				})
-				p.Advance(48 * time.Hour) // no further recheck, and no second case
+				p.Advance(48 * time.Hour) // there is no further recheck, and no second case
 				found, sales := contradictions(t, p), p.Sales()
 				for reference, v := range references {
 					o := p.Outcome(reference)
@@ -127,8 +128,8 @@ func TestAPaymentAfterTheRefundIsFound(t *testing.T) {
 	}
 }
 
-// refunded waits until all of them FAILED and show the time of the next recheck. It returns
-// the number of requeries of each.
+// refunded waits until no operation is open. It checks that the operations are FAILED, with a recheck
+// an hour later, and returns the number of requeries of each operation.
 func refunded(t *testing.T, p *apptest.Program, references map[string]payment) map[string]int {
 	t.Helper()
 	polls := map[string]int{}

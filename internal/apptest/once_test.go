@@ -16,8 +16,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// The tests below try every POST with an Idempotency-Key. A test of package api checks that
-// each POST with an effect takes one.
+// The tests below try every POST that takes an Idempotency-Key. A test of package api checks
+// that each POST with an effect takes one.
 func TestEveryPostWithAKeyIsTried(t *testing.T) {
 	t.Parallel()
 	var doc struct {
@@ -41,8 +41,8 @@ func TestEveryPostWithAKeyIsTried(t *testing.T) {
 	}
 }
 
-// Each POST answers the same request with the same bytes, also from another program. It
-// refuses another request with the same key.
+// A repeated POST gets the same response, byte for byte, also from a different program. A
+// different request with the same Idempotency-Key is refused.
 func TestEveryPostAnswersOnce(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -80,8 +80,8 @@ func TestEveryPostAnswersOnce(t *testing.T) {
 	})
 }
 
-// respelled returns the same body in another spelling: escapes, white space, the order of
-// fields, and numbers with a fraction of zero.
+// respelled returns the same JSON body in a different spelling. It changes escapes, white space
+// and the order of fields, and adds a zero fraction to numbers.
 func respelled(t *testing.T, body any) any {
 	text, is := body.(string)
 	if !is {
@@ -121,7 +121,7 @@ func respelled(t *testing.T, body any) any {
 	return out.String() + " }"
 }
 
-// shown expects the same answer from the page of the key.
+// shown fails the test unless GET /idempotency shows the same response for the key.
 func (s *story) shown(p *apptest.Program, key string, want apptest.Answer) {
 	s.t.Helper()
 	var use struct {
@@ -139,8 +139,8 @@ func (s *story) shown(p *apptest.Program, key string, want apptest.Answer) {
 	}
 }
 
-// A program dies between the effect and the answer. The next request with the same key gets
-// the answer of the first, and nothing is done twice.
+// A program dies between the effect of a request and its response. The next request with the
+// same key gets the outcome of the first request, and nothing is executed twice.
 func TestADeathBetweenEffectAndAnswer(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		for _, dies := range []apptest.Moment{apptest.FirstCommit, apptest.SecondCommit} {
@@ -174,17 +174,17 @@ func TestADeathBetweenEffectAndAnswer(t *testing.T) {
 					}
 					same(t, o.path, stripped(first), p.Do(http.MethodPost, path, body, header, o.path))
 					if first.Status != http.StatusOK {
-						// The answer says that nothing was done, or that the outcome comes
+						// The response means that nothing was done, or that the outcome comes
 						// later.
 						if strings.Contains(o.path, "/card/") {
 							p.Advance(time.Hour)
 						} else {
-							p.Advance(61 * time.Second) // an OTP is valid for ten minutes
+							p.Advance(61 * time.Second) // an OTP stays valid for ten minutes
 						}
 						first = p.Do(http.MethodPost, path, body, header, o.path+" again")
 					}
 					if first.Status == http.StatusTooManyRequests && strings.HasSuffix(o.path, "-otp") {
-						continue // the interrupted attempt counts
+						continue // the interrupted attempt counts towards the limit
 					}
 					s.took(p, o, first.Want(t, http.StatusOK))
 				}
@@ -201,8 +201,8 @@ func TestADeathBetweenEffectAndAnswer(t *testing.T) {
 	})
 }
 
-// A POST without a call to a provider has its effect and its answer in one commit. If the
-// program dies right after it, the answer stays.
+// A POST that calls no provider stores its effect and its response in one commit. If the
+// program dies right after that commit, the response is still stored.
 func TestADeathRightAfterTheOnlyCommit(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -218,7 +218,7 @@ func TestADeathRightAfterTheOnlyCommit(t *testing.T) {
 				p.Advance(o.wait)
 			}
 			path, body := s.request(o)
-			if o.crash || o.path == "/api/v1/vtu/verify-entity" { // the biller of this test has no VerifyEntity
+			if o.crash || o.path == "/api/v1/vtu/verify-entity" { // the child's biller does not implement VerifyEntity
 				s.took(p, o, p.Do(http.MethodPost, path, body, header, o.path).Want(t, http.StatusOK))
 				continue
 			}

@@ -9,7 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// One other operator alone cannot approve the request of a removed operator.
+// After the operator who made a request is removed, a second operator alone cannot approve that
+// request.
 func TestOneOperatorCannotApproveForARemovedOne(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

@@ -25,8 +25,8 @@ func behind(t *testing.T, options ...apptest.Option) (*apptest.Program, *apptest
 	return home.Start(t, options...), proxy
 }
 
-// absences returns requests that need the database, and the answer of each area of the contract
-// when it is away.
+// absences returns requests that need the database. Each has the response that its area of the
+// contract gives while the database is unavailable.
 func absences(c *apptest.Client, o apptest.Order) []struct{ method, path, body string } {
 	const (
 		vtu     = `{"success":false,"message":"Service temporarily unavailable"}`
@@ -83,8 +83,9 @@ func TestADatabaseThatGoesAwayAndComesBack(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// A database that keeps its connections open and does not answer is away as well. Readers
-// get a 503 within the limit. When the database answers again, all requests succeed.
+// A database that keeps its connections open but does not respond counts as unavailable.
+// Requests that read get a 503 within the time limit. When the database responds again, all
+// requests succeed.
 func TestADatabaseThatFallsSilent(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t)
@@ -95,7 +96,7 @@ func TestADatabaseThatFallsSilent(t *testing.T) {
 	for _, q := range append(absences(p.Client, order), quiet...) {
 		all.Go(func() {
 			if q.method == http.MethodPost {
-				return // the ledger has its own timeout
+				return // writes have a separate timeout in the ledger
 			}
 			a, err := p.Try(context.Background(), q.method, q.path, nil)
 			if err != nil || a.Status != http.StatusServiceUnavailable || q.body != "" && a.Body != q.body+"\n" {
@@ -103,7 +104,7 @@ func TestADatabaseThatFallsSilent(t *testing.T) {
 			}
 		})
 	}
-	all.Go(func() { // a program does this at its start
+	all.Go(func() { // the program inserts such a job when it starts
 		err := p.App.DB.Insert(context.Background(), job.Job{Company: settlement.House, Kind: "nothing", RunAt: p.App.Clock.Now()}.Record())
 		if !fault.Is(err, fault.Unavailable) {
 			t.Errorf("a standing job: %v", err)
@@ -124,7 +125,7 @@ func TestADatabaseThatFallsSilent(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// quiet are further requests that only read, of every area.
+// quiet lists further requests that only read, from every area of the contract.
 var quiet = []struct{ method, path, body string }{
 	{method: http.MethodGet, path: "/api/v1/customer/"},
 	{method: http.MethodGet, path: "/api/v1/customer/x@example.com"},
@@ -145,8 +146,8 @@ var quiet = []struct{ method, path, body string }{
 	{method: http.MethodGet, path: "/api/v1/events/x"},
 }
 
-// The API caches a company for thirty seconds. After that, without a database, a request
-// gets a 503 and never a 401.
+// The API caches a company for thirty seconds. After that, a request while the database is
+// unavailable gets a 503 and never a 401.
 func TestACachedCompanyNeedsTheDatabaseAgain(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t)
@@ -159,8 +160,8 @@ func TestACachedCompanyNeedsTheDatabaseAgain(t *testing.T) {
 	}
 }
 
-// The database goes away after the provider was paid. The purchase stays PENDING, and the
-// resolver finds its outcome when the database is back.
+// The database becomes unavailable after the provider was paid. The purchase stays PENDING, and
+// the resolver finds its outcome when the database is available again.
 func TestADatabaseLostDuringTheCall(t *testing.T) {
 	t.Parallel()
 	g := newGate()
@@ -190,7 +191,7 @@ func TestADatabaseLostDuringTheCall(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// mute is a biller that takes orders and never answers a requery.
+// mute is a biller that takes orders but never replies to a requery.
 type mute struct{ *gate }
 
 func (m mute) around(b provider.Biller) provider.Biller {
@@ -202,8 +203,8 @@ func (m mute) around(b provider.Biller) provider.Biller {
 
 func (m mute) Requery(context.Context, string, time.Time) provider.Answer { return provider.Answer{} }
 
-// The connection breaks during the commit of a definite answer. The answer is not lost,
-// although the biller never repeats it.
+// The connection breaks during the commit of a provider's definite reply. The outcome is not
+// lost, although the biller never repeats its reply.
 func TestADefiniteAnswerOutlivesItsConnection(t *testing.T) {
 	t.Parallel()
 	for ending, want := range map[string]string{"10": "SUCCESS", "01": "FAILED"} {
@@ -236,8 +237,9 @@ func TestADefiniteAnswerOutlivesItsConnection(t *testing.T) {
 	}
 }
 
-// After a COMMIT without an answer the ledger looks for the purchase. If it was committed,
-// it goes on. If not, the caller gets a 503 and may repeat the request.
+// If the reply to a COMMIT is lost, the ledger looks for the purchase. If the purchase was
+// committed, the program goes on with it. Otherwise the caller gets a 503 and may repeat the
+// request.
 func TestAPurchaseWhoseCommitIsLost(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t)
@@ -258,13 +260,13 @@ func TestAPurchaseWhoseCommitIsLost(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// On a full disk requests get a 503 and leave nothing half done. They succeed again when
+// On a full disk requests get a 503 and leave no incomplete operation. They succeed again when
 // there is room.
 func TestAFullDisk(t *testing.T) {
 	t.Parallel()
 	p := apptest.Start(t, db.SQLite)
 	bundle := p.Bundle()
-	pragma(t, p, "PRAGMA max_page_count = 1") // SQLite then keeps the file at its present size
+	pragma(t, p, "PRAGMA max_page_count = 1") // SQLite then does not let the file grow
 	bought := 0
 	for i := 0; ; i++ {
 		a := p.Buy(p.Order(bundle, fmt.Sprintf("full-%d", i), "10"))
@@ -290,7 +292,7 @@ func TestAFullDisk(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// With a read-only file, writes get a 503 and reads succeed.
+// If the database file is read-only, writes get a 503 and reads succeed.
 func TestAReadOnlyFile(t *testing.T) {
 	t.Parallel()
 	p := apptest.Start(t, db.SQLite)
@@ -310,7 +312,7 @@ func TestAReadOnlyFile(t *testing.T) {
 	again.Audit(t, apptest.DevFloat)
 }
 
-// pragma runs a PRAGMA on the one connection that writes.
+// pragma runs a PRAGMA on the only connection that writes.
 func pragma(t *testing.T, p *apptest.Program, statement string) {
 	t.Helper()
 	if _, err := p.App.DB.Exec(context.WithoutCancel(t.Context()), statement); err != nil {
@@ -318,7 +320,7 @@ func pragma(t *testing.T, p *apptest.Program, statement string) {
 	}
 }
 
-// A control of the sandbox that needs the database answers 503 while it is away.
+// A sandbox control that needs the database responds 503 while the database is unavailable.
 func TestTheSandboxSaysThatTheDatabaseIsAway(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t)

@@ -21,14 +21,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/safehaven"
 )
 
-// evilBank is a bank whose answers to payments and requeries a test sets. Its name
-// enquiries are those of the sandbox.
+// evilBank is a bank whose replies to payments and requeries the test chooses. It forwards name
+// enquiries to the sandbox.
 type evilBank struct {
 	provider.Bank
 	plug *safehaven.Plug
 
 	mu       sync.Mutex
-	pay, ask string // status and body; REF stands for the reference of the request
+	pay, ask string // status and body; REF is replaced by the reference of the request
 	payments int
 }
 
@@ -61,7 +61,7 @@ func (e *evilBank) RequeryTransfer(ctx context.Context, reference string) provid
 	return e.plug.RequeryTransfer(ctx, reference)
 }
 
-// says sets the answers from now on.
+// says sets the bank's replies from now on.
 func (e *evilBank) says(pay, ask string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -99,13 +99,13 @@ const (
 	bankDown    = `503 {"statusCode":503,"message":"Service unavailable"}`
 )
 
-// bankStories are answers of a bank to a payment of 1,000 naira, its answers to requeries,
-// and the final state.
+// bankStories are a bank's replies to a payment of 1,000 naira and to requeries, and the final
+// state.
 var bankStories = []struct {
 	name       string
 	pay, first string
 	ask, end   string
-	asks       string // the reason of the case that stays open
+	asks       string // the reason of the case that stays open, or "" for no case
 }{
 	{"yes", bankPaid, "SUCCESS", bankPaid, "SUCCESS", ""},
 	{"yes, of another reference", strings.ReplaceAll(bankPaid, "REF", "another"), "PENDING", bankPaid, "SUCCESS", ""},
@@ -123,12 +123,12 @@ var bankStories = []struct {
 	{"no, then back", `400 {"statusCode":400,"message":"Do not honour"}`, "FAILED", bankBack, "FAILED", ""},
 	{"yes, then back", bankPaid, "SUCCESS", bankBack, "REVERSED", ""},
 	{"back before it was a yes", bankDown, "PENDING", bankBack, "FAILED", ""},
-	// The requeries of these go on, so they come last.
+	// The requeries of the cases below never end, so these cases come last.
 	{"yes, of another reference whenever asked", bankDown, "PENDING", strings.ReplaceAll(bankPaid, "REF", "another"), "PENDING", ""},
 	{"a breakdown, and a gateway that knows nothing", bankDown, "PENDING", `404 <html>Not Found</html>`, "PENDING", ""},
 }
 
-// The program sends a payout once, whatever the bank answers and however often. The money
+// The program sends a payout only once, whatever the bank replies and however often. The money
 // is always in exactly one account.
 func TestAnEvilBankIsNeverBelievedTooSoon(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {

@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/payout"
 )
 
-// paid is a payout in the answer of payout-status.
+// paid is a payout in the response of payout-status.
 type paid struct {
 	Reference, Status string
 	Amount, Fee       money.Kobo
@@ -23,7 +23,7 @@ type paid struct {
 	FailureReason     *string
 }
 
-// verify makes a new verify_id for an account with this ending.
+// verify creates a new verify_id for an account number with this ending.
 func verify(t *testing.T, c *apptest.Client, ending string) string {
 	t.Helper()
 	var v struct{ Data struct{ ID string } }
@@ -108,7 +108,7 @@ func TestAVerificationPaysOnceOverHTTP(t *testing.T) {
 	})
 }
 
-// The bank sends a notification that the money came back.
+// If the bank notifies that a payout came back, the company gets a refund.
 func TestMoneyThatComesBackIsRefundedByTheBanksNotice(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

@@ -18,17 +18,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// alteration is a change by somebody with access to the database. Each statement has the
-// company as its one parameter and must change a row. Found must be in a line of `kobo
-// verify`. If it is "", no second copy reveals the change.
+// alteration is a change by someone with access to the database. Each SQL statement takes the
+// company as its only parameter and must change a row. A line of `kobo verify` must contain the
+// text found. If found is "", no second copy of the fact reveals the change.
 type alteration struct {
 	name, found string
 	statements  []string
 }
 
-// The alterations change one operation of a state, or its transfers. The chosen purchase
-// has a key without special characters, since verify does not compare a key that JSON
-// escapes.
+// The alterations change one operation in a given state, or its transfers. The chosen purchase
+// has a key without special characters, since verify does not compare a key that JSON escapes.
 const (
 	sent     = `(SELECT min(id) FROM operation WHERE company_id = $1 AND kind = 'payout' AND state = 'SUCCESS' AND fee_kobo > 0)`
 	failed   = `(SELECT min(id) FROM operation WHERE company_id = $1 AND kind = 'payout' AND state = 'FAILED')`
@@ -42,7 +41,7 @@ const (
 )
 
 var alterations = []alteration{
-	// The ledger.
+	// These alterations change the ledger.
 	{"account balance", "holds", []string{`UPDATE ledger_account SET balance_kobo = balance_kobo + 100 WHERE company_id = $1 AND id = ` + wallet}},
 	{"account balance with its last entry", "does not have exactly its debit and its credit", []string{
 		`UPDATE ledger_account SET balance_kobo = balance_kobo + 100 WHERE company_id = $1 AND id = ` + wallet,
@@ -72,7 +71,7 @@ var alterations = []alteration{
 	{"head sequence up", "where the company lock row says", []string{`UPDATE ledger_head SET event_sequence = event_sequence + 1 WHERE company_id = $1`}},
 	{"head sequence down", "where the company lock row says", []string{`UPDATE ledger_head SET event_sequence = event_sequence - 1 WHERE company_id = $1`}},
 
-	// Events.
+	// These alterations change events.
 	{"event deleted in the middle", "event count", []string{`DELETE FROM event WHERE company_id = $1 AND sequence = ` + told}},
 	{"last event deleted", "where the company lock row says", []string{`DELETE FROM event WHERE company_id = $1 AND sequence = (SELECT max(sequence) FROM event WHERE company_id = $1)`}},
 	{"last event deleted, and the head put right", "event count", []string{
@@ -93,7 +92,7 @@ var alterations = []alteration{
 	{"event kind", "operation event", []string{`UPDATE event SET kind = 'payout.failed' WHERE company_id = $1 AND sequence = ` + told}},
 	{"event kind to another noun", "event count", []string{`UPDATE event SET kind = 'webhook.endpoint_failing' WHERE company_id = $1 AND sequence = ` + told}},
 
-	// Operations.
+	// These alterations change operations.
 	{"PENDING to SUCCESS", "operation money", flip(open, "SUCCESS")},
 	{"PENDING to FAILED", "operation money", flip(open, "FAILED")},
 	{"SUCCESS to FAILED", "operation money", flip(sent, "FAILED")},
@@ -117,7 +116,7 @@ var alterations = []alteration{
 	{"purchase's phone number", "operation event", []string{`UPDATE vtu_purchase SET phone_number = '08000000000' WHERE company_id = $1 AND id = ` + bought}},
 	{"meter's verification", "bill verification", []string{`UPDATE vtu_verification SET entity_number = '1' WHERE company_id = $1 AND state = 'USED' AND kind = 'UTILITY'`}},
 
-	// Credits and adjustments.
+	// These alterations change credits and adjustments.
 	{"credit doubled", "is not in the ledger as it was received", []string{`INSERT INTO settlement_credit
 		SELECT company_id, 'doubled', session_id || '2', provider, account_number, settlement_id, amount_kobo, sender_name, sender_account, sender_bank,
 			narration, reference, told_at, created_at FROM settlement_credit WHERE company_id = $1 AND id = ` + credited}},
@@ -128,7 +127,7 @@ var alterations = []alteration{
 	{"adjustment deleted", "transfer owner", []string{`DELETE FROM settlement_adjustment WHERE company_id = $1 AND state = 'APPROVED'`}},
 	{"adjustment approved by hand", "adjustment money", []string{`UPDATE settlement_adjustment SET state = 'APPROVED', decided_by = 'local:eve' WHERE company_id = $1 AND state = 'PENDING'`}},
 
-	// Events and stored answers.
+	// These alterations change cases, jobs, the audit log, stored responses and counters.
 	{"open case of a pending operation deleted", "pending operation", []string{`DELETE FROM operation_case WHERE company_id = $1 AND state = 'OPEN' AND reason = 'UNRESOLVED'`}},
 	{"case in suspense deleted", "suspense case", []string{`DELETE FROM operation_case WHERE company_id = 'house' AND $1 <> '' AND state = 'OPEN' AND reason = 'UNKNOWN_ACCOUNT'`}},
 	{"resolved case deleted", "case audit", []string{`DELETE FROM operation_case WHERE company_id = $1 AND state = 'RESOLVED'`}},
@@ -151,12 +150,12 @@ var alterations = []alteration{
 	{"guard of a card zeroed", "counter", []string{`UPDATE ledger_counter SET value = 0 WHERE company_id = $1 AND substr(name, 1, 5) = 'card/' AND value > 0`}},
 }
 
-// flip sets another state of an operation.
+// flip returns a statement that changes the state of an operation.
 func flip(operation, state string) []string {
 	return []string{`UPDATE operation SET state = '` + state + `' WHERE company_id = $1 AND id = ` + operation}
 }
 
-// swapping exchanges the numbers of two events.
+// swapping returns statements that exchange the numbers of two events.
 func swapping(one, other string) []string {
 	const away = ` + 1000000`
 	return []string{
@@ -167,8 +166,7 @@ func swapping(one, other string) []string {
 	}
 }
 
-// forgetting removes the last hold with its entries, and adjusts the balances of both
-// accounts.
+// forgetting removes the last hold and its entries, and adjusts the balances of both accounts.
 var forgetting = []string{
 	`DELETE FROM ledger_entry WHERE company_id = $1 AND reference = ` + open,
 	`UPDATE ledger_account SET entry_sequence = entry_sequence - 1, balance_kobo = (SELECT e.current_kobo FROM ledger_entry AS e
@@ -177,7 +175,7 @@ var forgetting = []string{
 	`DELETE FROM ledger_transfer WHERE company_id = $1 AND reference = ` + open,
 }
 
-// forging makes money from nothing, with all rows that belong to it.
+// forging creates money from nothing, with all rows that belong to such a transfer.
 var forging = []string{
 	`INSERT INTO ledger_transfer SELECT $1, 'forged', '', 'provider/safehaven', w.id, 5000, 'credit', '', p.entry_sequence + 1, w.entry_sequence + 1, 0, p.created_at
 		FROM ledger_account AS w, ledger_account AS p WHERE w.company_id = $1 AND p.company_id = $1 AND p.id = 'provider/safehaven' AND w.id = ` + wallet,
@@ -190,8 +188,8 @@ var forging = []string{
 
 var errUndo = errors.New("undo")
 
-// Verify finds each altered row if another row has a copy of its fact. An unaltered
-// database has no findings.
+// Verify finds each altered row if a different row has a copy of the same fact. It finds
+// nothing in an unaltered database.
 func TestVerifyFindsWhatWasAltered(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second), apptest.Routes("UTILITY=vtpass"))
@@ -220,8 +218,8 @@ func TestVerifyFindsWhatWasAltered(t *testing.T) {
 	})
 }
 
-// plant makes an alteration, runs verify, and rolls back. Sums reports whether the sums of
-// the ledger show the alteration.
+// plant makes an alteration, runs verify, and rolls the alteration back. It returns the lines
+// of verify. It also reports whether the ledger's sums show the alteration.
 func (a alteration) plant(t *testing.T, d *db.DB, company string) (lines []string, sums bool) {
 	t.Helper()
 	err := d.Tx(t.Context(), func(q db.Querier) error {
@@ -252,7 +250,7 @@ func compared(t *testing.T, q db.Querier, company string) (lines []string, sums 
 	return lines, sums
 }
 
-// Verify and backup do not skip a company without its lock row.
+// Verify and backup also check a company whose lock row is missing.
 func TestACompanyWithoutItsLockRowIsNotSkipped(t *testing.T) {
 	t.Parallel()
 	p := apptest.Start(t, db.SQLite)

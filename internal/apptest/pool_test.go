@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// A program with one connection goes on, since no holder of a connection waits for a second
-// one.
+// A program works with only one connection to the database, since no request that holds a
+// connection waits for a second one.
 func TestOneConnectionIsEnough(t *testing.T) {
 	home := apptest.NewHome(t, db.Postgres)
 	separator := "?"

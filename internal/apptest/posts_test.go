@@ -9,20 +9,20 @@ import (
 	"github.com/kobo-waas/kobo/internal/apptest"
 )
 
-// post is one POST of the contract that creates or moves something. It is a step of a
-// story, and uses values of earlier steps.
+// post is one POST of the contract that creates or moves something. It is a step in a sequence,
+// and uses values from earlier steps.
 type post struct {
 	path string // the path in the contract
-	body string // JSON; $name is a value of an earlier step, in the path too
-	keep string // the value to keep from the answer: name=field of data
+	body string // JSON; in the body and in the path, $name is replaced by a value from an earlier step
+	keep string // the value to store from the response, as name=field of data
 	wait time.Duration
-	// crash says that the request calls a provider. A test kills the program during such a
+	// crash means that the request calls a provider. A test kills the program during such a
 	// request.
 	crash bool
 }
 
-// posts are all of them. TestEveryPostWithAKeyIsTried fails for a POST with a key that is
-// missing here.
+// posts lists all such POSTs. TestEveryPostWithAKeyIsTried fails if a POST with an
+// Idempotency-Key is missing here.
 var posts = []post{
 	{path: "/api/v1/coop/initiate-kyc", body: `{"bvn": "22212345601"}`, keep: "session=kyc_id", crash: true},
 	{path: "/api/v1/coop/retry-otp", body: `{"session_id": "$session"}`, wait: 61 * time.Second, crash: true},
@@ -54,7 +54,7 @@ var posts = []post{
 	{path: "/api/v1/webhooks/deliveries/{id}/resend", body: ``},
 }
 
-// story is the values that the steps have kept.
+// story contains the values that earlier steps have stored.
 type story struct {
 	t    *testing.T
 	kept map[string]string
@@ -71,13 +71,13 @@ func newStory(t *testing.T, p *apptest.Program, hook string) *story {
 
 func number(n int64) string { b, _ := json.Marshal(n); return string(b) }
 
-// request returns a step's path and body with the known values.
+// request returns a step's path and body with the stored values filled in.
 func (s *story) request(o post) (path string, body any) {
 	var pairs, holes []string
 	for name, value := range s.kept {
 		pairs, holes = append(pairs, "$"+name, value), append(holes, "{"+name+"}", value)
 	}
-	// Longer names come first, since $card is the beginning of $cardNumber.
+	// Longer names come first, since $card is also the beginning of $cardNumber.
 	text := o.body
 	for _, long := range []string{"settlement", "smartcard", "session"} {
 		text = strings.ReplaceAll(text, "$"+long, s.kept[long])
@@ -92,7 +92,7 @@ func (s *story) request(o post) (path string, body any) {
 	return path, text
 }
 
-// took keeps the value of a step from its answer.
+// took stores the value that a step takes from its response.
 func (s *story) took(p *apptest.Program, o post, a apptest.Answer) {
 	s.t.Helper()
 	if name, field, ok := strings.Cut(o.keep, "="); ok {
@@ -116,7 +116,8 @@ func (s *story) took(p *apptest.Program, o post, a apptest.Answer) {
 	}
 }
 
-// delivery makes a purchase that is delivered.
+// delivery waits until an event is delivered to the webhook endpoint, and returns the
+// delivery's ID.
 func (s *story) delivery(p *apptest.Program) (id string) {
 	apptest.Eventually(s.t, func() string {
 		var page struct {

@@ -18,10 +18,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/safehaven"
 )
 
-// evil is a provider whose answers a test sets. The plug of Safe Haven is its client. The
-// catalogue is that of the sandbox.
+// evil is a provider whose replies the test chooses. Safe Haven's plug calls it. The catalogue
+// comes from the sandbox.
 type evil struct {
-	provider.Biller // of the sandbox
+	provider.Biller // the biller of the sandbox
 	plug            *safehaven.Plug
 	server          *httptest.Server
 
@@ -62,14 +62,14 @@ func (e *evil) Requery(ctx context.Context, reference string, begun time.Time) p
 	return e.plug.Requery(ctx, reference, begun)
 }
 
-// does sets the answers to a payment and to a requery from now on.
+// does sets the replies to a payment and to a requery from now on.
 func (e *evil) does(pay, ask http.HandlerFunc) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.pay, e.ask, e.paid = pay, ask, 0
 }
 
-// requests returns the number of payment requests since then.
+// requests returns the number of payment requests since the last call of does.
 func (e *evil) requests() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -94,7 +94,7 @@ func (e *evil) serve(w http.ResponseWriter, r *http.Request) {
 	do(w, r)
 }
 
-// says answers with a status and a body.
+// says returns a handler that replies with a status and a body.
 func says(status int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -102,7 +102,7 @@ func says(status int, body string) http.HandlerFunc {
 	}
 }
 
-// recalls answers with the record of the sale.
+// recalls returns a handler that replies with the record of a sale.
 func recalls(status string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		reference := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
@@ -110,7 +110,7 @@ func recalls(status string) http.HandlerFunc {
 	}
 }
 
-// cut begins an answer and closes the connection in the middle.
+// cut begins a response and closes the connection in the middle.
 func cut(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Length", "500")
 	_, _ = io.WriteString(w, `{"statusCode":200,"message":"Data Bundle purch`)
@@ -118,7 +118,7 @@ func cut(w http.ResponseWriter, _ *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// hang does not answer until the caller has closed the connection.
+// hang does not respond until the caller has closed the connection.
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 const delivered = `{"statusCode":200,"message":"ok","data":{"id":"1","status":"successful"}}`
@@ -153,8 +153,8 @@ var evils = []struct {
 	{"a success", says(200, delivered), "SUCCESS", 1},
 }
 
-// The program pays for an order at most once, whatever the provider answers. Only a
-// definite answer ends the order.
+// The program pays for an order at most once, whatever the provider replies. Only a definite
+// reply ends the order.
 func TestAnEvilProviderIsNeverBelievedTooSoon(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		e := newEvil(t)
@@ -185,7 +185,8 @@ func TestAnEvilProviderIsNeverBelievedTooSoon(t *testing.T) {
 	})
 }
 
-// Without a connection to the provider nothing was sent, so nothing was bought.
+// If no connection to the provider is possible, no order was sent. So the purchase fails and is
+// refunded.
 func TestAProviderThatIsNotThere(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		e := newEvil(t)
@@ -199,8 +200,8 @@ func TestAProviderThatIsNotThere(t *testing.T) {
 	})
 }
 
-// A gateway's 404 is no answer of the provider. No number of them causes a refund. After 72
-// hours a case opens.
+// A gateway's 404 does not count as a reply of the provider. It never causes a refund, however
+// often it comes. After 72 hours a case opens.
 func TestOnlyTheProvidersOwnWordCounts(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		e := newEvil(t)
@@ -228,8 +229,8 @@ func TestOnlyTheProvidersOwnWordCounts(t *testing.T) {
 	})
 }
 
-// The provider says that it does not know a purchase, and the money is refunded. Then the
-// first call returns with a success. No money moves automatically.
+// The provider replies that it does not know a purchase, and the money is refunded. Then the
+// first call returns with a success. A case opens, and no money moves automatically.
 func TestALateContradictionIsACase(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		g := newGate()

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Proxy is between a program and PostgreSQL. A test makes it break connections.
+// Proxy forwards connections between a program and PostgreSQL. A test can make the proxy break
+// them.
 type Proxy struct {
 	listener net.Listener
 	server   string
@@ -25,13 +26,13 @@ type Proxy struct {
 // line is one connection through the proxy.
 type line struct {
 	client, server net.Conn
-	// silent is set when the client must get nothing more. The proxy still notices what the
+	// silent is set when the client must get no further data. The proxy still notices what the
 	// server sends.
 	silent   atomic.Bool
 	answered chan struct{}
 }
 
-// forward sends the last message of the client to the server, and waits for the answer.
+// forward sends the client's last message to the server, and waits for the server's reply.
 func (l *line) forward(word []byte) {
 	l.silent.Store(true)
 	if _, err := l.server.Write(word); err == nil {
@@ -40,12 +41,12 @@ func (l *line) forward(word []byte) {
 }
 
 func (l *line) close() {
-	_ = l.client.Close() // either may be closed already
+	_ = l.client.Close() // either connection may be closed already
 	_ = l.server.Close()
 }
 
 // NewProxy returns a proxy for a database, and its URL. The URL turns prepared statements off,
-// so that the proxy can read the statements.
+// so that the proxy can read the SQL statements.
 func NewProxy(t testing.TB, database string) (*Proxy, string) {
 	t.Helper()
 	u, err := url.Parse(database)
@@ -70,7 +71,7 @@ func NewProxy(t testing.TB, database string) (*Proxy, string) {
 	return p, u.String()
 }
 
-// Cut closes all connections, and every new one at once.
+// Cut closes all connections. It also closes every new connection immediately.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,10 +81,11 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Silence keeps all connections open, also new ones, and passes nothing on.
+// Silence keeps all connections open, including new ones, but forwards no data.
 func (p *Proxy) Silence() { p.mute.Store(true) }
 
-// Mend passes new connections on again. It closes connections on which something was lost.
+// Mend forwards new connections again. After Silence it closes the old connections, since data
+// was lost on them.
 func (p *Proxy) Mend() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,9 +97,9 @@ func (p *Proxy) Mend() {
 	}
 }
 
-// AtCommit calls fate at the next COMMIT of a client. The function may forward the COMMIT
-// to the server, whose answer is dropped. It may also close the client's connection, in any
-// order.
+// AtCommit calls fate at the next COMMIT of a client. The function fate may forward the COMMIT
+// to the server and close the client's connection, in any order. The server's reply to the
+// COMMIT is dropped.
 func (p *Proxy) AtCommit(fate func(forward, closeClient func())) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,7 +129,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-// fromClient passes the messages of the client on, until a COMMIT with a fate.
+// fromClient forwards the client's messages until a COMMIT that has a fate.
 func (p *Proxy) fromClient(l *line) {
 	defer p.forget(l)
 	buffer, tail := make([]byte, 64<<10), []byte(nil)
@@ -152,7 +154,8 @@ func (p *Proxy) fromClient(l *line) {
 	}
 }
 
-// The message that prepares a COMMIT does not execute it.
+// A message that only prepares a COMMIT does not execute it, so the proxy looks for both
+// messages.
 var (
 	commit  = []byte("COMMIT")
 	execute = []byte("E\x00\x00\x00\x09\x00\x00\x00\x00\x00")

@@ -13,7 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// The contract requires a balance strictly greater than the price.
+// A purchase is refused unless the balance is strictly greater than the price.
 func TestTheBalanceMustExceedThePrice(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -25,7 +25,7 @@ func TestTheBalanceMustExceedThePrice(t *testing.T) {
 		if tr := more.Bought(more.Buy(more.Order(bundle, "more", "10"))); tr.Status != "SUCCESS" {
 			t.Errorf("a balance one kobo above the price: %+v", tr)
 		}
-		// This refusal does not use up its key, so the key works when there is money.
+		// This refusal does not use up the key, so the same key works when there is enough money.
 		equal.SettlementID = p.SettlementID
 		if tr := equal.Bought(equal.Buy(equal.Order(bundle, "equal", "10"))); tr.Status != "SUCCESS" {
 			t.Errorf("the key of a refused order: %+v", tr)
@@ -37,7 +37,7 @@ func TestTheBalanceMustExceedThePrice(t *testing.T) {
 	})
 }
 
-// atOnce sends n parallel requests and returns their answers.
+// atOnce sends n parallel requests and returns their responses.
 func atOnce(t *testing.T, n int, send func(i int) (apptest.Answer, error)) []apptest.Answer {
 	t.Helper()
 	answers := make([]apptest.Answer, n)
@@ -81,7 +81,7 @@ func TestOneKeyTwelveTimesAtOnceChargesOnce(t *testing.T) {
 	})
 }
 
-// While the first order is at the provider, a request with the same key learns so.
+// While the first order is at the provider, a request with the same key gets a conflict.
 func TestAKeyInFlightIsAConflict(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		g := newGate()
@@ -99,7 +99,7 @@ func TestAKeyInFlightIsAConflict(t *testing.T) {
 	})
 }
 
-// The balance is enough for five orders, and of many parallel orders exactly five succeed.
+// If the balance is enough for five orders, exactly five of many parallel orders succeed.
 func TestABalanceIsNeverSpentTwice(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -118,7 +118,7 @@ func TestABalanceIsNeverSpentTwice(t *testing.T) {
 	})
 }
 
-// gate is a biller that waits before each payment until the test opens it.
+// gate is a biller that delays each payment until the test releases it.
 type gate struct {
 	provider.Biller
 	entered, open chan struct{}
@@ -128,7 +128,7 @@ func newGate() *gate {
 	return &gate{entered: make(chan struct{}, 100), open: make(chan struct{})}
 }
 
-// around wraps the biller of the bundles in these tests.
+// around wraps the biller that sells the data bundles in these tests.
 func (g *gate) around(b provider.Biller) provider.Biller {
 	if b.Name() != "Safe Haven" {
 		return b
@@ -146,7 +146,7 @@ func (g *gate) Pay(ctx context.Context, p provider.Purchase) provider.Answer {
 	return g.Biller.Pay(ctx, p)
 }
 
-// await returns the next value of the channel.
+// await returns the next value of the channel, and fails the test if no value comes.
 func await[T any](t *testing.T, c <-chan T) T {
 	t.Helper()
 	select {
@@ -158,7 +158,7 @@ func await[T any](t *testing.T, c <-chan T) T {
 	}
 }
 
-// ask sends an order and does not wait for the answer.
+// ask sends an order in the background. The returned channel receives the response.
 func ask(t *testing.T, c *apptest.Client, o apptest.Order, headers ...string) <-chan apptest.Answer {
 	answer := make(chan apptest.Answer, 1)
 	go func() {

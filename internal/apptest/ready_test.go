@@ -17,10 +17,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// at sets the clock of the machine for a program, and a test moves it.
+// at gives a program a machine clock that the test can move.
 func at(machine clock.Clock) apptest.Option { return func(c *app.Config) { c.Machine = machine } }
 
-// checks returns the answer of /readyz, with its status.
+// checks returns the status and the body of /readyz.
 func checks(t *testing.T, p *apptest.Program, path string) (status int, said map[string]string) {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodGet, path, nil)
@@ -35,8 +35,8 @@ func checks(t *testing.T, p *apptest.Program, path string) (status int, said map
 
 var noWrites = regexp.MustCompile(`^none for (1[6-9]|[2-9][0-9]) s$`)
 
-// stale moves the machine's clock on after the last write, and expects that /readyz reports
-// it.
+// stale moves the machine's clock 16 seconds ahead, and expects that /readyz reports missing
+// writes.
 func stale(t *testing.T, p *apptest.Program, machine *clock.Movable, database string) {
 	t.Helper()
 	machine.MoveTo(machine.Offset() + 16*time.Second)
@@ -45,7 +45,7 @@ func stale(t *testing.T, p *apptest.Program, machine *clock.Movable, database st
 	}
 }
 
-// fresh waits until /readyz answers 200 again.
+// fresh waits until /readyz responds 200 again.
 func fresh(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	apptest.Eventually(t, func() string {
@@ -56,8 +56,8 @@ func fresh(t *testing.T, p *apptest.Program) {
 	})
 }
 
-// A read-only PostgreSQL, such as a standby, is connected and has its schema. Only a write
-// reveals it.
+// A read-only PostgreSQL, such as a standby, accepts connections and has the right schema. Only
+// a failed write reveals that the database is read-only.
 func TestReadyMeansAbleToWrite(t *testing.T) {
 	t.Parallel()
 	machine := &clock.Movable{}
@@ -89,7 +89,7 @@ func TestReadyMeansAbleToWrite(t *testing.T) {
 		}
 	}
 	turn("SET default_transaction_read_only = on")
-	apptest.Eventually(t, func() string { // the program must open new connections
+	apptest.Eventually(t, func() string { // only new connections are read-only
 		if _, err := p.App.DB.Exec(t.Context(), `UPDATE deployment SET epoch = epoch`); err == nil || !strings.Contains(err.Error(), "read-only") {
 			return fmt.Sprint(err)
 		}
@@ -100,7 +100,7 @@ func TestReadyMeansAbleToWrite(t *testing.T) {
 	fresh(t, p)
 }
 
-// A database that does not answer, and a file that cannot be written.
+// A program is not ready if its database does not respond or its file cannot be written.
 func TestReadyWithoutWrites(t *testing.T) {
 	t.Parallel()
 	t.Run("hung", func(t *testing.T) {
@@ -122,8 +122,8 @@ func TestReadyWithoutWrites(t *testing.T) {
 	})
 }
 
-// /readyz shows closed API access. Only the check for load balancers of companies counts it
-// as not ready, since operators and providers still get answers.
+// /readyz shows closed API access. Closed API access counts as not ready only in the check for
+// companies' load balancers, since operators and providers are still served.
 func TestClosedAPIAccessIsReady(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

@@ -18,7 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// plantLine adds a line to the bank's statement that belongs to no operation.
+// plantLine adds a line to the bank's statement that matches no operation.
 func plantLine(t *testing.T, p *apptest.Program, kind, reference string, naira int, narration string) {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodPost, "/sandbox/statement-line",
@@ -28,7 +28,7 @@ func plantLine(t *testing.T, p *apptest.Program, kind, reference string, naira i
 	}
 }
 
-// breaks returns the findings of a reconciliation: reason, company and subject.
+// breaks returns the breaks of a reconciliation, each as reason, company and subject.
 func breaks(t *testing.T, p *apptest.Program) (list []string) {
 	t.Helper()
 	all, err := p.App.Reconcile(t.Context(), app.Reach)
@@ -43,7 +43,7 @@ func breaks(t *testing.T, p *apptest.Program) (list []string) {
 
 func sorted(list []string) []string { slices.Sort(list); return list }
 
-// cases returns the open cases in the same form.
+// cases returns the open cases in the same form as breaks.
 func cases(t *testing.T, p *apptest.Program) (open []string) {
 	t.Helper()
 	list, _, err := p.App.Operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 100, 0)
@@ -56,8 +56,9 @@ func cases(t *testing.T, p *apptest.Program) (open []string) {
 	return sorted(open)
 }
 
-// A day with every story, followed to its end, has no reconciliation break. Three foreign
-// lines open three cases, once. The charges of the bank are one case for the day.
+// A day with every story, after all operations have ended, has no reconciliation break. Three
+// foreign statement lines open only three cases, even if the comparison runs again. The bank's
+// charges of one day open one case.
 func TestTheStatementIsComparedWithTheLedger(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second))
@@ -104,7 +105,8 @@ func TestTheStatementIsComparedWithTheLedger(t *testing.T) {
 			t.Errorf("overdue: %+v, %v", old, err)
 		}
 		decided(t, p)
-		// The line of the credit is older than the statement now, and its entries are not.
+		// The statement no longer includes the line of the credit, but the period still includes
+		// the ledger entries.
 		p.Advance(47 * time.Hour)
 		if got := breaks(t, p); len(got) > 0 {
 			t.Errorf("later:\n%s", strings.Join(got, "\n"))
@@ -112,11 +114,11 @@ func TestTheStatementIsComparedWithTheLedger(t *testing.T) {
 	})
 }
 
-// straySession is a session between banks that no notification names.
+// straySession is a session ID that appears in no notification.
 const straySession = "000013300102030405000000000001"
 
-// Days without a break open no case, wherever the span of the daily reconciliation begins:
-// between a payout and its outcome, before its return, or at midnight.
+// Days without a break open no case, wherever the period of the daily reconciliation begins. It
+// may begin between a payout and its outcome, before the payout's return, or at midnight.
 func TestQuietDaysStayQuiet(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -142,8 +144,8 @@ func TestQuietDaysStayQuiet(t *testing.T) {
 	})
 }
 
-// Reconciliation first asks the bank about unknown credits and returns. It opens a case
-// only if that does not explain them.
+// Reconciliation first asks the bank about unknown credits and returned payouts. It opens a
+// case only if they remain unexplained.
 func TestACreditWithoutANotificationIsNoBreak(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -155,7 +157,7 @@ func TestACreditWithoutANotificationIsNoBreak(t *testing.T) {
 			t.Fatalf("%s, %v", a, err)
 		}
 		pay(t, p.Client, p.SettlementAccountNumber, 700, map[string]any{"silent": true})
-		p.App.Clock.(*clock.Movable).MoveTo(p.App.Clock.(*clock.Movable).Offset() + 8*time.Hour) // the move of the clock runs no jobs
+		p.App.Clock.(*clock.Movable).MoveTo(p.App.Clock.(*clock.Movable).Offset() + 8*time.Hour) // this way of moving the clock runs no jobs
 		if got := breaks(t, p); len(got) > 0 {
 			t.Errorf("breaks: %q", got)
 		}
@@ -166,9 +168,9 @@ func TestACreditWithoutANotificationIsNoBreak(t *testing.T) {
 	})
 }
 
-// eventfulDay makes a payout and a purchase of each story, a returned payout, and credits
-// with two notifications and with none. The bank charges for each payout that it carries
-// out, also for the returned one.
+// eventfulDay makes a payout and a purchase of each story, a returned payout, and credits with
+// two notifications and with none. The bank charges for each payout that it executes, including
+// the returned payout.
 func eventfulDay(t *testing.T, p *apptest.Program) (references map[string]string, charges money.Kobo) {
 	t.Helper()
 	const naira, price = 10_000, 1075
@@ -195,7 +197,7 @@ func eventfulDay(t *testing.T, p *apptest.Program) (references map[string]string
 	return references, charges + price
 }
 
-// found waits until these and no others are the open cases.
+// found waits until exactly these cases are open.
 func found(t *testing.T, p *apptest.Program, want []string) {
 	t.Helper()
 	apptest.Eventually(t, func() string {
@@ -206,9 +208,9 @@ func found(t *testing.T, p *apptest.Program, want []string) {
 	})
 }
 
-// decided closes every case with two operators. The charges are booked, the credit with a
-// known session goes to the company, and the rest is dismissed. After that the statement
-// and the ledger differ only in what was decided, and no case opens.
+// decided closes every case with two operators. The charges are booked, the credit with a known
+// session ID is assigned to the company, and the rest is dismissed. After that the statement
+// and the ledger differ only by the dismissed breaks, and no case opens.
 func decided(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	list, _, err := p.App.Operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 100, 0)
@@ -263,7 +265,7 @@ func decided(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// shown returns the ledger of the company in the API.
+// shown returns the state of the company's ledger as the API shows it.
 func shown(t *testing.T, p *apptest.Program) string {
 	t.Helper()
 	i, err := p.App.Reports.Integrity(t.Context(), p.Reference)

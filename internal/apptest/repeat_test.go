@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// newCard makes a card for a new customer.
+// newCard creates a card for a new customer.
 func newCard(t *testing.T, c *apptest.Client) string {
 	t.Helper()
 	var made struct{ Data struct{ ID string } }
@@ -38,9 +38,9 @@ func newCard(t *testing.T, c *apptest.Client) string {
 	return made.Data.ID
 }
 
-// After a restore a company repeats its requests since the backup with the same keys. The
-// providers know every reference and carry nothing out again. The ledger gets the outcomes
-// of the first requests.
+// After a restore, a company repeats all requests since the backup with the same keys. The
+// providers know every reference and execute nothing again. The ledger gets the outcomes of the
+// original requests.
 func TestARepetitionAfterARestoreIsDoneOnce(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)

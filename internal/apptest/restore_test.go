@@ -10,15 +10,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// deaf is a biller that gets no sale and whose answers are all lost.
+// deaf is a biller that receives no sale. Every call times out.
 type deaf struct{ provider.Biller }
 
 func (deaf) Pay(context.Context, provider.Purchase) provider.Answer {
 	return provider.Answer{Code: provider.CodeTimeout}
 }
 
-// A purchase of unknown outcome has lost its job. The next program restores the job and
-// follows the purchase to its end.
+// A purchase of unknown outcome has lost its job. When the next program starts, it creates the
+// job again and follows the purchase until the outcome is known.
 func TestALostJobIsRestoredAtTheStart(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		first := apptest.Start(t, dialect, apptest.Around(func(b provider.Biller) provider.Biller { return deaf{b} }))

@@ -18,7 +18,7 @@ type Bundle struct {
 	Price                   money.Kobo
 }
 
-// Bundles returns all data bundles, by network, the cheapest first.
+// Bundles returns all data bundles by network, with the cheapest first.
 func (c *Client) Bundles() []Bundle {
 	c.t.Helper()
 	var services []struct{ ServiceID, ServiceName string }
@@ -44,7 +44,7 @@ func (c *Client) Bundles() []Bundle {
 	return out
 }
 
-// Bundle is one data bundle, the same for every test.
+// Bundle returns one data bundle, which is the same for every test.
 func (c *Client) Bundle() Bundle {
 	c.t.Helper()
 	for _, b := range c.Bundles() {
@@ -63,8 +63,8 @@ type Order struct {
 	SettlementID      int64  `json:"settlementId"`
 }
 
-// Order returns an order of the bundle for a phone with this ending. The last two digits choose
-// the story of the sandbox.
+// Order returns an order of the bundle for a phone number with this ending. The last two digits
+// of the number choose the story of the sandbox.
 func (c *Client) Order(b Bundle, key, ending string) Order {
 	return Order{key, b.Category, b.Product, "080312345" + ending, c.SettlementID}
 }
@@ -72,7 +72,7 @@ func (c *Client) Order(b Bundle, key, ending string) Order {
 // PurchaseData is the path for purchases of data.
 const PurchaseData = "/api/v1/vtu/purchase-data"
 
-// Buy sends an order.
+// Buy sends an order of a data bundle.
 func (c *Client) Buy(o Order, headers ...string) Answer {
 	c.t.Helper()
 	return c.Do(http.MethodPost, PurchaseData, o, headers...)
@@ -89,7 +89,7 @@ type Transaction struct {
 	Raw                                   json.RawMessage `json:"-"`
 }
 
-// Bought returns the transaction in the answer to an order.
+// Bought returns the transaction in the response to an order.
 func (c *Client) Bought(a Answer) Transaction {
 	c.t.Helper()
 	var b struct {
@@ -103,7 +103,7 @@ func (c *Client) Bought(a Answer) Transaction {
 	return b.Data
 }
 
-// Transaction finds a purchase by its id or its key.
+// Transaction returns the purchase with this ID or key.
 func (c *Client) Transaction(idOrKey string) Transaction {
 	c.t.Helper()
 	var raw json.RawMessage
@@ -156,7 +156,7 @@ func (c *Client) Balance(settlementID int64) money.Kobo {
 	return 0
 }
 
-// Event is one line of the feed of a company.
+// Event is one event in a company's feed.
 type Event struct {
 	ID        string
 	Sequence  int64
@@ -165,7 +165,7 @@ type Event struct {
 	Data      json.RawMessage
 }
 
-// Events returns the company's feed after a sequence number.
+// Events returns the events of the company's feed after a sequence number.
 func (c *Client) Events(after int64) []Event {
 	c.t.Helper()
 	var out []Event
@@ -183,7 +183,7 @@ func (c *Client) Events(after int64) []Event {
 	}
 }
 
-// Outcome is the known outcome of an operation.
+// Outcome is the state of an operation in the list of outcomes.
 type Outcome struct {
 	Reference, Status      string
 	Attempts               int
@@ -193,7 +193,7 @@ type Outcome struct {
 	UpdatedAt              time.Time
 }
 
-// Outcome finds the outcome of an operation.
+// Outcome returns the outcome of an operation.
 func (c *Client) Outcome(reference string) Outcome {
 	c.t.Helper()
 	var o Outcome
@@ -226,14 +226,14 @@ func (c *Client) advance(d time.Duration) Answer {
 	return a
 }
 
-// Sale is a request that the simulated provider really carried out.
+// Sale is what the simulated provider recorded about one reference.
 type Sale struct {
 	Reference            string
 	Amount               money.Kobo
 	Executions, Requests int64
 }
 
-// Sales returns the provider's executions, by our reference.
+// Sales returns the provider's records, by our reference.
 func (c *Client) Sales() map[string]Sale {
 	c.t.Helper()
 	a, err := c.Raw(c.t.Context(), http.MethodGet, "/sandbox/provider-ledger", nil)
@@ -252,9 +252,9 @@ func (c *Client) Sales() map[string]Sale {
 	return out
 }
 
-// Audit compares everything that Kobo shows about the company with the executions of the
-// providers. No purchase is paid twice, and no kobo is lost. Opening is the opening balance
-// of the settlement account.
+// Audit compares everything that the API shows about the company with the executions of the
+// providers. It checks that no purchase is paid twice and no kobo is lost. The argument opening
+// is the opening balance of the settlement account.
 func (c *Client) Audit(t testing.TB, opening money.Kobo) []Transaction {
 	t.Helper()
 	p := c.picture(t)
@@ -288,7 +288,7 @@ func (c *Client) Audit(t testing.TB, opening money.Kobo) []Transaction {
 	return p.transactions
 }
 
-// picture is what the API shows of a company at one instant.
+// picture is what the API shows of a company at one moment.
 type picture struct {
 	transactions []Transaction
 	sales        map[string]Sale
@@ -296,8 +296,8 @@ type picture struct {
 	events       []Event
 }
 
-// picture reads again until nothing has changed during the reading. The resolver works in
-// real time too, and each change has an event.
+// picture reads everything again until nothing has changed during the reading. The resolver
+// also works in real time, and each change has an event.
 func (c *Client) picture(t testing.TB) picture {
 	t.Helper()
 	for range 20 {
@@ -311,7 +311,7 @@ func (c *Client) picture(t testing.TB) picture {
 	return picture{}
 }
 
-// intact asks Kobo to check the sums of its ledger.
+// intact fails the test unless the API reports that the sums of the ledger are correct.
 func (c *Client) intact(t testing.TB) {
 	t.Helper()
 	var found struct {
@@ -326,8 +326,8 @@ func (c *Client) intact(t testing.TB) {
 	}
 }
 
-// told checks the feed. Its numbers have no gap. Each purchase has one event for its
-// beginning and then one for its outcome.
+// told checks that the feed's numbers have no gap. It also checks that each purchase has one
+// event for its beginning and then one for its outcome.
 func told(t testing.TB, events []Event, transactions []Transaction) {
 	t.Helper()
 	kinds := map[string]string{}

@@ -15,14 +15,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// alone runs f on both databases while no other test runs.
+// alone runs f on each database while no other test runs.
 func alone(t *testing.T, f func(t *testing.T, dialect db.Dialect)) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) { f(t, dialect) })
 	}
 }
 
-// untilRunning waits until a goroutine of this process is in the function.
+// untilRunning waits until a goroutine of this process runs the function.
 func untilRunning(t *testing.T, function string) {
 	t.Helper()
 	stacks := make([]byte, 1<<20)
@@ -34,8 +34,8 @@ func untilRunning(t *testing.T, function string) {
 	})
 }
 
-// A program that ends finishes its work. A purchase at the provider gets its answer, a long
-// poll gets its answer at once, and no job is lost.
+// A stopping program finishes its work. A purchase at the provider gets its response, a long
+// poll gets its response immediately, and no job is lost.
 func TestAProgramEndsInOrder(t *testing.T) {
 	alone(t, func(t *testing.T, dialect db.Dialect) {
 		g := newGate()
@@ -77,14 +77,14 @@ func TestAProgramEndsInOrder(t *testing.T) {
 	})
 }
 
-// A program that has ended leaves no goroutine in the process.
+// A stopped program leaves no goroutine in the process.
 func TestAProgramLeavesNoGoroutine(t *testing.T) {
 	alone(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
 		before := goleak.IgnoreCurrent()
 		p := home.Start(t, apptest.Window(time.Second))
 		bundle := p.Bundle()
-		for i, ending := range []string{"10", "02", "02"} { // answers that are held, and cut off
+		for i, ending := range []string{"10", "02", "02"} { // the sandbox holds back these responses until the caller gives up
 			p.Buy(p.Order(bundle, "leak-"+strconv.Itoa(i), ending))
 		}
 		p.Advance(time.Minute)

@@ -16,7 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// lateBiller is a biller that loses the answer of each sale, and answers requeries slowly.
+// lateBiller is a biller that loses the reply to each sale, and replies slowly to requeries.
 type lateBiller struct {
 	provider.Biller
 	takes time.Duration
@@ -34,10 +34,10 @@ func (l lateBiller) Requery(ctx context.Context, _ string, _ time.Time) provider
 	return provider.Answer{Code: provider.CodeTimeout}
 }
 
-// BenchmarkCreditBesideSlowProviders measures the time from the notification of a credit to
-// its commit. One biller is down, another needs 13 seconds for an answer, and each has 160
-// open sales. Twenty credits come in each second. In the second run the first biller has
-// 30,000 more open sales.
+// BenchmarkCreditBesideSlowProviders measures the time from the notification of a credit to its
+// commit. One biller is down, the second biller needs 13 seconds for a reply, and each biller
+// has 160 open sales. Twenty credits come in each second. In the second run the first biller
+// has 30,000 more open sales.
 func BenchmarkCreditBesideSlowProviders(b *testing.B) {
 	for _, backlog := range []int{0, 30_000} {
 		b.Run(fmt.Sprintf("backlog=%d", backlog), func(b *testing.B) {
@@ -63,7 +63,7 @@ func creditsBesideSlowProviders(b *testing.B, dialect db.Dialect, backlog int) {
 		SELECT $2, 'operation.resolve', 'more-' || i, 'more-' || i, CAST($3 AS BIGINT) + i, 0, 0, 0, '', 0, 'safehaven' FROM n WHERE $1 > 0`,
 		int64(backlog), p.Reference, clock.Micros(p.App.Clock.Now().Add(30*time.Second)))
 	if err == nil {
-		// A server does this by itself within a minute, but the server of the tests does
+		// A PostgreSQL server normally does this within a minute, but the server of the tests does
 		// not.
 		_, err = p.App.DB.Exec(b.Context(), `ANALYZE job`)
 	}
@@ -97,7 +97,7 @@ func creditsBesideSlowProviders(b *testing.B, dialect db.Dialect, backlog int) {
 	b.ReportMetric(float64(times[len(times)-1])/1000, "max-ms")
 }
 
-// openSales makes sales of unknown outcome at each of two billers.
+// openSales makes sales of unknown outcome at two billers.
 func openSales(b *testing.B, p *apptest.Program, each int) {
 	b.Helper()
 	var bundles []apptest.Bundle
@@ -118,7 +118,7 @@ func openSales(b *testing.B, p *apptest.Program, each int) {
 	}
 }
 
-// paidIn makes a credit without a notification, and returns the session.
+// paidIn makes a credit without a notification, and returns the session ID.
 func paidIn(b *testing.B, p *apptest.Program) string {
 	b.Helper()
 	a, err := p.Raw(b.Context(), http.MethodPost, "/sandbox/credit", map[string]any{

@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// stuck is a biller that loses the answer of each sale. It answers no requery before the
+// stuck is a biller that loses the reply to each sale. It does not reply to requeries until the
 // test releases it.
 type stuck struct {
 	provider.Biller
@@ -32,8 +32,8 @@ func (s stuck) Requery(context.Context, string, time.Time) provider.Answer {
 	return provider.Answer{Code: provider.CodeTimeout}
 }
 
-// While a biller does not answer forty requeries, later credits are booked. The requeries
-// use no more than their share of the workers.
+// While a biller does not reply to forty requeries, later credits are still booked. The
+// requeries use no more than their share of the workers.
 func TestASlowProviderDelaysNoCredit(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		released, asked := make(chan struct{}), &atomic.Int64{}
@@ -58,7 +58,7 @@ func TestASlowProviderDelaysNoCredit(t *testing.T) {
 	})
 }
 
-// leasedJobs counts the operations with a running requery.
+// leasedJobs returns the number of operations with a running requery.
 func leasedJobs(t *testing.T, p *apptest.Program) int64 {
 	t.Helper()
 	n, err := db.One(t.Context(), p.App.DB, db.Value[int64],

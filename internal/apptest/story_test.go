@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { apptest.Main(m) }
 
-// each runs f in parallel with the other tests, on both databases.
+// each runs f on each database, in parallel with the other tests.
 func each(t *testing.T, f func(t *testing.T, dialect db.Dialect)) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects {
@@ -23,14 +23,14 @@ func each(t *testing.T, f func(t *testing.T, dialect db.Dialect)) {
 	}
 }
 
-// stories are the endings of completion.md §5, with the answer to the order and the final
+// stories are the endings of completion.md §5, with the response to the order and the final
 // state of the purchase.
 var stories = []struct {
 	ending, name string
 	status       int
-	first        string // the status, if the answer is a 200
+	first        string // the status of the purchase, if the response is a 200
 	end          string
-	asked        int // the least number of requeries
+	asked        int // the smallest number of requeries
 }{
 	{"10", "delivered at once", 200, "SUCCESS", "SUCCESS", 0},
 	{"01", "definitely rejected", 400, "", "FAILED", 0},
@@ -63,8 +63,7 @@ func TestEveryStoryEndsInTheTruth(t *testing.T) {
 			}
 		}
 		p.Audit(t, apptest.DevFloat)
-		// After a minute the requeries at 5 s and 30 s are over. Then the grace period
-		// ends.
+		// After a minute the requeries at 5 s and 30 s are over. After that the grace period ends.
 		p.Advance(time.Minute)
 		if open := p.Open(); len(open) != 2 {
 			t.Errorf("after a minute these are open: %+v", open)
@@ -77,7 +76,7 @@ func TestEveryStoryEndsInTheTruth(t *testing.T) {
 		for _, s := range stories {
 			tr := p.Transaction("story-" + s.ending)
 			o := p.Outcome(tr.TransactionID)
-			again := s.asked == 3 // the provider did not know it: FAILED, with a recheck later
+			again := s.asked == 3 // the provider did not know the purchase, so it is FAILED, with a recheck later
 			if tr.Status != s.end || o.Status != s.end || o.Attempts < s.asked || (o.NextTryAt != nil) != again || o.NeedsDecision {
 				t.Errorf("%s: ended %s, outcome %+v", s.name, tr.Status, o)
 			}
@@ -88,8 +87,8 @@ func TestEveryStoryEndsInTheTruth(t *testing.T) {
 	})
 }
 
-// A repeated order of a finished story charges nothing and gets the first answer, also if
-// that is a refusal.
+// If an order is repeated after its purchase has ended, nothing is charged. The caller gets the
+// first response again, even if that was a refusal.
 func TestARepeatedOrderGetsTheFirstAnswer(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -97,7 +96,7 @@ func TestARepeatedOrderGetsTheFirstAnswer(t *testing.T) {
 		for _, ending := range []string{"10", "01", "04"} {
 			order := p.Order(bundle, "again-"+ending, ending)
 			first := p.Buy(order)
-			order.PhoneNumber = "08000000010" // only the key counts
+			order.PhoneNumber = "08000000010" // only the key identifies the repeated order
 			second := p.Buy(order)
 			if second.Status != first.Status {
 				t.Errorf("…%s: first %s, then %s", ending, first, second)

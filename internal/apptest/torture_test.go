@@ -15,7 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// seed is KOBO_TEST_SEED, to repeat a failed run, or a new seed.
+// seed returns the seed of the random choices. It is KOBO_TEST_SEED, which repeats a failed
+// run, or else a new seed.
 func seed(t *testing.T) uint64 {
 	t.Helper()
 	n := rand.Uint64()
@@ -29,9 +30,9 @@ func seed(t *testing.T) uint64 {
 	return n
 }
 
-// A program under load is killed at random moments, many times. Buyers repeat a request
-// without an answer under the same key. At the end each key has one purchase. Each purchase
-// was delivered and paid, or not delivered and refunded.
+// A program under load is killed at random moments, many times. A buyer without a response
+// repeats the request under the same key. At the end each key has one purchase. Each purchase
+// was either delivered and paid, or not delivered and refunded.
 func TestAProgramKilledAtRandomLosesNothing(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		chance := rand.New(rand.NewPCG(seed(t), 0))
@@ -51,8 +52,8 @@ func TestAProgramKilledAtRandomLosesNothing(t *testing.T) {
 			buyers.Wait()
 		}
 		p := home.Start(t, apptest.Window(time.Second))
-		p.Audit(t, apptest.DevFloat) // the ledger is right with operations still open
-		p.Advance(5 * time.Minute)   // after the leases of the killed programs
+		p.Audit(t, apptest.DevFloat) // the ledger is correct while operations are still open
+		p.Advance(5 * time.Minute)   // the killed programs' leases expire
 		for range 4 {
 			p.Advance(15 * time.Minute)
 		}
@@ -73,14 +74,15 @@ func resolved(t *testing.T, c *apptest.Client) {
 	})
 }
 
-// ledgerOfKeys is every key that the buyers used, with its answer.
+// ledgerOfKeys records every key that the buyers used, with the response.
 type ledgerOfKeys struct {
 	mu    sync.Mutex
 	order []apptest.Order
 	heard map[string]apptest.Answer
 }
 
-// shop buys until the program is killed, and sometimes repeats an earlier order.
+// shop buys until the program is killed, and sometimes repeats an earlier order without a
+// response.
 func (l *ledgerOfKeys) shop(c *apptest.Client, b apptest.Bundle, chance *rand.Rand, name string) {
 	for n := 0; ; n++ {
 		o := l.pick(c, b, chance, name+"-"+strconv.Itoa(n))
@@ -96,7 +98,7 @@ func (l *ledgerOfKeys) shop(c *apptest.Client, b apptest.Bundle, chance *rand.Ra
 	}
 }
 
-// pick returns a new order, or an earlier one without an answer.
+// pick returns a new order, or an earlier order without a response.
 func (l *ledgerOfKeys) pick(c *apptest.Client, b apptest.Bundle, chance *rand.Rand, key string) apptest.Order {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,7 +116,7 @@ func (l *ledgerOfKeys) pick(c *apptest.Client, b apptest.Bundle, chance *rand.Ra
 	return o
 }
 
-// check compares the answers to the buyers with the ledger and the provider.
+// check compares the responses to the buyers with the ledger and the provider.
 func (l *ledgerOfKeys) check(t *testing.T, c *apptest.Client, transactions []apptest.Transaction) {
 	t.Helper()
 	end := map[string]apptest.Transaction{}

@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// The transcripts of the contract are played against the whole program with its sandbox.
-// Package api plays them against a simulated biller.
+// The whole program, with its sandbox, must respond as the transcripts of the contract show.
+// Package api plays the same transcripts against a simulated biller.
 func TestTheWholeProgramPlaysTheTranscripts(t *testing.T) {
 	files := os.DirFS("../api/testdata")
 	names, err := fs.Glob(files, "*.txt")
@@ -43,7 +43,8 @@ func TestTheWholeProgramPlaysTheTranscripts(t *testing.T) {
 	})
 }
 
-// raise gives the first settlement account of a company the number apitest.Raised.
+// raise returns a function that gives a company's first settlement account the number
+// apitest.Raised.
 func raise(d *db.DB) func(testing.TB, string) {
 	return func(t testing.TB, company string) {
 		t.Helper()

@@ -19,10 +19,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// fillBook makes rows of every kind in the ledger of a company, through the API. It has all
-// outcomes of payouts, purchases and card fundings, returned money, credits of every kind,
-// cases closed in each way, adjustments, used keys, and open operations. The ledger is
-// checked after each step.
+// fillBook creates rows of every kind in the ledger of a company, through the API. The rows
+// include all outcomes of payouts, purchases and card fundings, returned money, and credits of
+// every kind. They also include cases closed in each way, adjustments, used keys, and open
+// operations. The function checks the ledger after each step.
 func fillBook(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	charge(t, p)
@@ -38,7 +38,7 @@ func fillBook(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// keyed sends every POST with a key twice, and a request whose refusal is kept.
+// keyed sends every POST with an Idempotency-Key twice, and a request whose refusal is stored.
 func keyed(t *testing.T, p *apptest.Program) {
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	defer hook.Close()
@@ -72,7 +72,7 @@ func keyed(t *testing.T, p *apptest.Program) {
 	p.Advance(time.Minute)
 }
 
-// fundings are card fundings, one for each ending.
+// fundings makes one card funding for each ending.
 func fundings(t *testing.T, p *apptest.Program) {
 	var list struct{ Data []struct{ ID string } }
 	p.Data("/api/v1/card", &list)
@@ -83,7 +83,7 @@ func fundings(t *testing.T, p *apptest.Program) {
 	p.Advance(16 * time.Minute)
 }
 
-// bills are purchases of TV and power, delivered and refused. A refusal makes the
+// bills makes purchases of TV and power that are delivered or refused. A refusal makes the
 // verification usable again.
 func bills(t *testing.T, p *apptest.Program) {
 	tv, power := p.Category("Cable TV", "DSTV"), p.Category("Utility", "Ikeja Electric Payment - IKEDC")
@@ -96,8 +96,8 @@ func bills(t *testing.T, p *apptest.Program) {
 	p.Pay(p.Airtime(p.Category("Airtime", "MTN"), "airtime", "08012345678", 150*money.Naira+5)).Want(t, http.StatusOK)
 }
 
-// eventfulDays are the days of the reconciliation test. Two operators close their cases:
-// booked, assigned and dismissed.
+// eventfulDays repeats the days of the reconciliation test. Two operators close each case: they
+// book, assign or dismiss the money.
 func eventfulDays(t *testing.T, p *apptest.Program) {
 	references, _ := eventfulDay(t, p)
 	plantLine(t, p, "Credit", straySession, 300, "")
@@ -117,7 +117,7 @@ func eventfulDays(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// opens waits for a number of open cases, with one reason or with any.
+// opens waits for this number of open cases with the reason, or with any reason if it is "".
 func opens(t *testing.T, p *apptest.Program, reason operation.Reason, n int) (list []operation.Case) {
 	t.Helper()
 	apptest.Eventually(t, func() (wrong string) {
@@ -141,7 +141,7 @@ func agree(t *testing.T, p *apptest.Program, caseID string, f operation.Finding)
 	}
 }
 
-// strangers makes credits: to virtual accounts in time, late and twice, and to unknown
+// strangers makes credits to virtual accounts (in time, late and twice), and to unknown
 // accounts. One of these credits is assigned to the company.
 func strangers(t *testing.T, p *apptest.Program) {
 	numbers := map[string]string{}
@@ -191,8 +191,8 @@ func bookCorrections(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// unresolved makes operations without an outcome after three days. Two are decided, one
-// each way, and one waits. A late answer contradicts a success.
+// unresolved makes operations that have no outcome after three days. One is decided as
+// confirmed and one as rejected, and the third waits. A late reply contradicts a success.
 func unresolved(t *testing.T, p *apptest.Program) {
 	for i := range 3 {
 		p.Buy(p.Order(p.Bundle(), fmt.Sprint("silent-", i), "08")).Want(t, http.StatusOK)
@@ -222,7 +222,7 @@ func openOnes(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// Verify gives no false alarm while a program works, on either database.
+// Verify reports nothing while a program works, on either database.
 func TestVerifyBesideTrafficFindsNothing(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second))
@@ -264,7 +264,7 @@ func TestVerifyBesideTrafficFindsNothing(t *testing.T) {
 	})
 }
 
-// asks sends a request and ignores the answer, since a busy machine may answer 503.
+// asks sends a request and accepts any response, since a busy machine may respond 503.
 func asks(t *testing.T, p *apptest.Program, path string, body any, key string) {
 	var headers []string
 	if key != "" {

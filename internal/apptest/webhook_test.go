@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// The endpoint goes down, Kobo is killed while it sends, and both come back. Each message
-// arrives, and a receiver that keeps messages by their id has each once.
+// An endpoint goes down, Kobo is killed while it sends, and both come back. Each message
+// arrives. A receiver that stores messages by their ID has each message once.
 func TestWebhooksLoseNothingInAKill(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -34,7 +34,7 @@ func TestWebhooksLoseNothingInAKill(t *testing.T) {
 		buy(second.Client, 15, 25)
 		second.Kill() // during a delivery
 		third := home.Start(t)
-		third.Advance(5 * time.Minute) // after the lease of the killed program, and the first retries
+		third.Advance(5 * time.Minute) // the killed program's lease has expired, and the first retries are over
 		events := third.Events(before)
 		if len(events) != 50 {
 			t.Fatalf("%d events", len(events))
@@ -49,7 +49,8 @@ func TestWebhooksLoseNothingInAKill(t *testing.T) {
 	})
 }
 
-// A message has the bytes of the feed. After a rotation both secrets sign for a day.
+// A message has the same bytes as the event in the feed. For a day after a rotation, both
+// secrets sign messages.
 func TestAMessageIsTheEventAsTheFeedShowsIt(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -58,7 +59,7 @@ func TestAMessageIsTheEventAsTheFeedShowsIt(t *testing.T) {
 		p.Bought(p.Buy(p.Order(p.Bundle(), "hook-1", "10")))
 		var rotated struct{ Data struct{ Secret string } }
 		p.Do(http.MethodPost, "/api/v1/webhooks/"+id+"/rotate-secret", nil).Want(t, http.StatusOK).Into(t, &rotated)
-		p.Bought(p.Buy(p.Order(p.Bundle(), "hook-2", "10"))) // the first secret still verifies
+		p.Bought(p.Buy(p.Order(p.Bundle(), "hook-2", "10"))) // the first secret still verifies messages
 		events := p.Events(before)
 		apptest.Eventually(t, func() string { return h.lacks(events) })
 		p.Advance(25 * time.Hour)

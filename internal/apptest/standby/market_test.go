@@ -15,17 +15,17 @@ const (
 	payOut   = "/api/v1/settlement/send-payout"
 )
 
-// order is a request with its own key, and the knowledge of its caller.
+// order is a request with a unique key, and what its caller knows about the outcome.
 type order struct {
 	by        *apptest.Client
 	path, key string
 	body      any
-	told      apptest.Answer // the last answer
-	reference string         // the reference in an answer, or "" before one
+	told      apptest.Answer // the last response
+	reference string         // the reference in a response, or "" before the first response
 }
 
-// market is callers of some companies that buy and pay without end. A caller waits for an
-// answer for longer than a request may hang.
+// market simulates callers of several companies that buy and pay without pause. A caller waits
+// for a response longer than a request may hang.
 type market struct {
 	p         *apptest.Program
 	companies []*apptest.Client
@@ -37,19 +37,19 @@ type market struct {
 
 	mu     sync.Mutex
 	orders []*order
-	given  int // answers that confirm an operation
+	given  int // number of responses that confirm an operation
 }
 
 func newMarket(t *testing.T, p *apptest.Program) *market {
 	m := &market{p: p, t: t, bundle: p.Bundle(), stop: make(chan struct{})}
-	// Commits of different companies may be at different points when they hang.
+	// With several companies, their commits may hang at different points.
 	for _, c := range []*apptest.Client{p.Client, p.Company(apptest.DevFloat), p.Company(apptest.DevFloat), p.Company(apptest.DevFloat)} {
 		m.companies = append(m.companies, c.Patient(2*time.Minute))
 	}
 	return m
 }
 
-// open starts callers that buy bundles, and callers that pay out. Only the first company
+// open starts callers that buy bundles, and callers that make payouts. Only the first company
 // has a PIN for payouts.
 func (m *market) open(buyers, payers int) {
 	for i := range buyers {
@@ -89,7 +89,7 @@ func (m *market) call(next func(n int)) {
 	})
 }
 
-// close waits until every caller has an answer.
+// close stops the callers and waits until each caller has a response.
 func (m *market) close() {
 	close(m.stop)
 	m.callers.Wait()
@@ -104,8 +104,8 @@ func (m *market) place(o *order) {
 	}
 }
 
-// ask sends an order under its key. Without an answer the caller does not know the outcome
-// of the order.
+// ask sends an order under its key. Without a response, the caller does not know the outcome of
+// the order.
 func (m *market) ask(t *testing.T, o *order) {
 	var err error
 	if o.told, err = o.by.Try(t.Context(), http.MethodPost, o.path, o.body, "Idempotency-Key", o.key); err != nil {
@@ -118,7 +118,7 @@ func (m *market) ask(t *testing.T, o *order) {
 		Data struct{ TransactionID, Reference, ID string }
 	}
 	o.told.Into(t, &a)
-	o.reference = a.Data.TransactionID + a.Data.Reference + a.Data.ID // each answer has one of these
+	o.reference = a.Data.TransactionID + a.Data.Reference + a.Data.ID // each response has exactly one of these
 }
 
 func (m *market) count() int {
@@ -127,8 +127,8 @@ func (m *market) count() int {
 	return m.given
 }
 
-// acknowledged waits for a number of further answers. The next one must come within the
-// time limit of Eventually.
+// acknowledged waits for a number of further responses. Each response must come within the time
+// limit of Eventually.
 func (m *market) acknowledged(t *testing.T, more int) {
 	t.Helper()
 	for want := m.count() + more; m.count() < want; {

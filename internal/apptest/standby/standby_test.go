@@ -1,5 +1,5 @@
-// Package standby_test kills a database cluster under a whole program. The test takes a
-// minute, so it has a package of its own.
+// Package standby_test kills a database cluster while a whole program uses it. The test takes a
+// minute, so it is in a separate package.
 package standby_test
 
 import (
@@ -15,18 +15,19 @@ import (
 )
 
 const (
-	// alone is the time of the primary without standbys. It is longer than two time limits
-	// of a request for the database.
+	// alone is how long the primary runs without standbys. This is longer than twice the time that
+	// a request may wait for the database.
 	alone = 42 * time.Second
-	// window is the timeout of a provider's call, as in production.
+	// window is the timeout of a provider call, as in production.
 	window = 30 * time.Second
-	// enough is the number of answers before and after the failover.
+	// enough is the number of responses to wait for before and after the failover.
 	enough = 100
 )
 
-// A commit gets its answer when one of two standbys has it. Both standbys stop, the primary
-// hangs and then dies, and a standby takes its place. No confirmed operation is lost. The
-// ledger knows every operation that a provider delivered. The same keys buy nothing again.
+// The primary confirms a commit when one of two standbys has stored it. Both standbys stop, the
+// primary hangs and then dies, and a standby replaces the primary. No confirmed operation is
+// lost. The ledger knows every operation that a provider delivered. Requests with the same keys
+// buy nothing again.
 func TestNoAcknowledgedOperationIsLostInAFailover(t *testing.T) {
 	servers := dbtest.Replicated(t, "kobo")
 	home := apptest.Home{Data: t.TempDir(), Database: servers.URL("kobo")}
@@ -64,7 +65,8 @@ func TestNoAcknowledgedOperationIsLostInAFailover(t *testing.T) {
 	}
 }
 
-// nothingIsLost compares the knowledge of the callers and the provider with the ledger.
+// nothingIsLost checks that the ledger knows all operations that were confirmed to callers or
+// delivered by the provider.
 func (m *market) nothingIsLost(t *testing.T) {
 	acknowledged, lost := 0, 0
 	for _, o := range m.orders {
@@ -88,15 +90,15 @@ func (m *market) nothingIsLost(t *testing.T) {
 	}
 }
 
-// known reports whether the ledger has an operation of the company.
+// known reports whether the ledger has an operation of the company with this reference.
 func known(c *apptest.Client, reference string) bool {
 	return c.Do(http.MethodGet, "/api/v1/outcomes/"+reference, nil).Status == http.StatusOK
 }
 
-// repeat sends every order again under its key, until each has a final answer. An operation
-// that was confirmed before must be the same.
+// repeat sends every order again under its key, until each order has a final response. An
+// operation that was confirmed before must stay the same.
 func (m *market) repeat(t *testing.T) {
-	m.p.Advance(2 * window) // after the end of all first calls
+	m.p.Advance(2 * window) // all first calls have ended
 	changed := 0
 	for _, o := range m.orders {
 		earlier := o.reference
@@ -116,7 +118,7 @@ func (m *market) repeat(t *testing.T) {
 	}
 }
 
-// settle lets the resolver follow all open operations to their end.
+// settle moves the clock until the resolver has ended all open operations.
 func (m *market) settle(t *testing.T) {
 	for range 3 {
 		m.p.Advance(10 * time.Minute)
@@ -131,8 +133,8 @@ func (m *market) settle(t *testing.T) {
 	}
 }
 
-// nothingIsBoughtTwice expects one delivery for each key whose operation succeeded, and no
-// other delivery.
+// nothingIsBoughtTwice checks that each succeeded operation was delivered once, and that the
+// provider made no other delivery.
 func (m *market) nothingIsBoughtTwice(t *testing.T) {
 	sales := m.p.Sales()
 	for _, o := range m.orders {
