@@ -109,7 +109,7 @@ func saveBank(ctx context.Context, q db.Querier, from string, b provider.BankCod
 }
 
 // retireBanks marks the banks that were missing from the latest list as inactive. It does not
-// delete their rows.
+// delete their rows, because earlier payouts refer to these banks.
 func retireBanks(ctx context.Context, q db.Querier, from string, at time.Time) error {
 	_, err := q.Exec(ctx, `UPDATE payout_bank SET active = 0 WHERE provider = $1 AND updated_at < $2`, from, clock.Micros(at))
 	return err
