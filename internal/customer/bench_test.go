@@ -15,7 +15,8 @@ import (
 
 // BenchmarkTransactions measures how long Kobo takes to list a page of a company's transactions.
 // The company has a million transactions, or KOBO_BENCH_ROWS. The benchmark reads the first page,
-// a middle page, the last page and one customer's page. It fails if a page takes more than 20 ms.
+// a middle page, the last page and one customer's page. It fails if a page takes more than 20 ms
+// on average.
 func BenchmarkTransactions(b *testing.B) {
 	rows := 1_000_000
 	if text := os.Getenv("KOBO_BENCH_ROWS"); text != "" {
