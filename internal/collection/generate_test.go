@@ -118,8 +118,8 @@ func TestAnswersOfTheBank(t *testing.T) {
 				if !fault.Is(err, c.kind) || c.kind == fault.Refused && fault.Of(err).Message != "Failed to generate virtual account. Amount too small" {
 					t.Errorf("%v", err)
 				}
-				// A repeated request opens an account. If the bank may have opened an account for the
-				// first request, Kobo first searches the bank's list. It then repeats the same reference.
+				// A repeated request opens an account. If the bank may have opened an account for
+				// the first request, Kobo searches the bank's list and then repeats the reference.
 				got := h.generates(h.asks("order-1", 5000))
 				looks := len(h.bank.look)
 				if len(h.bank.seen) != 2 || looks > 1 || (h.bank.seen[0].Reference == h.bank.seen[1].Reference) != (looks == 1) || (looks == 1) != c.open {
