@@ -146,9 +146,9 @@ func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 }
 
 // pick returns the card on an issuer's list that has this attempt's reference. Some issuers do
-// not return references. In that case pick returns a card of the requested type that Kobo does
-// not know and that is not older than the request. This card must be the requested card, because
-// a customer has only one card in creation at a time.
+// not return references. In that case pick returns an unknown card of the requested type that is
+// not older than the request. This card must be the requested card, because a customer has only
+// one card in creation at a time.
 func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provider.IssuedCard, error) {
 	if i := slices.IndexFunc(list, func(l provider.IssuedCard) bool { return l.Reference == a.ID }); i >= 0 {
 		return &list[i], nil
@@ -168,8 +168,8 @@ func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provid
 	return nil, nil
 }
 
-// Enter writes the card's owner into the directory before the state becomes ISSUED, so that the
-// issuer's notices can be matched with the card.
+// Enter writes the card's owner into the directory before the state becomes ISSUED. Kobo can
+// therefore match the issuer's notices with the card.
 func (a *attempt) Enter(ctx context.Context) error { return a.enter(ctx, a.stored) }
 
 // Adopt sets the state to ISSUED, and allows the customer's next creation to begin. It returns no

@@ -54,7 +54,7 @@ type Card struct {
 	MaskedPAN      string        `db:"masked_pan,changes" json:"maskedPan"`
 	ExpiryMonth    string        `db:"expiry_month,changes" json:"expiryMonth"`
 	ExpiryYear     string        `db:"expiry_year,changes" json:"expiryYear"`
-	Status         string        `db:"status,changes" json:"status"` // the issuer's word: active, inactive, canceled
+	Status         string        `db:"status,changes" json:"status"` // the issuer's status: active, inactive or canceled
 	CustomerID     string        `db:"customer_id" json:"customerId"`
 	CreatedAt      clock.Instant `db:"created_at" json:"createdAt"`
 	UpdatedAt      clock.Instant `db:"updated_at,changes" json:"updatedAt"` // zero until the first change of the issued card
@@ -71,9 +71,9 @@ type Config struct {
 	Settlements *settlement.Service
 	Customers   *customer.Service
 	Keys        *idempotency.Service
-	Issuers     map[string]provider.Issuer // by their names in the configuration
+	Issuers     map[string]provider.Issuer // the issuers by their names in the configuration
 	Issues      string                     // the name of the issuer of new cards; "" if no issuer is configured
-	Window      time.Duration              // the longest time of a call to an issuer
+	Window      time.Duration              // the longest time that a call to an issuer may take
 	House       customer.Address           // the deployment's billing address for a company without an address; may be empty
 }
 
@@ -116,7 +116,7 @@ func said(by provider.Issuer, message string) *fault.Fault {
 }
 
 // saidBy turns the issuer's error of a call that moves no money into a fault for the company. It
-// returns every different error unchanged.
+// returns any other error unchanged.
 func saidBy(by provider.Issuer, err error) error {
 	var e *provider.Error
 	if errors.As(err, &e) {

@@ -69,7 +69,7 @@ func Confirming(reference string) *fault.Fault {
 	return f
 }
 
-// Declined returns the fault that tells the company of a failed and refunded funding.
+// Declined returns the fault that reports a failed and refunded funding to the company.
 func (s *Service) Declined(f Funding) error {
 	const end = ". Your balance has been refunded."
 	by := s.Issuers[f.provider]
@@ -140,7 +140,8 @@ func (s *Service) load(ctx context.Context, c stored) (Funding, error) {
 	return s.fund(ctx, c, op, nil)
 }
 
-// tries is how often fund tries to start a funding that concurrent fundings keep stopping.
+// tries is how often fund tries to start a funding before it gives up. A try fails if it meets a
+// concurrent funding that ends immediately afterwards.
 const tries = 10
 
 var errBusy = fault.New(fault.Unavailable, "other fundings of this card and amount came and went all the time")
@@ -178,10 +179,9 @@ func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, ke
 	return Funding{}, errBusy
 }
 
-// begin writes the operation of a funding. A used Idempotency-Key is reported before all
-// different refusals, so that a repeated request is told that the first request is running. A
-// funding without an Idempotency-Key is refused while a funding of the same card and amount is
-// open.
+// begin writes the operation of a funding. A used Idempotency-Key is reported before any other
+// refusal, so that a repeated request learns that the first request is running. A funding without
+// an Idempotency-Key is refused while a funding of the same card and amount is open.
 func (s *Service) begin(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) error {
 	u := s.Operations.Unit(op, 0, "Card funding")
 	key.Begin(&u, op.ID, op.CalledUntil)

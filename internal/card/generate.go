@@ -78,7 +78,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	})
 	ctx = context.WithoutCancel(ctx)
 	if errors.Is(err, errCreating) {
-		err = s.openings.Look(ctx, a) // the issuer did not answer
+		err = s.openings.Look(ctx, a) // the issuer did not reply, so search for the card
 	}
 	if err != nil && !errors.Is(err, opening.ErrTaken) {
 		return Generated{}, err

@@ -16,7 +16,7 @@ import (
 // number of open fundings of a card and an amount. Each commit that opens a funding raises the
 // counter, and each commit that closes a funding lowers it. Only a change outside the ledger can
 // make the counter wrong, such as a dump that was partly restored. In that case the operations
-// are right, because the funding's money is booked with them.
+// are right, because each operation is booked together with its money.
 func guard(cardID string, amount money.Kobo) string { return "card/" + cardID + "/" + amount.Decimal() }
 
 // correct lowers the guard to the number of open fundings. It returns the reference of the oldest

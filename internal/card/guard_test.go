@@ -70,7 +70,8 @@ func TestAGuardThatCountsTooMuchIsCorrected(t *testing.T) {
 			}
 			w.holds(700*money.Naira, 0, load)
 
-			// Many concurrent requests to two programs find the wrong count. Only one funding begins.
+			// Many concurrent requests to two programs find the wrong count. Only one funding
+			// begins.
 			w.miscount(id, 2)
 			w.issuer.answer = silence
 			programs := []*world{w, w.another(dbtest.Open(t, url))}

@@ -29,7 +29,7 @@ var (
 	addresses  = db.Declare[address]("card_address")
 )
 
-// The states of a holder, and of a funding.
+// The states of a holder (FREE and BUSY) and of a funding (OPEN and CLOSED).
 const (
 	free  = "FREE"
 	busy  = "BUSY"

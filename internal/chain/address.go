@@ -11,7 +11,8 @@ import (
 	"golang.org/x/crypto/sha3"
 )
 
-// The first byte of a decoded address in base 58 with a checksum (Base58Check).
+// These version bytes are the first bytes of decoded addresses in base 58 with a checksum
+// (Base58Check).
 const (
 	tronVersion        = 0x41
 	bitcoinVersion     = 0x00

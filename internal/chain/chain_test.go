@@ -21,7 +21,8 @@ func network(t testing.TB, id string) chain.Network {
 	return chain.Network{}
 }
 
-// Keys give the addresses that are published for the test mnemonic "abandon … about" and in BIP-84.
+// The derived addresses equal the published addresses of the test mnemonic "abandon … about", and
+// the addresses in BIP-84.
 func TestAddressesFollowFromTheKey(t *testing.T) {
 	legacy := network(t, "bitcoin-mainnet")
 	legacy.Legacy = true

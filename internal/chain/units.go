@@ -8,8 +8,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// The longest text and the largest exponent of an amount. Real amounts are shorter, because even
-// 2^256 has only 78 digits, so a longer text is probably an attack.
+// The longest text and the largest exponent of an amount. Even 2^256 has only 78 digits, so a
+// longer text is an attack.
 const (
 	mostDigits   = 100
 	mostExponent = 40
@@ -17,9 +17,9 @@ const (
 
 var errAmount = errors.New("this is no amount of the asset")
 
-// ParseUnits parses an amount in whole units of an asset, such as "0.25" or "2.5e-1". It returns the
-// amount in the asset's smallest units. ParseUnits does not round, so it returns an error for an
-// amount with too many decimals.
+// ParseUnits parses an amount in whole units of an asset, such as "0.25" or "2.5e-1". It returns
+// the amount in the asset's smallest units. ParseUnits does not round, so it returns an error for
+// an amount with too many decimals.
 func ParseUnits(text string, decimals int) (*big.Int, error) {
 	if text == "" || len(text) > mostDigits || strings.Trim(text, "+-.eE0123456789") != "" {
 		return nil, errAmount

@@ -95,8 +95,8 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 	}
 }
 
-// isOpen reports whether the bank may have opened an account that is still valid, but that Kobo has
-// not yet assigned to the company.
+// isOpen reports whether the bank may have opened an account that the company has not received yet.
+// An expired account does not count.
 func (c Collection) isOpen(now time.Time) bool {
 	return c.State == Opening && !c.CalledUntil.IsZero() && now.Before(c.ExpiresAt.Time)
 }

@@ -134,7 +134,8 @@ func TestAnswersOfTheBank(t *testing.T) {
 
 func TestAForeignSettlementAccountIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
-		// The foreign account has the number 2, and the main company has no account with this number.
+		// The foreign account has the number 2, and the main company has no account with this
+		// number.
 		foreign, err := h.settlements.Create(t.Context(), me, h.account().Company, "Second")
 		if err != nil {
 			t.Fatal(err)

@@ -170,8 +170,8 @@ func TestGETAndEventsShowTheSameFields(t *testing.T) {
 	})
 }
 
-// If the collection's settlement account is inactive, the payment goes to the default settlement
-// account, and the event shows the default settlement account.
+// If the collection's settlement account is inactive, the payment is credited to the default
+// settlement account. The event then shows the default settlement account.
 func TestAPaymentFindsAnActiveSettlementAccount(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		c := h.generates(h.asks("order-1", 700))

@@ -8,7 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/quota"
 )
 
-// A collection counts once in the quota, even if the request is repeated or the bank does not reply.
+// A collection counts once in the quota, even if the request is repeated or the bank does not
+// reply.
 func TestTheQuotaOfVirtualAccounts(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		quotas := quota.New(h.db, h.book, h.clock)

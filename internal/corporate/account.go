@@ -180,8 +180,8 @@ func (a *attempt) adoptNew(ctx context.Context, u *ledger.Unit) error {
 	}
 	err := a.Settlements.Feed(ctx, operator.Self(a.Company).From(ctx), a.Company, a.SettlementID, a.feeder())
 	if fault.Is(err, fault.Refused) && a.chosen != 0 {
-		// The account number belongs to the company. The refusal therefore means that an operator has
-		// already attached the account.
+		// The account number belongs to the company. The refusal therefore means that an operator
+		// has already attached the account.
 		err = a.redirect(ctx, u)
 	}
 	if err != nil && !fault.Is(err, fault.Refused) {
@@ -238,8 +238,8 @@ func (a *attempt) Unanswered(said provider.Answer) error {
 	return failed(cmp.Or(identity.Said(said), "The bank has not said whether the account was opened. Try again."))
 }
 
-// earlier returns the outcome for a retry with the same Idempotency-Key. The first request wrote its
-// attempt, but ended before its response was stored. Over is false while the attempt is open.
+// earlier returns the outcome for a retry with the same Idempotency-Key. The first request wrote
+// its attempt, but ended before its response was stored. Over is false while the attempt is open.
 func (s *Service) earlier(ctx context.Context, r Request, accountID string) (a Account, over bool, err error) {
 	a, err = s.find(ctx, r.Company, accountID)
 	if err != nil {

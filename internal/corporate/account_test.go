@@ -243,8 +243,8 @@ func TestRequestsWithoutAnAccount(t *testing.T) {
 	})
 }
 
-// If a program crashes during an attempt, the next request continues the attempt. It waits until the
-// crashed program's call to the bank must have ended.
+// If a program crashes during an attempt, the next request continues the attempt. It waits until
+// the crashed program's call to the bank must have ended.
 func TestAnAttemptThatWasCutOffIsTakenUp(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

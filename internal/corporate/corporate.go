@@ -1,4 +1,4 @@
-// Package corporate opens a company's own bank account ("COOP subaccount").
+// Package corporate opens a bank account in a company's name ("COOP subaccount").
 //
 // First a signatory of the company proves their identity with an OTP, which is sent to the phone on
 // their BVN. Kobo stores the proof as a KYC record. With the record's ID the company requests the
@@ -58,7 +58,7 @@ type Account struct {
 	PhoneNumber  string `db:"phone_number,changes"`
 	EmailAddress string `db:"email_address,changes"`
 	RNNumber     string `db:"rn_number,changes"`     // the company's registration number
-	SettlementID int64  `db:"settlement_id,changes"` // the settlement account that gets the payments
+	SettlementID int64  `db:"settlement_id,changes"` // the settlement account that receives the payments
 	Bank
 	Message   string    `db:"message,changes"` // why the attempt failed
 	CreatedAt time.Time `db:"created_at"`

@@ -20,8 +20,8 @@ type Sent struct {
 }
 
 // Initiate asks the provider to send an OTP to the phone on a BVN. A company has only one open OTP
-// session for a BVN, so a second request is the next attempt of the same session. Once a session
-// has used all its attempts, a new session replaces it a day after the last OTP. Initiate returns a
+// session for a BVN. A second request is the next attempt of the same session. Once a session has
+// used all its attempts, a new session replaces it a day after the last OTP. Initiate returns a
 // Limited fault if the request comes too soon or too often. It returns a Refused fault if the
 // provider did not send the OTP.
 func (s *Service) Initiate(ctx context.Context, company string, bvn secret.Text, key *idempotency.Key) (Sent, error) {
@@ -43,9 +43,9 @@ func (s *Service) Initiate(ctx context.Context, company string, bvn secret.Text,
 }
 
 // Resend asks the provider to send a new OTP. The earlier OTP becomes invalid. Resend returns a
-// Missing fault if the session does not exist, and a Limited fault if the request comes too soon or
-// too often. It returns a Refused fault if the session is closed or the provider did not send the
-// OTP.
+// Missing fault if the session does not exist. It returns a Limited fault if the request comes too
+// soon or too often. It returns a Refused fault if the session is closed or the provider did not
+// send the OTP.
 func (s *Service) Resend(ctx context.Context, company, sessionID string, key *idempotency.Key) (Sent, error) {
 	if begun := key.Subject(); begun != "" {
 		return s.resume(ctx, company, begun, identity.Again, key)
@@ -87,7 +87,7 @@ func (s *Service) resume(ctx context.Context, company, sessionID string, w ident
 
 // Validate sends the OTP to the provider unchanged, and returns the KYC record of the proven
 // identity. After a wrong OTP, the session stays open and no attempt is used. Validate returns a
-// Missing fault if the session does not exist, and otherwise faults of the kind Refused.
+// Missing fault if the session does not exist. It may also return a Refused or Limited fault.
 func (s *Service) Validate(ctx context.Context, company, sessionID string, otp secret.Text, key *idempotency.Key) (KYC, error) {
 	proof := ""
 	for {

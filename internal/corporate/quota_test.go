@@ -40,8 +40,8 @@ func TestTheQuotaOfOTPs(t *testing.T) {
 	})
 }
 
-// A session that has used all its attempts is closed only by the unit that creates the next session.
-// A refused Initiate must not close it.
+// A session that has used all its attempts is closed only by the unit that creates the next
+// session. A refused Initiate must not close it.
 func TestARefusedInitiationLeavesASpentSessionAsItIs(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w, number := newWorld(t, d), secret.NewText(bvn)

@@ -45,7 +45,7 @@ func (b *bank) Start(_ context.Context, s provider.IdentityStart) provider.Answe
 	if b.start != (provider.Answer{}) {
 		return b.start
 	}
-	b.sessions = map[string]bool{fmt.Sprint("session-", len(b.started)): true} // only the latest OTP is valid
+	b.sessions = map[string]bool{fmt.Sprint("session-", len(b.started)): true} // forgets the earlier OTP's session
 	return provider.Answer{Outcome: provider.Confirmed, Reference: fmt.Sprint("session-", len(b.started))}
 }
 

@@ -25,11 +25,12 @@ const WatchJob = "crypto.watch"
 const (
 	// watchWithin is how long a request waits until the custodian watches its address.
 	watchWithin = 30 * time.Second
-	// contenders is how often a request tries to get an index that no concurrent request takes.
+	// contenders is how often a request tries to take an index before it gives up. A try fails if
+	// a concurrent request takes the same index.
 	contenders = 100
 )
 
-// The states of an address.
+// The states of an address. It is RESERVED until the custodian watches it.
 const (
 	reserved = "RESERVED"
 	watched  = "WATCHED"
@@ -45,8 +46,8 @@ type Generation struct {
 
 // Generate creates a new address for the company on a network. The company sees the address only
 // after the custodian has begun to watch it, because Kobo would miss earlier deposits. If the
-// custodian does not watch the address yet, Generate returns a fault of kind Unavailable. A job then
-// asks the custodian again, and the address appears on the company's list later.
+// custodian does not watch the address yet, Generate returns a fault of kind Unavailable. A job
+// then asks the custodian again, and the address appears on the company's list later.
 func (s *Service) Generate(ctx context.Context, g Generation) (Address, error) {
 	n, known := s.networks[g.NetworkID]
 	if !known {

@@ -15,7 +15,7 @@ import (
 
 const (
 	manyAddresses = 1_000_000
-	// A full Ethereum block contains about 300 transfers and their logs, with this number of addresses.
+	// A full Ethereum block has about 300 transfers and their logs, with this number of addresses.
 	parties = 1200
 )
 

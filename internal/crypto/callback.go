@@ -19,9 +19,9 @@ const (
 )
 
 // Door returns the HTTP handler for a custodian's notifications. The handler checks the signature,
-// records the movements and then responds. Unlike the inbox, it does not store notifications that it
-// cannot process. This is safe, because the custodian repeats a notification, and lists movements
-// whose notification never arrived.
+// records the movements and then responds. Unlike the inbox, it does not store notifications that
+// it cannot process. This is safe, because the custodian repeats a notification, and lists
+// movements whose notification never arrived.
 func (s *Service) Door(custody string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, ok := inbox.ReadAtMost(w, r, largest)

@@ -21,8 +21,9 @@ import (
 const ConfirmJob = "crypto.confirm"
 
 const (
-	// A transaction fails if the custodian does not find it this many times within this time. One
-	// miss is not enough, because custodians lag, and some hide transactions that wait for a block.
+	// A transaction fails if the custodian did not find it missesNeeded times, over at least
+	// missingFor. A single miss is not enough, because custodians lag. Some also do not show
+	// transactions that wait for a block.
 	missesNeeded = 3
 	missingFor   = 10 * time.Minute
 	// lostFor is how long a transaction of a removed block may take to appear in a new block.
@@ -87,8 +88,8 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 	return s.Clock.Now().Add(t.pause(n, at)), err
 }
 
-// judge returns the verdict that follows from the custodian's reply. A transaction completes only in
-// the block in which the custodian reported it. After a reorganisation of the chain, the same
+// judge returns the verdict that follows from the custodian's reply. A transaction completes only
+// in the block in which the custodian reported it. After a reorganisation of the chain, the same
 // transaction may have a different effect in a new block. The custodian must then report it again.
 func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time) verdict {
 	deep := at.Depth() >= n.Confirmations
@@ -142,8 +143,8 @@ var endings = map[Type]map[Status]string{
 	Withdrawal: {Completed: event.CryptoWithdrawalCompleted, Failed: event.CryptoWithdrawalFailed},
 }
 
-// miss counts that the custodian did not find the transaction. It does not change UpdatedAt, because
-// the time missingFor begins at UpdatedAt.
+// miss counts that the custodian did not find the transaction. It does not change UpdatedAt,
+// because the time missingFor begins at UpdatedAt.
 func (s *Service) miss(ctx context.Context, t Transaction) error {
 	t.misses++
 	u := ledger.For(t.Company)

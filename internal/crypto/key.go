@@ -14,7 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// The sources of a company's key. A key comes from an operator, or is derived from the fintech's key.
+// The sources of a company's key. A key comes from an operator, or is derived from the fintech's
+// key.
 const (
 	fromOperator = "operator"
 	fromHouse    = "house"

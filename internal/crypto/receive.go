@@ -48,8 +48,8 @@ func seen(n chain.Network, m provider.Movement) string {
 	}, " ")
 }
 
-// races is how often take tries to record a movement while concurrent calls record the same movement
-// or take the same number.
+// races is how often take tries to record a movement while concurrent calls record the same
+// movement or take the same number.
 const races = 100
 
 // take records a movement, unless it is already recorded. It ignores addresses that belong to no
@@ -81,8 +81,8 @@ func (s *Service) take(ctx context.Context, custody string, m provider.Movement)
 		case earlier.Status == Pending:
 			err = s.again(ctx, earlier, m)
 		case earlier.Status == Failed && m.Block > 0 && (m.Block != earlier.Block || m.BlockHash != earlier.blockHash) && !m.Reverted:
-			// The earlier transaction failed, but the movement is now in a block. Kobo records a new
-			// transaction.
+			// The earlier transaction failed, but the movement is now in a block. Kobo records a
+			// new transaction.
 			err = s.first(ctx, company, custody, n, asset, m, earlier.attempt+1)
 		case earlier.Status == Completed && m.Moved:
 			err = s.confirmNow(ctx, earlier)
@@ -105,8 +105,8 @@ func (s *Service) confirmNow(ctx context.Context, t Transaction) error {
 // numbered is the limit counter that counts the numbers which a company's transactions took.
 const numbered = "crypto/transaction"
 
-// first records a movement as a new transaction. The transaction gets the number after the company's
-// highest number.
+// first records a movement as a new transaction. The transaction gets the number after the
+// company's highest number.
 func (s *Service) first(ctx context.Context, company, custody string, n chain.Network, asset chain.Asset, m provider.Movement, attempt int64) error {
 	// The counter is read before the highest number. If a concurrent call takes a number after this
 	// read, the counter is higher, and the ledger refuses the unit.

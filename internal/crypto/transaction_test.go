@@ -63,8 +63,8 @@ func TestADepositIsPendingThenCompleted(t *testing.T) {
 	})
 }
 
-// Each company's transactions are numbered separately, so that a number reveals nothing about
-// different companies.
+// Each company's transactions are numbered separately, so that a number reveals nothing about other
+// companies.
 func TestTransactionsCountByCompany(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -160,7 +160,7 @@ func TestReorganisations(t *testing.T) {
 		w.later(time.Minute)
 		w.want(a, "deposit failed 100, deposit completed 102, deposit completed 130",
 			"deposit_pending deposit_pending deposit_failed deposit_completed deposit_pending deposit_completed")
-		// A completed transaction whose block is removed becomes a case.
+		// If the block of a completed transaction is removed, Kobo opens a case.
 		w.chain("0xagain", 0, 151)
 		w.node.batches = append(w.node.batches, provider.Batch{Gone: []string{"hash-102"}})
 		w.read()
@@ -215,7 +215,8 @@ func TestPatience(t *testing.T) {
 		w.chain("0x1", 100, 140)
 		w.later(time.Hour)
 		w.want(a, "deposit completed 100", "deposit_pending deposit_completed")
-		// A transaction that stays missing fails after a while.
+		// If the custodian still does not find a transaction after ten minutes, the transaction
+		// fails.
 		w.tell(moved(to, "0x2", 7, 0))
 		for range 4 {
 			w.later(5 * time.Minute)
@@ -252,7 +253,8 @@ func TestWithdrawals(t *testing.T) {
 	})
 }
 
-// If a program stops during a batch, the next program reads the batch again.
+// If a program stops during a batch, the next program reads the batch again. Only one program reads
+// a custodian at a time.
 func TestReadingIsResumed(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

@@ -255,7 +255,8 @@ func (w *world) want(company, states, events string) {
 	if got := w.states(company); got != states {
 		w.t.Errorf("the history is %q, want %q", got, states)
 	}
-	// The jobs of two transactions may end in any order, so the events are compared in sorted order.
+	// The jobs of two transactions may end in any order, so the events are compared in sorted
+	// order.
 	got, wanted := strings.Fields(w.events(company)), strings.Fields(events)
 	slices.Sort(got)
 	slices.Sort(wanted)

@@ -66,8 +66,8 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 		err = errNoKYC
 	}
 	if err == nil {
-		// A SettlementID of 0 is stored as 0, because the default account may change before a credit
-		// arrives.
+		// A SettlementID of 0 is stored as 0, because the default account may change before a
+		// credit arrives.
 		_, err = s.Settlements.Chosen(ctx, r.Company, r.SettlementID)
 	}
 	if err == nil && s.Banks.Named(x.Provider) == nil {

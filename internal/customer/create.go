@@ -127,8 +127,8 @@ func (s *Service) Resend(ctx context.Context, company, idOrEmail string, key *id
 		return Resent{}, err
 	}
 	if key.Subject() != "" {
-		// The first request used an OTP attempt, but ended before its response was stored. Resend does
-		// not send a second OTP.
+		// The first request used an OTP attempt, but ended before its response was stored. Resend
+		// does not send a second OTP.
 		why := fault.New(fault.Refused, identity.Again.Failed)
 		if err := s.Keys.Finish(ctx, key, nil, why); err != nil {
 			return Resent{}, err

@@ -145,9 +145,9 @@ func (s *Service) Find(ctx context.Context, company, idOrEmail string) (Customer
 func addressKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
 // Customers returns a page of the company's customers, newest first, and the total count. If
-// search is not empty, only customers match whose name, e-mail address or phone number contains
-// it. Without a search, a page is a range of the customers' sequence numbers. A page with a large
-// offset is therefore as fast as the first page.
+// search is not empty, Customers includes only customers whose name, e-mail address or phone number
+// contains the search text. Without a search, a page is a range of the customers' sequence numbers.
+// A page with a large offset is therefore as fast as the first page.
 func (s *Service) Customers(ctx context.Context, company, search string, offset, limit int) ([]Customer, int, error) {
 	if search = strings.ToLower(strings.TrimSpace(search)); search != "" {
 		pattern := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(search) + "%"

@@ -15,14 +15,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// The names of two counters of a company. They number its customers and its transactions without
-// gaps.
+// These counters number a company's customers and transactions without gaps.
 const (
 	numbers            ledger.Next = "customer"
 	transactionNumbers ledger.Next = "customer.transaction"
 )
 
-// So far every transaction is a credit that succeeded.
+// The type and the status of every transaction. So far Kobo records only successful credits.
 const (
 	credit  = "CREDIT"
 	success = "SUCCESS"

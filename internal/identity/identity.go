@@ -95,7 +95,8 @@ type Service struct{ Config }
 // New returns a Service.
 func New(c Config) *Service { return &Service{c} }
 
-// sealed is the column name with which BVNs are encrypted, so that they decrypt only for this column.
+// sealed names the database column to which an encrypted BVN is bound. The BVN can be decrypted
+// only for this column.
 const sealed = "identity_session.bvn"
 
 // Subjects returns the blind indexes of a BVN, one for each secret key. Open searches for all
@@ -117,8 +118,8 @@ func (s *Service) New(company string, purpose Purpose, subject string, bvn secre
 // BVN returns the decrypted BVN of the session, for a provider that needs the BVN again.
 func (s *Service) BVN(x Session) (secret.Text, error) { return s.Keys.Open(x.Company, sealed, x.bvn) }
 
-// About returns the session with this BVN. If the session had a different BVN, its state and its OTP
-// count are reset, so OTPs to the earlier BVN do not count.
+// About returns the session with this BVN. If the session had a different BVN, its state and its
+// OTP count are reset. OTPs to the earlier BVN therefore do not count.
 func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 	before, err := s.BVN(x)
 	if err != nil || before.Reveal() == bvn.Reveal() {
@@ -172,7 +173,7 @@ type Effects struct {
 // invalid. Send returns the changed session and the provider's message. It returns a Limited fault
 // if a limit allows no OTP, and then sends none. It returns a Refused fault if the provider failed
 // or did not reply. If the ledger refuses a row that Begin added, Send returns the ledger's error
-// unchanged. An Idempotency-Key that is in use is reported before all different refusals.
+// unchanged. If the Idempotency-Key is in use, Send reports this before any other refusal.
 //
 // Send continues even if the caller closes the connection.
 func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Session, string, error) {
@@ -230,8 +231,8 @@ func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w 
 		x.State, x.Reference, x.UpdatedAt = OTPSent, a.Reference, s.Clock.Now()
 		u.Transition(x.record(), turnText(x.turn))
 	} else {
-		// Without the provider's session, Kobo cannot check the OTP. An unknown outcome is therefore a
-		// failure for the caller, and the attempt is used.
+		// Without the provider's session, Kobo cannot check the OTP. An unknown outcome is
+		// therefore a failure for the caller, and the attempt is used.
 		message, why = "", fault.New(fault.Refused, cmp.Or(Said(a), w.Failed))
 	}
 	if e.End != nil {
@@ -245,8 +246,8 @@ func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w 
 	return x, message, why
 }
 
-// Said returns the provider's message, or "" if the provider did not reply. In that case the message
-// comes from Kobo's HTTP client and must not be shown to the company.
+// Said returns the provider's message, or "" if the provider did not reply. In that case the
+// message comes from Kobo's HTTP client and must not be shown to the company.
 func Said(a provider.Answer) string {
 	switch a.Code {
 	case provider.CodeNotSent, provider.CodeTimeout, provider.CodeConnection, provider.CodeUnreadable, provider.CodeServerError:
@@ -267,8 +268,8 @@ func (s *Service) ask(ctx context.Context, call func(context.Context) provider.A
 }
 
 // Confirm sends the OTP to the provider unchanged, and returns the provider's reference as the
-// proof. The session stays open until Close. Confirm returns a Limited fault after too many guesses,
-// and a Refused fault if the OTP is wrong.
+// proof. The session stays open until Close. Confirm returns a Limited fault after too many
+// guesses, and a Refused fault if the OTP is wrong.
 func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (reference string, err error) {
 	failed := fault.New(fault.Refused, "BVN OTP validation failed")
 	bank := s.Banks.Named(x.Provider)

@@ -50,9 +50,9 @@ func (c count) next(now time.Time) (count, error) {
 // over returns the time from which the count starts again at zero.
 func (c count) over() time.Time { return c.askedAt.Add(period) }
 
-// successor is a suffix of the subject of a session that replaces a session without this suffix. One
-// unit closes the old session and creates the new session. The two need different subjects, because
-// a subject may have only one open session.
+// successor is a suffix of the subject of a session that replaces a session without this suffix.
+// One unit closes the old session and creates the new session. The two need different subjects,
+// because a subject may have only one open session.
 const successor = "/successor"
 
 // Current returns the session that may send the next OTP. If the session has used all its OTPs and
@@ -70,8 +70,8 @@ func (s *Service) Current(x Session, bvn secret.Text) (Session, error) {
 	return next, err
 }
 
-// counted returns the session with one more OTP, and adds the counts to the unit. It returns a fault
-// if the limits allow no OTP now.
+// counted returns the session with one more OTP, and adds the counts to the unit. It returns a
+// fault if the limits allow no OTP now.
 func (s *Service) counted(ctx context.Context, u *ledger.Unit, x Session, bvn secret.Text) (Session, error) {
 	now := s.Clock.Now()
 	var err error
@@ -88,8 +88,8 @@ func (s *Service) counted(ctx context.Context, u *ledger.Unit, x Session, bvn se
 	return x, quota.Count(ctx, s.DB, u, quota.OTP, now)
 }
 
-// countPerson returns the company's count of OTPs to the holder of a BVN, with one more OTP. It adds
-// the count's row to the unit.
+// countPerson returns the company's count of OTPs to the holder of a BVN, with one more OTP. It
+// adds the count's row to the unit.
 func (s *Service) countPerson(ctx context.Context, u *ledger.Unit, x Session, bvn secret.Text, now time.Time) (count, error) {
 	subjects := s.Subjects(x.Company, bvn)
 	p, err := s.findPerson(ctx, x.Company, x.Purpose, subjects)

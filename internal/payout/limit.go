@@ -18,7 +18,7 @@ import (
 // Limit is the most that may be paid out in one day. The day begins at midnight in Lagos. A
 // value of 0 means that there is no limit.
 type Limit struct {
-	Amount  money.Kobo `db:"amount_kobo"` // without fees
+	Amount  money.Kobo `db:"amount_kobo"` // excludes fees
 	Payouts int64      `db:"payouts"`
 	Since   time.Time  `db:"created_at"` // zero if the limit was never set
 }
@@ -50,7 +50,7 @@ func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company st
 type Use struct {
 	SettlementID int64 // 0 for the whole company
 	Limit
-	Used        money.Kobo // without fees and without refunded payouts
+	Used        money.Kobo // excludes fees and refunded payouts
 	UsedPayouts int64
 }
 

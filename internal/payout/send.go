@@ -73,7 +73,7 @@ func (s *Service) plan(ctx context.Context, o Order) (plan, error) {
 
 // Send sends a payout. A PENDING payout is debited, and Kobo asks the bank for its outcome
 // later. The money of a FAILED payout is already refunded. Send returns a Refused fault if Kobo
-// refuses the payout, and then debits nothing. It returns a Conflict fault while a different
+// refuses the payout, and then debits nothing. It returns a Conflict fault while an earlier
 // request with the same Idempotency-Key is running. It returns an Unavailable fault if the bank
 // cannot be reached before the debit.
 func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
@@ -123,7 +123,7 @@ const stale = 15 * time.Minute
 
 // renewed returns the session of a name enquiry that is recent enough for a payout. If the
 // enquiry is too old, renewed repeats it before the payout is debited. If the account now has
-// a different name, renewed returns errRenamed, because the company agreed to the old name.
+// a different name, renewed returns errRenamed, because the company agreed only to the old name.
 func (s *Service) renewed(ctx context.Context, v Verification) (session string, err error) {
 	if s.Clock.Now().Sub(v.CreatedAt) <= stale {
 		return v.session, nil

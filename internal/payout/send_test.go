@@ -209,7 +209,7 @@ func TestASlowNameEnquiryTakesNoTimeFromTheTransfer(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		id := w.verify()
 		w.forward(16 * time.Minute)
-		w.bank.slow = func() { w.forward(3 * time.Second) } // the window is two seconds
+		w.bank.slow = func() { w.forward(3 * time.Second) } // longer than the window of two seconds
 		p, err := w.send(id, 100*money.Naira)
 		must(t, err)
 		if p.Status != operation.Success || len(w.bank.sent) != 1 {
@@ -245,8 +245,8 @@ func TestMoneyThatComesBackIsGivenBackOnce(t *testing.T) {
 }
 
 // The bank pays and immediately returns the money. The notification of the return may arrive
-// while Kobo writes the success. Kobo must book a return and must not open a case, because an
-// adjustment from that case would refund the money a second time.
+// while Kobo writes the success. Kobo must then book the return and must not open a case. An
+// adjustment that resolves such a case would refund the money a second time.
 func TestAReturnWhileTheSuccessIsWritten(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for name, hear := range map[string]func(reference string){

@@ -85,7 +85,7 @@ func read(ctx context.Context, b provider.Biller) (offers []offer, err error) {
 		}
 		for _, c := range categories {
 			o := offer{Category: c, kind: v.Kind}
-			if v.Kind == provider.Data || v.Kind == provider.CableTV { // airtime and power have no products
+			if v.Kind == provider.Data || v.Kind == provider.CableTV { // airtime and electricity have no products
 				if o.products, err = b.Products(ctx, c.Code); err != nil {
 					return nil, err
 				}

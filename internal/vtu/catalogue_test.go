@@ -201,7 +201,7 @@ func TestABrokenListChangesNothing(t *testing.T) {
 	})
 }
 
-// If several programs share a database, only one of them asks the biller in every six hours.
+// If several programs share a database, they ask the biller only once in six hours.
 func TestOnlyOneProgramCopiesAList(t *testing.T) {
 	each(t, func(t *testing.T, m *market) {
 		for _, want := range []int{1, 2} {

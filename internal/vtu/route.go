@@ -7,7 +7,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Routes chooses the biller if several billers offer the same service. A route applies to a kind
+// Routes determines which biller sells a service that several billers offer. A route is for a kind
 // of service ("DATA") or to a kind and a vendor ("DATA/MTN"). A change of the routes does not
 // change the biller of an existing purchase (see requery).
 type Routes = provider.Routes
@@ -20,7 +20,7 @@ func ParseRoutes(text string) (Routes, error) {
 }
 
 // seller returns the biller that sells a vendor's service. It chooses among the billers that offer
-// the service. A route to any different biller is ignored.
+// the service. A route to a biller that does not offer the service is ignored.
 func (s *Shop) seller(kind provider.ServiceKind, vendor string, offering []string) string {
 	name := s.Routes.For(string(kind), vendor, func(name string) bool { return slices.Contains(offering, name) })
 	return cmp.Or(name, slices.Min(offering))

@@ -32,7 +32,7 @@ func (s *Shop) findVerification(ctx context.Context, company, verificationID str
 func missing(err error) bool { return errors.Is(err, db.ErrNone) }
 
 // Targets returns pointers to the fields of p, in the order of PurchaseColumns. An SQL query that
-// reads a purchase together with different columns needs them for Scan.
+// reads a purchase together with other columns passes these pointers to Scan.
 func (p *Purchase) Targets() []any { return purchases.Targets(p) }
 
 func (s *Shop) findPurchase(ctx context.Context, company, purchaseID string) (Purchase, error) {

@@ -108,7 +108,7 @@ type Config struct {
 	Log         *slog.Logger
 	Operations  *operation.Service
 	Settlements *settlement.Service
-	Billers     map[string]provider.Biller // by their names in the configuration
+	Billers     map[string]provider.Biller // the billers by their names in the configuration
 	Routes      Routes
 }
 
