@@ -102,7 +102,7 @@ func (s *Service) confirmNow(ctx context.Context, t Transaction) error {
 	return s.Book.Commit(ctx, u)
 }
 
-// numbered is the limit counter that counts the numbers which a company's transactions took.
+// numbered is the limit counter of the transaction numbers that a company has used.
 const numbered = "crypto/transaction"
 
 // first records a movement as a new transaction. The transaction gets the number after the

@@ -103,7 +103,7 @@ func TestPayoutsThatCountTowardsALimit(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.flat() // fees do not count
 		w.sent(30*money.Naira, operation.Success)
-		// A later limit includes earlier payouts.
+		// Payouts from before the limit was set count towards the limit.
 		must(t, w.SetLimit(t.Context(), me, w.company, w.account, payout.Limit{Amount: 50 * money.Naira, Payouts: 2}))
 		id := w.verify()
 		_, err := w.send(id, 21*money.Naira)

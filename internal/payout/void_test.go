@@ -95,8 +95,8 @@ func TestALockedPINStopsVerificationsUntilItIsUnlocked(t *testing.T) {
 	})
 }
 
-// An invalidated verification is refused as such, without a call to the bank. Neither the
-// bank's reply nor an exceeded limit may hide this reason.
+// An invalidated verification is refused with this reason and without a call to the bank. Neither
+// the bank's reply nor an exceeded limit may hide the reason.
 func TestAVoidVerificationAsksNoBank(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		used, unused := w.verify(), w.verify()

@@ -140,7 +140,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// join creates a company with a settlement account, and credits the account with float. It
+// join creates a company with a settlement account, and credits the amount float to it. Join
 // returns the company's reference and the account's ID.
 func (w *world) join(name string, float money.Kobo) (string, int64) {
 	w.t.Helper()
