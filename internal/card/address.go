@@ -13,14 +13,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// LastResort is the billing address for a company's customers without an address.
+// LastResort is the billing address for those of a company's customers who have no address.
 type LastResort struct {
-	customer.Address           // empty if nobody has set one
+	customer.Address           // empty if neither the company nor the deployment has an address
 	Since            time.Time // zero for the address in the deployment's configuration
 }
 
-// SetAddress sets the company's own address for new cards. Issued cards keep their
-// addresses.
+// SetAddress sets the company's billing address for new cards. The addresses of issued cards
+// do not change.
 func (s *Service) SetAddress(ctx context.Context, by operator.Operator, company string, a customer.Address) error {
 	if err := checkAddress(&a); err != nil {
 		return err
@@ -38,7 +38,8 @@ func (s *Service) SetAddress(ctx context.Context, by operator.Operator, company 
 	return err
 }
 
-// checkAddress trims an address and applies the rules for a customer's address.
+// checkAddress trims the fields of an address and checks their lengths by the rules for a
+// customer's address.
 func checkAddress(a *customer.Address) error {
 	for _, f := range []struct {
 		name        string

@@ -16,13 +16,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// ResolveJob is the kind of job that resolves a card creation without an answer.
+// ResolveJob is the kind of job that finds the outcome of a card creation to which the issuer
+// did not reply.
 const ResolveJob = "card.resolve"
 
-// slack is the most that the issuer's clock may be behind ours.
+// slack is the longest time by which the issuer's clock may be behind Kobo's clock.
 const slack = 5 * time.Minute
 
-// attempt is the creation of a card. An attempt of a job has no holder and no request.
+// attempt is the creation of a card. Its fields holder, request and who are empty if a job runs
+// the attempt.
 type attempt struct {
 	*Service
 	stored
@@ -31,12 +33,12 @@ type attempt struct {
 	who     customer.Customer
 }
 
-// Resolve runs a ResolveJob.
+// Resolve runs a ResolveJob: it searches the issuer for the card of an open creation.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed returns the open attempt of a job.
+// followed returns the attempt whose card the job resolves, or nil if the creation has ended.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	c, err := findCard(ctx, s.DB, j.Company, j.Subject)
 	if err != nil || c.state != creating {
@@ -45,7 +47,7 @@ func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, err
 	return &attempt{Service: s, stored: c}, nil
 }
 
-// lookFor searches the issuer once for a card whose creation has no answer. It returns
+// lookFor searches the issuer once for a card whose creation has no known outcome. It returns
 // the card with its new state.
 func (s *Service) lookFor(ctx context.Context, c stored) (stored, error) {
 	err := s.openings.Look(ctx, &attempt{Service: s, stored: c})
@@ -61,11 +63,11 @@ func (a *attempt) Name() opening.Name {
 
 func (a *attempt) Record() db.Record { return cards.Record(a.stored) }
 
-// Touch sets no date, since updatedAt counts changes of issued cards only.
+// Touch does nothing, because updatedAt records only the changes of issued cards.
 func (a *attempt) Touch(time.Time) {}
 
-// Ask registers the customer with the issuer and orders the card. Without a
-// registration there is no card.
+// Ask registers the customer with the issuer and orders the card. If the registration fails, Ask
+// does not order the card.
 func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
 	by, err := a.issuer(a.provider)
 	if err != nil {
@@ -90,7 +92,8 @@ func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
 	return said.Answer, nil
 }
 
-// introduce registers a new cardholder with the issuer.
+// introduce registers the customer as a cardholder with the issuer, unless the customer is
+// already registered.
 func (a *attempt) introduce(ctx context.Context, by provider.Issuer) (err error) {
 	h := &a.holder
 	if h.providerID != "" {
@@ -115,7 +118,7 @@ func person(c customer.Customer) provider.Cardholder {
 	}
 }
 
-// Look searches the customer's cards at the issuer for the card.
+// Look searches the issuer's list of the customer's cards for the card of this attempt.
 func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 	h, err := a.findHolder(ctx, a.Company, a.CustomerID)
 	if err != nil {
@@ -142,9 +145,10 @@ func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 	return provider.Answer{Outcome: provider.Confirmed}, nil
 }
 
-// pick returns the card with our reference on an issuer's list. Some issuers give no
-// references back. Then pick is an unknown card of the wanted type that is not older
-// than our request. A customer has only one card in creation at a time.
+// pick returns the card on an issuer's list that has this attempt's reference. Some issuers do
+// not return references. In that case pick returns an unknown card of the requested type that is
+// not older than the request. This card must be the requested card, because a customer has only
+// one card in creation at a time.
 func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provider.IssuedCard, error) {
 	if i := slices.IndexFunc(list, func(l provider.IssuedCard) bool { return l.Reference == a.ID }); i >= 0 {
 		return &list[i], nil
@@ -164,11 +168,12 @@ func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provid
 	return nil, nil
 }
 
-// Enter writes the directory before the card is issued, so that notices find the card.
+// Enter writes the card's owner into the directory before the state becomes ISSUED. Kobo can
+// therefore match the issuer's notices with the card.
 func (a *attempt) Enter(ctx context.Context) error { return a.enter(ctx, a.stored) }
 
-// Adopt issues the card, and lets the customer's next creation begin. It gives no
-// answer yet, since a load may follow.
+// Adopt sets the state to ISSUED, and allows the customer's next creation to begin. It returns no
+// response for the Idempotency-Key yet, because an initial funding may follow.
 func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 	a.state, a.message = issued, ""
 	a.release(u)
@@ -176,7 +181,7 @@ func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 	return nil, nil
 }
 
-// Refuse ends the creation, and lets the customer's next one begin.
+// Refuse sets the state to FAILED, and allows the customer's next creation to begin.
 func (a *attempt) Refuse(u *ledger.Unit, no provider.Answer) error {
 	a.state, a.message = failed, no.Message
 	a.release(u)
@@ -185,7 +190,7 @@ func (a *attempt) Refuse(u *ledger.Unit, no provider.Answer) error {
 
 func (a *attempt) Unanswered(provider.Answer) error { return errCreating }
 
-// why is the reason for a failed creation, as a fault for the company.
+// why returns the reason for a failed creation as a fault for the company.
 func (s *Service) why(c stored) error {
 	by := s.Issuers[c.provider]
 	if c.message == "" || by == nil {

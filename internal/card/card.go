@@ -1,13 +1,13 @@
 // Package card orders payment cards for a company's customers from an issuer, and puts
 // money on the cards.
 //
-// Kobo writes a card to the database before it asks the issuer. After a lost answer it
-// searches the customer's cards at the issuer before it asks again. A funding is an
-// operation: Kobo debits the amount before it asks the issuer. It gives the amount back
-// only after the issuer's definite no.
+// Kobo writes a card to the database before it orders the card from the issuer. If the issuer's
+// reply is lost, Kobo searches the customer's cards at the issuer before it orders again. A
+// funding is an operation: Kobo debits the amount before it asks the issuer to credit the card.
+// Kobo refunds the amount only if the issuer definitely rejects the funding.
 //
-// Kobo passes the printed number of a physical card to the issuer and does not keep the
-// number. It knows no other card number.
+// Kobo passes the printed number of a physical card to the issuer and does not store the number.
+// Kobo never receives the full number of a virtual card.
 package card
 
 import (
@@ -38,13 +38,14 @@ const (
 	failed   state = "FAILED"
 )
 
-// The types of cards.
+// The two types of cards that a company can order.
 const (
 	Virtual  = "virtual"
 	Physical = "physical"
 )
 
-// Card is a card as its company sees it, in answers and events. It has no card number.
+// Card is a card in the form that responses and events show to the company. It does not contain
+// the full card number.
 type Card struct {
 	ID             string        `db:"id,key" json:"id"`
 	Type           string        `db:"kind,changes" json:"type"`
@@ -53,10 +54,10 @@ type Card struct {
 	MaskedPAN      string        `db:"masked_pan,changes" json:"maskedPan"`
 	ExpiryMonth    string        `db:"expiry_month,changes" json:"expiryMonth"`
 	ExpiryYear     string        `db:"expiry_year,changes" json:"expiryYear"`
-	Status         string        `db:"status,changes" json:"status"` // the issuer's word: active, inactive, canceled
+	Status         string        `db:"status,changes" json:"status"` // the issuer's status: active, inactive or canceled
 	CustomerID     string        `db:"customer_id" json:"customerId"`
 	CreatedAt      clock.Instant `db:"created_at" json:"createdAt"`
-	UpdatedAt      clock.Instant `db:"updated_at,changes" json:"updatedAt"` // zero while nothing has changed
+	UpdatedAt      clock.Instant `db:"updated_at,changes" json:"updatedAt"` // zero until the first change of the issued card
 	ProviderCardID string        `db:"provider_card_id,changes" json:"providerCardId"`
 }
 
@@ -70,19 +71,19 @@ type Config struct {
 	Settlements *settlement.Service
 	Customers   *customer.Service
 	Keys        *idempotency.Service
-	Issuers     map[string]provider.Issuer // by their names in the configuration
-	Issues      string                     // the name of the issuer of new cards; "" for none
-	Window      time.Duration              // the longest time of a call to an issuer
-	House       customer.Address           // for a company without an address; may be empty
+	Issuers     map[string]provider.Issuer // the issuers by their names in the configuration
+	Issues      string                     // the name of the issuer of new cards; "" if no issuer is configured
+	Window      time.Duration              // the longest time that a call to an issuer may take
+	House       customer.Address           // the deployment's billing address for a company without an address; may be empty
 }
 
-// Service is the business.
+// Service orders and funds cards.
 type Service struct {
 	Config
 	openings *opening.Machine
 }
 
-// New returns the business. It registers the kind of its operations.
+// New returns a Service and registers the operation kind of fundings.
 func New(c Config) *Service {
 	s := &Service{Config: c}
 	s.openings = &opening.Machine{
@@ -101,7 +102,7 @@ var (
 	errNoIssuer = fault.New(fault.Unavailable, "no issuer is configured")
 )
 
-// issuer returns the issuer with a name.
+// issuer returns the configured issuer with this name, or errNoIssuer.
 func (s *Service) issuer(name string) (provider.Issuer, error) {
 	if i := s.Issuers[name]; i != nil {
 		return i, nil
@@ -109,12 +110,13 @@ func (s *Service) issuer(name string) (provider.Issuer, error) {
 	return nil, errNoIssuer
 }
 
-// said returns an issuer's message as a fault for the company.
+// said turns an issuer's message into a fault for the company.
 func said(by provider.Issuer, message string) *fault.Fault {
 	return fault.New(fault.Refused, by.Name()+" API Error: "+cmp.Or(message, "the request was refused"))
 }
 
-// saidBy is said for the error of a call that moved no money.
+// saidBy turns the issuer's error of a call that moves no money into a fault for the company. It
+// returns any other error unchanged.
 func saidBy(by provider.Issuer, err error) error {
 	var e *provider.Error
 	if errors.As(err, &e) {
@@ -123,7 +125,7 @@ func saidBy(by provider.Issuer, err error) error {
 	return err
 }
 
-// find returns an issued card of the company, from the database.
+// find reads an issued card of the company from the database.
 func (s *Service) find(ctx context.Context, company, cardID string) (stored, error) {
 	c, err := findCard(ctx, s.DB, company, cardID)
 	if errors.Is(err, db.ErrNone) || err == nil && c.state != issued {
@@ -132,7 +134,7 @@ func (s *Service) find(ctx context.Context, company, cardID string) (stored, err
 	return c, err
 }
 
-// atIssuer returns an issued card with its issuer. No other issuer knows the card.
+// atIssuer returns an issued card of the company and the issuer that issued the card.
 func (s *Service) atIssuer(ctx context.Context, company, cardID string) (stored, provider.Issuer, error) {
 	c, err := s.find(ctx, company, cardID)
 	if err != nil {
@@ -142,13 +144,13 @@ func (s *Service) atIssuer(ctx context.Context, company, cardID string) (stored,
 	return c, by, err
 }
 
-// Find returns a card of the company, with its present state at the issuer.
+// Find returns a card of the company with the status that the issuer now reports.
 func (s *Service) Find(ctx context.Context, company, cardID string) (Card, error) {
 	c, err := s.renewed(ctx, company, cardID)
 	return c.Card, err
 }
 
-// renewed reads a card from its issuer, and writes the changes.
+// renewed reads a card's present data from its issuer, and writes any changes to the database.
 func (s *Service) renewed(ctx context.Context, company, cardID string) (stored, error) {
 	c, by, err := s.atIssuer(ctx, company, cardID)
 	if err != nil {
@@ -171,8 +173,8 @@ func (s *Service) renewed(ctx context.Context, company, cardID string) (stored, 
 	return now, s.Book.Commit(ctx, u)
 }
 
-// Token returns a short-lived token for the card's secrets at the issuer. Kobo does not keep
-// the token.
+// Token returns a short-lived token, with which the company reads the card's secrets from the
+// issuer. Kobo does not store the token.
 func (s *Service) Token(ctx context.Context, company, cardID string) (provider.CardToken, error) {
 	c, by, err := s.atIssuer(ctx, company, cardID)
 	if err != nil {
@@ -182,10 +184,10 @@ func (s *Service) Token(ctx context.Context, company, cardID string) (provider.C
 	return token, saidBy(by, err)
 }
 
-// SendDefaultPIN asks the issuer to send the card's first PIN to the cardholder. It
-// returns the issuer's message. Kobo writes the use of a key before it asks, so only one of
-// two equal requests asks. After a crash the next request sends the PIN again, since the
-// first outcome is unknown.
+// SendDefaultPIN asks the issuer to send the card's first PIN to the cardholder. It returns the
+// issuer's message. SendDefaultPIN writes the use of the Idempotency-Key before it calls the
+// issuer, so only one of two identical requests calls the issuer. After a crash the outcome of
+// the first request is unknown, so the next request sends the PIN again.
 func (s *Service) SendDefaultPIN(ctx context.Context, company, cardID string, key *idempotency.Key) (string, error) {
 	c, by, err := s.atIssuer(ctx, company, cardID)
 	if err != nil {
@@ -201,8 +203,8 @@ func (s *Service) SendDefaultPIN(ctx context.Context, company, cardID string, ke
 	message, err := by.SendDefaultPIN(ctx, c.ProviderCardID)
 	message, err = cmp.Or(message, "PIN sent successfully"), saidBy(by, err)
 	if err != nil && !fault.Is(err, fault.Refused) {
-		return "", err // no answer: the next request with the key asks again
+		return "", err // the issuer did not reply, so the next request with this Idempotency-Key asks again
 	}
-	// Store the answer even if the caller has gone.
+	// The response is stored even if the caller has closed the connection.
 	return message, s.finish(context.WithoutCancel(ctx), key, message, err)
 }

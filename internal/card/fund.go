@@ -18,16 +18,17 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Kind is the kind of a funding's operation.
+// Kind is the operation kind of card fundings.
 const Kind = "card"
 
-// The states of a funding that is not refunded.
+// The states of a funding whose amount is not refunded.
 const (
 	Open   = operation.Pending
 	Funded = operation.Success
 )
 
-// Funding is money for a card, as GET /card/transaction and the events show it.
+// Funding is a payment from a settlement account to a card. It has the form that
+// GET /card/transaction and the events show.
 type Funding struct {
 	Reference    string          `json:"reference"`
 	CardID       string          `json:"cardId"`
@@ -38,10 +39,10 @@ type Funding struct {
 	CreatedAt    clock.Instant   `json:"createdAt"`
 	UpdatedAt    clock.Instant   `json:"updatedAt"`
 
-	message, provider string // the issuer's last words, and its name
+	message, provider string // the issuer's latest message, and the issuer's name
 }
 
-// of returns the funding of an operation and a card.
+// of builds the funding of a card from the funding's operation.
 func of(o operation.Operation, cardID string) Funding {
 	return Funding{
 		Reference: o.ID, CardID: cardID, Amount: o.Amount, Status: o.State, Refunded: o.Refunded(), SettlementID: o.SettlementID,
@@ -49,26 +50,26 @@ func of(o operation.Operation, cardID string) Funding {
 	}
 }
 
-// Order is money to put on a card.
+// Order is a request to fund a card.
 type Order struct {
 	Company string
 	CardID  string
 	Amount  money.Kobo
-	Key     *idempotency.Key // nil for none
-	Keyed   bool             // the real request of this preview would have a key
+	Key     *idempotency.Key // nil without an Idempotency-Key
+	Keyed   bool             // in a preview, whether the real request would have an Idempotency-Key
 }
 
 var errShort = fault.New(fault.Refused, "Insufficient balance")
 
-// Confirming returns the answer to a funding with an unknown outcome. It has the reference
-// for later questions.
+// Confirming returns the refusal for a funding whose outcome is unknown. It contains the
+// reference, with which the company can look up the outcome later.
 func Confirming(reference string) *fault.Fault {
 	f := fault.New(fault.Refused, "Card funding is being confirmed. Do not retry; check the card transaction status.")
 	f.Extra = map[string]any{"data": map[string]string{"reference": reference}}
 	return f
 }
 
-// Declined is the answer to a refused funding.
+// Declined returns the fault that reports a failed and refunded funding to the company.
 func (s *Service) Declined(f Funding) error {
 	const end = ". Your balance has been refunded."
 	by := s.Issuers[f.provider]
@@ -78,13 +79,14 @@ func (s *Service) Declined(f Funding) error {
 	return fault.New(fault.Refused, said(by, strings.TrimRight(f.message, ".")).Message+end)
 }
 
-// purse returns the account that pays for fundings, the company's first active one. A
-// company without an active account gets an empty one (wallet-api.md, fund card).
+// purse returns the settlement account that pays for fundings, which is the company's first
+// active account. If the company has no active account, purse opens an empty account
+// (wallet-api.md, fund card).
 func (s *Service) purse(ctx context.Context, company string) (settlement.Account, error) {
 	return s.Settlements.Needed(ctx, company, "Main account")
 }
 
-// plan returns a funding before its start.
+// plan checks a funding request, and returns the card and the operation that fund would start.
 func (s *Service) plan(ctx context.Context, o Order) (stored, operation.Operation, error) {
 	c, err := s.find(ctx, o.Company, o.CardID)
 	if err != nil {
@@ -105,13 +107,13 @@ func (s *Service) plan(ctx context.Context, o Order) (stored, operation.Operatio
 	return c, operation.Operation{Company: o.Company, Kind: Kind, Provider: c.provider, SettlementID: from.ID, Amount: o.Amount}, err
 }
 
-// Fund puts money on a card. The result may be PENDING: the money is debited, and Kobo
-// follows the outcome. It may be FAILED: the money is back.
-// Faults are Missing, Refused (nothing was debited now), Conflict and Unavailable.
+// Fund sends money to a card. A PENDING funding is debited, and Kobo asks the issuer for its
+// outcome later. The money of a FAILED funding is already refunded. Fund returns faults of the
+// kinds Missing, Refused, Conflict and Unavailable. A Refused request debits nothing.
 //
-// A request without a key may be a repetition. Fund treats it as one while an earlier
-// funding of the same card and amount is open, and answers with the earlier reference
-// (completion.md §4.2).
+// A request without an Idempotency-Key may be a repetition of an earlier request. While an
+// earlier funding of the same card and amount is open, Fund refuses such a request. The refusal
+// contains the earlier funding's reference (completion.md §4.2).
 func (s *Service) Fund(ctx context.Context, o Order) (Funding, error) {
 	c, op, err := s.plan(ctx, o)
 	if err != nil {
@@ -123,7 +125,8 @@ func (s *Service) Fund(ctx context.Context, o Order) (Funding, error) {
 	return s.fund(ctx, c, op, o.Key)
 }
 
-// load puts the first money on a new card, once. The card's id is the reference.
+// load sends the initial funding to a new card. The card's ID is the funding's reference, so the
+// card gets only one initial funding.
 func (s *Service) load(ctx context.Context, c stored) (Funding, error) {
 	f, err := s.Funding(ctx, c.Company, c.ID)
 	if !fault.Is(err, fault.Missing) {
@@ -137,12 +140,13 @@ func (s *Service) load(ctx context.Context, c stored) (Funding, error) {
 	return s.fund(ctx, c, op, nil)
 }
 
-// tries limits the new starts of a funding that meets another one each time.
+// tries is how often fund tries to start a funding before it gives up. A try fails if it meets a
+// concurrent funding that ends immediately afterwards.
 const tries = 10
 
 var errBusy = fault.New(fault.Unavailable, "other fundings of this card and amount came and went all the time")
 
-// fund commits the intent, calls the issuer and commits the outcome.
+// fund writes the operation, calls the issuer and writes the outcome.
 func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) (Funding, error) {
 	for range tries {
 		op = s.Operations.Start(op)
@@ -170,14 +174,14 @@ func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, ke
 		if reference != "" {
 			return Funding{}, Confirming(reference)
 		}
-		// The other funding has just ended, or the guard was wrong. Try again.
+		// The concurrent funding has just ended, or the guard's count was wrong. Try again.
 	}
 	return Funding{}, errBusy
 }
 
-// begin commits the intent. A used key comes before all other refusals: a repeated
-// request hears that the first one is running. A funding without a key is refused beside
-// an open one of the same card and amount.
+// begin writes the operation of a funding. A used Idempotency-Key is reported before any other
+// refusal, so that a repeated request learns that the first request is running. A funding without
+// an Idempotency-Key is refused while a funding of the same card and amount is open.
 func (s *Service) begin(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) error {
 	u := s.Operations.Unit(op, 0, "Card funding")
 	key.Begin(&u, op.ID, op.CalledUntil)
@@ -198,8 +202,8 @@ func (s *Service) run(ctx context.Context, c stored, op operation.Operation, key
 		},
 		func(after operation.Operation, u *ledger.Unit) { key.Finish(u, of(after, c.ID), nil) })
 	if err != nil {
-		// The ledger does not hold the issuer's answer, so the funding stays PENDING. The
-		// resolver asks the issuer again.
+		// The issuer's reply is not in the ledger, so the funding stays PENDING. The resolver will
+		// ask the issuer again.
 		s.Log.Error("the outcome of a card funding was not written", "company", op.Company, "operation", op.ID, "error", err)
 	}
 	return of(op, c.ID), nil
@@ -209,7 +213,7 @@ func funding(o operation.Operation, c stored) provider.CardFunding {
 	return provider.CardFunding{Reference: o.ID, Account: c.account, Amount: o.Amount, Since: o.CreatedAt, Issued: o.ProviderReference}
 }
 
-// requery asks the issuer of the funding, and no other.
+// requery asks the issuer that received the funding for its outcome.
 func (s *Service) requery(ctx context.Context, o operation.Operation) provider.Answer {
 	by, err := s.issuer(o.Provider)
 	if err != nil {
@@ -229,13 +233,13 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 	}
 	f := funding(o, c)
 	if known {
-		f.Since = time.Time{} // unknown, since a restore took the database back
+		f.Since = time.Time{} // the start is unknown, because the database was restored from an older copy
 	}
 	return by.RequeryFunding(ctx, f)
 }
 
-// effects adds the event to an outcome. It closes the funding, so that another one of the
-// same card and amount may begin.
+// effects adds the funding's event to the unit of its outcome. It also closes the funding, so
+// that the next funding of the same card and amount may begin.
 func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
 	cardID, err := cardOf(ctx, s.DB, o.Company, o.ID)
 	if err != nil {
@@ -264,8 +268,9 @@ func (s *Service) Funding(ctx context.Context, company, reference string) (Fundi
 	return of(o, cardID), err
 }
 
-// Resume answers a retry under the same Idempotency-Key after a crash of the first try.
-// It stores the answer that the first try would have given.
+// Resume returns the funding for a retry with the same Idempotency-Key, after Kobo crashed during
+// the first request. Resume also stores this funding as the stored response of the
+// Idempotency-Key.
 func (s *Service) Resume(ctx context.Context, company, reference string, key *idempotency.Key) (Funding, error) {
 	f, err := s.Funding(ctx, company, reference)
 	if err != nil {
@@ -274,11 +279,11 @@ func (s *Service) Resume(ctx context.Context, company, reference string, key *id
 	return f, key.Resume(ctx, s.Book, f)
 }
 
-// Preview is the effect that a funding would have.
+// Preview is the effect that a funding would have on the balance, or the reason for a refusal.
 type Preview = operation.Preview[money.Kobo]
 
-// Preview tells what Fund would do. It writes nothing and calls no issuer, so it does
-// not know the issuer's answer.
+// Preview returns what Fund would do. It writes nothing and calls no issuer, so it cannot foresee
+// the issuer's reply.
 func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 	c, _, err := s.atIssuer(ctx, o.Company, o.CardID)
 	if err != nil {

@@ -25,7 +25,7 @@ func TestAFundingThatTheIssuerAccepts(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		c := w.card()
-		f, err := w.fund(c.ID, 1000*money.Naira) // the whole balance: balance >= amount
+		f, err := w.fund(c.ID, 1000*money.Naira) // a funding may use the whole balance
 		must(t, err)
 		if f.Status != operation.Success || f.CardID != c.ID || f.Refunded {
 			t.Errorf("%+v", f)
@@ -64,7 +64,7 @@ func TestAFundingThatTheIssuerDeclines(t *testing.T) {
 		w.refused(w.Declined(f), "Sudo API Error: The card is blocked. Your balance has been refunded.")
 		w.holds(1000*money.Naira, 0, 0)
 		w.issuer.answer = yes
-		again, err := w.fund(c.ID, 500*money.Naira) // safe to retry with a new request
+		again, err := w.fund(c.ID, 500*money.Naira) // after a failed funding, a new request is safe
 		must(t, err)
 		if again.Status != operation.Success || again.Reference == f.Reference {
 			t.Errorf("%+v", again)
@@ -120,7 +120,8 @@ func TestAFundingOfUnknownOutcomeIsFollowed(t *testing.T) {
 	})
 }
 
-// A client retries after a time-out, which once led to a double funding.
+// Twenty identical concurrent fundings debit only once. Clients send such retries after a
+// time-out, and in the past these retries caused double fundings.
 func TestTwentyEqualFundingsAtOnceDebitOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -148,10 +149,10 @@ func TestTwentyEqualFundingsAtOnceDebitOnce(t *testing.T) {
 			t.Errorf("references %v, %d calls", references, len(w.issuer.funded))
 		}
 		w.holds(100*money.Naira, 900*money.Naira, 0)
-		_, err := w.fund(id, 50*money.Naira) // another amount is another funding
+		_, err := w.fund(id, 50*money.Naira) // a request with a different amount is a different funding
 		must(t, err)
 		w.holds(50*money.Naira, 950*money.Naira, 0)
-		// The same request is a new one after the outcome of the first.
+		// Once the first funding has its outcome, an identical request counts as a new funding.
 		w.issuer.answer = yes
 		for reference := range references {
 			w.forward(time.Minute)
@@ -172,13 +173,13 @@ func TestAProgramThatDiesBetweenDebitAndOutcome(t *testing.T) {
 		id := w.card().ID
 		entered, leave, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		w.issuer.during = func() { close(entered); <-leave }
-		go func() { defer close(done); _, _ = w.fund(id, 300*money.Naira) }() // its answer is what dies with it
+		go func() { defer close(done); _, _ = w.fund(id, 300*money.Naira) }() // a crashed program would lose this result
 		<-entered
 		w.holds(700*money.Naira, 300*money.Naira, 0)
 		_, err := w.fund(id, 300*money.Naira)
 		w.refused(err, confirming)
 		reference := fault.Of(err).Extra["data"].(map[string]string)["reference"]
-		// The next program has only the database.
+		// A restarted program knows only what is in the database.
 		w.forward(time.Minute)
 		w.poll(reference)
 		w.holds(700*money.Naira, 0, 300*money.Naira)
@@ -206,7 +207,7 @@ func TestAFundingWithAKeyIsIndependent(t *testing.T) {
 		}
 		_, err := send("one")
 		must(t, err)
-		_, err = send("two") // two keys are two intents
+		_, err = send("two") // a second Idempotency-Key starts a second funding
 		must(t, err)
 		if _, err = send("one"); err == nil {
 			t.Error("a used key made another funding")
@@ -238,7 +239,7 @@ func TestRefusedFundings(t *testing.T) {
 		if p.Refusal != "" || p.BalanceAfter != 600*money.Naira || len(w.issuer.funded) != 0 {
 			t.Errorf("%+v", p)
 		}
-		// An open funding stops an equal one, but not one with a key.
+		// An open funding stops an identical request, unless that request has an Idempotency-Key.
 		w.issuer.answer = provider.Answer{}
 		open, err := w.fund(c.ID, 400*money.Naira)
 		must(t, err)
@@ -252,7 +253,8 @@ func TestRefusedFundings(t *testing.T) {
 	})
 }
 
-// A company without a settlement account gets an empty one, and a refusal.
+// If a company has no active settlement account, Kobo opens an empty account for the company and
+// refuses the funding.
 func TestACompanyWithoutASettlementAccount(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

@@ -18,24 +18,24 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Request is a card to generate.
+// Request is a company's request for a new card.
 type Request struct {
 	Company    string
-	Customer   string // id or e-mail address
+	Customer   string // the customer's ID or e-mail address
 	Type       string
 	Brand      string
 	Currency   string
-	Number     secret.Text // the printed number of a physical card; Kobo does not keep it
-	Load       money.Kobo  // the amount of a first funding; 0 for none
+	Number     secret.Text // the printed number of a physical card, which Kobo does not store
+	Load       money.Kobo  // the amount of the initial funding; 0 for no initial funding
 	SendPINSMS bool
-	Key        *idempotency.Key // nil for none
+	Key        *idempotency.Key // nil without an Idempotency-Key
 }
 
-// Generated is a new card and its first funding.
+// Generated is a new card and its initial funding.
 type Generated struct {
-	CardID string `json:"cardId"` // the same as its id
+	CardID string `json:"cardId"` // equal to the card's id
 	Card
-	Load *Funding `json:"funding,omitempty"` // nil without a wanted or possible load
+	Load *Funding `json:"funding,omitempty"` // nil if no initial funding was requested or possible
 }
 
 var (
@@ -46,10 +46,10 @@ var (
 	errNotCreated  = fault.New(fault.Refused, "Card creation failed")
 )
 
-// Generate orders a card for a customer, and puts the wanted load on the card. A
-// customer has only one card in creation at a time. Faults are Missing and Refused. A
-// Refused fault may say that the outcome is unknown. Then a job resolves the creation,
-// and the list shows the card.
+// Generate orders a card for a customer, and sends the initial funding to the card. A customer
+// has only one card in creation at a time. Generate returns faults of the kinds Missing and
+// Refused. If the outcome is unknown, the fault is errCreating, which is Refused too. In that case
+// a job finds the outcome, and the list of cards then shows the card.
 func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	if begun := r.Key.Subject(); begun != "" {
 		return s.resume(ctx, r, begun)
@@ -78,14 +78,14 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	})
 	ctx = context.WithoutCancel(ctx)
 	if errors.Is(err, errCreating) {
-		err = s.openings.Look(ctx, a) // the issuer did not answer
+		err = s.openings.Look(ctx, a) // the issuer did not reply, so search for the card
 	}
 	if err != nil && !errors.Is(err, opening.ErrTaken) {
 		return Generated{}, err
 	}
 	c, err := findCard(ctx, s.DB, r.Company, a.ID)
 	if errors.Is(err, db.ErrNone) {
-		return Generated{}, errCreating // another card of the customer began first
+		return Generated{}, errCreating // a concurrent request for the same customer began first
 	}
 	if err != nil {
 		return Generated{}, err
@@ -93,8 +93,8 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	return s.answer(ctx, r, c)
 }
 
-// answer puts the wanted load on a new card, and stores the answer under the request's
-// key.
+// answer sends the initial funding to a new card. It returns the response to the request, and
+// stores the response under the request's Idempotency-Key.
 func (s *Service) answer(ctx context.Context, r Request, c stored) (Generated, error) {
 	switch c.state {
 	case creating:
@@ -114,7 +114,8 @@ func (s *Service) answer(ctx context.Context, r Request, c stored) (Generated, e
 	return out, s.finish(ctx, r.Key, out, nil)
 }
 
-// resume answers a retry under the same Idempotency-Key after a crash of the first try.
+// resume returns the outcome for a retry with the same Idempotency-Key, after the first request
+// ended without a stored response.
 func (s *Service) resume(ctx context.Context, r Request, cardID string) (Generated, error) {
 	c, err := findCard(ctx, s.DB, r.Company, cardID)
 	if err == nil && c.state == creating {
@@ -126,13 +127,15 @@ func (s *Service) resume(ctx context.Context, r Request, cardID string) (Generat
 	return s.answer(ctx, r, c)
 }
 
-// finish stores the answer to a request with a key. It returns the refusal, if any.
+// finish stores the response to a request under its Idempotency-Key. It returns why, or the
+// error of the write.
 func (s *Service) finish(ctx context.Context, key *idempotency.Key, result any, why error) error {
 	return cmp.Or(s.Keys.Finish(ctx, key, result, why), why)
 }
 
-// cardholder returns the customer of a request. The customer must have completed their OTP.
-// A customer without an address gets the company's address.
+// cardholder returns the customer of a request, who must have completed the OTP verification. If
+// the customer has no address, cardholder fills in the company's address. It also checks that
+// the balance covers the initial funding.
 func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer, error) {
 	if s.Issuers[s.Issues] == nil {
 		return customer.Customer{}, errNoIssuer
@@ -168,8 +171,9 @@ func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer,
 	return who, nil
 }
 
-// free returns the customer's holder row while no card is in creation. An earlier creation
-// without an answer is resolved first, and its card is returned too.
+// free returns the customer's holder row if no card of the customer is in creation. If an earlier
+// creation has no known outcome, free first searches the issuer for that card, and returns the
+// card too.
 func (s *Service) free(ctx context.Context, company, customerID string) (h holder, earlier stored, err error) {
 	h, err = s.findHolder(ctx, company, customerID)
 	if errors.Is(err, db.ErrNone) {
@@ -198,8 +202,8 @@ func (s *Service) free(ctx context.Context, company, customerID string) (h holde
 	return h, earlier, err
 }
 
-// answers reports whether an earlier card fits a request. Then the request repeats the one
-// without an answer.
+// answers reports whether an earlier card matches a request. If so, the request is a repetition
+// of the request that created the earlier card.
 func (c stored) answers(r Request) bool {
 	number := r.Number.Reveal()
 	return c.state == issued && c.Type == r.Type && c.load == r.Load &&

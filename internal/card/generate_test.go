@@ -39,7 +39,7 @@ func TestACardIsIssued(t *testing.T) {
 		if events := w.events(); len(events) != 1 || string(events[0].Data) != string(text) {
 			t.Errorf("%v", events)
 		}
-		second := w.card() // the customer is known by now
+		second := w.card() // the issuer has already registered the customer
 		if len(w.issuer.holders) != 1 || w.issuer.orders[1].Cardholder != "holder-1" {
 			t.Errorf("%+v", w.issuer.orders)
 		}
@@ -84,7 +84,7 @@ func TestCustomersThatMayHaveACard(t *testing.T) {
 	})
 }
 
-// Kobo passes the number of a physical card to the issuer and does not keep the number.
+// Kobo passes the number of a physical card to the issuer and does not store the number.
 func TestACardNumberPassesThrough(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -117,7 +117,7 @@ func TestARefusedCard(t *testing.T) {
 		_, err := w.Generate(t.Context(), w.request())
 		w.refused(err, "Sudo API Error: Visa Cards are not available at the moment")
 		w.issuer.create = yes
-		w.card() // nothing of the refusal is in the way
+		w.card() // a refused card does not stop the next creation
 	})
 }
 
@@ -126,18 +126,18 @@ func TestACardWhoseAnswerWasLost(t *testing.T) {
 		dbtest.Each(t, func(t *testing.T, d *db.DB) {
 			w := newWorld(t, d)
 			w.issuer.create, w.issuer.made, w.issuer.mute = silence, true, mute
-			c := w.card() // found at once, among the customer's
+			c := w.card() // Kobo immediately finds the card among the customer's cards at the issuer
 			if c.ProviderCardID != "sudo-card-1" || len(w.issuer.orders) != 1 {
 				t.Errorf("%+v", c)
 			}
 			w.issuer.broken = &provider.Error{Provider: "Sudo", Code: "timeout"}
-			_, err := w.Generate(t.Context(), w.request()) // made, and the list is away too
+			_, err := w.Generate(t.Context(), w.request()) // the issuer makes the card, but its list cannot be read
 			w.refused(err, creating)
 			_, err = w.Generate(t.Context(), w.request())
 			w.refused(err, creating)
 			w.issuer.broken = nil
 			w.forward(time.Minute)
-			again := w.card() // the retry gets the card that its first try has made
+			again := w.card() // the retry returns the card that the first request created
 			if again.ProviderCardID != "sudo-card-2" || len(w.issuer.orders) != 2 {
 				t.Errorf("muted %t: %+v after %d orders", mute, again, len(w.issuer.orders))
 			}
@@ -148,8 +148,8 @@ func TestACardWhoseAnswerWasLost(t *testing.T) {
 	}
 }
 
-// A request with the key of an open creation searches the issuer at once. Kobo stores its
-// answer.
+// A retry with the Idempotency-Key of an open creation immediately searches the issuer for the
+// card. Once the card is found, Kobo stores the response.
 func TestAKeyWaitsForTheCard(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w, r := newWorld(t, d), card.Request{}
@@ -165,7 +165,7 @@ func TestAKeyWaitsForTheCard(t *testing.T) {
 			return a
 		}
 		w.issuer.create, w.issuer.made = silence, true
-		w.card() // and the issuer knows the customer
+		w.card() // from now on, the customer is registered with the issuer
 		w.issuer.broken = &provider.Error{Provider: "Sudo", Code: "timeout"}
 		for range 2 {
 			if a := open(); a != nil {

@@ -12,16 +12,17 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// guard returns the name of the limit counter against double funding. It counts the open
-// fundings of a card and an amount: the commits that open and close a funding raise and
-// lower it. The counter is wrong only after a change outside the ledger, such as half of a
-// restored dump. Then the operations are right, since they hold the money.
+// guard returns the name of the limit counter that prevents double fundings. The counter is the
+// number of open fundings of a card and an amount. Each commit that opens a funding raises the
+// counter, and each commit that closes a funding lowers it. Only a change outside the ledger can
+// make the counter wrong, such as a dump that was partly restored. In that case the operations
+// are right, because each operation is booked together with its money.
 func guard(cardID string, amount money.Kobo) string { return "card/" + cardID + "/" + amount.Decimal() }
 
-// correct lowers the guard to the number of open fundings. It returns the reference of
-// the oldest one; "" for none. A funding that opens or ends meanwhile changes guard and
-// funding alike. The version of the card's row refuses a second correction by an old
-// reading.
+// correct lowers the guard to the number of open fundings. It returns the reference of the oldest
+// open funding, or "" if no funding is open. If a funding opens or ends meanwhile, the correction
+// stays right, because that commit changes both the guard and the funding. The time of the card
+// row's last change prevents a second correction that is based on the same reading.
 func (s *Service) correct(ctx context.Context, company, cardID string, amount money.Kobo) (reference string, err error) {
 	var seen stored
 	var counted int64
@@ -48,8 +49,8 @@ func (s *Service) correct(ctx context.Context, company, cardID string, amount mo
 	return reference, err
 }
 
-// unresolved returns the open fundings of a card and an amount, the oldest first. A funding
-// of an unknown card counts, since the card may be this one.
+// unresolved returns the references of the open fundings of a card and an amount, the oldest
+// first. It includes fundings whose card is unknown, because they may belong to this card.
 func unresolved(ctx context.Context, q db.Querier, c stored, amount money.Kobo) (out []string, err error) {
 	list, err := operation.PendingOf(ctx, q, c.Company, Kind, amount)
 	for _, reference := range list {
@@ -64,7 +65,7 @@ func unresolved(ctx context.Context, q db.Querier, c stored, amount money.Kobo) 
 	return out, err
 }
 
-// takeOff commits a correction, unless the card's row has changed meanwhile.
+// takeOff lowers the guard by the excess, unless the card's row has changed since it was read.
 func (s *Service) takeOff(ctx context.Context, seen stored, guard string, excess int64) error {
 	later := seen
 	if later.UpdatedAt.Time = s.Clock.Now(); !later.UpdatedAt.After(seen.UpdatedAt.Time) {
@@ -75,7 +76,7 @@ func (s *Service) takeOff(ctx context.Context, seen stored, guard string, excess
 	u.Transition(cards.Record(later), string(issued)).Only("updated_at").Expect("updated_at", clock.Micros(seen.UpdatedAt.Time))
 	err := s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
-		return nil // another correction was faster, so the caller reads again
+		return nil // a concurrent change of the card's row came first, so the caller reads again
 	}
 	if err == nil {
 		s.Log.Error("a guard counted card fundings that are not open", "company", seen.Company, "card", seen.ID, "excess", excess)

@@ -17,7 +17,7 @@ import (
 
 const load = 300 * money.Naira
 
-// guarded returns the guard of a card for the amount of these tests.
+// guarded returns the count of a card's guard for the amount load.
 func (w *world) guarded(cardID string) int64 {
 	w.t.Helper()
 	n, err := w.book.Last(w.t.Context(), w.company, ledger.Next("card/"+cardID+"/"+load.Decimal()))
@@ -25,7 +25,7 @@ func (w *world) guarded(cardID string) int64 {
 	return n
 }
 
-// miscount writes a wrong number to the guard, like a repair by hand.
+// miscount writes a wrong count to the guard, as a manual change of the database would.
 func (w *world) miscount(cardID string, n int64) {
 	w.t.Helper()
 	_, err := w.db.Exec(w.t.Context(), `INSERT INTO ledger_counter (company_id, name, value) VALUES ($1, $2, $3)
@@ -33,14 +33,15 @@ func (w *world) miscount(cardID string, n int64) {
 	must(w.t, err)
 }
 
-// soon funds a card within a deadline.
+// soon funds a card, and gives up after a minute.
 func (w *world) soon(cardID string) (card.Funding, error) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
 	return w.Fund(ctx, card.Order{Company: w.company, CardID: cardID, Amount: load})
 }
 
-// begun returns the reference of a funding, or of the earlier one that stopped it.
+// begun returns the reference of a funding. If the funding was refused, begun returns the
+// reference of the open funding that stopped it.
 func begun(t *testing.T, f card.Funding, err error) string {
 	t.Helper()
 	if err == nil {
@@ -53,7 +54,8 @@ func begun(t *testing.T, f card.Funding, err error) string {
 	return data["reference"]
 }
 
-// A guard with a too high number is corrected. It stops no funding and allows no second one.
+// If the guard's count is too high, Kobo corrects the count. The wrong count neither stops a
+// funding nor allows a double funding.
 func TestAGuardThatCountsTooMuchIsCorrected(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {
@@ -68,7 +70,8 @@ func TestAGuardThatCountsTooMuchIsCorrected(t *testing.T) {
 			}
 			w.holds(700*money.Naira, 0, load)
 
-			// Many requests at two programs meet the wrong guard at once, and one funding begins.
+			// Many concurrent requests to two programs find the wrong count. Only one funding
+			// begins.
 			w.miscount(id, 2)
 			w.issuer.answer = silence
 			programs := []*world{w, w.another(dbtest.Open(t, url))}
@@ -92,8 +95,8 @@ func TestAGuardThatCountsTooMuchIsCorrected(t *testing.T) {
 	}
 }
 
-// Kobo finds an open funding by its money in clearing. A lost or changed row of
-// card_funding does not lead to a second debit.
+// Kobo finds an open funding by its money in the clearing account. A lost or changed row of
+// card_funding therefore does not lead to a second debit.
 func TestAnOpenFundingIsFoundByItsMoney(t *testing.T) {
 	for name, alter := range map[string]string{
 		"lost":   `DELETE FROM card_funding WHERE company_id = $1 AND id = $2`,

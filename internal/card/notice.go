@@ -10,13 +10,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Pattern is the route of the issuers' notices, for net/http. A header of each notice
-// holds the secret, so the path holds none.
+// Pattern is the net/http route for the issuers' notices. The path contains no secret, because
+// each notice has its secret in a header.
 const Pattern = "POST /callbacks/{provider}"
 
-// Door returns the callback handler for notices. An issuer asks whether a payment may go
-// through, and waits one second. The answer comes from the configuration, not from the
-// database. Kobo writes an event of a card once, before it answers.
+// Door returns the HTTP handler for the issuers' notices. Some notices ask whether a card payment
+// may go through, and the issuer waits one second for the response. This response comes from the
+// configuration, so it does not need the database. Kobo writes a card's event once, and before it
+// responds.
 func (s *Service) Door() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("provider")
@@ -48,7 +49,8 @@ func (s *Service) Door() http.Handler {
 	})
 }
 
-// Notified writes an event of a card once. It ignores the cards of others.
+// Notified writes a card's event to the database, unless the event is already there. It ignores
+// notices about cards that Kobo has not issued.
 func (s *Service) Notified(ctx context.Context, issuer string, n provider.CardNotice) error {
 	if n.Kind != provider.CardActivity && n.Kind != provider.CardEnded {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// Two programs miss a company's settlement account at the same time. They open only one.
+// If two programs find at the same time that a company has no active settlement account, they
+// open only one account.
 func TestTwoProgramsOpenOneEmptyAccount(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

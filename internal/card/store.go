@@ -29,7 +29,7 @@ var (
 	addresses  = db.Declare[address]("card_address")
 )
 
-// The states of a holder, and of a funding.
+// The states of a holder (FREE and BUSY) and of a funding (OPEN and CLOSED).
 const (
 	free  = "FREE"
 	busy  = "BUSY"
@@ -44,12 +44,12 @@ type holder struct {
 	customerID string    `db:"customer_id,key"`
 	state      string    `db:"state,state"`
 	provider   string    `db:"provider"`
-	providerID string    `db:"provider_id,changes"` // "" before the registration
-	cardID     string    `db:"card_id,changes"`     // the card in creation; "" for none
+	providerID string    `db:"provider_id,changes"` // the issuer's ID of the cardholder; "" before the registration
+	cardID     string    `db:"card_id,changes"`     // the card in creation; "" if no card is in creation
 	createdAt  time.Time `db:"created_at"`
 }
 
-// release adds the transition to a free holder.
+// release adds the transition to a unit that frees the customer's holder row for the next card.
 func (c stored) release(u *ledger.Unit) {
 	u.Transition(holders.Record(holder{company: c.Company, customerID: c.CustomerID, state: free}), busy).Only("card_id")
 }
@@ -59,14 +59,14 @@ type stored struct {
 	Company string `db:"company_id,key"`
 	Card
 	state    state      `db:"state,state"`
-	provider string     `db:"provider"`        // the issuer, as the ledger names it
-	account  string     `db:"account,changes"` // the issuer's id of the money that the card spends
-	message  string     `db:"message,changes"` // why there is no card
+	provider string     `db:"provider"`        // the issuer's name in the configuration and in the ledger
+	account  string     `db:"account,changes"` // the issuer's ID of the account from which the card spends
+	message  string     `db:"message,changes"` // why the issuer refused the card
 	load     money.Kobo `db:"load_kobo"`
 	opening.Intent
 }
 
-// shown returns the card with the fields from its issuer.
+// shown returns a copy of the card, updated with the fields that the issuer reports.
 func (c stored) shown(i provider.IssuedCard) stored {
 	c.ProviderCardID, c.Status = i.ID, i.Status
 	c.account, c.Currency, c.MaskedPAN = cmp.Or(i.Account, c.account), cmp.Or(i.Currency, c.Currency), cmp.Or(i.MaskedPAN, c.MaskedPAN)
@@ -75,7 +75,7 @@ func (c stored) shown(i provider.IssuedCard) stored {
 	return c
 }
 
-// fundingRow is the row that a funding has beside its operation.
+// fundingRow is the row that a funding has in addition to its operation.
 type fundingRow struct {
 	company   string     `db:"company_id,key"`
 	id        string     `db:"id,key"`
@@ -85,7 +85,7 @@ type fundingRow struct {
 	createdAt time.Time  `db:"created_at"`
 }
 
-// activity is an event of a card, by its issuer's notice.
+// activity is a card's event that the issuer reported in a notice.
 type activity struct {
 	company    string     `db:"company_id,key"`
 	id         string     `db:"id,key"`
@@ -96,7 +96,7 @@ type activity struct {
 	createdAt  time.Time  `db:"created_at"`
 }
 
-// address is a version of a company's own address.
+// address is one version of a company's billing address. The highest version is in force.
 type address struct {
 	company string `db:"company_id,key"`
 	version string `db:"version,key"`
@@ -113,8 +113,8 @@ func findCard(ctx context.Context, q db.Querier, company, cardID string) (stored
 	return db.One(ctx, q, cards.Scan, `SELECT `+cardColumns+` FROM card WHERE company_id = $1 AND id = $2`, company, cardID)
 }
 
-// List returns a page of the cards of all customers or of one, newest first, with the number
-// of all these cards.
+// List returns a page of a company's issued cards, newest first, and the total count. With a
+// customerID, List includes only this customer's cards.
 func (s *Service) List(ctx context.Context, company, customerID string, offset, limit int) ([]Card, int, error) {
 	total, err := db.One(ctx, s.DB, db.Value[int64],
 		`SELECT count(*) FROM card WHERE company_id = $1 AND state = 'ISSUED' AND (customer_id = $2 OR $2 = '')`, company, customerID)
@@ -137,8 +137,8 @@ func (s *Service) enter(ctx context.Context, c stored) error {
 // owned is a card and its company.
 type owned struct{ company, card string }
 
-// owner returns the company and our id of an issuer's card. IsOurs is false for an unknown
-// card.
+// owner returns the company and Kobo's card ID for an issuer's card. IsOurs is false if Kobo does
+// not know the card.
 func (s *Service) owner(ctx context.Context, issuer, providerCardID string) (o owned, isOurs bool, err error) {
 	o, err = db.One(ctx, s.DB, db.Fields[owned],
 		`SELECT company_id, card_id FROM card_directory WHERE provider = $1 AND provider_card_id = $2`, issuer, providerCardID)
@@ -148,7 +148,7 @@ func (s *Service) owner(ctx context.Context, issuer, providerCardID string) (o o
 	return o, err == nil, err
 }
 
-// openFunding returns the oldest open funding of a card and an amount.
+// openFunding returns the reference of the oldest open funding of a card and an amount.
 func (s *Service) openFunding(ctx context.Context, company, cardID string, amount money.Kobo) (string, error) {
 	return db.One(ctx, s.DB, db.Value[string], `SELECT id FROM card_funding
 		WHERE company_id = $1 AND card_id = $2 AND amount_kobo = $3 AND state = 'OPEN' ORDER BY created_at, id LIMIT 1`,
@@ -159,7 +159,8 @@ func cardOf(ctx context.Context, q db.Querier, company, reference string) (strin
 	return db.One(ctx, q, db.Value[string], `SELECT card_id FROM card_funding WHERE company_id = $1 AND id = $2`, company, reference)
 }
 
-// Address returns the company's own address, or else the deployment's.
+// Address returns the company's billing address. If the company has no address, Address returns
+// the deployment's address.
 func (s *Service) Address(ctx context.Context, company string) (LastResort, error) {
 	a, err := db.One(ctx, s.DB, db.Fields[LastResort], `SELECT line1, line2, city, state, country, postal_code, created_at FROM card_address
 		WHERE company_id = $1 ORDER BY version DESC LIMIT 1`, company)

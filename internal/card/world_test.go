@@ -31,7 +31,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// issuer is an Issuer with the answers of a test. It records the requests.
+// issuer is a fake Issuer whose replies a test sets. It records the requests.
 type issuer struct {
 	mu      sync.Mutex
 	holders []provider.Cardholder
@@ -39,13 +39,13 @@ type issuer struct {
 	cards   []provider.IssuedCard
 	funded  []provider.CardFunding
 	polls   int
-	create  provider.Answer // to an order
-	made    bool            // an order that is not answered was carried out
-	mute    bool            // references are not given back
-	answer  provider.Answer // to a funding
-	later   provider.Answer // to a requery
-	broken  error           // of everything that is read
-	during  func()          // happens in the middle of a funding
+	create  provider.Answer // the reply to an order
+	made    bool            // whether an order without a reply still makes the card
+	mute    bool            // whether the issuer omits references from its list
+	answer  provider.Answer // the reply to a funding
+	later   provider.Answer // the reply to a requery
+	broken  error           // the error of every call that is not a payment
+	during  func()          // runs in the middle of a funding
 	now     func() time.Time
 }
 
@@ -132,7 +132,7 @@ func (i *issuer) ParseCardNotice(h http.Header, body []byte) (provider.CardNotic
 	return n, err
 }
 
-// The answers of an issuer.
+// The replies of the fake issuer.
 var (
 	yes     = provider.Answer{Outcome: provider.Confirmed, Code: "00"}
 	no      = provider.Answer{Outcome: provider.Rejected, Code: "57", Message: "The card is blocked."}
@@ -140,11 +140,11 @@ var (
 	unseen  = provider.Answer{Code: "not_listed", Missing: true}
 )
 
-// verifier is a Verifier that accepts everybody, and an AccountOpener.
+// verifier is a fake Verifier that accepts every person. It is also a fake AccountOpener.
 type verifier struct{}
 
-// opened counts accounts, since several worlds may share a database and each number
-// belongs to one company.
+// opened counts the opened accounts of all tests. Tests may share a database, in which each account
+// number belongs to one company.
 var opened atomic.Int64
 
 func (*verifier) Start(context.Context, provider.IdentityStart) provider.Answer {
@@ -167,7 +167,8 @@ func (*verifier) OpenVirtualAccount(context.Context, provider.VirtualAccountRequ
 
 var me = operator.Local("test")
 
-// world is one company with ₦1,000 and a customer who may have cards.
+// world is the services under test, with a company that has ₦1,000 and a customer who may have
+// cards.
 type world struct {
 	people *int64
 	*card.Service
@@ -200,7 +201,7 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	return w
 }
 
-// run is a program on a database.
+// run creates the services of a program on a database.
 func (w *world) run(d *db.DB) {
 	log := slog.New(slog.DiscardHandler)
 	w.db, w.book = d, ledger.New(d, w.clock)
@@ -220,7 +221,7 @@ func (w *world) run(d *db.DB) {
 	})
 }
 
-// another returns a second program on the same database, with its own connections.
+// another returns a second program on the same database, with separate connections.
 func (w *world) another(d *db.DB) *world {
 	v := *w
 	v.run(d)
@@ -251,7 +252,7 @@ func (w *world) open(company string, float money.Kobo) int64 {
 	return a.ID
 }
 
-// created returns a customer who has not completed the OTP.
+// created returns a new customer who has not completed the OTP verification.
 func (w *world) created(company, email string, address *customer.Address) customer.Customer {
 	w.t.Helper()
 	*w.people++
@@ -260,13 +261,13 @@ func (w *world) created(company, email string, address *customer.Address) custom
 			Company: company, Address: address,
 			Profile: customer.Profile{FirstName: "Ada", LastName: "Obi", Email: email, PhoneNumber: "08012345678"},
 		},
-		BVN: secret.NewText(strconv.FormatInt(22212345678+*w.people, 10)), // one person each, who has no cooldown
+		BVN: secret.NewText(strconv.FormatInt(22212345678+*w.people, 10)), // a new BVN each time, so that no cooldown applies
 	})
 	must(w.t, err)
 	return c.Customer
 }
 
-// serve returns a customer who may have cards.
+// serve returns a new customer who has completed the OTP verification and may have cards.
 func (w *world) serve(company, email string, address *customer.Address) customer.Customer {
 	w.t.Helper()
 	c, err := w.customers.GenerateAccount(w.t.Context(), customer.Request{
@@ -280,7 +281,7 @@ func (w *world) request() card.Request {
 	return card.Request{Company: w.company, Customer: w.customer.ID, Type: card.Virtual, Brand: "Verve", Currency: "NGN"}
 }
 
-// card returns a new card of the customer's.
+// card generates a new card for the main customer and returns it.
 func (w *world) card() card.Card {
 	w.t.Helper()
 	g, err := w.Generate(w.t.Context(), w.request())
@@ -292,7 +293,7 @@ func (w *world) fund(cardID string, amount money.Kobo) (card.Funding, error) {
 	return w.Fund(context.WithoutCancel(w.t.Context()), card.Order{Company: w.company, CardID: cardID, Amount: amount})
 }
 
-// refused expects a refusal with this message.
+// refused checks that an error is a fault with this message.
 func (w *world) refused(err error, words string) {
 	w.t.Helper()
 	if err == nil || fault.Of(err).Message != words {
@@ -300,7 +301,7 @@ func (w *world) refused(err error, words string) {
 	}
 }
 
-// poll lets the resolver ask once.
+// poll runs the resolver once for a funding.
 func (w *world) poll(reference string) {
 	w.t.Helper()
 	_, err := w.operations.Resolve(w.t.Context(), job.Job{Company: w.company, Subject: reference})
@@ -309,7 +310,7 @@ func (w *world) poll(reference string) {
 
 func (w *world) forward(d time.Duration) { w.clock.MoveTo(w.clock.Offset() + d) }
 
-// holds expects balances of the company's accounts, and a correct ledger.
+// holds checks balances of the company's ledger accounts, and verifies its ledger.
 func (w *world) holds(own, clearing, paid money.Kobo) {
 	w.t.Helper()
 	got, err := w.book.Balances(w.t.Context(), w.company)

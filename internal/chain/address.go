@@ -11,14 +11,15 @@ import (
 	"golang.org/x/crypto/sha3"
 )
 
-// These are the first bytes of addresses in base 58 with a checksum.
+// These version bytes are the first bytes of decoded addresses in base 58 with a checksum
+// (Base58Check).
 const (
 	tronVersion        = 0x41
 	bitcoinVersion     = 0x00
 	bitcoinTestVersion = 0x6f
 )
 
-// write returns the address of a public key in the network's spelling.
+// write returns the address of a public key in the network's standard spelling.
 func (n Network) write(public *btcec.PublicKey) string {
 	switch n.Kind {
 	case Bitcoin:
@@ -47,15 +48,15 @@ func (n Network) bitcoinPrefix() string {
 	return "bc"
 }
 
-// segwit returns a version 0 witness program (BIP-173).
+// segwit returns a Bitcoin address for a key hash, as a version 0 witness program (BIP-173).
 func segwit(prefix string, hash []byte) string {
 	five, err := bech32.ConvertBits(hash, 8, 5, true)
 	if err != nil {
-		panic(err) // groups of eight bits always convert to groups of five
+		panic(err) // cannot happen, because groups of eight bits always convert to groups of five
 	}
 	text, err := bech32.Encode(prefix, append([]byte{0}, five...))
 	if err != nil {
-		panic(err) // the line before has made valid groups
+		panic(err) // cannot happen, because ConvertBits returned valid groups
 	}
 	return text
 }
@@ -66,7 +67,8 @@ func keccak(b []byte) []byte {
 	return h.Sum(nil)
 }
 
-// checksummed returns an Ethereum address. The case of its letters is its checksum (EIP-55).
+// checksummed returns an Ethereum address as text. Its capital and small letters form a checksum
+// (EIP-55).
 func checksummed(address []byte) string {
 	text := []byte(hex.EncodeToString(address))
 	sum := keccak(text)
@@ -78,8 +80,8 @@ func checksummed(address []byte) string {
 	return "0x" + string(text)
 }
 
-// Canonical returns an address in the network's standard spelling. The result is false if the
-// text is no address of the network.
+// Canonical returns an address in the network's standard spelling. The second result is false if
+// the text is not an address of the network.
 func (n Network) Canonical(address string) (string, bool) {
 	switch n.Kind {
 	case EVM:
@@ -99,8 +101,8 @@ func (n Network) Canonical(address string) (string, bool) {
 	return address, err == nil && len(raw) == 20
 }
 
-// Fold returns the form of an address for comparisons. The case of letters has no meaning on
-// Ethereum, but has one on Tron.
+// Fold returns an address in the form for comparisons. On Ethereum, capital and small letters mean
+// the same, so Fold returns small letters. On Tron they differ.
 func (n Network) Fold(address string) string {
 	if n.Kind == EVM {
 		return strings.ToLower(address)

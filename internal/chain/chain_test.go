@@ -21,7 +21,8 @@ func network(t testing.TB, id string) chain.Network {
 	return chain.Network{}
 }
 
-// These are the public test vectors of the test mnemonic for each chain, and of BIP-84.
+// The derived addresses equal the published addresses of the test mnemonic "abandon … about", and
+// the addresses in BIP-84.
 func TestAddressesFollowFromTheKey(t *testing.T) {
 	legacy := network(t, "bitcoin-mainnet")
 	legacy.Legacy = true
@@ -44,10 +45,10 @@ func TestAddressesFollowFromTheKey(t *testing.T) {
 		{tron, network(t, "tron-mainnet"), 0, "TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH"},
 		{tron, network(t, "tron-mainnet"), 1, "TSeJkUh4Qv67VNFwY8LaAxERygNdy6NQZK"},
 		{btc, legacy, 0, "1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA"},
-		// BIP-84, account 0 of the same mnemonic.
+		// These addresses are from BIP-84, for account 0 of the same mnemonic.
 		{chain.PublicTestKeys[chain.Bitcoin], network(t, "bitcoin-mainnet"), 0, "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"},
 		{chain.PublicTestKeys[chain.Bitcoin], network(t, "bitcoin-mainnet"), 1, "bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g"},
-		// The key of an account gives the addresses of its external chain.
+		// An account's key gives the addresses of the account's external chain.
 		{chain.PublicTestKeys[chain.EVM], network(t, "ethereum-mainnet"), 0, "0x9858EfFD232B4033E47d90003D41EC34EcaEda94"},
 		{chain.PublicTestKeys[chain.Tron], network(t, "tron-testnet"), 1, "TSeJkUh4Qv67VNFwY8LaAxERygNdy6NQZK"},
 	} {
@@ -75,7 +76,8 @@ func TestAddressesFollowFromTheKey(t *testing.T) {
 	}
 }
 
-// Test vector 2 of BIP-32: m/0 and a child of its public key.
+// A child key equals the one in test vector 2 of BIP-32. A hardened child or a negative index is
+// refused.
 func TestChildrenOfBIP32(t *testing.T) {
 	const (
 		parent = "xpub69H7F5d8KSRgmmdJg2KhpAK8SR3DjMwAdkxj3ZuxV27CprR9LgpeyGmXUbC6wb7ERfvrnKZjXoUmmDznezpbZb7ap6r1D3tgFxHmwMkQTPH"
@@ -152,7 +154,7 @@ func TestAmountsAreExact(t *testing.T) {
 	for _, c := range []struct {
 		text     string
 		decimals int
-		units    string // "" if it is refused
+		units    string // "" if the text must be refused
 		written  string
 	}{
 		{"0.25", 18, "250000000000000000", "0.25"},
@@ -232,7 +234,7 @@ func TestWrongNetworksAreRefused(t *testing.T) {
 	}
 }
 
-// An amount that is read and written stays the same.
+// An amount does not change when it is parsed, formatted and parsed again.
 func FuzzParseUnits(f *testing.F) {
 	for _, text := range []string{"0.25", "1e-7", "-3", "115792089237316195423570985008687907853269984665640564039457.5", "1e40"} {
 		f.Add(text, uint8(18))

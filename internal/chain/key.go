@@ -9,13 +9,13 @@ import (
 	"github.com/btcsuite/btcd/btcutil/hdkeychain"
 )
 
-// Key is an extended public key (BIP-32). Addresses derive from its children. Only the
-// private key, which the program does not have, can spend the deposits.
+// Key is an extended public key (BIP-32). Addresses are derived from its children. Spending the
+// deposits needs the private key, which the program does not have.
 type Key struct {
 	node *hdkeychain.ExtendedKey
 }
 
-// These are the first four bytes of extended public keys as wallets write them.
+// The version bytes (the first four bytes) of the extended public keys that wallets export.
 var (
 	xpub     = []byte{0x04, 0x88, 0xb2, 0x1e}
 	versions = map[string]bool{
@@ -24,18 +24,18 @@ var (
 	}
 )
 
-// These are levels of BIP-44: m / purpose' / coin' / account' / change / index.
+// The depths of two levels in a BIP-44 path: m / purpose' / coin' / account' / change / index.
 const (
 	accountDepth = 3
 	changeDepth  = 4
 )
 
-// LastIndex is the last index of an address. Higher ones need the private key.
+// LastIndex is the highest index of an address. Higher indexes need the private key.
 const LastIndex = hdkeychain.HardenedKeyStart - 1
 
-// ParseKey reads the key that a wallet exports for an account (depth 3, as in m/44'/60'/0'),
-// and returns the key of its external chain. A key of that chain itself (depth 4) stays as
-// it is.
+// ParseKey parses a key that a wallet exports. For the key of an account (depth 3, as in
+// m/44'/60'/0'), ParseKey returns the key of the account's external chain. A key of depth 4 is
+// already the key of an external chain, so ParseKey returns it unchanged.
 func ParseKey(text string) (Key, error) {
 	k, err := parse(text)
 	if err != nil {
@@ -50,8 +50,8 @@ func ParseKey(text string) (Key, error) {
 	return Key{}, fmt.Errorf("the key must be of an account, such as m/44'/60'/0' (depth 3), or of its external chain (depth 4), not of depth %d", k.node.Depth())
 }
 
-// ParseHouseKey reads an account's key for all companies. Each company gets a chain below the
-// key, Child(n), with its addresses.
+// ParseHouseKey parses the fintech's account key, from which many companies' addresses are derived.
+// Each company gets a separate child of this key, Child(n), for its addresses.
 func ParseHouseKey(text string) (Key, error) {
 	k, err := parse(text)
 	if err == nil && k.node.Depth() != accountDepth {
@@ -60,21 +60,21 @@ func ParseHouseKey(text string) (Key, error) {
 	return k, err
 }
 
-// ReadKey reads the text of String.
+// ReadKey parses a text that String returned.
 func ReadKey(text string) (Key, error) { return parse(text) }
 
 func parse(text string) (Key, error) {
 	node, err := hdkeychain.NewKeyFromString(strings.TrimSpace(text))
 	switch {
 	case err != nil:
-		// The library's error may quote a private key.
+		// The library's error is dropped, because it may quote a private key.
 		return Key{}, errors.New("this is no extended public key: xpub…, zpub… and the like")
 	case node.IsPrivate():
 		return Key{}, errors.New("this is a PRIVATE key. It must not be here, and should not be used any more")
 	case !versions[string(node.Version())]:
 		return Key{}, errors.New("this is no extended public key: it must begin with xpub, ypub, zpub, tpub, upub or vpub")
 	}
-	// Wallets have several spellings of one key. Kobo stores the xpub.
+	// Wallets write the same key with different version bytes. Kobo stores it as an xpub.
 	if !bytes.Equal(node.Version(), xpub) {
 		if node, err = node.CloneWithVersion(xpub); err != nil {
 			return Key{}, err
@@ -92,10 +92,11 @@ func (k Key) Child(index uint32) (Key, error) {
 	return Key{node}, err
 }
 
-// String returns the key as an xpub. It reveals every address but cannot spend.
+// String returns the key as an xpub. The xpub reveals every derived address but cannot spend
+// deposits.
 func (k Key) String() string { return k.node.String() }
 
-// Address returns the address at an index, in the network's spelling.
+// Address returns the address at an index in the network's standard spelling.
 func (k Key) Address(n Network, index int64) (string, error) {
 	if index < 0 || index > LastIndex {
 		return "", fmt.Errorf("there is no address %d", index)
@@ -111,9 +112,9 @@ func (k Key) Address(n Network, index int64) (string, error) {
 	return n.write(public), nil
 }
 
-// PublicTestKeys are account keys of the published test mnemonic ("abandon … about"), by
-// kind. Their private keys are public, so they are for sandboxes, and a live program refuses
-// them.
+// PublicTestKeys maps each kind of network to an account key of the published test mnemonic
+// ("abandon … about"). The private keys are public too. Only sandboxes may use these keys, and a
+// live program refuses them.
 var PublicTestKeys = map[Kind]string{
 	EVM:     "xpub6DCoCpSuQZB2jawqnGMEPS63ePKWkwWPH4TU45Q7LPXWuNd8TMtVxRrgjtEshuqpK3mdhaWHPFsBngh5GFZaM6si3yZdUsT8ddYM3PwnATt",
 	Tron:    "xpub6D1AabNHCupeiLM65ZR9UStMhJ1vCpyV4XbZdyhMZBiJXALQtmn9p42VTQckoHVn8WNqS7dqnJokZHAHcHGoaQgmv8D45oNUKx6DZMNZBCd",

@@ -1,7 +1,7 @@
-// Package chain has the supported networks and tokens of blockchains. It derives addresses
-// from extended public keys, and reads and writes amounts with all their decimals.
+// Package chain lists the supported blockchain networks and tokens. It derives addresses from
+// extended public keys, and parses and formats amounts with all their decimals.
 //
-// The package has no private keys, so it can derive addresses but not spend deposits.
+// The package never handles private keys, so it can derive addresses but cannot spend deposits.
 package chain
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Kind is a family of networks with equal addresses.
+// Kind is a family of networks that derive the same addresses from a key.
 type Kind string
 
 // The kinds of network.
@@ -22,43 +22,43 @@ const (
 	Bitcoin Kind = "bitcoin"
 )
 
-// Kinds are all kinds. Networks of one kind share a company's key.
+// Kinds contains all kinds of network. A company uses the same key for all networks of a kind.
 var Kinds = []Kind{EVM, Tron, Bitcoin}
 
 // Network is a blockchain that accepts deposits.
 type Network struct {
-	ID            string  `json:"id"`    // ethereum-mainnet
-	Chain         string  `json:"chain"` // ethereum
-	Name          string  `json:"name"`  // Ethereum
+	ID            string  `json:"id"`    // such as ethereum-mainnet
+	Chain         string  `json:"chain"` // such as ethereum
+	Name          string  `json:"name"`  // such as Ethereum
 	Kind          Kind    `json:"kind"`
-	NativeAsset   string  `json:"nativeAsset"` // ETH
-	Decimals      int     `json:"decimals"`    // of the native asset
+	NativeAsset   string  `json:"nativeAsset"` // such as ETH
+	Decimals      int     `json:"decimals"`    // the decimals of the native asset
 	Tokens        []Token `json:"tokens"`
-	Confirmations int64   `json:"confirmations"` // the number of blocks, with the transaction's own, that make it final
-	BlockSeconds  int64   `json:"blockSeconds"`  // the time between two blocks
+	Confirmations int64   `json:"confirmations"` // how many blocks make a transaction final, including its block
+	BlockSeconds  int64   `json:"blockSeconds"`  // the usual time between two blocks, in seconds
 	Testnet       bool    `json:"testnet"`
-	Legacy        bool    `json:"legacy"` // Bitcoin: addresses that begin with 1 instead of bc1
+	Legacy        bool    `json:"legacy"` // on Bitcoin, whether addresses begin with 1 instead of bc1
 	Inactive      bool    `json:"inactive"`
 }
 
-// Token is an asset of a contract on a network. Only listed tokens are accepted, since anybody
-// can make a token and call it USDT.
+// Token is an asset that a contract on a network defines. Kobo accepts only listed tokens, because
+// anybody can create a token and call it USDT.
 type Token struct {
 	Symbol   string `json:"symbol"`
 	Contract string `json:"contractAddress"`
 	Decimals int    `json:"decimals"`
 }
 
-// Asset is a listed token, or the native asset, whose contract is empty.
+// Asset is a listed token or the native asset of a network. The native asset has an empty contract.
 type Asset = Token
 
 //go:embed networks.json
 var known []byte
 
-// Mainnets returns the built-in networks whose assets have value.
+// Mainnets returns the built-in networks whose assets have a market value.
 func Mainnets() []Network { return some(false) }
 
-// Testnets returns the built-in networks whose assets have no value, for sandboxes.
+// Testnets returns the built-in networks whose assets have no market value, for sandboxes.
 func Testnets() []Network { return some(true) }
 
 func some(testnet bool) []Network {
@@ -75,8 +75,8 @@ func some(testnet bool) []Network {
 	return out
 }
 
-// Read reads a list of networks and checks it, since a mistyped contract could be that of
-// a worthless token.
+// Read parses a list of networks and checks it. A mistyped contract address could otherwise be the
+// address of a worthless token.
 func Read(text []byte) ([]Network, error) {
 	var list []Network
 	d := json.NewDecoder(strings.NewReader(string(text)))
@@ -98,7 +98,7 @@ func Read(text []byte) ([]Network, error) {
 	return list, errors.Join(all...)
 }
 
-// mostDecimals limits the decimals of an asset. No real asset has that many.
+// mostDecimals is the highest number of decimals of an asset. No real asset has so many.
 const mostDecimals = 36
 
 func (n *Network) check() error {
@@ -130,7 +130,7 @@ func (n *Network) check() error {
 	return nil
 }
 
-// Asset returns the asset with this contract, or the native one for "".
+// Asset returns the asset with this contract, or the native asset if the contract is "".
 func (n Network) Asset(contract string) (Asset, bool) {
 	if contract == "" {
 		return Asset{Symbol: n.NativeAsset, Decimals: n.Decimals}, true

@@ -8,7 +8,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// These limit the text of an amount. A longer text is an attack, since 2^256 has 78 digits.
+// The longest text and the largest exponent of an amount. Even 2^256 has only 78 digits, so a
+// longer text is an attack.
 const (
 	mostDigits   = 100
 	mostExponent = 40
@@ -16,8 +17,9 @@ const (
 
 var errAmount = errors.New("this is no amount of the asset")
 
-// ParseUnits reads an amount in whole units of an asset ("0.25", also "2.5e-1") and returns
-// the smallest units. It does not round: an amount with too many decimals is an error.
+// ParseUnits parses an amount in whole units of an asset, such as "0.25" or "2.5e-1". It returns
+// the amount in the asset's smallest units. ParseUnits does not round, so it returns an error for
+// an amount with too many decimals.
 func ParseUnits(text string, decimals int) (*big.Int, error) {
 	if text == "" || len(text) > mostDigits || strings.Trim(text, "+-.eE0123456789") != "" {
 		return nil, errAmount
@@ -33,13 +35,13 @@ func ParseUnits(text string, decimals int) (*big.Int, error) {
 	return d.BigInt(), nil
 }
 
-// FormatUnits writes smallest units as whole units: "0.25", without an exponent or zeros at
-// its end.
+// FormatUnits returns an amount of smallest units as text in whole units, such as "0.25". The text
+// has no exponent and no trailing zeros.
 func FormatUnits(units *big.Int, decimals int) string {
 	return decimal.NewFromBigInt(units, -int32(decimals)).String()
 }
 
-// Whole returns the amount without its fraction.
+// Whole returns an amount of smallest units in whole units, without the fraction.
 func Whole(units *big.Int, decimals int) *big.Int {
 	return new(big.Int).Quo(units, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil))
 }

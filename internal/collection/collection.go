@@ -1,9 +1,9 @@
-// Package collection waits for single payments.
+// Package collection opens virtual accounts, each for a single payment.
 //
-// A company asks for a virtual account for one payment of one amount, and shows the
-// account to the payer. An event tells the company that the money is there, or that
-// the time ran out. Money that comes late, twice or in another amount is credited to
-// the company too. The collection stays as it is then, and an event says so.
+// A company requests a virtual account for a payment of a certain amount, and shows the account to
+// the payer. An event reports to the company that the payment arrived, or that the account expired.
+// A payment that arrives late, twice or with a wrong amount is credited to the company too. Such a
+// payment does not change the collection, and a different event reports it.
 package collection
 
 import (
@@ -27,7 +27,7 @@ import (
 // State is the state of a collection.
 type State string
 
-// The states. The company sees a collection from Pending on.
+// The states of a collection. The company cannot see a collection in the state Opening.
 const (
 	Opening State = "OPENING"
 	Pending State = "PENDING"
@@ -35,7 +35,8 @@ const (
 	Failed  State = "FAILED"
 )
 
-// Collection is one expected payment. JSON shows it as GET /virtual-account does.
+// Collection is an expected payment and its virtual account. Its JSON is the response of
+// GET /virtual-account.
 type Collection struct {
 	Company           string                 `db:"company_id,key" json:"-"`
 	ID                string                 `db:"id,key" json:"-"` // the virtual_trx_id
@@ -43,41 +44,41 @@ type Collection struct {
 	ExpiresAt         clock.Instant          `db:"expires_at,changes" json:"expiryDate"`
 	BankName          string                 `db:"bank_name,changes" json:"bankName"`
 	AccountNumber     string                 `db:"account_number,changes" json:"accountNumber"`
-	ExternalReference string                 `db:"external_reference" json:"externalReference"` // the company's own
+	ExternalReference string                 `db:"external_reference" json:"externalReference"` // the company's reference
 	State             State                  `db:"state,state" json:"status"`
 	Currency          wire.Naira             `json:"currency"`
 	CreatedAt         clock.Instant          `db:"created_at" json:"createdAt"`
-	request           string                 `db:"request"`                // what the company asked for, to compare a repetition with
-	provider          string                 `db:"provider,changes"`       // the bank, as the ledger names it
-	reference         string                 `db:"reference,changes"`      // ours, at the bank
-	SettlementID      int64                  `db:"settlement_id" json:"-"` // where the money goes
+	request           string                 `db:"request"`                // the company's request, to recognise a repetition
+	provider          string                 `db:"provider,changes"`       // the bank's name in the ledger
+	reference         string                 `db:"reference,changes"`      // Kobo's reference at the bank
+	SettlementID      int64                  `db:"settlement_id" json:"-"` // the settlement account for the money
 	Control           provider.AmountControl `db:"amount_control" json:"-"`
 	AccountName       string                 `db:"account_name,changes" json:"-"`
 	BankCode          string                 `db:"bank_code,changes" json:"-"`
-	CreditID          string                 `db:"credit_id,changes" json:"-"` // of the payment; "" until there is one
-	opening.Intent    `json:"-"`             // CalledUntil is zero when the bank has certainly opened nothing
+	CreditID          string                 `db:"credit_id,changes" json:"-"` // the credit of the payment; "" until the payment arrives
+	opening.Intent    `json:"-"`             // CalledUntil is zero if the bank has certainly not opened an account
 	UpdatedAt         time.Time              `db:"updated_at,changes" json:"-"`
 }
 
-// Config is what the business needs.
+// Config contains what a Service needs.
 type Config struct {
 	DB          *db.DB
 	Book        *ledger.Book
 	Clock       clock.Clock
 	Log         *slog.Logger
 	Settlements *settlement.Service
-	Operations  *operation.Service // opens the cases
+	Operations  *operation.Service // opens cases for openings whose outcome stays unknown
 	Banks       provider.Router[provider.AccountOpener]
 	Window      time.Duration // the longest time that a call to the bank may take
 }
 
-// Service is the business.
+// Service opens virtual accounts and matches payments with them.
 type Service struct {
 	Config
 	openings *opening.Machine
 }
 
-// New returns the business.
+// New returns a Service.
 func New(c Config) *Service {
 	s := &Service{Config: c}
 	s.openings = &opening.Machine{
@@ -90,7 +91,7 @@ func New(c Config) *Service {
 	return s
 }
 
-// Find is one collection of the company.
+// Find returns a collection of the company by its ID.
 func (s *Service) Find(ctx context.Context, company, collectionID string) (Collection, error) {
 	c, err := s.find(ctx, company, collectionID)
 	if errors.Is(err, db.ErrNone) || err == nil && c.State == Opening {

@@ -30,10 +30,10 @@ import (
 
 const bankCode = "090286"
 
-// absent is the bank's list without an account.
+// absent is the bank's reply if the account is not on its list.
 var absent = provider.AccountAnswer{Answer: provider.Answer{Missing: true}}
 
-// bank opens virtual accounts. Next changes one answer; nil changes none.
+// bank is a fake bank that opens virtual accounts. If next is not nil, it changes the next reply.
 type bank struct {
 	provider.AccountOpener
 	clock *clock.Manual
@@ -41,9 +41,9 @@ type bank struct {
 	mu   sync.Mutex
 	seen []provider.VirtualAccountRequest
 	next func(a *provider.VirtualAccountAnswer)
-	// held is the bank's list as FindAccount shows it.
+	// held is the reply of FindAccount.
 	held provider.AccountAnswer
-	look []string // the references that were looked for
+	look []string // the references for which FindAccount was called
 }
 
 func (b *bank) FindAccount(_ context.Context, reference string) provider.AccountAnswer {
@@ -110,7 +110,7 @@ func each(t *testing.T, f func(t *testing.T, h *house)) {
 	})
 }
 
-// account returns a settlement account of a new company.
+// account creates a company and returns its settlement account.
 func (h *house) account() settlement.Account {
 	h.t.Helper()
 	keys, err := secret.Parse(secret.Generate())
@@ -128,7 +128,7 @@ func (h *house) account() settlement.Account {
 	return a
 }
 
-// asks returns a request of the main company.
+// asks returns a request of the main company for a virtual account.
 func (h *house) asks(reference string, amount money.Kobo) collection.Request {
 	return collection.Request{Company: h.main.Company, ExternalReference: reference, Amount: amount}
 }
@@ -142,7 +142,7 @@ func (h *house) generates(r collection.Request) collection.Collection {
 	return c
 }
 
-// pays has somebody pay into an account.
+// pays credits a virtual account with money, as a payer's transfer would.
 func (h *house) pays(session, account string, amount money.Kobo) {
 	h.t.Helper()
 	err := h.settlements.Receive(h.t.Context(), "safehaven", provider.Inbound{
@@ -154,7 +154,7 @@ func (h *house) pays(session, account string, amount money.Kobo) {
 	}
 }
 
-// passes moves the clock, and runs the jobs that are due.
+// passes advances the clock, and waits until all due jobs have run.
 func (h *house) passes(d time.Duration) {
 	h.t.Helper()
 	h.clock.Advance(d)
@@ -178,7 +178,7 @@ func (h *house) is(c collection.Collection, want collection.State, balance money
 	}
 }
 
-// told returns the main company's events as "kind amount reason".
+// told returns the main company's events, each as "kind status amount reason".
 func (h *house) told() (out []string) {
 	h.t.Helper()
 	list, _, err := event.NewService(h.db, h.book).Feed(h.t.Context(), h.main.Company, 0, 100, 0)

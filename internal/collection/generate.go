@@ -19,37 +19,39 @@ import (
 	"github.com/kobo-waas/kobo/internal/quota"
 )
 
-// ResolveJob is the kind of job that follows an opening without an answer.
+// ResolveJob is the kind of job that finds the outcome of an opening to which the bank did not
+// reply.
 const ResolveJob = "collection.resolve"
 
-// usualLife is how long a virtual account waits when the company does not say.
+// usualLife is how long a virtual account is valid if the request contains no duration.
 const usualLife = 15 * time.Minute
 
-// Request asks for a virtual account.
+// Request is a company's request for a virtual account.
 type Request struct {
 	Company           string
-	ExternalReference string // unique in the company
+	ExternalReference string // unique within the company
 	Amount            money.Kobo
-	SettlementID      int64                  // 0: the default one
-	ValidFor          time.Duration          // 0: fifteen minutes
-	AccountName       string                 // a wish; "" for none
-	Control           provider.AmountControl // "": Fixed
-	Key               *idempotency.Key       // nil for none
+	SettlementID      int64                  // 0 for the default settlement account
+	ValidFor          time.Duration          // 0 for fifteen minutes
+	AccountName       string                 // a name that the bank may use for the account; "" for no preference
+	Control           provider.AmountControl // "" for Fixed
+	Key               *idempotency.Key       // nil without an Idempotency-Key
 }
 
-// text returns the request as the row keeps it, to tell a repetition from another request.
+// text returns the request in the form that the collection's row stores. Kobo compares this text
+// with a later request to recognise a repetition.
 func (r Request) text() string {
 	b, err := json.Marshal([]any{int64(r.Amount), r.SettlementID, int64(r.ValidFor / time.Second), r.AccountName, r.Control})
 	if err != nil {
-		panic("collection: a request that is not JSON: " + err.Error()) // there is no such request
+		panic("collection: a request that is not JSON: " + err.Error()) // cannot happen with these types
 	}
 	return string(b)
 }
 
 var errSilent = fault.New(fault.Unavailable, "The bank did not answer. Send the same request again.")
 
-// Generate opens a virtual account for one payment. The same external reference
-// with the same request gives the collection that is there, as it stands now.
+// Generate opens a virtual account for a single payment. If the company repeats a request with the
+// same external reference, Generate returns the existing collection in its present state.
 func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 	if r.ValidFor == 0 {
 		r.ValidFor = usualLife
@@ -69,7 +71,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 		case c.request != r.text():
 			err = fault.New(fault.Refused, `"externalReference" was already used with a different request`)
 		case c.State != Opening && r.Key.Subject() == "":
-			return c, nil // the API stores the answer
+			return c, nil // the API stores the response
 		case c.State != Opening:
 			return c, r.Key.Resume(ctx, s.Book, c)
 		case now.Before(c.CalledUntil):
@@ -87,20 +89,20 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 		a := &attempt{Service: s, Collection: c, request: r}
 		err = s.openings.Open(ctx, a, from, r.Key, count)
 		if errors.Is(err, opening.ErrTaken) {
-			continue // another request has changed the collection: read it again
+			continue // a concurrent request has changed the collection, so read the collection again
 		}
 		return a.Collection, quota.Reached(err, now)
 	}
 }
 
-// isOpen reports whether the bank may have opened an account that the company does not
-// have yet, and that has not expired.
+// isOpen reports whether the bank may have opened an account that the company has not received yet.
+// An expired account does not count.
 func (c Collection) isOpen(now time.Time) bool {
 	return c.State == Opening && !c.CalledUntil.IsZero() && now.Before(c.ExpiresAt.Time)
 }
 
-// intent returns a new collection, which counts in the quota. Another try for the same
-// collection does not count.
+// intent returns a new collection, and the function that counts the collection in the quota. A
+// repeated request for an existing collection does not count.
 func (s *Service) intent(ctx context.Context, r Request) (Collection, func(u *ledger.Unit) error, error) {
 	settlementID, err := s.Settlements.Chosen(ctx, r.Company, r.SettlementID)
 	if err != nil {
@@ -113,20 +115,21 @@ func (s *Service) intent(ctx context.Context, r Request) (Collection, func(u *le
 	}, func(u *ledger.Unit) error { return quota.Count(ctx, s.DB, u, quota.VirtualAccount, now) }, err
 }
 
-// attempt is a virtual account being opened. A job has no request.
+// attempt is an attempt to open a virtual account. Its request is empty if a job runs the attempt.
 type attempt struct {
 	*Service
 	Collection
 	request Request
 }
 
-// Resolve does the work of a ResolveJob. It opens no account: a company asks for one.
+// Resolve runs a ResolveJob: it searches the bank for the account of an open attempt. It never asks
+// the bank to open an account, because only a company's request may do so.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed returns the open attempt of a job. An expired account ends unused, since the
-// company never had it.
+// followed returns the attempt that the job resolves, or nil if the attempt has ended. An expired
+// account is ignored, because the company never received its number.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	c, err := s.find(ctx, j.Company, j.Subject)
 	if err != nil || !c.isOpen(s.Clock.Now()) {
@@ -171,7 +174,8 @@ func (a *attempt) show(b provider.Account) {
 	a.AccountNumber, a.AccountName, a.BankName, a.BankCode = b.Number, b.Name, b.BankName, b.BankCode
 }
 
-// Enter makes payments find their company before anybody knows of the account.
+// Enter writes the account's owner into the directory before the company receives the account
+// number. Payments can therefore always be matched with the company.
 func (a *attempt) Enter(ctx context.Context) error {
 	err := a.Settlements.Enter(ctx, a.Company, a.AccountNumber, a.BankCode)
 	if err != nil {
@@ -180,14 +184,16 @@ func (a *attempt) Enter(ctx context.Context) error {
 	return err
 }
 
-// Adopt makes the collection wait for its payment.
+// Adopt sets the state to PENDING, so that the collection waits for its payment. It also schedules
+// the ExpireJob.
 func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 	a.State, a.Intent = Pending, opening.Intent{}
 	u.Append(job.Job{Kind: ExpireJob, Subject: a.ID, RunAt: a.ExpiresAt.Time}.For(u.Company))
 	return a.Collection, nil
 }
 
-// Refuse leaves the collection to another try, under another reference.
+// Refuse resets the attempt after the bank's rejection. The next request for this collection asks
+// the bank again with a new reference.
 func (a *attempt) Refuse(_ *ledger.Unit, no provider.Answer) error {
 	a.Intent = opening.Intent{}
 	a.show(provider.Account{})

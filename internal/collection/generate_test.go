@@ -63,7 +63,7 @@ func TestTheSameReferenceGivesTheSameCollection(t *testing.T) {
 		if n := len(h.bank.seen); n != 1 {
 			t.Errorf("the bank was asked %d times", n)
 		}
-		// The reference is the company's own.
+		// Two companies may use the same external reference for different collections.
 		other := h.account()
 		if c2 := h.generates(collection.Request{Company: other.Company, ExternalReference: "order-1", Amount: 5000}); c2.ID == c.ID {
 			t.Error("two companies have one collection")
@@ -82,7 +82,7 @@ func TestFiftyRequestsOpenOneAccount(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				switch {
-				case fault.Is(err, fault.Conflict): // the first is still being answered
+				case fault.Is(err, fault.Conflict): // the first request is still running
 				case err != nil:
 					t.Error(err)
 				default:
@@ -118,8 +118,8 @@ func TestAnswersOfTheBank(t *testing.T) {
 				if !fault.Is(err, c.kind) || c.kind == fault.Refused && fault.Of(err).Message != "Failed to generate virtual account. Amount too small" {
 					t.Errorf("%v", err)
 				}
-				// The same request opens an account. Its reference is the same one if the
-				// bank may have opened an account and has none on its list.
+				// A repeated request opens an account. If the bank may have opened an account for
+				// the first request, Kobo searches the bank's list and then repeats the reference.
 				got := h.generates(h.asks("order-1", 5000))
 				looks := len(h.bank.look)
 				if len(h.bank.seen) != 2 || looks > 1 || (h.bank.seen[0].Reference == h.bank.seen[1].Reference) != (looks == 1) || (looks == 1) != c.open {
@@ -134,7 +134,8 @@ func TestAnswersOfTheBank(t *testing.T) {
 
 func TestAForeignSettlementAccountIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
-		// Another company's second account has a number that ours has not.
+		// The foreign account has the number 2, and the main company has no account with this
+		// number.
 		foreign, err := h.settlements.Create(t.Context(), me, h.account().Company, "Second")
 		if err != nil {
 			t.Fatal(err)
@@ -150,8 +151,8 @@ func TestAForeignSettlementAccountIsRefused(t *testing.T) {
 	})
 }
 
-// A request with an Idempotency-Key is cut off after its first unit. The same request
-// later goes on from there, and its answer is stored.
+// If a request with an Idempotency-Key is interrupted after its first unit, a repeated request
+// continues it. The response of the repeated request is stored.
 func TestACutOffRequestGoesOn(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ring, err := secret.Parse(secret.Generate())
@@ -182,7 +183,7 @@ func TestACutOffRequestGoesOn(t *testing.T) {
 		if _, err := h.Generate(t.Context(), r); !fault.Is(err, fault.Unavailable) {
 			t.Fatal(err)
 		}
-		r.Key, _ = open() // at once, as its answer says
+		r.Key, _ = open() // repeated immediately, as the error message advises
 		if r.Key.Subject() == "" {
 			t.Fatal("the key has forgotten what it began")
 		}

@@ -18,15 +18,15 @@ import (
 // ExpireJob is the kind of job that expires a collection.
 const ExpireJob = "collection.expire"
 
-// The reasons why money did not complete its collection.
+// The reasons why a payment does not complete its collection.
 const (
 	tooLate     = "EXPIRED"
 	paidBefore  = "ALREADY_PAID"
 	wrongAmount = "WRONG_AMOUNT"
 )
 
-// eventData is a collection as an event shows it: the fields of GET, the id and, for
-// money that came in, the payment.
+// eventData is a collection in the form that an event shows. It contains the fields of
+// GET /virtual-account and the ID. The event of a payment also contains the payment.
 type eventData struct {
 	ID                   string `json:"id"`
 	VirtualTransactionID string `json:"virtual_trx_id"`
@@ -66,9 +66,10 @@ func (c Collection) accepts(amount money.Kobo, at time.Time) (reason string) {
 	return ""
 }
 
-// BookCredit books a credit on one of the company's virtual accounts. The right payment
-// completes the collection in the credit's own commit. If the collection has changed
-// meanwhile, settlement calls BookCredit again.
+// BookCredit returns the settlement account for a credit on one of the company's virtual accounts.
+// If the payment is the expected one, the credit's unit also completes the collection. If the
+// collection changes before the commit, the settlement package calls BookCredit again. BookCredit
+// returns false if the account is not a virtual account of the company.
 func (s *Service) BookCredit(ctx context.Context, company string, credit settlement.Credit) (settlement.Booking, bool, error) {
 	c, err := s.of(ctx, company, credit)
 	if errors.Is(err, db.ErrNone) {
@@ -98,12 +99,12 @@ func (s *Service) BookCredit(ctx context.Context, company string, credit settlem
 		if completes {
 			u.Transition(collections.Record(c), string(Pending))
 		}
-		c.SettlementID = landed // the event names the account that has the money
+		c.SettlementID = landed // the event shows the settlement account that received the money
 		event.Emit(u, kind, c.eventData(payment))
 	}}, true, nil
 }
 
-// of returns the collection of a credit.
+// of returns the collection to which a credit belongs.
 func (s *Service) of(ctx context.Context, company string, credit settlement.Credit) (Collection, error) {
 	if credit.Reference != "" {
 		c, err := s.byReference(ctx, company, credit.Reference)
@@ -114,7 +115,7 @@ func (s *Service) of(ctx context.Context, company string, credit settlement.Cred
 	return s.byAccount(ctx, company, credit.Account)
 }
 
-// Expire does the work of an ExpireJob. A payment that comes after it is late.
+// Expire runs an ExpireJob: it sets an unpaid collection to FAILED. A later payment counts as late.
 func (s *Service) Expire(ctx context.Context, j job.Job) (next time.Time, err error) {
 	c, err := s.find(ctx, j.Company, j.Subject)
 	if err != nil {
@@ -133,7 +134,7 @@ func (s *Service) Expire(ctx context.Context, j job.Job) (next time.Time, err er
 	event.Emit(&u, event.VirtualAccountFailed, c.eventData(nil))
 	err = s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
-		return time.Time{}, nil // it was paid at the last moment
+		return time.Time{}, nil // a payment completed the collection at the last moment
 	}
 	return time.Time{}, err
 }

@@ -56,8 +56,8 @@ func TestAWrongAmountLeavesRoomForTheRightOne(t *testing.T) {
 		h.pays("s-1", c.AccountNumber, 4000)
 		h.pays("s-2", c.AccountNumber, 5000)
 		h.is(c, collection.Success, 9000)
-		h.pays("s-3", c.AccountNumber, 5000) // once too often
-		h.passes(time.Hour)                  // nothing expires any more
+		h.pays("s-3", c.AccountNumber, 5000) // a second payment of the right amount
+		h.passes(time.Hour)                  // a completed collection does not expire
 		h.is(c, collection.Success, 14_000)
 		want := []string{
 			"virtual_account.late_payment PENDING 40 WRONG_AMOUNT", "virtual_account.success SUCCESS 50",
@@ -86,8 +86,8 @@ func TestACollectionExpires(t *testing.T) {
 	})
 }
 
-// Money that came after the time, by the bank's clock, is late before the job has run
-// too.
+// A payment is late if the bank's timestamp is after the expiry, even if the ExpireJob has not run
+// yet.
 func TestLateByTheBanksClock(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		c := h.generates(h.asks("order-1", 5000))
@@ -104,8 +104,8 @@ func TestLateByTheBanksClock(t *testing.T) {
 	})
 }
 
-// The bank notifies of two payments fifty times while the collection expires. One of
-// them completes the collection, or none. Each is credited once.
+// While the collection expires, the bank sends fifty notifications about two payments. Each payment
+// is credited only once, and at most one of the payments completes the collection.
 func TestAPaymentAndItsExpiryAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		c := h.generates(h.asks("order-1", 5000))
@@ -138,7 +138,7 @@ func TestAPaymentAndItsExpiryAtOnce(t *testing.T) {
 	})
 }
 
-// A credit on a number that the bank has used again is for the newest collection.
+// If the bank reuses an account number, a credit on this number belongs to the newest collection.
 func TestANumberThatIsGivenOutAgain(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		first := h.generates(h.asks("order-1", 5000))
@@ -148,7 +148,7 @@ func TestANumberThatIsGivenOutAgain(t *testing.T) {
 		h.pays("s-1", first.AccountNumber, 7000)
 		h.is(first, collection.Failed, 7000)
 		h.is(second, collection.Success, 7000)
-		// Another company cannot have the number, since the owner of a credit would be
+		// A different company cannot get the same number, because the owner of a credit would be
 		// unknown.
 		other := h.account()
 		h.bank.next = func(a *provider.VirtualAccountAnswer) { a.Number = first.AccountNumber }
@@ -170,8 +170,8 @@ func TestGETAndEventsShowTheSameFields(t *testing.T) {
 	})
 }
 
-// A payment for a switched-off settlement account goes to the default one, and the
-// event names that one.
+// If the collection's settlement account is inactive, the payment is credited to the default
+// settlement account. The event then shows the default settlement account.
 func TestAPaymentFindsAnActiveSettlementAccount(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		c := h.generates(h.asks("order-1", 700))

@@ -8,7 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/quota"
 )
 
-// A collection counts once, however often it is asked for and the bank is silent.
+// A collection counts once in the quota, even if the request is repeated or the bank does not
+// reply.
 func TestTheQuotaOfVirtualAccounts(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		quotas := quota.New(h.db, h.book, h.clock)
@@ -27,7 +28,7 @@ func TestTheQuotaOfVirtualAccounts(t *testing.T) {
 		if f == nil || f.Kind != fault.Limited || f.Message != "Daily limit of 2 virtual accounts reached" || f.Retry <= 0 {
 			t.Fatalf("the third: %v", err)
 		}
-		h.generates(h.asks("order-2", 5000)) // it is there
+		h.generates(h.asks("order-2", 5000)) // a repeated request for an existing collection needs no quota
 		h.clock.Advance(f.Retry)
 		h.generates(h.asks("order-3", 5000))
 	})

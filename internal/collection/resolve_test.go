@@ -11,7 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// lost has the bank open an account and lose the answer. It returns the account.
+// lost sends a request for which the bank opens an account, but the bank's reply is lost. It
+// returns the opened account.
 func (h *house) lost(r collection.Request) provider.AccountAnswer {
 	h.t.Helper()
 	var opened provider.AccountAnswer
@@ -64,8 +65,8 @@ func TestTheJobFindsAnAccount(t *testing.T) {
 	})
 }
 
-// An opening that the bank never had is over after three looks and fifteen minutes.
-// The job does not look for an expired account.
+// An opening that the bank does not know ends after fifteen minutes and at least three searches.
+// The job does not search for an expired account.
 func TestAnAccountThatWasNotOpenedIsOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		valid time.Duration

@@ -26,7 +26,8 @@ func (s *Service) byReference(ctx context.Context, company, reference string) (C
 	return db.One(ctx, s.DB, collections.Scan, selects+`WHERE company_id = $1 AND reference = $2`, company, reference)
 }
 
-// byAccount returns the newest collection of an account: ids are ordered by time.
+// byAccount returns the newest collection of an account number. The newest collection has the
+// highest ID, because IDs are ordered by time.
 func (s *Service) byAccount(ctx context.Context, company, accountNumber string) (Collection, error) {
 	return db.One(ctx, s.DB, collections.Scan, selects+`
 		WHERE company_id = $1 AND account_number = $2 AND account_number <> '' ORDER BY id DESC LIMIT 1`, company, accountNumber)

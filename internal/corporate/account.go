@@ -20,25 +20,26 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// ResolveJob is the kind of job that follows an attempt without an answer.
+// ResolveJob is the kind of job that finds the outcome of an attempt to which the bank did not
+// reply.
 const ResolveJob = "corporate.resolve"
 
-// Request asks for a corporate account.
+// Request is a company's request to open its corporate account.
 type Request struct {
 	Company      string
 	KYCID        string
 	PhoneNumber  string
 	EmailAddress string
 	RNNumber     string
-	SettlementID int64            // 0: the company's default account, or the account that a held bank account feeds already
-	Key          *idempotency.Key // from the header; nil for none
+	SettlementID int64            // 0 for the default settlement account, or for the one that an existing bank account feeds
+	Key          *idempotency.Key // from the Idempotency-Key header; nil without this header
 }
 
-// errAtWork says that another request is asking the bank for the same account.
+// errAtWork means that a concurrent request is asking the bank for the same account.
 var errAtWork = failed("The account is being opened. Try again in a minute.")
 
-// GenerateAccount has the bank open the company's account. Faults are Missing and
-// Refused.
+// GenerateAccount asks the bank to open the company's account. It returns faults of the kinds
+// Missing and Refused.
 func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, error) {
 	if begun := r.Key.Subject(); begun != "" {
 		if a, over, err := s.earlier(ctx, r, begun); over || err != nil {
@@ -65,13 +66,13 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, erro
 	}
 	a.session = k.reference
 	if err = s.openings.Open(ctx, a, from, r.Key, nil); errors.Is(err, opening.ErrTaken) {
-		err = errAtWork // the next request gets the outcome
+		err = errAtWork // a concurrent request opens the account, and the next request returns the outcome
 	}
 	return a.result, err
 }
 
-// proven returns the record of a proven identity. The id of a session does not name such
-// a record.
+// proven returns the KYC record of a signatory with a proven identity. If kycID is the ID of an OTP
+// session instead, proven returns the fault "KYC not verified".
 func (s *Service) proven(ctx context.Context, company, kycID string) (KYC, error) {
 	k, err := s.findKYC(ctx, company, kycID)
 	if !errors.Is(err, db.ErrNone) {
@@ -83,8 +84,9 @@ func (s *Service) proven(ctx context.Context, company, kycID string) (KYC, error
 	return KYC{}, fault.New(fault.Missing, "KYC record not found")
 }
 
-// attempt returns a new attempt at a bank, or the one that was cut off. An attempt at
-// another bank ends first, so that no second account is opened.
+// attempt returns a new attempt to open an account, or continues the attempt that was interrupted.
+// While an attempt at a different bank is open, attempt returns errAtWork, so that no second
+// account is opened.
 func (s *Service) attempt(ctx context.Context, r Request, bank string) (*attempt, opening.From, error) {
 	var from opening.From
 	now := s.Clock.Now()
@@ -104,21 +106,22 @@ func (s *Service) attempt(ctx context.Context, r Request, bank string) (*attempt
 	return &attempt{Service: s, Account: a, chosen: a.SettlementID}, from, nil
 }
 
-// attempt is an account being opened. A job has no session.
+// attempt is an attempt to open an account. Its session is empty if a job runs the attempt.
 type attempt struct {
 	*Service
 	Account
 	session string // proves the signatory's identity to the bank
-	chosen  int64  // the settlement account that the company asked for; 0 for none
+	chosen  int64  // the settlement account that the company requested; 0 if it requested none
 	result  Account
 }
 
-// Resolve does the work of a ResolveJob. It opens no account: a company asks for one.
+// Resolve runs a ResolveJob: it searches the bank for the account of an open attempt. It never asks
+// the bank to open an account, because only a company's request may do so.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed returns the open attempt that a job is about.
+// followed returns the attempt that the job resolves, or nil if the attempt has ended.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	a, err := s.find(ctx, j.Company, j.Subject)
 	if err != nil || a.State != Pending {
@@ -150,8 +153,8 @@ func (a *attempt) Enter(ctx context.Context) error {
 	return a.Settlements.Enter(ctx, a.Company, a.Bank.Number, a.Bank.BankCode)
 }
 
-// Adopt makes the bank's account the company's. The company may hold the account
-// already.
+// Adopt assigns the bank's account to the company. If the company already holds this account, Adopt
+// updates the existing record.
 func (a *attempt) Adopt(ctx context.Context, u *ledger.Unit) (any, error) {
 	held, err := a.findActive(ctx, a.Company, a.Bank.Number)
 	switch {
@@ -166,7 +169,7 @@ func (a *attempt) Adopt(ctx context.Context, u *ledger.Unit) (any, error) {
 	return a.result, nil
 }
 
-// adoptNew has the account feed a settlement account.
+// adoptNew records a new account, whose payments are credited to a settlement account from now on.
 func (a *attempt) adoptNew(ctx context.Context, u *ledger.Unit) error {
 	if a.chosen == 0 {
 		fallback, err := a.Settlements.Chosen(ctx, a.Company, 0)
@@ -177,8 +180,8 @@ func (a *attempt) adoptNew(ctx context.Context, u *ledger.Unit) error {
 	}
 	err := a.Settlements.Feed(ctx, operator.Self(a.Company).From(ctx), a.Company, a.SettlementID, a.feeder())
 	if fault.Is(err, fault.Refused) && a.chosen != 0 {
-		// The number is the company's, so the refusal says that an operator has
-		// attached the account already.
+		// The account number belongs to the company. The refusal therefore means that an operator
+		// has already attached the account.
 		err = a.redirect(ctx, u)
 	}
 	if err != nil && !fault.Is(err, fault.Refused) {
@@ -190,9 +193,9 @@ func (a *attempt) adoptNew(ctx context.Context, u *ledger.Unit) error {
 	return nil
 }
 
-// adoptHeld updates the account that the company holds already, and keeps the
-// attempt beside it (wallet-api.md, Corporate sub-account). A request that names no
-// settlement account leaves the one that the account feeds.
+// adoptHeld updates the account that the company already holds, and marks the attempt as a
+// duplicate (wallet-api.md, Corporate sub-account). If the request contains no settlement account,
+// the account still feeds the same settlement account as before.
 func (a *attempt) adoptHeld(ctx context.Context, u *ledger.Unit, held Account) error {
 	before := held
 	held.KYCID, held.PhoneNumber, held.EmailAddress, held.RNNumber = a.KYCID, a.PhoneNumber, a.EmailAddress, a.RNNumber
@@ -206,19 +209,20 @@ func (a *attempt) adoptHeld(ctx context.Context, u *ledger.Unit, held Account) e
 	a.State, a.pending = Duplicate, ""
 	u.Transition(accounts.Record(held), string(Active)).Expect("turn", before.turn)
 	before.KYCID, before.turn, before.UpdatedAt = held.KYCID, held.turn, held.UpdatedAt
-	if before != held { // a company sees the change
+	if before != held { // a field changed that the company can see
 		event.Emit(u, event.CorporateAccountUpdated, updated{held})
 	}
 	a.result = held
 	return nil
 }
 
-// redirect has the account feed the settlement account that the company asked for.
+// redirect makes the account feed the settlement account that the company requested.
 func (a *attempt) redirect(ctx context.Context, u *ledger.Unit) error {
 	return a.Settlements.RedirectFeed(ctx, u, operator.Self(a.Company).From(ctx), a.chosen, a.feeder())
 }
 
-// feeder returns the account as a settlement account's source of credits.
+// feeder returns the bank account in the form that the settlement package needs to credit its
+// payments.
 func (a *attempt) feeder() settlement.BankAccount {
 	return settlement.BankAccount{
 		Number: a.Bank.Number, Name: a.Bank.Name, BankName: a.Bank.BankName, BankCode: a.Bank.BankCode,
@@ -234,8 +238,8 @@ func (a *attempt) Unanswered(said provider.Answer) error {
 	return failed(cmp.Or(identity.Said(said), "The bank has not said whether the account was opened. Try again."))
 }
 
-// earlier answers a request whose first try, under the same Idempotency-Key, was
-// cut off after it had written its attempt. Over is false while the attempt is open.
+// earlier returns the outcome for a retry with the same Idempotency-Key. The first request wrote
+// its attempt, but ended before its response was stored. Over is false while the attempt is open.
 func (s *Service) earlier(ctx context.Context, r Request, accountID string) (a Account, over bool, err error) {
 	a, err = s.find(ctx, r.Company, accountID)
 	if err != nil {

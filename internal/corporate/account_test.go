@@ -22,7 +22,7 @@ func (w *world) request(kycID string) corporate.Request {
 	return corporate.Request{Company: w.company, KYCID: kycID, PhoneNumber: "08012345678", EmailAddress: "ada@example.test", RNNumber: "RC123456"}
 }
 
-// because fails the test unless the account was refused for this reason.
+// because checks that err refuses an account for this reason.
 func because(t *testing.T, err error, reason string) {
 	t.Helper()
 	want(t, err, fault.Refused, notCreated)
@@ -82,7 +82,7 @@ func TestTheBankKnowsTheAccountAlready(t *testing.T) {
 			t.Errorf("the events are %v", told)
 		}
 		r = w.request(w.proven(t))
-		r.EmailAddress, r.SettlementID = "new@example.test", w.account.ID // as it is already
+		r.EmailAddress, r.SettlementID = "new@example.test", w.account.ID // the account already has these values
 		_, err = w.GenerateAccount(t.Context(), r)
 		must(t, err)
 		if told := w.told(t); len(told) != 5 || told[4] != "corporate.kyc_verified" {
@@ -124,7 +124,7 @@ func TestAHeldAccountIsUpdated(t *testing.T) {
 		credit("after")
 		balances(250_00, 250_00)
 
-		_, err = w.GenerateAccount(t.Context(), w.request(w.proven(t))) // names no settlement account
+		_, err = w.GenerateAccount(t.Context(), w.request(w.proven(t))) // this request contains no settlement account
 		must(t, err)
 		credit("still")
 		balances(250_00, 500_00)
@@ -243,7 +243,8 @@ func TestRequestsWithoutAnAccount(t *testing.T) {
 	})
 }
 
-// An attempt whose program died is taken up when its call is certainly over.
+// If a program crashes during an attempt, the next request continues the attempt. It waits until
+// the crashed program's call to the bank must have ended.
 func TestAnAttemptThatWasCutOffIsTakenUp(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -251,7 +252,7 @@ func TestAnAttemptThatWasCutOffIsTakenUp(t *testing.T) {
 		w.bank.open = func(int) provider.AccountAnswer { return provider.AccountAnswer{} }
 		_, err := w.GenerateAccount(t.Context(), r)
 		want(t, err, fault.Refused, notCreated)
-		// The row as the first unit leaves it, before the bank has answered.
+		// The row gets the state that it has before the bank replies.
 		_, err = d.Exec(t.Context(), `UPDATE corporate_account SET called_until = $2 WHERE company_id = $1`,
 			w.company, clock.Micros(w.clock.Now().Add(5*time.Second)))
 		must(t, err)

@@ -1,9 +1,8 @@
-// Package corporate opens a company's own bank account ("COOP subaccount").
+// Package corporate opens a bank account in a company's name ("COOP subaccount").
 //
-// First a signatory of the company proves their identity, with an OTP to the phone
-// on their BVN. The proof is a record with an id of its own. With that id the
-// company asks for the account. Payments into the account go to a settlement
-// account.
+// First a signatory of the company proves their identity with an OTP, which is sent to the phone on
+// their BVN. Kobo stores the proof as a KYC record. With the record's ID the company requests the
+// account. Payments into the account are credited to a settlement account.
 package corporate
 
 import (
@@ -23,12 +22,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// KYC is a signatory whose identity has been proven, as the event shows it.
+// KYC is a signatory whose identity is proven, in the form that the event shows.
 type KYC struct {
 	Company   string        `db:"company_id,key" json:"-"`
-	ID        string        `db:"id,key" json:"kyc_id"` // not the session's
+	ID        string        `db:"id,key" json:"kyc_id"` // differs from the session's ID
 	SessionID string        `db:"session_id" json:"session_id"`
-	reference string        `db:"reference"` // the provider's proof, which the bank wants
+	reference string        `db:"reference"` // the provider's proof, which the bank requires to open the account
 	Status    string        `db:"status" json:"status"`
 	CreatedAt clock.Instant `db:"created_at" json:"createdAt"`
 }
@@ -40,47 +39,47 @@ type State string
 
 // The states of an attempt.
 const (
-	Pending   State = "PENDING"   // the bank has been asked and has not said yes or no
-	Active    State = "ACTIVE"    // this is the account
-	Duplicate State = "DUPLICATE" // the bank answered with an account that the company held already
-	Failed    State = "FAILED"    // the bank said no
+	Pending   State = "PENDING"   // the bank has neither confirmed nor rejected the request
+	Active    State = "ACTIVE"    // the account is open
+	Duplicate State = "DUPLICATE" // the bank replied with an account that the company already held
+	Failed    State = "FAILED"    // the bank rejected the request
 )
 
-// Account is an attempt to open an account and, once it is Active, the account.
+// Account is an attempt to open an account. An Active attempt is the account.
 type Account struct {
 	Company string `db:"company_id,key"`
-	ID      string `db:"id,key"` // also our permanent reference at the bank
+	ID      string `db:"id,key"` // also Kobo's permanent reference at the bank
 	KYCID   string `db:"kyc_id,changes"`
 	pending string `db:"pending,changes"` // the registration number while the attempt is open; "" afterwards
 	State   State  `db:"state,state"`
-	turn    string `db:"turn,changes"` // another one with each change, for programs of earlier releases
+	turn    string `db:"turn,changes"` // changes with each write, for programs of earlier releases
 	opening.Intent
-	bank         string `db:"provider,changes"` // where the account is opened, by its name in the configuration
+	bank         string `db:"provider,changes"` // the configured name of the bank that opens the account
 	PhoneNumber  string `db:"phone_number,changes"`
 	EmailAddress string `db:"email_address,changes"`
 	RNNumber     string `db:"rn_number,changes"`     // the company's registration number
-	SettlementID int64  `db:"settlement_id,changes"` // the settlement account that gets the payments
+	SettlementID int64  `db:"settlement_id,changes"` // the settlement account that receives the payments
 	Bank
 	Message   string    `db:"message,changes"` // why the attempt failed
 	CreatedAt time.Time `db:"created_at"`
 	UpdatedAt time.Time `db:"updated_at,changes"`
 }
 
-// Bank is what the bank shows of an account.
+// Bank contains the account's data from the bank, such as its number and name.
 type Bank = provider.Account
 
-// MarshalJSON returns the account as the API shows it.
+// MarshalJSON returns the account as JSON in the form that the API shows.
 func (a Account) MarshalJSON() ([]byte, error) { return a.show(0) }
 
-// updated is a held account as the event of its change shows it: with the
-// settlement account that gets its credits from then on.
+// updated is an account in the form that corporate.account_updated shows. In addition to the
+// account, this event shows the settlement account that receives the credits from now on.
 type updated struct{ Account }
 
-// MarshalJSON returns the account and its settlement account.
+// MarshalJSON returns the account and its settlement account as JSON.
 func (u updated) MarshalJSON() ([]byte, error) { return u.show(u.SettlementID) }
 
-// show returns the account as JSON. Its balance is always 0, since payments go on to the
-// settlement account at once. The contract has the odd spelling of the first field.
+// show returns the account as JSON. The balance is always 0, because payments are credited to the
+// settlement account immediately. The API contract requires the spelling "coporate_reference".
 func (a Account) show(settlementID int64) ([]byte, error) {
 	return json.Marshal(struct {
 		Reference     string `json:"coporate_reference"`
@@ -93,7 +92,7 @@ func (a Account) show(settlementID int64) ([]byte, error) {
 	}{a.ID, a.Bank.Number, a.Bank.Name, 0, clock.Text(a.CreatedAt), a.RNNumber, settlementID})
 }
 
-// Config is what the business needs.
+// Config contains what a Service needs.
 type Config struct {
 	DB          *db.DB
 	Book        *ledger.Book
@@ -101,18 +100,18 @@ type Config struct {
 	Log         *slog.Logger
 	Identities  *identity.Service
 	Settlements *settlement.Service
-	Operations  *operation.Service // opens the cases
+	Operations  *operation.Service // opens cases for attempts whose outcome stays unknown
 	Keys        *idempotency.Service
 	Banks       provider.Router[provider.AccountOpener]
 }
 
-// Service is the business.
+// Service proves signatories' identities and opens corporate accounts.
 type Service struct {
 	Config
 	openings *opening.Machine
 }
 
-// New returns the business. An account is opened at the bank that checked the identity.
+// New returns a Service. The Service opens each account at the bank that checked the identity.
 func New(c Config) *Service {
 	s := &Service{Config: c}
 	s.openings = &opening.Machine{
@@ -125,7 +124,8 @@ func New(c Config) *Service {
 	return s
 }
 
-// failed returns the refusal of an account. The reason is in the fault's "error".
+// failed returns the fault for an account that could not be opened. The fault's field "error"
+// contains the reason.
 func failed(why string) *fault.Fault {
 	f := fault.New(fault.Refused, "Failed to create COOP subaccount")
 	f.Extra = map[string]any{"error": why}

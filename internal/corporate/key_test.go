@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// open begins a request with the Idempotency-Key "one". The answer is the stored
-// one, if there is one.
+// open begins a request with the Idempotency-Key "one". It returns the key and the stored response,
+// or nil if no response is stored.
 func (w *world) open(t *testing.T) (*idempotency.Key, *idempotency.Answer) {
 	t.Helper()
 	key, answer, err := w.keys.Open(t.Context(), w.company, "one", "print")
@@ -26,8 +26,8 @@ func (w *world) open(t *testing.T) (*idempotency.Key, *idempotency.Answer) {
 	return key, answer
 }
 
-// cutOff leaves the key as a program that died before the answer, and lets its time
-// run out.
+// cutOff simulates a program that crashed before it stored its response. It then advances the clock
+// until the Idempotency-Key may be used again, and opens the key.
 func (w *world) cutOff(t *testing.T) *idempotency.Key {
 	t.Helper()
 	_, err := w.db.Exec(t.Context(), `UPDATE idempotency_key SET state = 'RUNNING' WHERE company_id = $1`, w.company)
@@ -49,7 +49,7 @@ func TestAKeyWaitsForTheAccount(t *testing.T) {
 		_, err := w.GenerateAccount(t.Context(), r)
 		want(t, err, fault.Refused, notCreated)
 		w.bank.found = account("8000000016")
-		r.Key, _ = w.open(t) // takes the attempt up, at once
+		r.Key, _ = w.open(t) // the retry immediately continues the attempt
 		a, err := w.GenerateAccount(t.Context(), r)
 		must(t, err)
 		if _, answer := w.open(t); answer == nil || answer.Status != 200 {

@@ -13,16 +13,17 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Sent is an OTP on its way.
+// Sent is the result of a request that sent an OTP.
 type Sent struct {
 	SessionID string
-	Message   string // the provider's words
+	Message   string // the provider's message
 }
 
-// Initiate has an OTP sent to the phone on a BVN. A company has one open session
-// for a BVN, and another request is another attempt of that session. A new session
-// replaces a spent one a day after its last OTP. Faults are Limited (too soon, or
-// too often) and Refused (the provider could not).
+// Initiate asks the provider to send an OTP to the phone on a BVN. A company has only one open OTP
+// session for a BVN. A second request is the next attempt of the same session. Once a session has
+// used all its attempts, a new session replaces it a day after the last OTP. Initiate returns a
+// Limited fault if the request comes too soon or too often. It returns a Refused fault if the
+// provider did not send the OTP.
 func (s *Service) Initiate(ctx context.Context, company string, bvn secret.Text, key *idempotency.Key) (Sent, error) {
 	if begun := key.Subject(); begun != "" {
 		return s.resume(ctx, company, begun, identity.First, key)
@@ -41,9 +42,10 @@ func (s *Service) Initiate(ctx context.Context, company string, bvn secret.Text,
 	return s.send(ctx, x, identity.First, key)
 }
 
-// Resend has another OTP sent. The earlier OTP is void. Faults are Missing (no
-// such session), Refused (the session is closed, or the provider could not) and
-// Limited.
+// Resend asks the provider to send a new OTP. The earlier OTP becomes invalid. Resend returns a
+// Missing fault if the session does not exist. It returns a Limited fault if the request comes too
+// soon or too often. It returns a Refused fault if the session is closed or the provider did not
+// send the OTP.
 func (s *Service) Resend(ctx context.Context, company, sessionID string, key *idempotency.Key) (Sent, error) {
 	if begun := key.Subject(); begun != "" {
 		return s.resume(ctx, company, begun, identity.Again, key)
@@ -66,8 +68,8 @@ func (s *Service) send(ctx context.Context, x identity.Session, w identity.Words
 	return Sent{x.ID, message}, err
 }
 
-// resume answers a request whose first try, under the same Idempotency-Key, was
-// cut off after it had used its attempt. It sends no other OTP.
+// resume returns the outcome for a retry with the same Idempotency-Key. The first request used an
+// OTP attempt, but ended before its response was stored. Resume does not send a second OTP.
 func (s *Service) resume(ctx context.Context, company, sessionID string, w identity.Words, key *idempotency.Key) (Sent, error) {
 	x, err := s.Identities.Find(ctx, company, identity.Corporate, sessionID)
 	if err != nil {
@@ -83,9 +85,9 @@ func (s *Service) resume(ctx context.Context, company, sessionID string, w ident
 	return sent, why
 }
 
-// Validate gives the provider the OTP as it was typed, and returns the record of the
-// proven identity. A wrong OTP leaves the session open and uses up no attempt.
-// Faults are Missing (no such session) and Refused.
+// Validate sends the OTP to the provider unchanged, and returns the KYC record of the proven
+// identity. After a wrong OTP, the session stays open and no attempt is used. Validate returns a
+// Missing fault if the session does not exist. It may also return a Refused or Limited fault.
 func (s *Service) Validate(ctx context.Context, company, sessionID string, otp secret.Text, key *idempotency.Key) (KYC, error) {
 	proof := ""
 	for {
@@ -112,7 +114,7 @@ func (s *Service) Validate(ctx context.Context, company, sessionID string, otp s
 		event.Emit(&u, event.CorporateKYCVerified, k)
 		err = idempotency.Taken(s.Book.Commit(context.WithoutCancel(ctx), u))
 		if identity.Overtaken(err) || ledger.Is(err, ledger.Exists, signatories.Table) {
-			continue // another OTP was sent, or proven, meanwhile: read the session again
+			continue // a new OTP was sent or confirmed meanwhile, so read the session again
 		}
 		return k, err
 	}

@@ -77,7 +77,7 @@ func TestASpentSessionGivesWayToANewOneAfterADay(t *testing.T) {
 		}
 		w.clock.Advance(10 * 24 * time.Hour)
 		_, err = w.Resend(t.Context(), w.company, first.SessionID, nil)
-		want(t, err, fault.Limited, tooMany) // three for a session, whatever the clock says
+		want(t, err, fault.Limited, tooMany) // a session has three attempts in total, however old it is
 		if len(w.bank.started) != 3 {
 			t.Errorf("%d OTPs were sent", len(w.bank.started))
 		}
@@ -121,7 +121,7 @@ func TestGuessesOfAnOTPHaveARate(t *testing.T) {
 		for range 9 {
 			want(t, guess("000000"), fault.Refused, "BVN OTP validation failed")
 		}
-		must(t, guess("123456")) // another OTP has made the guesses ten again
+		must(t, guess("123456")) // after a new OTP, ten guesses are allowed again
 	})
 }
 
@@ -130,7 +130,7 @@ func TestAFailureOfTheProviderUsesUpAnAttempt(t *testing.T) {
 		w, number := newWorld(t, d), secret.NewText(bvn)
 		w.bank.start = provider.Answer{Outcome: provider.Rejected, Message: "No record for " + bvn}
 		_, err := w.Initiate(t.Context(), w.company, number, nil)
-		want(t, err, fault.Refused, "Unable to initiate BVN") // and not the BVN
+		want(t, err, fault.Refused, "Unable to initiate BVN") // the fault must not show the BVN
 		_, err = w.Initiate(t.Context(), w.company, number, nil)
 		want(t, err, fault.Limited, tooSoon)
 		w.clock.Advance(time.Minute)
@@ -150,7 +150,7 @@ func TestAFailureOfTheProviderUsesUpAnAttempt(t *testing.T) {
 func TestTwentyAtOnceSendOneOTP(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
-		for round := range 3 { // the first attempt, the second, and the last
+		for round := range 3 { // one round for each of the session's three attempts
 			refusal, wait := tooSoon, time.Minute
 			if round == 2 {
 				refusal, wait = tooMany, 24*time.Hour
@@ -191,7 +191,7 @@ func TestAnOTPProvesAnIdentityOnce(t *testing.T) {
 		want(t, err, fault.Missing, "Session not found")
 		_, err = w.Validate(t.Context(), "another", sent.SessionID, secret.NewText("123456"), nil)
 		want(t, err, fault.Missing, "Session not found")
-		for range 5 { // and no attempt is used up
+		for range 5 { // a wrong OTP uses no attempt
 			_, err = w.Validate(t.Context(), w.company, sent.SessionID, secret.NewText("000000"), nil)
 			want(t, err, fault.Refused, "BVN OTP validation failed")
 		}
@@ -231,7 +231,7 @@ func TestAnOTPProvesAnIdentityOnce(t *testing.T) {
 	})
 }
 
-// The database does not hold the BVN as it was typed.
+// The database never contains the BVN in plain text.
 func TestTheBVNIsSealed(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -248,8 +248,8 @@ func TestTheBVNIsSealed(t *testing.T) {
 	})
 }
 
-// The unit that decides an answer stores it under the Idempotency-Key. A request
-// that was cut off sends no second OTP.
+// The response is stored under the Idempotency-Key in the same unit as the outcome. The retry of an
+// interrupted request does not send a second OTP.
 func TestAKeyIsAnsweredOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -270,7 +270,7 @@ func TestAKeyIsAnsweredOnce(t *testing.T) {
 			t.Fatalf("the stored answer is %v", answer)
 		}
 
-		// The request is cut off: the row stays as the first unit left it.
+		// The row gets the state that it would have if the program had crashed during the request.
 		_, err = d.Exec(t.Context(), `UPDATE idempotency_key SET state = 'RUNNING' WHERE company_id = $1`, w.company)
 		must(t, err)
 		w.clock.Advance(2 * time.Minute)

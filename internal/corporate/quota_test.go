@@ -40,12 +40,13 @@ func TestTheQuotaOfOTPs(t *testing.T) {
 	})
 }
 
-// A spent session is closed by the unit that makes the next one, and by no other.
+// A session that has used all its attempts is closed only by the unit that creates the next
+// session. A refused Initiate must not close it.
 func TestARefusedInitiationLeavesASpentSessionAsItIs(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w, number := newWorld(t, d), secret.NewText(bvn)
 		old := w.spent(t, number)
-		for range 3 { // each time a session takes the place of another
+		for range 3 { // in each round a new session replaces the old session
 			w.clock.Advance(25 * time.Hour)
 			quotas := quota.New(d, ledger.New(d, w.clock), w.clock)
 			must(t, quotas.Set(t.Context(), me, w.company, quota.OTP, 1))
@@ -73,7 +74,7 @@ func TestARefusedInitiationLeavesASpentSessionAsItIs(t *testing.T) {
 	})
 }
 
-// spent returns a session of a BVN with no OTP left.
+// spent uses all attempts of a BVN's session, and returns the session's ID.
 func (w *world) spent(t *testing.T, number secret.Text) string {
 	t.Helper()
 	first, err := w.Initiate(t.Context(), w.company, number, nil)

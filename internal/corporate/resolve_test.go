@@ -14,7 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// lost returns an attempt that was not answered, and the job that follows it.
+// lost asks the bank for an account and loses the bank's reply. It returns the request and the job
+// that resolves the attempt.
 func (w *world) lost(t *testing.T) (corporate.Request, job.Job) {
 	t.Helper()
 	r := w.request(w.proven(t))
@@ -28,7 +29,7 @@ func (w *world) lost(t *testing.T) (corporate.Request, job.Job) {
 	return r, job.Job{Company: w.company, Kind: corporate.ResolveJob, Subject: subject}
 }
 
-// look runs the job once, and returns when the job is due again.
+// look runs the job once, and returns the time at which the job is due again.
 func (w *world) look(t *testing.T, j job.Job) time.Time {
 	t.Helper()
 	next, err := w.Resolve(t.Context(), j)

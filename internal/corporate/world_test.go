@@ -26,13 +26,13 @@ import (
 
 const bvn = "22212345678"
 
-// bank answers as a test says. By default it opens an account.
+// bank is a fake bank whose replies a test sets. By default it opens an account.
 type bank struct {
 	mu       sync.Mutex
 	started  []provider.IdentityStart
 	opened   []provider.AccountRequest
 	sought   []string
-	start    provider.Answer // a zero one: confirmed
+	start    provider.Answer // the reply to Start; the zero value means confirmed
 	open     func(n int) provider.AccountAnswer
 	found    provider.AccountAnswer
 	sessions map[string]bool
@@ -45,7 +45,7 @@ func (b *bank) Start(_ context.Context, s provider.IdentityStart) provider.Answe
 	if b.start != (provider.Answer{}) {
 		return b.start
 	}
-	b.sessions = map[string]bool{fmt.Sprint("session-", len(b.started)): true} // the earlier OTP is void
+	b.sessions = map[string]bool{fmt.Sprint("session-", len(b.started)): true} // forgets the earlier OTP's session
 	return provider.Answer{Outcome: provider.Confirmed, Reference: fmt.Sprint("session-", len(b.started))}
 }
 
@@ -137,7 +137,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// want fails the test unless err is this fault.
+// want checks that err is a fault of this kind with this message.
 func want(t *testing.T, err error, kind fault.Kind, message string) {
 	t.Helper()
 	if f := fault.Of(err); f == nil || f.Kind != kind || f.Message != message {
@@ -156,7 +156,7 @@ func (w *world) told(t *testing.T) (kinds []string) {
 	return kinds
 }
 
-// proven returns the id of a proven signatory.
+// proven proves a signatory's identity, and returns the ID of the KYC record.
 func (w *world) proven(t *testing.T) string {
 	t.Helper()
 	sent, err := w.Initiate(t.Context(), w.company, secret.NewText(bvn), nil)

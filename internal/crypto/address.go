@@ -18,35 +18,36 @@ import (
 	"github.com/kobo-waas/kobo/internal/quota"
 )
 
-// WatchJob asks the custodian to watch the address that the subject names, if the
-// request for the address could not.
+// WatchJob is the kind of job that asks the custodian to watch an address, if the company's request
+// could not do so. The job's subject identifies the address.
 const WatchJob = "crypto.watch"
 
 const (
-	// watchWithin is how long a request waits until its address is watched.
+	// watchWithin is how long a request waits until the custodian watches its address.
 	watchWithin = 30 * time.Second
-	// contenders is how often a request tries to get an index.
+	// contenders is how often a request tries to take an index before it gives up. A try fails if
+	// a concurrent request takes the same index.
 	contenders = 100
 )
 
-// The states of an address.
+// The states of an address. It is RESERVED until the custodian watches it.
 const (
 	reserved = "RESERVED"
 	watched  = "WATCHED"
 )
 
-// Generation is a request for an address.
+// Generation is a company's request for a deposit address.
 type Generation struct {
 	Company   string
 	NetworkID string
 	Label     string
-	Key       *idempotency.Key // from the header; nil for none
+	Key       *idempotency.Key // from the Idempotency-Key header; nil without this header
 }
 
-// Generate gives the company a new address on a network. A company sees an address
-// once the custodian watches it, since earlier payments to it would not be seen. A
-// fault of kind Unavailable means that the custodian does not watch it yet. A job then
-// asks the custodian, and the address will be on the list.
+// Generate creates a new address for the company on a network. The company sees the address only
+// after the custodian has begun to watch it, because Kobo would miss earlier deposits. If the
+// custodian does not watch the address yet, Generate returns a fault of kind Unavailable. A job
+// then asks the custodian again, and the address appears on the company's list later.
 func (s *Service) Generate(ctx context.Context, g Generation) (Address, error) {
 	n, known := s.networks[g.NetworkID]
 	if !known {
@@ -63,8 +64,8 @@ func (s *Service) Generate(ctx context.Context, g Generation) (Address, error) {
 	return a, s.watch(ctx, a, g.Key)
 }
 
-// Resume answers a repeated request. The first one, with the same Idempotency-Key,
-// stopped after it had taken an index.
+// Resume returns the address for a retry with the same Idempotency-Key. The first request took an
+// index, but ended before its response was stored.
 func (s *Service) Resume(ctx context.Context, company, subject string, key *idempotency.Key) (Address, error) {
 	a, err := s.subject(ctx, company, subject)
 	if err != nil {
@@ -73,10 +74,11 @@ func (s *Service) Resume(ctx context.Context, company, subject string, key *idem
 	return a, s.watch(ctx, a, key)
 }
 
-// reserve takes the next index and stores its address, in one commit. The ledger refuses
-// the second of two requests for one index. The second request takes the next index.
+// reserve takes the next index of the company's key and stores the address in the same commit. If
+// two requests take the same index, the ledger refuses the second request. The second request then
+// takes the following index.
 func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody, g Generation) (Address, error) {
-	turn, _ := s.turns.LoadOrStore(g.Company, new(sync.Mutex)) // requests of one program take turns
+	turn, _ := s.turns.LoadOrStore(g.Company, new(sync.Mutex)) // a company's requests in a program run one by one
 	turn.(*sync.Mutex).Lock()
 	defer turn.(*sync.Mutex).Unlock()
 	k, err := s.key(ctx, g.Company, n.Kind)
@@ -96,7 +98,8 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 		if a.Address, err = custody.Plug.Address(ctx, n, k.Public, index); err != nil {
 			return Address{}, unavailable(err)
 		}
-		// The directory comes before the company's row, so that a deposit finds its company.
+		// The directory is written before the address's row, so that every deposit can be matched
+		// with its company.
 		owner, err := s.enterAddress(ctx, n.ID, n.Fold(a.Address), a.Company)
 		if err == nil && owner != a.Company {
 			err = fmt.Errorf("crypto: address %d of key %s of company %s belongs to company %s", a.Index, a.KeyID, a.Company, owner)
@@ -120,10 +123,10 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 	return Address{}, fault.New(fault.Unavailable, "Service temporarily unavailable")
 }
 
-// subject names an address in jobs and keys.
+// subject returns the text that identifies the address in jobs and Idempotency-Keys.
 func (a Address) subject() string { return a.KeyID + "/" + strconv.FormatInt(a.Index, 10) }
 
-// subject returns the address with this subject.
+// subject returns the address that a subject identifies.
 func (s *Service) subject(ctx context.Context, company, subject string) (Address, error) {
 	cut := strings.LastIndexByte(subject, '/')
 	index, err := strconv.ParseInt(subject[cut+1:], 10, 64)
@@ -133,8 +136,8 @@ func (s *Service) subject(ctx context.Context, company, subject string) (Address
 	return s.findAddress(ctx, company, subject[:cut], index)
 }
 
-// watch asks the custodian to watch the address, and stores that together with the
-// answer to the request.
+// watch asks the custodian to watch the address. It stores the new state of the address and the
+// response to the request in the same unit.
 func (s *Service) watch(ctx context.Context, a Address, key *idempotency.Key) error {
 	u := ledger.For(a.Company)
 	key.Finish(&u, a, nil)
@@ -160,13 +163,12 @@ func (s *Service) watch(ctx context.Context, a Address, key *idempotency.Key) er
 		if r.Table != addressTable.Table {
 			return idempotency.ErrInFlight
 		}
-		u = ledger.For(a.Company) // the job was faster
+		u = ledger.For(a.Company) // the job has already stored the new state, so only the response is stored
 		key.Finish(&u, a, nil)
 	}
 }
 
-// subscribe asks the custodian to watch the address and returns the custodian's
-// reference.
+// subscribe asks the custodian to watch the address, and returns the custodian's reference.
 func (s *Service) subscribe(ctx context.Context, a Address) (reference string, err error) {
 	custody, looked := s.custodies[a.custody]
 	if !looked {
@@ -177,7 +179,7 @@ func (s *Service) subscribe(ctx context.Context, a Address) (reference string, e
 	return custody.Plug.Watch(ctx, s.networks[a.NetworkID], a.Address)
 }
 
-// Watch does the work of a WatchJob.
+// Watch runs a WatchJob: it asks the custodian to watch the address, unless it is already watched.
 func (s *Service) Watch(ctx context.Context, j job.Job) (next time.Time, err error) {
 	a, err := s.subject(ctx, j.Company, j.Subject)
 	if errors.Is(err, db.ErrNone) || err == nil && a.state == watched {
@@ -189,12 +191,12 @@ func (s *Service) Watch(ctx context.Context, j job.Job) (next time.Time, err err
 	return time.Time{}, s.watch(ctx, a, nil)
 }
 
-// unavailable is the company's view of a custodian's failure.
+// unavailable turns a custodian's failure into the fault that the company sees.
 func unavailable(err error) error {
 	return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
 }
 
-// Addresses returns the company's addresses on a network, the oldest first.
+// Addresses returns the company's watched addresses on a network, the oldest first.
 func (s *Service) Addresses(ctx context.Context, company, networkID string) ([]Address, error) {
 	n, known := s.networks[networkID]
 	if !known {

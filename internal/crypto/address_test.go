@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Two programs and many requests give every index once, without a gap. Each address is
-// derived from its index.
+// If two programs handle many concurrent requests, each index is used exactly once and without a
+// gap. Each address is derived from its index.
 func TestAnIndexIsTakenOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -27,7 +27,7 @@ func TestAnIndexIsTakenOnce(t *testing.T) {
 		errs := make([]error, 2*each)
 		for i := range got {
 			all.Go(func() {
-				network := []string{eth, "polygon-amoy"}[i/2%2] // networks of one kind share the key
+				network := []string{eth, "polygon-amoy"}[i/2%2] // both networks are EVM and share the company's key
 				got[i], errs[i] = programs[i%2].Generate(t.Context(), crypto.Generation{Company: a, NetworkID: network})
 			})
 		}
@@ -59,8 +59,8 @@ func TestAnIndexIsTakenOnce(t *testing.T) {
 	})
 }
 
-// Companies without a key have different chains below the house's key. The first one is
-// the wallet's usual chain.
+// Companies without a key get different child keys of the fintech's key. The first company gets
+// child 0, which wallets use by default.
 func TestCompaniesNeverShareAnAddress(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -105,8 +105,8 @@ func TestAKeyIsOneCompanys(t *testing.T) {
 			want    fault.Kind
 		}{
 			{b, chain.EVM, ownKey, fault.Refused},
-			{b, chain.Tron, key.Public.String(), fault.Refused}, // the same key, as its chain
-			{b, chain.Bitcoin, publicKey, fault.Refused},        // its private key is public
+			{b, chain.Tron, key.Public.String(), fault.Refused}, // the same key, written as its external chain's key
+			{b, chain.Bitcoin, publicKey, fault.Refused},        // a key whose private key is published
 			{b, chain.EVM, "xprv9s21ZrQH143K31xYSDQpPDxsXRTUcvj2iNHm5NUtrGiGG5e2DtALGdso3pGz6ssrdK4PFmM8NSpSBHNqPqm55Qn3LqFtT2emdEXVYsCzC2U", fault.Invalid},
 			{b, "dogecoin", ownKey, fault.Invalid},
 			{"cnobody", chain.EVM, "xpub6CUGRUonZSQ4TWtTMmzXdrXDtypWKiKrhko4egpiMZbpiaQL2jkwSB1icqYh2cfDfVxdx4df189oLKnC5fSwqPfgyP3hooxujYzAu3fDVmz", fault.Missing},
@@ -125,7 +125,8 @@ func TestAKeyIsOneCompanys(t *testing.T) {
 	})
 }
 
-// An address is hidden until the custodian watches it. A job asks the custodian again.
+// An address is hidden until the custodian watches it. If the first request to the custodian fails,
+// a job asks the custodian again.
 func TestAnAddressIsShownOnceItIsWatched(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -151,8 +152,7 @@ func TestAnAddressIsShownOnceItIsWatched(t *testing.T) {
 	})
 }
 
-// A request that stopped after it had taken an index is answered with that address when
-// it is repeated.
+// If a request stops after it has taken an index, its retry returns the address of the same index.
 func TestAResumedRequestMakesNoOtherAddress(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -183,7 +183,7 @@ func TestAResumedRequestMakesNoOtherAddress(t *testing.T) {
 		w.node.mu.Lock()
 		w.node.away = false
 		w.node.mu.Unlock()
-		w.later(time.Minute) // the job is faster than the second request
+		w.later(time.Minute) // the job runs before the second request
 		k, answer := open()
 		if answer != nil || k.Subject() == "" {
 			t.Fatalf("%v %q", answer, k.Subject())

@@ -15,11 +15,11 @@ import (
 
 const (
 	manyAddresses = 1_000_000
-	// A full block of Ethereum has some 300 transfers and their logs.
+	// A full Ethereum block has about 300 transfers and their logs, with this number of addresses.
 	parties = 1200
 )
 
-// matching is a custodian whose blocks all have these addresses.
+// matching is a fake custodian whose blocks all contain the same addresses.
 type matching struct {
 	*custodian
 	parties []string
@@ -27,7 +27,7 @@ type matching struct {
 	took    time.Duration
 }
 
-// Since asks which of the block's addresses are ours, and reports no movement.
+// Since asks Kobo which of the block's addresses it watches, and returns an empty batch.
 func (m *matching) Since(ctx context.Context, _ string, ours provider.Ours) (provider.Batch, error) {
 	begun := time.Now()
 	found, err := ours(ctx, eth, m.parties)
@@ -36,8 +36,8 @@ func (m *matching) Since(ctx context.Context, _ string, ours provider.Ours) (pro
 	return provider.Batch{}, err
 }
 
-// A block is matched with 1,000,000 watched addresses in less than 50 ms. The addresses
-// are in the database's index and not in memory.
+// Matching a block with 1,000,000 watched addresses takes at most 50 ms on average. The addresses
+// are looked up in the database's index and not kept in memory.
 func BenchmarkMatchingABlock(b *testing.B) {
 	for _, dialect := range dbtest.Dialects {
 		b.Run(string(dialect), func(b *testing.B) {
@@ -46,7 +46,7 @@ func BenchmarkMatchingABlock(b *testing.B) {
 			fillDirectory(b, d)
 			m := &matching{custodian: w.node}
 			for i := range parties {
-				a := fmt.Sprintf("0x%040x", i*797) // a few are ours
+				a := fmt.Sprintf("0x%040x", i*797) // every 300th address is a watched address
 				if i%300 != 0 {
 					a = "0xff" + a[4:]
 				}

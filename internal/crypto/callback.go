@@ -11,23 +11,24 @@ import (
 )
 
 const (
-	// largest is the most bytes of a notification.
+	// largest is the maximum size of a notification in bytes.
 	largest = 256 << 10
-	// recordWithin is the timeout of recording a notification. A custodian without an
-	// answer for ten seconds sends it again.
+	// recordWithin is the time within which a notification must be recorded. If Kobo does not
+	// respond within ten seconds, the custodian sends the notification again.
 	recordWithin = 8 * time.Second
 )
 
-// Door returns the handler of a custodian's callbacks. It checks the signature first,
-// records the movements, and then answers. It stores no unread notification, unlike
-// the inbox: a custodian repeats a notification and lists those that never arrived.
+// Door returns the HTTP handler for a custodian's notifications. The handler checks the signature,
+// records the movements and then responds. Unlike the inbox, it does not store notifications that
+// it cannot process. This is safe, because the custodian repeats a notification, and lists
+// movements whose notification never arrived.
 func (s *Service) Door(custody string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, ok := inbox.ReadAtMost(w, r, largest)
 		if !ok {
 			return
 		}
-		// The recording goes on when the sender closes the connection.
+		// The recording continues even if the sender closes the connection.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), recordWithin)
 		defer cancel()
 		switch err := s.Receive(ctx, custody, r.Header, body); {

@@ -16,17 +16,19 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// ConfirmJob asks the custodian about the transaction that the subject names.
+// ConfirmJob is the kind of job that asks the custodian about a transaction. The job's subject is
+// the transaction's number.
 const ConfirmJob = "crypto.confirm"
 
 const (
-	// A transaction is gone after that many answers "missing" over that time. Custodians
-	// lag, and some do not show a transaction that waits for a block.
+	// A transaction fails if the custodian did not find it missesNeeded times, over at least
+	// missingFor. A single miss is not enough, because custodians lag. Some also do not show
+	// transactions that wait for a block.
 	missesNeeded = 3
 	missingFor   = 10 * time.Minute
-	// lostFor is how long a transaction of a removed block may take to show in another.
+	// lostFor is how long a transaction of a removed block may take to appear in a new block.
 	lostFor = time.Minute
-	// askSoonest and askLatest bound the pause before the next question.
+	// askSoonest and askLatest limit the pause until the custodian is asked again.
 	askSoonest = 2 * time.Second
 	askLatest  = 10 * time.Minute
 )
@@ -37,17 +39,17 @@ func (t Transaction) confirmJob(at time.Time) db.Record {
 	return job.Job{Kind: ConfirmJob, Subject: t.subject(), Provider: t.custody, RunAt: at}.For(t.Company)
 }
 
-// verdict is the consequence of a custodian's answer.
+// verdict is what Kobo does after a custodian's reply.
 type verdict int8
 
 const (
-	wait   verdict = iota // ask again later
+	wait   verdict = iota // the custodian must be asked again later
 	missed                // the custodian did not find the transaction
 	done                  // enough blocks confirm the transaction
-	gone                  // the transaction has failed for good
+	gone                  // the transaction has failed
 )
 
-// Confirm does the work of a ConfirmJob.
+// Confirm runs a ConfirmJob: it asks the custodian for the transaction and records the outcome.
 func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err error) {
 	number, err := strconv.ParseInt(j.Subject, 10, 64)
 	if err != nil {
@@ -76,7 +78,7 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 	if v == done || v == gone {
 		err = s.end(ctx, t, v, at)
 		if ledger.Is(err, ledger.Moved) {
-			err = nil // another program has ended it
+			err = nil // a different program has already recorded the outcome
 		}
 		return time.Time{}, err
 	}
@@ -86,9 +88,9 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 	return s.Clock.Now().Add(t.pause(n, at)), err
 }
 
-// judge decides what follows from the custodian's answer. A transaction completes only
-// in the block in which it was reported. After a reorganisation it may do something
-// else in another block, so the custodian must report it again.
+// judge returns the verdict that follows from the custodian's reply. A transaction completes only
+// in the block in which the custodian reported it. After a reorganisation of the chain, the same
+// transaction may have a different effect in a new block. The custodian must then report it again.
 func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time) verdict {
 	deep := at.Depth() >= n.Confirmations
 	lost := !t.lostAt.IsZero() && now.Sub(t.lostAt) >= lostFor
@@ -96,7 +98,7 @@ func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time
 	case at.Found && at.Reverted && deep:
 		return gone
 	case at.Found && deep && lost:
-		return gone // the custodian's blocks were read past it, without a report of it
+		return gone // the custodian's later blocks were read, but none reported the transaction
 	case at.Found && deep && t.lostAt.IsZero() && (t.blockHash == "" || at.BlockHash == "" || t.blockHash == at.BlockHash):
 		return done
 	case at.Found || at.Waiting:
@@ -109,8 +111,8 @@ func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time
 	return missed
 }
 
-// pause returns the time until the answer can change: that of the missing blocks, or of one
-// block for a transaction without a block.
+// pause returns the time until the custodian's reply can change. This is the usual time for the
+// missing blocks, or for one block if the transaction is not in a block yet.
 func (t Transaction) pause(n chain.Network, at provider.Inclusion) time.Duration {
 	wanting := int64(1)
 	if at.Found {
@@ -119,7 +121,7 @@ func (t Transaction) pause(n chain.Network, at provider.Inclusion) time.Duration
 	return min(max(time.Duration(wanting*n.BlockSeconds)*time.Second, askSoonest), askLatest)
 }
 
-// end changes a pending transaction to its last state, with an event.
+// end changes a pending transaction to its final state and emits the event.
 func (s *Service) end(ctx context.Context, t Transaction, v verdict, at provider.Inclusion) error {
 	changes := []string{"updated_at"}
 	t.Status, t.UpdatedAt = Failed, s.Clock.Now()
@@ -141,21 +143,22 @@ var endings = map[Type]map[Status]string{
 	Withdrawal: {Completed: event.CryptoWithdrawalCompleted, Failed: event.CryptoWithdrawalFailed},
 }
 
-// miss counts an answer "missing". The time of the last change stays, since missingFor
-// begins there.
+// miss counts that the custodian did not find the transaction. It does not change UpdatedAt,
+// because the time missingFor begins at UpdatedAt.
 func (s *Service) miss(ctx context.Context, t Transaction) error {
 	t.misses++
 	u := ledger.For(t.Company)
 	u.Transition(transactionTable.Record(t), string(Pending)).Only("misses", "updated_at")
 	err := s.Book.Commit(ctx, u)
 	if ledger.Refused(err) != nil {
-		return nil // the transaction has ended
+		return nil // the transaction is not pending any more
 	}
 	return err
 }
 
-// recheck checks a completed transaction whose block was removed. The state stays,
-// since the company has acted on it. After several answers "missing" a case is opened.
+// recheck checks a completed transaction whose block was removed from the chain. It does not change
+// the state, because the company may have acted on it. If the transaction stays missing after
+// several checks, recheck opens a case.
 func (s *Service) recheck(ctx context.Context, n chain.Network, t Transaction, at provider.Inclusion, asked int64) (next time.Time, err error) {
 	switch {
 	case at.Found && !at.Reverted:

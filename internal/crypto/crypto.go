@@ -1,12 +1,11 @@
 // Package crypto gives companies deposit addresses on blockchains, and records the
 // transactions to and from them.
 //
-// The addresses are derived from a public key of the company. The holder of the
-// private key can spend the deposits, and Kobo does not hold it. No naira moves here: a
-// deposit is a row of history and an event. A new transaction is pending. It completes
-// when enough blocks confirm it. It fails when a reorganisation of the chain has
-// removed it. A custodian reports transactions. The service asks the custodian for the
-// outcome and does not believe a notification.
+// The addresses are derived from a public key of the company. Spending the deposits needs the
+// private key, which Kobo does not hold. A deposit does not move naira: Kobo only records it and
+// emits an event. A new transaction is pending. It completes when enough blocks confirm it, and
+// fails when a reorganisation of the chain has removed it. A custodian reports transactions to
+// Kobo. Kobo does not trust these reports, so it asks the custodian for each outcome.
 package crypto
 
 import (
@@ -30,7 +29,7 @@ import (
 // Type is the direction of a transaction.
 type Type string
 
-// The types, spelled as the contract spells them.
+// The types of transactions, in the spelling of the API contract.
 const (
 	Deposit    Type = "deposit"
 	Withdrawal Type = "withdrawal"
@@ -39,7 +38,7 @@ const (
 // Status is the state of a transaction.
 type Status string
 
-// The states of a transaction. It leaves Pending once.
+// The states of a transaction. A Completed or Failed transaction never changes its state again.
 const (
 	Pending   Status = "pending"
 	Completed Status = "completed"
@@ -52,18 +51,18 @@ type Address struct {
 	KeyID     string    `db:"key_id,key"`
 	Index     int64     `db:"address_index,key"`
 	NetworkID string    `db:"network_id"`
-	Chain     string    // of the network
-	Name      string    // of the network
+	Chain     string    // the network's chain
+	Name      string    // the network's name
 	Address   string    `db:"address"`
 	Label     string    `db:"label"`
 	state     string    `db:"state,state"`
 	custody   string    `db:"custody"`
-	reference string    `db:"reference,changes"` // the custodian's
+	reference string    `db:"reference,changes"` // the custodian's reference
 	CreatedAt time.Time `db:"created_at"`
 	updatedAt time.Time `db:"updated_at,changes"`
 }
 
-// MarshalJSON returns the address as the API shows it.
+// MarshalJSON returns the address as JSON in the form that the API shows.
 func (a Address) MarshalJSON() ([]byte, error) {
 	type network struct {
 		Chain string `json:"chain"`
@@ -87,27 +86,28 @@ type Transaction struct {
 	Status    Status          `db:"state,state"`
 	NetworkID string          `db:"network_id"`
 	Asset     string          `db:"asset"`
-	Contract  string          `db:"contract"` // of the token; "" for the native asset
+	Contract  string          `db:"contract"` // the token's contract; "" for the native asset
 	Decimals  int             `db:"decimals"`
-	Units     *big.Int        // the amount
+	Units     *big.Int        // the amount in the asset's smallest units
 	units     string          `db:"units"`                // Units as text
-	Address   string          `db:"address"`              // the company's
-	Counter   string          `db:"counter"`              // the other side; "" if unknown
-	Hash      string          `db:"tx_hash"`              // of the chain's transaction
-	Block     int64           `db:"block_number,changes"` // 0 without a block
+	Address   string          `db:"address"`              // the company's address
+	Counter   string          `db:"counter"`              // the counterparty's address; "" if unknown
+	Hash      string          `db:"tx_hash"`              // the hash of the transaction on the chain
+	Block     int64           `db:"block_number,changes"` // 0 while the transaction waits for a block
 	blockHash string          `db:"block_hash,changes"`
 	custody   string          `db:"custody"`
-	misses    int64           `db:"misses,changes"`  // the answers "missing"
-	lostAt    time.Time       `db:"lost_at,changes"` // when its block was found to be removed
+	misses    int64           `db:"misses,changes"`  // how often the custodian did not find the transaction
+	lostAt    time.Time       `db:"lost_at,changes"` // when Kobo learned that the transaction's block was removed
 	Raw       json.RawMessage `db:"raw,changes"`
 	CreatedAt time.Time       `db:"created_at"`
 	UpdatedAt time.Time       `db:"updated_at,changes"`
 }
 
-// MarshalJSON returns the transaction as the API and the events show it. From is the API
-// contract's: null for a deposit, the company's address for a withdrawal. TokenAddress is
-// the destination of a withdrawal, the other side of a token's deposit, otherwise the
-// company's address. Meta.From is the sender's address.
+// MarshalJSON returns the transaction as JSON in the form that the API and the events show. The API
+// contract defines the field From: it is null for a deposit, and the company's address for a
+// withdrawal. TokenAddress is the destination of a withdrawal, and the sender of a token deposit.
+// For a deposit of the native asset, TokenAddress is the company's address. Meta.From is always the
+// sender's address.
 func (t Transaction) MarshalJSON() ([]byte, error) {
 	type meta struct {
 		From    string          `json:"from"`
@@ -128,7 +128,7 @@ func (t Transaction) MarshalJSON() ([]byte, error) {
 		Direction    string        `json:"direction"`
 		Status       Status        `json:"status"`
 		Hash         string        `json:"txHash"`
-		Amount       *big.Int      `json:"amount"` // in whole units, without its fraction
+		Amount       *big.Int      `json:"amount"` // in whole units, without the fraction
 		From         wire.Text     `json:"from"`
 		Asset        string        `json:"asset"`
 		Company      string        `json:"companyId"`
@@ -137,7 +137,7 @@ func (t Transaction) MarshalJSON() ([]byte, error) {
 		Meta         meta          `json:"meta"`
 		CreatedAt    clock.Instant `json:"createdAt"`
 		UpdatedAt    clock.Instant `json:"updatedAt"`
-		Decimal      string        `json:"amountDecimal"` // in whole units, with its fraction: "0.25"
+		Decimal      string        `json:"amountDecimal"` // in whole units with the fraction, such as "0.25"
 		Units        string        `json:"amountUnits"`
 		Decimals     int           `json:"decimals"`
 		Contract     wire.Text     `json:"contractAddress"`
@@ -152,40 +152,40 @@ func (t Transaction) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// Custody is a custodian and its networks.
+// Custody is a custodian and the networks that it watches.
 type Custody struct {
-	Name     string // in our rows and in the path of its callback
+	Name     string // the name in the database and in the path of the custodian's callback
 	Plug     provider.Custodian
-	Networks []string // their ids
+	Networks []string // the IDs of the networks
 }
 
-// Config is what the business needs.
+// Config contains what a Service needs.
 type Config struct {
 	DB         *db.DB
 	Book       *ledger.Book
 	Clock      clock.Clock
 	Log        *slog.Logger
-	Operations *operation.Service // opens the cases
+	Operations *operation.Service // opens cases for removed transactions
 	Networks   []chain.Network
 	Custodies  []Custody
-	// HouseKeys are account keys of the fintech itself. A company without a key gets a
-	// chain below them.
+	// HouseKeys are the fintech's account keys. A company without a key gets a child of the
+	// fintech's key.
 	HouseKeys map[chain.Kind]chain.Key
-	// TestKeys allows keys whose private halves are public.
+	// TestKeys allows public keys whose private keys are published.
 	TestKeys bool
 }
 
-// Service is the business.
+// Service creates addresses and records transactions.
 type Service struct {
 	Config
 	networks  map[string]chain.Network
-	custodies map[string]Custody // by name
-	custodyOf map[string]string  // by network
-	reader    string             // this program's name as a reader of custodians
-	turns     sync.Map           // the locks for the companies' next index, by company
+	custodies map[string]Custody // the custodians by name
+	custodyOf map[string]string  // the custodian's name by network ID
+	reader    string             // identifies this program when it leases a custodian's cursor
+	turns     sync.Map           // a lock for each company, held while an index is taken
 }
 
-// New returns the business on a database.
+// New returns a Service.
 func New(cfg Config) *Service {
 	s := &Service{
 		Config: cfg, networks: map[string]chain.Network{}, custodies: map[string]Custody{}, custodyOf: map[string]string{},
@@ -205,8 +205,8 @@ func New(cfg Config) *Service {
 
 var errNoNetwork = fault.New(fault.Missing, "Network not found.")
 
-// ListNetworks returns all networks, in the order of the configuration. A network without a
-// custodian is inactive.
+// ListNetworks returns all networks in the order of the configuration. It marks a network without a
+// custodian as inactive.
 func (s *Service) ListNetworks() []chain.Network {
 	out := make([]chain.Network, len(s.Networks))
 	for i, n := range s.Networks {
@@ -216,9 +216,9 @@ func (s *Service) ListNetworks() []chain.Network {
 	return out
 }
 
-// TransactionFilter narrows a list of transactions. A zero field filters nothing.
+// TransactionFilter selects transactions. A field with the zero value is ignored.
 type TransactionFilter struct {
 	Type, Status, NetworkID, Asset string
 	Hash, Address                  string
-	From, To                       time.Time // created at From or later, and before To
+	From, To                       time.Time // limits on the creation time; includes From and excludes To
 }

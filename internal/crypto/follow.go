@@ -10,12 +10,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// lease is how long a program holds a custodian's cursor. Two programs at once would do
-// no harm, only the same work.
+// lease is how long a program may hold a custodian's cursor. If two programs read a custodian at
+// the same time, they repeat work but do no harm.
 const lease = time.Minute
 
-// Follow reads every custodian at its own pace until ctx ends: new blocks and lost
-// notifications.
+// Follow regularly reads every custodian until ctx ends. It finds movements in new blocks, and
+// movements whose notifications were lost. Each custodian sets the pause between two reads.
 func (s *Service) Follow(ctx context.Context) {
 	var all sync.WaitGroup
 	for name, c := range s.custodies {
@@ -37,8 +37,9 @@ func (s *Service) Follow(ctx context.Context) {
 	all.Wait()
 }
 
-// Read records all that a custodian reports now, unless another program reads it. A
-// batch is recorded before the cursor moves, so an interrupted batch is read again.
+// Read records everything that a custodian now reports, unless a different program is reading this
+// custodian. Each batch is recorded before the cursor advances, so an interrupted batch is read
+// again.
 func (s *Service) Read(ctx context.Context, custody string) error {
 	c, known := s.custodies[custody]
 	if !known {
@@ -69,8 +70,8 @@ func (s *Service) Read(ctx context.Context, custody string) error {
 	}
 }
 
-// write records a batch: first the movements, then the removed blocks. So a movement
-// that is now in another block is not taken for lost.
+// write records the movements of a batch, and then handles the removed blocks. In this order, a
+// movement that is now in a different block does not count as lost.
 func (s *Service) write(ctx context.Context, c Custody, b provider.Batch) error {
 	for _, m := range b.Movements {
 		if err := s.take(ctx, c.Name, m); err != nil {

@@ -14,13 +14,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// The sources of a company's key.
+// The sources of a company's key. A key comes from an operator, or is derived from the fintech's
+// key.
 const (
 	fromOperator = "operator"
 	fromHouse    = "house"
 )
 
-// Key is an extended public key of a company. Its addresses are derived from the key.
+// Key is an extended public key of a company. The company's addresses are derived from the key.
 type Key struct {
 	Company   string     `db:"company_id,key"`
 	ID        string     `db:"id,key"`
@@ -29,16 +30,16 @@ type Key struct {
 	xpub      string     `db:"xpub"` // Public as text
 	Source    string     `db:"source"`
 	CreatedAt time.Time  `db:"created_at"`
-	// Public is the key whose children are the addresses. For the key of an account it
-	// is the external chain.
+	// Public is the key whose children give the addresses. If the operator set the key of an
+	// account, Public is the key of the account's external chain.
 	Public chain.Key
 }
 
 func keyID(kind chain.Kind, version int64) string { return fmt.Sprintf("%s/%d", kind, version) }
 
-// SetKey sets the key of a company's future addresses on one kind of network. Earlier
-// addresses stay valid. SetKey returns the key's first address, which an operator
-// compares with the wallet.
+// SetKey sets the key for a company's future addresses on a kind of network. Earlier addresses stay
+// valid. SetKey also returns the key's first address, so that an operator can compare it with the
+// first address in the wallet.
 func (s *Service) SetKey(ctx context.Context, by operator.Operator, company string, kind chain.Kind, text string) (k Key, first string, err error) {
 	public, err := chain.ParseKey(text)
 	if err != nil {
@@ -82,9 +83,9 @@ func isPublicTest(k chain.Key) bool {
 	return false
 }
 
-// addKey adds a key to the directory, and then to the company. Without the directory
-// two companies could have one key and share their addresses. An entry without a key
-// does no harm.
+// addKey adds a key to the directory of all companies, and then stores it for the company. Without
+// the directory, two companies could have the same key and so the same addresses. If the program
+// stops between these two steps, the directory's entry does no harm.
 func (s *Service) addKey(ctx context.Context, k Key, audit ...db.Record) error {
 	owner, err := s.enterKey(ctx, k)
 	if err != nil {
@@ -104,8 +105,8 @@ func (s *Service) addKey(ctx context.Context, k Key, audit ...db.Record) error {
 	return err
 }
 
-// key returns the company's present key. A company without a key gets a chain below the
-// house's key.
+// key returns the company's present key. If the company has no key, key creates a child of the
+// fintech's key for the company.
 func (s *Service) key(ctx context.Context, company string, kind chain.Kind) (Key, error) {
 	k, err := s.findKey(ctx, company, kind)
 	if !errors.Is(err, db.ErrNone) {
@@ -115,8 +116,8 @@ func (s *Service) key(ctx context.Context, company string, kind chain.Kind) (Key
 	if !given {
 		return Key{}, fault.New(fault.Refused, "No key is set for this network: ask your operator")
 	}
-	// The chain's number is drawn in a transaction of its own. So a number may get lost,
-	// but no two companies get the same one.
+	// The child's number is drawn in a separate database transaction. A number may therefore stay
+	// unused, but two companies never get the same number.
 	number, err := s.draw(ctx, "chain below "+house.String())
 	if err != nil {
 		return Key{}, err
@@ -131,5 +132,5 @@ func (s *Service) key(ctx context.Context, company string, kind chain.Kind) (Key
 	if err != nil && !fault.Is(err, fault.Conflict) {
 		return Key{}, err
 	}
-	return s.findKey(ctx, company, kind) // this key, or that of a faster request
+	return s.findKey(ctx, company, kind) // returns the new key, or the key that a concurrent request stored first
 }

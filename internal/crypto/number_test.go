@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// numbered fails unless the company's transactions have the numbers from 1 to n.
+// numbered checks that the company's transactions have the numbers from 1 to n.
 func (w *world) numbered(company string, n int) {
 	w.t.Helper()
 	list, _, err := w.Transactions(w.t.Context(), company, crypto.TransactionFilter{}, 0, 100)
@@ -28,7 +28,7 @@ func (w *world) numbered(company string, n int) {
 	}
 }
 
-// receive has each of the programs told of each of the movements, all at once.
+// receive concurrently sends a notification of each movement to each program.
 func (w *world) receive(programs []*crypto.Service, movements ...provider.Movement) {
 	w.t.Helper()
 	var all sync.WaitGroup
@@ -61,8 +61,8 @@ func TestRepeatedDepositsTakeNoNumber(t *testing.T) {
 	})
 }
 
-// Programs that get notifications of many deposits at once give no number twice, and
-// leave none out.
+// If several programs concurrently receive notifications of many deposits, each number is used
+// exactly once and without a gap.
 func TestDepositsAtOnceAreNumberedInARow(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -78,8 +78,8 @@ func TestDepositsAtOnceAreNumberedInARow(t *testing.T) {
 	})
 }
 
-// A company that was numbered over the whole installation goes on above its
-// highest number.
+// Earlier releases numbered the transactions of all companies together. The next transaction of a
+// company gets the number after the company's highest number.
 func TestTransactionsGoOnAboveTheHighest(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

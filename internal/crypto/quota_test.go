@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/quota"
 )
 
-// A quota counts the addresses of all networks. A refused request takes no index.
+// The quota counts the addresses of all networks together. A refused request does not use an index.
 func TestTheQuotaOfAddresses(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

@@ -17,8 +17,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Receive records a custodian's notification. After an error the custodian should send
-// it again.
+// Receive records the movements of a custodian's notification. If Receive returns an error, the
+// custodian should send the notification again.
 func (s *Service) Receive(ctx context.Context, custody string, header http.Header, body []byte) error {
 	c, known := s.custodies[custody]
 	if !known {
@@ -36,7 +36,8 @@ func (s *Service) Receive(ctx context.Context, custody string, header http.Heade
 	return nil
 }
 
-// seen returns the identity of a movement. It does not depend on the custodian or the block.
+// seen returns a text that identifies a movement. The text does not depend on the custodian or the
+// block.
 func seen(n chain.Network, m provider.Movement) string {
 	way := "in"
 	if m.Out {
@@ -47,11 +48,12 @@ func seen(n chain.Network, m provider.Movement) string {
 	}, " ")
 }
 
-// races is how often a movement is tried while others record the same one or take its
-// number.
+// races is how often take tries to record a movement while concurrent calls record the same
+// movement or take the same number.
 const races = 100
 
-// take records one movement, once. It ignores addresses and assets that are not ours.
+// take records a movement, unless it is already recorded. It ignores addresses that belong to no
+// company and assets that are not listed.
 func (s *Service) take(ctx context.Context, custody string, m provider.Movement) error {
 	n, known := s.networks[m.NetworkID]
 	asset, taken := n.Asset(m.Contract)
@@ -59,7 +61,7 @@ func (s *Service) take(ctx context.Context, custody string, m provider.Movement)
 		return nil
 	}
 	if !json.Valid(m.Raw) {
-		m.Raw = json.RawMessage("{}") // the API shows it as a JSON object
+		m.Raw = json.RawMessage("{}") // the API must show a JSON object
 	}
 	company, err := s.owner(ctx, n.ID, n.Fold(m.Address))
 	if errors.Is(err, db.ErrNone) {
@@ -79,7 +81,8 @@ func (s *Service) take(ctx context.Context, custody string, m provider.Movement)
 		case earlier.Status == Pending:
 			err = s.again(ctx, earlier, m)
 		case earlier.Status == Failed && m.Block > 0 && (m.Block != earlier.Block || m.BlockHash != earlier.blockHash) && !m.Reverted:
-			// It had failed and is in a block after all.
+			// The earlier transaction failed, but the movement is now in a block. Kobo records a
+			// new transaction.
 			err = s.first(ctx, company, custody, n, asset, m, earlier.attempt+1)
 		case earlier.Status == Completed && m.Moved:
 			err = s.confirmNow(ctx, earlier)
@@ -87,26 +90,26 @@ func (s *Service) take(ctx context.Context, custody string, m provider.Movement)
 		if ledger.Refused(err) == nil {
 			return err
 		}
-		err = nil // another program was faster
+		err = nil // a concurrent call has changed the same rows, so try again
 	}
 	return errors.New("crypto: a movement is being recorded by too many")
 }
 
-// confirmNow enqueues the job that asks about a transaction.
+// confirmNow enqueues the ConfirmJob of a transaction.
 func (s *Service) confirmNow(ctx context.Context, t Transaction) error {
 	u := ledger.For(t.Company)
 	u.Append(t.confirmJob(s.Clock.Now()))
 	return s.Book.Commit(ctx, u)
 }
 
-// numbered is the limit counter of a company's numbered transactions.
+// numbered is the limit counter of the transaction numbers that a company has used.
 const numbered = "crypto/transaction"
 
-// first records a movement that was not seen before, under the number above the company's
-// highest.
+// first records a movement as a new transaction. The transaction gets the number after the
+// company's highest number.
 func (s *Service) first(ctx context.Context, company, custody string, n chain.Network, asset chain.Asset, m provider.Movement, attempt int64) error {
-	// The count first: a number that is taken after it was read raises it, and then
-	// the unit is refused.
+	// The counter is read before the highest number. If a concurrent call takes a number after this
+	// read, the counter is higher, and the ledger refuses the unit.
 	taken, err := s.Book.Last(ctx, company, numbered)
 	if err != nil {
 		return err
@@ -125,7 +128,7 @@ func (s *Service) first(ctx context.Context, company, custody string, n chain.Ne
 	u := ledger.For(company)
 	u.Count(numbered, 1, taken+1)
 	if m.Out {
-		t.Type = Withdrawal // it has no event before its end
+		t.Type = Withdrawal // a pending withdrawal has no event
 	} else {
 		event.Emit(&u, event.CryptoDepositPending, t)
 	}
@@ -134,7 +137,7 @@ func (s *Service) first(ctx context.Context, company, custody string, n chain.Ne
 	return s.Book.Commit(ctx, u)
 }
 
-// again records another report of a pending transaction, perhaps in another block.
+// again records a repeated report of a pending transaction, which may now be in a different block.
 func (s *Service) again(ctx context.Context, t Transaction, m provider.Movement) error {
 	told := m.Block == 0 || m.Block == t.Block && m.BlockHash == t.blockHash && t.lostAt.IsZero()
 	if told && !m.Moved {
@@ -153,8 +156,8 @@ func (s *Service) again(ctx context.Context, t Transaction, m provider.Movement)
 	return job.Reschedule(ctx, s.DB, t.Company, ConfirmJob, t.subject(), now)
 }
 
-// roll handles the transactions of removed blocks. A pending transaction waits for
-// another report. A completed transaction is checked again.
+// roll handles the transactions of blocks that were removed from the chain. A pending transaction
+// waits for a new report. A completed transaction is checked again.
 func (s *Service) roll(ctx context.Context, networks, gone []string) error {
 	if len(gone) == 0 {
 		return nil
@@ -179,7 +182,7 @@ func (s *Service) lose(ctx context.Context, t Transaction) error {
 		now := s.Clock.Now()
 		t.blockHash, t.lostAt = "", now
 		u := ledger.For(t.Company)
-		// The time of the change stays, since a company sees no change.
+		// UpdatedAt does not change, because the company does not see this change.
 		u.Transition(transactionTable.Record(t), string(Pending)).Only("block_hash", "lost_at", "updated_at")
 		u.Append(t.confirmJob(now))
 		err := s.Book.Commit(ctx, u)

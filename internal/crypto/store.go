@@ -29,7 +29,7 @@ var (
 		db.Unique("company_id", "seen", "attempt"))
 )
 
-// draw returns the next number of a sequence of the whole installation.
+// draw returns the next number of a sequence that all companies share.
 func (s *Service) draw(ctx context.Context, name string) (number int64, err error) {
 	err = s.DB.Tx(ctx, func(q db.Querier) error {
 		number, err = db.One(ctx, q, db.Value[int64], `
@@ -40,13 +40,13 @@ func (s *Service) draw(ctx context.Context, name string) (number int64, err erro
 	return number, err
 }
 
-// highest returns the number of the company's last transaction; 0 before the first.
+// highest returns the number of the company's latest transaction, or 0 if it has no transaction.
 func (s *Service) highest(ctx context.Context, company string) (int64, error) {
 	return db.One(ctx, s.DB, db.Value[int64], `SELECT coalesce(max(id), 0) FROM crypto_transaction WHERE company_id = $1`, company)
 }
 
-// enterKey adds a key to the directory and returns its owner: the company that added
-// it first.
+// enterKey adds a key to the directory and returns the key's owner. The owner is the company that
+// added the key first.
 func (s *Service) enterKey(ctx context.Context, k Key) (owner string, err error) {
 	return db.Reserve(ctx, s.DB, `INSERT INTO crypto_owner (xpub, company_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
 		`SELECT company_id FROM crypto_owner WHERE xpub = $1`, k.Company, k.Public.String())
@@ -54,7 +54,8 @@ func (s *Service) enterKey(ctx context.Context, k Key) (owner string, err error)
 
 const selectOwner = `SELECT company_id FROM crypto_directory WHERE network_id = $1 AND address = $2`
 
-// enterAddress adds an address to the directory and returns its owner.
+// enterAddress adds an address to the directory and returns the address's owner. The owner is the
+// company that added the address first.
 func (s *Service) enterAddress(ctx context.Context, networkID, address, company string) (owner string, err error) {
 	return db.Reserve(ctx, s.DB, `
 		INSERT INTO crypto_directory (network_id, address, company_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
@@ -65,8 +66,8 @@ func (s *Service) owner(ctx context.Context, networkID, address string) (string,
 	return db.One(ctx, s.DB, db.Value[string], selectOwner, networkID, address)
 }
 
-// ours returns those of some addresses that the directory has. Nothing is kept in memory,
-// so addresses of other programs are found at once.
+// ours returns which of the given addresses are in the directory. It always reads the database, so
+// it immediately finds addresses that a different program has added.
 func (s *Service) ours(ctx context.Context, networkID string, addresses []string) (map[string]bool, error) {
 	found := map[string]bool{}
 	if len(addresses) == 0 {
@@ -94,12 +95,12 @@ func (s *Service) findKey(ctx context.Context, company string, kind chain.Kind) 
 		`SELECT `+keyColumns+` FROM crypto_key WHERE company_id = $1 AND kind = $2 ORDER BY version DESC LIMIT 1`, company, string(kind))
 }
 
-// Keys returns all keys of a company by kind, the present key of each kind first.
+// Keys returns all keys of a company, sorted by kind. The present key of each kind comes first.
 func (s *Service) Keys(ctx context.Context, company string) ([]Key, error) {
 	return db.All(ctx, s.DB, scanKey, `SELECT `+keyColumns+` FROM crypto_key WHERE company_id = $1 ORDER BY kind, version DESC`, company)
 }
 
-// nextIndex returns the first index of a key that has no address.
+// nextIndex returns the first index of a key for which no address is stored yet.
 func (s *Service) nextIndex(ctx context.Context, k Key) (int64, error) {
 	return db.One(ctx, s.DB, db.Value[int64],
 		`SELECT coalesce(max(address_index), -1) + 1 FROM crypto_address WHERE company_id = $1 AND key_id = $2`, k.Company, k.ID)
@@ -134,19 +135,19 @@ func (s *Service) findTransaction(ctx context.Context, company string, number in
 	return db.One(ctx, s.DB, scanTransaction, transactionsWhere+`company_id = $1 AND id = $2`, company, number)
 }
 
-// findSeen returns the last attempt of a movement.
+// findSeen returns the latest transaction that was recorded for a movement.
 func (s *Service) findSeen(ctx context.Context, company, seen string) (Transaction, error) {
 	return db.One(ctx, s.DB, scanTransaction,
 		transactionsWhere+`company_id = $1 AND seen = $2 ORDER BY attempt DESC LIMIT 1`, company, seen)
 }
 
-// inBlocks returns the transactions of all companies in some blocks of a network.
+// inBlocks returns all companies' transactions in the blocks with these hashes.
 func (s *Service) inBlocks(ctx context.Context, networkID string, hashes []string) ([]Transaction, error) {
 	return db.All(ctx, s.DB, scanTransaction,
 		transactionsWhere+`network_id = $1 AND block_hash = ANY($2) AND block_hash <> ''`, networkID, hashes)
 }
 
-// filtered is the condition of a filter. An empty text or a 0 filters nothing.
+// filtered is the SQL condition for a TransactionFilter. It ignores an argument that is "" or 0.
 const filtered = `company_id = $1 AND (kind = $2 OR $2 = '') AND (state = $3 OR $3 = '') AND (network_id = $4 OR $4 = '')
 		AND (asset = $5 OR $5 = '') AND (tx_hash = $6 OR $6 = '') AND (address = $7 OR $7 = '')
 		AND (created_at >= $8 OR $8 = 0) AND (created_at < $9 OR $9 = 0) `
@@ -155,7 +156,7 @@ func (f TransactionFilter) args(company string) []any {
 	return []any{company, f.Type, f.Status, f.NetworkID, f.Asset, f.Hash, f.Address, clock.Micros(f.From), clock.Micros(f.To)}
 }
 
-// Transactions returns a page of the company's transactions, newest first, and their number.
+// Transactions returns a page of the company's transactions, newest first, and the total count.
 func (s *Service) Transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, int, error) {
 	total, err := db.One(ctx, s.DB, db.Value[int64], `SELECT count(*) FROM crypto_transaction WHERE `+filtered, f.args(company)...)
 	if err != nil {
@@ -166,8 +167,8 @@ func (s *Service) Transactions(ctx context.Context, company string, f Transactio
 	return list, int(total), err
 }
 
-// takeCursor leases a custodian's cursor, unless another program has the lease, and
-// returns it.
+// takeCursor leases a custodian's cursor and returns it. Mine is false if a different program has
+// the lease.
 func (s *Service) takeCursor(ctx context.Context, custody string, now, until time.Time) (cursor string, mine bool, err error) {
 	err = s.DB.Tx(ctx, func(q db.Querier) error {
 		n, err := q.Exec(ctx, `
@@ -184,8 +185,8 @@ func (s *Service) takeCursor(ctx context.Context, custody string, now, until tim
 	return cursor, mine, err
 }
 
-// releaseCursor stores a custodian's cursor and ends the lease. It is an error if
-// another program has the lease by now.
+// releaseCursor stores a custodian's cursor and ends the lease. It returns an error if a different
+// program has taken the lease in the meantime.
 func (s *Service) releaseCursor(ctx context.Context, custody, cursor string) error {
 	n, err := s.DB.Exec(context.WithoutCancel(ctx), `
 		UPDATE crypto_cursor SET cursor = $3, lease_until = 0, updated_at = $4 WHERE custody = $1 AND reader = $2`,

@@ -30,12 +30,12 @@ func TestADepositIsPendingThenCompleted(t *testing.T) {
 		deposit.Contract = usdc
 		w.chain("0x1", 100, 100)
 		w.tell(deposit)
-		w.tell(deposit, deposit) // a repeated report
+		w.tell(deposit, deposit) // repeated reports do not change anything
 		w.want(a, "deposit pending 100", "deposit_pending")
 		w.chain("0x1", 100, 110)
 		w.later(time.Hour)
 		w.want(a, "deposit pending 100", "deposit_pending")
-		w.chain("0x1", 100, 111) // the twelfth block
+		w.chain("0x1", 100, 111) // block 111 is the twelfth block, counted from block 100
 		w.later(time.Hour)
 		w.want(a, "deposit completed 100", "deposit_pending deposit_completed")
 		w.tell(deposit)
@@ -63,8 +63,8 @@ func TestADepositIsPendingThenCompleted(t *testing.T) {
 	})
 }
 
-// Each company has transaction numbers of its own, so that a number reveals nothing
-// about other companies.
+// Each company's transactions are numbered separately, so that a number reveals nothing about other
+// companies.
 func TestTransactionsCountByCompany(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -87,7 +87,7 @@ func TestTransactionsCountByCompany(t *testing.T) {
 	})
 }
 
-// Reports of the same movement at once make one transaction.
+// Concurrent reports of the same movement create only one transaction.
 func TestADepositToldByManyIsOne(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -107,7 +107,7 @@ func TestADepositToldByManyIsOne(t *testing.T) {
 		}
 		all.Wait()
 		w.want(a, "deposit pending 100", "deposit_pending")
-		second := moved(to, "0x1", 5, 100) // an equal movement in the same transaction
+		second := moved(to, "0x1", 5, 100) // a second, equal movement in the same chain transaction
 		second.Ordinal = 1
 		w.tell(second)
 		w.want(a, "deposit pending 100, deposit pending 100", "deposit_pending deposit_pending")
@@ -121,7 +121,7 @@ func TestWhatIsNotOursIsLeft(t *testing.T) {
 		spam, foreign, elsewhere, nothing := moved(to, "0x1", 5, 100), moved(to, "0x2", 5, 100), moved(to, "0x3", 5, 100), moved(to, "0x4", 0, 100)
 		spam.Contract = far
 		foreign.Address = far
-		elsewhere.NetworkID = "polygon-amoy" // the same address, on a network where it was not generated
+		elsewhere.NetworkID = "polygon-amoy" // the address was not generated on this network
 		w.tell(spam, foreign, elsewhere, nothing)
 		w.want(a, "", "")
 		lower := moved(to, "0x5", 5, 100)
@@ -153,14 +153,14 @@ func TestReorganisations(t *testing.T) {
 		w.chain("0xagain", 102, 120)
 		w.later(time.Hour)
 		w.want(a, "deposit failed 100, deposit completed 102", "deposit_pending deposit_pending deposit_failed deposit_completed")
-		// The failed transaction is in a block after all, much later.
-		w.tell(gone) // the old report again changes nothing
+		// Much later, the failed transaction is included in a block.
+		w.tell(gone) // a repetition of the old report does not change anything
 		w.chain("0xgone", 130, 150)
 		w.tell(moved(to, "0xgone", 1, 130))
 		w.later(time.Minute)
 		w.want(a, "deposit failed 100, deposit completed 102, deposit completed 130",
 			"deposit_pending deposit_pending deposit_failed deposit_completed deposit_pending deposit_completed")
-		// A completed transaction whose block is removed becomes a case.
+		// If the block of a completed transaction is removed, Kobo opens a case.
 		w.chain("0xagain", 0, 151)
 		w.node.batches = append(w.node.batches, provider.Batch{Gone: []string{"hash-102"}})
 		w.read()
@@ -174,15 +174,15 @@ func TestReorganisations(t *testing.T) {
 	})
 }
 
-// After a reorganisation a transaction may do something else in another block. So its
-// hash alone does not complete it.
+// After a reorganisation of the chain, a transaction may have a different effect in a new block. It
+// must therefore complete only in a block in which the custodian reported it.
 func TestATransactionIsCompletedOnlyWhereItWasTold(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		to := w.address(a, eth)
 		w.chain("0x1", 100, 100)
 		w.tell(moved(to, "0x1", 7, 100))
-		w.chain("0x1", 101, 150) // found, deep, and elsewhere
+		w.chain("0x1", 101, 150) // the transaction has enough confirmations, but in a different block
 		w.later(time.Hour)
 		w.want(a, "deposit pending 100", "deposit_pending")
 		w.node.batches = []provider.Batch{{Gone: []string{"hash-100"}, Movements: []provider.Movement{moved(to, "0x1", 3, 101)}}}
@@ -192,12 +192,12 @@ func TestATransactionIsCompletedOnlyWhereItWasTold(t *testing.T) {
 	})
 }
 
-// No transaction fails because a custodian lags or is down.
+// A transaction does not fail if the custodian lags or cannot be reached.
 func TestPatience(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		to := w.address(a, eth)
-		m := moved(to, "0x1", 7, 0) // seen in the mempool
+		m := moved(to, "0x1", 7, 0) // the transaction waits in the mempool and has no block yet
 		w.tell(m)
 		w.later(time.Minute)
 		w.want(a, "deposit pending 0", "deposit_pending")
@@ -215,7 +215,8 @@ func TestPatience(t *testing.T) {
 		w.chain("0x1", 100, 140)
 		w.later(time.Hour)
 		w.want(a, "deposit completed 100", "deposit_pending deposit_completed")
-		// A transaction that stays missing fails after a while.
+		// If the custodian still does not find a transaction after ten minutes, the transaction
+		// fails.
 		w.tell(moved(to, "0x2", 7, 0))
 		for range 4 {
 			w.later(5 * time.Minute)
@@ -252,7 +253,8 @@ func TestWithdrawals(t *testing.T) {
 	})
 }
 
-// An interrupted batch is read again, by one program at a time.
+// If a program stops during a batch, the next program reads the batch again. Only one program reads
+// a custodian at a time.
 func TestReadingIsResumed(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

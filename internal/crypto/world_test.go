@@ -30,7 +30,7 @@ const (
 	eth  = "ethereum-sepolia"
 	tron = "tron-testnet"
 	usdc = "0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238"
-	a    = "ca000000000000000000000001" // companies
+	a    = "ca000000000000000000000001" // the first company's reference
 	b    = "cb000000000000000000000002"
 )
 
@@ -40,15 +40,15 @@ var (
 	zero = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 )
 
-// custodian is a custodian whose answers the test sets.
+// custodian is a fake custodian whose replies a test sets.
 type custodian struct {
 	mu      sync.Mutex
 	away    bool
 	watched map[string]bool
-	at      map[string]provider.Inclusion // by hash
+	at      map[string]provider.Inclusion // the replies of Inclusion by transaction hash
 	head    int64
 	batches []provider.Batch
-	unread  func(cursor string) // is called before a read
+	unread  func(cursor string) // is called at the start of Since
 }
 
 func (c *custodian) Name() string        { return "Custodian" }
@@ -68,7 +68,7 @@ func (c *custodian) Watch(_ context.Context, n chain.Network, address string) (s
 	return "ref-" + address, nil
 }
 
-// ParseNotification accepts the movements of a request with the header "signed".
+// ParseNotification returns the movements of a notification if its header "Signed" is "yes".
 func (c *custodian) ParseNotification(h http.Header, body []byte) ([]provider.Movement, error) {
 	if h.Get("Signed") != "yes" {
 		return nil, provider.ErrForged
@@ -106,7 +106,7 @@ func (c *custodian) Inclusion(_ context.Context, _ chain.Network, hash string) (
 	return at, nil
 }
 
-// world is the business on a database, with a clock that the test moves.
+// world is the Service under test on a database, with a clock that the test advances.
 type world struct {
 	*crypto.Service
 	t      testing.TB
@@ -141,7 +141,7 @@ func newWorld(t testing.TB, d *db.DB) *world {
 	return w
 }
 
-// program is one of several programs on the same database.
+// program returns the Service of a new program on the database.
 func (w *world) program(d *db.DB) *crypto.Service {
 	house := map[chain.Kind]chain.Key{}
 	for kind, text := range chain.PublicTestKeys {
@@ -168,7 +168,7 @@ func (w *world) address(company, network string) crypto.Address {
 	return got
 }
 
-// moved returns a movement of units of the native asset to an address.
+// moved returns a deposit of the native asset to an address.
 func moved(to crypto.Address, hash string, units, block int64) provider.Movement {
 	m := provider.Movement{
 		NetworkID: to.NetworkID, Address: to.Address, Counter: far, Units: big.NewInt(units), Hash: hash, Block: block,
@@ -180,7 +180,7 @@ func moved(to crypto.Address, hash string, units, block int64) provider.Movement
 	return m
 }
 
-// tell sends movements in a notification of the custodian.
+// tell sends movements to Kobo in a custodian's notification.
 func (w *world) tell(movements ...provider.Movement) {
 	w.t.Helper()
 	body, err := json.Marshal(movements)
@@ -193,7 +193,8 @@ func (w *world) tell(movements ...provider.Movement) {
 	w.settled()
 }
 
-// chain sets the block of a transaction and the length of the chain.
+// chain sets a transaction's block and the number of the chain's latest block. Block 0 removes the
+// transaction from the chain.
 func (w *world) chain(hash string, block, head int64) {
 	w.node.mu.Lock()
 	defer w.node.mu.Unlock()
@@ -204,7 +205,7 @@ func (w *world) chain(hash string, block, head int64) {
 	}
 }
 
-// later moves the clock and waits until no job is due.
+// later advances the clock and waits until no job is due.
 func (w *world) later(by time.Duration) {
 	w.t.Helper()
 	w.clock.Advance(by)
@@ -220,7 +221,8 @@ func (w *world) settled() {
 	}
 }
 
-// states returns the company's transactions, oldest first: type, state, block.
+// states returns the type, the state and the block of each of the company's transactions, oldest
+// first.
 func (w *world) states(company string) string {
 	w.t.Helper()
 	list, total, err := w.Transactions(w.t.Context(), company, crypto.TransactionFilter{}, 0, 100)
@@ -234,7 +236,7 @@ func (w *world) states(company string) string {
 	return strings.Join(out, ", ")
 }
 
-// events returns the kinds of the company's events.
+// events returns the kinds of the company's events, without the prefix "crypto.".
 func (w *world) events(company string) string {
 	w.t.Helper()
 	list, _, err := w.feed.Feed(w.t.Context(), company, 0, 1000, 0)
@@ -253,7 +255,8 @@ func (w *world) want(company, states, events string) {
 	if got := w.states(company); got != states {
 		w.t.Errorf("the history is %q, want %q", got, states)
 	}
-	// Jobs of two transactions end in any order.
+	// The jobs of two transactions may end in any order, so the events are compared in sorted
+	// order.
 	got, wanted := strings.Fields(w.events(company)), strings.Fields(events)
 	slices.Sort(got)
 	slices.Sort(wanted)

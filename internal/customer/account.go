@@ -20,11 +20,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// ResolveJob is the kind of job that follows the opening of an account without an
-// answer. Its subject is the customer and our reference at the bank.
+// ResolveJob is the kind of job that finds the outcome of an account opening to which the bank
+// did not reply. The job's subject is the customer's ID and Kobo's reference at the bank.
 const ResolveJob = "customer.resolve"
 
-// The reasons why an account cannot be generated, in the words of the answer.
+// The reasons why an account cannot be generated, as the response states them.
 var (
 	errGenerated = fault.New(fault.Refused, "An account generated already")
 	errNoKYC     = fault.New(fault.Refused, "KYC entry not found")
@@ -35,18 +35,19 @@ func failed(why string) *fault.Fault {
 	return fault.New(fault.Refused, "Failed to create account. "+why)
 }
 
-// Request asks for a customer's account.
+// Request is a company's request to open a customer's account.
 type Request struct {
 	Company      string
-	Customer     string // id or e-mail address
+	Customer     string // the customer's ID or e-mail address
 	OTP          secret.Text
-	SettlementID int64            // where credits go; 0: the company's default settlement account
-	Key          *idempotency.Key // from the header; nil for none
+	SettlementID int64            // the settlement account for credits; 0 for the company's default settlement account
+	Key          *idempotency.Key // from the Idempotency-Key header; nil without this header
 }
 
-// GenerateAccount has the bank open the customer's one account. The OTP proves the
-// customer's identity in the same call. One of many requests asks the bank. Faults
-// are Missing, Refused and Limited (too many guesses of the OTP).
+// GenerateAccount asks the bank to open the customer's only account. The OTP in the same call
+// proves the customer's identity. Of several concurrent requests, only one calls the bank.
+// GenerateAccount returns faults of the kinds Missing, Refused and Limited. Limited means that the
+// OTP was guessed too often.
 func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, error) {
 	c, err := s.Find(ctx, r.Company, r.Customer)
 	if err != nil {
@@ -56,7 +57,8 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 		if r.Key.Subject() == "" {
 			return c, errGenerated
 		}
-		// The first try under this key was cut off after it had opened the account.
+		// The first request with this Idempotency-Key opened the account, but ended before its
+		// response was stored.
 		return c, s.Keys.Finish(ctx, r.Key, c, nil)
 	}
 	x, err := s.Identities.Open(ctx, r.Company, identity.Customer, c.ID)
@@ -64,7 +66,8 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 		err = errNoKYC
 	}
 	if err == nil {
-		// A 0 stays 0: the default account may be another one when a credit comes.
+		// A SettlementID of 0 is stored as 0, because the default account may change before a
+		// credit arrives.
 		_, err = s.Settlements.Chosen(ctx, r.Company, r.SettlementID)
 	}
 	if err == nil && s.Banks.Named(x.Provider) == nil {
@@ -78,13 +81,14 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 		return c, err
 	}
 	if err = s.openings.Open(ctx, a, from, r.Key, nil); errors.Is(err, opening.ErrTaken) {
-		err = errAtWork // the next request gets the outcome
+		err = errAtWork // a concurrent request opens the account, and the next request returns the outcome
 	}
 	return a.customer, err
 }
 
-// attempt returns the opening of a customer's account: a new one, or the one that was cut
-// off. An attempt at another bank ends first, so that no second account is opened.
+// attempt returns a new attempt to open a customer's account, or continues the attempt that was
+// interrupted. While an attempt at a different bank is open, attempt returns errAtWork, so that no
+// second account is opened.
 func (s *Service) attempt(ctx context.Context, r Request, c Customer, x identity.Session) (a *attempt, from opening.From, err error) {
 	now := s.Clock.Now()
 	a = &attempt{Service: s, customer: c, session: x, otp: r.OTP, account: account{
@@ -97,7 +101,7 @@ func (s *Service) attempt(ctx context.Context, r Request, c Customer, x identity
 	case err != nil:
 		return a, from, err
 	case earlier.state == opened && r.Key.Subject() != "":
-		return a, from, errAtWork // opened since the customer was read: the next request gets the account
+		return a, from, errAtWork // opened since the customer was read, so the next request returns the account
 	case earlier.state == opened:
 		return a, from, errGenerated // opened since the customer was read
 	case earlier.state == pending && (now.Before(earlier.CalledUntil) || earlier.provider != x.Provider):
@@ -110,7 +114,8 @@ func (s *Service) attempt(ctx context.Context, r Request, c Customer, x identity
 	return a, from, nil
 }
 
-// attempt is a customer's account being opened. A job has no session and no OTP.
+// attempt is an attempt to open a customer's account. Its session and OTP are empty if a job runs
+// the attempt.
 type attempt struct {
 	*Service
 	account
@@ -119,12 +124,13 @@ type attempt struct {
 	otp      secret.Text
 }
 
-// Resolve does the work of a ResolveJob. It opens no account: that takes an OTP.
+// Resolve runs a ResolveJob: it searches the bank for the account of an open attempt. It never
+// asks the bank to open an account, because a job has no OTP.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed returns the open attempt that a job is about.
+// followed returns the attempt that the job resolves, or nil if the attempt has ended.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	customerID, reference, _ := strings.Cut(j.Subject, "/")
 	o, err := s.findAccount(ctx, j.Company, customerID)
@@ -165,8 +171,8 @@ func (a *attempt) Enter(ctx context.Context) error {
 	return a.Settlements.Enter(ctx, a.company, a.bank.Number, a.bank.BankCode)
 }
 
-// Adopt gives the customer the account, and ends the session that proved their
-// identity. An OTP that was sent again meanwhile ends with the session.
+// Adopt assigns the account to the customer, and closes the OTP session that proved their
+// identity. An OTP that was sent again meanwhile becomes invalid, because its session is closed.
 func (a *attempt) Adopt(ctx context.Context, u *ledger.Unit) (any, error) {
 	x, err := a.Identities.Open(ctx, a.company, identity.Customer, a.customerID)
 	if err == nil {

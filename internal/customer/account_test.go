@@ -64,7 +64,7 @@ func TestALostAnswerOpensNoSecondAccount(t *testing.T) {
 		must(t, err)
 		w.bank.open = func(int) provider.AccountAnswer { return provider.AccountAnswer{} }
 		w.bank.found = provider.AccountAnswer{Answer: provider.Answer{Missing: true}}
-		for range 2 { // the bank has not heard of it: the same reference again
+		for range 2 { // the bank does not know the reference, so Kobo asks with the same reference again
 			_, err = w.GenerateAccount(t.Context(), w.request("ada@example.test", 0))
 			want(t, err, fault.Refused, "Failed to create account. The bank has not said whether it was opened. Try again.")
 		}
@@ -175,11 +175,11 @@ func TestACreditLandsWithItsTransactionAndEvent(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		ada := w.served(t, "ada@example.test", 0)
-		w.clock.Advance(time.Minute) // both are one person, whose OTPs have a cooldown
+		w.clock.Advance(time.Minute) // both customers have the same BVN, whose OTPs have a cooldown
 		bob := w.served(t, "bob@example.test", w.other.ID)
 		for i := range 60 {
 			w.pay(t, ada.Account.Number, fmt.Sprint("s", i), money.Kobo(100*(i+1)))
-			w.pay(t, ada.Account.Number, fmt.Sprint("s", i), money.Kobo(100*(i+1))) // notified twice
+			w.pay(t, ada.Account.Number, fmt.Sprint("s", i), money.Kobo(100*(i+1))) // the bank notifies Kobo twice
 		}
 		w.pay(t, bob.Account.Number, "b1", 5)
 		if w.balance(t, w.main.ID) != 183_000 || w.balance(t, w.other.ID) != 5 {
@@ -213,7 +213,7 @@ func TestACreditLandsWithItsTransactionAndEvent(t *testing.T) {
 	})
 }
 
-// The credits of a switched-off settlement account go to the default one.
+// If the chosen settlement account is inactive, credits go to the default settlement account.
 func TestACreditFindsAnActiveSettlementAccount(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

@@ -15,23 +15,23 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Registration is a customer to create.
+// Registration is a company's request to create a customer.
 type Registration struct {
-	Customer // Company, names, e-mail, phone, date of birth, address
+	Customer // with Company, names, e-mail, phone, date of birth and address
 	BVN      secret.Text
-	Key      *idempotency.Key // from the header; nil for none
+	Key      *idempotency.Key // from the Idempotency-Key header; nil without this header
 }
 
-// Created is a customer whose OTP is on its way.
+// Created is a new customer to whom an OTP was sent.
 type Created struct {
 	Customer Customer
-	Message  string // the provider's words
+	Message  string // the provider's message
 }
 
-// Create has an OTP sent to the phone on the customer's BVN, and creates the
-// customer if the OTP was sent. After a failure there is no customer: the same
-// e-mail address may be sent again, with the same BVN after the cooldown, with
-// another one at once. Faults are Refused and Limited.
+// Create asks the provider to send an OTP to the phone on the customer's BVN. It creates the
+// customer only if the OTP was sent. After a failure, the company may register the same e-mail
+// address again. With the same BVN it must wait for the cooldown, but with a different BVN it may
+// register immediately. Create returns faults of the kinds Refused and Limited.
 func (s *Service) Create(ctx context.Context, r Registration) (Created, error) {
 	if begun := r.Key.Subject(); begun != "" {
 		return s.resumeCreate(ctx, r.Company, begun, r.Key)
@@ -64,14 +64,15 @@ func (s *Service) Create(ctx context.Context, r Registration) (Created, error) {
 			},
 		})
 		if ledger.Is(err, ledger.Exists, addresses.Table) {
-			continue // another request has reserved the address just now: read it again
+			continue // a concurrent request has just reserved the e-mail address, so read the reservation
 		}
 		return out, err
 	}
 }
 
-// reserve gives the registration its customer id. Fresh is true for a new id, whose
-// e-mail address is not reserved yet. Otherwise the id is that of an earlier try.
+// reserve sets the customer ID of the registration and returns the OTP session. Fresh is true if
+// the ID is new and the e-mail address is not reserved yet. Otherwise the ID comes from an earlier
+// registration that failed.
 func (s *Service) reserve(ctx context.Context, r *Registration) (x identity.Session, fresh bool, err error) {
 	r.Email = strings.TrimSpace(r.Email)
 	earlier, err := s.reserved(ctx, r.Company, addressKey(r.Email))
@@ -97,8 +98,9 @@ func (s *Service) reserve(ctx context.Context, r *Registration) (x identity.Sess
 	return x, false, err
 }
 
-// resumeCreate answers a request whose first try, under the same Idempotency-Key,
-// was cut off after it had used its attempt. It sends no other OTP.
+// resumeCreate returns the outcome for a retry with the same Idempotency-Key. The first request
+// used an OTP attempt, but ended before its response was stored. ResumeCreate does not send a
+// second OTP.
 func (s *Service) resumeCreate(ctx context.Context, company, customerID string, key *idempotency.Key) (Created, error) {
 	c, err := s.findByID(ctx, company, customerID)
 	out, why := Created{c, identity.First.Sent}, error(nil)
@@ -114,18 +116,19 @@ func (s *Service) resumeCreate(ctx context.Context, company, customerID string, 
 	return out, why
 }
 
-// Resent is another OTP on its way.
+// Resent names the customer to whom a new OTP was sent.
 type Resent struct{ CustomerID string }
 
-// Resend has another OTP sent to a customer without an account. The earlier OTP is
-// void. Faults are Missing, Refused and Limited.
+// Resend asks the provider to send a new OTP to a customer who has no account. The earlier OTP
+// becomes invalid. Resend returns faults of the kinds Missing, Refused and Limited.
 func (s *Service) Resend(ctx context.Context, company, idOrEmail string, key *idempotency.Key) (Resent, error) {
 	c, err := s.Find(ctx, company, idOrEmail)
 	if err != nil {
 		return Resent{}, err
 	}
 	if key.Subject() != "" {
-		// The first try used its attempt and was cut off: no other OTP is sent.
+		// The first request used an OTP attempt, but ended before its response was stored. Resend
+		// does not send a second OTP.
 		why := fault.New(fault.Refused, identity.Again.Failed)
 		if err := s.Keys.Finish(ctx, key, nil, why); err != nil {
 			return Resent{}, err

@@ -57,10 +57,10 @@ func TestWithoutAnOTPThereIsNoCustomer(t *testing.T) {
 		_, err = w.Find(t.Context(), w.company, "ada@example.test")
 		want(t, err, fault.Missing, "Customer not found")
 		w.bank.start = provider.Answer{}
-		_, err = w.Create(t.Context(), r) // the same number has its cooldown
+		_, err = w.Create(t.Context(), r) // the same BVN must wait for the cooldown
 		want(t, err, fault.Limited, tooSoon)
 		r.BVN, r.FirstName = secret.NewText("22212345679"), "Adaeze"
-		made, err := w.Create(t.Context(), r) // a corrected one has not
+		made, err := w.Create(t.Context(), r) // a different BVN has no cooldown
 		must(t, err)
 		list, total, err := w.Customers(t.Context(), w.company, "", 0, 50)
 		must(t, err)
@@ -118,15 +118,15 @@ func TestAnOTPIsSentAgainTwice(t *testing.T) {
 		want(t, err, fault.Limited, "Maximum OTP attempts reached")
 		_, err = w.Resend(t.Context(), w.company, "nobody", nil)
 		want(t, err, fault.Missing, "Customer not found")
-		_, err = w.GenerateAccount(t.Context(), w.request("ada@example.test", 0)) // with the last session
+		_, err = w.GenerateAccount(t.Context(), w.request("ada@example.test", 0)) // the latest OTP session proves the identity
 		must(t, err)
 		_, err = w.Resend(t.Context(), w.company, "ada@example.test", nil)
 		want(t, err, fault.Refused, "An account generated already")
 	})
 }
 
-// The OTPs to one person count by BVN, across customers and e-mail addresses
-// (completion.md §2).
+// OTPs are counted per BVN, even if several customers with different e-mail addresses have the
+// same BVN (completion.md §2).
 func TestOTPsToOnePersonCountWhateverTheCustomer(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -146,7 +146,7 @@ func TestOTPsToOnePersonCountWhateverTheCustomer(t *testing.T) {
 			}
 			want(t, err, fault.Limited, tooSoon)
 			_, err = w.Find(t.Context(), w.company, fmt.Sprintf("person_%d@example.test", i))
-			want(t, err, fault.Missing, "Customer not found") // a 429 creates nobody
+			want(t, err, fault.Missing, "Customer not found") // a request that gets a 429 creates no customer
 		}
 		if made != 1 || len(w.bank.started) != 1 {
 			t.Errorf("%d customers were created and %d OTPs were sent", made, len(w.bank.started))
@@ -166,11 +166,12 @@ func TestOTPsToOnePersonCountWhateverTheCustomer(t *testing.T) {
 		want(t, err, fault.Limited, "Maximum OTP attempts reached")
 		w.clock.Advance(time.Hour)
 		_, err = w.Create(t.Context(), w.registration("fourth@example.test"))
-		must(t, err) // the count begins anew a day after the last OTP
+		must(t, err) // the count starts again at zero, a day after the last OTP
 	})
 }
 
-// Programs before schema 39 counted the OTPs of each customer, and of no person.
+// OTPs that an older program sent still count towards the limit. Before schema 39, programs counted
+// OTPs per customer and not per BVN.
 func TestOTPsOfOlderProgramsCount(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -196,7 +197,7 @@ func TestOTPsOfOlderProgramsCount(t *testing.T) {
 		w.clock.Advance(time.Hour)
 		_, err = w.Resend(t.Context(), w.company, "ada@example.test", nil)
 		must(t, err)
-		// An older program that works beside this one counts in the session alone.
+		// An older program that runs in parallel counts its OTPs only in the session.
 		w.clock.Advance(time.Minute)
 		_, err = d.Exec(t.Context(), `UPDATE identity_session SET attempts = 3, asked_at = $2, turn = '9' WHERE company_id = $1`,
 			w.company, clock.Micros(w.clock.Now()))

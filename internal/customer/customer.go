@@ -1,9 +1,9 @@
-// Package customer keeps a company's own customers, their bank accounts and the
-// money that comes in. A customer has at most one account.
+// Package customer manages a company's customers, their bank accounts and the money that arrives
+// in these accounts. A customer has at most one account.
 //
-// A customer is created with their BVN: an OTP goes to the phone on that number.
-// With the OTP the bank opens an account in the customer's name. Payments into the
-// account go to a settlement account of the company, and each leaves a transaction.
+// A company creates a customer with the customer's BVN, and an OTP is sent to the phone on that
+// BVN. With the OTP the bank opens an account in the customer's name. A payment into this account
+// is credited to a settlement account of the company, and Kobo records a transaction.
 package customer
 
 import (
@@ -32,10 +32,10 @@ type Status string
 // The states of a customer (completion.md §3).
 const (
 	PendingOTP Status = "PENDING_OTP"
-	Active     Status = "ACTIVE" // has an account, and so a proven identity
+	Active     Status = "ACTIVE" // the customer has an account, and therefore a proven identity
 )
 
-// Profile is what the answer to a customer's creation shows.
+// Profile contains the fields that the response to a customer's creation shows.
 type Profile struct {
 	ID          string        `db:"id,key" json:"id"`
 	FirstName   string        `db:"first_name" json:"firstName"`
@@ -47,18 +47,18 @@ type Profile struct {
 	CreatedAt   clock.Instant `db:"created_at" json:"createdAt"`
 }
 
-// Customer is a company's own customer, as the API and the events show it.
+// Customer is a company's customer in the form that the API and the events show.
 type Customer struct {
 	Company string `db:"company_id,key" json:"-"`
 	Profile
 	DateOfBirth wire.Text     `db:"date_of_birth" json:"dateOfBirth"` // YYYY-MM-DD
-	Address     *Address      `json:"address"`                        // nil if it is not known
-	KYC         string        `json:"kycStatus"`                      // KYCStatus, in JSON alone
-	Account     *BankAccount  `json:"bankAccount"`                    // nil before there is one
+	Address     *Address      `json:"address"`                        // nil if the address is unknown
+	KYC         string        `json:"kycStatus"`                      // the result of KYCStatus; set only in JSON
+	Account     *BankAccount  `json:"bankAccount"`                    // nil until the account is opened
 	UpdatedAt   clock.Instant `db:"updated_at,changes" json:"updatedAt"`
 }
 
-// Address is where a customer lives.
+// Address is a customer's home address.
 type Address struct {
 	Line1      string `json:"line1" db:"line1"`
 	Line2      string `json:"line2,omitempty" db:"line2"`
@@ -68,18 +68,18 @@ type Address struct {
 	PostalCode string `json:"postalCode,omitempty" db:"postal_code"`
 }
 
-// BankAccount is a customer's account as payers see it.
+// BankAccount is a customer's bank account in the form that the API shows.
 type BankAccount struct {
 	Number       string        `json:"accountNumber"`
 	Name         string        `json:"accountName"`
 	BankName     string        `json:"bankName"`
 	BankCode     string        `json:"bankCode"`
 	Currency     wire.Naira    `json:"currency"`
-	SettlementID wire.Number   `json:"settlementId"` // gets the payments; 0: the company's default settlement account
+	SettlementID wire.Number   `json:"settlementId"` // the settlement account for payments; 0 for the company's default
 	CreatedAt    clock.Instant `json:"createdAt"`
 }
 
-// KYCStatus reports whether the customer's identity is proven.
+// KYCStatus returns VERIFIED if the customer's identity is proven, and otherwise PENDING.
 func (c Customer) KYCStatus() string {
 	if c.Status == Active {
 		return "VERIFIED"
@@ -87,14 +87,14 @@ func (c Customer) KYCStatus() string {
 	return "PENDING"
 }
 
-// MarshalJSON adds the state of the customer's identity.
+// MarshalJSON returns the customer as JSON, with the result of KYCStatus in kycStatus.
 func (c Customer) MarshalJSON() ([]byte, error) {
 	type plain Customer
 	c.KYC = c.KYCStatus()
 	return json.Marshal(plain(c))
 }
 
-// Config is what the business needs.
+// Config contains what a Service needs.
 type Config struct {
 	DB          *db.DB
 	Book        *ledger.Book
@@ -102,18 +102,18 @@ type Config struct {
 	Log         *slog.Logger
 	Identities  *identity.Service
 	Settlements *settlement.Service
-	Operations  *operation.Service // opens the cases
+	Operations  *operation.Service // opens cases for openings whose outcome stays unknown
 	Keys        *idempotency.Service
 	Banks       provider.Router[provider.AccountOpener]
 }
 
-// Service is the business.
+// Service creates customers and opens their accounts.
 type Service struct {
 	Config
 	openings *opening.Machine
 }
 
-// New returns the business. An account is opened at the bank that sent the OTP.
+// New returns a Service. The Service opens each account at the bank that sent the OTP.
 func New(c Config) *Service {
 	s := &Service{Config: c}
 	s.openings = &opening.Machine{
@@ -128,7 +128,7 @@ func New(c Config) *Service {
 
 var errNoCustomer = fault.New(fault.Missing, "Customer not found")
 
-// Find returns a customer of the company, by id or by e-mail address.
+// Find returns a customer of the company by ID or by e-mail address.
 func (s *Service) Find(ctx context.Context, company, idOrEmail string) (Customer, error) {
 	c, err := s.findByID(ctx, company, idOrEmail)
 	if errors.Is(err, db.ErrNone) && strings.Contains(idOrEmail, "@") {
@@ -140,13 +140,14 @@ func (s *Service) Find(ctx context.Context, company, idOrEmail string) (Customer
 	return c, err
 }
 
-// addressKey returns an e-mail address in the form that is compared.
+// addressKey returns an e-mail address in lower case and without blanks around it, for
+// comparisons.
 func addressKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-// Customers returns a page of the company's customers, newest first, with their number in
-// all. Search, if it is not empty, is part of a name, an e-mail address or a phone
-// number. Without a search a page is a range of the customers' numbers, so its place
-// costs nothing.
+// Customers returns a page of the company's customers, newest first, and the total count. If
+// search is not empty, Customers includes only customers whose name, e-mail address or phone number
+// contains the search text. Without a search, a page is a range of the customers' sequence numbers.
+// A page with a large offset is therefore as fast as the first page.
 func (s *Service) Customers(ctx context.Context, company, search string, offset, limit int) ([]Customer, int, error) {
 	if search = strings.ToLower(strings.TrimSpace(search)); search != "" {
 		pattern := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(search) + "%"

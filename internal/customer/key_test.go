@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// open begins a request with an Idempotency-Key. The answer is the stored one, if
-// there is one.
+// open begins a request with an Idempotency-Key. It returns the key and the stored response, or
+// nil if no response is stored.
 func (w *world) open(t *testing.T, value string) (*idempotency.Key, *idempotency.Answer) {
 	t.Helper()
 	key, answer, err := w.keys.Open(t.Context(), w.company, value, "print")
@@ -26,8 +26,8 @@ func (w *world) open(t *testing.T, value string) (*idempotency.Key, *idempotency
 	return key, answer
 }
 
-// cutOff leaves the keys as a program that died before the answer, and lets their
-// time run out.
+// cutOff simulates a program that crashed before it stored its responses. It then advances the
+// clock until the keys may be used again, and opens one Idempotency-Key.
 func (w *world) cutOff(t *testing.T, value string) *idempotency.Key {
 	t.Helper()
 	_, err := w.db.Exec(t.Context(), `UPDATE idempotency_key SET state = 'RUNNING' WHERE company_id = $1`, w.company)
@@ -40,7 +40,7 @@ func (w *world) cutOff(t *testing.T, value string) *idempotency.Key {
 	return key
 }
 
-// A request that was cut off sends no second OTP.
+// The retry of an interrupted request does not send a second OTP.
 func TestACreationIsResumed(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -51,7 +51,7 @@ func TestACreationIsResumed(t *testing.T) {
 		want(t, err, fault.Refused, "No such number")
 		r.Key = w.cutOff(t, "refused")
 		_, err = w.Create(t.Context(), r)
-		want(t, err, fault.Refused, "Unable to initiate BVN") // what is known of it now
+		want(t, err, fault.Refused, "Unable to initiate BVN") // the provider's message of the first request is lost
 
 		w.bank.start = provider.Answer{}
 		r.Key, _ = w.open(t, "created")
@@ -86,11 +86,11 @@ func TestAKeyWaitsForTheAccount(t *testing.T) {
 		_, err = w.GenerateAccount(t.Context(), r)
 		want(t, err, fault.Refused, "Failed to create account. The bank has not said whether it was opened. Try again.")
 		w.bank.found = account(78)
-		r.Key, _ = w.open(t, "account") // takes the opening up, at once
+		r.Key, _ = w.open(t, "account") // the retry immediately continues the opening
 		_, err = w.GenerateAccount(t.Context(), r)
 		must(t, err)
 		r.Key = w.cutOff(t, "account")
-		c, err := w.GenerateAccount(t.Context(), r) // and is not told that there is one already
+		c, err := w.GenerateAccount(t.Context(), r) // the retry returns the account, and not "generated already"
 		must(t, err)
 		if _, answer := w.open(t, "account"); answer == nil || answer.Status != 200 || len(w.bank.opened) != 1 || c.Account == nil {
 			t.Errorf("the stored answer is %v, after %d requests to the bank", answer, len(w.bank.opened))

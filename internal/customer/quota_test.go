@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// An OTP beyond the quota is not sent. It leaves no row and uses up none of the BVN's
-// three attempts.
+// An OTP beyond the quota is not sent. The refused request writes no row, and uses none of the
+// BVN's three attempts.
 func TestTheQuotaOfOTPs(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -46,7 +46,7 @@ func TestTheQuotaOfOTPs(t *testing.T) {
 		w.clock.Advance(fault.Of(err).Retry)
 		_, err = ask("bob@example.com", "22212345602")
 		must(t, err)
-		_, err = w.Resend(t.Context(), w.company, first, nil) // its third
+		_, err = w.Resend(t.Context(), w.company, first, nil) // this is the third attempt of the customer's BVN
 		must(t, err)
 	})
 }

@@ -21,8 +21,8 @@ var (
 
 const notSaid = "Failed to create account. The bank has not said whether it was opened. Try again."
 
-// lost returns the job that follows the opening of a customer's account without an
-// answer.
+// lost asks the bank for a customer's account and loses the bank's reply. It returns the job that
+// resolves this opening.
 func (w *world) lost(t *testing.T) job.Job {
 	t.Helper()
 	_, err := w.Create(t.Context(), w.registration("ada@example.test"))
@@ -38,7 +38,7 @@ func (w *world) lost(t *testing.T) job.Job {
 	return job.Job{Company: w.company, Kind: customer.ResolveJob, Subject: subject}
 }
 
-// look runs the job once, and returns when the job is due again.
+// look runs the job once, and returns the time at which the job is due again.
 func (w *world) look(t *testing.T, j job.Job) (next time.Time) {
 	t.Helper()
 	next, err := w.Resolve(t.Context(), j)
@@ -86,8 +86,8 @@ func TestAnAccountWhoseAnswerWasLostIsFound(t *testing.T) {
 	})
 }
 
-// An opening that the bank never had is over after fifteen minutes and three looks.
-// The next try is a new one, with its own OTP.
+// An opening that the bank does not know ends after fifteen minutes and at least three searches.
+// The next request starts a new opening, with a new reference at the bank.
 func TestAnAccountThatWasNotOpenedIsOver(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -114,7 +114,7 @@ func TestAnAccountThatWasNotOpenedIsOver(t *testing.T) {
 	})
 }
 
-// A try that asks the bank again gives it another fifteen minutes.
+// If a request asks the bank to open the account again, the fifteen minutes begin again.
 func TestAskingAgainBeginsTheGraceAnew(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -178,7 +178,7 @@ func TestAListThatCannotBeReadBecomesACase(t *testing.T) {
 		if len(cases) != 1 || cases[0].Reason != operation.Unresolved || cases[0].Company != w.company {
 			t.Errorf("the cases are %+v", cases)
 		}
-		w.bank.found = account(77) // and is still looked for
+		w.bank.found = account(77) // the job still searches for the account after it has opened the case
 		if next := w.look(t, j); !next.IsZero() || w.generated(t) != 1 {
 			t.Errorf("%v, told %d times", next, w.generated(t))
 		}

@@ -30,7 +30,7 @@ var (
 	transactions = db.Declare[Transaction]("customer_transaction", db.Reads(transactionColumns), db.Unique("company_id", "id"))
 )
 
-// row is a customer with the columns that only the table has.
+// row is a customer with the columns that exist only in the table.
 type row struct {
 	Customer
 	Number  int64  `db:"number"`
@@ -38,7 +38,7 @@ type row struct {
 	search  string `db:"search"`
 }
 
-// email reserves an e-mail address for a customer.
+// email is the row that reserves an e-mail address for a customer.
 type email struct {
 	company    string    `db:"company_id,key"`
 	address    string    `db:"email,key"`
@@ -46,34 +46,34 @@ type email struct {
 	createdAt  time.Time `db:"created_at"`
 }
 
-// state is where the opening of an account stands.
+// state is the state of the opening of an account.
 type state string
 
 const (
-	pending state = "PENDING" // the bank has been asked and has not said yes or no
+	pending state = "PENDING" // the bank has neither confirmed nor rejected the request
 	opened  state = "OPEN"
-	refused state = "FAILED" // the bank said no: the next try is a new one
+	refused state = "FAILED" // the bank rejected the request, so the next request starts a new opening
 )
 
-// account is a customer's account from the intent on.
+// account is the row of a customer's account. It is written before the bank is asked.
 type account struct {
 	company    string `db:"company_id,key"`
 	customerID string `db:"customer_id,key"`
 	state      state  `db:"state,state"`
-	turn       string `db:"turn,changes"` // another one with each change, for programs of earlier releases
+	turn       string `db:"turn,changes"` // changes with each write, for programs of earlier releases
 	opening.Intent
-	provider     string `db:"provider,changes"`  // the bank, by its name in the configuration
-	reference    string `db:"reference,changes"` // ours at the bank
+	provider     string `db:"provider,changes"`  // the bank's name in the configuration
+	reference    string `db:"reference,changes"` // Kobo's reference at the bank
 	settlementID int64  `db:"settlement_id,changes"`
 	bank
-	message   string    `db:"message,changes"` // why there is no account
+	message   string    `db:"message,changes"` // why the account was not opened
 	createdAt time.Time `db:"created_at"`
 	updatedAt time.Time `db:"updated_at,changes"`
 }
 
 type bank = provider.Account
 
-// shown returns the account as the customer has it.
+// shown returns the account in the form that the API shows.
 func (o account) shown() *BankAccount {
 	return &BankAccount{
 		Number: o.bank.Number, Name: o.bank.Name, BankName: o.bank.BankName, BankCode: o.bank.BankCode,
@@ -89,7 +89,7 @@ func (c Customer) record() db.Record {
 	if c.Address != nil {
 		b, err := json.Marshal(c.Address)
 		if err != nil {
-			panic("customer: texts that are not JSON: " + err.Error()) // there are no such texts
+			panic("customer: texts that are not JSON: " + err.Error()) // cannot happen, because any string can be marshalled
 		}
 		r.address = b
 	}
@@ -131,13 +131,13 @@ func (s *Service) findByAccount(ctx context.Context, company, accountNumber stri
 		selectCustomer+`WHERE a.company_id = $1 AND a.account_number = $2 AND a.account_number <> ''`, company, accountNumber)
 }
 
-// customers have numbers up to high and above low.
+// customers returns the company's customers whose numbers are at most high and greater than low.
 func (s *Service) customers(ctx context.Context, company string, high, low int64) ([]Customer, error) {
 	return db.All(ctx, s.DB, scanCustomer,
 		selectCustomer+`WHERE c.company_id = $1 AND c.number <= $2 AND c.number > $3 ORDER BY c.number DESC`, company, high, low)
 }
 
-// matches returns a page of the customers whose search text has a pattern, and their number.
+// matches returns a page of the customers whose search text matches a pattern, and the total count.
 func (s *Service) matches(ctx context.Context, company, pattern string, limit, offset int) ([]Customer, int, error) {
 	total, err := db.One(ctx, s.DB, db.Value[int64],
 		`SELECT count(*) FROM customer WHERE company_id = $1 AND search LIKE $2 ESCAPE '\'`, company, pattern)
@@ -150,7 +150,7 @@ func (s *Service) matches(ctx context.Context, company, pattern string, limit, o
 	return list, int(total), err
 }
 
-// reserved returns the customer who has an e-mail address.
+// reserved returns the ID of the customer for whom an e-mail address is reserved.
 func (s *Service) reserved(ctx context.Context, company, email string) (string, error) {
 	return db.One(ctx, s.DB, db.Value[string],
 		`SELECT customer_id FROM customer_email WHERE company_id = $1 AND email = $2`, company, email)
@@ -164,7 +164,7 @@ func (s *Service) findAccount(ctx context.Context, company, customerID string) (
 const (
 	selectTransaction = `SELECT ` + transactionColumns + `, c.first_name, c.last_name
 	FROM customer_transaction AS t JOIN customer AS c ON c.company_id = t.company_id AND c.id = t.customer_id `
-	// selectOwn is for the transactions of one customer, without the customer.
+	// selectOwn selects a customer's transactions without the customer's name.
 	selectOwn = `SELECT ` + transactionColumns + ` FROM customer_transaction AS t `
 )
 
@@ -176,14 +176,14 @@ func scanTransaction(sc db.Scanner) (Transaction, error) {
 	return t.of(h), err
 }
 
-// transactions have numbers up to high and above low.
+// transactions returns the company's transactions whose numbers are at most high and greater than
+// low.
 func (s *Service) transactions(ctx context.Context, company string, high, low int64) ([]Transaction, error) {
 	return db.All(ctx, s.DB, scanTransaction,
 		selectTransaction+`WHERE t.company_id = $1 AND t.number <= $2 AND t.number > $3 ORDER BY t.number DESC`, company, high, low)
 }
 
-// filteredTransactions returns a page of the transactions that a filter chooses, and their
-// number.
+// filteredTransactions returns a page of the transactions that match a filter, and the total count.
 func (s *Service) filteredTransactions(
 	ctx context.Context, company string, f TransactionFilter, offset, limit int,
 ) ([]Transaction, int, error) {
@@ -203,8 +203,8 @@ func (s *Service) filteredTransactions(
 	return list, int(total), err
 }
 
-// TransactionsOf returns the newest transactions of one customer, by id; none for a
-// customer that does not exist.
+// TransactionsOf returns the newest transactions of the customer with this ID. The list is empty if
+// the customer does not exist.
 func (s *Service) TransactionsOf(ctx context.Context, company, customerID string) ([]Transaction, error) {
 	return db.All(ctx, s.DB, transactions.Scan,
 		selectOwn+`WHERE t.company_id = $1 AND t.customer_id = $2 ORDER BY t.number DESC LIMIT $3`, company, customerID, mostOfOne)

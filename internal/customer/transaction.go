@@ -15,52 +15,53 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// The names of a company's two dense sequences: its customers and its transactions.
+// These counters number a company's customers and transactions without gaps.
 const (
 	numbers            ledger.Next = "customer"
 	transactionNumbers ledger.Next = "customer.transaction"
 )
 
-// So far every transaction is a credit that succeeded.
+// The type and the status of every transaction. So far Kobo records only successful credits.
 const (
 	credit  = "CREDIT"
 	success = "SUCCESS"
 )
 
-// Transaction is a credit on a customer's account, as the API and the events show it.
+// Transaction is a credit on a customer's account in the form that the API and the events show.
 type Transaction struct {
 	Company      string        `db:"company_id,key" json:"-"`
-	Number       int64         `db:"number,key" json:"-"` // its place among the company's
+	Number       int64         `db:"number,key" json:"-"` // numbers the company's transactions without gaps
 	ID           string        `db:"id" json:"id"`
 	CustomerID   string        `db:"customer_id" json:"-"`
-	SettlementID int64         `db:"settlement_id" json:"-"` // where the money went
+	SettlementID int64         `db:"settlement_id" json:"-"` // the settlement account that received the money
 	Amount       money.Kobo    `db:"amount_kobo" json:"amount"`
 	Type         string        `db:"kind" json:"type"`
 	Status       string        `db:"status" json:"status"`
-	Fee          *wire.Null    `json:"fee,omitempty"` // null, since a credit has no fee
+	Fee          *wire.Null    `json:"fee,omitempty"` // null, because a credit has no fee
 	Narration    string        `db:"narration" json:"narration"`
-	SessionID    string        `db:"session_id" json:"sessionId"` // the bank's
+	SessionID    string        `db:"session_id" json:"sessionId"` // the bank's session ID of the credit
 	CreatedAt    clock.Instant `db:"created_at" json:"createdAt"`
 	Currency     *wire.Naira   `json:"currency,omitempty"`
 	Customer     *Holder       `json:"customer,omitempty"`
 }
 
-// Holder is the customer of a transaction. The transactions of one customer show no
-// holder, currency and fee.
+// Holder is the customer of a transaction. A list of one customer's transactions omits the holder,
+// the currency and the fee.
 type Holder struct {
 	ID        string `json:"id"`
 	FirstName string `json:"firstName"`
 	LastName  string `json:"lastName"`
 }
 
-// of returns the transaction with its holder.
+// of returns the transaction with its holder, fee and currency filled in.
 func (t Transaction) of(h Holder) Transaction {
 	t.Fee, t.Currency, t.Customer = &wire.Null{}, &wire.Naira{}, &h
 	return t
 }
 
-// BookCredit names the settlement account of a credit on a customer's account. The
-// transaction and its event go into the unit of the credit.
+// BookCredit returns the settlement account for a credit on a customer's account. It also returns
+// the function that adds the transaction and its event to the credit's unit. It returns false if
+// the account does not belong to a customer.
 func (s *Service) BookCredit(ctx context.Context, company string, c settlement.Credit) (settlement.Booking, bool, error) {
 	owner, err := s.findByAccount(ctx, company, c.Account)
 	if errors.Is(err, db.ErrNone) {
@@ -83,15 +84,15 @@ func (s *Service) BookCredit(ctx context.Context, company string, c settlement.C
 	}}, true, nil
 }
 
-// TransactionFilter chooses transactions. The zero value chooses all.
+// TransactionFilter selects transactions. The zero value selects all transactions.
 type TransactionFilter struct {
 	CustomerID string
-	From, To   time.Time // from the one on, and before the other; zero for no limit
+	From, To   time.Time // includes From and excludes To; a zero time is no limit
 }
 
-// Transactions returns a page of the company's transactions, newest first, with their
-// number in all. Without a filter a page is a range of their numbers. So the last of
-// a million pages costs no more than the first.
+// Transactions returns a page of the company's transactions, newest first, and the total count.
+// Without a filter, a page is a range of the transactions' numbers. The last of a million pages is
+// therefore as fast as the first page.
 func (s *Service) Transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, int, error) {
 	if f != (TransactionFilter{}) {
 		return s.filteredTransactions(ctx, company, f, offset, limit)
@@ -105,11 +106,11 @@ func (s *Service) Transactions(ctx context.Context, company string, f Transactio
 	return list, int(last), err
 }
 
-// mostOfOne limits the transactions of one customer that a list shows
-// (wallet-api.md, Limits).
+// mostOfOne is the highest number of transactions that a customer's list shows (wallet-api.md,
+// Limits).
 const mostOfOne = 50
 
-// Transaction is one transaction of one customer.
+// Transaction returns a customer's transaction by its ID.
 func (s *Service) Transaction(ctx context.Context, company, customerID, transactionID string) (Transaction, error) {
 	t, err := s.findTransaction(ctx, company, customerID, transactionID)
 	if errors.Is(err, db.ErrNone) {

@@ -27,13 +27,13 @@ import (
 
 const bvn = "22212345678"
 
-// bank answers as a test says. By default it opens an account for the OTP of the
-// last session.
+// bank is a fake bank whose replies a test sets. By default it opens an account if it receives the
+// OTP of the latest session.
 type bank struct {
 	mu      sync.Mutex
 	started []provider.IdentityStart
 	opened  []provider.AccountRequest
-	start   provider.Answer // a zero one: confirmed
+	start   provider.Answer // the reply to Start; the zero value means confirmed
 	open    func(n int) provider.AccountAnswer
 	found   provider.AccountAnswer
 }
@@ -127,7 +127,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// want fails the test unless err is this fault.
+// want checks that err is a fault of this kind with this message.
 func want(t *testing.T, err error, kind fault.Kind, message string) {
 	t.Helper()
 	if f := fault.Of(err); f == nil || f.Kind != kind || f.Message != message {
@@ -146,7 +146,7 @@ func (w *world) registration(email string) customer.Registration {
 	}
 }
 
-// served returns a customer with an account.
+// served creates a customer with an account and returns the customer.
 func (w *world) served(t *testing.T, email string, settlementID int64) customer.Customer {
 	t.Helper()
 	_, err := w.Create(t.Context(), w.registration(email))
@@ -160,7 +160,7 @@ func (w *world) request(who string, settlementID int64) customer.Request {
 	return customer.Request{Company: w.company, Customer: who, OTP: secret.NewText("123456"), SettlementID: settlementID}
 }
 
-// pay has money come in on an account.
+// pay credits an account with money, as a payer's transfer would.
 func (w *world) pay(t testing.TB, number, session string, amount money.Kobo) {
 	t.Helper()
 	must(t, w.settlements.Receive(t.Context(), "safehaven", provider.Inbound{

@@ -1,21 +1,20 @@
-// Package identity proves that somebody is the holder of a Bank Verification
-// Number (BVN). The provider sends a one-time password (OTP) to the phone on that
-// number's record.
+// Package identity proves that a person is the holder of a Bank Verification Number (BVN). The
+// provider sends a one-time password (OTP) to the phone number in the BVN's record.
 //
-// Each OTP costs a fee and disturbs a person, so the number of OTPs is limited: at
-// most three, and one a minute. OTPs to a company's signatory count by session. A
-// new session replaces a spent one a day after its last OTP. OTPs to customers
-// count by BVN, and their count begins anew after a day.
+// Each OTP costs a fee and disturbs a person. Kobo therefore sends at most three OTPs, and at most
+// one per minute. OTPs to a company's signatory are counted per session. If a session has used its
+// three OTPs, a new session may replace it a day after the last OTP. OTPs to customers are counted
+// per BVN, and the count starts again at zero a day after the last OTP.
 //
-// The database has an attempt before the provider is asked. One of two calls at the
-// same instant gets the attempt. A call that failed has used its attempt up.
+// Kobo writes an attempt to the database before it calls the provider. Of two concurrent calls,
+// only one gets the attempt. If the call to the provider fails, the attempt is still used.
 //
-// Guesses of an OTP are limited too: ten for a session, and one more each 30
-// seconds. Another OTP makes them ten again. A company's quota limits its OTPs of a
-// day, of both purposes.
+// Guesses of an OTP are limited too: a session allows ten guesses, and one more every 30 seconds. A
+// new OTP allows ten guesses again. In addition, a quota limits a company's OTPs per day, for
+// signatories and customers together.
 //
-// BVNs are encrypted in the database and found by a keyed index. No answer, log line,
-// event or error shows a BVN.
+// BVNs are encrypted in the database, and Kobo finds them by a keyed index. Responses, log lines,
+// events and errors never show a BVN.
 package identity
 
 import (
@@ -37,13 +36,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Purpose says whose identity a session proves: a signatory's or a customer's.
+// Purpose is the kind of person whose identity a session proves.
 type Purpose string
 
-// The purposes.
+// The purposes of a session.
 const (
 	Corporate Purpose = "corporate" // a company's signatory
-	Customer  Purpose = "customer"  // a company's own customer
+	Customer  Purpose = "customer"  // a company's customer
 )
 
 // State is the state of a session.
@@ -51,34 +50,35 @@ type State string
 
 // The states of a session (wallet-api.md, Corporate KYC session).
 const (
-	Pending  State = "PENDING"  // no OTP has been sent yet
-	OTPSent  State = "OTP_SENT" // an OTP has been sent
-	Verified State = "VERIFIED" // proven: the session is closed
+	Pending  State = "PENDING"  // no OTP was sent yet
+	OTPSent  State = "OTP_SENT" // an OTP was sent
+	Verified State = "VERIFIED" // the identity is proven, and the session is closed
 )
 
-// Session is one identity being proven.
+// Session is the attempt to prove a person's identity with OTPs.
 type Session struct {
 	Company string  `db:"company_id,key"`
 	ID      string  `db:"id,key"`
 	Purpose Purpose `db:"purpose"`
-	subject string  `db:"subject,changes"` // the BVN's index or the customer; "" once the session is closed
+	subject string  `db:"subject,changes"` // the BVN's index or the customer's ID; "" in a closed session
 	bvn     string  `db:"bvn,changes"`     // encrypted
 	State   State   `db:"state,changes"`
-	turn    int64   `db:"turn,version"` // OTPs ever asked for; 0: not written yet
+	turn    int64   `db:"turn,version"` // the number of requested OTPs; 0 until the session is written
 	count
-	Reference    string    `db:"reference,changes"` // the provider's session, which the answer to the OTP needs; "" before
-	Provider     string    `db:"provider,changes"`  // sent the last OTP, by its name in the configuration
+	Reference    string    `db:"reference,changes"` // the provider's session, needed to check the OTP; "" until an OTP was sent
+	Provider     string    `db:"provider,changes"`  // the configured name of the provider that sent the latest OTP
 	CreatedAt    time.Time `db:"created_at"`
 	UpdatedAt    time.Time `db:"updated_at,changes"`
 	guessedUntil time.Time `db:"guessed_until,changes"`
 
-	spent *Session // the session that this one replaces, until this one is written
+	spent *Session // the session that this session will replace when Send writes it
 }
 
-// Closed reports whether the session is over: it is proven, or a later one replaced it.
+// Closed reports whether the session is closed. A session is closed once its identity is proven or
+// a later session has replaced it.
 func (x Session) Closed() bool { return x.subject == "" }
 
-// Config is what the service needs.
+// Config contains what a Service needs.
 type Config struct {
 	DB     *db.DB
 	Book   *ledger.Book
@@ -92,19 +92,20 @@ type Config struct {
 // Service proves identities.
 type Service struct{ Config }
 
-// New returns the service.
+// New returns a Service.
 func New(c Config) *Service { return &Service{c} }
 
-// sealed is the column that an encrypted BVN is bound to.
+// sealed names the database column to which an encrypted BVN is bound. The BVN can be decrypted
+// only for this column.
 const sealed = "identity_session.bvn"
 
-// Subjects returns the blind indexes of a BVN, which Open takes. New takes the first one.
-// The others belong to older keys.
+// Subjects returns the blind indexes of a BVN, one for each secret key. Open searches for all
+// indexes. New needs only the first index, which belongs to the present secret key.
 func (s *Service) Subjects(company string, bvn secret.Text) []string {
 	return s.Keys.BlindIndex(company, sealed, bvn.Reveal())
 }
 
-// New returns a session that Send will write.
+// New returns a new session, which is not in the database until Send writes it.
 func (s *Service) New(company string, purpose Purpose, subject string, bvn secret.Text) (Session, error) {
 	now := s.Clock.Now()
 	box, err := s.Keys.Seal(company, sealed, bvn.Reveal())
@@ -114,11 +115,11 @@ func (s *Service) New(company string, purpose Purpose, subject string, bvn secre
 	}, err
 }
 
-// BVN returns the BVN of the session, for a provider that needs the number again.
+// BVN returns the decrypted BVN of the session, for a provider that needs the BVN again.
 func (s *Service) BVN(x Session) (secret.Text, error) { return s.Keys.Open(x.Company, sealed, x.bvn) }
 
-// About returns the session for this BVN. If the session has another BVN, it begins anew,
-// and the OTPs to the other BVN do not count.
+// About returns the session with this BVN. If the session had a different BVN, its state and its
+// OTP count are reset. OTPs to the earlier BVN therefore do not count.
 func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 	before, err := s.BVN(x)
 	if err != nil || before.Reveal() == bvn.Reveal() {
@@ -129,12 +130,12 @@ func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 	return x, err
 }
 
-// Find returns a session of the company, open or closed.
+// Find returns a session of the company by its ID, whether the session is open or closed.
 func (s *Service) Find(ctx context.Context, company string, purpose Purpose, sessionID string) (Session, error) {
 	return absent(s.find(ctx, company, purpose, sessionID))
 }
 
-// Open returns the session that is being proven for one of these subjects.
+// Open returns the company's open session with one of these subjects.
 func (s *Service) Open(ctx context.Context, company string, purpose Purpose, subjects ...string) (Session, error) {
 	for _, subject := range subjects {
 		subjects = append(subjects, subject+successor)
@@ -151,30 +152,30 @@ func absent(x Session, err error) (Session, error) {
 	return x, err
 }
 
-// Words are the messages for the caller when the provider gives none.
+// Words contains the messages for the caller if the provider's reply contains no message.
 type Words struct{ Sent, Failed string }
 
-// The words of the contract for a first OTP and for another one.
+// The messages that the API contract requires for the first OTP and for a repeated OTP.
 var (
 	First = Words{"OTP sent", "Unable to initiate BVN"}
 	Again = Words{"OTP re-sent", "Unable to retry"}
 )
 
-// Effects are what a business writes together with an OTP. Either may be nil.
+// Effects contains functions that add the caller's rows to the units of an OTP. Each may be nil.
 type Effects struct {
-	// Begin adds to the unit before the call to the provider.
+	// Begin adds rows to the unit that is committed before the call to the provider.
 	Begin func(u *ledger.Unit)
-	// End adds to the unit with the outcome: the provider's message, or the fault.
+	// End adds rows to the unit of the outcome. It receives the provider's message or the fault.
 	End func(u *ledger.Unit, message string, err error)
 }
 
-// Send has an OTP sent, the first of a session or another one. Another OTP makes the
-// earlier one void. Send returns the session as it is then and the provider's words.
-// Faults are Limited (nothing was sent) and Refused (the provider could not, or did
-// not answer). Send returns a refusal of the rows that Begin adds unchanged. The
-// refusal of an Idempotency-Key comes before all others.
+// Send asks the provider to send an OTP. If the session already has an OTP, the earlier OTP becomes
+// invalid. Send returns the changed session and the provider's message. It returns a Limited fault
+// if a limit allows no OTP, and then sends none. It returns a Refused fault if the provider failed
+// or did not reply. If the ledger refuses a row that Begin added, Send returns the ledger's error
+// unchanged. If the Idempotency-Key is in use, Send reports this before any other refusal.
 //
-// The call goes on when the caller hangs up.
+// Send continues even if the caller closes the connection.
 func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Session, string, error) {
 	fresh := x.turn == 0
 	bvn, err := s.BVN(x)
@@ -206,16 +207,16 @@ func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Sess
 		return s.Banks.Named(x.Provider).Start(ctx, provider.IdentityStart{Reference: x.ID + "-" + turnText(x.turn), BVN: bvn})
 	})
 	if strings.Contains(answer.Message, bvn.Reveal()) {
-		answer.Message = "" // a provider promises words without personal data, and we check for the BVN
+		answer.Message = "" // a message should contain no personal data, but a provider might quote the BVN
 	}
 	return s.conclude(ctx, x, answer, w, e)
 }
 
-// routes are the kinds of account whose routes the sessions follow.
+// routes maps each purpose to the kind of account whose route chooses the session's bank.
 var routes = map[Purpose]string{Corporate: provider.CorporateAccounts, Customer: provider.CustomerAccounts}
 
-// sender names the bank that sends the next OTP. A session stays with the bank of its
-// last OTP while that bank is configured.
+// sender returns the name of the bank that sends the next OTP. The bank of the session's latest OTP
+// stays the same as long as this bank is configured.
 func (s *Service) sender(x Session) string {
 	if x.Reference != "" && s.Banks.Named(x.Provider) != nil {
 		return x.Provider
@@ -224,7 +225,7 @@ func (s *Service) sender(x Session) string {
 	return name
 }
 
-// conclude writes the outcome of an OTP.
+// conclude writes the outcome of the provider's call to send an OTP.
 func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w Words, e Effects) (Session, string, error) {
 	u := ledger.For(x.Company)
 	message, why := cmp.Or(Said(a), w.Sent), error(nil)
@@ -232,8 +233,8 @@ func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w 
 		x.State, x.Reference, x.UpdatedAt = OTPSent, a.Reference, s.Clock.Now()
 		u.Transition(x.record(), turnText(x.turn))
 	} else {
-		// Without the provider's session nobody can check the OTP. So an unknown outcome
-		// is a failure for the caller, and the attempt is used up.
+		// Without the provider's session, Kobo cannot check the OTP. An unknown outcome is
+		// therefore a failure for the caller, and the attempt is used.
 		message, why = "", fault.New(fault.Refused, cmp.Or(Said(a), w.Failed))
 	}
 	if e.End != nil {
@@ -247,8 +248,8 @@ func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w 
 	return x, message, why
 }
 
-// Said returns the provider's message, or "" without an answer. A message of our own HTTP
-// client about a broken connection is not for the company.
+// Said returns the provider's message, or "" if the provider did not reply. In that case the
+// message comes from Kobo's HTTP client and must not be shown to the company.
 func Said(a provider.Answer) string {
 	switch a.Code {
 	case provider.CodeNotSent, provider.CodeTimeout, provider.CodeConnection, provider.CodeUnreadable, provider.CodeServerError:
@@ -257,7 +258,7 @@ func Said(a provider.Answer) string {
 	return a.Message
 }
 
-// ask calls the provider with a deadline.
+// ask calls the provider with the timeout Window, and logs a reply that is not a confirmation.
 func (s *Service) ask(ctx context.Context, call func(context.Context) provider.Answer) provider.Answer {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Window)
 	defer cancel()
@@ -268,8 +269,9 @@ func (s *Service) ask(ctx context.Context, call func(context.Context) provider.A
 	return a
 }
 
-// Confirm gives the provider the OTP as it was typed, and returns the proof. The
-// session stays open until Close. Faults are Limited (too many guesses) and Refused.
+// Confirm sends the OTP to the provider unchanged, and returns the provider's reference as the
+// proof. The session stays open until Close. Confirm returns a Limited fault after too many
+// guesses, and a Refused fault if the OTP is wrong.
 func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (reference string, err error) {
 	failed := fault.New(fault.Refused, "BVN OTP validation failed")
 	bank := s.Banks.Named(x.Provider)
@@ -288,24 +290,24 @@ func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (refe
 	return a.Reference, nil
 }
 
-// Close has a unit end a session whose identity is proven.
+// Close adds the change to a unit that closes a session whose identity is proven.
 func (s *Service) Close(u *ledger.Unit, x Session) { s.end(u, x, Verified) }
 
-// end adds the transition that closes a session in a state.
+// end adds the change to a unit that closes a session and sets its final state.
 func (s *Service) end(u *ledger.Unit, x Session, in State) {
-	x.turn++ // a call that read the open session may not change the closed one
+	x.turn++ // after this change, a concurrent call cannot write the open session that it read before
 	x.State, x.subject, x.UpdatedAt = in, "", s.Clock.Now()
 	u.Update(x.record())
 }
 
-// Overtaken reports whether a unit was refused because its session, or the count of its
-// OTPs, had changed.
+// Overtaken reports whether the ledger refused a unit because a concurrent call had changed the
+// session or the count of its OTPs.
 func Overtaken(err error) bool {
 	return ledger.Is(err, ledger.Moved, sessions.Table, persons.Table) || ledger.Is(err, ledger.Exists, sessions.Table, persons.Table)
 }
 
-// overtaken turns the refusal of an attempt into a fault: another call has used it.
-// After the last of three attempts no other follows for a day.
+// overtaken turns the ledger's refusal of an attempt into a Limited fault, if a concurrent call has
+// used the attempt. After the third attempt, the next one is possible only a day later.
 func (x Session) overtaken(err error) error {
 	switch {
 	case !Overtaken(err):
@@ -316,5 +318,5 @@ func (x Session) overtaken(err error) error {
 	return errTooSoon.After(cooldown)
 }
 
-// Until returns when a call that begins now is certainly over.
+// Until returns the time by which a provider call that begins now must have ended.
 func (s *Service) Until() time.Time { return s.Clock.Now().Add(s.Window) }

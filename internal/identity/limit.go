@@ -12,14 +12,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// The limit of OTPs (wallet-api.md, Limits).
+// The limits for OTPs (wallet-api.md, Limits).
 const (
 	most     = 3
 	cooldown = time.Minute
 	period   = 24 * time.Hour
 )
 
-// The rate of guesses of one session.
+// The limits for guesses of an OTP in a session: ten at first, then one more every 30 seconds.
 const (
 	guesses    = 10
 	guessEvery = 30 * time.Second
@@ -30,13 +30,13 @@ var (
 	errTooMany = fault.New(fault.Limited, "Maximum OTP attempts reached")
 )
 
-// count is how many of the allowed OTPs were asked for, and when the last was.
+// count is the number of OTPs that were requested, and the time of the latest request.
 type count struct {
 	attempts int64     `db:"attempts,changes"`
 	askedAt  time.Time `db:"asked_at,changes"`
 }
 
-// next returns the count with one more OTP, if the limit allows one now.
+// next returns the count with one more OTP. It returns a fault if the limits allow no OTP now.
 func (c count) next(now time.Time) (count, error) {
 	switch wait := c.askedAt.Add(cooldown).Sub(now); {
 	case c.attempts >= most:
@@ -47,16 +47,17 @@ func (c count) next(now time.Time) (count, error) {
 	return count{c.attempts + 1, now}, nil
 }
 
-// over returns when the count begins anew.
+// over returns the time from which the count starts again at zero.
 func (c count) over() time.Time { return c.askedAt.Add(period) }
 
-// successor marks the subject of a session that replaces one without the mark. One
-// unit closes the one session and makes the other, and a subject has one open session.
+// successor is a suffix of the subject of a session that replaces a session without this suffix.
+// One unit closes the old session and creates the new session. The two need different subjects,
+// because a subject may have only one open session.
 const successor = "/successor"
 
-// Current returns the session, or its successor if the session is spent and its last OTP
-// is a day old. Send writes the successor, and closes the spent session in the same
-// unit.
+// Current returns the session that may send the next OTP. If the session has used all its OTPs and
+// the latest OTP is a day old, Current returns a new session. Send then writes the new session and
+// closes the old session in the same unit.
 func (s *Service) Current(x Session, bvn secret.Text) (Session, error) {
 	if x.attempts < most || s.Clock.Now().Before(x.over()) {
 		return x, nil
@@ -69,8 +70,8 @@ func (s *Service) Current(x Session, bvn secret.Text) (Session, error) {
 	return next, err
 }
 
-// counted returns the session with one more OTP, if the limits allow one. The unit gets
-// the counts.
+// counted returns the session with one more OTP, and adds the counts to the unit. It returns a
+// fault if the limits allow no OTP now.
 func (s *Service) counted(ctx context.Context, u *ledger.Unit, x Session, bvn secret.Text) (Session, error) {
 	now := s.Clock.Now()
 	var err error
@@ -87,7 +88,8 @@ func (s *Service) counted(ctx context.Context, u *ledger.Unit, x Session, bvn se
 	return x, quota.Count(ctx, s.DB, u, quota.OTP, now)
 }
 
-// countPerson counts one more OTP of the company to the holder of a BVN.
+// countPerson returns the company's count of OTPs to the holder of a BVN, with one more OTP. It
+// adds the count's row to the unit.
 func (s *Service) countPerson(ctx context.Context, u *ledger.Unit, x Session, bvn secret.Text, now time.Time) (count, error) {
 	subjects := s.Subjects(x.Company, bvn)
 	p, err := s.findPerson(ctx, x.Company, x.Purpose, subjects)
@@ -99,7 +101,7 @@ func (s *Service) countPerson(ctx context.Context, u *ledger.Unit, x Session, bv
 		return count{}, err
 	}
 	if x.askedAt.After(p.askedAt) {
-		// A program before schema 39 sent the OTP: it counts in the session alone.
+		// A program from before schema 39 sent the latest OTP and counted it only in the session.
 		p.count = count{max(x.attempts, p.attempts), x.askedAt}
 	}
 	if !now.Before(p.over()) {
@@ -117,8 +119,8 @@ func (s *Service) countPerson(ctx context.Context, u *ledger.Unit, x Session, bv
 	return p.count, nil
 }
 
-// Guess takes one of the session's guesses of an OTP. The fault is Limited when
-// none is left.
+// Guess uses one of the session's allowed guesses of an OTP. It returns a Limited fault if no guess
+// is left.
 func (s *Service) Guess(ctx context.Context, x Session) error {
 	now := s.Clock.Now()
 	limit := now.Add((guesses - 1) * guessEvery)

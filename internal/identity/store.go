@@ -20,7 +20,7 @@ var (
 	persons  = db.Declare[person]("identity_attempt", db.Reads(personColumns))
 )
 
-// person is the holder of a BVN, with a count of the company's OTPs to them.
+// person is the row that counts a company's OTPs to the holder of a BVN.
 type person struct {
 	Company string  `db:"company_id,key"`
 	Purpose Purpose `db:"purpose,key"`
@@ -29,7 +29,7 @@ type person struct {
 	count
 }
 
-// record returns the session's row with all guesses available, as every call writes it.
+// record returns the session's row. Every write of the row makes all guesses available again.
 func (x Session) record() db.Record {
 	x.guessedUntil = time.Time{}
 	return sessions.Record(x)
@@ -42,7 +42,7 @@ func (s *Service) findPerson(ctx context.Context, company string, purpose Purpos
 		WHERE company_id = $1 AND purpose = $2 AND subject = ANY($3) ORDER BY asked_at DESC LIMIT 1`, company, string(purpose), subjects)
 }
 
-// takeGuess uses one of the session's guesses, if the limit allows it.
+// takeGuess uses one of the session's guesses, and reports whether the limit allowed the guess.
 func (s *Service) takeGuess(ctx context.Context, x Session, now, limit time.Time) (bool, error) {
 	n, err := s.DB.Exec(ctx, `
 		UPDATE identity_session

@@ -17,14 +17,15 @@ type Bank struct {
 	Code string `json:"code"`
 }
 
-// The lengths of a bank code (wallet-api.md, Limits). The API refuses other codes.
+// The shortest and the longest bank code (wallet-api.md, Limits). The API refuses codes of
+// other lengths.
 const (
 	shortestCode = 4
 	longestCode  = 10
 )
 
-// Banks returns the banks that can receive a company's payouts, by name. Search keeps those
-// with the text in their name.
+// Banks returns the banks that can receive a company's payouts, sorted by name. It returns
+// only the banks whose name contains the search text.
 func (s *Service) Banks(ctx context.Context, company, search string) ([]Bank, error) {
 	payer, _ := s.Payers.For(provider.Payouts, company)
 	all, err := s.banks(ctx, payer)
@@ -42,7 +43,7 @@ func (s *Service) Banks(ctx context.Context, company, search string) ([]Bank, er
 // plain returns a name in upper case with single blanks, for comparisons.
 func plain(name string) string { return strings.Join(strings.Fields(strings.ToUpper(name)), " ") }
 
-// SyncDue copies the lists of the paying banks whose copy is due.
+// SyncDue copies the list of banks from each payout provider whose next copy is due.
 func (s *Service) SyncDue(ctx context.Context) error {
 	return provider.SyncDue(ctx, s.Clock.Now(), s.Payers.All, s.takeSync, s.sync)
 }
@@ -56,7 +57,7 @@ func (s *Service) sync(ctx context.Context, name string, p provider.Payer) error
 		return len(b.Code) < shortestCode || len(b.Code) > longestCode || b.Name == ""
 	})
 	if len(list) == 0 {
-		// An empty list is an error of the bank. Taking it over would stop all payouts.
+		// An empty list is an error of the provider. Storing the empty list would stop all payouts.
 		return errors.New("the list is empty")
 	}
 	at := s.Clock.Now()

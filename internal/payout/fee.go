@@ -11,28 +11,28 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// Band is the fee of payouts from an amount on, up to the next band. The fee is a flat
-// part and a share of the amount, at most the cap.
+// Band is the fee of payouts from an amount upwards, until the next band begins. The fee is
+// a flat part plus a share of the amount, and is at most the cap.
 type Band struct {
 	From        money.Kobo `db:"from_kobo,key"`
 	Flat        money.Kobo `db:"flat_kobo"`
 	BasisPoints int64      `db:"basis_points"` // hundredths of a percent
-	Cap         money.Kobo `db:"cap_kobo"`     // 0 for none
+	Cap         money.Kobo `db:"cap_kobo"`     // 0 for no cap
 }
 
 // Schedule is a company's bands, from the lowest amount up. A company without bands
 // pays no fee.
 type Schedule []Band
 
-// Fee returns the fee of a payout. It rounds a share down to whole kobo, so the company keeps
-// the remainder.
+// Fee returns the fee of a payout. Fee rounds the share down to whole kobo, so the company
+// pays no fraction of a kobo.
 func (s Schedule) Fee(amount money.Kobo) money.Kobo {
 	var fee money.Kobo
 	for _, b := range s {
 		if amount < b.From {
 			break
 		}
-		// At most 10^13 kobo times 10^4: far from an overflow.
+		// The product is at most 10^13 kobo times 10^4, which cannot overflow an int64.
 		fee = b.Flat + amount*money.Kobo(b.BasisPoints)/10_000
 		if b.Cap > 0 {
 			fee = min(fee, b.Cap)
@@ -41,8 +41,8 @@ func (s Schedule) Fee(amount money.Kobo) money.Kobo {
 	return fee
 }
 
-// String returns the schedule in the operators' notation: from:flat:percent:cap of each
-// band, or none.
+// String returns the schedule in the operators' notation. Each band is written as
+// from:flat:percent:cap. A schedule without bands is written as "none".
 func (s Schedule) String() string {
 	if len(s) == 0 {
 		return "none"
@@ -54,7 +54,7 @@ func (s Schedule) String() string {
 	return strings.Join(bands, " ")
 }
 
-// mostBands is more than any schedule needs.
+// mostBands is the highest number of bands in a schedule. No real schedule needs so many.
 const mostBands = 100
 
 func (s Schedule) check() error {
@@ -76,8 +76,8 @@ func (s Schedule) check() error {
 	return nil
 }
 
-// SetFees gives a company a new schedule of fees from now on. An empty schedule means no
-// fees.
+// SetFees replaces a company's fee schedule from now on. With an empty schedule, the company
+// pays no fees.
 func (s *Service) SetFees(ctx context.Context, by operator.Operator, company string, schedule Schedule) error {
 	if err := schedule.check(); err != nil {
 		return err
@@ -94,13 +94,14 @@ func (s *Service) SetFees(ctx context.Context, by operator.Operator, company str
 	return explain(s.Book.Commit(ctx, u))
 }
 
-// Fees returns the schedule in force.
+// Fees returns the company's fee schedule that is now in force.
 func (s *Service) Fees(ctx context.Context, company string) (Schedule, error) {
 	schedule, _, err := s.FeesSince(ctx, company)
 	return schedule, err
 }
 
-// Kept returns the schedule of the stored bands. One empty band stands for no fees.
+// Kept converts stored bands into a schedule. A single empty band is stored when a company
+// pays no fees, so Kept converts it into an empty schedule.
 func Kept(bands Schedule) Schedule {
 	if len(bands) == 1 && bands[0] == (Band{}) {
 		return nil

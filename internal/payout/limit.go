@@ -15,16 +15,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// Limit is the most that may be paid out in one day, which begins at midnight in
-// Lagos. 0 is no limit.
+// Limit is the most that may be paid out in one day. The day begins at midnight in Lagos. A
+// value of 0 means that there is no limit.
 type Limit struct {
-	Amount  money.Kobo `db:"amount_kobo"` // without fees
+	Amount  money.Kobo `db:"amount_kobo"` // excludes fees
 	Payouts int64      `db:"payouts"`
-	Since   time.Time  `db:"created_at"` // zero for a limit that was never set
+	Since   time.Time  `db:"created_at"` // zero if the limit was never set
 }
 
-// SetLimit limits a company (settlementID 0) or one of its settlement accounts
-// from now on. The limit includes today's earlier payouts.
+// SetLimit sets the daily limit of a company (settlementID 0) or of one settlement account.
+// Today's earlier payouts count towards the new limit.
 func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company string, settlementID int64, l Limit) error {
 	if l.Amount < 0 || l.Payouts < 0 {
 		return fault.New(fault.Invalid, "A limit must not be negative")
@@ -46,21 +46,21 @@ func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company st
 	return explain(s.Book.Commit(ctx, u))
 }
 
-// Use is a limit with its use of today.
+// Use is a limit and the part of the limit that today's payouts have used.
 type Use struct {
 	SettlementID int64 // 0 for the whole company
 	Limit
-	Used        money.Kobo // without fees and refunds
+	Used        money.Kobo // excludes fees and refunded payouts
 	UsedPayouts int64
 }
 
-// Left returns the rest of the limit for today. The numbers mean nothing without a limit.
+// Left returns what is left of the limit for today. Ignore the result if there is no limit.
 func (u Use) Left() (amount money.Kobo, payouts int64) {
 	return max(u.Amount-u.Used, 0), max(u.Payouts-u.UsedPayouts, 0)
 }
 
-// Uses returns a company's limits and their use on this day: first the whole company's,
-// then each settlement account's, with or without a limit.
+// Uses returns a company's limits and today's use of each limit. The first element is for the
+// whole company. Each settlement account follows, even if the account has no limit.
 func (s *Service) Uses(ctx context.Context, company string) (day string, uses []Use, err error) {
 	accounts, err := s.Settlements.Accounts(ctx, company)
 	if err != nil {
@@ -96,17 +96,18 @@ func (s *Service) use(ctx context.Context, company string, u *Use, at time.Time)
 	return err
 }
 
-// ofAccount marks the limit counters of one settlement account.
+// ofAccount is the part of a limit counter's name that marks a settlement account's counter.
 const ofAccount = "/settlement/"
 
-// counter is a limit counter with the change that a payout makes.
+// counter is the name of a limit counter, the change that a payout makes to it, and its limit.
 type counter struct {
 	name       string
 	add, limit int64
 }
 
-// counters count a payout (sign 1), or give it back (sign -1), on the day of its start.
-// A payout counts without a limit too, so a limit set at noon holds for the whole day.
+// counters returns the changes that count a payout (sign 1) or uncount it (sign -1) on the day
+// of its start. Payouts are counted even without a limit, so that a limit set at noon includes
+// the morning's payouts.
 func counters(o operation.Operation, sign int64, whole, own Limit) []counter {
 	day := dayOf(o.CreatedAt)
 	account := day + ofAccount + strconv.FormatInt(o.SettlementID, 10)
@@ -119,7 +120,7 @@ func counters(o operation.Operation, sign int64, whole, own Limit) []counter {
 	}
 }
 
-// count adds the counts to a unit.
+// count adds the changes of limit counters to a unit.
 func count(u *ledger.Unit, counters []counter) {
 	for _, c := range counters {
 		u.Count(c.name, c.add, c.limit)

@@ -1,10 +1,10 @@
 // Package payout sends a company's money to bank accounts.
 //
-// A payout takes two steps. First Kobo asks the bank for the name on an account, and
-// keeps the answer under an id, the verify_id. The company sees the name and then sends
-// money by that id, once. A payout is an operation under the same id. Kobo debits amount
-// and fee before it asks the bank to pay. It gives them back only after the bank's
-// definite no, or when the money comes back later.
+// A payout takes two steps. First Kobo asks the bank for the name on an account, and stores
+// the name under an ID, the verify_id. The company sees the name and then sends money by that
+// verify_id, which is valid for one payout. The payout's operation has the same ID. Kobo debits
+// amount and fee before it asks the bank to pay. Kobo refunds both only if the bank definitely
+// rejects the payout, or if the bank returns the money later.
 package payout
 
 import (
@@ -26,11 +26,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// Kind is the kind of a payout's operation.
+// Kind is the operation kind of payouts.
 const Kind = "payout"
 
-// The states of a payout. Failed and Reversed mean that amount and fee are back. A
-// Reversed payout succeeded before.
+// The states of a payout. Amount and fee of a Failed or Reversed payout are refunded. A Reversed
+// payout had succeeded before.
 const (
 	Pending  = operation.Pending
 	Success  = operation.Success
@@ -38,7 +38,7 @@ const (
 	Reversed = operation.Reversed
 )
 
-// Sent is a payout as the answer to its order shows it.
+// Sent is a payout in the form of the response to the company's send request.
 type Sent struct {
 	Reference     string          `json:"reference"` // the verify_id
 	Amount        money.Kobo      `json:"amount"`
@@ -51,19 +51,18 @@ type Sent struct {
 	CreatedAt     clock.Instant   `json:"createdAt"`
 }
 
-// Payout is money sent to a bank account, as GET /settlement/payout-status and the
-// events show it.
+// Payout is a payout in the form that GET /settlement/payout-status and the events show.
 type Payout struct {
 	Sent
 	BankName      wire.Text     `json:"bank_name"`
-	SessionID     wire.Text     `json:"sessionId"` // between the banks; "" until the bank has named one
+	SessionID     wire.Text     `json:"sessionId"` // the NIP session ID; "" until the bank has reported it
 	FailureReason wire.Text     `json:"failureReason"`
 	Refunded      bool          `json:"refunded"`
 	SettlementID  int64         `json:"settlementId"`
 	CompletedAt   clock.Instant `json:"completedAt"` // zero while PENDING
 }
 
-// payoutOf returns the payout of an operation.
+// payoutOf builds the payout from its operation and its beneficiary account.
 func payoutOf(o operation.Operation, to order) Payout {
 	p := Payout{
 		Sent: Sent{
@@ -98,8 +97,8 @@ type Config struct {
 // Service sends payouts.
 type Service struct{ Config }
 
-// New returns the service. It registers the kind of its operations. A name enquiry chooses
-// the bank of its payout.
+// New returns a Service and registers the operation kind of payouts. The paying bank is not
+// chosen here, because the earlier name enquiry has chosen it.
 func New(c Config) *Service {
 	s := &Service{c}
 	c.Operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects, Returns: true})
@@ -112,7 +111,7 @@ func route(o operation.Operation) operation.Route {
 	return r
 }
 
-// requery asks the bank of the payout, and no other.
+// requery asks the bank that received the payout's transfer order for the outcome.
 func (s *Service) requery(ctx context.Context, o operation.Operation) provider.Answer {
 	return s.heard(ctx, o, s.ask(ctx, o))
 }
@@ -125,10 +124,10 @@ func (s *Service) ask(ctx context.Context, o operation.Operation) provider.Trans
 	return p.RequeryTransfer(ctx, o.ID)
 }
 
-// heard returns the bank's answer in the form that an operation keeps. Its reference is the
-// session between the banks, by which the receiver's bank can find the money. A
-// confirmed payout counts with its own amount. If the bank names another amount, heard
-// opens a case at once, before the bank's statement shows the difference.
+// heard converts the bank's reply into the form that an operation stores. The reference becomes
+// the NIP session ID, by which the receiver's bank can find the money. Kobo books a confirmed
+// payout with the ordered amount. If the bank reports a different amount, heard immediately
+// opens a case, before the bank's statement shows the difference.
 func (s *Service) heard(ctx context.Context, o operation.Operation, t provider.TransferAnswer) provider.Answer {
 	a := t.Answer
 	a.Reference = t.SessionID
@@ -141,11 +140,11 @@ func (s *Service) heard(ctx context.Context, o operation.Operation, t provider.T
 	return a
 }
 
-// outcomes are the events of the outcomes.
+// outcomes maps each final state of a payout to the kind of its event.
 var outcomes = map[operation.State]string{Success: event.PayoutSuccess, Failed: event.PayoutFailed, Reversed: event.PayoutReversed}
 
-// effects adds the event to an outcome. It takes a refunded payout out of the day's
-// limit counters.
+// effects adds the payout's event to the unit of its outcome. A refunded payout is also taken
+// out of the day's limit counters.
 func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
 	p, err := s.complete(ctx, o)
 	if err != nil {
@@ -175,13 +174,13 @@ func (s *Service) complete(ctx context.Context, o operation.Operation) (Payout, 
 	return payoutOf(o, to), err
 }
 
-// Notified follows a bank's notification of a payout. It does not trust the
-// notification: it asks the bank, and treats the answer like that of a poll. It may run
-// any number of times, also beside the resolver.
+// Notified handles a bank's notification of a payout. Notified does not trust the notification.
+// Instead it asks the bank, and treats the bank's reply like the reply to a requery. Notified
+// may run any number of times, even in parallel with the resolver.
 //
-// A fault of kind Missing says that there is no such payout. A fault of kind
-// Unavailable says that the bank gave no answer. The caller must then try again, since
-// no other work asks about a payout after its success.
+// Notified returns a fault of kind Missing if the payout does not exist. It returns a fault of
+// kind Unavailable if the bank does not reply. The caller must then try again, because no job
+// asks about a payout after its success.
 func (s *Service) Notified(ctx context.Context, reference string) error {
 	company, err := s.owner(ctx, reference)
 	if errors.Is(err, db.ErrNone) {

@@ -103,26 +103,26 @@ func TestPayoutsThatCountTowardsALimit(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.flat() // fees do not count
 		w.sent(30*money.Naira, operation.Success)
-		// A later limit includes earlier payouts.
+		// Payouts from before the limit was set count towards the limit.
 		must(t, w.SetLimit(t.Context(), me, w.company, w.account, payout.Limit{Amount: 50 * money.Naira, Payouts: 2}))
 		id := w.verify()
 		_, err := w.send(id, 21*money.Naira)
 		w.refused(err, "Daily payout limit of the settlement account reached")
 		w.bank.says(no, no)
-		w.sent(20*money.Naira, operation.Failed) // a refunded payout does not count
+		w.sent(20*money.Naira, operation.Failed) // a refunded payout does not count towards the limit
 		w.bank.says(yes, back)
 		p := w.sent(20*money.Naira, operation.Success)
 		_, err = w.send(id, 1)
-		w.refused(err, "Daily payout limit of the settlement account reached") // the third
+		w.refused(err, "Daily payout limit of the settlement account reached") // this would be the third payout
 		must(t, w.Notified(t.Context(), p.Reference))
 		_, err = w.send(id, 20*money.Naira) // a returned payout does not count either
 		must(t, err)
 
 		id = w.verify()
-		now := w.clock.Now().Add(time.Hour) // Lagos
+		now := w.clock.Now().Add(time.Hour) // the local time in Lagos, written as UTC
 		midnight := now.Truncate(24 * time.Hour).Add(24 * time.Hour)
 		w.forward(midnight.Sub(now) + time.Second)
-		_, err = w.send(id, 20*money.Naira) // another day
+		_, err = w.send(id, 20*money.Naira) // the next day has a fresh limit
 		must(t, err)
 
 		other := w.open(w.company, 0)
@@ -135,7 +135,7 @@ func TestPayoutsThatCountTowardsALimit(t *testing.T) {
 	})
 }
 
-// The use of a limit includes payouts from the time before the limit.
+// The use of a limit includes today's payouts from before the limit was set.
 func TestTheUseOfLimitsToday(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		other := w.open(w.company, 0)
@@ -173,8 +173,8 @@ func TestTheUseOfLimitsToday(t *testing.T) {
 	})
 }
 
-// An inactive account pays for no new payout, even with a verification. Payouts that have
-// begun go on to their end, and refunds come back into the account.
+// An inactive settlement account cannot pay for a new payout, even with a verification. A payout
+// that has begun still gets its outcome, and a refund is still credited to the account.
 func TestAnInactiveAccountPaysForNoNewPayout(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.bank.says(silence, no)
@@ -210,7 +210,7 @@ func TestAnInactiveAccountPaysForNoNewPayout(t *testing.T) {
 func TestWhoMayAskForAName(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		other, _ := w.join("Other", 0)
-		foreign := w.open(other, 0) // another company's second account; this company has no account with its number
+		foreign := w.open(other, 0) // account 2 of a different company; the main company has only account 1
 		ask := payout.Enquiry{Company: w.company, BankCode: "000014", AccountNumber: "0123456789", PIN: secret.NewText(pin), SettlementID: w.account}
 		try := func(change func(*payout.Enquiry)) error {
 			e := ask
@@ -324,14 +324,14 @@ func TestTheListOfBanks(t *testing.T) {
 		is("", "Access Bank 000014", "GTBank 000013", "Safe Haven 999240")
 		is(" haven", "Safe Haven 999240")
 		is("nothing")
-		w.bank.list = nil // an empty list is not taken over
+		w.bank.list = nil // Kobo must not store an empty list
 		w.forward(7 * time.Hour)
 		if err := w.SyncDue(t.Context()); err == nil {
 			t.Error("an empty list was believed")
 		}
 		is("bank", "Access Bank 000014", "GTBank 000013")
 		w.bank.list = []provider.BankCode{{Code: "000014", Name: "Access Bank Plc"}, {Code: "12345678901", Name: "Too long"}, {Code: "123", Name: "Too short"}}
-		must(t, w.SyncDue(t.Context())) // not due yet
+		must(t, w.SyncDue(t.Context())) // the next copy is not due yet
 		is("access", "Access Bank 000014")
 		w.forward(6 * time.Minute)
 		must(t, w.SyncDue(t.Context()))

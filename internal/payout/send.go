@@ -18,13 +18,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Order is money to send to the account of a verification.
+// Order is a request to send money to the bank account of a verification.
 type Order struct {
 	Company   string
 	VerifyID  string
 	Amount    money.Kobo
 	Narration string
-	Key       *idempotency.Key // nil for none
+	Key       *idempotency.Key // nil without an Idempotency-Key
 }
 
 var (
@@ -35,11 +35,11 @@ var (
 	errRenamed        = fault.New(fault.Refused, "Account name has changed. Validate the account again.")
 )
 
-// plan is a payout before its start: before money moves, and before Kobo asks a bank.
+// plan is a payout before its start, when no money has moved and no bank was asked to pay.
 type plan struct {
 	operation    operation.Operation
 	verification Verification
-	whole, own   Limit // of the company, and of the settlement account
+	whole, own   Limit // the company's limit, and the settlement account's limit
 }
 
 func (s *Service) plan(ctx context.Context, o Order) (plan, error) {
@@ -71,9 +71,11 @@ func (s *Service) plan(ctx context.Context, o Order) (plan, error) {
 	return p, err
 }
 
-// Send pays out. The result may be PENDING: the money is debited, and Kobo follows the
-// outcome. It may be FAILED: the money is back. Faults are Refused (nothing was debited),
-// Conflict (another request with the same Idempotency-Key is running) and Unavailable.
+// Send sends a payout. A PENDING payout is debited, and Kobo asks the bank for its outcome
+// later. The money of a FAILED payout is already refunded. Send returns a Refused fault if Kobo
+// refuses the payout, and then debits nothing. It returns a Conflict fault while an earlier
+// request with the same Idempotency-Key is running. It returns an Unavailable fault if the bank
+// cannot be reached before the debit.
 func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	p, err := s.plan(ctx, o)
 	if err != nil {
@@ -90,7 +92,9 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	to := order{v, o.Narration}
 	u := s.Operations.Unit(op, 0, cmp.Or(o.Narration, "Payout to "+v.AccountName))
 	o.Key.Begin(&u, op.ID, op.CalledUntil)
-	company.ExpectCredentials(&u, v.credentials) // before the limits: none hides that the verification is void
+	// The credentials are checked before the limits. Otherwise an exceeded limit would hide that
+	// the verification is invalidated.
+	company.ExpectCredentials(&u, v.credentials)
 	count(&u, counters(op, 1, p.whole, p.own))
 	u.Append(payouts.Record(payoutRow{op.Company, op.ID, o.Narration, session, op.CreatedAt}))
 	event.Emit(&u, event.PayoutPending, payoutOf(op, to))
@@ -102,13 +106,13 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 		func(ctx context.Context) provider.Answer {
 			return s.heard(ctx, op, s.Payers.Named(op.Provider).Transfer(ctx, provider.TransferOrder{
 				Reference: op.ID, NameEnquirySession: session, BankCode: v.BankCode, Account: v.AccountNumber,
-				Amount: op.Amount, Narration: cmp.Or(o.Narration, "Payout"), // a bank wants some text
+				Amount: op.Amount, Narration: cmp.Or(o.Narration, "Payout"), // a bank requires a narration
 			}))
 		},
 		func(after operation.Operation, u *ledger.Unit) { o.Key.Finish(u, payoutOf(after, to), nil) })
 	if err != nil {
-		// The ledger does not hold the bank's answer, so the payout stays PENDING. The
-		// resolver asks the bank again.
+		// The bank's reply is not in the ledger, so the payout stays PENDING. The resolver will ask
+		// the bank again.
 		s.Log.Error("the outcome of a payout was not written", "company", op.Company, "operation", op.ID, "error", err)
 	}
 	return payoutOf(op, to), nil
@@ -117,16 +121,16 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 // stale is the age from which a payout needs a new name enquiry.
 const stale = 15 * time.Minute
 
-// renewed returns the session of a name enquiry to pay by. It repeats an old enquiry before
-// anything is debited. If the account has another name by now, the company has not
-// agreed to pay it.
+// renewed returns the session of a name enquiry that is recent enough for a payout. If the
+// enquiry is too old, renewed repeats it before the payout is debited. If the account now has
+// a different name, renewed returns errRenamed, because the company agreed only to the old name.
 func (s *Service) renewed(ctx context.Context, v Verification) (session string, err error) {
 	if s.Clock.Now().Sub(v.CreatedAt) <= stale {
 		return v.session, nil
 	}
 	credentials, err := s.Companies.Credentials(ctx, v.Company)
 	if err != nil || credentials > v.credentials {
-		return v.session, err // the ledger will refuse the void verification, so the bank is not asked
+		return v.session, err // the ledger will refuse the invalidated verification, so the bank is not asked
 	}
 	a, err := s.enquire(ctx, v.Provider, v.BankCode, v.AccountNumber)
 	if err == nil && plain(a.Name) != plain(v.AccountName) {
@@ -135,9 +139,9 @@ func (s *Service) renewed(ctx context.Context, v Verification) (session string, 
 	return a.Session, err
 }
 
-// refused explains a refused first unit. The ledger has written nothing, so the verify_id
-// stays usable after a refusal for lack of money. A used Idempotency-Key comes before a
-// used verify_id.
+// refused turns the ledger's error about a payout's first unit into a fault for the company. The
+// ledger has written nothing, so the verify_id stays usable after "Insufficient balance". If both
+// the Idempotency-Key and the verify_id are used, refused reports the Idempotency-Key.
 func refused(err error) error {
 	if taken := idempotency.Taken(err); errors.Is(taken, idempotency.ErrInFlight) {
 		return taken
@@ -157,8 +161,9 @@ func refused(err error) error {
 	return err
 }
 
-// Resume answers a retry under the same Idempotency-Key after a crash of the first try.
-// It stores the answer that the first try would have given.
+// Resume returns the payout for a retry with the same Idempotency-Key, after Kobo crashed during
+// the first request. Resume also stores this payout as the stored response of the
+// Idempotency-Key.
 func (s *Service) Resume(ctx context.Context, company, reference string, key *idempotency.Key) (Payout, error) {
 	p, err := s.Status(ctx, company, reference)
 	if err != nil {
@@ -167,11 +172,12 @@ func (s *Service) Resume(ctx context.Context, company, reference string, key *id
 	return p, key.Resume(ctx, s.Book, p)
 }
 
-// Preview is the effect that a payout would have.
+// Preview is the effect that a payout would have on the balance, or the reason for a refusal.
 type Preview = operation.Preview[money.Kobo]
 
-// Preview tells what Send would do. It writes nothing and calls no bank, so it does not
-// know the bank's answer. A missing verification or account is a fault, as in Send.
+// Preview returns what Send would do. It writes nothing and calls no bank, so it cannot foresee
+// the bank's reply. If the verification or the account is missing, Preview returns a fault, as
+// Send does.
 func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 	p, err := s.plan(ctx, o)
 	if err != nil {
@@ -186,8 +192,8 @@ func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 	return operation.NewPreview[money.Kobo](op, balance, why), err
 }
 
-// objection returns the ledger's reason to refuse a payout, in the order of the ledger's
-// checks: the verify_id, the limit counters, the balance.
+// objection returns the first reason for which Send would refuse a payout, or nil. It checks in
+// Send's order: the verify_id, the PIN, the credentials, the limit counters, the balance.
 func (s *Service) objection(ctx context.Context, o operation.Operation, p plan, balance money.Kobo) (why, err error) {
 	_, err = s.Operations.Find(ctx, o.Company, o.ID)
 	if !fault.Is(err, fault.Missing) {

@@ -16,7 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// each runs a test in a fresh world on both databases.
+// each runs a test on both kinds of database, each time with a new company and a new bank.
 func each(t *testing.T, f func(t *testing.T, w *world)) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) { f(t, newWorld(t, d)) })
 }
@@ -92,14 +92,14 @@ func TestAmountAndFeeMayTakeTheWholeBalance(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.flat()
 		id := w.verify()
-		// 980.20 and its fee, 10 + 9.802 rounded down, are 1,000.00 together.
+		// The fee of 980.20 is 10 + 9.802, rounded down to 19.80. Amount and fee are 1,000.00.
 		_, err := w.send(id, 98_021)
 		w.refused(err, "Insufficient balance")
 		if len(w.bank.sent) != 0 {
 			t.Error("the bank was asked for money that is not there")
 		}
 		w.holds(map[string]money.Kobo{w.own(): 1000 * money.Naira})
-		p, err := w.send(id, 98_020) // the verification is unused
+		p, err := w.send(id, 98_020) // the verification is still unused, so it is valid
 		must(t, err)
 		if p.Fee != 1980 {
 			t.Errorf("the fee is %s", p.Fee)
@@ -178,7 +178,7 @@ func TestAStaleVerificationIsRepeatedBeforeTheTransfer(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		id := w.verify()
 		w.forward(15 * time.Minute)
-		w.bank.name = "Ada Obi " // the same name in another form
+		w.bank.name = "Ada Obi " // the same name with different capitals and blanks
 		_, err := w.send(id, 10*money.Naira)
 		must(t, err)
 		if order := w.bank.sent[0]; order.NameEnquirySession != "enquiry-2" {
@@ -199,17 +199,17 @@ func TestAStaleVerificationIsRepeatedBeforeTheTransfer(t *testing.T) {
 		}
 		w.holds(map[string]money.Kobo{w.own(): 990 * money.Naira})
 		w.bank.enquiry, w.bank.name = provider.Confirmed, "Ada Obi"
-		_, err = w.send(id, 10*money.Naira) // the verification is unused
+		_, err = w.send(id, 10*money.Naira) // the verification is still unused, so it is valid
 		must(t, err)
 	})
 }
 
-// A repeated name enquiry has its own timeout, and takes no time from the transfer.
+// A repeated name enquiry has a separate timeout, so it does not shorten the transfer's timeout.
 func TestASlowNameEnquiryTakesNoTimeFromTheTransfer(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		id := w.verify()
 		w.forward(16 * time.Minute)
-		w.bank.slow = func() { w.forward(3 * time.Second) } // the window is two seconds
+		w.bank.slow = func() { w.forward(3 * time.Second) } // longer than the window of two seconds
 		p, err := w.send(id, 100*money.Naira)
 		must(t, err)
 		if p.Status != operation.Success || len(w.bank.sent) != 1 {
@@ -244,9 +244,9 @@ func TestMoneyThatComesBackIsGivenBackOnce(t *testing.T) {
 	})
 }
 
-// The bank pays and returns the money at once. The notification of the return may come
-// while the success is being written. It is a return, and opens no case: an adjustment
-// would refund the money twice.
+// The bank pays and immediately returns the money. The notification of the return may arrive
+// while Kobo writes the success. Kobo must then book the return and must not open a case. An
+// adjustment that resolves such a case would refund the money a second time.
 func TestAReturnWhileTheSuccessIsWritten(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for name, hear := range map[string]func(reference string){
@@ -276,8 +276,8 @@ func TestAReturnWhileTheSuccessIsWritten(t *testing.T) {
 	})
 }
 
-// The bank answers no after its yes, and two operators find that the money is back. A later
-// return by the bank refunds nothing again.
+// The bank rejects a payout that it confirmed before, and two operators decide that the money
+// is back. A later return by the bank must not refund the money a second time.
 func TestARefundByOperatorsIsNotRepeated(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.flat()
@@ -335,7 +335,8 @@ func TestANoticeOnlyCausesAQuestion(t *testing.T) {
 		if err := w.Notified(t.Context(), p.Reference); !fault.Is(err, fault.Unavailable) {
 			t.Errorf("when the bank cannot be asked: %v", err)
 		}
-		// A no that is not a return contradicts the ledger: an operator decides.
+		// A rejection after a success that is not a return contradicts the ledger. An operator must
+		// decide.
 		w.bank.says(yes, no)
 		must(t, w.Notified(t.Context(), p.Reference))
 		cases, n, err := w.operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 10, 0)

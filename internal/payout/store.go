@@ -19,12 +19,12 @@ var (
 	limits        = db.Declare[limitRow]("payout_limit")
 )
 
-// payoutRow is the row that a payout has beside its operation.
+// payoutRow is the row that a payout has in addition to its operation.
 type payoutRow struct {
 	Company   string    `db:"company_id,key"`
-	ID        string    `db:"id,key"` // of the operation and of the verification
+	ID        string    `db:"id,key"` // the ID of both the operation and the verification
 	Narration string    `db:"narration"`
-	Session   string    `db:"session"` // of the name enquiry that the payout used
+	Session   string    `db:"session"` // the session of the name enquiry that the payout used
 	CreatedAt time.Time `db:"created_at"`
 }
 
@@ -36,7 +36,8 @@ type feeRow struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-// limitRow is a limit of an account. The limit with the highest version is in force.
+// limitRow is a daily limit of a company or of a settlement account. The limit with the highest
+// version is in force.
 type limitRow struct {
 	Company      string `db:"company_id,key"`
 	SettlementID int64  `db:"settlement_id,key"` // 0 for the whole company
@@ -49,7 +50,7 @@ func (s *Service) findVerification(ctx context.Context, company, verifyID string
 		`SELECT `+verificationColumns+` FROM payout_verification AS v WHERE v.company_id = $1 AND v.id = $2`, company, verifyID)
 }
 
-// order is the account and the narration of a payout.
+// order is a payout's beneficiary account and narration.
 type order struct {
 	Verification
 	Narration string
@@ -61,13 +62,13 @@ func (s *Service) findPayout(ctx context.Context, company, reference string) (or
 		WHERE payout.company_id = $1 AND payout.id = $2`, company, reference)
 }
 
-// owner returns the company of a payout. A bank's notification names only the reference.
+// owner returns the company of a payout. A bank's notification contains only the reference.
 func (s *Service) owner(ctx context.Context, reference string) (string, error) {
 	return db.One(ctx, s.DB, db.Value[string], `SELECT company_id FROM payout WHERE id = $1`, reference)
 }
 
-// FeesSince returns the schedule in force, and the time of its start. A company without a
-// schedule has an empty one with a zero time.
+// FeesSince returns the company's fee schedule in force and the time from which it applies. For
+// a company that never had a schedule, FeesSince returns an empty schedule and a zero time.
 func (s *Service) FeesSince(ctx context.Context, company string) (Schedule, time.Time, error) {
 	rows, err := db.All(ctx, s.DB, fees.Scan, `SELECT company_id, version, from_kobo, flat_kobo, basis_points, cap_kobo, created_at
 		FROM payout_fee WHERE company_id = $1 AND version = (SELECT max(version) FROM payout_fee WHERE company_id = $1)
@@ -82,7 +83,7 @@ func (s *Service) FeesSince(ctx context.Context, company string) (Schedule, time
 	return Kept(schedule), rows[0].CreatedAt, nil
 }
 
-// Limit returns the limit in force, of a company (settlementID 0) or of a settlement
+// Limit returns the daily limit in force for a company (settlementID 0) or for a settlement
 // account.
 func (s *Service) Limit(ctx context.Context, company string, settlementID int64) (Limit, error) {
 	return db.OrZero(db.One(ctx, s.DB, db.Fields[Limit], `SELECT amount_kobo, payouts, created_at FROM payout_limit
@@ -93,7 +94,7 @@ func (s *Service) banks(ctx context.Context, from string) ([]Bank, error) {
 	return db.All(ctx, s.DB, db.Fields[Bank], `SELECT name, code FROM payout_bank WHERE provider = $1 AND active = 1`, from)
 }
 
-// bankName returns the name of a bank, or "" for a bank outside the list.
+// bankName returns the name of a bank, or "" if the bank is not on the provider's list.
 func (s *Service) bankName(ctx context.Context, from, code string) (string, error) {
 	return db.OrZero(db.One(ctx, s.DB, db.Value[string],
 		`SELECT name FROM payout_bank WHERE provider = $1 AND code = $2`, from, code))
@@ -107,14 +108,15 @@ func saveBank(ctx context.Context, q db.Querier, from string, b provider.BankCod
 	return err
 }
 
-// retireBanks takes banks off the list that the last sync did not name. It deletes
-// nothing, since earlier payouts refer to these banks.
+// retireBanks marks the banks that were missing from the latest list as inactive. It does not
+// delete their rows, because earlier payouts refer to these banks.
 func retireBanks(ctx context.Context, q db.Querier, from string, at time.Time) error {
 	_, err := q.Exec(ctx, `UPDATE payout_bank SET active = 0 WHERE provider = $1 AND updated_at < $2`, from, clock.Micros(at))
 	return err
 }
 
-// takeSync plans a bank's next sync, if one is due by a time.
+// takeSync reports whether a provider's copy of the bank list is due at the time by. If so, it
+// sets the next due time.
 func (s *Service) takeSync(ctx context.Context, from string, by, next time.Time) (bool, error) {
 	n, err := s.DB.Exec(ctx, `
 		INSERT INTO payout_sync (provider, due_at) VALUES ($1, $3)

@@ -12,27 +12,27 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Enquiry asks for the name on an account.
+// Enquiry is a company's request for the name on a bank account.
 type Enquiry struct {
 	Company       string
 	BankCode      string
 	AccountNumber string
 	PIN           secret.Text // the company's transaction PIN
-	SettlementID  int64       // the account that is to pay
+	SettlementID  int64       // the settlement account that is to pay
 	Key           *idempotency.Key
 }
 
-// Verification is the bank's answer about an account. It is good for one payout.
+// Verification is the bank's reply to a name enquiry. Each verification is valid for one payout.
 type Verification struct {
 	Company       string    `db:"company_id,key"`
 	ID            string    `db:"id,key"` // the verify_id
 	SettlementID  int64     `db:"settlement_id"`
 	Provider      string    `db:"provider"`
 	BankCode      string    `db:"bank_code"`
-	BankName      string    `db:"bank_name"` // "" for a bank that is not on our list
+	BankName      string    `db:"bank_name"` // "" for a bank that is not on the provider's list
 	AccountNumber string    `db:"account_number"`
 	AccountName   string    `db:"account_name"`
-	session       string    `db:"session"`     // the bank asks for it with the payout
+	session       string    `db:"session"`     // the name enquiry's session, which the transfer order repeats
 	credentials   int64     `db:"credentials"` // the version of the company's credentials at the check of the PIN
 	CreatedAt     time.Time `db:"created_at"`
 }
@@ -42,13 +42,13 @@ var (
 	errBankAway      = fault.New(fault.Unavailable, "Service temporarily unavailable")
 )
 
-// Validate asks the bank for the name on an account, and keeps the answer for one
-// payout. It checks the PIN first: a caller without the PIN learns nothing. Only the
-// bank decides whether an account exists. Many accounts have a wrong check digit, so
-// Validate ignores check digits.
+// Validate asks the bank for the name on an account, and stores the reply for one payout.
+// Validate checks the PIN first, so that a caller without the PIN learns nothing. Only the bank
+// decides whether an account exists. Many valid accounts have a wrong check digit, so Validate
+// ignores check digits.
 func (s *Service) Validate(ctx context.Context, e Enquiry) (Verification, error) {
-	// The read comes before the check of the PIN. A reset in between voids the
-	// verification.
+	// The credentials' version is read before the PIN is checked. A PIN reset between these two
+	// steps therefore invalidates the verification.
 	credentials, err := s.Companies.Credentials(ctx, e.Company)
 	if err != nil {
 		return Verification{}, err
@@ -79,8 +79,8 @@ func (s *Service) Validate(ctx context.Context, e Enquiry) (Verification, error)
 	return v, idempotency.Taken(s.Book.Commit(ctx, u))
 }
 
-// enquire asks a bank for the name on an account. Only a definite no of the bank means
-// that there is no such account.
+// enquire asks a bank for the name on an account. Only a definite rejection by the bank means
+// that the account does not exist.
 func (s *Service) enquire(ctx context.Context, bank, code, account string) (provider.NameAnswer, error) {
 	p := s.Payers.Named(bank)
 	if p == nil {

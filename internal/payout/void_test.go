@@ -18,7 +18,7 @@ func TestAPINResetVoidsUnusedVerifications(t *testing.T) {
 		used, unused := w.verify(), w.verify()
 		_, err := w.send(used, 100)
 		must(t, err)
-		must(t, w.companies.SetPIN(t.Context(), me, w.company, secret.NewText(pin))) // the same digits again
+		must(t, w.companies.SetPIN(t.Context(), me, w.company, secret.NewText(pin))) // the new PIN has the same digits
 		_, err = w.send(unused, 100)
 		w.refused(err, void)
 		_, err = w.send(used, 100)
@@ -47,7 +47,7 @@ func TestTheRevocationOfAllKeysVoidsUnusedVerifications(t *testing.T) {
 		first := keys[0]
 		verifyID := w.verify()
 		must(t, w.companies.RevokeKey(ctx, me, w.company, first.ID))
-		_, err = w.send(verifyID, 100) // the second key works
+		_, err = w.send(verifyID, 100) // the second API key still works, so the verification stays valid
 		must(t, err)
 		verifyID = w.verify()
 		must(t, w.companies.RevokeKey(ctx, me, w.company, second.ID))
@@ -56,7 +56,7 @@ func TestTheRevocationOfAllKeysVoidsUnusedVerifications(t *testing.T) {
 	})
 }
 
-// Two keys are revoked at the same time, and one of them is the last working key.
+// If a company's two API keys are revoked concurrently, its unused verifications are invalidated.
 func TestKeysRevokedAtOnceVoidVerifications(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
@@ -95,7 +95,8 @@ func TestALockedPINStopsVerificationsUntilItIsUnlocked(t *testing.T) {
 	})
 }
 
-// Neither a bank's answer nor a limit hides that a verification is void.
+// An invalidated verification is refused with this reason and without a call to the bank. Neither
+// the bank's reply nor an exceeded limit may hide the reason.
 func TestAVoidVerificationAsksNoBank(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		used, unused := w.verify(), w.verify()

@@ -25,16 +25,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// bank is a Payer with the answers of a test. It records the requests.
+// bank is a fake Payer whose replies a test sets. It records the requests.
 type bank struct {
 	mu       sync.Mutex
-	name     string // on every account
+	name     string // the account name in every name enquiry's reply
 	list     []provider.BankCode
 	enquiry  provider.Outcome
-	answer   provider.TransferAnswer // to a transfer
-	later    provider.TransferAnswer // to a requery
+	answer   provider.TransferAnswer // the reply to a transfer
+	later    provider.TransferAnswer // the reply to a requery
 	sent     []provider.TransferOrder
-	requests int // name enquiries
+	requests int // the number of name enquiries
 	polls    int
 	asked    func() // runs during a requery
 	slow     func() // runs during a name enquiry
@@ -81,7 +81,7 @@ func (b *bank) says(now, later provider.TransferAnswer) {
 	b.answer, b.later = now, later
 }
 
-// The answers of a bank.
+// The replies of the fake bank.
 var (
 	yes     = provider.TransferAnswer{Answer: provider.Answer{Outcome: provider.Confirmed, Code: "00"}, SessionID: "nip-1"}
 	no      = provider.TransferAnswer{Answer: provider.Answer{Outcome: provider.Rejected, Code: "51", Message: "Beneficiary bank refused"}}
@@ -94,7 +94,7 @@ const pin = "1234"
 
 var me = operator.Local("test")
 
-// world is one company with ₦1,000 in one settlement account.
+// world is the services under test, with a company that has ₦1,000 in one settlement account.
 type world struct {
 	*payout.Service
 	t           *testing.T
@@ -140,7 +140,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// join is one more company, with money.
+// join creates a company with a settlement account, and credits the amount float to it. Join
+// returns the company's reference and the account's ID.
 func (w *world) join(name string, float money.Kobo) (string, int64) {
 	w.t.Helper()
 	c, _, err := w.companies.Create(w.t.Context(), me, name)
@@ -172,7 +173,8 @@ func (w *world) send(verifyID string, amount money.Kobo) (payout.Payout, error) 
 	return w.Send(w.t.Context(), payout.Order{Company: w.company, VerifyID: verifyID, Amount: amount})
 }
 
-// sent returns a payout that must begin with this status.
+// sent sends a payout with a new verification and returns it. The test fails if the payout has
+// a different status.
 func (w *world) sent(amount money.Kobo, status operation.State) payout.Payout {
 	w.t.Helper()
 	p, err := w.send(w.verify(), amount)
@@ -183,7 +185,7 @@ func (w *world) sent(amount money.Kobo, status operation.State) payout.Payout {
 	return p
 }
 
-// refused expects a refusal with this message.
+// refused checks that an error is a refusal with this message.
 func (w *world) refused(err error, words string) {
 	w.t.Helper()
 	if err == nil || fault.Of(err).Message != words || fault.Of(err).Kind != fault.Refused {
@@ -191,7 +193,7 @@ func (w *world) refused(err error, words string) {
 	}
 }
 
-// poll lets the resolver ask once.
+// poll runs the resolver once for a payout.
 func (w *world) poll(reference string) {
 	w.t.Helper()
 	_, err := w.operations.Resolve(w.t.Context(), job.Job{Company: w.company, Subject: reference})
@@ -200,7 +202,7 @@ func (w *world) poll(reference string) {
 
 func (w *world) forward(d time.Duration) { w.clock.MoveTo(w.clock.Offset() + d) }
 
-// holds expects balances of the main company's accounts, and a correct ledger.
+// holds checks balances of the main company's ledger accounts, and verifies its ledger.
 func (w *world) holds(want map[string]money.Kobo) {
 	w.t.Helper()
 	got, err := w.book.Balances(w.t.Context(), w.company)
@@ -219,11 +221,11 @@ func (w *world) holds(want map[string]money.Kobo) {
 	}))
 }
 
-// own returns the ledger account of the main settlement account.
+// own returns the name of the main settlement account's ledger account.
 func (w *world) own() string { return settlement.LedgerAccount(w.account) }
 
-// events returns the kinds of a payout's events. The data of the last one must be the payout's
-// present state.
+// events returns the kinds of a payout's events. It also checks that the last event's data is
+// the payout's present state.
 func (w *world) events(reference string) []string {
 	w.t.Helper()
 	all, _, err := event.NewService(w.db, w.book).Feed(w.t.Context(), w.company, 0, 1000, 0)

@@ -10,12 +10,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Names are the names of the services in the API.
+// Names maps each kind of service to its name in the API.
 var Names = map[provider.ServiceKind]string{
 	provider.Airtime: "Airtime", provider.Data: "Data", provider.CableTV: "Cable TV", provider.Utility: "Utility",
 }
 
-// Categories returns a service's vendors on sale, each from one biller.
+// Categories returns the categories on sale in a service. A vendor that several billers offer
+// appears once.
 func (s *Shop) Categories(ctx context.Context, serviceID string) ([]Category, error) {
 	offered, err := s.categories(ctx, serviceID)
 	if err == nil && len(offered) == 0 {
@@ -24,8 +25,8 @@ func (s *Shop) Categories(ctx context.Context, serviceID string) ([]Category, er
 	return s.onSale(offered), err
 }
 
-// findCategory returns a category on sale. A category that another biller sells now counts
-// as missing.
+// findCategory returns a category on sale. If the routes now choose a different biller for the
+// vendor, the category counts as missing.
 func (s *Shop) findCategory(ctx context.Context, categoryID string) (Category, error) {
 	offered, err := s.siblings(ctx, categoryID)
 	if err != nil {
@@ -39,19 +40,19 @@ func (s *Shop) findCategory(ctx context.Context, categoryID string) (Category, e
 	return Category{}, fault.New(fault.Missing, "Service category not found")
 }
 
-// SyncDue copies the lists of the billers whose copy is due.
+// SyncDue copies the catalogue from each biller whose next copy is due.
 func (s *Shop) SyncDue(ctx context.Context) error {
 	return provider.SyncDue(ctx, s.Clock.Now(), s.Billers, s.takeSync, s.sync)
 }
 
-// offer is a category of a biller's list with its products.
+// offer is a category on a biller's list, with the products of the category.
 type offer struct {
 	provider.Category
 	kind     provider.ServiceKind
 	products []provider.Product
 }
 
-// sync reads a biller's whole list before the first write.
+// sync copies a biller's list into the database. It reads the whole list before the first write.
 func (s *Shop) sync(ctx context.Context, name string, b provider.Biller) error {
 	offers, err := read(ctx, b)
 	if err != nil {
@@ -71,7 +72,7 @@ func (s *Shop) sync(ctx context.Context, name string, b provider.Biller) error {
 func read(ctx context.Context, b provider.Biller) (offers []offer, err error) {
 	services, err := b.Services(ctx)
 	if err == nil && len(services) == 0 {
-		// An empty list is an error of the biller. Taking it over would stop all sales.
+		// An empty list is an error of the biller. Storing the empty list would stop all sales.
 		err = errors.New("the list of services is empty")
 	}
 	if err != nil {
@@ -84,7 +85,7 @@ func read(ctx context.Context, b provider.Biller) (offers []offer, err error) {
 		}
 		for _, c := range categories {
 			o := offer{Category: c, kind: v.Kind}
-			if v.Kind == provider.Data || v.Kind == provider.CableTV { // airtime and power have no products
+			if v.Kind == provider.Data || v.Kind == provider.CableTV { // airtime and electricity have no products
 				if o.products, err = b.Products(ctx, c.Code); err != nil {
 					return nil, err
 				}

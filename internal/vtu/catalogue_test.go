@@ -20,7 +20,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
-// biller is a Biller with the list of a test. The tests buy nothing.
+// biller is a fake Biller whose list a test sets. These tests buy nothing.
 type biller struct {
 	asked      int
 	failing    error
@@ -48,13 +48,13 @@ func (b *biller) Pay(context.Context, provider.Purchase) provider.Answer { retur
 
 func (b *biller) Requery(context.Context, string, time.Time) (a provider.Answer) { return a }
 
-// market is two shops on one database. They share a biller and a manual clock.
+// market is two shops that share a database, a biller and a manual clock.
 type market struct {
 	*vtu.Shop
 	t      *testing.T
 	clock  *clock.Manual
 	biller *biller
-	other  *vtu.Shop // in another program
+	other  *vtu.Shop // the shop of a second program
 }
 
 func each(t *testing.T, f func(t *testing.T, m *market)) {
@@ -89,7 +89,8 @@ func (m *market) sync() {
 	}
 }
 
-// shelf returns the catalogue as names and prices, and as ids.
+// shelf returns two texts of the catalogue. The first lists names and prices, and the second
+// lists IDs.
 func (m *market) shelf() (shown, ids string) {
 	m.t.Helper()
 	check := func(err error) {
@@ -133,8 +134,8 @@ func TestACopiedListKeepsItsIDs(t *testing.T) {
 	})
 }
 
-// A category or product that leaves the list goes off sale. It gets its old id when it
-// comes back.
+// A category or product that disappears from the list is no longer on sale. If it reappears, it
+// gets its old ID.
 func TestAMissingOfferGoesOffSale(t *testing.T) {
 	each(t, func(t *testing.T, m *market) {
 		m.sync()
@@ -168,7 +169,8 @@ func TestAMissingOfferGoesOffSale(t *testing.T) {
 	})
 }
 
-// An empty or unreadable list changes nothing. The shop asks again after five minutes.
+// An empty or unreadable list does not change the catalogue. The shop asks the biller again after
+// five minutes.
 func TestABrokenListChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, m *market) {
 		m.sync()
@@ -199,7 +201,7 @@ func TestABrokenListChangesNothing(t *testing.T) {
 	})
 }
 
-// Only one of several programs asks the biller, once in six hours.
+// If several programs share a database, they ask the biller only once in six hours.
 func TestOnlyOneProgramCopiesAList(t *testing.T) {
 	each(t, func(t *testing.T, m *market) {
 		for _, want := range []int{1, 2} {

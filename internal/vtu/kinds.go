@@ -18,7 +18,7 @@ type DataPurchase struct {
 	Phone      string `json:"phoneNumber"`
 }
 
-// PurchaseData buys a data bundle at its price. See buy.
+// PurchaseData buys a data bundle at its listed price. See buy for the faults.
 func (s *Shop) PurchaseData(ctx context.Context, d DataPurchase) (Receipt, error) {
 	return s.buy(ctx, d.Order, func() (basket, error) {
 		b, err := s.pick(ctx, provider.Data, d.CategoryID, d.ProductID)
@@ -32,10 +32,10 @@ type CableTVPurchase struct {
 	Order
 	VerificationID string `json:"meterVerificationId"`
 	ProductID      string `json:"productId"`
-	Card           string `json:"cardNumber"` // not compared with the verified number
+	Card           string `json:"cardNumber"` // may differ from the verified number, because Kobo does not compare them
 }
 
-// PurchaseCableTV buys a package of the verified category. See buy.
+// PurchaseCableTV buys a TV package in the category of the verification. See buy for the faults.
 func (s *Shop) PurchaseCableTV(ctx context.Context, c CableTVPurchase) (Receipt, error) {
 	return s.buy(ctx, c.Order, func() (basket, error) {
 		v, err := s.verified(ctx, c.Company, c.VerificationID, provider.CableTV)
@@ -56,7 +56,7 @@ type AirtimePurchase struct {
 	Amount     money.Kobo `json:"amount"`
 }
 
-// PurchaseAirtime buys airtime for an amount. See buy.
+// PurchaseAirtime buys airtime for an amount that the order chooses. See buy for the faults.
 func (s *Shop) PurchaseAirtime(ctx context.Context, a AirtimePurchase) (Receipt, error) {
 	return s.buy(ctx, a.Order, func() (basket, error) {
 		b, err := s.fill(ctx, provider.Airtime, a.CategoryID, a.Amount)
@@ -65,14 +65,15 @@ func (s *Shop) PurchaseAirtime(ctx context.Context, a AirtimePurchase) (Receipt,
 	})
 }
 
-// UtilityPurchase orders power for the verified meter.
+// UtilityPurchase orders electricity for the verified meter.
 type UtilityPurchase struct {
 	Order
 	VerificationID string     `json:"meterVerificationId"`
 	Amount         money.Kobo `json:"amount"`
 }
 
-// PurchaseUtility buys power for an amount within the meter's limits. See buy.
+// PurchaseUtility buys electricity for an amount within the meter's limits. See buy for the
+// faults.
 func (s *Shop) PurchaseUtility(ctx context.Context, u UtilityPurchase) (Receipt, error) {
 	return s.buy(ctx, u.Order, func() (basket, error) {
 		v, err := s.verified(ctx, u.Company, u.VerificationID, provider.Utility)
@@ -90,7 +91,7 @@ func (s *Shop) PurchaseUtility(ctx context.Context, u UtilityPurchase) (Receipt,
 	})
 }
 
-// findOnSale returns a category on sale, of one of the kinds.
+// findOnSale returns a category that is on sale and belongs to one of the given kinds of service.
 func (s *Shop) findOnSale(ctx context.Context, categoryID string, kinds ...provider.ServiceKind) (Category, error) {
 	category, err := s.findCategory(ctx, categoryID)
 	if fault.Is(err, fault.Missing) || err == nil && !slices.Contains(kinds, category.kind) {
@@ -99,7 +100,7 @@ func (s *Shop) findOnSale(ctx context.Context, categoryID string, kinds ...provi
 	return category, err
 }
 
-// fill returns a basket for an amount of the buyer's choice.
+// fill returns a basket without a product, for the given amount.
 func (s *Shop) fill(ctx context.Context, kind provider.ServiceKind, categoryID string, amount money.Kobo) (basket, error) {
 	category, err := s.findOnSale(ctx, categoryID, kind)
 	return basket{
@@ -107,8 +108,8 @@ func (s *Shop) fill(ctx context.Context, kind provider.ServiceKind, categoryID s
 	}, err
 }
 
-// pick returns a basket with a product at its price. Products without a price ("top up")
-// cannot be bought, since the contract has no amount for them.
+// pick returns a basket with a product at its listed price. Products without a price ("top up")
+// cannot be bought, because the API's request has no field for an amount.
 func (s *Shop) pick(ctx context.Context, kind provider.ServiceKind, categoryID, productID string) (basket, error) {
 	b, err := s.fill(ctx, kind, categoryID, 0)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// leave is the least balance of a settlement account after a purchase. The contract
-// wants a balance greater than the price.
+// leave is the lowest balance in kobo that a settlement account may have after a purchase. The API
+// contract requires a balance greater than the price.
 const leave = 1
 
 var (
@@ -26,24 +26,24 @@ var (
 	errKeyFailed        = fault.New(fault.Refused, "idempotencyKey was used before, by a purchase that failed: use another one")
 )
 
-// Order is the part of a purchase that all kinds share. The orders of the kinds are
-// the bodies of the API's requests.
+// Order is the part of a purchase request that all kinds of service share. Each kind's order type
+// embeds Order and is the body of an API request.
 type Order struct {
 	Company        string           `json:"-"`
 	IdempotencyKey string           `json:"idempotencyKey"`
 	SettlementID   int64            `json:"settlementId"`
-	Key            *idempotency.Key `json:"-"` // from the header; nil for none
-	DryRun         bool             `json:"-"` // ask for a preview
+	Key            *idempotency.Key `json:"-"` // from the Idempotency-Key header; nil without this header
+	DryRun         bool             `json:"-"` // whether to return a preview and buy nothing
 }
 
 // Receipt is the result of an order.
 type Receipt struct {
 	Transaction Transaction
-	Replayed    bool     // an earlier order with the same key made the transaction
-	Preview     *Preview // of a dry run, which makes no transaction
+	Replayed    bool     // whether an earlier order with the same idempotencyKey made the transaction
+	Preview     *Preview // the result of a dry run, which makes no transaction
 }
 
-// Goods are the part of a purchase that its row and its JSON share.
+// Goods is the part of a purchase that its database row and its JSON share.
 type Goods struct {
 	CategoryID  string    `db:"category_id" json:"serviceCategoryId"`
 	ProductID   wire.Text `db:"product_id" json:"productId"`
@@ -52,10 +52,10 @@ type Goods struct {
 	Card        wire.Text `db:"card_number" json:"cardNumber"`
 }
 
-// Purchase is the row that a purchase has beside its operation.
+// Purchase is the row that a purchase has in addition to its operation.
 type Purchase struct {
 	Company string               `db:"company_id,key"`
-	ID      string               `db:"id,key"` // the operation's
+	ID      string               `db:"id,key"` // the ID of the operation
 	Type    provider.ServiceKind `db:"kind"`
 	Goods
 	Meter          string    `db:"meter_number"`
@@ -67,19 +67,19 @@ type Purchase struct {
 type basket struct {
 	Purchase
 	category    Category
-	productCode string // the biller's; "" for airtime and power
+	productCode string // the biller's code for the product; "" for airtime and electricity
 	amount      money.Kobo
 	vendType    string
 	narration   string
-	used        bool // another purchase uses the verification
+	used        bool // whether an earlier purchase has used the verification
 }
 
-// buy makes a purchase of any kind. Choose looks up the content. Buy does not call
-// choose for a used key.
+// buy makes a purchase of any kind of service. It calls choose to look up the content, but not if
+// the idempotencyKey was used before.
 //
-// The receipt may be PENDING: the money is debited, and Kobo follows the outcome.
-// Faults are Refused (nothing was charged), Conflict (another request with the same key
-// is running) and Unavailable.
+// A PENDING transaction is debited, and Kobo asks the biller for its outcome later. Buy returns a
+// Refused fault if Kobo refuses the order, and then debits nothing. It returns a Conflict fault
+// while an earlier request with the same key is running. It may also return an Unavailable fault.
 func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, error)) (Receipt, error) {
 	earlier, err := s.Operations.FindByKey(ctx, order.Company, Kind, order.IdempotencyKey)
 	switch {
@@ -112,7 +112,7 @@ func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, erro
 	return s.pay(ctx, o, b, order.Key)
 }
 
-// pay commits the intent, calls the biller and commits the outcome.
+// pay writes the operation, calls the biller and writes the outcome.
 func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *idempotency.Key) (Receipt, error) {
 	p := b.Purchase
 	p.Company, p.ID, p.CreatedAt = o.Company, o.ID, o.CreatedAt
@@ -131,14 +131,14 @@ func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *id
 			key.Finish(u, Receipt{Transaction: Of(after, p)}, nil)
 		})
 	if err != nil {
-		// The ledger does not hold the biller's answer, so the purchase stays PENDING. The
-		// resolver asks the biller again.
+		// The biller's reply is not in the ledger, so the purchase stays PENDING. The resolver will
+		// ask the biller again.
 		s.Log.Error("the outcome of a purchase was not written", "company", o.Company, "operation", o.ID, "error", err)
 	}
 	return Receipt{Transaction: Of(o, p)}, nil
 }
 
-// request returns the order to the biller.
+// request converts a basket and its operation into the purchase order for the biller.
 func (b basket) request(o operation.Operation) provider.Purchase {
 	return provider.Purchase{
 		Reference: o.ID, Begun: o.CreatedAt, Kind: b.Type, Category: b.category.code, Product: b.productCode, Amount: b.amount,
@@ -146,8 +146,9 @@ func (b basket) request(o operation.Operation) provider.Purchase {
 	}
 }
 
-// refused explains a refused first unit. The ledger checks new rows before transitions,
-// so a repeated order is a replay although its first try has used the verification.
+// refused turns the ledger's error about a purchase's first unit into a replay or a fault. The
+// ledger checks new rows before transitions. A repeated order is therefore a replay, although the
+// first order has used the verification.
 func (s *Shop) refused(ctx context.Context, err error) (Receipt, error) {
 	if earlier, ok := operation.Earlier(err); ok {
 		return s.replay(ctx, earlier)
@@ -161,7 +162,7 @@ func (s *Shop) refused(ctx context.Context, err error) (Receipt, error) {
 	return Receipt{}, idempotency.Taken(err)
 }
 
-// replay answers an order with a used key.
+// replay returns the earlier transaction for an order whose idempotencyKey was used before.
 func (s *Shop) replay(ctx context.Context, o operation.Operation) (Receipt, error) {
 	if o.InFlight(s.Clock.Now()) {
 		return Receipt{}, idempotency.ErrInFlight
@@ -170,8 +171,9 @@ func (s *Shop) replay(ctx context.Context, o operation.Operation) (Receipt, erro
 	return Receipt{Transaction: t, Replayed: true}, err
 }
 
-// Resume answers a retry under the same Idempotency-Key after a crash of the first try.
-// It stores the answer that the first try would have given.
+// Resume returns the receipt for a retry with the same Idempotency-Key, after Kobo crashed during
+// the first request. Resume also stores this receipt as the stored response of the
+// Idempotency-Key.
 func (s *Shop) Resume(ctx context.Context, company, transactionID string, key *idempotency.Key) (Receipt, error) {
 	t, err := s.Transaction(ctx, company, transactionID)
 	if err != nil {
@@ -181,12 +183,12 @@ func (s *Shop) Resume(ctx context.Context, company, transactionID string, key *i
 	return receipt, key.Resume(ctx, s.Book, receipt)
 }
 
-// Preview is the effect that a purchase would have.
+// Preview is the effect that a purchase would have on the balance, or the reason for a refusal.
 type Preview = operation.Preview[money.Text]
 
-// preview answers an order with DryRun. It writes nothing and calls no biller, so it
-// does not know the biller's answer. Why is the known reason for a refusal. A missing
-// product or account is a fault before, as in a purchase.
+// preview returns the receipt of a dry run. It writes nothing and calls no biller, so it cannot
+// foresee the biller's reply. The argument why is a reason for a refusal that the caller already
+// knows. A missing product or account does not reach preview, because buy returns a fault earlier.
 func (s *Shop) preview(ctx context.Context, order Order, amount money.Kobo, why error) (Receipt, error) {
 	balance, err := s.Book.Balance(ctx, order.Company, settlement.LedgerAccount(order.SettlementID))
 	if err != nil {

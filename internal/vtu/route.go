@@ -7,26 +7,27 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Routes say which biller sells what several offer: by kind of service ("DATA") or
-// by kind and vendor ("DATA/MTN"). An operation keeps its biller (see requery).
+// Routes determines which biller sells a service that several billers offer. A route is for a kind
+// of service ("DATA") or to a kind and a vendor ("DATA/MTN"). A change of the routes does not
+// change the biller of an existing purchase (see requery).
 type Routes = provider.Routes
 
-// ParseRoutes reads "DATA=vtpass, DATA/GLO=safehaven, *=safehaven".
+// ParseRoutes parses a text such as "DATA=vtpass, DATA/GLO=safehaven, *=safehaven".
 func ParseRoutes(text string) (Routes, error) {
 	return provider.ParseRoutes(text, provider.RouteForm{
 		Example: "DATA=biller or DATA/MTN=biller", Noun: "kind of service", Kinds: []string{"AIRTIME", "DATA", "CABLE_TV", "UTILITY"},
 	})
 }
 
-// seller returns the one of the billers offering a vendor's service that sells it. A route
-// to a biller that does not offer the service does not count.
+// seller returns the biller that sells a vendor's service. It chooses among the billers that offer
+// the service. A route to a biller that does not offer the service is ignored.
 func (s *Shop) seller(kind provider.ServiceKind, vendor string, offering []string) string {
 	name := s.Routes.For(string(kind), vendor, func(name string) bool { return slices.Contains(offering, name) })
 	return cmp.Or(name, slices.Min(offering))
 }
 
-// onSale returns the categories that the routes leave on sale, of those that the
-// billers offer.
+// onSale returns those of the offered categories whose biller the routes choose. Each vendor of a
+// service is then sold by one biller.
 func (s *Shop) onSale(offered []Category) []Category {
 	type line struct {
 		kind   provider.ServiceKind

@@ -28,8 +28,8 @@ func TestParseRoutes(t *testing.T) {
 	}
 }
 
-// What is on sale of what is offered: the vendor's line before the kind's before
-// the one for everything, and never a biller that does not offer it or is gone.
+// A route for a vendor overrides the route for the kind of service, which overrides the route "*".
+// A biller that does not offer the service or is not configured is never chosen.
 func TestOnSale(t *testing.T) {
 	offered := []Category{
 		{ID: "1", kind: provider.Data, vendor: "MTN", provider: "a"},
@@ -67,8 +67,8 @@ func TestOnSale(t *testing.T) {
 
 type biller struct{ provider.Biller }
 
-// An operation of a biller that is not configured any more waits: it is not put
-// to another one.
+// If an operation's biller is not configured any more, the operation stays PENDING. Kobo does not
+// send the operation to a different biller.
 func TestABillerThatIsGoneIsNotReplaced(t *testing.T) {
 	s := &Shop{Config{Billers: map[string]provider.Biller{"a": biller{}}, Routes: Routes{"*": "a"}}}
 	a := s.requery(t.Context(), operation.Operation{ID: "1", Provider: "gone"})

@@ -11,7 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// PurchaseColumns are the columns of a purchase, in the order of Targets. The table is p.
+// PurchaseColumns lists the columns of a purchase in the order of Targets. The SQL query must name
+// the table p.
 const PurchaseColumns = `p.company_id, p.id, p.kind, p.category_id, p.product_id, p.product_name, p.phone_number,
 	p.card_number, p.meter_number, p.verification_id, p.created_at`
 
@@ -30,8 +31,8 @@ func (s *Shop) findVerification(ctx context.Context, company, verificationID str
 
 func missing(err error) bool { return errors.Is(err, db.ErrNone) }
 
-// Targets returns the targets in p of a Scan of PurchaseColumns, for a statement that reads
-// a purchase beside other columns.
+// Targets returns pointers to the fields of p, in the order of PurchaseColumns. An SQL query that
+// reads a purchase together with other columns passes these pointers to Scan.
 func (p *Purchase) Targets() []any { return purchases.Targets(p) }
 
 func (s *Shop) findPurchase(ctx context.Context, company, purchaseID string) (Purchase, error) {
@@ -39,7 +40,7 @@ func (s *Shop) findPurchase(ctx context.Context, company, purchaseID string) (Pu
 		`SELECT `+PurchaseColumns+` FROM vtu_purchase AS p WHERE company_id = $1 AND id = $2`, company, purchaseID)
 }
 
-// Services returns the services on sale.
+// Services returns the services that have a category on sale.
 func (s *Shop) Services(ctx context.Context) ([]Service, error) {
 	return db.All(ctx, s.DB, db.Fields[Service], `SELECT v.id, v.name, v.kind FROM vtu_service AS v
 		WHERE EXISTS (SELECT 1 FROM vtu_category AS c WHERE c.service_id = v.id AND c.active = 1) ORDER BY v.name, v.id`)
@@ -53,8 +54,8 @@ func (s *Shop) categories(ctx context.Context, serviceID string) ([]Category, er
 		categoryColumns+`WHERE c.service_id = $1 AND c.active = 1 ORDER BY c.name, c.id`, serviceID)
 }
 
-// siblings returns all billers' active categories with the service and the vendor of this
-// category, this one among them.
+// siblings returns the active categories of all billers that have the same service and vendor as
+// this category. The result includes this category if it is active.
 func (s *Shop) siblings(ctx context.Context, categoryID string) ([]Category, error) {
 	return db.All(ctx, s.DB, db.Fields[Category], categoryColumns+`
 		JOIN vtu_category AS this ON this.service_id = c.service_id AND this.vendor = c.vendor
@@ -63,7 +64,8 @@ func (s *Shop) siblings(ctx context.Context, categoryID string) ([]Category, err
 
 const productColumns = `SELECT id, name, amount_kobo, fixed_amount, validity, code FROM vtu_product `
 
-// scanProduct reads a product. The contract wants the validity in place of a missing name.
+// scanProduct reads a product from a row. If the name is missing, scanProduct uses the validity
+// as the name, as the API contract requires.
 func scanProduct(sc db.Scanner) (Product, error) {
 	p, err := db.Fields[Product](sc)
 	if p.Name == "" {
@@ -72,7 +74,7 @@ func scanProduct(sc db.Scanner) (Product, error) {
 	return p, err
 }
 
-// Products returns a vendor's products on sale.
+// Products returns the products on sale in a category.
 func (s *Shop) Products(ctx context.Context, categoryID string) ([]Product, error) {
 	if _, err := s.findCategory(ctx, categoryID); err != nil {
 		return nil, err
@@ -86,7 +88,8 @@ func (s *Shop) findProduct(ctx context.Context, categoryID, productID string) (P
 		productColumns+`WHERE category_id = $1 AND id = $2 AND active = 1`, categoryID, productID)
 }
 
-// saveService returns the id of a service. The rows of the catalogue keep their first ids.
+// saveService inserts or updates a service and returns its ID. The ID of a row in the catalogue
+// never changes.
 func saveService(ctx context.Context, q db.Querier, kind provider.ServiceKind) (string, error) {
 	return db.One(ctx, q, db.Value[string], `
 		INSERT INTO vtu_service (id, kind, name) VALUES ($1, $2, $3)
@@ -111,8 +114,8 @@ func saveProduct(ctx context.Context, q db.Querier, categoryID string, p provide
 	return err
 }
 
-// retireCategories takes categories off sale that the last sync did not name. It deletes
-// nothing, since purchases refer to them.
+// retireCategories marks the categories that were missing from the latest list as inactive. It
+// does not delete their rows, because purchases refer to these categories.
 func retireCategories(ctx context.Context, q db.Querier, from string, at time.Time) error {
 	_, err := q.Exec(ctx, `UPDATE vtu_category SET active = 0 WHERE provider = $1 AND updated_at < $2`, from, clock.Micros(at))
 	return err
@@ -123,7 +126,8 @@ func retireProducts(ctx context.Context, q db.Querier, categoryID string, at tim
 	return err
 }
 
-// takeSync plans a biller's next sync, if one is due by a time.
+// takeSync reports whether a biller's catalogue copy is due at the time by. If so, it sets the next
+// due time.
 func (s *Shop) takeSync(ctx context.Context, from string, by, next time.Time) (bool, error) {
 	n, err := s.DB.Exec(ctx, `
 		INSERT INTO vtu_sync (provider, due_at) VALUES ($1, $3)

@@ -12,17 +12,17 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Verification is the biller's answer about a smartcard or a meter. It is good for one
-// purchase in its category. A failed purchase gives it back.
+// Verification is the biller's reply about a smartcard or a meter. Each verification is valid for
+// one purchase in its category. If the purchase fails, the verification becomes unused again.
 type Verification struct {
 	Company    string               `db:"company_id,key"`
 	ID         string               `db:"id,key"`
 	CategoryID string               `db:"category_id"`
 	Kind       provider.ServiceKind `db:"kind"`
-	Number     string               `db:"entity_number"` // of the smartcard or the meter, as the company wrote it
+	Number     string               `db:"entity_number"` // the number of the smartcard or meter, as the company wrote it
 	provider.Entity
 	State      string    `db:"state,state"`
-	PurchaseID string    `db:"purchase_id,changes"` // the purchase that uses it
+	PurchaseID string    `db:"purchase_id,changes"` // the purchase that uses the verification
 	CreatedAt  time.Time `db:"created_at"`
 }
 
@@ -32,8 +32,8 @@ const (
 	used   = "USED"
 )
 
-// verification adds the use or the return of the purchase's verification, if any, to a
-// unit. The ledger refuses the use of a used one.
+// verification adds the change of the verification's state to a unit, if the purchase has a
+// verification. The ledger refuses the unit if the verification is already used.
 func (p Purchase) verification(u *ledger.Unit, from, to string) {
 	v := Verification{Company: p.Company, ID: p.VerificationID, State: to}
 	if to == used {
@@ -44,7 +44,7 @@ func (p Purchase) verification(u *ledger.Unit, from, to string) {
 	}
 }
 
-// EntityQuery asks for the owner of a smartcard or a meter.
+// EntityQuery is a company's request for the owner of a smartcard or a meter.
 type EntityQuery struct {
 	Company    string
 	CategoryID string
@@ -52,9 +52,9 @@ type EntityQuery struct {
 	Key        *idempotency.Key
 }
 
-// VerifyEntity asks the category's biller for the owner of a smartcard or a meter.
-// Faults are Refused, also for an unknown number, and Unavailable if the biller gave no
-// answer.
+// VerifyEntity asks the category's biller for the owner of a smartcard or a meter. It returns a
+// Refused fault, for example if the number does not exist. It returns an Unavailable fault if the
+// biller does not reply.
 func (s *Shop) VerifyEntity(ctx context.Context, q EntityQuery) (Verification, error) {
 	category, err := s.findOnSale(ctx, q.CategoryID, provider.CableTV, provider.Utility)
 	if err != nil {
@@ -81,8 +81,8 @@ func (s *Shop) VerifyEntity(ctx context.Context, q EntityQuery) (Verification, e
 	return v, idempotency.Taken(s.Book.Commit(ctx, u))
 }
 
-// verified returns a verification of the company for a kind of service, used or not. Only
-// the commit of a purchase refuses a used one.
+// verified returns a verification of the company for a kind of service. Verified also returns a
+// used verification, which the commit of the purchase will refuse.
 func (s *Shop) verified(ctx context.Context, company, verificationID string, kind provider.ServiceKind) (Verification, error) {
 	v, err := s.findVerification(ctx, company, verificationID)
 	if missing(err) || err == nil && v.Kind != kind {

@@ -1,9 +1,9 @@
-// Package vtu sells airtime, data, TV and power ("virtual top-up") from a company's
-// settlement account.
+// Package vtu sells airtime, data, TV packages and electricity ("virtual top-up"). The price is
+// debited from a company's settlement account.
 //
-// The catalogue is a copy of the billers' lists under ids of Kobo. A purchase is an
-// operation: Kobo debits the price before it calls the biller. It gives the price back
-// only after the biller's definite no.
+// The catalogue is a copy of the billers' lists, with IDs from Kobo. A purchase is an operation:
+// Kobo debits the price before it calls the biller. Kobo refunds the price only if the biller
+// definitely rejects the purchase.
 package vtu
 
 import (
@@ -22,10 +22,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// Kind is the kind of a purchase's operation.
+// Kind is the operation kind of purchases.
 const Kind = "vtu"
 
-// Service is a kind of things on sale, such as data bundles.
+// Service is a type of product, such as data bundles.
 type Service struct {
 	ID   string               `json:"serviceId"`
 	Name string               `json:"serviceName"`
@@ -39,10 +39,10 @@ type Category struct {
 	ServiceID string `json:"serviceId"`
 
 	kind                   provider.ServiceKind
-	provider, code, vendor string // the biller's name, its code for the category, its word for the vendor
+	provider, code, vendor string // the biller's name, the biller's code for the category, the vendor's name
 }
 
-// Product is something on sale in a category.
+// Product is an item on sale in a category, such as a data bundle.
 type Product struct {
 	ID       string     `json:"categoryProductId"`
 	Name     string     `json:"categoryProductName"`
@@ -60,7 +60,7 @@ const (
 	Failed  = operation.Failed
 )
 
-// Bought is a purchase as the answer to its order shows it.
+// Bought is a purchase in the form of the response to the purchase request.
 type Bought struct {
 	ID        string               `json:"transactionId"`
 	Status    operation.State      `json:"status"`
@@ -69,13 +69,13 @@ type Bought struct {
 	CreatedAt clock.Instant        `json:"createdAt"`
 }
 
-// BoughtPower is Bought for power.
+// BoughtPower is a purchase of electricity in the form of the response to the purchase request.
 type BoughtPower struct {
 	Bought
-	Token wire.Text `json:"token"` // for a prepaid meter; "" while not known
+	Token wire.Text `json:"token"` // the token for a prepaid meter; "" until it is known
 }
 
-// Transaction is a purchase as GET /vtu/transaction and the events show it.
+// Transaction is a purchase in the form that GET /vtu/transaction and the events show.
 type Transaction struct {
 	Bought
 	Fee            money.Text `json:"fee"`
@@ -90,7 +90,7 @@ type Transaction struct {
 	Token             wire.Text     `json:"token"`
 }
 
-// Of returns the transaction of a purchase and its operation.
+// Of builds a transaction from a purchase and its operation.
 func Of(o operation.Operation, p Purchase) Transaction {
 	return Transaction{
 		Bought: Bought{o.ID, o.State, p.Type, money.Text(o.Amount), clock.Instant{Time: o.CreatedAt}},
@@ -108,22 +108,23 @@ type Config struct {
 	Log         *slog.Logger
 	Operations  *operation.Service
 	Settlements *settlement.Service
-	Billers     map[string]provider.Biller // by their names in the configuration
+	Billers     map[string]provider.Biller // the billers by their names in the configuration
 	Routes      Routes
 }
 
-// Shop is the business.
+// Shop shows the catalogue and makes the purchases.
 type Shop struct{ Config }
 
-// New returns the business. It registers the kind of its operations.
+// New returns a Shop and registers the operation kind of purchases.
 func New(c Config) *Shop {
 	s := &Shop{c}
 	c.Operations.Handle(Kind, operation.Kind{Route: settlement.Route, Requery: s.requery, Effects: s.effects})
 	return s
 }
 
-// requery asks the biller of the purchase, and no other, whatever the routes say now.
-// Another biller does not know the purchase, and must not make it again.
+// requery asks the biller that received the purchase for its outcome, even if the routes now
+// choose a different biller. A different biller does not know the purchase, and must not repeat
+// the purchase.
 func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answer {
 	b := s.Billers[o.Provider]
 	if b == nil {
@@ -132,8 +133,8 @@ func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answ
 	return b.Requery(ctx, o.ID, o.CreatedAt)
 }
 
-// effects adds the event to an outcome. A failed purchase gives its verification back
-// together with the money.
+// effects adds the purchase's event to the unit of its outcome. If the purchase failed, the same
+// unit makes the verification unused again.
 func (s *Shop) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
 	p, err := s.findPurchase(ctx, o.Company, o.ID)
 	if err != nil {
@@ -148,7 +149,7 @@ func (s *Shop) effects(ctx context.Context, o operation.Operation, u *ledger.Uni
 	return nil
 }
 
-// Transaction returns a purchase of the company, by its id or by the caller's own key.
+// Transaction returns a purchase of the company by its ID or by its idempotencyKey.
 func (s *Shop) Transaction(ctx context.Context, company, idOrKey string) (Transaction, error) {
 	o, err := s.Operations.Find(ctx, company, idOrKey)
 	if fault.Is(err, fault.Missing) || err == nil && o.Kind != Kind {

@@ -9,7 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
-// Answers, events and kept answers marshal this type.
+// Transaction has one JSON form, because responses, events and stored responses marshal this
+// type.
 func TestATransactionAsJSON(t *testing.T) {
 	at := clock.Instant{Time: time.Date(2030, 1, 2, 3, 4, 5, 678_000_000, time.UTC)}
 	for want, transaction := range map[string]vtu.Transaction{
