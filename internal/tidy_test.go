@@ -238,7 +238,7 @@ var tidy = map[string]struct {
 	}},
 }
 
-func TestTheHouseIsTidy(t *testing.T) {
+func TestFilesAndFunctionsAreShort(t *testing.T) {
 	for name, r := range tidy {
 		t.Run(name, func(t *testing.T) {
 			bites(t, r.rule, r.samples)

@@ -77,7 +77,7 @@ func listCompanies(c *cobra.Command, a *app.App, _ []string) error {
 }
 
 func setKYB(c *cobra.Command, a *app.App, args []string) error {
-	is, err := a.Companies.MoveKYB(c.Context(), local(), args[0], company.KYB(args[1]), flagOf(c, "reason"))
+	is, err := a.Companies.SetKYB(c.Context(), local(), args[0], company.KYB(args[1]), flagOf(c, "reason"))
 	return done(c, err, "%s", is.KYB)
 }
 

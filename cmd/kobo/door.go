@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-func doorCommand() *cobra.Command {
+func accessCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "door",
 		Short: "Show, open or close API access",
@@ -19,7 +19,7 @@ poll, the resolver and the operators' API go on. A serving Kobo follows within a
 	}
 	l := configuredOrDev(c)
 	c.RunE = withOperators(l, func(c *cobra.Command, o *operator.Service, _ []string) error {
-		d, err := o.Door(c.Context())
+		d, err := o.Access(c.Context())
 		if d.Closed {
 			return done(c, err, "closed since %s: %s", clock.Text(d.Since), d.Reason)
 		}
@@ -28,12 +28,12 @@ poll, the resolver and the operators' API go on. A serving Kobo follows within a
 	c.AddCommand(&cobra.Command{
 		Use: "close REASON", Short: "Close API access for all companies", Args: cobra.ExactArgs(1),
 		RunE: withOperators(l, func(c *cobra.Command, o *operator.Service, args []string) error {
-			return o.CloseDoor(c.Context(), local(), args[0])
+			return o.CloseAccess(c.Context(), local(), args[0])
 		}),
 	}, &cobra.Command{
 		Use: "open", Short: "Open API access again", Args: cobra.NoArgs,
 		RunE: withOperators(l, func(c *cobra.Command, o *operator.Service, _ []string) error {
-			return o.OpenDoor(c.Context(), local())
+			return o.OpenAccess(c.Context(), local())
 		}),
 	})
 	return c

@@ -67,7 +67,7 @@ func open(t *testing.T, base *db.DB) *door {
 	log := slog.New(slog.NewJSONHandler(d.log, nil))
 	d.companies = company.New(base, d.book, keys, clk)
 	d.operators = operator.New(base, keys, clk)
-	d.operations = operation.WithOperators(base, d.book, clk, log, time.Second, d.operators.Still)
+	d.operations = operation.WithOperators(base, d.book, clk, log, time.Second, d.operators.IsOperator)
 	d.settlements = settlement.New(settlement.Config{DB: base, Book: d.book, Clock: clk, Operations: d.operations, Banks: map[string]settlement.Bank{
 		"safehaven": {Name: "Safe Haven MFB", Code: "090286", Float: "0100000001"},
 	}})

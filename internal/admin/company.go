@@ -50,7 +50,7 @@ func (e *edge) findCompany(ctx context.Context, r *request) (any, error) {
 }
 
 func (e *edge) moveKYB(ctx context.Context, r *request, body KYBRequest) (any, error) {
-	c, err := e.Companies.MoveKYB(ctx, r.by, r.PathValue("reference"), company.KYB(body.Status), body.Reason)
+	c, err := e.Companies.SetKYB(ctx, r.by, r.PathValue("reference"), company.KYB(body.Status), body.Reason)
 	return companyOf(c), err
 }
 

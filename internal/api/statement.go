@@ -60,7 +60,7 @@ func (s statementFile) VisitFindStatementResponse(w http.ResponseWriter) error {
 		name := s.from.Name() + "." + s.format
 		w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	}
-	out := &patientWriter{w: w, control: http.NewResponseController(w)}
+	out := &deadlineWriter{w: w, control: http.NewResponseController(w)}
 	buffer := bufio.NewWriterSize(out, 1<<16)
 	err := write(s.ctx, buffer)
 	if err == nil {
@@ -76,8 +76,8 @@ func (s statementFile) VisitFindStatementResponse(w http.ResponseWriter) error {
 	return err
 }
 
-// patientWriter extends the write deadline while a slow caller still reads.
-type patientWriter struct {
+// deadlineWriter extends the write deadline while a slow caller still reads.
+type deadlineWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	begun   bool
@@ -87,7 +87,7 @@ type patientWriter struct {
 const writeTimeout = time.Minute
 
 // Write sends bytes and moves the write deadline of the connection.
-func (p *patientWriter) Write(b []byte) (int, error) {
+func (p *deadlineWriter) Write(b []byte) (int, error) {
 	p.begun = true
 	if now := time.Now(); now.After(p.until) {
 		p.until = now.Add(writeTimeout / 2)

@@ -140,7 +140,7 @@ func live(t testing.TB, companies *company.Service, name string) (reference, key
 		t.Fatal(err)
 	}
 	for _, to := range []company.KYB{company.InProgress, company.Submitted, company.Approved} {
-		if _, err := companies.MoveKYB(t.Context(), me, c.Reference, to, ""); err != nil {
+		if _, err := companies.SetKYB(t.Context(), me, c.Reference, to, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

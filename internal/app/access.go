@@ -16,7 +16,7 @@ func (a *App) meetDatabase(ctx context.Context) error {
 
 // readAccess reads from the database whether API access is closed, and logs each change.
 func (a *App) readAccess(ctx context.Context) error {
-	d, err := a.Operators.Door(ctx)
+	d, err := a.Operators.Access(ctx)
 	if err != nil {
 		return err
 	}

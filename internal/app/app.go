@@ -145,7 +145,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	})
 	a.registry.MustRegister(a.Webhooks.Metrics()...)
 	a.Quotas = quota.New(a.DB, a.Book, a.Clock)
-	a.Operations = operation.WithOperators(a.DB, a.Book, a.Clock, a.log, a.cfg.Window, a.Operators.Still)
+	a.Operations = operation.WithOperators(a.DB, a.Book, a.Clock, a.log, a.cfg.Window, a.Operators.IsOperator)
 	a.plugs = p
 	a.Settlements = a.newSettlements(p)
 	a.Inbox = a.newInbox(keys, p)
@@ -224,8 +224,8 @@ func (a *App) Handler() (http.Handler, error) {
 		Health: http.HandlerFunc(healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
 		Mounts: map[string]http.Handler{"/admin/v1/": operators, "GET /admin/openapi.json": admin.Reference()},
 	}
-	cfg.Mounts[inbox.Pattern] = a.Inbox.Door()
-	cfg.Mounts[card.Pattern] = a.Cards.Door()
+	cfg.Mounts[inbox.Pattern] = a.Inbox.CallbackHandler()
+	cfg.Mounts[card.Pattern] = a.Cards.CallbackHandler()
 	for name, p := range a.cfg.accounts() {
 		if m, ok := p.(mounter); ok {
 			m.mount(a, name, cfg.Mounts)
@@ -235,7 +235,7 @@ func (a *App) Handler() (http.Handler, error) {
 		cfg.Mounts["/sandbox/"] = a.sandboxControls(proxies)
 	}
 	handler, err := api.New(cfg)
-	limit := cmp.Or(a.cfg.Patience, databaseTimeout)
+	limit := cmp.Or(a.cfg.DatabaseTimeout, databaseTimeout)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(w, r.WithContext(db.Within(r.Context(), limit)))
 	}), err

@@ -229,5 +229,5 @@ func (c Copying) prepare(ctx context.Context, draft string) error {
 		return err
 	}
 	o := operator.New(d, nil, clock.System{})
-	return o.CloseDoor(ctx, c.By, "restored from a backup: see docs/operating.md before opening it")
+	return o.CloseAccess(ctx, c.By, "restored from a backup: see docs/operating.md before opening it")
 }

@@ -76,8 +76,8 @@ type Config struct {
 
 	// The fields below cannot be configured. Only tests set them.
 
-	// Patience is the total time that a request may wait for the database.
-	Patience time.Duration `koanf:"-"`
+	// DatabaseTimeout is the total time that a request may wait for the database.
+	DatabaseTimeout time.Duration `koanf:"-"`
 	// Machine, if set, replaces the machine's clock. That clock measures the time since the last
 	// write.
 	Machine clock.Clock `koanf:"-"`

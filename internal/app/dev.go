@@ -212,7 +212,7 @@ func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 		return Credentials{}, err
 	}
 	for _, state := range []company.KYB{company.InProgress, company.Submitted, company.Approved} {
-		if _, err := a.Companies.MoveKYB(ctx, by, owner.Reference, state, "development company"); err != nil {
+		if _, err := a.Companies.SetKYB(ctx, by, owner.Reference, state, "development company"); err != nil {
 			return Credentials{}, err
 		}
 	}

@@ -77,5 +77,5 @@ func (c TatumConfig) connect(a *App, name string, p *plugs) error {
 }
 
 func (TatumConfig) mount(a *App, name string, at map[string]http.Handler) {
-	at["POST "+tatumPath] = a.Crypto.Door(name)
+	at["POST "+tatumPath] = a.Crypto.CallbackHandler(name)
 }

@@ -85,7 +85,7 @@ func TestTheAuditLogHasTheAddress(t *testing.T) {
 				t.Errorf("%+v; want %s", l, want[i])
 			}
 		}
-		if err := p.App.Operators.CloseDoor(t.Context(), tester, "here"); err != nil {
+		if err := p.App.Operators.CloseAccess(t.Context(), tester, "here"); err != nil {
 			t.Fatal(err)
 		}
 		lines, _, err = p.App.Operators.Audit(t.Context(), "", 1, 0)

@@ -32,7 +32,7 @@ func takeBackup(t *testing.T, h apptest.Home) (restored func() apptest.Home) {
 		return func() apptest.Home {
 			again := apptest.Home{Data: h.Data, Database: dbtest.Load(t, dump)}
 			d := dbtest.Open(t, again.Database)
-			if err := operator.New(d, nil, clock.System{}).CloseDoor(t.Context(), tester, "restored from a dump"); err != nil {
+			if err := operator.New(d, nil, clock.System{}).CloseAccess(t.Context(), tester, "restored from a dump"); err != nil {
 				t.Fatal(err)
 			}
 			return again
@@ -69,7 +69,7 @@ func opened(t *testing.T, p *apptest.Program) {
 		}
 		return ""
 	})
-	if err := p.App.Operators.OpenDoor(t.Context(), tester); err != nil {
+	if err := p.App.Operators.OpenAccess(t.Context(), tester); err != nil {
 		t.Fatal(err)
 	}
 	apptest.Eventually(t, func() string {

@@ -39,8 +39,8 @@ func (c *Client) As(reference, apiKey string, settlementID int64) *Client {
 	return &Client{Credentials: other, t: c.t, http: c.http}
 }
 
-// Patient returns a client of the same company with a different timeout.
-func (c *Client) Patient(limit time.Duration) *Client {
+// WithTimeout returns a client of the same company with a different timeout.
+func (c *Client) WithTimeout(limit time.Duration) *Client {
 	return &Client{Credentials: c.Credentials, t: c.t, http: &http.Client{Timeout: limit, Transport: c.http.Transport}}
 }
 

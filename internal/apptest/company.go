@@ -48,7 +48,7 @@ func (p *Program) Company(balance money.Kobo) *Client {
 	c, key, err := p.App.Companies.Create(ctx, by, "Another Company")
 	for _, to := range []company.KYB{company.InProgress, company.Submitted, company.Approved} {
 		if err == nil {
-			_, err = p.App.Companies.MoveKYB(ctx, by, c.Reference, to, "test")
+			_, err = p.App.Companies.SetKYB(ctx, by, c.Reference, to, "test")
 		}
 	}
 	if err == nil {

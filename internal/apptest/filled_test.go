@@ -92,10 +92,10 @@ func rules(t *testing.T, p *apptest.Program) {
 		err = p.App.Companies.SetPIN(ctx, by, p.Reference, secret.NewText(p.PIN))
 	}
 	if err == nil {
-		err = p.App.Operators.CloseDoor(ctx, by, "a drill")
+		err = p.App.Operators.CloseAccess(ctx, by, "a drill")
 	}
 	if err == nil {
-		err = p.App.Operators.OpenDoor(ctx, by)
+		err = p.App.Operators.OpenAccess(ctx, by)
 	}
 	if err != nil {
 		t.Fatal(err)

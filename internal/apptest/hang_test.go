@@ -13,7 +13,7 @@ import (
 )
 
 // impatient limits the wait of a request for the database to three seconds, instead of ten.
-func impatient(c *app.Config) { c.Patience = 3 * time.Second }
+func impatient(c *app.Config) { c.DatabaseTimeout = 3 * time.Second }
 
 // enough is the time limit of the function soon. It is three times the wait for the database,
 // since a machine may be slow.

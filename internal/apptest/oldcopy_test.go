@@ -66,13 +66,13 @@ func TestAnOldCopyStaysClosedUntilAnOperatorOpensIt(t *testing.T) {
 		earlier := "" // the reason for which API access was already closed in the copy
 		if dialect == db.Postgres {
 			earlier = "; before that: maintenance"
-			if err := p.App.Operators.CloseDoor(t.Context(), tester, "maintenance"); err != nil {
+			if err := p.App.Operators.CloseAccess(t.Context(), tester, "maintenance"); err != nil {
 				t.Fatal(err)
 			}
 		}
 		putBack := copied(t, home)
 		if dialect == db.Postgres {
-			if err := p.App.Operators.OpenDoor(t.Context(), tester); err != nil {
+			if err := p.App.Operators.OpenAccess(t.Context(), tester); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -92,7 +92,7 @@ func TestAnOldCopyStaysClosedUntilAnOperatorOpensIt(t *testing.T) {
 		old := putBack()
 		for range 2 {
 			q := old.Start(t, options...)
-			d, err := q.App.Operators.Door(t.Context())
+			d, err := q.App.Operators.Access(t.Context())
 			if err != nil || !d.Closed || !strings.HasPrefix(d.Reason, "this database is an old copy") || !strings.Contains(d.Reason, file) ||
 				!strings.HasSuffix(d.Reason, earlier) {
 				t.Errorf("%+v %v", d, err)

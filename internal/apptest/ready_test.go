@@ -139,11 +139,11 @@ func TestClosedAPIAccessIsReady(t *testing.T) {
 			})
 		}
 		want("", 200, 200)
-		if err := p.App.Operators.CloseDoor(t.Context(), tester, "for a test"); err != nil {
+		if err := p.App.Operators.CloseAccess(t.Context(), tester, "for a test"); err != nil {
 			t.Fatal(err)
 		}
 		want("closed", 200, 503)
-		if err := p.App.Operators.OpenDoor(t.Context(), tester); err != nil {
+		if err := p.App.Operators.OpenAccess(t.Context(), tester); err != nil {
 			t.Fatal(err)
 		}
 		want("", 200, 200)

@@ -232,7 +232,7 @@ func TestNoticesAreWrittenDownOnce(t *testing.T) {
 		w := newWorld(t, d)
 		c := w.card()
 		mux := http.NewServeMux()
-		mux.Handle(card.Pattern, w.Door())
+		mux.Handle(card.Pattern, w.CallbackHandler())
 		send := func(authorization string, n provider.CardNotice) (int, string) {
 			body, err := json.Marshal(n)
 			must(t, err)

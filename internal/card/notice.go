@@ -14,11 +14,11 @@ import (
 // each notice has its secret in a header.
 const Pattern = "POST /callbacks/{provider}"
 
-// Door returns the HTTP handler for the issuers' notices. Some notices ask whether a card payment
+// CallbackHandler returns the HTTP handler for the issuers' notices. Some notices ask whether a card payment
 // may go through, and the issuer waits one second for the response. This response comes from the
 // configuration, so it does not need the database. Kobo writes a card's event once, and before it
 // responds.
-func (s *Service) Door() http.Handler {
+func (s *Service) CallbackHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("provider")
 		by := s.Issuers[name]

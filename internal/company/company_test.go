@@ -75,7 +75,7 @@ func (h *house) approved() (reference, apiKey string) {
 func (h *house) move(reference string, path ...company.KYB) {
 	h.t.Helper()
 	for _, to := range path {
-		if _, err := h.MoveKYB(h.t.Context(), ada, reference, to, ""); err != nil {
+		if _, err := h.SetKYB(h.t.Context(), ada, reference, to, ""); err != nil {
 			h.t.Fatal(err)
 		}
 	}
@@ -176,7 +176,7 @@ func TestKYBTransitions(t *testing.T) {
 			for _, to := range all {
 				reference, _ := h.create()
 				h.move(reference, way[from]...)
-				c, err := h.MoveKYB(t.Context(), ada, reference, to, "a reason")
+				c, err := h.SetKYB(t.Context(), ada, reference, to, "a reason")
 				ok := false
 				for _, l := range legal[from] {
 					ok = ok || l == to
@@ -189,10 +189,10 @@ func TestKYBTransitions(t *testing.T) {
 				}
 			}
 		}
-		_, err := h.MoveKYB(t.Context(), ada, id.Cuid(), company.InProgress, "")
+		_, err := h.SetKYB(t.Context(), ada, id.Cuid(), company.InProgress, "")
 		refused(t, "unknown company", err, fault.Missing, "Company not found")
 		reference, _ := h.create()
-		if _, err := h.MoveKYB(t.Context(), ada, reference, "DONE", ""); !fault.Is(err, fault.Invalid) {
+		if _, err := h.SetKYB(t.Context(), ada, reference, "DONE", ""); !fault.Is(err, fault.Invalid) {
 			t.Errorf("unknown state: %v", err)
 		}
 	})
@@ -202,10 +202,10 @@ func TestAChangeOfKYBEmitsAnEventAndAnAuditLine(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		reference, _ := h.create()
 		h.move(reference, company.InProgress, company.Submitted)
-		if _, err := h.MoveKYB(t.Context(), ada, reference, company.ChangesRequested, "the address is missing"); err != nil {
+		if _, err := h.SetKYB(t.Context(), ada, reference, company.ChangesRequested, "the address is missing"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.MoveKYB(t.Context(), ada, reference, company.Approved, ""); err == nil {
+		if _, err := h.SetKYB(t.Context(), ada, reference, company.Approved, ""); err == nil {
 			t.Fatal("an illegal move")
 		}
 		events, _, err := event.NewService(h.db, h.book).Feed(t.Context(), reference, 0, 10, 0)

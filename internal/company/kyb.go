@@ -43,9 +43,9 @@ type changed struct {
 	Reason    string `json:"reason,omitempty"`
 }
 
-// MoveKYB changes the state of a company's KYB. One commit holds the change, the event for the
+// SetKYB changes the state of a company's KYB. One commit holds the change, the event for the
 // company and the line of the audit log.
-func (s *Service) MoveKYB(ctx context.Context, by Actor, reference string, to KYB, reason string) (Company, error) {
+func (s *Service) SetKYB(ctx context.Context, by Actor, reference string, to KYB, reason string) (Company, error) {
 	if _, known := before[to]; !known {
 		return Company{}, fault.New(fault.Invalid, `"status" must be one of [`+states()+`]`)
 	}

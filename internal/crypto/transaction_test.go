@@ -193,7 +193,7 @@ func TestATransactionIsCompletedOnlyWhereItWasTold(t *testing.T) {
 }
 
 // A transaction does not fail if the custodian lags or cannot be reached.
-func TestPatience(t *testing.T) {
+func TestConfirmationsAreAwaited(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		to := w.address(a, eth)
@@ -322,11 +322,11 @@ func TestHistoryIsFiltered(t *testing.T) {
 	})
 }
 
-func TestTheDoor(t *testing.T) {
+func TestTheCallbackHandler(t *testing.T) {
 	d := dbtest.New(t, db.SQLite)
 	w := newWorld(t, d)
 	to := w.address(a, eth)
-	server := httptest.NewServer(w.Door("node"))
+	server := httptest.NewServer(w.CallbackHandler("node"))
 	defer server.Close()
 	body, err := json.Marshal([]provider.Movement{moved(to, "0x1", 5, 100)})
 	if err != nil {

@@ -109,7 +109,7 @@ func persistNames(folder string) error {
 // Faults returns the errors that SQLite finds in its file. These are errors of integrity and rows
 // with a broken foreign key.
 func (d *DB) Faults(ctx context.Context) ([]string, error) {
-	ctx = Patient(ctx)
+	ctx = WithLongTimeout(ctx)
 	wrongs, err := All(ctx, d, Value[string], "PRAGMA integrity_check")
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ type budgetKey struct{}
 
 // Within limits the total time that a context waits for the database. It counts waits for a
 // connection, for SQL statements and for commits. Other time, such as that of a call to a provider,
-// does not count. SQL statements under Patient have no limit.
+// does not count. SQL statements under WithLongTimeout have no limit.
 func Within(ctx context.Context, limit time.Duration) context.Context {
 	return context.WithValue(ctx, budgetKey{}, &budget{left: limit})
 }
@@ -36,7 +36,7 @@ func Unbounded(ctx context.Context) context.Context {
 
 // budgetOf returns the budget of a context, or nil if it has none.
 func budgetOf(ctx context.Context) *budget {
-	if ctx.Value(patientKey{}) != nil {
+	if ctx.Value(longTimeout{}) != nil {
 		return nil
 	}
 	b, _ := ctx.Value(budgetKey{}).(*budget)

@@ -50,7 +50,7 @@ func TestWaitsShareABudget(t *testing.T) {
 	if got := things(t, d, "c1"); got != "[]" {
 		t.Errorf("written: %s", got)
 	}
-	if _, err := db.One(db.Patient(ctx), d, db.Value[int64], `SELECT 1`); err != nil {
+	if _, err := db.One(db.WithLongTimeout(ctx), d, db.Value[int64], `SELECT 1`); err != nil {
 		t.Errorf("one who is patient: %v", err)
 	}
 }

@@ -14,15 +14,15 @@ import (
 // end the wait earlier.
 const (
 	silence        = 10 * time.Second
-	patientSilence = 10 * time.Minute
+	longSilence = 10 * time.Minute
 )
 
-type patientKey struct{}
+type longTimeout struct{}
 
-// Patient returns a context for SQL statements that need a long time before their first row, such
-// as sums over the whole ledger.
-func Patient(ctx context.Context) context.Context {
-	return context.WithValue(ctx, patientKey{}, true)
+// WithLongTimeout returns a context for SQL statements that need a long time before their
+// first row, such as sums over the whole ledger.
+func WithLongTimeout(ctx context.Context) context.Context {
+	return context.WithValue(ctx, longTimeout{}, true)
 }
 
 var errSilent = errors.New("db: the database did not answer in time")
@@ -44,10 +44,10 @@ func watch(ctx context.Context) *watched {
 		if w.budget == nil {
 			return w
 		}
-		w.limit = patientSilence
+		w.limit = longSilence
 	}
-	if ctx.Value(patientKey{}) != nil {
-		w.limit = patientSilence
+	if ctx.Value(longTimeout{}) != nil {
+		w.limit = longSilence
 	}
 	w.Context, w.cancel = context.WithCancelCause(ctx)
 	w.timer = time.AfterFunc(w.limit, func() { w.cancel(errSilent) })

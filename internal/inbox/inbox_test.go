@@ -156,7 +156,7 @@ func (w shared) open(t testing.TB) *house {
 	})
 	h.worker = job.NewWorker(w.db, w.clock, log, h.Jobs())
 	mux := http.NewServeMux()
-	mux.Handle(inbox.Pattern, h.Door())
+	mux.Handle(inbox.Pattern, h.CallbackHandler())
 	h.server = httptest.NewServer(mux)
 	t.Cleanup(func() { h.server.Close(); h.Drain(); h.book.Drain() })
 	return h

@@ -76,7 +76,7 @@ func TestCatchingUp(t *testing.T) {
 	})
 }
 
-func TestASweepWaitsForWhatIsNotDone(t *testing.T) {
+func TestAPollWaitsForUnfinishedCredits(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed(account)
 		pending := h.credit("s-1", account, 100)
@@ -134,7 +134,7 @@ func TestABankThatIsAwayIsSweptLater(t *testing.T) {
 	})
 }
 
-func TestTwoProgramsSweepOnce(t *testing.T) {
+func TestTwoProgramsPollOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newShared(t, d)
 		one := w.open(t).begins()

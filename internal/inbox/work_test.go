@@ -19,7 +19,7 @@ import (
 
 const account = "8000000011"
 
-func TestTheDoorOpensOnlyForTheSecret(t *testing.T) {
+func TestCallbacksNeedTheSecret(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		path := h.Path("bank")
 		for _, wrong := range []string{

@@ -88,7 +88,7 @@ func (r *Report) read(ctx context.Context, q db.Querier, seen func(Transfer)) er
 	} else {
 		r.Sequence = heads[0]
 	}
-	ctx = db.Patient(ctx)
+	ctx = db.WithLongTimeout(ctx)
 	entries := sides{seed: maphash.MakeSeed()}
 	transfers := sides{seed: entries.seed}
 	links, err := r.readEntries(ctx, q, &entries)

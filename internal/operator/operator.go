@@ -70,9 +70,9 @@ func (o Operator) Note(company, action, subject string, details map[string]strin
 	})
 }
 
-// SelfNote returns the line of the audit log for an action of a company through the companies'
+// SelfAudit returns the line of the audit log for an action of a company through the companies'
 // API.
-func SelfNote(ctx context.Context, company, action, subject string, details map[string]string, at time.Time) db.Record {
+func SelfAudit(ctx context.Context, company, action, subject string, details map[string]string, at time.Time) db.Record {
 	return Self(company).From(ctx).Note(company, action, subject, details, at)
 }
 
@@ -188,9 +188,9 @@ func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error
 	return who, nil
 }
 
-// Still reports whether a name belongs to an operator now. Such a name belongs to the owner of
+// IsOperator reports whether a name belongs to an operator now. Such a name belongs to the owner of
 // a working key, or to a user who runs commands on the machine itself.
-func (s *Service) Still(ctx context.Context, name string) (bool, error) {
+func (s *Service) IsOperator(ctx context.Context, name string) (bool, error) {
 	if strings.HasPrefix(name, locally) {
 		return true, nil
 	}

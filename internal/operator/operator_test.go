@@ -66,7 +66,7 @@ func TestKeysArePersonal(t *testing.T) {
 			t.Errorf("revoked twice: %v", err)
 		}
 		for name, want := range map[string]bool{"ada": false, "bob": true, "nobody": false, root.Name: true, "local:ada": true, "company:bob": false} {
-			if is, err := s.Still(ctx, name); err != nil || is != want {
+			if is, err := s.IsOperator(ctx, name); err != nil || is != want {
 				t.Errorf("%s is an operator: %v, %v", name, is, err)
 			}
 		}
@@ -136,27 +136,27 @@ func TestAPIAccessIsClosedAndOpened(t *testing.T) {
 	each(t, func(t *testing.T, with func(string) *operator.Service) {
 		ctx := t.Context()
 		s := with(secret.Generate())
-		if d, err := s.Door(ctx); err != nil || d.Closed {
+		if d, err := s.Access(ctx); err != nil || d.Closed {
 			t.Errorf("at first: %+v, %v", d, err)
 		}
-		if err := s.CloseDoor(ctx, root, ""); !fault.Is(err, fault.Invalid) {
+		if err := s.CloseAccess(ctx, root, ""); !fault.Is(err, fault.Invalid) {
 			t.Errorf("closed without a reason: %v", err)
 		}
 		for _, reason := range []string{"restored", "still at it"} {
-			if err := s.CloseDoor(ctx, root, reason); err != nil {
+			if err := s.CloseAccess(ctx, root, reason); err != nil {
 				t.Fatal(err)
 			}
-			if d, err := s.Door(ctx); err != nil || !d.Closed || d.Reason != reason || d.Since.Year() != 2030 {
+			if d, err := s.Access(ctx); err != nil || !d.Closed || d.Reason != reason || d.Since.Year() != 2030 {
 				t.Errorf("closed: %+v, %v", d, err)
 			}
 		}
-		if err := s.OpenDoor(ctx, root); err != nil {
+		if err := s.OpenAccess(ctx, root); err != nil {
 			t.Fatal(err)
 		}
-		if d, err := s.Door(ctx); err != nil || d.Closed {
+		if d, err := s.Access(ctx); err != nil || d.Closed {
 			t.Errorf("opened: %+v, %v", d, err)
 		}
-		if err := s.OpenDoor(ctx, root); !fault.Is(err, fault.Refused) {
+		if err := s.OpenAccess(ctx, root); !fault.Is(err, fault.Refused) {
 			t.Errorf("opened twice: %v", err)
 		}
 		lines, _, err := s.Audit(ctx, "", 10, 0)

@@ -67,18 +67,18 @@ func (s *Service) rehashKey(ctx context.Context, k Key, hash string) error {
 	return err
 }
 
-func findDoor(ctx context.Context, q db.Querier) (Door, error) {
-	return db.One(ctx, q, db.Fields[Door], `SELECT 1, reason, closed_at FROM operator_door WHERE id = 1`)
+func findAccess(ctx context.Context, q db.Querier) (Access, error) {
+	return db.One(ctx, q, db.Fields[Access], `SELECT 1, reason, closed_at FROM operator_door WHERE id = 1`)
 }
 
-func closeDoor(ctx context.Context, q db.Querier, reason string, at time.Time) error {
+func closeAccess(ctx context.Context, q db.Querier, reason string, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO operator_door (id, reason, closed_at) VALUES (1, $1, $2)
 		ON CONFLICT (id) DO UPDATE SET reason = excluded.reason`, reason, clock.Micros(at))
 	return err
 }
 
-func openDoor(ctx context.Context, q db.Querier) (int64, error) {
+func openAccess(ctx context.Context, q db.Querier) (int64, error) {
 	return q.Exec(ctx, `DELETE FROM operator_door WHERE id = 1`)
 }
 

@@ -108,7 +108,7 @@ type record struct {
 // statement begins on the day of from and ends at to. Movements that happen during the
 // comparison are too young to be compared.
 func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Bookkeeper, from, to time.Time) (Reconciliation, error) {
-	ctx = db.Patient(ctx)
+	ctx = db.WithLongTimeout(ctx)
 	w := window{to: to, from: midnight(from)}
 	r := Reconciliation{Bank: name, To: w.to}
 	var ours record

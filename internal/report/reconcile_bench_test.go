@@ -59,7 +59,7 @@ func (l bankOf) Statement(context.Context, time.Time, time.Time, int) ([]provide
 // history adds a company with a payout every 25 seconds until an hour ago.
 func history(b *testing.B, d *db.DB, n int, now time.Time) {
 	b.Helper()
-	ctx := db.Patient(b.Context())
+	ctx := db.WithLongTimeout(b.Context())
 	company, book := id.Cuid(), ledger.New(d, clock.At(now))
 	u := ledger.Found(company)
 	u.OpenAccounts(ledger.Account{ID: "provider/bank", Floor: money.NoFloor}, ledger.Account{ID: "clearing/payout"})

@@ -137,7 +137,7 @@ func integrity(ctx context.Context, q db.Querier, company string, now time.Time,
 			out.InFlight.Clearing += a.Balance
 		}
 	}
-	return out, out.add(db.Patient(ctx), q)
+	return out, out.add(db.WithLongTimeout(ctx), q)
 }
 
 // add compares the ledger with the operations, the events and the credits.

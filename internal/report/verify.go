@@ -111,7 +111,7 @@ func added(ctx context.Context, q db.Querier, company string, now time.Time) (v 
 	if v.Integrity, err = integrity(ctx, q, company, now, moved.addTransfer); err != nil {
 		return v, err
 	}
-	ctx = db.Patient(ctx)
+	ctx = db.WithLongTimeout(ctx)
 	agree, err := transfersAgree(ctx, q, company, moved)
 	if err != nil {
 		return v, err
@@ -131,7 +131,7 @@ func added(ctx context.Context, q db.Querier, company string, now time.Time) (v 
 }
 
 func compareAll(ctx context.Context, q db.Querier, company string, checks []check) (all []Finding, err error) {
-	ctx = db.Patient(ctx)
+	ctx = db.WithLongTimeout(ctx)
 	for _, c := range checks {
 		found, err := c.run(ctx, q, company)
 		if err != nil {

@@ -56,7 +56,7 @@ func paidOften(b *testing.B, d *db.DB, company string, n int64) {
 	const ends = `"account_name":"ADA SAMPLE","account_number":"0123456789","bank_code":"000014","narration":null,"createdAt":"2030-01-02T03:04:05.000Z",` +
 		`"bank_name":"A bank","sessionId":null,"failureReason":null,"refunded":false,"settlementId":1,"completedAt":null}`
 	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC).UnixMicro()
-	ctx := db.Patient(b.Context())
+	ctx := db.WithLongTimeout(b.Context())
 	for _, statement := range []string{
 		rows + `INSERT INTO payout_verification SELECT $1, id, 1, 'bank', '000014', 'A bank', '0123456789', 'ADA SAMPLE', '', at, 0 FROM r`,
 		rows + `INSERT INTO payout SELECT $1, id, '', '', at FROM r`,

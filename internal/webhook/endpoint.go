@@ -196,7 +196,7 @@ func (s *Service) audit(ctx context.Context, what string, e Endpoint, at time.Ti
 	if u, err := url.Parse(e.URL); err == nil {
 		host = u.Scheme + "://" + u.Host
 	}
-	return operator.SelfNote(ctx, e.Company, "webhook."+what, e.ID, map[string]string{
+	return operator.SelfAudit(ctx, e.Company, "webhook."+what, e.ID, map[string]string{
 		"host": host, "events": e.kinds, "status": string(e.State),
 	}, at)
 }

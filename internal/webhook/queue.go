@@ -189,7 +189,7 @@ func (v *visit) send(ctx context.Context, d Delivery, e event.Event) (Delivery, 
 	late := time.AfterFunc(slow*time.Millisecond, func() { v.sender.moveToSlow(v.queue) })
 	r := v.post(ctx, v.endpoint.URL, e.ID, body, v.secrets)
 	late.Stop()
-	v.sender.noteLatency(v.queue, r)
+	v.sender.recordLatency(v.queue, r)
 	if !r.isSuccess() && ctx.Err() != nil {
 		return d, errOver
 	}

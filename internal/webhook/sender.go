@@ -239,8 +239,8 @@ func (s *sender) slots(q queue) chan struct{} {
 	return s.healthy
 }
 
-// noteLatency records whether the endpoint's last response was slow.
-func (s *sender) noteLatency(q queue, r result) {
+// recordLatency records whether the endpoint's last response was slow.
+func (s *sender) recordLatency(q queue, r result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.latency < slow {

@@ -68,7 +68,7 @@ func TestAVisitEndsWithItsTurn(t *testing.T) {
 		t.Error("two in one queue, or in one slot")
 	}
 	s.leave(two)
-	s.noteLatency(one, result{latency: slow})
+	s.recordLatency(one, result{latency: slow})
 	if !s.isOver(one, time.Now()) {
 		t.Error("a slow one stays")
 	}
@@ -81,7 +81,7 @@ func TestAVisitEndsWithItsTurn(t *testing.T) {
 		t.Error("that it is slow is forgotten")
 	}
 	s.leave(one)
-	s.noteLatency(one, result{latency: slow - 1})
+	s.recordLatency(one, result{latency: slow - 1})
 	if s.enter(one); len(s.healthy) != 1 || len(s.busy) != 1 {
 		t.Error("that it is quick again is not seen")
 	}

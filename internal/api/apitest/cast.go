@@ -84,7 +84,7 @@ func (s Stage) Cast(t testing.TB, reference string) map[string]string {
 func (s Stage) move(t testing.TB, reference string, path ...company.KYB) {
 	t.Helper()
 	for _, to := range path {
-		if _, err := s.Companies.MoveKYB(t.Context(), operator.Local("transcripts"), reference, to, "for a transcript"); err != nil {
+		if _, err := s.Companies.SetKYB(t.Context(), operator.Local("transcripts"), reference, to, "for a transcript"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -44,7 +44,7 @@ func newMarket(t *testing.T, p *apptest.Program) *market {
 	m := &market{p: p, t: t, bundle: p.Bundle(), stop: make(chan struct{})}
 	// With several companies, their commits may hang at different points.
 	for _, c := range []*apptest.Client{p.Client, p.Company(apptest.DevFloat), p.Company(apptest.DevFloat), p.Company(apptest.DevFloat)} {
-		m.companies = append(m.companies, c.Patient(2*time.Minute))
+		m.companies = append(m.companies, c.WithTimeout(2*time.Minute))
 	}
 	return m
 }

@@ -10,17 +10,17 @@ import (
 
 // findDoor reports whether the API for companies is open. The admin API is always open.
 func (e *edge) findDoor(ctx context.Context, _ *request) (any, error) {
-	d, err := e.Operators.Door(ctx)
+	d, err := e.Operators.Access(ctx)
 	return Door{d.Closed, wire.Optional(d.Reason), clock.Optional(d.Since)}, err
 }
 
 // setDoor opens or closes the API for companies. To close it, an operator must give a reason,
 // which only operators can read.
 func (e *edge) setDoor(ctx context.Context, r *request, body DoorRequest) (any, error) {
-	set := e.Operators.OpenDoor
+	set := e.Operators.OpenAccess
 	if body.Closed {
 		set = func(ctx context.Context, by operator.Operator) error {
-			return e.Operators.CloseDoor(ctx, by, body.Reason)
+			return e.Operators.CloseAccess(ctx, by, body.Reason)
 		}
 	}
 	if err := set(ctx, r.by); err != nil {

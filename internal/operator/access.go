@@ -8,21 +8,21 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// Door is the state of API access. While API access is closed, companies cannot call the API.
+// Access is the state of API access. While API access is closed, companies cannot call the API.
 // Background work goes on: Kobo polls the banks for credits, and the providers for outcomes.
-type Door struct {
+type Access struct {
 	Closed bool
 	Reason string
 	Since  time.Time
 }
 
-// Door returns the present state of API access.
-func (s *Service) Door(ctx context.Context) (Door, error) {
-	return db.OrZero(findDoor(ctx, s.db))
+// Access returns the present state of API access.
+func (s *Service) Access(ctx context.Context) (Access, error) {
+	return db.OrZero(findAccess(ctx, s.db))
 }
 
-// CloseDoor closes API access. If API access is closed already, CloseDoor changes the reason.
-func (s *Service) CloseDoor(ctx context.Context, by Operator, reason string) error {
+// CloseAccess closes API access. If API access is closed already, CloseAccess changes the reason.
+func (s *Service) CloseAccess(ctx context.Context, by Operator, reason string) error {
 	if reason == "" {
 		return fault.New(fault.Invalid, "closing API access needs a reason")
 	}
@@ -32,7 +32,7 @@ func (s *Service) CloseDoor(ctx context.Context, by Operator, reason string) err
 // Shut closes API access in the caller's transaction, with the program itself as operator. If
 // API access is closed already, Shut appends the earlier reason to the new one.
 func (s *Service) Shut(ctx context.Context, q db.Querier, reason string) error {
-	d, err := db.OrZero(findDoor(ctx, q))
+	d, err := db.OrZero(findAccess(ctx, q))
 	if err != nil {
 		return err
 	}
@@ -44,14 +44,14 @@ func (s *Service) Shut(ctx context.Context, q db.Querier, reason string) error {
 
 func (s *Service) shut(ctx context.Context, q db.Querier, by Operator, reason string) error {
 	now := s.clock.Now()
-	if err := closeDoor(ctx, q, reason, now); err != nil {
+	if err := closeAccess(ctx, q, reason, now); err != nil {
 		return err
 	}
 	return insertLine(ctx, q, by.Note("", "door.close", "", map[string]string{"reason": reason}, now))
 }
 
-// OpenDoor opens API access again.
-func (s *Service) OpenDoor(ctx context.Context, by Operator) error {
+// OpenAccess opens API access again.
+func (s *Service) OpenAccess(ctx context.Context, by Operator) error {
 	line := by.Note("", "door.open", "", nil, s.clock.Now())
-	return s.change(ctx, line, fault.New(fault.Refused, "API access is open"), func(q db.Querier) (int64, error) { return openDoor(ctx, q) })
+	return s.change(ctx, line, fault.New(fault.Refused, "API access is open"), func(q db.Querier) (int64, error) { return openAccess(ctx, q) })
 }
