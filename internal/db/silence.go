@@ -13,7 +13,7 @@ import (
 // limit, such a connection would block the caller without end. A context's deadline or budget may
 // end the wait earlier.
 const (
-	silence        = 10 * time.Second
+	silence     = 10 * time.Second
 	longSilence = 10 * time.Minute
 )
 
