@@ -124,15 +124,14 @@ func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
 	if err != nil {
 		return err
 	}
-	a.businesses(keys, p)
-	a.Reports.Letterhead(letterhead)
+	a.businesses(keys, p, letterhead)
 	if err := a.Operators.Recognise(ctx); err != nil {
 		return err
 	}
 	return a.readAccess(ctx)
 }
 
-func (a *App) businesses(keys *secret.Keyring, p plugs) {
+func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer) {
 	a.Book = ledger.WithAlerts(a.DB, a.Clock, settlement.LowBalance)
 	a.Companies = company.New(a.DB, a.Book, keys, a.Clock)
 	a.Operators = operator.New(a.DB, keys, a.Clock)
@@ -176,7 +175,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	})
 	a.Crypto = a.newCrypto(p.custody)
 	a.Cards = a.newCards(p.issuers)
-	a.Reports = report.New(a.DB, a.Clock)
+	a.Reports = report.WithLetterhead(a.DB, a.Clock, letterhead)
 	a.Worker = a.newWorker()
 	if a.sandbox != nil {
 		a.sandbox.follow(a.Worker, a.Webhooks)

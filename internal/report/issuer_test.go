@@ -50,7 +50,7 @@ func TestTheLetterheadIsTheIssuers(t *testing.T) {
 	if n := strings.Count(bare, "Safe Haven MFB\n"); n != 1 {
 		t.Errorf("the bank is named %d times, and belongs among the facts of the account alone:\n%s", n, bare)
 	}
-	w.Letterhead(issuer)
+	w.Service = report.WithLetterhead(w.db, w.clock, issuer)
 	s := w.statement(time.Time{}, time.Time{})
 	readPDF(t, s)
 	readXLSX(t, s)
@@ -82,7 +82,7 @@ func TestALogoIsInThePDF(t *testing.T) {
 		logo, err := report.ReadLogo(c.file)
 		must(t, err)
 		for _, i := range []report.Issuer{{Logo: logo}, {Name: "Ọjà Pay", Logo: logo}} {
-			w.Letterhead(i)
+			w.Service = report.WithLetterhead(w.db, w.clock, i)
 			s := w.statement(time.Time{}, time.Time{})
 			readPDF(t, s)
 			file := pdf(t, s)

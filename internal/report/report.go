@@ -26,10 +26,11 @@ type Service struct {
 }
 
 // New returns a service that reads a database.
-func New(d *db.DB, c clock.Clock) *Service { return &Service{db: d, clock: c} }
+func New(d *db.DB, c clock.Clock) *Service { return WithLetterhead(d, c, Issuer{}) }
 
-// Letterhead sets the issuer of statements. Without an issuer, statements have no letterhead.
-func (s *Service) Letterhead(i Issuer) { s.issuer = i }
+// WithLetterhead returns a service whose statements name their issuer. An empty issuer gives
+// statements no letterhead.
+func WithLetterhead(d *db.DB, c clock.Clock, i Issuer) *Service { return &Service{d, c, i} }
 
 // Outcome describes the outcome of an operation, as far as Kobo knows it.
 type Outcome struct {
