@@ -139,7 +139,8 @@ func TestWhoWasTooSlowDoesNotFinishALaterJobOfTheName(t *testing.T) {
 	})
 }
 
-// eventually waits until right returns true for the list, and fails the test after a minute.
+// eventually waits until right returns true for the rows of the job list, and fails the test after
+// a minute.
 func (o *office) eventually(right func([]line) bool) {
 	o.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -154,7 +155,7 @@ func (o *office) eventually(right func([]line) bool) {
 	}
 }
 
-// Several workers with one list run each job only once.
+// Several workers that share one job list run each job only once.
 func TestManyWorkersDoEachJobOnce(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		var mu sync.Mutex

@@ -98,7 +98,8 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 	// Clearing has a floor of 0, so it cannot pay out more money than came in.
 	u.OpenAccounts(ledger.Account{ID: r.Clearing}, ledger.Account{ID: r.Provider, Floor: money.NoFloor})
 	if o.Fee > 0 {
-		// A fee may be returned after the fintech has withdrawn it, so there is no floor.
+		// The fintech may withdraw a fee before the fee is returned to the company. So this account
+		// may go below zero.
 		u.OpenAccounts(ledger.Account{ID: r.Fee, Floor: money.NoFloor})
 	}
 	u.Insert(operations.Record(o))
@@ -107,8 +108,8 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 	return u
 }
 
-// Extra adds changes that only the request knows, such as its response, to the unit of an
-// outcome. It may be nil.
+// Extra is a function that adds changes to the unit that writes an outcome. Only the request knows
+// these changes, such as its stored response. An Extra may be nil.
 type Extra = func(after Operation, u *ledger.Unit)
 
 // Run carries out steps two and three of an operation: it calls the provider and writes the
@@ -120,8 +121,8 @@ type Extra = func(after Operation, u *ledger.Unit)
 func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, extra Extra) (Operation, error) {
 	ctx = context.WithoutCancel(ctx)
 	answer := s.first(ctx, o, call)
-	// The caller does not wait longer than its time limit. The reply is still written after that,
-	// since the provider's next reply may contain less.
+	// The caller waits only until its time limit. After that, the reply is still written, because
+	// the provider's next reply may contain less information.
 	type written struct {
 		o   Operation
 		err error
@@ -163,9 +164,9 @@ func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.A
 // persistence is how long heardDefinite retries to write a definite reply.
 const persistence = 3 * time.Second
 
-// heardDefinite writes a definite reply. It tries again if the database connection breaks, since
-// the reply to a requery may contain less. Each attempt requires that the operation is still
-// PENDING, so an outcome that an earlier attempt has committed stays.
+// heardDefinite writes a definite reply. It tries again if the database connection breaks, because
+// the provider's next reply may contain less information. Each attempt requires that the operation
+// is still PENDING, so an outcome that an earlier attempt has committed stays.
 func (s *Service) heardDefinite(ctx context.Context, o Operation, answer provider.Answer, extra Extra) (Operation, error) {
 	after, err := s.conclude(ctx, o, answer, extra)
 	limit, cancel := context.WithTimeout(ctx, persistence)
@@ -275,10 +276,10 @@ func (s *Service) belated(ctx context.Context, o Operation, extra Extra) error {
 	return ledger.Except(s.book.Commit(ctx, u), ledger.Moved)
 }
 
-// overtaken compares our reply with an outcome that has been written already. A contradiction
-// moves no money and opens a case for operators. A reply with the same outcome may be the first
-// reply that names a charge, which is then booked. A reply that the money came back reverses a
-// success.
+// overtaken processes our reply after a different reply has written the outcome. A contradiction
+// moves no money and opens a case for operators. If both outcomes are a success, overtaken books
+// the charge in our reply, unless a charge is booked already. If our reply states that the provider
+// returned the money, overtaken reverses a successful operation.
 func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, error) {
 	now, err := s.Find(ctx, o.Company, o.ID)
 	if err != nil {
@@ -298,8 +299,8 @@ func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, 
 	return now, err
 }
 
-// Earlier returns the existing operation because of which the ledger refused a new operation with
-// the same key. It returns false if the error has a different reason.
+// Earlier returns the existing operation if the ledger refused a new operation with the same
+// idempotency key. For an error with a different reason, it returns false.
 func Earlier(err error) (o Operation, ok bool) {
 	if r := ledger.Refused(err); r != nil {
 		if row, exists := r.Existing(operations.Table); exists {
