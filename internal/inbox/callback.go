@@ -86,7 +86,8 @@ func ReadAtMost(w http.ResponseWriter, r *http.Request, most int64) (body []byte
 	return body, err == nil
 }
 
-// Say responds to a provider with an error message, or with success if the message is empty.
+// Say writes a response to a provider. The response reports the error in parameter wrong, or
+// success if wrong is empty.
 func Say(w http.ResponseWriter, status int, wrong string) {
 	if wrong == "" {
 		Reply(w, status, `{"status":"success"}`)
@@ -95,7 +96,7 @@ func Say(w http.ResponseWriter, status int, wrong string) {
 	Reply(w, status, `{"status":"error","message":"`+wrong+`"}`)
 }
 
-// Reply responds to a provider with this JSON body.
+// Reply writes a response to a provider, with this status and this JSON body.
 func Reply(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	if status == http.StatusServiceUnavailable {

@@ -63,8 +63,8 @@ func (s *Service) Attach(ctx context.Context, by operator.Operator, company stri
 	return all[at], nil
 }
 
-// free returns an error if an account number is in use. A credit names the number but not the
-// bank, so a number of another company counts as used at every bank.
+// free returns an error if an account number is in use. A credit names the account number but not
+// the bank. So a number that belongs to another company may not be used at any bank.
 func (s *Service) free(ctx context.Context, company, number string) error {
 	owners, err := s.holders(ctx, number)
 	if err != nil {

@@ -91,9 +91,9 @@ func (s *Service) Receive(ctx context.Context, providerName string, in provider.
 }
 
 // decide returns the owner of a credit: the company of the account, or House for an unknown
-// account. Before the credit is booked, it stores the decision for the credit's session. The
-// first stored decision is final. So if the account becomes known later, the credit is not booked
-// a second time.
+// account. Before the credit is booked, decide stores the owner for the credit's session ID. An
+// owner that is stored already is final. So if the account becomes known later, the credit is not
+// booked a second time.
 func (s *Service) decide(ctx context.Context, c Credit) (string, error) {
 	company, err := s.decided(ctx, c)
 	if !errors.Is(err, db.ErrNone) {
@@ -257,15 +257,16 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 	return s.askWhose(ctx, c)
 }
 
-// askWhose opens a case about a credit of an unknown account: which company does it belong to?
+// askWhose opens a case about a credit of an unknown account. Operators decide in this case which
+// company owns the money.
 func (s *Service) askWhose(ctx context.Context, c Credit) error {
 	return s.Operations.OpenCase(ctx, House, c.subject(), operation.UnknownAccount,
 		fmt.Sprintf("%s of account %s at %s belongs to no company", c.Amount, c.Account, c.Provider))
 }
 
 // Raise opens a case about a difference between a bank's statement and the ledger, like
-// operation.Service.Raise. If the case belongs to House, it first creates the fintech's own
-// ledger if that ledger does not exist.
+// operation.Service.Raise. If the case belongs to House, Raise first creates the fintech's own
+// ledger, unless that ledger exists.
 func (s *Service) Raise(ctx context.Context, c operation.Case, judged time.Time) (operation.Case, error) {
 	if c.Company == House {
 		if err := s.foundHouse(ctx); err != nil {

@@ -53,8 +53,8 @@ func TestOldDeliveriesGo(t *testing.T) {
 		}
 		w.settle(2 * time.Hour)
 		w.clears()
-		// The three deliveries to endpoint a are deleted. The delivery that reported the failure
-		// of endpoint b is three days younger, so it stays.
+		// The three deliveries to endpoint a are deleted. The delivery of the event that reported
+		// endpoint b as failing is three days younger, so it stays.
 		left := w.sent(a, "")
 		if slices.ContainsFunc(left, func(d Delivery) bool { return d.Kind == event.VTUSuccess }) || len(left) != 1 {
 			t.Errorf("left of those delivered: %+v", left)
