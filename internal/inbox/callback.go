@@ -30,9 +30,9 @@ func (s *Service) Path(provider string) string {
 func encodeMAC(mac string) string    { return strings.Replace(mac, "$", ".", 1) }
 func decodeMAC(secret string) string { return strings.Replace(secret, ".", "$", 1) }
 
-// CallbackHandler returns the HTTP handler of callbacks at Pattern. For a wrong secret or an unknown
-// provider, the response is that of an unknown path. The handler stores each notification without
-// parsing it, so unreadable notifications are stored as well.
+// CallbackHandler returns the HTTP handler of callbacks at Pattern. For a wrong secret or an
+// unknown provider, the response is the same as for an unknown path. The handler stores each
+// notification without parsing it, so unreadable notifications are stored as well.
 func (s *Service) CallbackHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("provider")

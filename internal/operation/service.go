@@ -95,7 +95,7 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 	first := o.transfer(hold, r.Settlement, r.Clearing, o.Amount+o.Fee, narration)
 	first.Leave = leave
 	u := ledger.For(o.Company)
-	// Clearing has a floor of 0, so it cannot pay out more money than came in.
+	// The clearing account has a floor of 0, so it cannot pay out more money than came in.
 	u.OpenAccounts(ledger.Account{ID: r.Clearing}, ledger.Account{ID: r.Provider, Floor: money.NoFloor})
 	if o.Fee > 0 {
 		// The fintech may withdraw a fee before the fee is returned to the company. So this account
@@ -212,8 +212,8 @@ func (s *Service) conclude(ctx context.Context, o Operation, a provider.Answer, 
 	return s.write(ctx, o, o.concluded(a, s.clock.Now()), extra)
 }
 
-// write commits the changed operation, parameter after, in place of its PENDING row. The same
-// commit has the effects of the new state.
+// write replaces the PENDING row of operation o with the operation in parameter after. The same
+// commit contains the effects of the new state.
 func (s *Service) write(ctx context.Context, o, after Operation, extra Extra) (Operation, error) {
 	u, err := s.outcomeUnit(ctx, after)
 	if err != nil {

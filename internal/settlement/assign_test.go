@@ -120,7 +120,7 @@ func TestTwoBanksWithOneSession(t *testing.T) {
 				}
 			}
 		}
-		// Each bank may reject its own credit later.
+		// Each bank may report later that it has rejected its credit.
 		late := h.inbound("s-1", "", 0)
 		late.Outcome = provider.Rejected
 		h.receives(late)

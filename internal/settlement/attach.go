@@ -41,8 +41,8 @@ func (s *Service) Attach(ctx context.Context, by operator.Operator, company stri
 	case n < 2 || n > 100:
 		return BankAccount{}, fault.New(fault.Invalid, `"accountName" must have 2 to 100 characters`)
 	case slices.ContainsFunc(slices.Collect(maps.Values(s.Banks)), func(b Bank) bool { return b.Float == number }):
-		// Money on this account belongs to the fintech, and much of it is already booked to
-		// companies.
+		// The fintech makes payouts from this bank account, and much of its money is already booked
+		// to companies.
 		return BankAccount{}, fault.New(fault.Refused, "We pay from this bank account: it cannot be a company's")
 	}
 	if _, err := s.Find(ctx, company, settlementID); err != nil {

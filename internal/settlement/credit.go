@@ -239,8 +239,8 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 	}
 	err := s.Book.Commit(ctx, s.creditUnit(House, c, suspense))
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
-		// This is a repeated notification. The subject of a case is the session, so a repeated
-		// askWhose opens no second case. A credit that operators have assigned needs no case.
+		// This is a repeated notification. The case's subject contains the session ID, so askWhose
+		// does not open a second case. A credit that operators have assigned needs no case.
 		var earlier creditRow
 		if earlier, err = credits.Value(r.Rows[0]); err != nil {
 			return err

@@ -147,7 +147,7 @@ func (v *visit) events(ctx context.Context) error {
 	return nil
 }
 
-// event makes the first attempt for one event.
+// event makes the first attempt to deliver one event.
 func (v *visit) event(ctx context.Context, e event.Event) error {
 	if !v.endpoint.wants(e.Kind) {
 		v.queue.sequence = e.Sequence

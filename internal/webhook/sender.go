@@ -227,8 +227,8 @@ func (s *sender) leave(q queue) {
 	delete(s.busy, q.key())
 }
 
-// slots returns the slots that a queue may use, according to its endpoint and kind. The caller
-// must hold the lock.
+// slots returns the slots that a queue may use, according to its endpoint and kind. The caller must
+// hold the sender's lock.
 func (s *sender) slots(q queue) chan struct{} {
 	switch {
 	case q.isFailing():
