@@ -40,9 +40,9 @@ type From struct {
 	Asked bool      // whether an earlier call with the same reference may have made the thing
 }
 
-// Open asks the provider to make a thing, and writes the outcome. If an earlier call may have
-// made the thing, Open first looks for it. Parameter also, which may be nil, is a function that
-// adds changes to the first unit.
+// Open asks the provider to make a thing, and writes the outcome. If an earlier call may have made
+// the thing, Open first looks for it. Parameter also is a function that adds changes to the unit in
+// which the attempt begins. It may be nil.
 //
 // The call continues if the caller disconnects. Open returns ErrTaken if another request or job
 // has changed the attempt meanwhile.

@@ -42,7 +42,7 @@ const (
 // The outcomes of a finding.
 const (
 	FoundConfirmed = "confirmed" // the provider carried out the operation: the money goes to the provider's account
-	FoundRejected  = "rejected"  // the provider did not carry out the operation: the money goes back
+	FoundRejected  = "rejected"  // the provider did not carry out the operation: the money goes back to the settlement account
 	Dismissed      = "dismissed" // the case is closed without a transfer
 	Assigned       = "assigned"  // a credit whose owner was unknown goes to a company
 	Booked         = "booked"    // the bank's charges of a day are correct, and the ledger books them

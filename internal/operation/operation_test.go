@@ -72,8 +72,9 @@ func TestTheOutcomeMovesTheMoneyInItsOwnCommit(t *testing.T) {
 	}
 }
 
-// A program that was frozen between the first commit and the call must not make the call. The
-// resolver may have returned the money meanwhile.
+// A program may be frozen after it has committed an operation and before it calls the provider.
+// After the operation's window, it must not make the call, because the resolver may have returned
+// the money.
 func TestNoCallIsMadeAfterItsWindow(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()

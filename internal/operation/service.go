@@ -26,7 +26,7 @@ type Kind struct {
 	// Effects adds further changes of this kind, such as an event, to the unit that sets the
 	// operation's final state.
 	Effects func(ctx context.Context, o Operation, u *ledger.Unit) error
-	// Returns is true if the provider may return the money after a success.
+	// Returns is true if the provider may return the money of a successful operation.
 	Returns bool
 	// Cases contains the handlers of cases that are not about an operation.
 	Cases map[Decision]CaseHandler
@@ -45,8 +45,8 @@ type Service struct {
 	isOperator func(ctx context.Context, name string) (bool, error)
 }
 
-// NewService returns a service without kinds. The service accepts every name as an operator's
-// name. Parameter window limits the time from the first unit to the end of the call to the
+// NewService returns a service without kinds. The service accepts every name as an operator's name.
+// Parameter window limits the time from the commit of step one to the end of the first call to the
 // provider. The timeouts in the providers' adapters must be shorter.
 func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration) *Service {
 	everyone := func(context.Context, string) (bool, error) { return true, nil }
@@ -146,7 +146,7 @@ func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Co
 	}
 }
 
-// heardFirst writes the reply of the first call.
+// heardFirst writes the provider's reply to the first call.
 func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.Answer, extra Extra) (Operation, error) {
 	if answer.Outcome != provider.Unknown {
 		return s.heardDefinite(ctx, o, answer, extra)
@@ -182,9 +182,9 @@ func (s *Service) heardDefinite(ctx context.Context, o Operation, answer provide
 	return after, err
 }
 
-// first makes the only call that may move money. It makes no call after the window, for example
-// in a program that was frozen for an hour. By then the resolver may have got the reply "no such
-// reference", and returned the money.
+// first makes the only call that may move money. It makes no call after the operation's window, for
+// example in a program that was frozen for an hour. By then the resolver may have got the reply "no
+// such reference", and returned the money.
 func (s *Service) first(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer) provider.Answer {
 	left := o.CalledUntil.Sub(s.clock.Now())
 	if left <= 0 {

@@ -73,7 +73,7 @@ func (s *Service) bookCharge(u *ledger.Unit, o Operation) {
 	u.Transfer(t)
 }
 
-// bookLateCharge books a charge that the provider names after the outcome. Only the first charge
+// bookLateCharge books a charge that the provider reports after the outcome. Only the first charge
 // is booked; reconciliation with the statement shows whether that charge was right. Book.Passed
 // finds a charge that was committed with the outcome. The limit counter makes the ledger refuse a
 // second late charge.

@@ -45,8 +45,8 @@ func (s *Service) AlertOwn(ctx context.Context, company string, settlementID int
 	return s.Alert(ctx, operator.Self(company).From(ctx), company, settlementID, below, key)
 }
 
-// LowBalance returns the event that reports a low balance (ledger.OnLowBalance). The event
-// contains the account with its balance after the unit.
+// LowBalance returns the event that reports a low balance (ledger.OnLowBalance). The event contains
+// the account, with the balance that the account has after the unit.
 func LowBalance(low ledger.LowBalance, read func(lookups ...db.Lookup) error) (db.Record, error) {
 	var all []Account
 	var feeding []feeder

@@ -113,8 +113,8 @@ func (s *Service) decide(ctx context.Context, c Credit) (string, error) {
 	return s.decideFor(ctx, c, company)
 }
 
-// receive asks the recipients for a booking and commits it. If a recipient's row has changed in
-// between, it asks again, up to five times in total.
+// receive asks the recipients for a booking and commits the booking. If a recipient's row has
+// changed before the commit, receive asks again, up to five times in total.
 func (s *Service) receive(ctx context.Context, company string, c Credit) error {
 	if there, err := s.credited(ctx, company, c); err != nil || there {
 		return err
@@ -170,8 +170,8 @@ func (s *Service) booking(ctx context.Context, company string, c Credit) (Bookin
 	return s.own(ctx, company, c)
 }
 
-// creditEvent is the data of the event that reports a credit. Its id is the reference of the
-// transfer in the ledger.
+// creditEvent is the data of the event that reports a credit. The event's id is the reference of
+// the transfer in the ledger.
 type creditEvent struct {
 	ID            string     `json:"id"`
 	SettlementID  int64      `json:"settlementId"`

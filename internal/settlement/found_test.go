@@ -77,7 +77,7 @@ func theirs(a settlement.Account) operation.Finding {
 // A credit that only the statement has is credited only once, however many notifications arrive
 // later. Operators may choose a different account than the account in the notification.
 func TestACreditOfTheStatementIsCreditedOnce(t *testing.T) {
-	for _, told := range []string{"8000000011", "8000000012", "8000000099"} { // of this company, of another company, unknown
+	for _, told := range []string{"8000000011", "8000000012", "8000000099"} { // an account of this company, of another company, and an unknown account
 		t.Run(told, func(t *testing.T) {
 			each(t, func(t *testing.T, h *house) {
 				a, other := h.fed("8000000011"), h.fed("8000000012")

@@ -264,8 +264,8 @@ func (s *Service) Feed(ctx context.Context, by operator.Operator, company string
 	if _, err := s.Find(ctx, company, settlementID); err != nil {
 		return err
 	}
-	// The directory entry is written first, so that a credit in between finds its company. A
-	// directory entry without a bank account does no harm.
+	// The directory entry is written first, so that a credit which arrives in between is booked for
+	// the company. A directory entry without a bank account does no harm.
 	owner, err := s.enter(ctx, company, b)
 	if err != nil {
 		return err

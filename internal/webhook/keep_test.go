@@ -22,8 +22,8 @@ func (w *world) clears() time.Duration {
 	return next.Sub(w.clock.Now()).Round(time.Minute)
 }
 
-// Finished deliveries are deleted after 30 days. Waiting deliveries and the feed stay, so a
-// company can still replay every event.
+// Finished deliveries are deleted after 30 days. Waiting deliveries and the events in the feed
+// stay, so a company can still replay every event.
 func TestOldDeliveriesGo(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
