@@ -46,8 +46,8 @@ const (
 	Asked   State = "CASE"    // a case about the notification is open
 )
 
-// Subject returns the subject of a case about a bank's session ID. It contains the bank's name,
-// since two banks may use the same session ID.
+// Subject returns the subject of a case about a transfer, which the bank identifies by a session
+// ID. The subject contains the bank's name, since two banks may use the same session ID.
 func Subject(providerName, session string) string { return providerName + "/" + session }
 
 // Notification is a message that a provider has sent to the callback.

@@ -63,8 +63,8 @@ func benchmarkCommit(b *testing.B, dialect db.Dialect, companies, callers int) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "units/s")
 }
 
-// parallel runs work b.N times in total. The runs are spread over as many goroutines as parameter
-// callers states.
+// parallel runs work b.N times in total. Parameter callers is the number of goroutines that share
+// the runs.
 func parallel(b *testing.B, callers int, work func()) {
 	var left atomic.Int64
 	left.Store(int64(b.N))

@@ -49,10 +49,10 @@ func (s *Service) Raise(ctx context.Context, c Case, judged time.Time) (Case, er
 	return s.askAgain(ctx, c, ledger.For(c.Company), func(last Case) bool { return last.answers(c, judged) })
 }
 
-// answers reports whether the resolved case c covers the break found. If operators booked or
-// assigned the amount, the ledger has it, and a break found later is new. Such a case covers a
-// break only if the comparison read the ledger before the booking. A dismissed case covers the
-// break as long as the amount has not grown.
+// answers reports whether the resolved case c covers the break in parameter found. If operators
+// booked or assigned the amount, the ledger has it, and a break found later is new. Such a case
+// covers a break only if the comparison read the ledger before the booking. A dismissed case covers
+// the break as long as the amount has not grown.
 func (c Case) answers(found Case, judged time.Time) bool {
 	if c.Outcome == Booked || c.Outcome == Assigned {
 		return !c.UpdatedAt.Before(judged)

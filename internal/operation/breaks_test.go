@@ -23,8 +23,8 @@ func (p *plant) raise(amount money.Kobo) operation.Case {
 }
 
 // A break that is found again after its case was resolved opens a new case only if it is a new
-// difference. After a dismissal, the difference is new if the amount has grown. After a booking,
-// every difference is new.
+// difference. After a dismissal, the difference is new if the amount has grown. After a booking, a
+// difference is new if the ledger was compared later than the booking.
 func TestABreakIsRaisedAgainOnlyIfItHasGrown(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.Handle("breaks", operation.Kind{Cases: map[operation.Decision]operation.CaseHandler{

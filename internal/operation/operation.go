@@ -103,8 +103,9 @@ const (
 	gracePolls = 3
 )
 
-// nextPoll returns the time of the next requery after a requery at now. If the program was down or
-// the clock jumped, requeries were missed. They are made up for immediately, one after the other.
+// nextPoll returns the time of the next requery after a requery at now. Requeries are missed while
+// the program is down, or when the clock jumps. Each missed requery is made up for immediately, one
+// after the other.
 //
 // If the provider does not know the reference, there is an extra requery at the end of graceAge.
 // Otherwise the refund would wait for the scheduled requery at thirty minutes.

@@ -85,8 +85,8 @@ func (p *plant) begin() operation.Operation {
 	return o
 }
 
-// run makes the first call of operation o and returns the operation with its outcome. The provider
-// replies with a.
+// run makes the first call of operation o; a is the provider's reply. It returns the operation with
+// its outcome.
 func (p *plant) run(o operation.Operation, a provider.Answer) operation.Operation {
 	p.t.Helper()
 	after, err := p.Run(p.t.Context(), o, func(context.Context) provider.Answer { return a }, nil)
@@ -100,7 +100,7 @@ func (p *plant) unknown() operation.Operation {
 	return p.run(p.begin(), provider.Answer{Code: provider.CodeTimeout})
 }
 
-// says makes the provider reply with a to all requeries.
+// says sets the provider's reply to all requeries.
 func (p *plant) says(a provider.Answer) {
 	p.answer = func(operation.Operation) provider.Answer { return a }
 }

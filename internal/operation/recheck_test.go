@@ -31,7 +31,7 @@ func (p *plant) recheck(o operation.Operation) time.Time {
 	return next
 }
 
-// at moves the clock to the time at which the operation's failure is this long ago.
+// at moves the clock to the time that is this long after the operation's failure.
 func (p *plant) at(o operation.Operation, age time.Duration) {
 	p.clock.Advance(o.UpdatedAt.Add(age).Sub(p.clock.Now()))
 }

@@ -66,8 +66,8 @@ func TestTwoOperationsNeverShareAReference(t *testing.T) {
 	})
 }
 
-// If a provider refuses a reference as a duplicate, it knows the reference. A later reply "no such
-// reference" then returns no money, and operators decide.
+// If a provider refuses a reference as a duplicate, the provider knows the reference. A later reply
+// "no such reference" does not refund the company, and operators decide.
 func TestADuplicateIsNeverMissing(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.run(p.begin(), provider.Answer{Code: provider.CodeDuplicate})

@@ -46,7 +46,7 @@ func (s *Service) AlertOwn(ctx context.Context, company string, settlementID int
 }
 
 // LowBalance returns the event that reports a low balance (ledger.OnLowBalance). The event contains
-// the account, with the balance that the account has after the unit.
+// the account with the balance that the unit leaves in the account.
 func LowBalance(low ledger.LowBalance, read func(lookups ...db.Lookup) error) (db.Record, error) {
 	var all []Account
 	var feeding []feeder

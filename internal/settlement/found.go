@@ -26,10 +26,10 @@ var errNoAmount = fault.New(fault.Refused, "The case does not say how much: dism
 var between = regexp.MustCompile(`^[0-9]{30}$`)
 
 // found returns the unit that books a credit which only the bank's statement has. The unit inserts
-// the credit under its session ID, as for a notification. The ledger accepts only one credit with a
-// session ID. So either this unit or the unit of a notification books the credit, and the ledger
-// refuses the other unit. A credit without a session ID is refused, because a later notification
-// with a session ID would credit the money again.
+// the credit under its session ID, as for a notification. The ledger accepts each session ID of a
+// bank only once. So either this unit or the unit of a notification books the credit, and the
+// ledger refuses the other unit. A credit without a session ID is refused, because a later
+// notification with a session ID would credit the money again.
 //
 // If the case belongs to House, the unit books the credit into suspense and takes it out again. An
 // AssignJob then credits the company, which has a separate ledger. If an earlier notification has
