@@ -146,10 +146,9 @@ func (s *Service) CreateOwn(ctx context.Context, company, name string, key *idem
 // numbers.
 const attempts = 100
 
-// create opens an account. It adds the account to the unit counts, whose limit counters may make
-// the ledger refuse the unit. The new number is the company's highest number + 1. If two requests
-// try the same number, the ledger accepts the first request, and the second request tries the next
-// number.
+// create opens an account in the unit of parameter counts. The limit counters in that unit may make
+// the ledger refuse it. The new number is the company's highest number + 1. If two requests try the
+// same number, the ledger accepts the first request, and the second request tries the next number.
 func (s *Service) create(ctx context.Context, by operator.Operator, counts ledger.Unit, name string, key *idempotency.Key) (Account, error) {
 	name = text.Trim(name)
 	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {

@@ -137,8 +137,8 @@ func (s *Service) waiting(ctx context.Context) (waiting, error) {
 	return w, s.behind(ctx, &w, positions, companies, now)
 }
 
-// behind writes two values into w: the number of events that have not been sent to live endpoints,
-// and the age of the oldest such event.
+// behind adds to w the number of events that have not been sent to live endpoints. It also sets the
+// age of the oldest such event, separately for endpoints whose queue is not due yet.
 func (s *Service) behind(ctx context.Context, w *waiting, positions []position, companies map[string]bool, now time.Time) error {
 	heads, err := s.Book.LastEvents(ctx, slices.Collect(maps.Keys(companies)))
 	if err != nil {
