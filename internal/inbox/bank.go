@@ -9,16 +9,17 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// name is the name of the bank account with a mark.
+// name is a row that stores the name of a bank account. The mark identifies the account at the bank
+// (Config.Marks).
 type name struct {
-	company  string `db:"company_id,key"` // the house
+	company  string `db:"company_id,key"` // always House
 	mark     string `db:"mark,key"`
 	provider string `db:"provider"`
 }
 
-// keepNames refuses to start if a bank account has another name than before. The ledger
-// records a credit once for each name, so it would record the credits of such an account
-// again.
+// keepNames stores the name of each bank account. It returns an error if an account has a different
+// name than before, and the program then does not start. The ledger recognises a repeated credit by
+// the bank's name. So under a new name, the credits of the account would be recorded again.
 func (s *Service) keepNames(ctx context.Context) error {
 	polled, named, err := s.findNames(ctx)
 	if err != nil {
@@ -49,8 +50,8 @@ func (s *Service) keepNames(ctx context.Context) error {
 	return nil
 }
 
-// checkUnmarked refuses a new bank while an earlier bank without marks is not configured.
-// The two may be one account: earlier releases stored no marks.
+// checkUnmarked returns an error for a new bank if an earlier bank without marks is not configured.
+// Earlier releases stored no marks, so both banks may be the same account.
 func (s *Service) checkUnmarked(polled []string, named []name) error {
 	marked := map[string]bool{}
 	for _, n := range named {

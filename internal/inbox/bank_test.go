@@ -9,7 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// A bank account keeps its name. The credits of a renamed account would be recorded again.
+// A bank account must keep its name. Under a new name, the credits of the account would be recorded
+// again.
 func TestABankAccountKeepsItsName(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newShared(t, d)

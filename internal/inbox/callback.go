@@ -30,9 +30,9 @@ func (s *Service) Path(provider string) string {
 func encodeMAC(mac string) string    { return strings.Replace(mac, "$", ".", 1) }
 func decodeMAC(secret string) string { return strings.Replace(secret, ".", "$", 1) }
 
-// CallbackHandler returns the HTTP handler of callbacks at Pattern. For a wrong secret or an unknown
-// provider, the response is that of an unknown path. The handler stores each notification without
-// parsing it, so unreadable notifications are stored as well.
+// CallbackHandler returns the HTTP handler of callbacks at Pattern. For a wrong secret or an
+// unknown provider, the response is the same as for an unknown path. The handler stores each
+// notification without parsing it, so unreadable notifications are stored as well.
 func (s *Service) CallbackHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("provider")
@@ -86,7 +86,8 @@ func ReadAtMost(w http.ResponseWriter, r *http.Request, most int64) (body []byte
 	return body, err == nil
 }
 
-// Say responds to a provider with an error message, or with success if the message is empty.
+// Say writes a response to a provider. The response reports the error in parameter wrong, or
+// success if wrong is empty.
 func Say(w http.ResponseWriter, status int, wrong string) {
 	if wrong == "" {
 		Reply(w, status, `{"status":"success"}`)
@@ -95,7 +96,7 @@ func Say(w http.ResponseWriter, status int, wrong string) {
 	Reply(w, status, `{"status":"error","message":"`+wrong+`"}`)
 }
 
-// Reply responds to a provider with this JSON body.
+// Reply writes a response to a provider, with this status and this JSON body.
 func Reply(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	if status == http.StatusServiceUnavailable {

@@ -46,8 +46,8 @@ const (
 	Asked   State = "CASE"    // a case about the notification is open
 )
 
-// Subject returns the subject of a case about a bank's session. It contains the bank's name,
-// since two banks may use the same session ID.
+// Subject returns the subject of a case about a transfer, which the bank identifies by a session
+// ID. The subject contains the bank's name, since two banks may use the same session ID.
 func Subject(providerName, session string) string { return providerName + "/" + session }
 
 // Notification is a message that a provider has sent to the callback.
@@ -68,7 +68,7 @@ type Doubt string
 
 // The reasons of the inbox's cases.
 const (
-	Unreadable Doubt = "UNREADABLE_NOTIFICATION" // the case's subject is the notification
+	Unreadable Doubt = "UNREADABLE_NOTIFICATION" // the case's subject is the notification's ID
 	Mismatch   Doubt = "CONTRADICTION"           // the case's subject is the bank and its session
 	Unfinished Doubt = "UNRESOLVED"              // the case's subject is the bank and its session
 )

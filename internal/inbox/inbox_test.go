@@ -225,8 +225,8 @@ func (h *house) settled() {
 	}
 }
 
-// fed creates a company with a settlement account, and returns the account. The bank account with
-// this number feeds the settlement account.
+// fed creates a company with a settlement account, and returns the settlement account. Credits to
+// the bank account with this number go to the settlement account.
 func (h *house) fed(number string) settlement.Account {
 	h.t.Helper()
 	keys, err := secret.Parse(secret.Generate())

@@ -15,13 +15,15 @@ import (
 
 const (
 	pollEvery = 5 * time.Minute
-	// overlap is how far a round of the poll reaches back before the end of the last round. It is
-	// needed because a bank's list may show a credit some time after the credit happened.
+	// overlap is the time by which two rounds of the poll overlap. Each round begins with credits
+	// from this long before the end of the last round. A bank's list may show a credit some time
+	// after the credit happened.
 	overlap = time.Hour
 	// tooLong is how long a credit may stay unfinished. After that time a case is opened, and the
 	// poll no longer waits for the credit.
 	tooLong = 72 * time.Hour
-	// pages is how many pages one run of the job reads. The next run continues from there.
+	// pages is how many pages of the bank's list one run of the job reads. The next run continues
+	// with the next page.
 	pages = 10
 )
 
@@ -63,8 +65,8 @@ func (s *Service) Poll(ctx context.Context, j job.Job) (next time.Time, err erro
 }
 
 // CatchUp books all credits that are on a bank's list now, like a whole round of the credit poll.
-// It is for a program that was down and missed notifications. CatchUp and the poll may run in
-// parallel.
+// It is for a program that was down and missed notifications. CatchUp and the credit poll may run
+// in parallel.
 func (s *Service) CatchUp(ctx context.Context, bank string) error {
 	began := s.Clock.Now()
 	for {
@@ -112,7 +114,8 @@ func (s *Service) pollPage(ctx context.Context, bank provider.Receiver, at poll)
 			}
 			continue
 		}
-		// The credit is not booked yet, so the next round must begin before it.
+		// The credit is not booked yet, so the next round must begin before the time of this
+		// credit.
 		if in.At.Before(after.nextUntil) {
 			after.nextUntil = in.At
 		}
@@ -124,8 +127,8 @@ func (s *Service) pollPage(ctx context.Context, bank provider.Receiver, at poll)
 	return after, !more, s.advance(ctx, at, after)
 }
 
-// take books one credit. A non-empty trouble states why this credit was not booked; the poll then
-// continues with the other credits. An error means that no credit can be booked now.
+// take books one credit. A non-empty trouble is the reason why this credit was not booked. The poll
+// then continues with the other credits. An error means that no credit can be booked now.
 func (s *Service) take(ctx context.Context, providerName string, in provider.Inbound) (trouble string, err error) {
 	if in.Outcome == provider.Unknown {
 		return "the bank is not done with it: " + in.Status, nil

@@ -23,8 +23,8 @@ var (
 	polls         = db.Declare[poll]("inbox_sweep", db.Reads(pollColumns), db.KeepFirst())
 )
 
-// sealedAs is the column name that the encryption of a body includes. A ciphertext is valid only
-// in this column.
+// sealedAs is the column name that is part of the encryption of a body. A ciphertext can be
+// decrypted only as the content of this column.
 const sealedAs = "inbox_notification.body"
 
 // storeAll stores notifications with their jobs. It does not change notifications that are stored
@@ -90,7 +90,7 @@ func (s *Service) advance(ctx context.Context, from, to poll) error {
 	return err
 }
 
-// findNames returns the banks with a credit poll, and the names of all marked accounts.
+// findNames returns the banks with a credit poll, and the stored names of bank accounts.
 func (s *Service) findNames(ctx context.Context) (polled []string, named []name, err error) {
 	polled, err = db.All(ctx, s.DB, db.Value[string], `SELECT provider FROM inbox_sweep WHERE company_id = $1`, House)
 	if err == nil {

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// A notification that cannot be processed becomes a case after hopelessTries attempts and a
-	// time of hopelessAge. No money is lost, since the credit poll reads the bank's own list.
+	// A notification that cannot be processed becomes a case. That happens after hopelessTries
+	// attempts, but not before hopelessAge has passed. No money is lost, since the credit poll
+	// reads the bank's own list.
 	hopelessTries = 10
 	hopelessAge   = 24 * time.Hour
 	// limit is the timeout of a job. It is shorter than the job's lease.
@@ -94,8 +95,8 @@ func (s *Service) ask(ctx context.Context, n Notification, detail string) (resul
 	return result{Asked, detail}, err
 }
 
-// credit asks the bank about a credit and books the credit as in the bank's reply. If the
-// notification differs from that reply, credit then opens a case.
+// credit asks the bank about a credit, and books what the bank's reply states. If the notification
+// differs from that reply, credit also opens a case.
 func (s *Service) credit(ctx context.Context, n Notification, bank provider.Receiver, notice provider.Notification) (result, error) {
 	answer := bank.Inbound(ctx, notice.SessionID, notice.Kind == provider.VirtualCredit)
 	in := answer.Credit

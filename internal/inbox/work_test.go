@@ -24,7 +24,7 @@ func TestCallbacksNeedTheSecret(t *testing.T) {
 		path := h.Path("bank")
 		for _, wrong := range []string{
 			"/callbacks/bank/x", path[:len(path)-1], path + "0", strings.Replace(path, "bank", "other", 1),
-			h.Path("other"), // the correct secret, but of a provider that is not configured
+			h.Path("other"), // a correct secret for a provider that is not configured
 			strings.Replace(path, ".", "$", 1) + "x",
 		} {
 			if status := h.post(wrong, "{}"); status != 404 {

@@ -42,8 +42,8 @@ func TestALeaseIsTakenOverAndItsFenceKeepsTheFirstOut(t *testing.T) {
 			taken <- j
 			return later, nil
 		})
-		// The worker takes the most overdue job first. The older job is more overdue, so if the
-		// younger job runs first, the older job still has its lease.
+		// The worker takes the most overdue job first, and the older job is more overdue. So the
+		// younger job can run first only while the older job still has its lease.
 		o.want("slow", "younger", o.clock.Now())
 		if j := await(t, taken); j.Subject != "younger" {
 			t.Fatalf("taken although the lease holds: %+v", j)
@@ -102,8 +102,8 @@ func TestALeaseIsRenewed(t *testing.T) {
 	})
 }
 
-// A new job may have the same kind and subject as a finished job. A worker that lost the old job
-// cannot finish the new job, even if both jobs have the same fence number.
+// A new job may have the same kind and subject as a finished job. A worker whose lease of the
+// finished job expired cannot finish the new job, even if both jobs have the same fence number.
 func TestWhoWasTooSlowDoesNotFinishALaterJobOfTheName(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		taken, goOn := make(chan job.Job, 1), make(chan struct{})
@@ -139,7 +139,8 @@ func TestWhoWasTooSlowDoesNotFinishALaterJobOfTheName(t *testing.T) {
 	})
 }
 
-// eventually waits until right returns true for the list, and fails the test after a minute.
+// eventually waits until right returns true for the rows of the job list, and fails the test after
+// a minute.
 func (o *office) eventually(right func([]line) bool) {
 	o.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -154,7 +155,7 @@ func (o *office) eventually(right func([]line) bool) {
 	}
 }
 
-// Several workers with one list run each job only once.
+// Several workers that share one job list run each job only once.
 func TestManyWorkersDoEachJobOnce(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		var mu sync.Mutex

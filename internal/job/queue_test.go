@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// ask adds n jobs of a kind to the list. Each job calls the provider.
+// ask adds n jobs of a kind to the list. Each job calls this provider.
 func (o *office) ask(kind, provider string, n int) {
 	o.t.Helper()
 	u := ledger.For(o.company)
@@ -48,8 +48,8 @@ func (p *phone) work(_ context.Context, j job.Job) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-// staff starts a worker for the job kinds "ask", "other" and "money". The kind "money" has
-// reserved workers, which the providers in sharing share.
+// staff starts a worker for the job kinds "ask", "other" and "money". The worker reserves capacity
+// for the kind "money". Parameter sharing lists the providers that share this capacity.
 func (o *office) staff(p *phone, l job.Limits, sharing ...string) hand {
 	h := o.run(job.NewWorker(o.db, o.clock, o.log, job.Config{
 		Kinds: map[string]job.Work{"ask": p.work, "other": p.work, "money": p.work}, Reserved: []string{"money"}, Sharing: sharing, Limits: l,
@@ -74,8 +74,8 @@ func (o *office) untouched(kind string) (n int) {
 	return n
 }
 
-// For each kind, a slow provider occupies no more workers than its share, and other jobs run. The
-// slow provider's waiting jobs have no lease, so another program can take them.
+// For each kind of job, a slow provider occupies at most Limits.PerProvider workers, and other jobs
+// run. The slow provider's waiting jobs have no lease, so another program can take them.
 func TestASlowProviderHoldsItsShare(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		p, limits := newPhone(), job.Limits{Workers: 16, Reserved: 2, PerProvider: 3}
@@ -140,7 +140,7 @@ func TestReservedKindsFindAFreeWorker(t *testing.T) {
 	})
 }
 
-// A slow provider leaves a worker free for the reserved jobs of a different provider.
+// A slow provider leaves a reserved worker free for the jobs of a different provider.
 func TestASlowProviderLeavesAWorkerToAnother(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		p := newPhone()

@@ -44,7 +44,7 @@ func outstanding(ctx context.Context, q db.Querier, kinds []string, now time.Tim
 		`SELECT count(company_id) FROM job WHERE run_at <= $1 AND kind = ANY($2)`, clock.Micros(now), kinds)
 }
 
-// Subjects returns the set of the given subjects that have a job of this company and kind.
+// Subjects returns those of the given subjects for which this company has a job of this kind.
 func Subjects(ctx context.Context, q db.Querier, company, kind string, subjects []string) (map[string]bool, error) {
 	list, err := db.All(ctx, q, db.Value[string],
 		`SELECT subject FROM job WHERE company_id = $1 AND kind = $2 AND subject = ANY($3)`, company, kind, subjects)

@@ -40,9 +40,9 @@ type From struct {
 	Asked bool      // whether an earlier call with the same reference may have made the thing
 }
 
-// Open asks the provider to make a thing, and writes the outcome. If an earlier call may have
-// made the thing, Open first looks for it. Parameter also, which may be nil, is a function that
-// adds changes to the first unit.
+// Open asks the provider to make a thing, and writes the outcome. If an earlier call may have made
+// the thing, Open first looks for it. Parameter also is a function that adds changes to the unit in
+// which the attempt begins. It may be nil.
 //
 // The call continues if the caller disconnects. Open returns ErrTaken if another request or job
 // has changed the attempt meanwhile.
@@ -71,7 +71,7 @@ func (m *Machine) Open(ctx context.Context, a Attempt, from From, key *idempoten
 		m.warn(a, said)
 	}
 	end := m.conclude(ctx, a, began, key, func(u *ledger.Unit, key *idempotency.Key) error {
-		key.Release(u) // the next request with this key continues the attempt
+		key.Release(u) // the next request with this Idempotency-Key continues the attempt
 		if err != nil && !from.Asked {
 			_ = a.Refuse(u, provider.Answer{Message: fault.Of(err).Message}) // an error of the call means that the provider was not asked
 		}
@@ -162,8 +162,8 @@ func (m *Machine) refuse(ctx context.Context, a Attempt, was db.Record, no provi
 	return cmp.Or(err, why)
 }
 
-// tries limits how often conclude rebuilds a unit because a different row of that unit has
-// changed.
+// tries is the maximum number of times that conclude builds its unit. conclude builds the unit
+// again if the ledger refused it because of a row other than the attempt's row.
 const tries = 10
 
 // conclude commits a change of an attempt, together with the changes that the function add makes.
@@ -185,7 +185,7 @@ func (m *Machine) conclude(
 			key = nil
 		case !ledger.Is(err, ledger.Moved):
 			return err
-		default: // another request or job may have changed that row and ended the attempt
+		default: // another request or job may have ended the attempt
 			open, e := m.Find(ctx, job.Job{Company: n.Company, Kind: m.Job, Subject: n.Subject})
 			if e == nil && open == nil {
 				return ErrTaken

@@ -164,7 +164,7 @@ func TestAKeyKeepsTheAnswerOfARetry(t *testing.T) {
 	})
 }
 
-// If Adopt returns no result, the Idempotency-Key can get its response later.
+// If Adopt returns no response to store, a response can be stored for the Idempotency-Key later.
 func TestAKeyWaitsForALaterAnswer(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		key, _ := w.key()
@@ -195,8 +195,8 @@ func TestAnAttemptThatSomebodyElseEnds(t *testing.T) {
 	})
 }
 
-// If the ledger refuses the unit every time because of a different row, Open gives up and the
-// attempt stays open.
+// If the ledger refuses every unit because of a row other than the attempt's row, Open returns the
+// error and the attempt stays open.
 func TestAUnitThatNeverFitsIsGivenUp(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		a := w.attempt(func() (provider.Answer, error) { return yes, nil })
@@ -219,7 +219,8 @@ func TestAUnitThatNeverFitsIsGivenUp(t *testing.T) {
 	})
 }
 
-// holder is a row of a different table.
+// holder is a row of the cardholder table. A test adds a transition of a cardholder that does not
+// exist, so that the ledger refuses the unit.
 type holder struct {
 	Company    string `db:"company_id,key"`
 	CustomerID string `db:"customer_id,key"`

@@ -69,9 +69,9 @@ type Attempt interface {
 	// A Refused fault means that another company owns the thing.
 	Enter(ctx context.Context) error
 	// Adopt gives the thing to the company: it sets the attempt's final state, and adds the other
-	// rows to the unit. The result is the response to store for the Idempotency-Key, or nil if
-	// that response comes later. Machine calls Adopt again if a different row of the unit has
-	// changed meanwhile.
+	// rows to the unit. The result is the response to store for the Idempotency-Key, or nil if that
+	// response comes later. Machine calls Adopt again if the ledger refused the unit because a row
+	// other than the attempt's row has changed.
 	Adopt(ctx context.Context, u *ledger.Unit) (result any, err error)
 	// Refuse ends the attempt because the thing was definitely not made. It returns the error for
 	// the company.

@@ -42,7 +42,7 @@ func (m *Machine) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 
 // Look looks once for a thing that may have been made, and writes the outcome. While the thing is
 // missing, the attempt stays open. Once the thing has been missing often and long enough, Look
-// refuses the attempt. The refusal is meant for the company, so Look itself returns no error.
+// refuses the attempt. The company gets the refusal as an error, but Look itself returns nil.
 func (m *Machine) Look(ctx context.Context, a Attempt) error {
 	was := a.Record()
 	said, err := m.call(ctx, a, m.Window, a.Look)

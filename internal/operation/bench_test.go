@@ -19,9 +19,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// BenchmarkCommit measures the commit of whole units, for several numbers of companies and
-// callers. Each unit has an operation, a transfer with its two entries, an event and a job. Run
-// it with KOBO_TEST_DURABLE=1. Otherwise PostgreSQL does not wait for its disk.
+// BenchmarkCommit measures how fast ledger units are committed, for several numbers of companies
+// and callers. Each unit has an operation, a transfer with its two entries, an event and a job. Run
+// the benchmark with KOBO_TEST_DURABLE=1. Otherwise PostgreSQL does not wait for its disk.
 //
 // The benchmark allocates as much memory as a program that has just started. With less memory,
 // Go's garbage collector would run every two hundred units and take most of the time.
@@ -63,7 +63,8 @@ func benchmarkCommit(b *testing.B, dialect db.Dialect, companies, callers int) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "units/s")
 }
 
-// parallel runs work b.N times in total, on exactly this many goroutines.
+// parallel runs work b.N times in total. Parameter callers is the number of goroutines that share
+// the runs.
 func parallel(b *testing.B, callers int, work func()) {
 	var left atomic.Int64
 	left.Store(int64(b.N))

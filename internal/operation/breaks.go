@@ -8,9 +8,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// These are the reasons of breaks, which are differences between a bank's statement and our
-// ledger. The subject of such a case is the operation, or the bank's ID of the statement line. So
-// a break that is found again every day has only one case.
+// These are the reasons of breaks, which are differences between a bank's statement and our ledger.
+// The subject of a case about a break is the operation's ID, or the bank's ID of the statement
+// line. So a break that is found again every day has only one case.
 const (
 	// MissingCredit means that the bank has a credit that our ledger lacks.
 	MissingCredit Reason = "MISSING_CREDIT"
@@ -20,12 +20,14 @@ const (
 	DuplicateDebit Reason = "DUPLICATE_DEBIT"
 	// FailedReversal means that either our ledger or the bank has a reversal, but not both.
 	FailedReversal Reason = "FAILED_REVERSAL"
-	// AmountDiffers means that the bank and our ledger have the line with different amounts.
+	// AmountDiffers means that the bank and our ledger record the same transfer with different
+	// amounts.
 	AmountDiffers Reason = "AMOUNT_DIFFERS"
 	// NotOnStatement means that our ledger has a transfer that the statement lacks.
 	NotOnStatement Reason = "NOT_ON_STATEMENT"
-	// UnbookedCharge means that the bank charged us for its own services, but our ledger lacks
-	// the charge. The subject is the bank and the day, so all such lines of one day share a case.
+	// UnbookedCharge means that the bank charged us for its own services, but our ledger lacks the
+	// charge. The case's subject is the bank and the day, so all unbooked charges of one day share
+	// a case.
 	UnbookedCharge Reason = "UNBOOKED_CHARGE"
 )
 
@@ -39,18 +41,18 @@ func Reasons() []Reason {
 	return append([]Reason{Unresolved, Contradiction, UnknownAccount, Unreadable}, breakReasons...)
 }
 
-// Raise opens a case for a break, unless the latest case about the break is open or covers it.
-// The caller sets the company, subject, reason, detail, amount and time of the break in c.
-// Parameter judged is the time up to which the comparison has read our ledger. Raise returns the
-// current case, which may be resolved.
+// Raise opens a case for a break. It opens none if the latest case about the same break is open, or
+// is resolved and covers the break. The caller sets the company, subject, reason, detail, amount
+// and time of the break in c. Parameter judged is the time up to which the comparison with the
+// statement has read our ledger. Raise returns the current case, which may be resolved.
 func (s *Service) Raise(ctx context.Context, c Case, judged time.Time) (Case, error) {
 	return s.askAgain(ctx, c, ledger.For(c.Company), func(last Case) bool { return last.answers(c, judged) })
 }
 
-// answers reports whether a resolved case covers a break that is found now. A booked or assigned
-// amount is in the ledger, so a later difference is new. It is not new if the comparison read the
-// ledger before the booking. A dismissed case covers the break as long as the amount has not
-// grown.
+// answers reports whether the resolved case c covers the break in parameter found. If operators
+// booked or assigned the amount, the ledger has it, and a break found later is new. Such a case
+// covers a break only if the comparison read the ledger before the booking. A dismissed case covers
+// the break as long as the amount has not grown.
 func (c Case) answers(found Case, judged time.Time) bool {
 	if c.Outcome == Booked || c.Outcome == Assigned {
 		return !c.UpdatedAt.Before(judged)

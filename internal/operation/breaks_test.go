@@ -10,7 +10,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// raise raises a break of this amount, as if a comparison had just found it.
+// raise calls Raise for a break of this amount, as if a bank's statement had just been compared
+// with the ledger.
 func (p *plant) raise(amount money.Kobo) operation.Case {
 	p.t.Helper()
 	c, err := p.Raise(p.t.Context(), operation.Case{
@@ -21,7 +22,9 @@ func (p *plant) raise(amount money.Kobo) operation.Case {
 	return c
 }
 
-// A break opens a new case only if its resolved case does not cover the difference.
+// A break that is found again after its case was resolved opens a new case only if it is a new
+// difference. After a dismissal, the difference is new if the amount has grown. After a booking, a
+// difference is new if the ledger was compared later than the booking.
 func TestABreakIsRaisedAgainOnlyIfItHasGrown(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.Handle("breaks", operation.Kind{Cases: map[operation.Decision]operation.CaseHandler{
@@ -58,8 +61,8 @@ func TestABreakIsRaisedAgainOnlyIfItHasGrown(t *testing.T) {
 	})
 }
 
-// A resolved case without an amount covers every later difference with the same subject and
-// reason.
+// If a case without an amount is dismissed, a later break with the same subject and reason opens no
+// new case.
 func TestACaseWithoutAnAmountCoversAll(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		c := p.raise(0)

@@ -42,13 +42,13 @@ const (
 // The outcomes of a finding.
 const (
 	FoundConfirmed = "confirmed" // the provider carried out the operation: the money goes to the provider's account
-	FoundRejected  = "rejected"  // the provider did not carry out the operation: the money goes back
+	FoundRejected  = "rejected"  // the provider did not carry out the operation: the money goes back to the settlement account
 	Dismissed      = "dismissed" // the case is closed without a transfer
 	Assigned       = "assigned"  // a credit whose owner was unknown goes to a company
 	Booked         = "booked"    // the bank's charges of a day are correct, and the ledger books them
 )
 
-// Finding is what an operator decides about a case.
+// Finding is an operator's decision about a case.
 type Finding struct {
 	Outcome  string `db:"outcome,changes"`
 	Target   string `db:"target_company,changes"`    // the company that gets the money; only for Assigned
@@ -98,9 +98,9 @@ func (s *Service) ask(ctx context.Context, c Case, u ledger.Unit) (Case, error) 
 	return c, err
 }
 
-// askAgain opens a new case, even if an earlier case with the same subject and reason is
-// resolved. The new case then has the next turn. If the last case is open or covers the new case,
-// askAgain returns the last case instead.
+// askAgain opens a new case, even if an earlier case with the same subject and reason is resolved.
+// The new case then has the next turn. If the last case is open, or if covers returns true for the
+// last case, askAgain returns the last case and opens no new case.
 func (s *Service) askAgain(ctx context.Context, c Case, u ledger.Unit, covers func(last Case) bool) (Case, error) {
 	last, err := s.lastCase(ctx, c.Company, c.Subject, c.Reason)
 	switch {
@@ -131,8 +131,8 @@ type Audit func(company, action, subject string, details map[string]string, at t
 // handler must not change anything.
 type CaseHandler func(ctx context.Context, c Case, f Finding, agreed bool) (ledger.Unit, error)
 
-// Decision combines the reason of a case with an outcome that a handler carries out, Assigned or
-// Booked.
+// Decision selects a handler in Kind.Cases. It combines the reason of a case with the outcome that
+// operators decide. The outcome is Assigned or Booked.
 type Decision struct {
 	Reason  Reason
 	Outcome string
@@ -194,9 +194,9 @@ func (s *Service) agreed(ctx context.Context, c Case, f Finding, by string) (boo
 	return err == nil, err
 }
 
-// tooLate returns an error that explains why a finding came too late. Another operator has
-// resolved the case or proposed a different finding, the provider has replied, or the credit has
-// arrived.
+// tooLate returns an error that explains why an operator's finding came too late. Either another
+// operator has resolved the case or proposed a different finding, or the operation has its outcome,
+// or the ledger has recorded the credit or the charge of the case.
 func tooLate(r *ledger.Refusal) error {
 	switch {
 	case r.Reason == ledger.Exists:
@@ -288,9 +288,9 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 	return s.outcomeUnit(ctx, o.concluded(answer, s.clock.Now()))
 }
 
-// mayReturn reports whether operators may decide that the money of a successful operation came
-// back. The decision then reverses the operation, as a reply of the provider would. So if the
-// provider reports the return later, the money is not returned a second time.
+// mayReturn reports whether operators may decide that the provider has returned the money of a
+// successful operation. Their decision reverses the operation, as a reply of the provider would. If
+// the provider reports the return later, Kobo does not return the money a second time.
 func (s *Service) mayReturn(c Case, o Operation) bool {
 	asked := c.Reason == Contradiction || c.Reason == FailedReversal || c.Reason == NotOnStatement
 	return asked && o.State == Success && s.kinds[o.Kind].Returns

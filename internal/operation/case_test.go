@@ -171,7 +171,8 @@ func TestTwoOperatorsResolveACase(t *testing.T) {
 		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "bob", audit); !fault.Is(err, fault.Refused) {
 			t.Errorf("approved twice: %v", err)
 		}
-		// The history stores every reply about an operation whose first reply was not definite.
+		// The history stores every reply about an operation whose first reply did not have a
+		// definite outcome.
 		n, err := db.One(t.Context(), p.db, db.Value[int64],
 			`SELECT count(*) FROM operation_answer WHERE company_id = $1 AND operation_id = $2`, p.company, o.ID)
 		if p.must(err); n < 70 {
@@ -184,8 +185,8 @@ func TestTwoOperatorsResolveACase(t *testing.T) {
 	})
 }
 
-// The proposal of a removed operator does not count. The next operator with the same finding
-// becomes the proposer.
+// If an operator is removed after proposing a finding, the proposal no longer counts. The next
+// operator who submits the same finding becomes its proposer.
 func TestARemovedOperatorsProposalDoesNotCount(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o, c := p.stuck()
@@ -311,7 +312,7 @@ func TestAFindingRacesWithTheProvidersAnswer(t *testing.T) {
 	}
 }
 
-// If the outcome arrives while the case is open, the case can only be dismissed.
+// If the operation gets its outcome while its case is open, operators can only dismiss the case.
 func TestACaseWhoseOutcomeArrivesMayOnlyBeDismissed(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o, c := p.stuck()

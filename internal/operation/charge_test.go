@@ -10,11 +10,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// charging returns a confirmed reply with a charge.
+// charging returns a confirmed reply in which the provider charges us this amount.
 func charging(k money.Kobo) provider.Answer { a := confirmed; a.Charge = k; return a }
 
-// charged fails the test unless the ledger has this total of charges, and the operation has this
-// number of charge transfers.
+// charged fails the test unless want is the total of all charges in the ledger, and transfers is
+// the number of the operation's charge transfers.
 func (p *plant) charged(o operation.Operation, want money.Kobo, transfers int64) {
 	p.t.Helper()
 	k, err := p.book.Balance(p.t.Context(), p.company, "charge/test")
@@ -27,8 +27,8 @@ func (p *plant) charged(o operation.Operation, want money.Kobo, transfers int64)
 	}
 }
 
-// The provider's charge is booked in the same commit as the outcome, and only for a success. The
-// company does not pay the charge.
+// The provider's charge is booked in the same commit as the outcome, and only if the operation
+// succeeds. The company does not pay the charge.
 func TestAChargeIsBookedWithTheOutcome(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
@@ -57,8 +57,8 @@ func TestAChargeIsBookedWithTheOutcome(t *testing.T) {
 	})
 }
 
-// If the charge of a success is named only in later replies, it is booked only once. A different
-// charge in a further reply is not booked.
+// If the provider reports its charge only after the outcome, and in several replies, the charge is
+// booked only once. A different charge in a further reply is not booked.
 func TestAChargeThatIsNamedLaterIsBookedOnce(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()

@@ -35,8 +35,8 @@ func TestAnOperationLeavesTheRequiredBalance(t *testing.T) {
 	})
 }
 
-// A call ends when the operation's window ends, even if the call began late. From then on the
-// resolver may ask for the outcome.
+// The first call to the provider ends at the operation's CalledUntil, even if the call began late.
+// From then on the resolver may ask the provider for the outcome.
 func TestACallEndsWithItsWindow(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
@@ -66,7 +66,8 @@ func TestAnEarlyEndOfTheCallBringsTheRequeryForward(t *testing.T) {
 	})
 }
 
-// A success is reversed only once. A FAILED operation is already refunded, so it is not reversed.
+// A successful operation is reversed only once. A FAILED operation is not reversed, because its
+// money was returned when it failed.
 func TestOnlyASuccessIsReversedAndOnce(t *testing.T) {
 	back := provider.Answer{Outcome: provider.Rejected, Code: "reversed", Reversed: true}
 	for name, c := range map[string]struct {

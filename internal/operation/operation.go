@@ -46,8 +46,8 @@ type Operation struct {
 	Amount         money.Kobo `db:"amount_kobo"`
 	Fee            money.Kobo `db:"fee_kobo"`
 
-	CalledUntil time.Time `db:"called_until,changes"` // the time by which the first call has ended
-	Polls       int64     `db:"polls,changes"`        // the number of requeries, including rechecks
+	CalledUntil time.Time `db:"called_until,changes"` // the first call to the provider ends at this time at the latest
+	Polls       int64     `db:"polls,changes"`        // the number of requeries, which ask the provider for the outcome; includes rechecks
 	Missing     int64     `db:"missing,changes"`      // how many of the latest requeries in a row got "no such reference"
 	AskedAt     time.Time `db:"asked_at,changes"`     // the time of the last requery; zero before the first requery
 	NextAt      time.Time `db:"next_at,changes"`      // the time of the next requery, or of the recheck of a FAILED operation; zero for none
@@ -60,10 +60,11 @@ type Operation struct {
 	CreatedAt         time.Time `db:"created_at"`
 	UpdatedAt         time.Time `db:"updated_at,changes"`
 
-	// Charge is the provider's charge to us according to the current reply. The charge is stored
-	// in the ledger and not in the operation's row.
+	// Charge is the provider's charge to us according to the latest reply. The charge is stored in
+	// the ledger and not in the operation's row.
 	Charge money.Kobo
-	// Returned is true if, according to the current reply, the money came back.
+	// Returned is true if the latest reply states that the provider returned the money after a
+	// success.
 	Returned bool
 }
 
@@ -75,39 +76,39 @@ func (o Operation) InFlight(now time.Time) bool {
 // Refunded reports whether the money is back in the settlement account.
 func (o Operation) Refunded() bool { return o.State == Failed || o.State == Reversed }
 
-// Route names the ledger accounts of an operation's money.
+// Route names the ledger accounts through which an operation's money moves.
 type Route struct {
 	Settlement string // the account that pays
 	Clearing   string // the account that holds the money until the outcome
-	Provider   string // the account that gets the amount of a success
-	Fee        string // the account that gets the fee of a success; "" for a kind without fees
+	Provider   string // the account that receives the amount if the operation succeeds
+	Fee        string // the account that receives the fee if the operation succeeds; "" for a kind without fees
 	Charge     string // the account for the provider's charges to us; "" if charges are not booked
 }
 
 // ResolveJob is the kind of job that asks for the outcome of an operation.
 const ResolveJob = "operation.resolve"
 
-// ages is the schedule of the resolver: the time of each requery after the end of the first call.
-// After the last age, there is one requery an hour until tooOld. Then operators decide.
+// ages is the schedule of the resolver: the time from the end of the first call to each requery.
+// After the last of these times, there is one requery an hour until tooOld. Then operators decide.
 var ages = []time.Duration{
 	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour,
 }
 
 const (
 	tooOld = 72 * time.Hour
-	// The reply "no such reference" counts as rejected only after graceAge and gracePolls
-	// requeries.
+	// The reply "no such reference" counts as a rejection only if two conditions hold. The
+	// operation is at least graceAge old, and at least gracePolls requeries in a row got this
+	// reply.
 	graceAge   = 15 * time.Minute
 	gracePolls = 3
 )
 
-// nextPoll returns the time of the next requery after a requery at now. Requeries may be missed
-// while the program is down or when the clock jumps. They are due immediately, and each of them
-// counts.
+// nextPoll returns the time of the next requery after a requery at now. Requeries are missed while
+// the program is down, or when the clock jumps. Each missed requery is made up for immediately, one
+// after the other.
 //
-// If the provider does not know the reference, there is an extra requery at the end of the grace
-// period. The next scheduled requery is only at thirty minutes, and the refund must not wait that
-// long.
+// If the provider does not know the reference, there is an extra requery at the end of graceAge.
+// Otherwise the refund would wait for the scheduled requery at thirty minutes.
 func (o Operation) nextPoll(now time.Time) time.Time {
 	next := o.pollAt(o.Polls)
 	if !next.After(now) {
@@ -130,7 +131,7 @@ func (o Operation) pollAt(n int64) time.Time {
 	return o.CalledUntil.Add(ages[len(ages)-1] + time.Duration(n+1-int64(len(ages)))*time.Hour)
 }
 
-// gone reports whether the reply "no such reference" counts as rejected by now.
+// gone reports whether the reply "no such reference" counts as a rejection at the time now.
 func (o Operation) gone(now time.Time) bool {
 	return o.Missing >= gracePolls && !now.Before(o.CreatedAt.Add(graceAge))
 }
@@ -152,8 +153,9 @@ func (o Operation) answered(a provider.Answer, now time.Time) Operation {
 	return o
 }
 
-// concluded returns the operation with a definite reply, and sets its final state. It drops an
-// earlier message, such as "did not answer in time", which is not about the outcome.
+// concluded returns the operation with a definite reply and the final state for that reply. The
+// message of an earlier reply, such as "did not answer in time", is dropped, because it does not
+// describe the outcome.
 func (o Operation) concluded(a provider.Answer, now time.Time) Operation {
 	o = o.answered(a, now)
 	o.Message = a.Message

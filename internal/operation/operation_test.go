@@ -72,8 +72,9 @@ func TestTheOutcomeMovesTheMoneyInItsOwnCommit(t *testing.T) {
 	}
 }
 
-// A program that was frozen between the first commit and the call must not make the call. The
-// resolver may have returned the money meanwhile.
+// A program may be frozen after it has committed an operation and before it calls the provider.
+// After the operation's window, it must not make the call, because the resolver may have returned
+// the money.
 func TestNoCallIsMadeAfterItsWindow(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
@@ -89,8 +90,8 @@ func TestNoCallIsMadeAfterItsWindow(t *testing.T) {
 	})
 }
 
-// If a provider's adapter panics, the outcome is unknown. The call continues after its caller has
-// disconnected.
+// If a provider's adapter panics during the call, the outcome is unknown. A caller that disconnects
+// does not end the call.
 func TestAPanicOfAProviderIsUnknown(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		ctx, hangUp := context.WithCancel(t.Context())
@@ -132,8 +133,8 @@ func TestConcurrentWritersWriteOneOutcome(t *testing.T) {
 	})
 }
 
-// The ledger may refuse the extra effects of a request, for example because a retry has written
-// them. The outcome is still written.
+// If the ledger refuses the changes that a request adds to the outcome, the outcome is written
+// without them. The ledger refuses them, for example, if a retry of the request has written them.
 func TestAnOutcomeIsWrittenWithoutTheRequestsEffects(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.begin()
@@ -148,8 +149,8 @@ func TestAnOutcomeIsWrittenWithoutTheRequestsEffects(t *testing.T) {
 	})
 }
 
-// guarded is a table with a state column, for a transition that the ledger refuses. It is the
-// table of cases.
+// guarded is the table of cases. A test adds a transition of a case that does not exist, so that
+// the ledger refuses the unit.
 var guarded = db.Declare[guardedRow]("operation_case")
 
 type guardedRow struct {
@@ -158,7 +159,7 @@ type guardedRow struct {
 	State   string `db:"state,state"`
 }
 
-// If a notification writes the outcome before the call returns, the extra effects of the request
+// If a notification writes the outcome before the call returns, the changes that the request adds
 // are still written.
 func TestARequestAddsItsEffectsToAnOutcomeWrittenByAnother(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {

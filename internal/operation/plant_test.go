@@ -35,7 +35,7 @@ type plant struct {
 	book    *ledger.Book
 	clock   *clock.Manual
 	company string
-	asked   int                                       // how often the provider was asked
+	asked   int                                       // the number of requeries to the provider
 	answer  func(operation.Operation) provider.Answer // the provider's reply to a requery
 	removed map[string]bool                           // the names of operators who were removed
 	away    error                                     // the error of reading the list of operators
@@ -85,7 +85,8 @@ func (p *plant) begin() operation.Operation {
 	return o
 }
 
-// run makes the first call, to which the provider gives the reply a.
+// run makes the first call of operation o; a is the provider's reply. It returns the operation with
+// its outcome.
 func (p *plant) run(o operation.Operation, a provider.Answer) operation.Operation {
 	p.t.Helper()
 	after, err := p.Run(p.t.Context(), o, func(context.Context) provider.Answer { return a }, nil)
@@ -112,8 +113,8 @@ func (p *plant) poll(o operation.Operation) time.Time {
 	return next
 }
 
-// stands fails the test unless the operation has this state, and its money is in the account for
-// that state.
+// stands fails the test unless the operation has the state want, and each ledger account has the
+// balance that belongs to this state.
 func (p *plant) stands(o operation.Operation, want operation.State) operation.Operation {
 	p.t.Helper()
 	now, err := p.Find(p.t.Context(), o.Company, o.ID)
@@ -139,7 +140,7 @@ func (p *plant) stands(o operation.Operation, want operation.State) operation.Op
 	return now
 }
 
-// told returns the kinds of the company's events.
+// told returns the kinds of the company's events, in the order of the events.
 func (p *plant) told() []string {
 	p.t.Helper()
 	kinds, err := db.All(p.t.Context(), p.db, db.Value[string], `SELECT kind FROM event WHERE company_id = $1 ORDER BY sequence`, p.company)

@@ -6,7 +6,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// Preview is the expected effect of an operation, which is the response to a dry run. Type
+// Preview is the response to a dry run. It shows the effect that the operation would have. Type
 // parameter M determines how JSON shows the amounts.
 type Preview[M money.Kobo | money.Text] struct {
 	DryRun       bool      `json:"dryRun"` // always true

@@ -13,16 +13,18 @@ import (
 // no record of it.
 const RecheckJob = "operation.recheck"
 
-// After the reply "no such reference", a provider may still carry out the request late. So the
-// provider is asked again at these times after the failure.
+// A provider may carry out a request late, after it has replied "no such reference" and the
+// operation has failed. So the provider is asked again when these times have passed since the
+// failure.
 const (
 	firstRecheck = time.Hour
 	lastRecheck  = 24 * time.Hour
 )
 
-// Recheck runs a RecheckJob: it asks the provider once more and writes the reply. A confirmed
-// reply opens a case and moves no money. After a reply without an outcome, Recheck runs again on
-// the resolver's schedule. After 72 hours it opens a case, and operators decide.
+// Recheck runs a RecheckJob: it asks the provider once more and writes the reply. A confirmed reply
+// contradicts the refund, so it opens a case and moves no money. After a reply without an outcome,
+// Recheck runs again on the resolver's schedule. After 72 hours it opens a case, and operators
+// decide.
 func (s *Service) Recheck(ctx context.Context, j job.Job) (next time.Time, err error) {
 	o, err := s.Find(ctx, j.Company, j.Subject)
 	if err != nil {
@@ -41,13 +43,13 @@ func (s *Service) Recheck(ctx context.Context, j job.Job) (next time.Time, err e
 	after.AskedAt = now
 	after.NextAt = o.recheckAfter(answer, now)
 	// The case must be opened before the row is written. If the program stops in between, the job
-	// asks the provider again and finds the open case.
+	// asks the provider again, and does not open the case a second time.
 	if err := s.doubt(ctx, o, after.NextAt, answer); err != nil {
 		return time.Time{}, err
 	}
 	err = s.book.Commit(ctx, after.rechecked(o, answer))
 	if ledger.Is(err, ledger.Moved) {
-		return now, nil // another worker was faster, so the next run reads its row
+		return now, nil // another worker has changed the row, so the job runs again and reads the new row
 	}
 	return after.NextAt, err
 }
@@ -89,8 +91,7 @@ func (o Operation) recheckAfter(a provider.Answer, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// turn returns the first time after now on the resolver's schedule, if that schedule starts at
-// began.
+// turn returns the first time after now on the resolver's schedule. The schedule starts at began.
 func turn(began, now time.Time) time.Time {
 	for _, age := range ages {
 		if at := began.Add(age); at.After(now) {

@@ -31,7 +31,7 @@ func (p *plant) recheck(o operation.Operation) time.Time {
 	return next
 }
 
-// at moves the clock to this time after the failure.
+// at moves the clock to the time that is this long after the operation's failure.
 func (p *plant) at(o operation.Operation, age time.Duration) {
 	p.clock.Advance(o.UpdatedAt.Add(age).Sub(p.clock.Now()))
 }
@@ -201,8 +201,8 @@ func TestADefiniteRejectionIsNotRechecked(t *testing.T) {
 	})
 }
 
-// A worker that loses its lease during a requery does not overwrite what another worker has
-// written.
+// A worker may lose its lease while it asks the provider. It then does not overwrite the result of
+// the worker that has the new lease.
 func TestTwoWorkersRecheckOnce(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.absent()

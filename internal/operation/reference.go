@@ -12,10 +12,10 @@ var letters = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding
 // referenceLength is the number of characters in a reference, which encode 100 bits of the hash.
 const referenceLength = 20
 
-// Reference returns the ID of an operation that has an idempotency key. The same company, kind
-// and key give the same reference in every database. So if a request is repeated after a restore,
-// the provider recognises its reference. No secret is part of the hash, so a key rotation does
-// not change the reference.
+// Reference returns the ID of an operation that has an idempotency key. The provider gets this ID
+// as our reference. The same company, kind and idempotency key give the same ID in every database.
+// So if a request is repeated after a restore, the provider recognises the reference. No secret is
+// part of the hash, so a rotation of the master key does not change the ID.
 func Reference(company, kind, key string) string {
 	h := sha256.New()
 	for _, part := range []string{"kobo operation reference", company, kind, key} {

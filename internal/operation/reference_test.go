@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// A reference must never change for the same company, kind and key. Otherwise a request that is
-// repeated after a restore would buy a second time.
+// The reference must never change for the same company, kind and idempotency key. Otherwise a
+// request that is repeated after a restore would buy a second time.
 func TestAReferenceFollowsFromCompanyKindAndKey(t *testing.T) {
 	if got := operation.Reference("c0000000000000000000000ab", "vtu", "order-1"); got != "otldfyuxgdwdx3tgjejn" {
 		t.Errorf("the reference is %s", got)
@@ -37,8 +37,8 @@ func TestAReferenceFollowsFromCompanyKindAndKey(t *testing.T) {
 	}
 }
 
-// Operations with the same idempotency key have the same reference. Operations without a key have
-// different references.
+// Operations with the same idempotency key have the same reference. Operations without an
+// idempotency key have different references.
 func TestTwoOperationsNeverShareAReference(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		start := func(key string) operation.Operation {
@@ -66,8 +66,8 @@ func TestTwoOperationsNeverShareAReference(t *testing.T) {
 	})
 }
 
-// A provider that reports a duplicate knows the reference. If it later replies "no such
-// reference", no money is returned, and operators decide.
+// If a provider refuses a reference as a duplicate, the provider knows the reference. A later reply
+// "no such reference" does not refund the company, and operators decide.
 func TestADuplicateIsNeverMissing(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o := p.run(p.begin(), provider.Answer{Code: provider.CodeDuplicate})
@@ -83,7 +83,8 @@ func TestADuplicateIsNeverMissing(t *testing.T) {
 	})
 }
 
-// After a duplicate, the outcome that the provider reports for the reference counts.
+// If a provider refuses a reference as a duplicate, a requery of that reference gives the
+// operation's outcome.
 func TestADuplicateTakesTheOutcomeThatIsFound(t *testing.T) {
 	for outcome, want := range map[provider.Outcome]operation.State{provider.Confirmed: operation.Success, provider.Rejected: operation.Failed} {
 		each(t, func(t *testing.T, p *plant) {

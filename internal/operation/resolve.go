@@ -65,7 +65,7 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 	if after.NextAt.After(o.CalledUntil.Add(tooOld)) {
 		after.NextAt = time.Time{}
 		// The case must be opened before the row is written. If the program stops in between, the
-		// job asks the provider again and finds the open case.
+		// job asks the provider again, and does not open the case a second time.
 		if err := s.OpenCase(ctx, after.Company, after.ID, Unresolved, "no outcome after 72 hours; last answer: "+a.Code); err != nil {
 			return time.Time{}, err
 		}

@@ -49,7 +49,7 @@ func TestTheResolverKeepsItsPublicSchedule(t *testing.T) {
 	})
 }
 
-// After the clock jumps, the missed requeries are due immediately, and each of them counts.
+// After the clock jumps, the requeries that were missed are made immediately, one after the other.
 func TestMissedPollsAreMadeUpFor(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		p.says(silence)
@@ -64,8 +64,8 @@ func TestMissedPollsAreMadeUpFor(t *testing.T) {
 	})
 }
 
-// A message from before the outcome is dropped, so that it is not shown as the message of the
-// outcome.
+// When the outcome arrives, the message of an earlier reply is dropped. Otherwise it would be shown
+// as the message of the outcome.
 func TestTheMessageIsTheOutcomes(t *testing.T) {
 	for state, a := range map[operation.State]provider.Answer{
 		operation.Success: {Outcome: provider.Confirmed}, operation.Failed: {Outcome: provider.Rejected, Code: "51"},

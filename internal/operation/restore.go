@@ -70,7 +70,8 @@ func (s *Service) restorePage(ctx context.Context, page []Operation) error {
 	return failed
 }
 
-// unfollowed returns the operations of one company that have no job.
+// unfollowed returns those of the PENDING operations in open that have no job. All of them must
+// belong to one company.
 func (s *Service) unfollowed(ctx context.Context, open []Operation) (lost []Operation, err error) {
 	ids := make([]string, len(open))
 	for i, o := range open {

@@ -7,9 +7,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// reverse returns the money of a successful operation to the settlement account. Parameter heard
-// is the operation with the provider's reply that the money came back. A success is reversed only
-// once.
+// reverse moves the money of a successful operation back to the settlement account, because the
+// provider has returned it. Parameter heard is the operation with the provider's reply about the
+// return. An operation is reversed only once.
 func (s *Service) reverse(ctx context.Context, o, heard Operation) (Operation, error) {
 	after, u, err := s.reversal(ctx, o, heard)
 	if err != nil {
@@ -25,7 +25,8 @@ func (s *Service) reverse(ctx context.Context, o, heard Operation) (Operation, e
 	return after, nil
 }
 
-// reversal returns the reversed operation, and the unit that returns the money of a success.
+// reversal returns operation o in the state REVERSED, with the provider's reply from heard. Unit u
+// writes that state, and moves the amount and the fee back to the settlement account.
 func (s *Service) reversal(ctx context.Context, o, heard Operation) (after Operation, u ledger.Unit, err error) {
 	after = o
 	after.State, after.UpdatedAt = Reversed, heard.UpdatedAt

@@ -2,16 +2,16 @@ package operation
 
 import "time"
 
-// Search is the schedule of requeries about a call that moves no money, such as the opening of an
-// account. The provider is asked until it is known whether the account exists.
+// Search is the schedule of requeries about a request that moves no money, such as the opening of
+// an account. The provider is asked until it is certain whether the account exists.
 type Search struct {
-	Since   time.Time // when the last call ended
+	Since   time.Time // when the last request ended
 	Missing int64     // the number of replies since then that the account does not exist
 }
 
 // Next returns the time of the next requery after a requery at now. Requeries that were missed
-// while the program was down count as one. In addition to an operation's schedule, there is
-// always a requery at the end of the grace period.
+// while the program was down count as one. The schedule is that of an operation, but it always has
+// a requery at the end of the grace period.
 func (s Search) Next(now time.Time) time.Time {
 	for _, age := range append(ages[:4:4], append([]time.Duration{graceAge}, ages[4:]...)...) {
 		if at := s.Since.Add(age); at.After(now) {
@@ -24,7 +24,7 @@ func (s Search) Next(now time.Time) time.Time {
 	return now.Add(time.Hour)
 }
 
-// Gone reports whether the call counts as not carried out by now.
+// Gone reports whether the request counts as not carried out at the time now.
 func (s Search) Gone(now time.Time) bool {
 	return s.Missing >= gracePolls && !now.Before(s.Since.Add(graceAge))
 }

@@ -26,7 +26,7 @@ type Kind struct {
 	// Effects adds further changes of this kind, such as an event, to the unit that sets the
 	// operation's final state.
 	Effects func(ctx context.Context, o Operation, u *ledger.Unit) error
-	// Returns is true if the provider may return the money after a success.
+	// Returns is true if the provider may return the money of a successful operation.
 	Returns bool
 	// Cases contains the handlers of cases that are not about an operation.
 	Cases map[Decision]CaseHandler
@@ -45,8 +45,8 @@ type Service struct {
 	isOperator func(ctx context.Context, name string) (bool, error)
 }
 
-// NewService returns a service without kinds. The service accepts every name as an operator's
-// name. Parameter window limits the time from the first unit to the end of the call to the
+// NewService returns a service without kinds. The service accepts every name as an operator's name.
+// Parameter window limits the time from the commit of step one to the end of the first call to the
 // provider. The timeouts in the providers' adapters must be shorter.
 func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration) *Service {
 	everyone := func(context.Context, string) (bool, error) { return true, nil }
@@ -95,10 +95,11 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 	first := o.transfer(hold, r.Settlement, r.Clearing, o.Amount+o.Fee, narration)
 	first.Leave = leave
 	u := ledger.For(o.Company)
-	// Clearing has a floor of 0, so it cannot pay out more money than came in.
+	// The clearing account has a floor of 0, so it cannot pay out more money than came in.
 	u.OpenAccounts(ledger.Account{ID: r.Clearing}, ledger.Account{ID: r.Provider, Floor: money.NoFloor})
 	if o.Fee > 0 {
-		// A fee may be returned after the fintech has withdrawn it, so there is no floor.
+		// The fintech may withdraw a fee before the fee is returned to the company. So this account
+		// may go below zero.
 		u.OpenAccounts(ledger.Account{ID: r.Fee, Floor: money.NoFloor})
 	}
 	u.Insert(operations.Record(o))
@@ -107,8 +108,8 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 	return u
 }
 
-// Extra adds changes that only the request knows, such as its response, to the unit of an
-// outcome. It may be nil.
+// Extra is a function that adds changes to the unit that writes an outcome. Only the request knows
+// these changes, such as its stored response. An Extra may be nil.
 type Extra = func(after Operation, u *ledger.Unit)
 
 // Run carries out steps two and three of an operation: it calls the provider and writes the
@@ -120,8 +121,8 @@ type Extra = func(after Operation, u *ledger.Unit)
 func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, extra Extra) (Operation, error) {
 	ctx = context.WithoutCancel(ctx)
 	answer := s.first(ctx, o, call)
-	// The caller does not wait longer than its time limit. The reply is still written after that,
-	// since the provider's next reply may contain less.
+	// The caller waits only until its time limit. After that, the reply is still written, because
+	// the provider's next reply may contain less information.
 	type written struct {
 		o   Operation
 		err error
@@ -145,7 +146,7 @@ func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Co
 	}
 }
 
-// heardFirst writes the reply of the first call.
+// heardFirst writes the provider's reply to the first call.
 func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.Answer, extra Extra) (Operation, error) {
 	if answer.Outcome != provider.Unknown {
 		return s.heardDefinite(ctx, o, answer, extra)
@@ -163,9 +164,9 @@ func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.A
 // persistence is how long heardDefinite retries to write a definite reply.
 const persistence = 3 * time.Second
 
-// heardDefinite writes a definite reply. It tries again if the database connection breaks, since
-// the reply to a requery may contain less. Each attempt requires that the operation is still
-// PENDING, so an outcome that an earlier attempt has committed stays.
+// heardDefinite writes a definite reply. It tries again if the database connection breaks, because
+// the provider's next reply may contain less information. Each attempt requires that the operation
+// is still PENDING, so an outcome that an earlier attempt has committed stays.
 func (s *Service) heardDefinite(ctx context.Context, o Operation, answer provider.Answer, extra Extra) (Operation, error) {
 	after, err := s.conclude(ctx, o, answer, extra)
 	limit, cancel := context.WithTimeout(ctx, persistence)
@@ -181,9 +182,9 @@ func (s *Service) heardDefinite(ctx context.Context, o Operation, answer provide
 	return after, err
 }
 
-// first makes the only call that may move money. It makes no call after the window, for example
-// in a program that was frozen for an hour. By then the resolver may have got the reply "no such
-// reference", and returned the money.
+// first makes the only call that may move money. It makes no call after the operation's window, for
+// example in a program that was frozen for an hour. By then the resolver may have got the reply "no
+// such reference", and returned the money.
 func (s *Service) first(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer) provider.Answer {
 	left := o.CalledUntil.Sub(s.clock.Now())
 	if left <= 0 {
@@ -211,8 +212,8 @@ func (s *Service) conclude(ctx context.Context, o Operation, a provider.Answer, 
 	return s.write(ctx, o, o.concluded(a, s.clock.Now()), extra)
 }
 
-// write commits the changed operation, parameter after, in place of its PENDING row. The same
-// commit has the effects of the new state.
+// write replaces the PENDING row of operation o with the operation in parameter after. The same
+// commit contains the effects of the new state.
 func (s *Service) write(ctx context.Context, o, after Operation, extra Extra) (Operation, error) {
 	u, err := s.outcomeUnit(ctx, after)
 	if err != nil {
@@ -275,10 +276,10 @@ func (s *Service) belated(ctx context.Context, o Operation, extra Extra) error {
 	return ledger.Except(s.book.Commit(ctx, u), ledger.Moved)
 }
 
-// overtaken compares our reply with an outcome that has been written already. A contradiction
-// moves no money and opens a case for operators. A reply with the same outcome may be the first
-// reply that names a charge, which is then booked. A reply that the money came back reverses a
-// success.
+// overtaken processes our reply after a different reply has written the outcome. A contradiction
+// moves no money and opens a case for operators. If both outcomes are a success, overtaken books
+// the charge in our reply, unless a charge is booked already. If our reply states that the provider
+// returned the money, overtaken reverses a successful operation.
 func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, error) {
 	now, err := s.Find(ctx, o.Company, o.ID)
 	if err != nil {
@@ -298,8 +299,8 @@ func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, 
 	return now, err
 }
 
-// Earlier returns the existing operation because of which the ledger refused a new operation with
-// the same key. It returns false if the error has a different reason.
+// Earlier returns the existing operation if the ledger refused a new operation with the same
+// idempotency key. For an error with a different reason, it returns false.
 func Earlier(err error) (o Operation, ok bool) {
 	if r := ledger.Refused(err); r != nil {
 		if row, exists := r.Existing(operations.Table); exists {

@@ -102,7 +102,7 @@ func (s *Service) lastCase(ctx context.Context, company, subject string, reason 
 		WHERE company_id = $1 AND subject = $2 AND reason = $3 ORDER BY turn DESC LIMIT 1`, company, subject, string(reason))
 }
 
-// passing is the SQL condition of a CaseFilter.
+// passing is the SQL condition for the cases that a CaseFilter selects.
 const passing = `state = $1 AND ($2 = '' OR company_id = $2) AND ($3 = '' OR reason = $3) AND ($4 = '' OR subject = $4)`
 
 func (f CaseFilter) values() []any {

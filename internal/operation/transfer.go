@@ -42,7 +42,8 @@ func (s *Service) settle(o Operation) []ledger.Transfer {
 	return out
 }
 
-// giveBack returns the transfers that return the amount and the fee of a success.
+// giveBack returns the transfers that move the amount and the fee of a successful operation back to
+// the settlement account.
 func (s *Service) giveBack(o Operation) []ledger.Transfer {
 	r := s.kinds[o.Kind].Route(o)
 	out := []ledger.Transfer{o.transfer(reverse, r.Provider, r.Settlement, o.Amount, "Reversal")}
@@ -55,9 +56,9 @@ func (s *Service) giveBack(o Operation) []ledger.Transfer {
 // ChargeKind is the kind of transfer that books a provider's charge to us.
 const ChargeKind = "charge"
 
-// bookCharge adds a transfer to a unit that books the provider's charge for a success. The charge
-// is the fintech's own expense, so no account of the company pays it. The charge stays booked
-// after a reversal, since the provider does not return it.
+// bookCharge adds to unit u the transfer that books the provider's charge for a successful
+// operation. The charge is the fintech's own expense, and the company does not pay it. The charge
+// stays booked after a reversal, since the provider does not return it.
 func (s *Service) bookCharge(u *ledger.Unit, o Operation) {
 	if o.State != Success || o.Charge <= 0 {
 		return
@@ -72,7 +73,7 @@ func (s *Service) bookCharge(u *ledger.Unit, o Operation) {
 	u.Transfer(t)
 }
 
-// bookLateCharge books a charge that the provider names after the outcome. Only the first charge
+// bookLateCharge books a charge that the provider reports after the outcome. Only the first charge
 // is booked; reconciliation with the statement shows whether that charge was right. Book.Passed
 // finds a charge that was committed with the outcome. The limit counter makes the ledger refuse a
 // second late charge.

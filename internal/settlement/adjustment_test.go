@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// asks creates an adjustment of an account on behalf of the operator ada.
+// asks makes the operator ada request an adjustment of an account.
 func (h *house) asks(a settlement.Account, amount int64, way settlement.Direction) settlement.Adjustment {
 	h.t.Helper()
 	asked, err := h.Adjust(h.t.Context(), ada, settlement.Adjustment{
@@ -57,8 +57,8 @@ func TestConcurrentApprovalsPayOnce(t *testing.T) {
 	})
 }
 
-// Of concurrent approvals and rejections, only the first counts, and the balance matches that
-// decision.
+// If operators approve and reject an adjustment at the same time, only the first decision counts.
+// The balance agrees with that decision.
 func TestConcurrentApprovalAndRejection(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.account(h.company())

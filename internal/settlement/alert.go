@@ -40,13 +40,13 @@ func (s *Service) Alert(
 	return a, nil
 }
 
-// AlertOwn sets an alert like Alert, on behalf of the company, which calls it through the API.
+// AlertOwn sets an alert like Alert, but for a request of the company through the API.
 func (s *Service) AlertOwn(ctx context.Context, company string, settlementID int64, below money.Kobo, key *idempotency.Key) (Account, error) {
 	return s.Alert(ctx, operator.Self(company).From(ctx), company, settlementID, below, key)
 }
 
-// LowBalance returns the event that reports a low balance (ledger.OnLowBalance). The event
-// contains the account with its balance after the unit.
+// LowBalance returns the event that reports a low balance (ledger.OnLowBalance). The event contains
+// the account with the balance that the unit leaves in the account.
 func LowBalance(low ledger.LowBalance, read func(lookups ...db.Lookup) error) (db.Record, error) {
 	var all []Account
 	var feeding []feeder
@@ -70,7 +70,8 @@ func LowBalance(low ledger.LowBalance, read func(lookups ...db.Lookup) error) (d
 	return event.New(low.Company, event.SettlementLowBalance, a), nil
 }
 
-// lookUp returns a lookup of all rows of these companies in a table. It passes each row to found.
+// lookUp returns a database lookup, which reads all rows of these companies in a table. The lookup
+// passes each row to found.
 func lookUp[T any](table *db.Declared[T], companies [][]any, found func(T)) db.Lookup {
 	return db.Lookup{
 		Table: table.Table, By: []string{"company_id"}, Columns: table.Names()[1:], Keys: companies,

@@ -17,14 +17,14 @@ import (
 // AssignJob is the kind of job that credits a company with money from suspense.
 const AssignJob = "settlement.assign"
 
-// assignStep is the step of the transfer that takes a credit out of suspense. The ledger accepts
-// that transfer only once.
+// assignStep identifies the transfer that takes a credit out of suspense. The ledger accepts that
+// transfer only once.
 const assignStep = "assign"
 
 // assigned returns the first of two units that assign money of an unknown account to a company.
-// It takes the money out of suspense in the fintech's own ledger, and enqueues an AssignJob. The
-// job later credits the money in the company's ledger. The transfer and the job commit together,
-// so the money cannot be lost.
+// This unit takes the money out of suspense in the fintech's own ledger, and enqueues an AssignJob.
+// The job later commits the second unit, which credits the money in the company's ledger. The
+// transfer out of suspense and the job commit together, so the money cannot be lost.
 func (s *Service) assigned(ctx context.Context, c operation.Case, f operation.Finding, _ bool) (ledger.Unit, error) {
 	if err := s.mayCredit(ctx, f); err != nil {
 		return ledger.Unit{}, err

@@ -77,8 +77,8 @@ func TestTwoOperatorsAssignMoneyInSuspense(t *testing.T) {
 	})
 }
 
-// Two banks may use the same session ID for different credits. Each credit then has its own case,
-// and a decision about one case does not affect the other case.
+// Two banks may use the same session ID for different credits. Each credit then has a separate
+// case, and a decision about one case does not affect the other case.
 func TestTwoBanksWithOneSession(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.account(h.company())
@@ -120,7 +120,7 @@ func TestTwoBanksWithOneSession(t *testing.T) {
 				}
 			}
 		}
-		// Each bank may reject its own credit later.
+		// Each bank may report later that it has rejected its credit.
 		late := h.inbound("s-1", "", 0)
 		late.Outcome = provider.Rejected
 		h.receives(late)

@@ -41,8 +41,8 @@ func (s *Service) Attach(ctx context.Context, by operator.Operator, company stri
 	case n < 2 || n > 100:
 		return BankAccount{}, fault.New(fault.Invalid, `"accountName" must have 2 to 100 characters`)
 	case slices.ContainsFunc(slices.Collect(maps.Values(s.Banks)), func(b Bank) bool { return b.Float == number }):
-		// Money on this account belongs to the fintech, and much of it is already booked to
-		// companies.
+		// The fintech makes payouts from this bank account, and much of its money is already booked
+		// to companies.
 		return BankAccount{}, fault.New(fault.Refused, "We pay from this bank account: it cannot be a company's")
 	}
 	if _, err := s.Find(ctx, company, settlementID); err != nil {
@@ -63,8 +63,8 @@ func (s *Service) Attach(ctx context.Context, by operator.Operator, company stri
 	return all[at], nil
 }
 
-// free returns an error if an account number is in use. A credit names the number but not the
-// bank, so a number of another company counts as used at every bank.
+// free returns an error if an account number is in use. A credit names the account number but not
+// the bank. So a number that belongs to another company may not be used at any bank.
 func (s *Service) free(ctx context.Context, company, number string) error {
 	owners, err := s.holders(ctx, number)
 	if err != nil {

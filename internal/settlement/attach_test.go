@@ -62,7 +62,8 @@ func TestAnAttachedAccountFeeds(t *testing.T) {
 	})
 }
 
-// A number that is in use at any bank cannot be attached, and its credits still go to its owner.
+// An account number that a bank account already has, at any bank, cannot be attached. Its credits
+// still go to the owner.
 func TestANumberInUseIsNotAttached(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		h.knows()

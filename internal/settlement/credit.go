@@ -91,9 +91,9 @@ func (s *Service) Receive(ctx context.Context, providerName string, in provider.
 }
 
 // decide returns the owner of a credit: the company of the account, or House for an unknown
-// account. Before the credit is booked, it stores the decision for the credit's session. The
-// first stored decision is final. So if the account becomes known later, the credit is not booked
-// a second time.
+// account. Before the credit is booked, decide stores the owner for the credit's session ID. An
+// owner that is stored already is final. So if the account becomes known later, the credit is not
+// booked a second time.
 func (s *Service) decide(ctx context.Context, c Credit) (string, error) {
 	company, err := s.decided(ctx, c)
 	if !errors.Is(err, db.ErrNone) {
@@ -113,8 +113,8 @@ func (s *Service) decide(ctx context.Context, c Credit) (string, error) {
 	return s.decideFor(ctx, c, company)
 }
 
-// receive asks the recipients for a booking and commits it. If a recipient's row has changed in
-// between, it asks again, up to five times in total.
+// receive asks the recipients for a booking and commits the booking. If a recipient's row has
+// changed before the commit, receive asks again, up to five times in total.
 func (s *Service) receive(ctx context.Context, company string, c Credit) error {
 	if there, err := s.credited(ctx, company, c); err != nil || there {
 		return err
@@ -170,8 +170,8 @@ func (s *Service) booking(ctx context.Context, company string, c Credit) (Bookin
 	return s.own(ctx, company, c)
 }
 
-// creditEvent is the data of the event that reports a credit. Its id is the reference of the
-// transfer in the ledger.
+// creditEvent is the data of the event that reports a credit. The event's id is the reference of
+// the transfer in the ledger.
 type creditEvent struct {
 	ID            string     `json:"id"`
 	SettlementID  int64      `json:"settlementId"`
@@ -239,8 +239,8 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 	}
 	err := s.Book.Commit(ctx, s.creditUnit(House, c, suspense))
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
-		// This is a repeated notification. The subject of a case is the session, so a repeated
-		// askWhose opens no second case. A credit that operators have assigned needs no case.
+		// This is a repeated notification. The case's subject contains the session ID, so askWhose
+		// does not open a second case. A credit that operators have assigned needs no case.
 		var earlier creditRow
 		if earlier, err = credits.Value(r.Rows[0]); err != nil {
 			return err
@@ -257,15 +257,16 @@ func (s *Service) suspend(ctx context.Context, c Credit) error {
 	return s.askWhose(ctx, c)
 }
 
-// askWhose opens a case about a credit of an unknown account: which company does it belong to?
+// askWhose opens a case about a credit of an unknown account. Operators decide in this case which
+// company owns the money.
 func (s *Service) askWhose(ctx context.Context, c Credit) error {
 	return s.Operations.OpenCase(ctx, House, c.subject(), operation.UnknownAccount,
 		fmt.Sprintf("%s of account %s at %s belongs to no company", c.Amount, c.Account, c.Provider))
 }
 
 // Raise opens a case about a difference between a bank's statement and the ledger, like
-// operation.Service.Raise. If the case belongs to House, it first creates the fintech's own
-// ledger if that ledger does not exist.
+// operation.Service.Raise. If the case belongs to House, Raise first creates the fintech's own
+// ledger, unless that ledger exists.
 func (s *Service) Raise(ctx context.Context, c operation.Case, judged time.Time) (operation.Case, error) {
 	if c.Company == House {
 		if err := s.foundHouse(ctx); err != nil {

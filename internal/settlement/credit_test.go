@@ -19,7 +19,8 @@ import (
 
 const bank = "safehaven"
 
-// fed returns a company with a settlement account that a bank account feeds.
+// fed creates a company with a settlement account, and returns the settlement account. Credits to
+// the bank account with this number go to the settlement account.
 func (h *house) fed(number string) settlement.Account {
 	h.t.Helper()
 	a := h.account(h.company())
@@ -122,8 +123,9 @@ func TestMoneyOfAnUnknownAccountGoesIntoSuspense(t *testing.T) {
 		if c := h.cases(operation.UnknownAccount); len(c) != 1 || c[0].Subject != bank+"/s-1" || c[0].Company != settlement.House {
 			t.Errorf("%+v", c)
 		}
-		// The account becomes known. The first decision stays, so a repeated notification does
-		// not credit the money. Only operators can assign it to the company.
+		// The account becomes known only after its credit went into suspense. A repeated
+		// notification of that credit does not credit the company. Only operators can assign the
+		// money to the company.
 		a := h.fed("8000000099")
 		h.receives(h.inbound("s-1", "8000000099", 700))
 		h.holds(a, 0)
@@ -134,7 +136,8 @@ func TestMoneyOfAnUnknownAccountGoesIntoSuspense(t *testing.T) {
 	})
 }
 
-// An account that is in the directory but feeds no settlement account also counts as unknown.
+// An account number that is in the directory, but whose bank account feeds no settlement account,
+// also counts as unknown.
 func TestADirectoryEntryWithoutARecipient(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		company := h.company()
@@ -190,8 +193,8 @@ func TestARejectionAfterTheCreditOpensACase(t *testing.T) {
 	})
 }
 
-// accounts is the settlement account table, so that a test's recipient can add a transition to a
-// credit's unit.
+// accounts is the table of settlement accounts. A recipient in a test uses the table to add a
+// transition to the unit of a credit.
 var accounts = db.Declare[settlement.Account]("settlement_account")
 
 func TestARecipientIsAskedAgainAfterAChangeOfItsRow(t *testing.T) {
@@ -215,7 +218,7 @@ func TestARecipientIsAskedAgainAfterAChangeOfItsRow(t *testing.T) {
 			}}, true, nil
 		})
 		h.receives(h.inbound("s-1", "8000000011", 700))
-		if asked != 3 { // for the decision, for the first unit, and after that unit was refused
+		if asked != 3 { // to find the owner, to build the first unit, and to build a new unit after the ledger refused the first
 			t.Errorf("asked %d times", asked)
 		}
 		h.holds(a, 700)

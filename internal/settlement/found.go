@@ -25,15 +25,16 @@ var errNoAmount = fault.New(fault.Refused, "The case does not say how much: dism
 // bank's list of credits identify a credit by such a session ID.
 var between = regexp.MustCompile(`^[0-9]{30}$`)
 
-// found returns the unit that books a credit which only the bank's statement has. The unit
-// inserts the credit under its session ID, as for a notification. So if a notification has booked
-// the credit, the ledger refuses the unit. If the unit has booked the credit, the ledger refuses
-// the notification's unit. A credit without a session ID is refused, because a later notification
-// with a session ID would credit the money again.
+// found returns the unit that books a credit which only the bank's statement has. The unit inserts
+// the credit under its session ID, as for a notification. The ledger accepts each session ID of a
+// bank only once. So either this unit or the unit of a notification books the credit, and the
+// ledger refuses the other unit. A credit without a session ID is refused, because a later
+// notification with a session ID would credit the money again.
 //
-// If the case belongs to House, the credit goes through suspense, since the company has a
-// separate ledger. If an earlier notification has named the company, the case belongs to that
-// company. Then the unit credits the company directly.
+// If the case belongs to House, the unit books the credit into suspense and takes it out again. An
+// AssignJob then credits the company, which has a separate ledger. If an earlier notification has
+// named the company, the case belongs to that company. In that case, the unit credits the company
+// directly.
 func (s *Service) found(ctx context.Context, c operation.Case, f operation.Finding, agreed bool) (ledger.Unit, error) {
 	if err := s.mayCredit(ctx, f); err != nil {
 		return ledger.Unit{}, err
@@ -67,8 +68,8 @@ func (s *Service) found(ctx context.Context, c operation.Case, f operation.Findi
 	return ledger.Unit{}, fault.Newf(fault.Refused, "The credit is company %s's, as the bank has told of it", c.Company)
 }
 
-// noTwin returns an error if an open case reports a credit of the same amount that only the
-// ledger has. Both may be the same credit under different names.
+// noTwin returns an error if an open case reports a credit of the same amount that the ledger has
+// and the statement lacks. The statement may have that credit under a different session ID.
 func (s *Service) noTwin(ctx context.Context, credit Credit) error {
 	missing, err := s.Operations.OpenOf(ctx, operation.NotOnStatement, -credit.Amount)
 	if err != nil {
@@ -83,9 +84,9 @@ func (s *Service) noTwin(ctx context.Context, credit Credit) error {
 	return nil
 }
 
-// unclaimed returns an error if the bank has notified Kobo of the credit since the case was
-// opened. The first stored decision about the credit's owner is final. Once two operators have
-// agreed, unclaimed stores their decision, and later notifications follow it.
+// unclaimed returns an error if the bank has notified Kobo of the credit since the case was opened.
+// The first owner that is stored for a credit is final. Once two operators have agreed, unclaimed
+// stores the case's company as the owner, and later notifications cannot change the owner.
 func (s *Service) unclaimed(ctx context.Context, credit Credit, company string, agreed bool) error {
 	owner, err := s.decided(ctx, credit)
 	if errors.Is(err, db.ErrNone) {

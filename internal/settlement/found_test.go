@@ -74,10 +74,10 @@ func theirs(a settlement.Account) operation.Finding {
 	return operation.Finding{Outcome: operation.Assigned, Target: a.Company, TargetID: a.ID}
 }
 
-// A credit that only the statement has is credited once, however many notifications arrive later.
-// Operators may choose a different account than the notification names.
+// A credit that only the statement has is credited only once, however many notifications arrive
+// later. Operators may choose a different account than the account in the notification.
 func TestACreditOfTheStatementIsCreditedOnce(t *testing.T) {
-	for _, told := range []string{"8000000011", "8000000012", "8000000099"} { // of this company, of another company, unknown
+	for _, told := range []string{"8000000011", "8000000012", "8000000099"} { // an account of this company, of another company, and an unknown account
 		t.Run(told, func(t *testing.T) {
 			each(t, func(t *testing.T, h *house) {
 				a, other := h.fed("8000000011"), h.fed("8000000012")
@@ -116,8 +116,8 @@ func TestACreditOfTheStatementIsCreditedOnce(t *testing.T) {
 	}
 }
 
-// If a notification arrives while the operators decide, the notification books the credit. The
-// operators then cannot book the credit again.
+// If a notification arrives before the second operator's finding, the notification books the
+// credit. The operators then cannot book the credit again.
 func TestANotificationBeforeTheAssignment(t *testing.T) {
 	for told, says := range map[string]string{"8000000011": "in the ledger of company", "8000000099": "in suspense"} {
 		for _, proposed := range []bool{false, true} {
@@ -233,8 +233,8 @@ func TestACreditWithoutASessionIsRefused(t *testing.T) {
 	})
 }
 
-// The statement and the ledger may have the same credit under different names. The second name is
-// refused until the case about the first name is settled.
+// The statement and the ledger may have the same credit under different session IDs. The credit of
+// the statement cannot be booked until the case about the credit of the ledger is settled.
 func TestACreditWithATwinIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("8000000011")
@@ -264,8 +264,9 @@ func TestACreditWithATwinIsRefused(t *testing.T) {
 	})
 }
 
-// When two operators agree, the fintech's own ledger adopts the statement's charges of a day,
-// whether higher or lower. The ledgers of companies do not change.
+// When two operators agree, the fintech's own ledger takes over the statement's total of the bank's
+// charges of a day. The total may be higher or lower than before. The ledgers of companies do not
+// change.
 func TestTheBanksChargesOfADay(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed("8000000011")

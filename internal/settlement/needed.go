@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// needed names the limit counter of the accounts that Needed has opened.
+// needed is the name of the limit counter that counts the accounts opened by Needed.
 const needed = "settlement/needed"
 
 // Needed returns the company's default settlement account. If the company has no default account,

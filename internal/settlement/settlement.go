@@ -129,10 +129,10 @@ func (s *Service) Create(ctx context.Context, by operator.Operator, company, nam
 	return s.create(ctx, by, ledger.For(company), name, nil)
 }
 
-// CreateOwn opens an account like Create, on behalf of the company, which calls it through the
-// API. Parameter key is the request's Idempotency-Key, or nil. Only accounts by CreateOwn count
-// toward the company's quota. CreateOwn returns a fault of kind Limited if the day's quota is
-// used up.
+// CreateOwn opens an account like Create, but for a request of the company through the API.
+// Parameter key is the request's Idempotency-Key, or nil. Only accounts that CreateOwn opens count
+// toward the company's quota. CreateOwn returns a fault of kind Limited if the day's quota is used
+// up.
 func (s *Service) CreateOwn(ctx context.Context, company, name string, key *idempotency.Key) (Account, error) {
 	now, u := s.Clock.Now(), ledger.For(company)
 	if err := quota.Count(ctx, s.DB, &u, quota.SettlementAccount, now); err != nil {
@@ -146,10 +146,9 @@ func (s *Service) CreateOwn(ctx context.Context, company, name string, key *idem
 // numbers.
 const attempts = 100
 
-// create opens an account in a unit that begins with counts. The limit counters in counts may
-// make the ledger refuse the unit. The new number is the company's highest number + 1. If two
-// requests try the same number, the ledger accepts the first, and the second tries the next
-// number.
+// create opens an account in the unit of parameter counts. The limit counters in that unit may make
+// the ledger refuse it. The new number is the company's highest number + 1. If two requests try the
+// same number, the ledger accepts the first request, and the second request tries the next number.
 func (s *Service) create(ctx context.Context, by operator.Operator, counts ledger.Unit, name string, key *idempotency.Key) (Account, error) {
 	name = text.Trim(name)
 	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
@@ -264,8 +263,8 @@ func (s *Service) Feed(ctx context.Context, by operator.Operator, company string
 	if _, err := s.Find(ctx, company, settlementID); err != nil {
 		return err
 	}
-	// The directory entry is written first, so that a credit in between finds its company. A
-	// directory entry without a bank account does no harm.
+	// The directory entry is written first, so that a credit which arrives in between is booked for
+	// the company. A directory entry without a bank account does no harm.
 	owner, err := s.enter(ctx, company, b)
 	if err != nil {
 		return err
@@ -284,9 +283,9 @@ func (s *Service) Feed(ctx context.Context, by operator.Operator, company string
 	return explain(err)
 }
 
-// RedirectFeed adds a change to a unit: the bank account will feed this settlement account
-// instead of its present one. It adds nothing if the bank account feeds this settlement account
-// already. It returns a Missing fault if the company lacks the settlement account.
+// RedirectFeed adds a change to a unit: the bank account will feed this settlement account instead
+// of its current settlement account. It adds nothing if the bank account feeds this settlement
+// account already. It returns a Missing fault if the company lacks the settlement account.
 func (s *Service) RedirectFeed(ctx context.Context, u *ledger.Unit, by operator.Operator, settlementID int64, b BankAccount) error {
 	if _, err := s.Find(ctx, u.Company, settlementID); err != nil {
 		return err

@@ -115,15 +115,15 @@ func (s *Service) Adjustments(ctx context.Context, state AdjustmentState, limit,
 
 const selectSession = `SELECT company_id FROM settlement_session WHERE provider = $1 AND session_id = $2`
 
-// decideFor stores the owner of a credit's session, and returns the stored owner. If an owner is
-// stored already, that owner stays.
+// decideFor stores the owner of the credit with this session ID, and returns the stored owner. If
+// an owner is stored already, that owner stays.
 func (s *Service) decideFor(ctx context.Context, c Credit, company string) (owner string, err error) {
 	return db.Reserve(ctx, s.DB, `
 		INSERT INTO settlement_session (provider, session_id, company_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
 		selectSession, company, c.Provider, c.Session)
 }
 
-// decided returns the stored owner of a credit's session.
+// decided returns the owner that is stored for the credit's session ID.
 func (s *Service) decided(ctx context.Context, c Credit) (string, error) {
 	return db.One(ctx, s.DB, db.Value[string], selectSession, c.Provider, c.Session)
 }

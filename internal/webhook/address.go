@@ -74,7 +74,7 @@ var (
 	inside = regexp.MustCompile(`(?i)(^|\.)(localhost|local|internal|intranet|lan|home|corp|localdomain)\.?$`)
 )
 
-// check returns an error if an endpoint may not have this url.
+// check returns an error if the address may not be the url of an endpoint.
 func (g guard) check(ctx context.Context, address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" || len(address) > 2000 || strings.ContainsAny(address, " \\\t\r\n") {
@@ -166,7 +166,7 @@ func (g guard) isOnThisMachine(ctx context.Context, host string) bool {
 	return err == nil
 }
 
-// isForbidden reports whether the guard refused a connection.
+// isForbidden reports whether the error of a connection means that the guard refused the address.
 func isForbidden(err error) bool {
 	for _, e := range []error{ssrf.ErrProhibitedIP, ssrf.ErrProhibitedNetwork, ssrf.ErrProhibitedPort, ssrf.ErrInvalidHostPort} {
 		if errors.Is(err, e) {

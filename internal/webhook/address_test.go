@@ -15,9 +15,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// names returns a resolver that uses a fake name server, and the value that the server returns.
-// The test stores addresses in that value, separated by commas. The server returns them for every
-// name.
+// names returns a resolver that uses a fake name server, and a value that holds the server's
+// addresses. The test stores addresses in the value, separated by commas. For every name, the
+// server returns the stored addresses.
 func names(t *testing.T) (*net.Resolver, *atomic.Value) {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -134,15 +134,16 @@ func TestNamesOfPrivateAddressesMayNotBeSaved(t *testing.T) {
 			t.Errorf("%s: %v", ip, err)
 		}
 	}
-	// A name that has no address now is accepted, since each connection checks the address again.
+	// A host name that has no address now is accepted, since each connection checks the address
+	// again.
 	address.Store("")
 	if err := strict(resolver).guard.check(t.Context(), "https://hooks.example.com/"); err != nil {
 		t.Error(err)
 	}
 }
 
-// A name may have a public address when it is saved, and a private address later. The connection
-// is then refused.
+// A host name may have a public address when its url is saved, and a private address later. The
+// connection to the private address is then refused.
 func TestARebindingNameIsRefusedAtTheConnection(t *testing.T) {
 	var reached atomic.Bool
 	inside := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))

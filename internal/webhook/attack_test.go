@@ -65,8 +65,8 @@ func TestAnnouncementsAreCutOff(t *testing.T) {
 	}
 }
 
-// A name with both a public and a private address is refused when it is saved. At a connection,
-// the private address is not dialled, even if the public address is unreachable.
+// A host name with both a public and a private address is refused when its url is saved. At a
+// connection, the private address is not dialled, even if the public address is unreachable.
 func TestAPrivateAddressAmongPublicOnes(t *testing.T) {
 	resolver, means := names(t)
 	s := strict(resolver)
@@ -120,8 +120,8 @@ func TestNoProxyIsAsked(t *testing.T) {
 	}
 }
 
-// modern returns an HTTP/2 server, a service that trusts the server's certificate and may reach
-// the server, and the service's transport.
+// modern returns three things: an HTTP/2 server, a service that may connect to the server and
+// trusts its certificate, and the transport of that service.
 func modern(t *testing.T, h http.HandlerFunc) (*httptest.Server, *Service, *http.Transport) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(h)
@@ -175,7 +175,7 @@ func TestHTTP2IsNoWayAround(t *testing.T) {
 	}
 }
 
-// If a connection is dead without being closed, the service detects that and opens a new
+// A connection can be dead without being closed. The service then detects that and opens a new
 // connection.
 func TestAForgottenConnectionIsGivenUp(t *testing.T) {
 	server, s, transport := modern(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
@@ -219,8 +219,8 @@ func TestAForgottenConnectionIsGivenUp(t *testing.T) {
 	}
 }
 
-// pass copies bytes from one connection to the other. Once lives returns false, it silently drops
-// the bytes.
+// pass copies bytes between two connections, in one direction. Once lives returns false, it
+// silently drops the bytes.
 func pass(from, to net.Conn, lives func() bool) {
 	defer func() { _ = to.Close() }()
 	buffer := make([]byte, 4096)
@@ -235,7 +235,7 @@ func pass(from, to net.Conn, lives func() bool) {
 	}
 }
 
-// A certificate must be issued for the host and must not be expired.
+// A message is sent only to a server whose certificate was issued for the host and has not expired.
 func TestACertificateIsOfThisHostAndNow(t *testing.T) {
 	var reached atomic.Bool
 	server, s, transport := modern(t, func(http.ResponseWriter, *http.Request) { reached.Store(true) })

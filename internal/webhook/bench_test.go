@@ -77,8 +77,8 @@ func (w *world) feed(t testing.TB, company string, n int) {
 	}
 }
 
-// Every SQL statement of sending uses an index. So the time to send an event does not grow with
-// the number of events and deliveries.
+// Every SQL query for sending uses an index. So the time to send an event does not grow with the
+// number of events and deliveries.
 func TestALongQueueIsNotScanned(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")

@@ -33,7 +33,7 @@ type Delivery struct {
 	Company   string        `db:"company_id,key" json:"-"`
 	ID        string        `db:"id,key" json:"id"`
 	Endpoint  string        `db:"endpoint_id" json:"webhookId"`
-	EventID   string        `db:"event_id" json:"eventId"` // also the webhook-id of the message in every attempt
+	EventID   string        `db:"event_id" json:"eventId"` // every attempt to send the message also has this ID, in its webhook-id header
 	Kind      string        `db:"kind" json:"event"`
 	Sequence  int64         `db:"sequence" json:"sequence"` // the event's sequence number; 0 for a test
 	State     DeliveryState `db:"state" json:"status"`
@@ -60,7 +60,7 @@ func (d Delivery) MarshalJSON() ([]byte, error) {
 // TestKind is the event kind of a test message. The feed never contains an event of this kind.
 const TestKind = "webhook.test"
 
-// ages contains the ages that a delivery has at its retries, up to three days.
+// ages contains the age of a delivery at each of its retries, up to three days.
 var ages = func() []time.Duration {
 	out := []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute}
 	for age := time.Hour; age <= 72*time.Hour; age += time.Hour {
@@ -92,7 +92,7 @@ func next(created, now time.Time, attempts int64) (at time.Time, ok bool) {
 	return at, true
 }
 
-// fresh returns a new delivery of an event to the endpoint, before the first attempt.
+// fresh returns a new delivery of an event to the endpoint. No attempt has been made yet.
 func (e Endpoint) fresh(v event.Event, now time.Time) Delivery {
 	return Delivery{
 		ID: id.New(), Company: e.Company, Endpoint: e.ID, EventID: v.ID, Kind: v.Kind, Sequence: v.Sequence,
@@ -208,8 +208,8 @@ type Replay struct {
 	RequestedAt clock.Instant `json:"requestedAt"`
 }
 
-// mostReplays is how many unfinished replays an endpoint may have. Each replay has its own queue,
-// and all queues share the slots.
+// mostReplays is how many unfinished replays an endpoint may have. Each replay has a separate
+// queue, and a limited number of queues is processed concurrently.
 const mostReplays = 5
 
 // Replay queues the events with the sequence numbers first to last to be sent again. They are

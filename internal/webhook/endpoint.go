@@ -22,7 +22,7 @@ import (
 const (
 	// most is how many endpoints a company may have.
 	most = 20
-	// count names the limit counter of a company's endpoints.
+	// count is the name of the counter that limits how many endpoints a company may have.
 	count = "webhooks"
 	// overlap is how long messages are also signed with the old secret after a rotation.
 	overlap = 24 * time.Hour
@@ -115,14 +115,14 @@ func (s *Service) Update(ctx context.Context, company, endpointID string, d Draf
 		return s.apply(ctx, e, d)
 	})
 	if err == nil && e.URL != before {
-		s.endRest(ctx, e) // the failures belong to the old address
+		s.endRest(ctx, e) // the attempts at the old address failed, but the new address may work
 	}
 	return e, err
 }
 
-// endRest makes the waiting events and retries of an endpoint due now, if the endpoint had
-// failures. It is called when the endpoint may work again. If endRest fails, the events and
-// retries are sent at their planned time.
+// endRest makes the waiting events and retries of an endpoint due now, if attempts at the endpoint
+// had failed. It is called when the endpoint may work again. If endRest itself fails, the events
+// and retries are sent at their planned time.
 func (s *Service) endRest(ctx context.Context, e Endpoint) {
 	if e.FailingAt.IsZero() {
 		return

@@ -109,8 +109,8 @@ type retryCount struct {
 	due      time.Time // when the first retry is due
 }
 
-// waiting returns the totals of all companies. It reads one row for each endpoint, and an index
-// that contains only the retries.
+// waiting returns the totals of all companies. It reads one row for each endpoint, and a database
+// index that contains only the retries.
 func (s *Service) waiting(ctx context.Context) (waiting, error) {
 	w, now := waiting{endpoints: map[State]int{}}, s.Clock.Now()
 	positions, err := s.positions(ctx)
@@ -137,7 +137,8 @@ func (s *Service) waiting(ctx context.Context) (waiting, error) {
 	return w, s.behind(ctx, &w, positions, companies, now)
 }
 
-// behind adds to w the events that have not been sent to live endpoints.
+// behind adds to w the number of events that have not been sent to live endpoints. It also sets the
+// age of the oldest such event, separately for endpoints whose queue is not due yet.
 func (s *Service) behind(ctx context.Context, w *waiting, positions []position, companies map[string]bool, now time.Time) error {
 	heads, err := s.Book.LastEvents(ctx, slices.Collect(maps.Keys(companies)))
 	if err != nil {
@@ -166,8 +167,8 @@ func (s *Service) behind(ctx context.Context, w *waiting, positions []position, 
 	return err
 }
 
-// oldest returns the age of the oldest event that follows one of these positions. Map after
-// contains a position in the feed of each company.
+// oldest returns the age of the oldest event that has not been sent. For each company, map after
+// contains the position in the feed after which the events have not been sent.
 func (s *Service) oldest(ctx context.Context, after map[string]int64, now time.Time) (age time.Duration, err error) {
 	for company, sequence := range after {
 		page, _, err := s.Events.Feed(ctx, company, sequence, 1, 0)

@@ -22,8 +22,8 @@ func (w *world) clears() time.Duration {
 	return next.Sub(w.clock.Now()).Round(time.Minute)
 }
 
-// Finished deliveries are deleted after 30 days. Waiting deliveries and the feed stay, so a
-// company can still replay every event.
+// Finished deliveries are deleted after 30 days. Waiting deliveries and the events in the feed
+// stay, so a company can still replay every event.
 func TestOldDeliveriesGo(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -53,8 +53,8 @@ func TestOldDeliveriesGo(t *testing.T) {
 		}
 		w.settle(2 * time.Hour)
 		w.clears()
-		// The three deliveries to endpoint a are deleted. The delivery that reported the failure
-		// of endpoint b is three days younger, so it stays.
+		// The three deliveries to endpoint a are deleted. The delivery of the event that reported
+		// endpoint b as failing is three days younger, so it stays.
 		left := w.sent(a, "")
 		if slices.ContainsFunc(left, func(d Delivery) bool { return d.Kind == event.VTUSuccess }) || len(left) != 1 {
 			t.Errorf("left of those delivered: %+v", left)

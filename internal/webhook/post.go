@@ -45,8 +45,8 @@ func (s *Service) post(ctx context.Context, url, messageID string, body []byte, 
 	return r
 }
 
-// Try makes one attempt with the caller's HTTP client, for programs such as `kobo listen`. The
-// returned trouble is the reason of a failure, or "" for a success.
+// Try makes one attempt with the caller's HTTP client, for programs such as `kobo listen`. It
+// returns the reason of a failure in trouble, or "" for a success.
 func Try(ctx context.Context, client *http.Client, url, messageID string, body []byte, key secret.Text) (status int, excerpt, trouble string) {
 	r := attempt(ctx, client, url, messageID, body, []secret.Text{key})
 	return int(r.status), r.excerpt, r.trouble

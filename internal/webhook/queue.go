@@ -27,7 +27,7 @@ type queue struct {
 	kind       string    `db:"kind"`
 	sequence   int64     `db:"sequence"` // events up to this number are finished
 	through    int64     `db:"through"`  // the last event of a replay
-	due        time.Time `db:"due_at"`   // when the queue is next processed; zero if it waits for new events
+	due        time.Time `db:"due_at"`   // when the queue is next processed; zero if the queue waits for new events
 	LeaseUntil time.Time `db:"lease_until"`
 	fence      int64     `db:"fence"` // increases with each lease, to detect a lost lease
 
@@ -47,14 +47,15 @@ const (
 	pageSize = 200
 	// together is how many retries of an endpoint are sent concurrently.
 	together = 4
-	// hold limits how many results are stored together: the results of this many milliseconds of
-	// sending. If a program dies, at most these results are lost, and their events are sent
-	// again.
+	// hold limits how many results of attempts are stored together. Results are stored after this
+	// many milliseconds of sending. If a program dies, at most the results of that time are lost,
+	// and their events are sent again.
 	hold = 100
 	// tolerance is the number of failures in a row after which an endpoint rests. New events wait
 	// until the rest is over.
 	tolerance = 3
-	// turn is how long a visit may last if no slot is free for other queues.
+	// turn is the time for which one queue is processed while no slot is free for other queues.
+	// After that time, the queue must free its slot.
 	turn = 500 * time.Millisecond
 )
 
@@ -112,8 +113,8 @@ func (v *visit) readEndpoint(ctx context.Context) (err error) {
 	return err
 }
 
-// events sends the events after the queue's position, one after the other. It ends when no event
-// is left or the endpoint must rest.
+// events sends the events after the queue's position, one after the other. It ends when no event is
+// left or when new events to the endpoint must wait after failures.
 func (v *visit) events(ctx context.Context) error {
 	for more := true; more; {
 		if err := v.readEndpoint(ctx); err != nil {
@@ -146,7 +147,7 @@ func (v *visit) events(ctx context.Context) error {
 	return nil
 }
 
-// event makes the first attempt for one event.
+// event makes the first attempt to deliver one event.
 func (v *visit) event(ctx context.Context, e event.Event) error {
 	if !v.endpoint.wants(e.Kind) {
 		v.queue.sequence = e.Sequence
@@ -170,8 +171,8 @@ func (v *visit) event(ctx context.Context, e event.Event) error {
 	return v.turn()
 }
 
-// turn returns errOver if the visit must free its slot for other queues. All results must be
-// stored before turn is called. The queue is processed again when a slot is free.
+// turn returns errOver if the visit must free its slot for other queues. All results must be stored
+// before turn is called. After errOver, the queue is processed again when a slot is free.
 func (v *visit) turn() error {
 	if v.sender.isOver(v.queue, v.since) {
 		return errOver

@@ -30,8 +30,8 @@ func (h health) after(d Delivery) health {
 	return h
 }
 
-// rest returns the time until which new events to an endpoint wait, or the zero time if they need
-// not wait. The rest is as long as the failures have lasted, but at least five seconds and at
+// rest returns the time until which new events to an endpoint wait, or the zero time if new events
+// need not wait. The rest is as long as the failures have lasted, but at least five seconds and at
 // most an hour.
 func (h health) rest(now time.Time) time.Time {
 	if h.failures < tolerance {
@@ -49,9 +49,9 @@ func (v *visit) flush(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	for _, d := range v.done {
 		if d.State == GivenUp {
-			// The endpoint is marked before the delivery is stored. In the opposite order, the
-			// company might never be notified after a crash, since a FAILED delivery is not
-			// retried.
+			// The endpoint is marked as FAILING before the delivery is stored. In the opposite
+			// order, the company might never be notified after a crash, since a FAILED delivery is
+			// not retried.
 			if err := v.markFailing(ctx, d); err != nil {
 				return err
 			}
@@ -126,8 +126,8 @@ func (v *visit) record(ctx context.Context) (before, after health, err error) {
 	return before, after, err
 }
 
-// queues returns the keys of the queues that the visit writes to, in the order in which rows are
-// locked.
+// queues returns the primary keys of the queue rows that the visit writes, in the order in which
+// the rows are locked.
 func (v *visit) queues() [][]any {
 	q := v.queue
 	keys := [][]any{{q.company, q.endpoint, q.id}}
@@ -140,8 +140,9 @@ func (v *visit) queues() [][]any {
 	return keys
 }
 
-// writes returns the writes that record commits. If a first attempt failed, the writes make the
-// queue for retries due in time for the delivery's retry.
+// writes returns the database writes that record commits. If a first attempt failed, its delivery
+// needs a retry. So the writes also make the endpoint's queue of retries due at the time of that
+// retry.
 func (v *visit) writes(before, after health, retriesDue int64) []db.Write {
 	q, now := v.queue, v.Clock.Now()
 	rows := make([][]any, len(v.done))

@@ -326,8 +326,8 @@ func TestALostLeaseWritesNothing(t *testing.T) {
 	})
 }
 
-// A program may die after storing a delivery but before making its queue due. The service later
-// finds and sends that delivery.
+// A program may die after storing a delivery but before making the delivery's queue due. The
+// service later finds and sends that delivery.
 func TestForgottenRetriesAreFound(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")

@@ -129,8 +129,8 @@ func (s *Service) Settled(ctx context.Context) error {
 	}
 }
 
-// open returns the queues of these companies that have no lease and have something to send now.
-// For nil it returns such queues of all companies.
+// open returns the queues of these companies that have no lease and have something to send now. If
+// companies is nil, it returns such queues of all companies.
 func (s *Service) open(ctx context.Context, companies []string) ([]queue, error) {
 	idle, err := s.idleQueues(ctx, companies, s.Clock.Now())
 	if err != nil || len(idle) == 0 {
@@ -227,8 +227,8 @@ func (s *sender) leave(q queue) {
 	delete(s.busy, q.key())
 }
 
-// slots returns the slots that a queue may use, according to its endpoint and kind. The caller
-// must hold the lock.
+// slots returns the slots that a queue may use, according to its endpoint and kind. The caller must
+// hold the sender's lock.
 func (s *sender) slots(q queue) chan struct{} {
 	switch {
 	case q.isFailing():
@@ -250,9 +250,9 @@ func (s *sender) recordLatency(q queue, r result) {
 	s.slow[q.endpoint] = true
 }
 
-// moveToSlow moves a queue from a slot for fast endpoints to a slot for slow endpoints, if one is
-// free. It is called while the endpoint's response is late. The former slot is then free for
-// another queue.
+// moveToSlow moves a queue from a slot for fast endpoints to a slot for slow endpoints, if a slot
+// for slow endpoints is free. It is called while the endpoint's response is late. The former slot
+// is then free for a different queue.
 func (s *sender) moveToSlow(q queue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -269,8 +269,8 @@ func (s *sender) moveToSlow(q queue) {
 	}
 }
 
-// isOver reports whether a visit must end. It must end if its endpoint is too slow for the slot.
-// It must also end if its turn is over and no slot is free.
+// isOver reports whether a visit must end. A visit must end if its endpoint has become too slow for
+// the slot of a fast endpoint. It must also end if its turn is over and no slot is free.
 func (s *sender) isOver(q queue, since time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -51,8 +51,8 @@ func TestManyHangingEndpointsDelayNobody(t *testing.T) {
 	})
 }
 
-// A visit has no time limit while slots are free. If no slot is free, the visit ends after its
-// turn. A slow endpoint must leave the slots for fast endpoints.
+// A visit is the processing of one queue. While slots are free, it has no time limit. If no slot is
+// free, it ends after its turn. A visit to a slow endpoint must leave the slots for fast endpoints.
 func TestAVisitEndsWithItsTurn(t *testing.T) {
 	s := newSender()
 	s.healthy = make(chan struct{}, 2)

@@ -18,8 +18,8 @@ import (
 // secrets.
 const secretPrefix = "whsec_"
 
-// sealedAs is the column name that the encryption of a secret includes. A ciphertext is valid
-// only in this column.
+// sealedAs is the column name that is part of the encryption of a secret. A ciphertext can be
+// decrypted only as the content of this column.
 const sealedAs = "webhook_endpoint.secret"
 
 // newSecret returns a random secret of 256 bits.
@@ -30,7 +30,7 @@ func newSecret() string {
 }
 
 // SecretOf returns the signing secret for programs such as `kobo listen`. The secret is derived
-// from a key. It is always the same for the same key, and reveals nothing about the key.
+// from the given key. It is always the same for the same key, and reveals nothing about that key.
 func SecretOf(key string) secret.Text {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte("kobo listen"))

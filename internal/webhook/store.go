@@ -67,7 +67,7 @@ const idle = `SELECT l.company_id, l.endpoint_id, l.id, l.kind, l.sequence, l.th
 	WHERE e.state IN ('ACTIVE', 'FAILING') AND l.lease_until <= $1 AND l.due_at <= $1 AND (l.due_at > 0 OR l.kind = 'events')`
 
 // idleQueues returns the delivery queues of these companies that have no lease and may have
-// something to send. For nil it returns such queues of all companies.
+// something to send. If companies is nil, it returns such queues of all companies.
 func (s *Service) idleQueues(ctx context.Context, companies []string, now time.Time) ([]queue, error) {
 	if companies == nil {
 		return db.All(ctx, s.DB, db.Fields[queue], idle, clock.Micros(now))
@@ -107,9 +107,9 @@ func (s *Service) take(ctx context.Context, company string, open []queue, now ti
 }
 
 // release ends the lease of a delivery queue, and stores due, the time at which the queue is
-// processed next. If due is zero, the queue for retries becomes due at its first retry. Its row
-// is locked before the retries are read, so that a retry that is added at this moment counts. The
-// queue of a finished replay is deleted.
+// processed next. If due is zero, the queue for retries becomes due at its first retry. The queue's
+// row is locked before the retries are read, so that release does not miss a retry that is added at
+// this moment. The queue of a finished replay is deleted.
 func (s *Service) release(ctx context.Context, l queue, due time.Time) error {
 	if l.kind == queueReplay && due.IsZero() {
 		due = s.Clock.Now()
@@ -183,9 +183,9 @@ func (s *Service) dueDeliveries(ctx context.Context, company, endpointID string,
 		AND next_at <= $3 ORDER BY next_at LIMIT $4`, company, endpointID, clock.Micros(now), limit)
 }
 
-// deliveries returns a page of an endpoint's deliveries in a state, newest first. The SQL
-// statement contains FAILED and PENDING as literals, so that the database uses the small index of
-// the state.
+// deliveries returns a page of an endpoint's deliveries in a state, newest first. The SQL query
+// contains FAILED and PENDING as literals, so that the database uses the small index on deliveries
+// in that state.
 func (s *Service) deliveries(ctx context.Context, company, endpointID string, state DeliveryState, limit, offset int) ([]Delivery, error) {
 	switch state {
 	case GivenUp:

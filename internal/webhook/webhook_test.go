@@ -185,7 +185,7 @@ func TestAPausedEndpointGoesOnWhereItWas(t *testing.T) {
 	})
 }
 
-// A test returns the endpoint's response, and adds no event to the feed.
+// A test message returns the endpoint's response, and adds no event to the feed.
 func TestATestSaysWhatTheEndpointAnswers(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("acme")
@@ -280,7 +280,7 @@ func TestAnUpdateTakesEffect(t *testing.T) {
 }
 
 // If two requests change an endpoint concurrently, the second request is refused. So every secret
-// that a response shows is valid, and neither request undoes the other.
+// that a response shows is valid, and each change stays.
 func TestTwoChangesAtOnceAreOne(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.found("c1")
@@ -310,7 +310,7 @@ func TestTwoChangesAtOnceAreOne(t *testing.T) {
 	})
 }
 
-// Concurrent requests cannot exceed the limit of a company's endpoints. After an endpoint is
+// Concurrent requests cannot create more endpoints than a company may have. After an endpoint is
 // deleted, the company can create another endpoint.
 func TestNoMoreEndpointsThanACompanyMayHave(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {

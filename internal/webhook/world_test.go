@@ -42,8 +42,8 @@ func each(t *testing.T, f func(t *testing.T, w *world)) {
 	})
 }
 
-// newWorld returns a service on a database, as in one process. The service does not send until
-// start is called.
+// newWorld returns a fixture with a service on a database, as in one process. The service does not
+// send until start is called.
 func newWorld(t testing.TB, d *db.DB, clk *clock.Movable, keys *secret.Keyring) *world {
 	t.Helper()
 	book := ledger.New(d, clk)
@@ -101,7 +101,7 @@ func (w *world) tell(company, kind string, n int) {
 // aSecret returns a secret for messages that no test verifies.
 func aSecret() secret.Text { return secret.NewText(newSecret()) }
 
-// none is the key argument of a request without an Idempotency-Key.
+// none stands for a missing Idempotency-Key in calls of the service.
 var none *idempotency.Key
 
 // during returns an Idempotency-Key. A request with this key calls do before its commit.
@@ -124,7 +124,7 @@ func (w *world) endpoint(company, url string, kinds ...string) Endpoint {
 	return e
 }
 
-// settle moves the clock forward by this time, and waits until nothing is left to send.
+// settle moves the clock forward by this duration, and waits until nothing is left to send.
 func (w *world) settle(by time.Duration) {
 	w.t.Helper()
 	w.clock.MoveTo(w.clock.Offset() + by)
