@@ -102,7 +102,7 @@ type edge struct {
 }
 
 // New returns the whole API as one handler. New fails if the contract does not match the
-// program, if a limit is impossible, or if the registry already has the metrics.
+// program, if a limit is invalid, or if the registry already has the metrics.
 func New(cfg Config) (http.Handler, error) {
 	spec, err := readContract(style(cfg.Clock))
 	if err != nil {

@@ -161,8 +161,9 @@ func requestID(r *http.Request) string {
 	return id.New()
 }
 
-// canonical reports whether ServeMux serves a path without a redirect. It rejects an id that is
-// only an escaped slash, because ServeMux would treat such an id as the trailing slash of a list.
+// canonical reports whether ServeMux serves a path as it is, without a redirect. If an id in the path
+// is only an escaped slash (%2F), canonical returns false, because ServeMux would read this slash as
+// the trailing slash of a list.
 func canonical(p string) bool {
 	if strings.Contains(strings.ToLower(p)+"/", "/%2f/") {
 		return false

@@ -48,7 +48,7 @@ func (h *handlers) RetryCorporateOtp(ctx context.Context, r RetryCorporateOtpReq
 }
 
 // ValidateCorporateKyc checks the OTP that the signatory received. If session_id is absent,
-// kyc_id names the session.
+// kyc_id contains the id of the OTP session.
 func (h *handlers) ValidateCorporateKyc(ctx context.Context, r ValidateCorporateKycRequestObject) (ValidateCorporateKycResponseObject, error) {
 	session := cmp.Or(r.Body.SessionID, r.Body.KycID)
 	if session == "" {

@@ -115,7 +115,7 @@ func fingerprint(r *http.Request, b *contract.Body) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// plain returns a decoded JSON value in which equal numbers have the same spelling.
+// plain returns a decoded JSON value in which equal numbers, such as 1.5 and 1.50, are written alike.
 func plain(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -136,7 +136,7 @@ func plain(value any) any {
 		case ok && exact.IsInt():
 			return json.Number(exact.Num().String())
 		case ok:
-			return map[string]string{"number": exact.RatString()} // the number 1 must differ from the text "1"
+			return map[string]string{"number": exact.RatString()} // the number 1.5 must differ from the text "3/2"
 		}
 	}
 	return value

@@ -53,8 +53,8 @@ func buy[B any](
 }
 
 // messageOf returns the message of a purchase's 200 response, or the fault of a failed purchase.
-// A later request with the same key gets the same fault (completion.md §3). A repeated TV
-// purchase has no message (wallet-api.md, outcomes of purchases).
+// A later request with the same key gets the same fault (completion.md §3). The response to
+// a repeated TV purchase has no message (wallet-api.md, outcomes of purchases).
 func messageOf(r vtu.Receipt) (*string, error) {
 	t := r.Transaction
 	message := vtu.Names[t.Type] + " purchase "

@@ -76,7 +76,8 @@ func (s *Service) Credentials(ctx context.Context, reference string) (int64, err
 	return s.book.Last(ctx, reference, credentials)
 }
 
-// voidCredentials makes a unit invalidate all permissions that the company gave with its PIN.
+// voidCredentials adds a count to a ledger unit. Once the unit is committed, all permissions that
+// the company gave with its PIN are invalid.
 func voidCredentials(u *ledger.Unit) { u.Count(credentials, 1, 0) }
 
 // ExpectCredentials makes the ledger refuse a unit if Credentials is above n at the commit.
