@@ -115,7 +115,8 @@ func fingerprint(r *http.Request, b *contract.Body) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// plain returns a decoded JSON value in which equal numbers, such as 1.5 and 1.50, are written alike.
+// plain returns a decoded JSON value in which equal numbers, such as 1.5 and 1.50, have the same
+// spelling.
 func plain(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

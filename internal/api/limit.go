@@ -94,7 +94,7 @@ func (e *edge) failed(h http.Header, why *fault.Fault, address string) *fault.Fa
 	return why
 }
 
-// mayTakeTokens refuses a company that is at its limit before new tokens are issued. Otherwise a
+// Before new tokens are issued, mayTakeTokens refuses a company that is at its limit. Otherwise a
 // request over the limit would still invalidate the company's earlier refresh token. Requests with
 // a wrong key do not count towards this limit.
 func (e *edge) mayTakeTokens(reference string) error {

@@ -137,8 +137,8 @@ func BenchmarkARequest(b *testing.B) {
 	}
 }
 
-// twins are two concurrent payout requests with the same Idempotency-Key, which both found the key
-// unused. The first request waits in its call of the provider until end is closed. Meanwhile the
+// twins are two concurrent payout requests with the same Idempotency-Key. Both requests have found
+// the key unused. The first request waits in its call of the provider until end is closed. Meanwhile the
 // second request gets the result of the function other.
 type twins struct {
 	came             atomic.Int32
