@@ -55,8 +55,8 @@ func (q *query) id(name, value string) int64 {
 	return n
 }
 
-// instant parses an instant, or a date, which is a whole day in Lagos. If end is
-// true, it returns the next millisecond or the next day, because a range does not include its end.
+// instant parses an instant, or a date, which is a whole day in Lagos. If end is true, it returns the
+// start of the next millisecond or day. The filter excludes that start, so the whole day counts.
 func (q *query) instant(name, value string, end bool) time.Time {
 	if value == "" {
 		return time.Time{}
