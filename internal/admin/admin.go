@@ -66,8 +66,8 @@ type request struct {
 	body any // decoded, and checked against the rules of the operation
 }
 
-// action runs an operation. It returns the value of the response field data, or nil. If it
-// refuses the request, it returns a *fault.Fault.
+// action runs an operation. It returns the value for the response field data, or nil. If it refuses
+// the request, it returns a *fault.Fault.
 type action func(ctx context.Context, r *request) (any, error)
 
 // New returns a handler that serves the operations of the contract.
@@ -121,8 +121,8 @@ func (e *edge) act(w http.ResponseWriter, r *request, do action) (any, error) {
 	return do(r.Context(), r)
 }
 
-// authenticate returns the operator to whom the key of the request belongs. The operator's lines
-// in the audit log show the address of the request.
+// authenticate returns the operator to whom the key of the request belongs. Lines in the audit log
+// about this operator then contain the address of the request.
 func (e *edge) authenticate(r *http.Request) (operator.Operator, error) {
 	key := contract.Bearer(r)
 	if key == "" {
@@ -132,8 +132,8 @@ func (e *edge) authenticate(r *http.Request) (operator.Operator, error) {
 	return by.From(r.Context()), err
 }
 
-// failed counts a request without a valid key against its address. Requests with a valid key
-// from the same address are still accepted.
+// failed counts a request without a valid key towards the limit of the caller's address. Over the
+// limit, it returns a 429. Requests with a valid key from the same address are still accepted.
 func (e *edge) failed(w http.ResponseWriter, r *http.Request, err error) error {
 	if e.Failed == nil || !fault.Is(err, fault.Unauthenticated) {
 		return err

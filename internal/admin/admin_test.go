@@ -392,7 +392,8 @@ func TestListsArePaged(t *testing.T) {
 	})
 }
 
-// An ignored filter would show everything, and an ignored dry_run would let a change happen.
+// A query parameter that the operation does not have is refused. If a filter were ignored, the list
+// would show everything. If dry_run were ignored, the change would be made.
 func TestUnknownQueryParametersAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		for method, path := range map[string]string{

@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// caseOf shows the decision of a resolved case. For an open case it shows the proposal of the
-// first operator.
+// caseOf returns a case in the form of the response. A resolved case has the decision of the
+// operators, and an open case has the proposal of the first operator.
 func caseOf(c operation.Case) Case {
 	row := Case{
 		ID: c.ID, Company: c.Company, Subject: c.Subject, Reason: string(c.Reason), Detail: c.Detail, Status: string(c.State),
@@ -50,8 +50,8 @@ func (e *edge) findCase(ctx context.Context, r *request) (any, error) {
 	}{caseOf(c), rows(steps, stepOf)}, err
 }
 
-// resolveCase records an operator's finding. The finding of the first operator is a proposal. The
-// same finding by a second operator resolves the case.
+// resolveCase records how an operator wants to resolve a case. The finding of the first operator is
+// a proposal. The same finding by a second operator resolves the case.
 func (e *edge) resolveCase(ctx context.Context, r *request, body FindingRequest) (any, error) {
 	f := operation.Finding{Outcome: body.Outcome, Target: body.Company, TargetID: body.SettlementID}
 	c, err := e.Operations.ResolveCase(ctx, r.PathValue("id"), f, body.Note, r.by.Name, r.by.Note)

@@ -17,8 +17,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// A payment without an outcome becomes a case. When two operators send the same finding, the money
-// moves once.
+// A payment whose outcome stays unknown becomes a case. One operator cannot move the money. When a
+// second operator agrees that the payment was rejected, the company gets its money back once.
 func TestACaseIsResolvedByAnOperator(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		ctx := t.Context()
@@ -88,7 +88,7 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 		if got := d.balance("/admin/v1/companies/" + made.Reference); got != 30.0 {
 			t.Errorf("one operator moved money: %v", got)
 		}
-		// On PostgreSQL Bob sends the same finding. On SQLite he approves the proposal instead.
+		// On PostgreSQL, Bob sends the same finding as Ada. On SQLite, he approves her proposal.
 		second, body := path, `{"outcome":"rejected","note":"so did I"}`
 		if strings.HasSuffix(t.Name(), "sqlite") {
 			second, body = approve, agreed
@@ -113,7 +113,7 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 	})
 }
 
-// story checks the timeline of a payment whose money two operators have returned.
+// story checks the timeline of a payment that two operators resolved as rejected.
 func (d *door) story(caseID string) {
 	d.t.Helper()
 	var what []string

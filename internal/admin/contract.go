@@ -41,7 +41,7 @@ func taking[B any](do func(ctx context.Context, r *request, body B) (any, error)
 	return func(ctx context.Context, r *request) (any, error) {
 		var body B
 		if err := runtime.BindJSONValue(r.body, &body); err != nil {
-			return nil, err // the rules refuse such a body earlier
+			return nil, err // cannot happen, because the rules refuse such a body earlier
 		}
 		return do(ctx, r, body)
 	}
@@ -122,7 +122,7 @@ func words(k jsonschema.ErrorKind, f contract.Field) (text string, isAlone bool)
 }
 
 func typeWords(types []string) string {
-	switch want := types[len(types)-1]; want { // null is the first of two types
+	switch want := types[len(types)-1]; want { // of two types, the first is null
 	case "integer":
 		return "must be a positive integer"
 	case "array":
@@ -143,9 +143,9 @@ func instant(text string) time.Time {
 	return t.UTC()
 }
 
-// checkFilters refuses unknown query parameters, and values that are not in the list of their
-// parameter. Otherwise a mistyped filter would show everything. A parameter such as dry_run would
-// be ignored, and the change would happen.
+// checkFilters refuses unknown query parameters, and values that a parameter does not allow. If a
+// mistyped filter were ignored, the list would show everything. If dry_run were ignored, the change
+// would be made and not only previewed.
 func checkFilters(r *request) error {
 	if unknown := r.op.Unknown(r.URL.RawQuery); unknown != nil {
 		return fault.Newf(fault.Invalid, "%q is not allowed", unknown[0])
@@ -171,7 +171,7 @@ type list[R any] struct {
 	Meta Meta `json:"meta"`
 }
 
-// listed reads the page that the request wants, and shapes the rows of the page.
+// listed reads the page that the request asks for, and turns its rows into the response data.
 func listed[T, R any](ctx context.Context, r *request, row func(T) R, ask func(ctx context.Context, limit, offset int) ([]T, int64, error)) (any, error) {
 	page := contract.NewPage(r.URL.Query().Get("page"), r.URL.Query().Get("pageSize"))
 	items, total, err := ask(ctx, page.Size, page.Offset())
@@ -188,7 +188,7 @@ func filtered[F, T, R any](ctx context.Context, r *request, row func(T) R, filte
 	})
 }
 
-// history lists the values that operators have set for the company in the path.
+// history lists the values that operators have set over time for the company in the path.
 func history[T, R any](ctx context.Context, e *edge, r *request, row func(T) R, ask pages[string, T]) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
 	if err != nil {
@@ -197,7 +197,7 @@ func history[T, R any](ctx context.Context, e *edge, r *request, row func(T) R, 
 	return filtered(ctx, r, row, c.Reference, ask)
 }
 
-// rows shapes items. In JSON, a list without items becomes [] and not null.
+// rows turns items into rows of a response. In JSON, a list without items becomes [] and not null.
 func rows[T, R any](items []T, row func(T) R) []R {
 	out := make([]R, len(items))
 	for i, item := range items {

@@ -12,8 +12,8 @@ func xpubOf(k crypto.Key) Xpub {
 	return Xpub{string(k.Kind), k.Version, k.Source, k.Public.String(), clock.Text(k.CreatedAt)}
 }
 
-// setXpub sets the key from which the company's next deposit addresses are derived. The response
-// shows the first address, so that the company can compare it with its wallet.
+// setXpub sets the extended public key from which the company's next deposit addresses are derived.
+// The response shows the first address, so that the company can compare it with its wallet.
 func (e *edge) setXpub(ctx context.Context, r *request, body XpubRequest) (any, error) {
 	k, first, err := e.Crypto.SetKey(ctx, r.by, r.PathValue("reference"), chain.Kind(body.Chain), body.Xpub)
 	if err != nil {
@@ -23,7 +23,8 @@ func (e *edge) setXpub(ctx context.Context, r *request, body XpubRequest) (any, 
 	return SetXpub{x.Chain, x.Version, x.Source, x.Xpub, x.CreatedAt, first}, nil
 }
 
-// listXpubs shows a company's keys. The current key of each kind of chain comes first.
+// listXpubs shows a company's extended public keys. The current key of each kind of chain comes
+// first.
 func (e *edge) listXpubs(ctx context.Context, r *request) (any, error) {
 	if _, err := e.Companies.Find(ctx, r.PathValue("reference")); err != nil {
 		return nil, err

@@ -9,7 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// adjustmentOf shows the operator who decided as approvedBy or rejectedBy.
+// adjustmentOf returns an adjustment in the form of the response. The operator who decided is in
+// approvedBy or rejectedBy.
 func adjustmentOf(a settlement.Adjustment) Adjustment {
 	row := Adjustment{
 		ID: a.ID, Company: a.Company, SettlementID: a.SettlementID, Amount: a.Amount, Direction: string(a.Direction),

@@ -74,7 +74,8 @@ func TestFeesOfPayouts(t *testing.T) {
 	})
 }
 
-// The history shows each value and the operator who set it, only for the requested company.
+// The history of fees and limits shows every value that operators have set for a company, with the
+// operator. It shows no values of other companies.
 func TestHistoryOfFeesAndLimits(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		company, account := d.company()

@@ -71,7 +71,7 @@ func TestEveryOperationListsItsRefusals(t *testing.T) {
 }
 
 // Requests without a valid key from one address get a 401 and, over the limit, a 429. The document
-// describes both responses, and each header about the limit.
+// describes both responses and their rate-limit headers.
 func TestTheDocumentDescribesTheRateLimit(t *testing.T) {
 	c, err := described()
 	if err != nil {

@@ -6,11 +6,12 @@
 // for bodies are read from it when the program starts (internal/contract). Routes, types and
 // rules have no other source.
 //
-// A request passes these steps in order: its id and log line, the limit of the token operations,
-// the access token, the limit of the company, the rules of the body, the Idempotency-Key, and
-// the handler. The handler calls one business service and shapes the response. A handler never
-// writes to the connection and never chooses a status. It returns a body or a fault. envelope.go
-// gives a fault the form that the operation's family has (docs/contract.md).
+// A request passes these steps in order: its id and log line, the limit of failed requests for
+// tokens, the access token, the limit of the company, the rules of the body, the Idempotency-Key,
+// and the handler. The handler calls one business service and shapes the response. A handler never
+// writes to the connection and never chooses a status. It returns a body or a fault. Endpoints that
+// share a format of error responses form a family (docs/contract.md). envelope.go turns a fault
+// into the format of the endpoint's family.
 package api
 
 import (
@@ -101,7 +102,7 @@ type edge struct {
 }
 
 // New returns the whole API as one handler. New fails if the contract does not match the
-// program, if a limit is impossible, or if the registry already has the metrics.
+// program, if a limit is invalid, or if the registry already has the metrics.
 func New(cfg Config) (http.Handler, error) {
 	spec, err := readContract(style(cfg.Clock))
 	if err != nil {

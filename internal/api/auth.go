@@ -24,7 +24,7 @@ func (h *handlers) GenerateToken(ctx context.Context, r GenerateTokenRequestObje
 	if err != nil {
 		return nil, err
 	}
-	_ = h.takeCompany(callOf(ctx).header, r.Reference) // the tokens exist, so they are sent even over the limit
+	_ = h.takeCompany(callOf(ctx).header, r.Reference) // even over the limit, the new tokens are sent
 	return GenerateToken200JSONResponse{AccessToken: access, RefreshToken: refresh}, nil
 }
 

@@ -10,10 +10,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// biller is a fake biller. The last digits of a number choose the outcome (completion.md §5).
+// biller is a fake biller. The last digits of the number of a phone, smartcard or meter choose the
+// outcome (completion.md §5).
 type biller struct {
 	mu   sync.Mutex
-	paid map[string]provider.Purchase // by reference
+	paid map[string]provider.Purchase // by payment reference
 }
 
 func (b *biller) Name() string { return "Biller" }

@@ -40,9 +40,9 @@ func (e *edge) fits(w http.ResponseWriter, r *http.Request) bool {
 // size of its request bodies.
 const callbacks = "/callbacks/"
 
-// bodyFits refuses a request that declares a body above the limit, before all other checks. The
-// connection closes after the response to such a request. Otherwise net/http would wait for the
-// body before it responds.
+// bodyFits refuses a request whose Content-Length is above the limit, before the request is routed.
+// The connection closes after the response. Otherwise net/http would wait for the body before it
+// responds.
 func (e *edge) bodyFits(w http.ResponseWriter, r *http.Request) bool {
 	if r.ContentLength <= contract.MaxBody {
 		return true
@@ -70,9 +70,9 @@ func hangUp(w http.ResponseWriter) {
 	}
 }
 
-// allowCallback limits the notifications from one address to one callback path. The path is a
-// pattern of the mux, so a caller cannot create buckets by inventing paths. The body of a
-// refused notification is not read, and the provider sends the notification again.
+// allowCallback limits how many notifications one address may send to one callback path. Only paths
+// that the mux serves are counted, so a caller cannot create rate-limit buckets by inventing paths.
+// The body of a refused notification is not read, and the provider sends the notification again.
 func (e *edge) allowCallback(w http.ResponseWriter, r *http.Request) bool {
 	if !strings.HasPrefix(r.URL.Path, callbacks) {
 		return true

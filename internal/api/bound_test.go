@@ -30,8 +30,8 @@ func TestHeadersAreBounded(t *testing.T) {
 	}
 }
 
-// The requests from one address to the path of one provider are limited. The limit does not count
-// requests to other paths, and the bucket refills every second.
+// One address may send only a limited number of requests to the callback path of one provider.
+// Requests to other paths do not count towards this limit. Each second allows one more request.
 func TestCallbacksAreBounded(t *testing.T) {
 	config, _ := broken{func() error { return fault.New(fault.Missing, "none") }}.config()
 	now := clock.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))

@@ -10,7 +10,7 @@ import (
 )
 
 // Every operation refuses headers and a body that are too large, even if the operation takes no
-// body. The document lists both error responses with their headers.
+// body. /openapi.json lists both error responses (431 and 413) with their headers.
 func TestTheDocumentListsAnswersToLargeRequests(t *testing.T) {
 	doc, written := decoded(t, served(t, nil, nil)), contract(t)
 	config, _ := broken{func() error { return nil }}.config()
@@ -48,7 +48,7 @@ func TestTheDocumentListsAnswersToLargeRequests(t *testing.T) {
 	}
 }
 
-// A caller who sends the ETag of the document or of the documentation page gets a 304.
+// A caller who sends the current ETag of /openapi.json or of the documentation page gets a 304.
 func TestAnUnchangedDocumentIsNotSentAgain(t *testing.T) {
 	config, _ := broken{func() error { return nil }}.config()
 	url, written := serve(t, config), contract(t)

@@ -27,8 +27,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// broken makes every handler fail. Authenticate accepts one token. Each handler returns the error
-// of say and calls no business service. If say returns nil, the response is an empty 200.
+// broken replaces the business services, so every operation fails. Its Authenticate accepts one
+// token. Each operation returns the error that say returns. If say returns nil, the response is an
+// empty 200.
 type broken struct{ say func() error }
 
 const secretCause = "pq: password of kobo is hunter2"
@@ -71,7 +72,7 @@ func (b broken) config() (api.Config, *lines) {
 	}, log
 }
 
-// stand opens the database, the keys and the ledger that every business service needs.
+// stand returns a new database, with the keys and the ledger that every business service needs.
 func stand(t testing.TB, c clock.Clock) (*db.DB, *secret.Keyring, *ledger.Book) {
 	t.Helper()
 	d := dbtest.New(t, db.SQLite)
@@ -105,7 +106,7 @@ func serve(t testing.TB, c api.Config) string {
 	return s.URL
 }
 
-// Transcripts also show the failures that do not occur in a healthy program.
+// Transcripts also show the error responses that a healthy program never sends.
 func TestTranscriptsOfFailures(t *testing.T) {
 	unexpected := func() error { return errors.New(secretCause) }
 	days := map[string]struct {
@@ -145,8 +146,8 @@ func TestTranscriptsOfFailures(t *testing.T) {
 	}
 }
 
-// Each handler passes on the error of its business service. Without the database every operation
-// fails, and only the log shows the cause.
+// Without the database, every operation responds with "Internal Server Error". The response does
+// not show the cause, but the log does.
 func TestEveryOperationFailsWithoutItsDatabase(t *testing.T) {
 	w, log := newWorld(t), &lines{}
 	w.Authenticate = func(context.Context, string) (company.Identity, error) {

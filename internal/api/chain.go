@@ -22,34 +22,37 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// A call holds what the edge knows about one request.
+// call holds the data of one request while the API handles the request.
 type call struct {
 	id      string
 	request *http.Request
 	address string              // the caller's address
 	header  http.Header         // the response header
 	op      *contract.Operation // nil if the path is not an operation of the contract
-	family  family              // decides the form of an error response
+	family  family              // the group of endpoints with the same format of error responses
 	company string              // empty before authentication
 	body    *contract.Body      // nil if the operation takes no body
 	key     *idempotency.Key    // nil if the request has no Idempotency-Key
 	err     error               // the reason for a refusal, for the log line
-	// failed counts a token operation that was refused. It may replace the fault of the refusal.
+	// failed counts a failed request for tokens against the caller's address. It returns the fault
+	// to send: the given fault or, over the limit, a 429. failed is nil if the request is not for
+	// tokens.
 	failed func(*fault.Fault) *fault.Fault
 }
 
 type callKey struct{}
 
-// callOf returns the call that belongs to a context.
+// callOf returns the call of the request to which a context belongs.
 func callOf(ctx context.Context) *call {
 	c, ok := ctx.Value(callKey{}).(*call)
 	if !ok {
-		return &call{} // a test may call a handler without the edge
+		return &call{} // a test may call a handler directly, without ServeHTTP
 	}
 	return c
 }
 
-// enter sets the operation of a call. A nil op, for a path outside the contract, has no effect.
+// enter records the operation that a request calls. For a path outside the contract, op is nil and
+// enter changes nothing.
 func (c *call) enter(op *contract.Operation) {
 	if op != nil {
 		c.op, c.family = op, family(op.Family)
@@ -100,7 +103,7 @@ func (e *edge) client(r *http.Request) string {
 	return address
 }
 
-// recovered turns a panic into an internal error, in the form of the call's family.
+// recovered logs a panic and responds with an internal error.
 func (e *edge) recovered(rec *recorder, r *http.Request, c *call, p any) {
 	e.Log.ErrorContext(r.Context(), "panic", "request_id", c.id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	c.err = fault.New(fault.Internal, "panic")
@@ -158,8 +161,9 @@ func requestID(r *http.Request) string {
 	return id.New()
 }
 
-// canonical reports whether ServeMux serves a path without a redirect. It rejects an id that is
-// only an escaped slash, because ServeMux would treat such an id as the trailing slash of a list.
+// canonical reports whether ServeMux serves a path as it is, without a redirect. If an id in the path
+// is only an escaped slash (%2F), canonical returns false, because ServeMux would read this slash as
+// the trailing slash of a list.
 func canonical(p string) bool {
 	if strings.Contains(strings.ToLower(p)+"/", "/%2f/") {
 		return false

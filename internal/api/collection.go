@@ -38,7 +38,8 @@ func virtualAccount(c collection.Collection) (GenerateVirtualAccount200JSONRespo
 	}}, nil
 }
 
-// FindVirtualAccount returns a collection with its state. The response has no id.
+// FindVirtualAccount returns the virtual account for one payment, with its state. The response does
+// not contain the id.
 func (h *handlers) FindVirtualAccount(ctx context.Context, r FindVirtualAccountRequestObject) (FindVirtualAccountResponseObject, error) {
 	c, err := h.Collections.Find(ctx, callOf(ctx).company, r.TransactionID)
 	if err != nil {

@@ -20,7 +20,7 @@ var (
 	public []byte
 )
 
-// readContract reads the contract with the rules and messages of a style.
+// readContract parses the contract. The style s gives the formats to check and the error messages.
 func readContract(s contract.Style) (*contract.Contract, error) {
 	c, err := contract.Read(source, s)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// typed returns the text of a field that accepts a text or a number. A number has the same
-// characters as in the request.
+// typed returns a field that may be a string or a number as text. A number keeps the characters
+// that the request contains.
 func typed(raw json.RawMessage) secret.Text {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
@@ -33,8 +33,8 @@ func (h *handlers) InitiateCorporateKyc(ctx context.Context, r InitiateCorporate
 	})
 }
 
-// RetryCorporateOtp has the provider send another OTP. No rules check its body. A body without a
-// session gets the response of an internal error (wallet-api.md).
+// RetryCorporateOtp has the provider send another OTP. The body is not checked against rules. A
+// body without a session_id gets the response of an internal error (wallet-api.md).
 func (h *handlers) RetryCorporateOtp(ctx context.Context, r RetryCorporateOtpRequestObject) (RetryCorporateOtpResponseObject, error) {
 	var session string
 	if err := json.Unmarshal(r.Body.SessionID, &session); err != nil || string(r.Body.SessionID) == "null" {
@@ -48,7 +48,7 @@ func (h *handlers) RetryCorporateOtp(ctx context.Context, r RetryCorporateOtpReq
 }
 
 // ValidateCorporateKyc checks the OTP that the signatory received. If session_id is absent,
-// kyc_id names the session.
+// kyc_id contains the id of the OTP session.
 func (h *handlers) ValidateCorporateKyc(ctx context.Context, r ValidateCorporateKycRequestObject) (ValidateCorporateKycResponseObject, error) {
 	session := cmp.Or(r.Body.SessionID, r.Body.KycID)
 	if session == "" {

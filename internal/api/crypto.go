@@ -48,8 +48,8 @@ func (h *handlers) ListCryptoAddresses(ctx context.Context, r ListCryptoAddresse
 	return ListCryptoAddresses200JSONResponse{Status: "success", Data: CryptoAddressList{Address: append([]CryptoAddress{}, addresses...)}}, nil
 }
 
-// FindLastCryptoTransaction returns the newest transaction. The contract defines the response as
-// a list, so the page is always 1 and the limit is always 1.
+// FindLastCryptoTransaction returns the company's newest crypto transaction. The contract defines
+// the response as a list, so the page is always 1 and the limit is always 1.
 func (h *handlers) FindLastCryptoTransaction(ctx context.Context, _ FindLastCryptoTransactionRequestObject) (FindLastCryptoTransactionResponseObject, error) {
 	transactions, total, err := h.Crypto.Transactions(ctx, callOf(ctx).company, crypto.TransactionFilter{}, 0, 1)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// custodian is a fake crypto custodian. /sandbox/crypto-deposit adds transactions to its chain
-// and sends their notifications.
+// custodian is a fake crypto custodian. /sandbox/crypto-deposit adds transactions to its fake
+// blockchain and sends notifications of these transactions.
 type custodian struct {
 	mu      sync.Mutex
 	watched map[string]string // address → network
@@ -78,8 +78,8 @@ func newCrypto(cfg crypto.Config) (*crypto.Service, *custodian) {
 	return crypto.New(cfg), c
 }
 
-// deposit imitates the sandbox endpoint /sandbox/crypto-deposit as far as the transcripts need
-// the endpoint.
+// deposit imitates the features of the sandbox endpoint /sandbox/crypto-deposit that the
+// transcripts use.
 func (c *custodian) deposit(s *crypto.Service, worker *job.Worker) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		hash, err := c.send(r, s)

@@ -19,7 +19,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// served returns the body of /openapi.json. A test may change the configuration and the request.
+// served returns the body of /openapi.json. The function change, unless nil, edits the API's
+// configuration, and ask edits the request.
 func served(t testing.TB, change func(*api.Config), ask func(*http.Request)) []byte {
 	t.Helper()
 	config, _ := broken{func() error { return nil }}.config()
@@ -101,8 +102,9 @@ func TestThePublicDocumentIsComplete(t *testing.T) {
 	}
 }
 
-// A key in the body identifies one purchase of a company among all types of purchases
-// (testdata/vtu_purchase_data.txt). Each description of such a key states this.
+// A company may use an idempotencyKey for one purchase only, whatever type of product it buys
+// (testdata/vtu_purchase_data.txt). Every description of the field idempotencyKey in /openapi.json
+// states this rule.
 func TestTheDocumentStatesTheScopeOfAKey(t *testing.T) {
 	seen := 0
 	each("", decoded(t, served(t, nil, nil)), func(path string, object map[string]any) {
@@ -120,13 +122,13 @@ func TestTheDocumentStatesTheScopeOfAKey(t *testing.T) {
 	}
 }
 
-// The example of every request is a complete and valid body. It leaves out only fields that
-// contradict other fields.
+// The example of every request is a valid body with all fields. Only a field that cannot be
+// combined with the example's other fields is absent.
 func TestEveryRequestHasAWholeExample(t *testing.T) {
 	c, doc := contract(t), decoded(t, served(t, nil, nil))
 	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
 	left := map[string]string{
-		"validateCorporateKyc": "kyc_id", // replaces an absent session_id
+		"validateCorporateKyc": "kyc_id", // sent only if session_id is absent
 		"generateCard":         "number", // only for a physical card
 	}
 	bodies := 0
@@ -166,8 +168,8 @@ func TestEveryRequestHasAWholeExample(t *testing.T) {
 	}
 }
 
-// The transcripts compare real responses with the document. This test checks the headers of the
-// responses that no transcript shows.
+// In /openapi.json, every response lists its headers. The transcripts check this only for the
+// responses that they contain, and this test checks it for all responses.
 func TestEveryAnswerNamesItsHeaders(t *testing.T) {
 	doc := decoded(t, served(t, nil, nil))
 	shared := doc["components"].(map[string]any)["responses"].(map[string]any)
@@ -231,7 +233,7 @@ func TestTheDocumentNamesItsServer(t *testing.T) {
 	}
 }
 
-// A common generator generates a client from the document, and the client compiles.
+// A widely used generator makes a client from /openapi.json, and the client compiles.
 func TestAGeneratorMakesAClientFromTheDocument(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name string, text []byte) string {
@@ -250,7 +252,7 @@ func TestAGeneratorMakesAClientFromTheDocument(t *testing.T) {
 	config := write("client.yaml", []byte("package: client\ngenerate: {models: true, client: true}\n"))
 	client := filepath.Join(folder, "client.go")
 	run("go", "tool", "oapi-codegen", "-config", config, "-o", client, document)
-	// The overlay puts the client into a folder of this module, but only for the compiler.
+	// With the overlay, the compiler sees the client as a folder of this module. No file is added.
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -262,7 +264,7 @@ func TestAGeneratorMakesAClientFromTheDocument(t *testing.T) {
 	run("go", "build", "-overlay", write("overlay.json", overlay), "./client")
 }
 
-// The check of a response finds a header that the document does not list.
+// The check of a response fails if the response has a header that the document does not list.
 func TestAnUndocumentedHeaderIsFound(t *testing.T) {
 	c, err := apitest.ReadContract([]byte(strings.ReplaceAll(string(served(t, nil, nil)), `"Retry-After":`, `"Retry-Never":`)))
 	if err != nil {

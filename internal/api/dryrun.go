@@ -14,7 +14,7 @@ import (
 // happen (completion.md §4.6).
 const dryRun = "dry_run"
 
-// isDry reports whether a request that passed mayRun is a dry run.
+// isDry reports whether a request is a dry run. mayRun must have accepted the request before.
 func isDry(r *http.Request) bool { return r.URL.Query().Get(dryRun) == "true" }
 
 // mayRun refuses a misspelled dry_run parameter, because a typing error must not move money. For
@@ -51,8 +51,8 @@ func isLike(name, text string) bool {
 // slip returns the fault for one wrong parameter.
 func slip(name, text string) *fault.Fault { return wrongFields([]string{name}, text) }
 
-// wrongFields returns one fault for several parameters. The responses of corporateFamily also
-// show the names of these parameters.
+// wrongFields returns one fault for several wrong parameters. The endpoints of corporateFamily also
+// show the names of these parameters in the error response.
 func wrongFields(names []string, text string) *fault.Fault {
 	var q query
 	for _, name := range names {

@@ -143,8 +143,8 @@ func TestHeadAndOptions(t *testing.T) {
 	}
 }
 
-// Metrics have the route as their label. So a caller cannot create new time series with invented
-// paths or methods.
+// The label of a metric is the route, not the path. So a caller cannot create new time series by
+// inventing paths or methods.
 func TestFigures(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	config, _ := broken{func() error { return nil }}.config()
@@ -184,7 +184,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// A caller who disconnects while waiting causes no error in the log.
+// A caller who disconnects before the response does not cause an error in the log.
 func TestACallerWhoHangsUp(t *testing.T) {
 	hung := make(chan struct{})
 	config, log := broken{func() error { <-hung; return context.Canceled }}.config()
@@ -202,8 +202,8 @@ func TestACallerWhoHangsUp(t *testing.T) {
 	}
 }
 
-// A commit with an unknown outcome is a 503 and not an internal error. The response states when
-// the caller may retry.
+// If the program does not know whether a commit succeeded, the response is a 503 and not an
+// internal error. Retry-After states when the caller may retry.
 func TestAnUnknownOutcomeIsA503(t *testing.T) {
 	config, _ := broken{func() error { return fault.New(fault.Unknown, "ask again") }}.config()
 	url := serve(t, config)
@@ -217,7 +217,7 @@ func TestAnUnknownOutcomeIsA503(t *testing.T) {
 	}
 }
 
-// A span has the name of the route, and not of the path. The metrics use the same name.
+// A trace span is named after the route and not after the path, as in the metrics.
 func TestSpans(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	config, _ := broken{func() error { return nil }}.config()

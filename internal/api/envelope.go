@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// A family is the form of the error responses in one part of the contract (x-family).
+// A family is a group of endpoints whose error responses have the same format (x-family).
 type family string
 
 const (
@@ -22,13 +22,13 @@ const (
 	token family = "token"
 	// account error responses have the body {status: "error", message}.
 	account family = "account"
-	// corporateFamily is like account, except that broken rules are a list of errors by field. An
+	// corporateFamily is like account, except that broken validation rules are listed by field. An
 	// error may show the bank's reason in addition to the message. An unknown id is a 404.
 	corporateFamily family = "corporate"
 	// customerFamily is like account. The message lists the broken rules.
 	customerFamily family = "customer"
 	// cardFamily is like account. The message begins with the type of the broken rules. The error
-	// of an unresolved funding also has data.
+	// for a card funding without a known outcome also has data.
 	cardFamily family = "card"
 	// vtuFamily error responses have the body {success: false, message}. For broken rules they
 	// are like those of account.
@@ -73,8 +73,9 @@ type (
 
 func problem(message string) problemBody { return problemBody{Status: "error", Message: message} }
 
-// dress returns the status and the body that a fault has in a family. It hides the messages of
-// internal errors and of unavailable services from the caller.
+// dress returns the HTTP status and the error body for a fault, in the format of the family f. If
+// the fault is an internal error or an unavailable service, the body has a general message and does
+// not show the fault's message.
 func (f family) dress(why *fault.Fault) (int, any) {
 	status, message := cmp.Or(statuses[why.Kind], http.StatusInternalServerError), why.Message
 	switch {
@@ -162,7 +163,7 @@ var statuses = map[fault.Kind]int{
 	fault.Unknown:         http.StatusServiceUnavailable,
 }
 
-// sentence returns one error message for a family whose error bodies have no field for details.
+// sentence joins an error message and its details, for error bodies without a field for details.
 func sentence(message string, details []string) string {
 	if details == nil {
 		return message
@@ -181,20 +182,20 @@ func parameterFault(f family, err error) *fault.Fault {
 	var absent *RequiredParamError
 	why := fault.New(fault.Invalid, "The request is not valid")
 	switch {
-	case f == token: // the API key is the only header of this family
+	case f == token: // the API key is the only header parameter of these endpoints
 		why = fault.New(fault.Invalid, "Bad Request: API key is missing")
 	case errors.As(err, &absent):
 		why = slip(absent.ParamName, "is required")
 	case errors.As(err, &many):
 		why = fault.Newf(fault.Invalid, "%s must be sent once", many.ParamName)
-	case errors.As(err, &format): // every parameter is a text, so only a list has a wrong format
+	case errors.As(err, &format): // any text is valid, so the only possible error is a repeated parameter
 		why = slip(format.ParamName, "must be sent once")
 	}
 	return why.Because(err)
 }
 
-// refuse responds with a fault in the form of the call's family. It stores the fault for the log
-// line. Each 429 and 503 states when the caller may retry.
+// refuse responds with a fault, in the error format of the endpoint's family. It stores the fault
+// for the log line. Each 429 and 503 states when the caller may retry.
 func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	why := fault.Of(err)
 	if why.Kind == fault.Internal && r.Context().Err() != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// gate authenticates a request and returns its company. Every operation refuses an
-// unauthenticated request with the same response bodies (wallet-api.md, Errors).
+// gate checks the access token of a request and returns the company. For a request without a valid
+// token, all operations have the same error responses (wallet-api.md, Errors).
 func (e *edge) gate(r *http.Request) (company string, err error) {
 	token := contract.Bearer(r)
 	if token == "" {

@@ -19,15 +19,18 @@ import (
 )
 
 // The middleware once handles the Idempotency-Key of an operation (completion.md §4.1). A repeated
-// request with the same key and body gets the first response again, byte for byte. The body has
-// passed the rules before, so a typing error does not use up the key.
+// request with the same key and body gets the first response again, byte for byte. A body that
+// breaks a rule is refused earlier, so a typing error does not use up the key.
 //
-// The business service stores the response in the commit that decides the request. The function
-// that was given to Key.Render builds this response. Other responses of the operation, such as
-// "Insufficient balance", are stored afterwards. Responses that do not show what the operation did
-// are not stored. These are internal errors, unavailable services, limits, conflicts and refused
-// access tokens. While a different request with the same key is running, this response is not
-// sent, because the other request may end differently.
+// The business service stores the response in the same commit as the result of the operation. It
+// gets this response from the function that was given to Key.Render. Other responses, such as
+// "Insufficient balance", are stored after the handler has returned. Responses that do not show
+// what the operation did are not stored. These are internal errors, unavailable services, limits,
+// conflicts and refused access tokens.
+//
+// If two requests with the same key run concurrently, only one of them begins the operation. While
+// this request is running, the second gets a 409 instead of a result, because the operation may end
+// differently.
 func (e *edge) once(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent, ok := r.Header["Idempotency-Key"]
@@ -112,7 +115,8 @@ func fingerprint(r *http.Request, b *contract.Body) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// plain returns a decoded JSON value in which equal numbers have the same spelling.
+// plain returns a decoded JSON value in which equal numbers, such as 1.5 and 1.50, have the same
+// spelling.
 func plain(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -133,7 +137,7 @@ func plain(value any) any {
 		case ok && exact.IsInt():
 			return json.Number(exact.Num().String())
 		case ok:
-			return map[string]string{"number": exact.RatString()} // a text field may have the same digits
+			return map[string]string{"number": exact.RatString()} // the number 1.5 must differ from the text "3/2"
 		}
 	}
 	return value
@@ -159,9 +163,9 @@ func send(w http.ResponseWriter, a idempotency.Answer) {
 	_, _ = w.Write(a.Body) // an error means that the caller has disconnected
 }
 
-// The function answer calls a business service and shapes its result into a response. The
-// request's Idempotency-Key, if there is one, first receives the function that builds the
-// response. The commit that decides the request can then store the response.
+// The function answer calls a business service with do, and turns the result into a response with
+// shape. If the request has an Idempotency-Key, answer first gives the key a function that builds
+// the response. The business service can then store the response in the same commit as the result.
 func answer[R, A any](ctx context.Context, shape func(R) (A, error), do func(key *idempotency.Key) (R, error)) (A, error) {
 	c := callOf(ctx)
 	c.key.Render(func(result any, err error) idempotency.Answer {
@@ -179,7 +183,7 @@ func answer[R, A any](ctx context.Context, shape func(R) (A, error), do func(key
 	return shape(result)
 }
 
-// render builds a response in the form in which a commit stores it.
+// render encodes a response in the form in which it is stored with an Idempotency-Key.
 func render(f family, body any, err error) idempotency.Answer {
 	status := http.StatusOK
 	if err != nil {
@@ -200,11 +204,11 @@ func written(status int, body any) []byte {
 }
 
 // secretive is a response body that shows a secret. The body is stored encrypted. After ten
-// minutes, a repeated request gets the public body instead.
+// minutes, a repeated request gets a body without the secret, which the method public returns.
 type secretive interface{ public() any }
 
-// FindIdempotencyKey shows the result of the request with an Idempotency-Key. The stored
-// response may contain a secret.
+// FindIdempotencyKey shows the response to the request that was sent with the given
+// Idempotency-Key. The response may contain a secret.
 func (h *handlers) FindIdempotencyKey(ctx context.Context, r FindIdempotencyKeyRequestObject) (FindIdempotencyKeyResponseObject, error) {
 	c := callOf(ctx)
 	use, err := h.Keys.Used(ctx, c.company, r.Key)

@@ -17,13 +17,13 @@ type Limit = limit.Limit
 // Limits are the rate limits of the API.
 type Limits struct {
 	Company Limit // limits all requests of a company
-	Token   Limit // limits the failed token operations from one address
+	Token   Limit // limits the failed requests for tokens from one address
 	// Callbacks limits the requests from one address to one callback path. The zero value
 	// turns this limit off.
 	Callbacks Limit
 }
 
-// Failed returns the limit for failed requests, or nil if there is no limit.
+// Failed returns the limit for failed requests from one address, or nil if there is no limit.
 func (l *Limits) Failed() *Limit {
 	if l == nil {
 		return nil
@@ -49,8 +49,8 @@ func newLimiters(limits *Limits, c clock.Clock) (limiters, error) {
 	return limiters{*limits, limit.New(c), limit.New(c), limit.New(c)}, err
 }
 
-// take counts a request in a bucket and shows the bucket's state in the headers. It refuses a
-// request over the limit.
+// take counts a request in a bucket and shows the bucket's state in the response headers h. It
+// returns a fault if the request is over the limit.
 func take(h http.Header, in *limit.Buckets, bucket string, l Limit) error {
 	if l == (Limit{}) {
 		return nil
@@ -63,15 +63,16 @@ func take(h http.Header, in *limit.Buckets, bucket string, l Limit) error {
 	return nil
 }
 
-// takeCompany counts a request of a company.
+// takeCompany counts a request towards the limit of its company. Over the limit, it returns a
+// fault.
 func (e *edge) takeCompany(h http.Header, reference string) error {
 	return take(h, e.limits.companies, reference, e.limits.Company)
 }
 
-// watchToken makes a token operation count against the caller's address if the operation fails.
-// The operation always runs, because a valid key is never refused for the failures of others.
-// There are no buckets by reference, because a caller can invent a new reference for each request.
-// All such requests fail at the same address.
+// watchToken prepares a request for tokens: if the request fails, it counts against the caller's
+// address. The request is handled even over the limit, because a caller with a valid key must not
+// be refused for the failures of others. Failures are not counted by company reference, because a
+// caller can invent a new reference for each request.
 func (e *edge) watchToken(c *call) {
 	if e.limits.Token == (Limit{}) {
 		return
@@ -81,8 +82,8 @@ func (e *edge) watchToken(c *call) {
 	e.limits.failures.Look(address, e.limits.Token).Show(c.header)
 }
 
-// The method failed counts a token operation that failed by the caller's mistake. Over the limit,
-// the response no longer names the mistake.
+// The method failed counts a request for tokens that failed by the caller's mistake. Over the
+// limit, it returns a 429, which does not show the mistake.
 func (e *edge) failed(h http.Header, why *fault.Fault, address string) *fault.Fault {
 	switch why.Kind {
 	case fault.Invalid, fault.Unauthenticated, fault.Forbidden, contract.TooLarge:
@@ -93,9 +94,9 @@ func (e *edge) failed(h http.Header, why *fault.Fault, address string) *fault.Fa
 	return why
 }
 
-// mayTakeTokens refuses a company that is at its limit. Otherwise a request over the limit, with a
-// valid key, would invalidate the earlier refresh token. Requests with a wrong key do not count
-// towards this limit.
+// Before new tokens are issued, mayTakeTokens refuses a company that is at its limit. Otherwise a
+// request over the limit would still invalidate the company's earlier refresh token. Requests with
+// a wrong key do not count towards this limit.
 func (e *edge) mayTakeTokens(reference string) error {
 	if e.limits.Company == (Limit{}) {
 		return nil

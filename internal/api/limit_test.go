@@ -15,9 +15,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// limited is the API with limits. Token operations from one address may fail sixty times a minute,
-// in bursts of two. A company may send bursts of three requests. A test names its companies, and
-// the first use of a name creates a real company.
+// limited is an API with rate limits. From one address, sixty requests for tokens may fail in a
+// minute, and two of them in immediate succession. A company may send three requests in immediate
+// succession. Tests refer to companies by name, and the first use of a name creates the company.
 type limited struct {
 	t         *testing.T
 	h         http.Handler
@@ -30,7 +30,7 @@ type limited struct {
 // caller is a company with its credentials.
 type caller struct {
 	reference string
-	keys      map[string]string // by the names "right" and "new"
+	keys      map[string]string // by the test's names for the keys, "right" and "new"
 	refresh   []string          // every refresh token; only the last one is valid
 }
 
@@ -69,7 +69,8 @@ func (l *limited) caller(name string) *caller {
 	return l.known[name]
 }
 
-// ask requests tokens from an address, perhaps through proxies.
+// ask requests tokens with an API key from an address, and expects the status want. The values in
+// forwarded are sent as X-Forwarded-For.
 func (l *limited) ask(want int, address, name, key string, forwarded ...string) *httptest.ResponseRecorder {
 	l.t.Helper()
 	c := l.caller(name)
@@ -92,9 +93,9 @@ func (l *limited) ask(want int, address, name, key string, forwarded ...string) 
 
 const one, two = "one", "two"
 
-// A valid key is accepted after any number of failures from the same address and with the same
-// reference. This holds even when the key is used for the first time. Each wrong key counts as
-// one failure.
+// A valid key is accepted after any number of failures from the same address and for the same
+// company. This holds even when the key is used for the first time. Each wrong key counts as one
+// failure.
 func TestARightKeyIsNotRefusedForFailures(t *testing.T) {
 	l := newLimited(t)
 	for range 2 {
@@ -113,8 +114,8 @@ func TestARightKeyIsNotRefusedForFailures(t *testing.T) {
 	l.ask(429, "192.0.2.1:1", two, "wrong")
 }
 
-// A callback path with an invented provider name gets no bucket. Otherwise a caller could use
-// many names to evict the buckets of other callers.
+// A callback path with an invented provider name gets no rate-limit bucket. Otherwise a caller
+// could use many names to evict the buckets of other callers.
 func TestInventedNamesHaveNoBuckets(t *testing.T) {
 	l := newLimited(t)
 	ask := func(method, path string) *httptest.ResponseRecorder {
@@ -138,7 +139,8 @@ func TestInventedNamesHaveNoBuckets(t *testing.T) {
 	}
 }
 
-// Failures are counted per IPv6 network, and per client behind a trusted proxy.
+// Failed requests for tokens are counted for the caller's address. For IPv6 this is the caller's
+// network, and behind a trusted proxy it is the address that the proxy reports.
 func TestFailuresCountForTheClient(t *testing.T) {
 	l := newLimited(t)
 	l.ask(401, "[2001:db8::1]:1", "x", "wrong")
@@ -160,7 +162,7 @@ func TestFailuresCountForTheClient(t *testing.T) {
 	}
 }
 
-// Only successful token operations count towards the limit of the company.
+// A request for tokens counts towards the limit of the company only if it succeeds.
 func TestTokensHaveTheCompanysLimit(t *testing.T) {
 	l := newLimited(t)
 	l.ask(401, "192.0.2.1:1", one, "wrong")
@@ -194,7 +196,8 @@ func TestTokensHaveTheCompanysLimit(t *testing.T) {
 	refresh(200, right)
 }
 
-// The headers of a failed request show the limit of its address. Retry-After is exact.
+// The rate-limit headers of a failed request for tokens show the limit of the caller's address.
+// After exactly the seconds in Retry-After, the next request is not over the limit.
 func TestTheHeadersOfAFailure(t *testing.T) {
 	l := newLimited(t)
 	for _, want := range []struct {

@@ -70,8 +70,8 @@ func (s shop) buy(t testing.TB, bodyKey, headerKey string) (int, string, bool) {
 	return answer.StatusCode, text, answer.Header.Get("Idempotent-Replayed") == "true"
 }
 
-// Twelve concurrent requests with the same key make only one purchase. Each 200 response shows
-// that purchase. The other responses report that a request is in flight.
+// Twelve concurrent requests with the same key make only one purchase. Each 200 response shows that
+// purchase. Every other response reports that a request with this key is in flight.
 func TestOneKeyTwelveTimesAtOnce(t *testing.T) {
 	for name, header := range map[string]string{"the body's key alone": "", "with a header": "one-header"} {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestOneKeyTwelveTimesAtOnce(t *testing.T) {
 	}
 }
 
-// A repeated request gets the first response again, byte for byte.
+// A repeated request gets the stored response of the first request, byte for byte.
 func TestAnAnswerIsReplayedToTheByte(t *testing.T) {
 	s := newWorld(t).shop(t)
 	_, first, _ := s.buy(t, "order-1", "header-1")
@@ -137,11 +137,12 @@ func BenchmarkARequest(b *testing.B) {
 	}
 }
 
-// twins are two payout requests with the same key, which both found the key unused. The first
-// request waits in its provider call until end is closed. Meanwhile the second gets its result.
+// twins are two concurrent payout requests with the same Idempotency-Key. Both requests have found
+// the key unused. The first request waits in its call of the provider until end is closed. Meanwhile the
+// second request gets the result of the function other.
 type twins struct {
 	came             atomic.Int32
-	both, begun, end chan struct{} // closed when both requests are in, when the first has begun, and when the first may end
+	both, begun, end chan struct{} // closed when both requests have arrived, when the first calls the provider, and when that call may end
 	other            func() (any, error)
 }
 
@@ -165,8 +166,8 @@ func (p *twins) hold() {
 	<-p.end
 }
 
-// The first of two equal requests is still running, and may end differently from the second
-// request. So the response to the second request reports that the first request is in flight.
+// Two equal payout requests run concurrently. While the first request waits for the provider, the
+// second request gets a 409 and not its own result, because the first may end differently.
 func TestASecondEqualRequestHearsThatTheFirstIsInFlight(t *testing.T) {
 	for name, other := range map[string]func() (any, error){
 		"a refusal":  func() (any, error) { return nil, fault.New(fault.Refused, "Insufficient balance") },

@@ -31,7 +31,7 @@ func (p *payer) NameEnquiry(_ context.Context, code, account string) provider.Na
 	}
 }
 
-// holdKey is the context key of a func() that a transfer calls first.
+// holdKey is the context key of a function that Transfer calls before it pays.
 type holdKey struct{}
 
 func (p *payer) Transfer(ctx context.Context, t provider.TransferOrder) provider.TransferAnswer {

@@ -37,7 +37,7 @@ func (h *handlers) ValidateAccount(ctx context.Context, r ValidateAccountRequest
 	})
 }
 
-// SendPayout pays out, or previews the payout in a dry run.
+// SendPayout sends a payout to a bank account, or previews the payout in a dry run.
 func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (SendPayoutResponseObject, error) {
 	c := callOf(ctx)
 	order := payout.Order{Company: c.company, VerifyID: r.Body.VerifyID, Amount: r.Body.Amount, Narration: r.Body.Narration}

@@ -36,7 +36,8 @@ func (h *handlers) PurchaseUtility(ctx context.Context, r PurchaseUtilityRequest
 	return PurchaseUtility200JSONResponse(a), err
 }
 
-// buy makes the purchase that a body describes. The order is the part that all bodies share.
+// buy makes the purchase that a request body describes. order points to the part of the body that
+// all types of purchases share.
 func buy[B any](
 	ctx context.Context, dress func(vtu.Receipt) (PurchaseAnswer, error), h *handlers, body *B, order *vtu.Order,
 	purchase func(context.Context, B) (vtu.Receipt, error),
@@ -52,8 +53,8 @@ func buy[B any](
 }
 
 // messageOf returns the message of a purchase's 200 response, or the fault of a failed purchase.
-// A later request with the same key gets the same fault (completion.md §3). A repeated TV
-// purchase has no message (wallet-api.md, outcomes of purchases).
+// A later request with the same key gets the same fault (completion.md §3). The response to
+// a repeated TV purchase has no message (wallet-api.md, outcomes of purchases).
 func messageOf(r vtu.Receipt) (*string, error) {
 	t := r.Transaction
 	message := vtu.Names[t.Type] + " purchase "
@@ -82,7 +83,7 @@ func purchaseAnswer(r vtu.Receipt) (PurchaseAnswer, error) {
 	return PurchaseAnswer{Success: true, Message: message, Data: r.Transaction.Bought}, err
 }
 
-// powerAnswer returns the response of purchaseAnswer, with the electricity token added.
+// powerAnswer returns the same response as purchaseAnswer, with the electricity token added.
 func powerAnswer(r vtu.Receipt) (PurchaseAnswer, error) {
 	a, err := purchaseAnswer(r)
 	if r.Preview == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/contract"
 )
 
-// query reads the filters of a list and collects their problems. The messages are those of the
-// rules for bodies. A filter that is absent or empty has no effect.
+// query reads the filters of a list and collects their problems. The error messages have the same
+// wording as those for bodies. A filter that is absent or empty has no effect.
 type query struct {
 	problems []string
 }
@@ -55,8 +55,8 @@ func (q *query) id(name, value string) int64 {
 	return n
 }
 
-// instant parses an instant, or a date, which is a whole day in Lagos. For the end of a range it
-// returns the first instant after the range. So the range includes its last millisecond or day.
+// instant parses an instant, or a date, which is a whole day in Lagos. If end is true, it returns the
+// start of the next millisecond or day. The filter excludes that start, so the whole day counts.
 func (q *query) instant(name, value string, end bool) time.Time {
 	if value == "" {
 		return time.Time{}
@@ -98,8 +98,8 @@ func mayAsk(op *contract.Operation, r *http.Request) error {
 	return nil
 }
 
-// onePage removes repeated page numbers and page sizes, except for the first of each. Repeated
-// page numbers are never refused.
+// onePage keeps only the first page number and the first page size of a query. A query that repeats
+// these parameters is not refused.
 func onePage(r *http.Request) {
 	if r.URL.RawQuery == "" {
 		return

@@ -12,8 +12,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/quota"
 )
 
-// Every operation reports an exhausted daily quota in the error form of its family. A replay does
-// not count towards the quota. A refused request does not use up its Idempotency-Key.
+// Every operation with a daily quota reports an exhausted quota in its own error format. A repeated
+// request that gets a stored response does not count towards the quota. A refused request does not
+// use up its Idempotency-Key.
 func TestAnswersOfExhaustedQuotas(t *testing.T) {
 	w := newWorld(t)
 	day := w.clock.Now().In(clock.Lagos)
@@ -38,7 +39,7 @@ func TestAnswersOfExhaustedQuotas(t *testing.T) {
 		before := w.clock.Now()
 		answer, text := send(t, "POST", url+path, body, "Authorization", "Bearer "+access, "Content-Type", "application/json", "Idempotency-Key", key)
 		if answer.StatusCode == http.StatusTooManyRequests {
-			// The refusal happened between two readings of the clock, and Retry-After must fit both.
+			// Retry-After must lead to midnight, counted from an instant between before and now.
 			wait, err := strconv.Atoi(answer.Header.Get("Retry-After"))
 			seconds := time.Duration(wait) * time.Second
 			if err != nil || w.clock.Now().Add(seconds).Before(midnight) || !before.Add(seconds-time.Second).Before(midnight) {

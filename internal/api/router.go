@@ -35,7 +35,7 @@ func (t *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *h
 	t.edge.mux.Handle(bare+"/{$}", h)
 }
 
-// ServeHTTP completes the interface of the generated code. No request is routed through it.
+// ServeHTTP completes the router interface of the generated code. No request is routed through it.
 func (t *router) ServeHTTP(w http.ResponseWriter, r *http.Request) { t.edge.ServeHTTP(w, r) }
 
 // route registers the operations, the handlers from Config, and the handler for all other

@@ -36,8 +36,8 @@ func style(c clock.Clock) contract.Style {
 // valid name, number or key contains any other control character.
 func isControl(c rune) bool { return c < 0x20 || c == 0x7f }
 
-// words returns the error message for a broken rule (wallet-api.md). isAlone hides the other
-// problems of the field.
+// words returns the error message for a broken rule (wallet-api.md). If isAlone is true, the other
+// problems of the field are not reported.
 func words(k jsonschema.ErrorKind, f contract.Field) (text string, isAlone bool) {
 	pattern := ""
 	if p, ok := k.(*kind.Pattern); ok {

@@ -85,7 +85,7 @@ func TestAStatementInJSONAddsUp(t *testing.T) {
 	}
 }
 
-// impatient reads the beginning of a response and then cancels its request.
+// impatient records a response. After the first bytes, it cancels the request.
 type impatient struct {
 	*httptest.ResponseRecorder
 	gone context.CancelFunc

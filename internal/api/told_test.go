@@ -17,7 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/api"
 )
 
-// document returns the contract as parsed by a different OpenAPI library.
+// document parses the contract with an OpenAPI library that the API itself does not use.
 func document(t testing.TB) *openapi3.T {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(api.Document())
@@ -27,15 +27,16 @@ func document(t testing.TB) *openapi3.T {
 	return doc
 }
 
-// movesNothing maps each POST operation that needs no Idempotency-Key to the reason.
+// movesNothing maps each POST operation without an Idempotency-Key to the reason why it needs none.
 var movesNothing = map[string]string{
 	"generateToken":      "a second pair of tokens replaces the first, which the contract says",
 	"generateCardToken":  "a token is a pass for two minutes that is never stored, so there is nothing to give again",
 	"refreshAccessToken": "a second access token is as good as the first",
 }
 
-// Every POST takes an Idempotency-Key (completion.md §4.1). A new POST needs x-idempotent in the
-// contract, or else a reason in movesNothing.
+// Every POST operation takes an Idempotency-Key (completion.md §4.1), except for those in
+// movesNothing. A new POST operation needs x-idempotent in the contract, or a reason in
+// movesNothing.
 func TestEveryPOSTThatMovesSomethingTakesAKey(t *testing.T) {
 	known := contract(t).Operations()
 	for id := range movesNothing {
@@ -148,7 +149,7 @@ func TestEveryKindOfEventHasAnExample(t *testing.T) {
 	}
 }
 
-// The transcripts check events against the contract, and this check finds wrong events.
+// An event that differs from the contract fails the check that the transcripts use.
 func TestAWrongEventIsFound(t *testing.T) {
 	c := contract(t)
 	const frame = `{"id":"a","sequence":1,"createdAt":"2030-01-02T03:04:05.678Z","companyId":"c","event":`

@@ -9,7 +9,7 @@ import (
 )
 
 // ListTransactions lists the credits on the accounts of all customers, newest first.
-// Only this list shows fee, currency and customer.
+// No other list of transactions shows the fee, the currency and the customer.
 func (h *handlers) ListTransactions(ctx context.Context, r ListTransactionsRequestObject) (ListTransactionsResponseObject, error) {
 	var q query
 	filter := customer.TransactionFilter{

@@ -25,7 +25,7 @@ func transcripts(t testing.TB, folder string) []string {
 	return slices.DeleteFunc(names, func(n string) bool { return n == "catalogue.txt" })
 }
 
-// Every transcript matches the responses of a program that runs as in dev.
+// The API, configured as in dev, gives the responses that the transcripts expect.
 func TestTranscripts(t *testing.T) {
 	for _, name := range transcripts(t, ".") {
 		t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// told compares every event of the main company with the contract.
+// told checks that every event of the company w.reference matches the contract.
 func (w *world) told(t *testing.T) {
 	t.Helper()
 	c := contract(t)
@@ -57,7 +57,7 @@ func (w *world) told(t *testing.T) {
 	}
 }
 
-// contract returns the document with which the transcripts are compared.
+// contract returns the OpenAPI document with which the responses are compared.
 func contract(t testing.TB) *apitest.Contract {
 	t.Helper()
 	c, err := apitest.ReadContract(api.Document())
@@ -67,7 +67,7 @@ func contract(t testing.TB) *apitest.Contract {
 	return c
 }
 
-// played returns the exchanges of all transcripts by file and title.
+// played returns the exchanges of all transcripts. The key of an exchange is its file and title.
 func played(t testing.TB) map[string]apitest.Exchange {
 	t.Helper()
 	out := map[string]apitest.Exchange{}
@@ -101,8 +101,8 @@ func TestEveryOperationHasATranscript(t *testing.T) {
 	}
 }
 
-// testdata/catalogue.txt lists the error catalogue of the contract. Each row names the
-// exchange that shows the error.
+// The file testdata/catalogue.txt lists every error in the contract's error catalogue. Each row
+// names the exchange of a transcript that shows the error.
 func TestEveryRowOfTheErrorCatalogueHasATranscript(t *testing.T) {
 	f, err := os.Open("testdata/catalogue.txt")
 	if err != nil {

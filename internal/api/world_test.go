@@ -41,7 +41,7 @@ import (
 )
 
 // world is the API with real business services and a real database, as in dev. Only the providers
-// are fake. The tests of the whole program play the same transcripts against the sandbox.
+// are fake. The tests of the whole program play the same transcripts, but with the sandbox.
 type world struct {
 	api.Config
 	db        *db.DB
@@ -112,7 +112,8 @@ func newWorld(t testing.TB) *world {
 		Customers: customers, Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
 		Events: events, Webhooks: webhooks,
 		Keys: answers, Clock: clk, Log: log, Authenticate: companies.Authenticate,
-		// No test reaches the limits, but every response has their headers.
+		// The limits are too high to refuse a test's request. They add the rate-limit headers to
+		// every response.
 		Limits: &api.Limits{
 			Company: api.Limit{Requests: 1000, Period: time.Second, Burst: 100_000}, Token: api.Limit{Requests: 1000, Period: time.Second, Burst: 100_000},
 		},
@@ -132,7 +133,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// live creates a company that may use the API, and returns an API key of it.
+// live creates a company that may use the API. It returns the company's reference and an API key.
 func live(t testing.TB, companies *company.Service, name string) (reference, key string) {
 	t.Helper()
 	c, text, err := companies.Create(t.Context(), me, name)
@@ -150,7 +151,8 @@ func live(t testing.TB, companies *company.Service, name string) (reference, key
 	return c.Reference, text.Reveal()
 }
 
-// found creates the main company as dev does: approved, live, and with a million naira.
+// found creates the company that most transcripts use. As in dev, it is approved and live, and has
+// a million naira.
 func (w *world) found(t testing.TB) {
 	t.Helper()
 	reference, key := live(t, w.stage.Companies, "Main")
@@ -172,7 +174,7 @@ func (w *world) found(t testing.TB) {
 	w.given = map[string]string{"reference": reference, "api_key": key, "settlement_id": strconv.FormatInt(a.ID, 10), "pin": "1234"}
 }
 
-// serve starts the API and returns a player for it.
+// serve starts the API. It returns a player, which plays transcripts against the API, and the URL.
 func (w *world) serve(t testing.TB) (*apitest.Player, string) {
 	t.Helper()
 	h, err := api.New(w.Config)
@@ -212,7 +214,8 @@ func (w *world) moveClock(worker *job.Worker) http.Handler {
 	})
 }
 
-// raise changes the number of a company's first settlement account to apitest.Raised.
+// raise returns a function that changes the number of a company's first settlement account to
+// apitest.Raised.
 func raise(d *db.DB) func(testing.TB, string) {
 	return func(t testing.TB, company string) {
 		t.Helper()

@@ -82,7 +82,7 @@ func (s *Service) Create(ctx context.Context, by Actor, name string) (Company, s
 	return c, apiKey, nil
 }
 
-// explain returns errNoCompany if the ledger refused a unit because the company is unknown. It
+// explain returns errNoCompany if the ledger refused a commit because the company is unknown. It
 // returns any other error unchanged.
 func explain(err error) error {
 	if ledger.Is(err, ledger.NoCompany) {

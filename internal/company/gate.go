@@ -107,7 +107,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 	}
 	latest, err := s.workingRefresh(ctx, reference, s.clock.Now())
 	if errors.Is(err, db.ErrNone) || err == nil && latest != tokenID {
-		return "", errWrongKey // the contract has this wording, although it names the API key
+		return "", errWrongKey // the contract prescribes this message for a refresh token, too
 	}
 	if err == nil {
 		err = c.passes()
@@ -136,7 +136,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Identity, err
 	if err != nil {
 		return Identity{}, errBadAccess.Because(err)
 	}
-	wait := db.Await(ctx) // another request may already load the same company
+	wait := db.Await(ctx) // Get may wait for a load that a different request began
 	c, err := s.gate.Get(ctx, reference, otter.LoaderFunc[string, Company](s.load))
 	wait.End()
 	switch {
@@ -156,8 +156,8 @@ func (s *Service) load(ctx context.Context, reference string) (Company, error) {
 	return s.Find(ctx, reference)
 }
 
-// ticking makes the cache use our clock. Its ticker never ticks, so the cache removes an old
-// entry only on the next read, or when the cache is full.
+// ticking makes the cache use the service's clock. Its ticker never ticks, so the cache has no
+// periodic clean-up. It removes an old entry only on the next read, or when the cache is full.
 type ticking struct{ clock.Clock }
 
 func (t ticking) NowNano() int64                      { return t.Now().UnixNano() }

@@ -55,8 +55,8 @@ func (s *Service) IssueKey(ctx context.Context, by Actor, reference string, expi
 }
 
 // RevokeKey revokes an API key and the refresh token of that key. Access tokens stay valid until
-// they expire. The revocation of the last working key invalidates all verifications of payouts
-// (see Credentials).
+// they expire. If no working key is left, all accounts that were verified for payouts must be
+// verified again (see Credentials).
 func (s *Service) RevokeKey(ctx context.Context, by Actor, reference, keyID string) error {
 	for {
 		all, err := s.Keys(ctx, reference)
@@ -74,8 +74,8 @@ func (s *Service) RevokeKey(ctx context.Context, by Actor, reference, keyID stri
 	}
 }
 
-// revocation returns the unit that revokes a key. The ledger refuses the unit if another working
-// key of the company has been revoked meanwhile.
+// revocation returns the ledger unit that revokes a key. The ledger refuses the unit if a different
+// request has meanwhile revoked a working key of the company.
 func (s *Service) revocation(by Actor, reference, keyID string, all []Key) (ledger.Unit, error) {
 	now, u := s.clock.Now(), ledger.For(reference)
 	found, last := false, true
@@ -109,8 +109,8 @@ var (
 	errKeyExpired = fault.New(fault.Unauthenticated, "Bad Request: API KEY EXPIRED")
 )
 
-// proven returns the company's key with this text. It replaces a hash that was made with an
-// older master key, so that operators can remove that master key later.
+// proven returns the company's key whose text is apiKey. If the stored hash was made with an older
+// master key, proven replaces the hash. So operators can remove the older master key later.
 func (s *Service) proven(ctx context.Context, reference, apiKey string) (Key, error) {
 	all, err := s.Keys(ctx, reference)
 	if err != nil {

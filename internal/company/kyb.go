@@ -89,8 +89,8 @@ func (s *Service) SetLive(ctx context.Context, by Actor, reference string, live 
 	}
 }
 
-// findChanged reads a company after a change, and removes it from the cache. The caches of other
-// processes may hold the former state until it expires.
+// findChanged reads a company after a change, and removes it from the cache of this process. The
+// caches of other processes may hold the former state until their entries expire.
 func (s *Service) findChanged(ctx context.Context, reference string) (Company, error) {
 	s.gate.Invalidate(reference)
 	return s.Find(ctx, reference)

@@ -31,8 +31,8 @@ var (
 
 var fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
 
-// SetPIN sets or resets a company's transaction PIN, and unlocks it. A reset invalidates all
-// verifications of payouts (see Credentials).
+// SetPIN sets or resets a company's transaction PIN, and unlocks it. After a reset, all accounts
+// that were verified for payouts must be verified again (see Credentials).
 func (s *Service) SetPIN(ctx context.Context, by Actor, reference string, text secret.Text) error {
 	if !fourDigits.MatchString(text.Reveal()) {
 		return fault.New(fault.Invalid, `"pin" must be exactly 4 digits`)
@@ -52,8 +52,8 @@ func (s *Service) SetPIN(ctx context.Context, by Actor, reference string, text s
 	return explain(err)
 }
 
-// UnlockPIN unlocks a company's locked PIN. The PIN and all verifications of payouts stay valid.
-// The fault is Missing for an unknown company, and Refused if the PIN is not locked.
+// UnlockPIN unlocks a company's locked PIN. The PIN and all accounts verified for payouts stay
+// valid. The fault is Missing for an unknown company, and Refused if the PIN is not locked.
 func (s *Service) UnlockPIN(ctx context.Context, by Actor, reference string) error {
 	now, u := s.clock.Now(), ledger.For(reference)
 	u.Transition(pins.Record(pin{company: reference, state: pinSet, updatedAt: now}), pinLocked).Only("failures", "updated_at")
@@ -69,26 +69,28 @@ func (s *Service) UnlockPIN(ctx context.Context, by Actor, reference string) err
 // company's last working API key.
 const credentials = "company/credentials"
 
-// Credentials returns how often the PIN was reset or the last working API key was revoked. After
-// this number has changed, permissions by PIN are invalid (ExpectCredentials).
+// Credentials returns how often the PIN was reset or the last working API key was revoked. When a
+// company verifies an account for payouts with its PIN, this permission is valid only until the
+// number changes (ExpectCredentials).
 func (s *Service) Credentials(ctx context.Context, reference string) (int64, error) {
 	return s.book.Last(ctx, reference, credentials)
 }
 
-// voidCredentials makes a unit invalidate all permissions by PIN.
+// voidCredentials adds a count to a ledger unit. Once the unit is committed, all permissions that
+// the company gave with its PIN are invalid.
 func voidCredentials(u *ledger.Unit) { u.Count(credentials, 1, 0) }
 
 // ExpectCredentials makes the ledger refuse a unit if Credentials is above n at the commit.
 func ExpectCredentials(u *ledger.Unit, n int64) { u.Count(credentials, 0, n) }
 
-// IsVoid reports whether the ledger refused a unit because of ExpectCredentials.
+// IsVoid reports whether err is the ledger's refusal of a unit because of ExpectCredentials.
 func IsVoid(err error) bool {
 	r := ledger.Refused(err)
 	return r != nil && r.Reason == ledger.Over && r.Count.Name == credentials
 }
 
-// MayUsePIN returns an error if the company's PIN is locked. Earlier permissions by that PIN
-// work again after an unlock.
+// MayUsePIN returns an error if the company's PIN is locked. Permissions that were given with the
+// PIN before the lock work again after an unlock.
 func (s *Service) MayUsePIN(ctx context.Context, reference string) error {
 	state, err := s.PINState(ctx, reference)
 	if err == nil && state == pinLocked {

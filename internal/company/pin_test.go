@@ -102,7 +102,8 @@ func TestConcurrentRightPINsAreAllAccepted(t *testing.T) {
 	})
 }
 
-// The database does not reveal any key or PIN, or that two companies have the same PIN.
+// No API key and no PIN can be read from the database. The stored hashes of two companies with the
+// same PIN differ.
 func TestOnlyHashesAreStored(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		reference, key := h.create()

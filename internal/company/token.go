@@ -49,8 +49,8 @@ func (s *Service) issue(u use, reference, tokenID string, life time.Duration) (s
 	return signed, nil
 }
 
-// read verifies a token for one use, and returns the token's company and id. It accepts only
-// HS256, only a key of the ring, and only a token with an expiry.
+// read verifies a token for one use, and returns the token's company and id. A token must be signed
+// with HS256 and a key of the keyring, and must have an expiry.
 func (s *Service) read(u use, token string) (reference, tokenID string, err error) {
 	var c claims
 	_, err = jwt.ParseWithClaims(token, &c, s.verifyingKey,

@@ -236,8 +236,9 @@ func TestAnAccessTokenLivesFifteenMinutes(t *testing.T) {
 	})
 }
 
-// With a new master key above the old one, all tokens and keys still work. Without the old
-// master key, its tokens stop working, and so do hashes that were not renewed.
+// While the keyring has a new master key above the old master key, all tokens and API keys still
+// work. After the old master key is removed, the tokens that it signed stop working. API keys and
+// PINs stop working if their hashes were not renewed.
 func TestTheMasterKeyRotates(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ctx := t.Context()
@@ -320,8 +321,8 @@ func TestTheGate(t *testing.T) {
 	})
 }
 
-// Authenticate may use a state that is up to thirty seconds old. Refresh and Tokens read the
-// database each time.
+// Authenticate may use a company state that is up to thirty seconds old. Refresh and Tokens read
+// the state from the database each time.
 func TestTheGateCachesACompanyForThirtySeconds(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ctx := t.Context()

@@ -127,8 +127,8 @@ func loneSurrogate(raw []byte) bool {
 	}
 }
 
-// escaped returns the UTF-16 code unit of an escape such as \u00e9 at the beginning of a JSON
-// text, or 0.
+// escaped returns the UTF-16 code unit of an escape such as \u00e9 at the beginning of a JSON text.
+// If the text does not begin with an escape, escaped returns 0.
 func escaped(text []byte) rune {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0
@@ -140,7 +140,7 @@ func escaped(text []byte) rune {
 	return rune(unit)
 }
 
-// malformed returns the fault that describes why a text is not one JSON value.
+// malformed returns the fault that describes why a text is not exactly one JSON value.
 func malformed(raw []byte) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	var first json.RawMessage
@@ -183,7 +183,8 @@ func (b *Body) read(d *json.Decoder, path []string) (any, error) {
 	}
 }
 
-// Within is the key in a fault's Extra that names the object with a repeated field.
+// Within is the name of the entry in a fault's Extra for a repeated field. Its value is the path of
+// the object that contains the field.
 const Within = "within"
 
 func (b *Body) object(d *json.Decoder, path []string) (any, error) {

@@ -29,9 +29,9 @@ type Contract struct {
 type Operation struct {
 	ID         string
 	Path       string
-	Family     string // x-family: the form of its error responses
+	Family     string // x-family: names the format of the operation's error responses
 	Open       bool   // the operation needs no access token
-	Tokens     bool   // x-limit: token. It issues tokens, and its rate limits count by address and by company
+	Tokens     bool   // x-limit: token. The operation issues tokens, with limits per address and per company
 	Idempotent bool   // the operation accepts an Idempotency-Key
 	Lenient    bool   // x-specified: it ignores unknown query parameters, as the specification requires
 	Query      []Parameter
@@ -46,7 +46,7 @@ type Parameter struct {
 	Name    string
 	Enum    []string // nil if any value is allowed
 	Default string
-	IsText  bool // any text is allowed, and the operation itself declares the parameter
+	IsText  bool // any text is allowed, and not the whole path but the operation declares the parameter
 }
 
 // Find returns the operation's query parameter that has the given name.
@@ -123,7 +123,7 @@ func Read(text []byte, style Style) (*Contract, error) {
 	for path, methods := range doc.Paths {
 		for method, raw := range methods {
 			if method == "parameters" {
-				continue // parameters of the whole path are never query parameters
+				continue // parameters that a whole path declares are never query parameters
 			}
 			op, err := doc.operation(path, raw, compiler, style)
 			if err != nil {

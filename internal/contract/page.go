@@ -56,7 +56,8 @@ type Meta struct {
 	To          int     `json:"to"`
 }
 
-// Meta describes the page p, which has this number of items, of a list with this total count.
+// Meta describes the page p of a list. items is the number of items on the page, total is the
+// number of items in the list, and at is the URL of the request.
 func (p Page) Meta(at *url.URL, items, total int) Meta {
 	m := Meta{
 		Page: p.Number, PageSize: p.Size, TotalItems: total, TotalPages: (total + p.Size - 1) / p.Size,

@@ -17,8 +17,9 @@ import (
 
 // Style is how one API checks bodies and words its error messages.
 type Style struct {
-	// Words returns the message for a broken rule of a field. If the message is empty, the rule
-	// is left to the business service. isAlone hides the other problems of the field.
+	// Words returns the message for a broken rule of a field. If the message is empty, the body is
+	// not refused, because the business service checks the rule. If isAlone is true, the other
+	// problems of the field are not reported.
 	Words func(k jsonschema.ErrorKind, f Field) (text string, isAlone bool)
 	// Formats maps the name of a schema's format to the function that checks values.
 	Formats map[string]func(value any) error
@@ -75,8 +76,8 @@ func (r *rules) resolve(n *node) *node {
 	return n
 }
 
-// mark records the fields below a path for which the schema is not enough. These are the days with
-// x-past and the names to trim.
+// mark records the paths of fields that need more than the schema check, below the path of n. These
+// fields are the days that must not be in the future (x-past) and the names to trim.
 func (r *rules) mark(path []string, n *node) {
 	for name, child := range r.resolve(n).Properties {
 		at := append(slices.Clone(path), name)
@@ -90,7 +91,8 @@ func (r *rules) mark(path []string, n *node) {
 	}
 }
 
-// The method field describes the value at a location in a body, with properties from its schema.
+// The method field returns the field at a location in a body, with its name, its value and its
+// properties from the schema.
 func (r *rules) field(b *Body, location []string) Field {
 	f, n := Field{Value: b.Value, isKnown: len(location) > 0}, r.root
 	for _, step := range location {
@@ -156,7 +158,7 @@ func (o *Operation) Check(b *Body) error {
 	}
 	lines, fields := found.lines()
 	f := Invalid(lines...)
-	f.Extra = map[string]any{"fields": fields} // one family of errors shows the names of the fields
+	f.Extra = map[string]any{"fields": fields} // some endpoints show the names of the fields
 	return f
 }
 
@@ -192,7 +194,7 @@ func (r *rules) future(b *Body) (found problems) {
 	return found
 }
 
-// collect adds a problem for each leaf of a validation error.
+// collect adds a problem for each innermost cause of a validation error.
 func (r *rules) collect(found *problems, b *Body, e *jsonschema.ValidationError) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference:
@@ -209,7 +211,7 @@ func (r *rules) collect(found *problems, b *Body, e *jsonschema.ValidationError)
 		for _, name := range k.Properties {
 			found.add(r.field(b, append(slices.Clip(e.InstanceLocation), name)), "is not allowed", false)
 		}
-	case *kind.Not: // the value of a different field makes this field unknown
+	case *kind.Not: // this field must not be sent with the value of a different field
 		f := r.field(b, e.InstanceLocation)
 		f.place = append(f.place[:len(f.place)-1], b.last(e.InstanceLocation)...)
 		*found = slices.DeleteFunc(*found, func(p problem) bool { return p.field.name == f.name })
@@ -222,9 +224,9 @@ func (r *rules) collect(found *problems, b *Body, e *jsonschema.ValidationError)
 	}
 }
 
-// collectOneOf reports the problems of a value that does not fit any of several schemas. It
-// chooses the schema whose type matches the value. If no schema has that type, the problem is
-// the type.
+// collectOneOf reports the problems of a value that does not fit any of several schemas. It reports
+// the problems with the schema that allows the value's type. If there is no such schema, it reports
+// a wrong type.
 func (r *rules) collectOneOf(found *problems, b *Body, e *jsonschema.ValidationError) {
 	types := &kind.Type{}
 	for _, branch := range e.Causes {
@@ -239,7 +241,8 @@ func (r *rules) collectOneOf(found *problems, b *Body, e *jsonschema.ValidationE
 	r.collect(found, b, &jsonschema.ValidationError{InstanceLocation: e.InstanceLocation, ErrorKind: types})
 }
 
-// typeOf returns the part of the error about the type of the value at a location, or nil.
+// typeOf finds the cause of the error e that reports a wrong type for the value at a location. If
+// there is no such cause, it returns nil.
 func typeOf(e *jsonschema.ValidationError, location []string) *kind.Type {
 	if k, ok := e.ErrorKind.(*kind.Type); ok && slices.Equal(e.InstanceLocation, location) {
 		return k
@@ -256,7 +259,7 @@ func typeOf(e *jsonschema.ValidationError, location []string) *kind.Type {
 type problem struct {
 	field   Field
 	text    string
-	isAlone bool // hides the other problems of the field
+	isAlone bool // the other problems of the field are not reported
 }
 
 type problems []problem

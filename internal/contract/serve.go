@@ -48,7 +48,7 @@ func Bearer(r *http.Request) string {
 // server is the text in a rendered document that At replaces by the server's address.
 const server = `"servers":[{"url":"/"`
 
-// At returns a rendered document in which the server has the given address.
+// At returns a rendered document that names the given address as the address of the server.
 func At(document []byte, address string) []byte {
 	url, err := json.Marshal(address)
 	if err != nil {
@@ -57,8 +57,9 @@ func At(document []byte, address string) []byte {
 	return bytes.Replace(document, []byte(server), append([]byte(strings.TrimSuffix(server, `"/"`)), url...), 1)
 }
 
-// Asset returns a handler for content that never changes while the program runs. Packed content
-// is compressed with gzip. A caller that does not accept gzip receives the content unpacked.
+// Asset returns a handler for content that never changes while the program runs. If isPacked is
+// true, the content is compressed with gzip. A caller that does not accept gzip receives
+// uncompressed content.
 func Asset(contentType string, content []byte, isPacked bool) http.HandlerFunc {
 	sum := sha256.Sum256(content)
 	tag := `"` + hex.EncodeToString(sum[:8]) + `"`

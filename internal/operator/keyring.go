@@ -10,10 +10,10 @@ import (
 // ErrStrange is the error for a keyring that contains no key known to this database.
 var ErrStrange = fault.New(fault.Refused, "this database was written with other master keys: their lines belong into the keyring, below the current one")
 
-// Recognise compares the keys of the master keyring with the known keys of this database, and
-// stores the new keys. A keyring without any known key gives ErrStrange, because no API key would
-// work and no sealed value could be opened. A keyring with a different key under a known id gives
-// a fault of kind Refused.
+// Recognise compares the master keyring with the master keys that this database has seen, and
+// records the new keys. A keyring without any known key gives ErrStrange, because no API key would
+// work and no sealed value could be opened. A keyring with a different key under a known id gives a
+// fault of kind Refused.
 func (s *Service) Recognise(ctx context.Context) error {
 	return s.db.Tx(ctx, func(q db.Querier) error {
 		known, err := proofs(ctx, q)

@@ -1,8 +1,9 @@
 // Package operator manages the operators who run Kobo. It stores their admin keys and the
 // audit log of their actions.
 //
-// Each person has a personal key, found by name. Kobo writes each line of the log in the same
-// commit as the action, and never changes a line. The log holds no secrets.
+// Each person has a personal key, which Kobo stores under the person's name. Kobo writes each line
+// of the audit log in the same commit as the action, and never changes a line. The log holds no
+// secrets.
 package operator
 
 import (

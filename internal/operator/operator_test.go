@@ -166,8 +166,9 @@ func TestAPIAccessIsClosedAndOpened(t *testing.T) {
 	})
 }
 
-// A keyring is refused if the database knows none of its keys, or knows a different key under
-// the same id. A rotated keyring is accepted, with or without its old line.
+// A keyring is refused if the database knows none of its master keys, or knows a different key
+// under the same id. After a rotation, the keyring is accepted with or without the line of the old
+// master key.
 func TestADatabaseKnowsItsKeyrings(t *testing.T) {
 	each(t, func(t *testing.T, with func(string) *operator.Service) {
 		first, second := "a:"+strings.Split(secret.Generate(), ":")[1], secret.Generate()

@@ -82,7 +82,8 @@ func openAccess(ctx context.Context, q db.Querier) (int64, error) {
 	return q.Exec(ctx, `DELETE FROM operator_door WHERE id = 1`)
 }
 
-// proofs returns the proof of each known master key, by the id of the key.
+// proofs returns a hash, called proof, of each known master key, by the id of the key. The hash
+// reveals nothing about the key.
 func proofs(ctx context.Context, q db.Querier) (map[string]string, error) {
 	return db.Map[string, string](ctx, q, `SELECT key_id, proof FROM operator_keyring`)
 }

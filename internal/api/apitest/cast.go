@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Raised is a settlement account number that is higher than every number of the main company.
+// Raised is a settlement account number above all settlement account numbers of the main company.
 const Raised = 1001
 
 // Stage creates the companies that the transcripts need.

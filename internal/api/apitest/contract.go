@@ -92,8 +92,8 @@ func (c *Contract) Check(r *http.Request, status int, header http.Header, body [
 	return nil
 }
 
-// The method named returns an error if a response has one of these headers and the document does
-// not list it.
+// The method named checks the headers for the request id, for replays and for rate limits. It
+// returns an error if a response has such a header and the document does not list it.
 func (c *Contract) named(r *http.Request, status int, header http.Header) error {
 	route := c.route(r.Method, r.URL.EscapedPath())
 	if route == nil {

@@ -34,7 +34,7 @@ var (
 // rest is the matcher that accepts any further items or fields.
 const rest = "<...>"
 
-// values maps each $name to its value.
+// values maps each $name in a transcript to its value.
 type values map[string]string
 
 // fill replaces each $name by its value. It leaves matchers unchanged.
@@ -109,7 +109,8 @@ func orderedNext(d *json.Decoder) (any, error) {
 	return token, nil
 }
 
-// match compares a response value with the wanted value, and captures values into v.
+// match compares a response value with the wanted value, and stores captured values in v. where is
+// the position of the value, for error messages.
 func (v values) match(where string, want, got any) error {
 	switch want := want.(type) {
 	case string:

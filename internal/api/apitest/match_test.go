@@ -50,7 +50,8 @@ func TestMatch(t *testing.T) {
 const document = `{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{"/api/things/{id}":{"get":{"operationId":"thing","parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],
 "responses":{"200":{"description":"d","headers":{"X-Request-Id":{"schema":{"type":"string"}}},"content":{"application/json":{"schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}}}}}}}}`
 
-// A player must find the faults of a server. Otherwise its transcripts prove nothing.
+// A player reports each difference between a response and its transcript. Otherwise a transcript
+// that passes would prove nothing.
 func TestAPlayerFindsWrongAnswers(t *testing.T) {
 	answers := map[string]string{
 		"/api/things/good": `{"id":"good"}`, "/api/things/other": `{"id":"more"}`, "/api/things/number": `{"id":5}`, "/api/things/none": `{}`,

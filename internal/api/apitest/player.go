@@ -22,10 +22,10 @@ type Player struct {
 	given    func(t testing.TB) map[string]string
 }
 
-// New returns a player for the server at base (scheme, host and port). The player calls given
-// once for each file. That function returns the values of the transcript: base_url, the values
-// of the main company (reference, api_key and settlement_id), and the values from Stage.Cast.
-// The player adds "run", which differs for each file, so that a transcript can make new keys.
+// New returns a player for the server at base (scheme, host and port). The player calls given once
+// for each file. That function returns the values of the transcript: base_url, the values of the
+// main company (reference, api_key and settlement_id), and the values from Stage.Cast. The player
+// adds the value "run", which differs for each file. Transcripts use it to make new keys.
 func New(t testing.TB, base string, given func(t testing.TB) map[string]string) *Player {
 	t.Helper()
 	p := &Player{base: base, given: given, client: &http.Client{

@@ -3,8 +3,8 @@
 //	contract.json  the document for the program and for oapi-codegen
 //	openapi.json   the document for callers, without Kobo's extension fields (x-)
 //
-// The properties of a schema keep the order of the text (x-order). With -routes, the command
-// also writes routes.gen.go, which is a table of the handlers by operation.
+// In contract.json, x-order is the position of a property in its schema in openapi.yaml. With
+// -routes, the command also writes routes.gen.go, which is a table of the handlers by operation.
 package main
 
 import (
@@ -88,7 +88,8 @@ return map[string]action{
 ` + strings.Join(lines, "\n") + "\n}\n}\n"))
 }
 
-// number adds x-order to the properties of every schema. x-order is the position in the text.
+// number adds x-order to the properties of every schema. x-order is the position of the property in
+// the schema's text.
 func number(n *yaml.Node) {
 	for i, child := range n.Content {
 		if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == "properties" && isProperties(child) {
@@ -102,7 +103,8 @@ func number(n *yaml.Node) {
 	}
 }
 
-// isProperties distinguishes the properties of a schema from a property named "properties".
+// isProperties reports whether n, the value of a key "properties", holds the properties of a
+// schema. The key can also be the name of a field. In that case, n is the schema of this field.
 func isProperties(n *yaml.Node) bool {
 	for j := 1; j < len(n.Content); j += 2 {
 		if n.Content[j].Kind != yaml.MappingNode {
@@ -112,8 +114,8 @@ func isProperties(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode
 }
 
-// text converts YAML to JSON. The keys have the order of the document, because humans read the
-// JSON too. Without isOurs, text leaves out the fields that begin with x-.
+// text converts YAML to JSON. The keys have the order of the document, because humans read the JSON
+// too. If isOurs is false, text leaves out the fields that begin with x-.
 func text(n *yaml.Node, isOurs bool) (string, error) {
 	var parts []string
 	switch n.Kind {
