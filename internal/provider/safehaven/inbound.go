@@ -48,7 +48,7 @@ func (p *Plug) ParseNotification(body []byte) (provider.Notification, error) {
 	return out, nil
 }
 
-// The directions of a transfer, in lower case.
+// These are the directions of a transfer, in lower case.
 const (
 	inwards  = "inwards"
 	outwards = "outwards"
@@ -73,7 +73,7 @@ func (p *Plug) Inbound(ctx context.Context, sessionID string, virtual bool) prov
 	out.Credit = t.credit(a.Outcome, virtual)
 	switch {
 	case t.SessionID != "" && string(t.SessionID) != sessionID:
-		return provider.InboundAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // the credit of a different session
+		return provider.InboundAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // the reply is about a different credit
 	case lower(t.Type) == outwards, lower(t.Type) != inwards && !virtual:
 		// A payout also has a session ID, but it is not a credit.
 		return provider.InboundAnswer{Answer: provider.Answer{Code: "not_a_credit"}}

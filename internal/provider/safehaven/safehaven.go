@@ -62,7 +62,7 @@ var (
 	_ provider.Bank           = (*Plug)(nil)
 )
 
-// The name and the code of the bank, which its replies omit.
+// These constants are the bank's name and code, which the bank's replies do not contain.
 const (
 	bankName     = "Safe Haven MFB"
 	liveBankCode = "090286"

@@ -86,7 +86,7 @@ func (e envelope) codes() codes {
 	return codes{string(e.ResponseCode), string(inside.ResponseCode)}
 }
 
-// clear reports whether neither code contradicts a success.
+// clear reports whether both codes are compatible with a success.
 func (c codes) clear() bool { return plain(c[0]) && plain(c[1]) }
 
 func plain(code string) bool { return code == "" || code == approved }
@@ -109,8 +109,8 @@ func (c codes) worst() string {
 // messages, is joined to one string. Any other value becomes an empty text.
 type text string
 
-// UnmarshalJSON decodes a value and never fails, since one odd field must not make a reply
-// unreadable.
+// UnmarshalJSON decodes a value and never fails, since one unexpected field must not make the whole
+// reply unreadable.
 func (t *text) UnmarshalJSON(b []byte) error {
 	*t = ""
 	var s string
