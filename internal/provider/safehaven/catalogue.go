@@ -89,7 +89,7 @@ func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Pr
 	for _, r := range rows {
 		price, ok := p.price(string(r.Amount))
 		fixed := price > 0 && (r.Fixed == nil || *r.Fixed)
-		// A product with the flag "fixed" but without a price is contradictory.
+		// A product with the flag "fixed" but without a price is contradictory, so it is left out.
 		contradiction := r.Fixed != nil && *r.Fixed && price == 0
 		if !ok || r.BundleCode == "" || contradiction {
 			continue

@@ -85,7 +85,7 @@ func (p *Plug) Inbound(ctx context.Context, sessionID string, virtual bool) prov
 }
 
 // InboundSince lists credits. The bank accepts only whole days, and its time zone is not
-// documented. So the plug requests one day more and drops credits older than from.
+// documented. So the plug requests one additional day, and drops credits that are older than from.
 func (p *Plug) InboundSince(ctx context.Context, from time.Time, page int) ([]provider.Inbound, bool, error) {
 	var rows []transfer
 	pages, err := p.page(ctx, "/transfers?type=Inwards"+days(from, p.session.clock.Now())+paging(page), &rows)
@@ -106,7 +106,8 @@ func (p *Plug) InboundSince(ctx context.Context, from time.Time, page int) ([]pr
 	return out, more(page, pages, len(rows)), nil
 }
 
-// days returns the query parameters for all days from one instant to another, with one day added.
+// days returns the query parameters for a range of whole days. The range ends one day after the day
+// of to.
 func days(from, to time.Time) string {
 	return "&fromDate=" + from.UTC().Format(time.DateOnly) + "&toDate=" + to.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 }

@@ -22,7 +22,7 @@ type subscription struct {
 	} `json:"attr"`
 }
 
-// wish is the request body that creates a subscription.
+// wish is the request body for creating a subscription.
 type wish struct {
 	Type       string            `json:"type"`
 	Attr       map[string]string `json:"attr"`
@@ -92,8 +92,8 @@ func (p *Plug) Unwatch(ctx context.Context, reference string) error {
 	return err
 }
 
-// sign turns signatures on before the first Watch of this process. Notifications without a
-// signature are refused.
+// sign turns signatures on before the first Watch of this process. Without signatures the plug
+// would refuse all notifications.
 func (p *Plug) sign(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
