@@ -20,7 +20,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/sandboxtest"
 )
 
-// Control serves no path of the provider, so it can be mounted in the same server as the API.
+// The handler that Sandbox.Control returns serves the provider ledger. It serves no path of a
+// provider, and so can be mounted in the same server as the API.
 func TestProviderLedger(t *testing.T) {
 	s := open(t, sandbox.Config{Hold: time.Millisecond})
 	p, _ := connect(t, s, s.Clock)
@@ -50,7 +51,7 @@ func TestProviderLedger(t *testing.T) {
 	}
 }
 
-// Release ends the held responses, so that a server can stop.
+// Release ends the responses that the sandbox holds open, so that its server can stop.
 func TestRelease(t *testing.T) {
 	s := open(t, sandbox.Config{Hold: time.Hour})
 	p, _ := connect(t, s, s.Clock)

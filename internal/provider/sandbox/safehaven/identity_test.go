@@ -91,8 +91,9 @@ func TestVirtualAccount(t *testing.T) {
 	}
 }
 
-// The notice of a payout is sent immediately, or later if the response was lost. The notice of a
-// pending payout is sent when the payout is settled.
+// The bank sends the notice of a payout immediately. If the response to the payout was lost, the
+// bank sends the notice later. The notice of a pending payout is sent when the payout has its final
+// status.
 func TestPayoutNotices(t *testing.T) {
 	b := newBanker(t, sandbox.Config{Hold: time.Millisecond})
 	b.pay(t, "000013", "0123456788", "told-88")

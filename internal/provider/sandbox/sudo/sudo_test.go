@@ -28,7 +28,7 @@ func open(t *testing.T, cfg sandbox.Config) opened {
 	return opened{i, sandboxtest.Open(t, cfg, i)}
 }
 
-// connect returns a Sudo plug that calls s through a wire.
+// connect returns a Sudo plug that sends its requests to s through a providertest.Wire.
 func connect(t *testing.T, s opened) (*plug.Plug, *providertest.Wire) {
 	t.Helper()
 	wire := providertest.NewWire(t, s.server.Handler())

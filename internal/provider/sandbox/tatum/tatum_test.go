@@ -48,7 +48,7 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(l.status)
 }
 
-// heard waits until a number of notifications has arrived.
+// heard waits until n notifications have arrived.
 func (l *listener) heard(t *testing.T, n int) {
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)

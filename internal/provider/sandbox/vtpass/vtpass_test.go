@@ -27,7 +27,7 @@ func open(t *testing.T) opened {
 	return opened{b, sandboxtest.Open(t, sandbox.Config{}, b)}
 }
 
-// connect returns a VTpass plug that calls s through a wire.
+// connect returns a VTpass plug that sends its requests to s through a providertest.Wire.
 func connect(t *testing.T, s opened) (*plug.Plug, *providertest.Wire) {
 	t.Helper()
 	wire := providertest.NewWire(t, s.server.Handler())
