@@ -54,7 +54,7 @@ type Movement struct {
 	NetworkID string
 	Address   string // the watched address
 	Out       bool   // the amount left the address
-	Counter   string // the address on the other side of the transfer; "" if unknown
+	Counter   string // the sender of a deposit, or the recipient of a withdrawal; "" if unknown
 	Contract  string // the token's contract; "" for the native asset
 	Units     *big.Int
 	Hash      string // the transaction's hash

@@ -15,8 +15,7 @@ import (
 // No full card number passes through this interface, with one exception: the number printed on a
 // physical card is sent to the issuer.
 type Issuer interface {
-	// Name returns the issuer's display name, which begins error messages such as "Sudo API Error:
-	// …".
+	// Name returns the issuer's display name, such as "Sudo". Error messages begin with this name.
 	Name() string
 	// OpenCardholder registers a customer at the issuer and returns the issuer's id. It moves no
 	// money, so a failure is an *Error. A second call registers the customer again, and the first
@@ -105,7 +104,7 @@ type CardFunding struct {
 	Reference string // our own permanent reference
 	Account   string // IssuedCard.Account
 	Amount    money.Kobo
-	Since     time.Time // when the funding was recorded, before it was sent: an older transfer is not this funding; zero if not known
+	Since     time.Time // when the funding was recorded, so an older transfer is not this funding; zero if not known
 	Issued    string    // the issuer's id of the transfer; "" before the issuer has reported it
 }
 

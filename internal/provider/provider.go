@@ -60,7 +60,7 @@ type Answer struct {
 	Charge money.Kobo
 }
 
-// Codes that are the same for all providers.
+// These codes are the same for all providers.
 const (
 	CodeNotSent     = "not_sent"     // no byte was sent to the provider, so the outcome is Rejected
 	CodeTimeout     = "timeout"      // no response before the deadline
@@ -72,7 +72,7 @@ const (
 
 // Error is the failure of a call that moves no money. The call may be repeated.
 type Error struct {
-	Provider string // the provider's display name, which begins error messages such as "Sudo API Error: …"
+	Provider string // the provider's display name, such as "Safe Haven"
 	Code     string
 	Message  string // the provider's message, without personal data
 	Cause    error  // for operators

@@ -12,7 +12,8 @@ import (
 // and detail ("DATA/MTN"). A route with a detail takes precedence over the route of its kind. The
 // default route ("*") comes last.
 //
-// A route chooses the provider only when work begins. Work that has begun stays with its provider.
+// A route applies only when work begins. If the routes change later, the work stays with its
+// provider.
 type Routes map[string]string
 
 // AnyKind is the key of the default route.

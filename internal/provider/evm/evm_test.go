@@ -234,7 +234,8 @@ func TestANodeIsACustodian(t *testing.T) {
 	})
 }
 
-// A receipt without a status is an error, and must not be read as a failed transaction.
+// The plug returns an error for a receipt without a status. It must not read such a receipt as a
+// failed transaction.
 func TestAReceiptIsWhole(t *testing.T) {
 	var receipt atomic.Value
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -303,7 +304,8 @@ func TestANodeInTrouble(t *testing.T) {
 	}
 }
 
-// The rate limit counts JSON-RPC calls and not HTTP requests.
+// The plug's rate limit counts JSON-RPC calls. An HTTP request that contains three calls counts as
+// three.
 func TestTheLimitCountsQuestions(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `[{"id":2,"result":"0x10"},{"id":0,"result":null},{"id":1,"result":null}]`)

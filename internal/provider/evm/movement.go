@@ -24,7 +24,7 @@ type entry struct {
 	Removed   bool     `json:"removed"`
 }
 
-// leg is one transfer between two addresses, whether or not we watch them.
+// leg is one transfer between two addresses. We may watch both addresses, one of them or neither.
 type leg struct {
 	from, to, contract string // in the folded form of chain.Network.Fold
 	units              *big.Int

@@ -119,7 +119,7 @@ func (p *Plug) common(ctx context.Context, at cursor) (kept cursor, gone []strin
 		return at, nil, int64(now), nil
 	}
 	if last == nil && int64(now) < at.last().Number && !p.shorter(ctx, at, int64(now)) {
-		return at, nil, int64(now), nil // a different node replied to the previous read, and this node does not have its last block yet
+		return at, nil, int64(now), nil // this node does not yet have the last block that was read
 	}
 	found := make([]*block, len(at))
 	calls := make([]call, len(at))

@@ -73,7 +73,7 @@ func (p *Plug) Inbound(ctx context.Context, sessionID string, virtual bool) prov
 	out.Credit = t.credit(a.Outcome, virtual)
 	switch {
 	case t.SessionID != "" && string(t.SessionID) != sessionID:
-		return provider.InboundAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // the reply is about a different credit
+		return provider.InboundAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // this is a different credit
 	case lower(t.Type) == outwards, lower(t.Type) != inwards && !virtual:
 		// A payout also has a session ID, but it is not a credit.
 		return provider.InboundAnswer{Answer: provider.Answer{Code: "not_a_credit"}}

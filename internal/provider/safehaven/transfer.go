@@ -119,7 +119,7 @@ func (t transfer) charge() (sum money.Kobo) {
 	return sum
 }
 
-// judgeName converts the reply to a name enquiry.
+// judgeName converts the bank's reply to a name enquiry into a NameAnswer.
 func judgeName(r provider.Reply, bankCode, account string) provider.NameAnswer {
 	out := provider.NameAnswer{BankCode: bankCode, Account: account}
 	var e envelope
@@ -183,7 +183,7 @@ func (t transfer) answered(a provider.Answer) provider.TransferAnswer {
 func judgeTransferStatus(r provider.Reply, reference string) provider.TransferAnswer {
 	t, a := judgeStatus(r)
 	if t.PaymentReference != "" && string(t.PaymentReference) != reference {
-		return provider.TransferAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // the reply is about a different transfer
+		return provider.TransferAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // this is a different transfer
 	}
 	return t.answered(a)
 }

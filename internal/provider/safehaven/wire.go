@@ -52,7 +52,8 @@ func (e envelope) pages() int {
 	return provider.Number(p.Pages)
 }
 
-// shut reports whether the provider refused our token, and so did not process the request.
+// shut reports whether the provider refused our access token. In that case it did not process the
+// request.
 func shut(r provider.Reply) bool {
 	if r.Trouble != "" {
 		return false

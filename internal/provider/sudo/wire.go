@@ -116,7 +116,8 @@ func (w *word) UnmarshalJSON(b []byte) error {
 // ref is a reference to an object. Sudo sends it as an id or as the whole object.
 type ref string
 
-// UnmarshalJSON decodes a value and never fails, for the same reason as Text.UnmarshalJSON.
+// UnmarshalJSON decodes a value and never fails, since one unexpected field must not make the whole
+// reply unreadable.
 func (r *ref) UnmarshalJSON(b []byte) error {
 	var object struct {
 		ID text `json:"_id"`
@@ -159,7 +160,7 @@ func (c cardRecord) card() provider.IssuedCard {
 	}
 }
 
-// The digits of a card number that may be visible: the first six and the last four.
+// Only the first six and the last four digits of a card number may be visible.
 const (
 	shownFront = 6
 	shownBack  = 4

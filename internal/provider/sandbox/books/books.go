@@ -52,7 +52,7 @@ type Books struct {
 	late             *http.ServeMux // handles the late requests (see late.go)
 }
 
-// Part is an open simulated provider.
+// Part is what a simulated provider contributes to the server after its Open.
 type Part struct {
 	Mount func(*http.ServeMux) // adds the provider's paths
 	// Controls has the HTTP method and the path as keys, such as "POST /sandbox/credit". A path
@@ -240,8 +240,8 @@ func (b *Books) Remember(ctx context.Context, name string, newValue func() (stri
 	return b.Setting(ctx, name)
 }
 
-// OpeningFloat is the opening balance of the client's account at each provider: ten billion
-// naira.
+// OpeningFloat is the opening balance of the client's (Kobo's) account at each provider: ten
+// billion naira.
 const OpeningFloat = 10_000_000_000 * money.Naira
 
 // ErrPoor is the error for a debit that exceeds the balance.

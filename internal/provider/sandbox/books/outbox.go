@@ -62,7 +62,7 @@ type Notice struct {
 
 var notices = NewTable[Notice]("sandbox_outbox", "CHECK (state IN ('waiting', 'delivered', 'given_up'))")
 
-// The states of a notice. A notice becomes given_up after its last attempt.
+// These are the states of a notice. If the last attempt fails, the notice becomes given_up.
 const (
 	waiting   = "waiting"
 	delivered = "delivered"
@@ -86,7 +86,7 @@ type Sent struct {
 	Notice
 }
 
-// GivenUp reports whether the notice has no attempt left.
+// GivenUp reports whether the last attempt to send the notice has failed.
 func (s Sent) GivenUp() bool { return s.State == givenUp }
 
 // Sent lists the notices that were tried, or only those that were given up. The parameter

@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// The last two digits of a number choose one of these stories (completion.md §5). With any other
-// digits the request succeeds immediately.
+// A story is a test scenario for one request. The last two digits of a number in the request choose
+// one of these stories (completion.md §5). With any other digits the request succeeds immediately.
 const (
 	DefiniteNo       = "01"
 	DoneAnswerLost   = "02"
@@ -31,7 +31,7 @@ var Endings = []string{
 	DefiniteNo, DoneAnswerLost, UndoneAnswerLost, DoneFault, UndoneFault, PendingThenDone, PendingThenNo, PendingForEver, NotFound,
 }
 
-// The states of a request.
+// These are the states of a request.
 const (
 	Pending    = "pending"
 	Successful = "successful"

@@ -67,8 +67,8 @@ func Fail(w http.ResponseWriter) {
 // HTTP 200 and a failure in the body. So the simulated providers alternate between these two forms.
 func (b *Books) isOddRefusal() bool { return b.refusals.Add(1)%2 == 1 }
 
-// Decline sends a definite refusal. Every second refusal is an HTTP 200 with the failure in the
-// body.
+// Decline sends a definite refusal. Every second refusal has HTTP 200 and reports the failure in
+// the body.
 func (b *Books) Decline(w http.ResponseWriter, status int, message string) {
 	if b.isOddRefusal() {
 		Refuse(w, status, message)
@@ -127,8 +127,8 @@ func Reading[T any](b *Books, handle func(w http.ResponseWriter, r *http.Request
 	return Decoded(handle, func(w http.ResponseWriter) { b.Decline(w, http.StatusBadRequest, "The request body cannot be read") })
 }
 
-// Lose makes the client lose the response. Every second response breaks off in the middle. The
-// other responses are held until the caller gives up.
+// Lose makes the client lose the response. Every second response breaks off in the middle. Each of
+// the other responses is held open until the caller gives up.
 func (b *Books) Lose(w http.ResponseWriter, r *http.Request) {
 	if _, is := Late(r.Context()); is {
 		return // a late request: its client already got no response when the request was queued

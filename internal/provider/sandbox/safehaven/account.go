@@ -118,8 +118,8 @@ func (b *Bank) register(ctx context.Context, v *holder, req accountRequest) erro
 	})
 }
 
-// held returns the account that an earlier request opened. The earlier request was either identical
-// or for the same company.
+// held returns the account that an earlier request opened, if that request was identical or for the
+// same company.
 func (v holder) held(ctx context.Context, q db.Querier) (holder, bool, error) {
 	held, err := findHolder(ctx, q, v.reference)
 	switch {

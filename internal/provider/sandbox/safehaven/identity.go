@@ -28,7 +28,8 @@ type identityRequest struct {
 }
 
 // startIdentity handles POST /identity/v2. It starts an OTP session, as if an OTP had been sent.
-// Earlier OTP sessions of the same person stay valid, since a different customer may use them.
+// Earlier OTP sessions of the same person stay valid, since several customers may have the same BVN
+// and verify it at the same time.
 func (b *Bank) startIdentity(w http.ResponseWriter, r *http.Request, req identityRequest) {
 	wrong := ""
 	switch {

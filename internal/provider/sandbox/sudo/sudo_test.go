@@ -85,7 +85,7 @@ func notify(t *testing.T, s opened, cardID string) (header http.Header, body []b
 	return header, body
 }
 
-// A transfer that is sent twice moves the money only one time.
+// If a client sends the same transfer twice, the simulated Sudo moves the money only one time.
 func TestARepeatedTransferPaysOnce(t *testing.T) {
 	s := open(t, sandbox.Config{})
 	p, _ := connect(t, s)

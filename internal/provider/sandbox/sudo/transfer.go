@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// These response codes have the meanings that banks use among themselves.
+// These response codes have the meanings that are usual between Nigerian banks.
 const (
 	approved = "00"
 	underway = "09"

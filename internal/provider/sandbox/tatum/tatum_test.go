@@ -114,8 +114,8 @@ func TestCustodian(t *testing.T) {
 	})
 }
 
-// A notification is signed, and sent again until the client accepts it. A notification that the
-// client never accepts appears on the list of failed notifications.
+// Tatum signs a notification, and sends it again until the client accepts it. A notification that
+// the client never accepts appears on the list of failed notifications.
 func TestNotifications(t *testing.T) {
 	s := open(t)
 	server := httptest.NewServer(s.server.Handler())

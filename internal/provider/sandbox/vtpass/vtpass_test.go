@@ -61,7 +61,8 @@ func TestBiller(t *testing.T) {
 	})
 }
 
-// Every kind can be bought. A refused or reversed purchase does not change the wallet's balance.
+// Every kind of product can be bought. A refused or reversed purchase leaves the wallet's balance
+// unchanged.
 func TestEveryKindIsSold(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	p, _ := connect(t, s)
