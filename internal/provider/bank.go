@@ -105,8 +105,9 @@ type Receiver interface {
 	Inbound(ctx context.Context, sessionID string, virtual bool) InboundAnswer
 	// InboundSince lists the credits of all our accounts since the time from, newest first. The
 	// first page has the number 0. The result more reports whether a further page may follow. If a
-	// credit arrives between two calls, one row appears on both pages, but no row is missed. If the
-	// bank has finished a credit, its Outcome is Confirmed or Rejected. A failure is an *Error.
+	// credit arrives between two calls, one row appears on both pages, but no row is missed. The
+	// Outcome of a credit that the bank has finished follows the same rules as in Inbound. A
+	// failure is an *Error.
 	InboundSince(ctx context.Context, from time.Time, page int) (credits []Inbound, more bool, err error)
 }
 
@@ -121,8 +122,8 @@ const (
 	PayoutNotice  NotificationKind = "payout"         // the state of one of our payouts changed
 )
 
-// Notification is a bank's message about a credit or a payout. It proves nothing by itself, so the
-// bank must be asked about the credit or the payout that it names.
+// Notification is a bank's message about a credit or a payout. The message proves nothing by
+// itself, so the bank must be asked about that credit or payout.
 type Notification struct {
 	Kind       NotificationKind
 	SessionID  string // the session ID for Inbound

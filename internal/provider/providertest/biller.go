@@ -1,5 +1,5 @@
-// Package providertest holds the tests that every plug must pass. The tests play all ways in which
-// a purchase, a transfer, an account opening or an identity check can end.
+// Package providertest holds the tests that every plug must pass. The tests simulate all ways in
+// which a purchase, a transfer, an account opening or an identity check can end.
 //
 // The tests run against the sandbox over HTTP. The Wire between the plug and the sandbox simulates
 // failures, called accidents. The tests prove that the plug never reports an uncertain outcome as

@@ -55,7 +55,7 @@ func (p *Plug) OpenAccount(ctx context.Context, r provider.AccountRequest) provi
 func (p *Plug) open(ctx context.Context, path string, body any) (account, provider.Answer) {
 	var opened account
 	a := judge(p.once(ctx, path, body), func(e envelope) claim {
-		e.into(&opened) // if the reply has no data, opened stays empty and claims nothing
+		e.into(&opened) // if the reply has no data, opened stays empty and states nothing
 		return opened.claim()
 	})
 	if a.Outcome != provider.Confirmed {

@@ -106,8 +106,8 @@ func (p *Plug) InboundSince(ctx context.Context, from time.Time, page int) ([]pr
 	return out, more(page, pages, len(rows)), nil
 }
 
-// days returns the query parameters for a range of whole days. The range ends one day after the day
-// of to.
+// days returns the query parameters for a range of whole days. The range begins with the day of
+// from, and ends one day after the day of to.
 func days(from, to time.Time) string {
 	return "&fromDate=" + from.UTC().Format(time.DateOnly) + "&toDate=" + to.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 }

@@ -69,7 +69,7 @@ func (p *Plug) RequeryTransfer(ctx context.Context, reference string) provider.T
 	return judgeTransferStatus(p.ask(ctx, http.MethodPost, "/transfers/status", statusQuery{PaymentReference: reference}), reference)
 }
 
-// transfer is a transfer in or out, as it appears in replies, lists and notifications.
+// transfer is an incoming or outgoing transfer, as it appears in replies, lists and notifications.
 type transfer struct {
 	ID                  text `json:"_id"`
 	Type                text `json:"type"`
@@ -171,7 +171,7 @@ func (t transfer) answered(a provider.Answer) provider.TransferAnswer {
 		out.Reversed, out.Code = true, reversed
 		if plain(string(t.ResponseCode)) {
 			// The bank's message still describes the original transfer ("Approved or completed"),
-			// so it is replaced.
+			// so a message about the return replaces it.
 			out.Message = "The bank returned the money"
 		}
 	}
@@ -188,7 +188,8 @@ func judgeTransferStatus(r provider.Reply, reference string) provider.TransferAn
 	return t.answered(a)
 }
 
-// judgeStatus reads the record of a transfer in or out, and derives the outcome.
+// judgeStatus reads the bank's record of an incoming or outgoing transfer, and derives the
+// transfer's outcome.
 func judgeStatus(r provider.Reply) (transfer, provider.Answer) {
 	var t transfer
 	var e envelope

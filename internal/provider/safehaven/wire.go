@@ -131,7 +131,8 @@ func (t *text) UnmarshalJSON(b []byte) error {
 // flag is a boolean that may be written as a JSON boolean, a string or a number.
 type flag bool
 
-// UnmarshalJSON decodes a value and never fails, for the same reason as text.UnmarshalJSON.
+// UnmarshalJSON decodes a value and never fails, since one unexpected field must not make the whole
+// reply unreadable.
 func (f *flag) UnmarshalJSON(b []byte) error {
 	*f = flag(slices.Contains([]string{"true", `"true"`, "1", `"1"`}, strings.ToLower(string(b))))
 	return nil

@@ -68,7 +68,7 @@ func refused(err error) bool {
 }
 
 // adopt finds the existing subscription of an address. If the search fails, adopt returns "", and
-// Watch then returns the error of its create call.
+// Watch then returns the error with which Tatum refused the new subscription.
 func (p *Plug) adopt(ctx context.Context, n chain.Network, address string) (id string) {
 	_ = list(ctx, p, "/v4/subscription", url.Values{"address": {address}}, func(s subscription) bool {
 		if s.Type == eventType && s.Attr.Chain == n.ID && s.Attr.URL == p.cfg.CallbackURL && n.Fold(s.Attr.Address) == n.Fold(address) {

@@ -104,8 +104,8 @@ func (p *Plug) Address(ctx context.Context, n chain.Network, key chain.Key, inde
 	return address, nil
 }
 
-// read makes a call and decodes the reply into v, unless v is nil. Every call of this plug may be
-// repeated, since Tatum creates no second subscription for an address.
+// read sends a request and decodes the reply into v, unless v is nil. Every request of this plug
+// may be repeated, since Tatum creates no second subscription for an address.
 func (p *Plug) read(ctx context.Context, method, path string, body, v any) error {
 	r := p.client.Read(ctx, provider.Call{
 		Method: method, Path: path, Body: body, Header: http.Header{"X-Api-Key": {p.cfg.APIKey.Reveal()}},

@@ -21,7 +21,7 @@ import (
 )
 
 // The handler that Sandbox.Control returns serves the provider ledger. It serves no path of a
-// provider, and so can be mounted in the same server as the API.
+// provider, so it can run in the same server as Kobo's API.
 func TestProviderLedger(t *testing.T) {
 	s := open(t, sandbox.Config{Hold: time.Millisecond})
 	p, _ := connect(t, s, s.Clock)
@@ -63,7 +63,8 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// Each sale that got a response is in the books, even if the process is killed directly afterwards.
+// Each sale to which the bank responded is in the database file, even if the process is killed
+// directly after the response.
 func TestBooksSurviveAKill(t *testing.T) {
 	if path := os.Getenv("SANDBOX_TO_KILL"); path != "" {
 		serveUntilKilled(path)

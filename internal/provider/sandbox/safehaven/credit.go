@@ -136,9 +136,9 @@ func (v transfer) line(kind string, amount money.Kobo) line {
 	return line{reference: v.reference, kind: kind, payment: v.reference, narration: narration, amount: amount}
 }
 
-// charge debits or returns the charge of a transfer. The charge is a separate line on the
-// statement, with the same payment reference. If a transfer arrived and was returned later, the
-// bank does not return the charge.
+// charge debits the charge of a transfer, or returns it to the client. The charge is a separate
+// line on the statement, with the same payment reference. If a transfer arrived and was returned
+// later, the bank does not return the charge.
 func (v transfer) charge(ctx context.Context, q db.Querier, kind string, sign money.Kobo, now int64) error {
 	price := v.fees() + v.vat()
 	if price == 0 {
@@ -177,8 +177,8 @@ func (b *Bank) arrived(ctx context.Context, q db.Querier, v transfer) error {
 	return receive(ctx, q, in, to.callback, 1)
 }
 
-// requery finds a transfer by its session ID or by the client's reference. The second requery gives
-// a pending transfer its final status.
+// requery handles a requery of a transfer, by the session ID or by the client's reference. The
+// second requery gives a pending transfer its final status.
 func (b *Bank) requery(ctx context.Context, req statusRequest, virtual bool) (v transfer, err error) {
 	err = b.Tx(ctx, func(q db.Querier) (err error) {
 		v, err = findTransfer(ctx, q, req.SessionID, req.PaymentReference)

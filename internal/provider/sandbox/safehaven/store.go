@@ -175,7 +175,7 @@ type enquiry struct {
 	createdAt int64  `db:"created_at"`
 }
 
-// transfer is a transfer in or out.
+// transfer is an incoming or outgoing transfer.
 type transfer struct {
 	id           string     `db:"id,key"`
 	direction    string     `db:"direction"`

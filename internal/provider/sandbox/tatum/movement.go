@@ -108,7 +108,7 @@ func (r moveRequest) read(to subscription, out bool) (movement, error) {
 	return m, err
 }
 
-// stranger returns an address that does not belong to the client.
+// stranger returns an address of a third party, which does not belong to the client.
 func (m movement) stranger() string {
 	key, err := chain.ReadKey(chain.PublicTestKeys[chain.EVM])
 	if err != nil {
