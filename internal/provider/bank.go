@@ -9,7 +9,7 @@ import (
 )
 
 // Bank is a bank at which companies hold money. It opens accounts, reports credits and pays out. It
-// also lists its statement, which reconciliation compares with our ledger.
+// also returns the statement of our account, which reconciliation compares with our ledger.
 type Bank interface {
 	// Name returns the bank's display name, such as "Safe Haven".
 	Name() string
@@ -26,8 +26,8 @@ type AccountOpener interface {
 	// OpenAccount opens a permanent account for a person or a company. Rejected means that no
 	// account was opened, for example because the OTP was wrong.
 	OpenAccount(ctx context.Context, r AccountRequest) AccountAnswer
-	// FindAccount asks the bank for the result of OpenAccount or OpenVirtualAccount, by our
-	// reference. Missing means that the bank's list has no such account.
+	// FindAccount looks up, by our reference, an account that OpenAccount or OpenVirtualAccount may
+	// have opened. Missing means that the bank's list has no account with this reference.
 	FindAccount(ctx context.Context, reference string) AccountAnswer
 	// OpenVirtualAccount opens an account for one payment. The account expires automatically.
 	OpenVirtualAccount(ctx context.Context, r VirtualAccountRequest) VirtualAccountAnswer
@@ -35,11 +35,11 @@ type AccountOpener interface {
 
 // AccountRequest is a request to open a permanent account.
 //
-// A person proves their identity in this call, with the OTP of a started but unconfirmed OTP
+// A person proves their identity in this request, with the OTP of a started but unconfirmed OTP
 // session. For a company (Corporate), the signatory's OTP session was started and confirmed
 // earlier, and the request has no OTP.
 type AccountRequest struct {
-	Reference           string // our own permanent reference; FindAccount takes it too
+	Reference           string // our own permanent reference; FindAccount looks the account up by it
 	Phone               string // as the caller wrote it: 0803… or +234803…
 	Email               string
 	Corporate           bool
@@ -92,21 +92,22 @@ type VirtualAccountAnswer struct {
 	ExpiresAt time.Time
 }
 
-// Receiver reports credits. A notification proves nothing, since anybody can send it. The plug
-// takes only the session ID from a notification, and Inbound asks the bank about that session.
+// Receiver reports credits. Anybody can send a notification, so a notification proves nothing. Only
+// its session ID is used: Inbound asks the bank about the credit with that session ID.
 type Receiver interface {
 	// ParseNotification reads a request that the bank sent to a callback URL. It returns an error
-	// if the body is not in the bank's format. A kind that we do not use becomes Unrecognised,
-	// without an error.
+	// if the body is not in the bank's format. A notification that we do not use gets the kind
+	// Unrecognised, without an error.
 	ParseNotification(body []byte) (Notification, error)
-	// Inbound asks the bank for one credit, by the session ID of its notification. Virtual is true
-	// for a notification of kind VirtualCredit. Confirmed means that the money is on the account.
-	// Rejected means that the money did not stay there.
+	// Inbound asks the bank for one credit, by the session ID of its notification. The parameter
+	// virtual is true for a notification of kind VirtualCredit. Confirmed means that the money is
+	// on the account. Rejected means that the money did not stay on the account.
 	Inbound(ctx context.Context, sessionID string, virtual bool) InboundAnswer
-	// InboundSince lists the credits of all our accounts at or after from, newest first. Pages are
-	// counted from 0, and more reports whether another page may follow. If a credit arrives between
-	// two calls, one row appears on both pages, but no row is missed. A finished credit has an
-	// Outcome as in Inbound. A failure is an *Error.
+	// InboundSince lists the credits of all our accounts since the time from, newest first. The
+	// first page has the number 0. The result more reports whether a further page may follow. If a
+	// credit arrives between two calls, one row appears on both pages, but no row is missed. The
+	// Outcome of a credit that the bank has finished follows the same rules as in Inbound. A
+	// failure is an *Error.
 	InboundSince(ctx context.Context, from time.Time, page int) (credits []Inbound, more bool, err error)
 }
 
@@ -118,17 +119,18 @@ const (
 	Unrecognised  NotificationKind = ""               // stored, but not used
 	AccountCredit NotificationKind = "account_credit" // money came into a permanent account
 	VirtualCredit NotificationKind = "virtual_credit" // money came into a virtual account
-	PayoutNotice  NotificationKind = "payout"         // a Transfer of ours changed its state
+	PayoutNotice  NotificationKind = "payout"         // the state of one of our payouts changed
 )
 
-// Notification is a bank's message about a credit or a payout. It names what to ask the bank about,
-// but proves nothing by itself.
+// Notification is a bank's message about a credit or a payout. The message proves nothing by
+// itself, so the bank must be asked about that credit or payout.
 type Notification struct {
 	Kind       NotificationKind
 	SessionID  string // the session ID for Inbound
 	ProviderID string
-	// Reference is our reference. A PayoutNotice has the Transfer's reference, and a VirtualCredit
-	// has the VirtualAccountRequest's. An AccountCredit has none.
+	// Reference is our reference. In a PayoutNotice it is the reference of the TransferOrder. In a
+	// VirtualCredit it is the reference of the VirtualAccountRequest. In an AccountCredit it is
+	// empty.
 	Reference string
 	Account   string // the credited account or, for a payout, the debited account
 	Amount    money.Kobo
@@ -142,7 +144,7 @@ type InboundAnswer struct {
 
 // Inbound is a credit on one of our accounts, as the bank reports it.
 type Inbound struct {
-	Outcome       Outcome // Unknown until the bank has finished
+	Outcome       Outcome // Unknown until the bank has finished the credit
 	SessionID     string  // the same in every notification of one credit
 	ProviderID    string
 	CreditAccount string
@@ -153,7 +155,7 @@ type Inbound struct {
 	Amount        money.Kobo
 	At            time.Time
 	Virtual       bool   // the account is a virtual account
-	Reference     string // our reference of the VirtualAccountRequest
+	Reference     string // the Reference of the VirtualAccountRequest; only for a virtual account
 	Status        string // the bank's status word, in lower case
 }
 
@@ -161,12 +163,13 @@ type Inbound struct {
 type Payer interface {
 	// Banks lists the banks to which a transfer can go. A failure is an *Error.
 	Banks(ctx context.Context) ([]BankCode, error)
-	// NameEnquiry asks for the holder's name of an account. Rejected means that the account
+	// NameEnquiry asks for the name of an account's holder. Rejected means that the account
 	// definitely does not exist. Any other failure is Unknown.
 	NameEnquiry(ctx context.Context, bankCode, account string) NameAnswer
-	// Transfer sends the money of an order. The order's Reference is ours and permanent, and
-	// RequeryTransfer takes the same reference. Transfer never repeats a request that may have been
-	// executed. If the bank has seen the reference before, the outcome is Unknown.
+	// Transfer sends an amount to an account, as the order t states. The order's Reference is our
+	// own permanent reference, by which RequeryTransfer asks for the outcome. Transfer never
+	// repeats a request that may have been executed. If the bank has seen the reference before, the
+	// outcome is Unknown.
 	Transfer(ctx context.Context, t TransferOrder) TransferAnswer
 	// RequeryTransfer asks the bank for the outcome of a transfer, by our reference.
 	RequeryTransfer(ctx context.Context, reference string) TransferAnswer
@@ -208,9 +211,9 @@ type TransferAnswer struct {
 
 // Bookkeeper lists the bank's statement.
 type Bookkeeper interface {
-	// Statement lists the lines of our account at the bank, in the bank's order. Pages are counted
-	// from 0. The span begins at from and ends before to. More reports whether another page may
-	// follow. A failure is an *Error.
+	// Statement lists the lines of our account at the bank, in the bank's order. It lists the lines
+	// at or after the time from and before the time to. The first page has the number 0. The result
+	// more reports whether a further page may follow. A failure is an *Error.
 	Statement(ctx context.Context, from, to time.Time, page int) (lines []StatementLine, more bool, err error)
 }
 

@@ -46,8 +46,9 @@ func (c ClientConfig) GoString() string { return c.String() }
 // LogValue hides the keys as String does.
 func (c ClientConfig) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// Client is the HTTP client of a plug. For every plug it decides whether a call was not sent, was
-// answered, or has an unknown outcome. Pay sends a request at most once; Read may repeat a request.
+// Client is the HTTP client of a plug, which is the adapter for one provider. It determines whether
+// a request was not sent, got a complete response, or has an unknown outcome. Pay sends a request
+// at most once; Read may repeat a request.
 type Client struct {
 	base          string
 	payDeadline   time.Duration
@@ -68,16 +69,16 @@ type Call struct {
 type Reply struct {
 	Status int // the HTTP status; 0 if no status was read
 	Body   []byte
-	// Trouble is empty if the whole response was read: then the plug decides by Status and Body.
-	// Otherwise Trouble is CodeNotSent, or a code that leaves open whether the provider carried the
-	// call out.
+	// Trouble is empty if the whole response was read. In that case the plug derives the outcome
+	// from Status and Body. Trouble is CodeNotSent if the request was not sent. With any other code
+	// it is unknown whether the provider carried the request out.
 	Trouble string
 	// Cause is for operators, and never contains text from the provider.
 	Cause error
 }
 
-// Answer converts Trouble into the result of a call that moves money. The outcome is Rejected if no
-// byte of the request was sent, and Unknown otherwise.
+// Answer converts Trouble into the result of a request that moves money. The outcome is Rejected if
+// no byte of the request was sent, and Unknown otherwise.
 func (r Reply) Answer() Answer {
 	a := r.Unknown()
 	if r.Trouble == CodeNotSent {
@@ -86,8 +87,8 @@ func (r Reply) Answer() Answer {
 	return a
 }
 
-// Unknown converts Trouble into the result of a requery of an earlier call. The outcome is Unknown
-// even if the requery was not sent.
+// Unknown converts Trouble into the result of a requery, which asks for the outcome of an earlier
+// request. The result is Unknown even if the requery was not sent.
 func (r Reply) Unknown() Answer { return Answer{Code: r.Trouble, Message: troubles[r.Trouble]} }
 
 // Unreadable is the Reply for a response that is not in the provider's format.
@@ -112,8 +113,8 @@ func (r Reply) Refused() Answer {
 	return Answer{Outcome: Rejected, Code: strconv.Itoa(r.Status), Message: "the provider refused our credentials"}
 }
 
-// Read decodes the body, which must be one JSON object, into v. The Reply belongs to a requery of
-// an earlier call. If decoding fails, Read returns false and an Unknown Answer.
+// Read decodes the body, which must be one JSON object, into v. Use it for the reply to a requery
+// only: if decoding fails, Read returns false and an Answer whose outcome is Unknown.
 func (r Reply) Read(v any) (Answer, bool) {
 	if r.Trouble == "" && !ReadObject(r.Body, v) {
 		r = Unreadable
@@ -121,7 +122,8 @@ func (r Reply) Read(v any) (Answer, bool) {
 	return r.Unknown(), r.Trouble == ""
 }
 
-// If returns an error with the given words if a configuration is wrong, and nil otherwise.
+// If returns an error with the given words if wrong is true, and nil otherwise. Plugs use it to
+// check one rule of their configuration.
 func If(wrong bool, words string) error {
 	if wrong {
 		return errors.New(words)
@@ -181,8 +183,8 @@ func IsLocal(u *url.URL) bool {
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // transport returns a new transport. Payments use it without keepAlive, so that each request has a
-// separate connection. On a kept connection net/http may silently send a request again. HTTP/2 may
-// do so too, so only reads use HTTP/2.
+// separate connection. On a reused connection net/http may silently send a request again. HTTP/2
+// may do so too, so only reads use HTTP/2.
 func transport(keepAlive bool) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DialContext = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
@@ -199,16 +201,17 @@ func transport(keepAlive bool) *http.Transport {
 	return t
 }
 
-// Begin returns a context for the calls of one payment: the token request, the payment, and its
-// single repetition after a 401. The context ends at the deadline, even if the caller's context
-// ends earlier. A payment that is interrupted would have an unknown outcome.
+// Begin returns a context for the requests of one payment. These are the request for an access
+// token, the payment request, and its single repetition after a 401. The context ends at the
+// deadline, even if the caller's context ends earlier. A payment that is interrupted would have an
+// unknown outcome.
 func (c *Client) Begin(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), c.payDeadline)
 }
 
-// Once sends a payment that needs a single call, or any other call that must not be made twice. If
-// the caller's context has already ended, Once sends nothing. If the context ends later, the call
-// continues.
+// Once sends a request that must not be sent twice, such as a payment that consists of one request.
+// If the caller's context has already ended, Once sends nothing. If the context ends later, the
+// request continues.
 func (c *Client) Once(ctx context.Context, call Call) Reply {
 	if err := ctx.Err(); err != nil {
 		return Reply{Trouble: CodeNotSent, Cause: err}
@@ -218,7 +221,7 @@ func (c *Client) Once(ctx context.Context, call Call) Reply {
 	return c.Pay(ctx, call)
 }
 
-// Pay sends a call that may move money. It sends the request at most once.
+// Pay sends a request that may move money. It sends the request at most once.
 func (c *Client) Pay(ctx context.Context, call Call) Reply {
 	ctx, cancel := context.WithTimeout(ctx, c.payDeadline)
 	defer cancel()
@@ -246,7 +249,8 @@ func (c *Client) send(ctx context.Context, via *http.Client, call Call) Reply {
 	}
 	defer func() { _ = res.Body.Close() }() // the body was read, or err already reports why not
 	if res.StatusCode < http.StatusOK {
-		// After a 101 the body is not an HTTP response, and no deadline ends it.
+		// After HTTP 101 (Switching Protocols) the body is not an HTTP response, and no deadline
+		// ends it.
 		return Reply{Status: res.StatusCode, Trouble: CodeUnreadable, Cause: fmt.Errorf("HTTP %d", res.StatusCode)}
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, bodyLimit+1))

@@ -26,7 +26,8 @@ func newClient(t *testing.T, base string) *Client {
 
 var post = Call{Method: http.MethodPost, Path: "/pay?number=08031234588", Body: map[string]string{"bvn": "22222222222"}}
 
-// raw starts a TCP server that passes each bare connection to talk, and returns its address.
+// raw starts a TCP server that calls talk with each accepted connection. It returns the server's
+// address.
 func raw(t *testing.T, talk func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -124,7 +125,7 @@ func TestUnknownOutcomes(t *testing.T) {
 				text, held := strings.CutSuffix(c.answer, "hold")
 				_, _ = io.WriteString(conn, text) // the client may already have stopped reading
 				if held {
-					_, _ = in.ReadByte() // until the client gives up
+					_, _ = in.ReadByte() // waits until the client gives up
 				}
 			})
 			r := newClient(t, "http://"+address).Pay(t.Context(), post)
@@ -156,9 +157,10 @@ func TestARefusalIsAnAnswer(t *testing.T) {
 	}
 }
 
-// The server responds to the first request on each connection, and drops the second. On a kept
-// connection net/http would send the dropped request again, because its Idempotency-Key header
-// marks it as idempotent.
+// A payment reaches the server only one time. The test server responds to the first request on each
+// connection, and closes the connection at the second request. On a reused connection net/http
+// would then send the second request again, because its Idempotency-Key header marks it as
+// idempotent.
 func TestPaymentsNeverLeaveTwice(t *testing.T) {
 	var requests, connections atomic.Int32
 	address := raw(t, func(conn net.Conn) {

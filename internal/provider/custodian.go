@@ -11,19 +11,21 @@ import (
 	"github.com/kobo-waas/kobo/internal/chain"
 )
 
-// Custodian derives the addresses of a company's keys on blockchains, and reports the movements on
-// those addresses. A custodian may be a vendor that sends notifications, or a node that is read
-// block by block. A custodian signs nothing and has no private keys.
+// Custodian derives a company's blockchain addresses from its public keys. It also reports the
+// movements on those addresses, which are deposits and withdrawals. A custodian may be a vendor
+// that sends notifications, or a node that is read block by block. A custodian signs nothing and
+// has no private keys.
 //
 // No method moves money, so a failure is an *Error and the call may be repeated.
 type Custodian interface {
 	// Name returns the custodian's display name, such as "Tatum".
 	Name() string
-	// Address returns the address at an index of a key. A custodian that stores the public keys
-	// itself ignores the key argument.
+	// Address derives an address from a company's public key and a derivation index. A custodian
+	// that stores the public keys itself ignores the key argument.
 	Address(ctx context.Context, n chain.Network, key chain.Key, index int64) (string, error)
-	// Watch starts the reports about an address. It returns the custodian's reference, which may be
-	// empty. A second Watch of the same address returns the same reference.
+	// Watch makes the custodian report the movements on an address from now on. It returns the
+	// custodian's reference of this subscription, which may be empty. A second Watch of the same
+	// address returns the same reference.
 	Watch(ctx context.Context, n chain.Network, address string) (reference string, err error)
 	// Unwatch ends the reports that Watch started.
 	Unwatch(ctx context.Context, reference string) error
@@ -43,8 +45,8 @@ type Custodian interface {
 // ErrForged is the error for a notification that the provider did not send.
 var ErrForged = errors.New("the notification is not signed by the custodian")
 
-// Ours reports which of the given addresses of a network are watched. All addresses are folded with
-// chain.Network.Fold.
+// Ours reports which of the given addresses of a network are watched. All addresses are in the
+// normalised form of chain.Network.Fold.
 type Ours func(ctx context.Context, networkID string, addresses []string) (map[string]bool, error)
 
 // Movement is an amount of an asset that arrived at a watched address, or left it.
@@ -52,7 +54,7 @@ type Movement struct {
 	NetworkID string
 	Address   string // the watched address
 	Out       bool   // the amount left the address
-	Counter   string // the address on the other side of the transfer; "" if unknown
+	Counter   string // the sender of a deposit, or the recipient of a withdrawal; "" if unknown
 	Contract  string // the token's contract; "" for the native asset
 	Units     *big.Int
 	Hash      string // the transaction's hash
@@ -71,11 +73,11 @@ type Movement struct {
 // Batch is what one call of Since returns.
 type Batch struct {
 	Movements []Movement
-	// Gone lists the hashes of blocks that are no longer in the chain. Their movements did not
-	// happen, unless Movements lists them again.
+	// Gone lists the hashes of blocks that are no longer in the chain. The movements in these
+	// blocks did not happen, unless Movements lists them again.
 	Gone   []string
 	Cursor string // the cursor of the next call, used after this batch is committed
-	More   bool   // another batch is ready
+	More   bool   // a further batch can be read immediately
 	// Unread counts the reports that could not be read.
 	Unread int
 }

@@ -14,7 +14,7 @@ type EntityVerifier interface {
 	VerifyEntity(ctx context.Context, q EntityQuery) EntityAnswer
 }
 
-// EntityQuery is a question about a smartcard or a meter.
+// EntityQuery names the smartcard or the meter to look up.
 type EntityQuery struct {
 	Kind     ServiceKind // CableTV or Utility
 	Category string      // Category.Code

@@ -15,14 +15,15 @@ import (
 // No full card number passes through this interface, with one exception: the number printed on a
 // physical card is sent to the issuer.
 type Issuer interface {
-	// Name returns the issuer's display name, as in "<provider> API Error:".
+	// Name returns the issuer's display name, such as "Sudo". Error messages begin with this name.
 	Name() string
 	// OpenCardholder registers a customer at the issuer and returns the issuer's id. It moves no
 	// money, so a failure is an *Error. A second call registers the customer again, and the first
 	// registration stays unused.
 	OpenCardholder(ctx context.Context, h Cardholder) (id string, err error)
-	// CreateCard issues a card. If the issuer's reply is lost, the caller first looks for the card
-	// on the cardholder's list. Only then may the caller order again.
+	// CreateCard issues a card. If the issuer's reply is lost, the caller must look for the card on
+	// the list that Cards returns. The caller may send the order again only if the list does not
+	// contain the card.
 	CreateCard(ctx context.Context, o CardOrder) CardAnswer
 	// Cards returns the complete list of a cardholder's cards, or an *Error.
 	Cards(ctx context.Context, cardholder string) ([]IssuedCard, error)
@@ -103,7 +104,7 @@ type CardFunding struct {
 	Reference string // our own permanent reference
 	Account   string // IssuedCard.Account
 	Amount    money.Kobo
-	Since     time.Time // when the intent was committed, so an older transfer cannot be this funding; zero if not known
+	Since     time.Time // when the funding was recorded, so an older transfer is not this funding; zero if not known
 	Issued    string    // the issuer's id of the transfer; "" before the issuer has reported it
 }
 
@@ -123,7 +124,7 @@ const (
 type CardNotice struct {
 	Kind   CardNoticeKind
 	ID     string // the id of the event; repeated notifications of the event have the same id
-	Word   string // the issuer's word for the kind, such as transaction.created
+	Word   string // the issuer's name of the event, such as transaction.created
 	Card   string // the issuer's id of the card
 	Amount money.Kobo
 	At     time.Time

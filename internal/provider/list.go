@@ -12,10 +12,10 @@ const (
 	listRetry = 5 * time.Minute
 )
 
-// SyncDue calls sync for each provider whose list is due for copying. A list is due every six
-// hours, or five minutes after a failure. Take reports whether the copy is due by the given time
-// and, if so, plans the next copy. If several programs share a database, take returns true in only
-// one of them.
+// SyncDue calls sync for each provider whose list must be copied again. A list is copied every six
+// hours, or five minutes after a failed copy. The function take reports whether a provider's copy
+// is due at the time by. If so, take plans the next copy for the time next. If several programs
+// share a database, take returns true in only one of them.
 func SyncDue[P any](
 	ctx context.Context, now time.Time, providers map[string]P,
 	take func(ctx context.Context, name string, by, next time.Time) (bool, error),

@@ -10,8 +10,8 @@ const messageLimit = 200
 
 // These patterns find personal data and secrets in a provider's message. Phone, account and card
 // numbers have more digits than a price. Email addresses contain an @. A token is long, or has the
-// prefix of a token. A secret follows its name, as in "PIN 1234" and "api_key=abc", but not in
-// "Invalid PIN".
+// prefix of a token. A secret follows its name, as in "PIN 1234" and "api_key=abc"; "Invalid PIN"
+// contains no secret.
 var (
 	personal = regexp.MustCompile(`\d(?:[ -]?\d){6,}|\S+@\S+`)
 	tokens   = regexp.MustCompile(`[A-Za-z0-9+/=_.-]{40,}|\beyJ[\w.-]+|\b[sp]k_\w+`)

@@ -19,7 +19,7 @@ type Outcome int8
 
 // The three outcomes. Confirmed and Rejected require a definite reply from the provider.
 const (
-	Unknown   Outcome = iota // executed or not: the caller leaves the debit in place and asks again
+	Unknown   Outcome = iota // executed or not: the caller does not refund the company, and asks the provider again
 	Confirmed                // executed
 	Rejected                 // not executed, and never executed later under this reference
 )
@@ -42,24 +42,25 @@ type Answer struct {
 	// Missing is true when a requery finds no such reference. The outcome stays Unknown. After the
 	// grace period the caller may treat the operation as refused (completion.md §3).
 	Missing bool
-	// Reversed is true when the money went out and was returned. The outcome is Rejected. The
-	// company may have received a success event before.
+	// Reversed is true if the provider paid the money out and got it back later. The outcome is
+	// then Rejected, although the company may already have received a success event.
 	Reversed bool
 	// Reference is the provider's identifier of the transaction, if known.
 	Reference string
-	// Code is one word for machines and operators: a provider's response code, or one of the Code
-	// constants.
+	// Code is a short code for programs and operators. It is the provider's response code, or one
+	// of the Code constants.
 	Code string
 	// Message is the provider's message without personal data, at most 200 characters. A company
 	// may read it.
 	Message string
-	// Token is the token that a purchase for a prepaid meter yields.
+	// Token is the code that a buyer of power types into a prepaid meter. It is empty for all other
+	// purchases.
 	Token string
 	// Charge is the provider's charge on top of the amount, if the provider reports it.
 	Charge money.Kobo
 }
 
-// Codes that are the same for all providers.
+// These codes are the same for all providers.
 const (
 	CodeNotSent     = "not_sent"     // no byte was sent to the provider, so the outcome is Rejected
 	CodeTimeout     = "timeout"      // no response before the deadline
@@ -71,7 +72,7 @@ const (
 
 // Error is the failure of a call that moves no money. The call may be repeated.
 type Error struct {
-	Provider string // the provider's name, as in "<provider> API Error:"
+	Provider string // the provider's display name, such as "Safe Haven"
 	Code     string
 	Message  string // the provider's message, without personal data
 	Cause    error  // for operators
@@ -118,12 +119,12 @@ type Biller interface {
 	Services(ctx context.Context) ([]Service, error)
 	Categories(ctx context.Context, serviceCode string) ([]Category, error)
 	Products(ctx context.Context, categoryCode string) ([]Product, error)
-	// Pay buys a product. The purchase's Reference is ours and permanent. If the reply is lost,
-	// Requery asks for the outcome by this reference. Pay never repeats a request that may have
-	// been executed.
+	// Pay buys a product. The purchase's Reference is our own permanent reference. If the reply is
+	// lost, Requery asks for the outcome by this reference. Pay never repeats a request that may
+	// have been executed.
 	Pay(ctx context.Context, p Purchase) Answer
-	// Requery asks for the outcome of a purchase. It takes our reference and the time of the
-	// intent.
+	// Requery asks for the outcome of a purchase. The parameters are the purchase's fields
+	// Reference and Begun.
 	Requery(ctx context.Context, reference string, begun time.Time) Answer
 }
 
@@ -152,10 +153,11 @@ type Product struct {
 	Fixed    bool // false if the buyer chooses the amount
 }
 
-// Purchase is an order for one product. Kind decides which of the numbers is set.
+// Purchase is an order for one product. Kind decides which of the fields Phone, Card and Meter is
+// set.
 type Purchase struct {
 	Reference string
-	Begun     time.Time // when the intent was committed
+	Begun     time.Time // when the purchase was recorded in our database, before it was sent
 	Kind      ServiceKind
 	Category  string // Category.Code
 	Product   string // Product.Code; empty for airtime and utility

@@ -11,9 +11,9 @@ import (
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 )
 
-// The limits of reads. A read has three tries, and at most 32 reads run concurrently. If 10 of the
-// last 20 tries failed, no read is sent for five seconds. The pause lets an overloaded provider
-// recover.
+// These constants limit reads, which are requests that may be repeated. A read is sent at most
+// three times, and at most 32 reads run concurrently. If 10 of the last 20 tries failed, no read is
+// sent for five seconds. The pause lets an overloaded provider recover.
 const (
 	readTries      = 3
 	breakerFailed  = 10
@@ -45,8 +45,9 @@ func readPolicy() failsafe.Executor[Reply] {
 	return failsafe.With[Reply](retry, turn, breaker)
 }
 
-// Read sends a call that may be repeated, such as a list, a token request or a requery. It tries
-// again, until ReadDeadline, unless the whole response was read.
+// Read sends a request that may be repeated, such as a request for a list, for an access token or
+// for the outcome of a payment. If no complete response arrives, Read sends the request again. It
+// sends the request at most three times, and stops at the deadline for reads.
 func (c *Client) Read(ctx context.Context, call Call) Reply {
 	ctx, cancel := context.WithTimeout(ctx, c.readDeadline)
 	defer cancel()

@@ -45,7 +45,8 @@ func TestReadsAreRepeated(t *testing.T) {
 	}
 }
 
-// After many failed reads the circuit breaker opens, and further reads fail without a request.
+// After many failed reads the circuit breaker opens. Further reads then fail, and the client sends
+// no request.
 func TestBreaker(t *testing.T) {
 	s, n := counted(t, 500)
 	c := newClient(t, s.URL)
@@ -58,14 +59,16 @@ func TestBreaker(t *testing.T) {
 	if got := n.Load(); got < breakerFailed || got > breakerOf {
 		t.Errorf("%d requests reached a provider on its knees", got)
 	}
-	// The breaker does not affect payments, which never wait and are never repeated.
+	// The open circuit breaker does not affect payments: the client still sends each of them, one
+	// time.
 	before := n.Load()
 	if r := c.Pay(t.Context(), list); r.Trouble != CodeServerError || n.Load() != before+1 {
 		t.Errorf("%+v", r)
 	}
 }
 
-// A refusal is a complete response, so it does not open the circuit breaker.
+// A refusal such as HTTP 404 is a complete response, so many refusals do not open the circuit
+// breaker.
 func TestRefusalsAreNoFailures(t *testing.T) {
 	s, n := counted(t, 404)
 	c := newClient(t, s.URL)

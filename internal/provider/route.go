@@ -8,10 +8,12 @@ import (
 	"strings"
 )
 
-// Routes map new work to a provider: by kind ("DATA"), or by kind and detail ("DATA/MTN"). A route
-// with a detail takes precedence over the route of its kind. The default route ("*") comes last.
+// Routes map new work, such as a purchase or a payout, to a provider: by kind ("DATA"), or by kind
+// and detail ("DATA/MTN"). A route with a detail takes precedence over the route of its kind. The
+// default route ("*") comes last.
 //
-// A route chooses the provider only when work begins. Work that has begun stays with its provider.
+// A route applies only when work begins. If the routes change later, the work stays with its
+// provider.
 type Routes map[string]string
 
 // AnyKind is the key of the default route.
@@ -61,8 +63,8 @@ func (r Routes) Otherwise(name string) Routes {
 // Names returns the names of the providers in the routes, sorted and without duplicates.
 func (r Routes) Names() []string { return slices.Compact(slices.Sorted(maps.Values(r))) }
 
-// For returns the provider of a kind and a detail, or "" if no route matches. It skips a route
-// whose provider is not fit.
+// For returns the provider of a kind and a detail, or "" if no route matches. It skips a route if
+// fit returns false for its provider.
 func (r Routes) For(kind, detail string, fit func(name string) bool) string {
 	for _, what := range []string{kind + "/" + detail, kind, AnyKind} {
 		if name := r[what]; name != "" && fit(name) {
@@ -72,8 +74,8 @@ func (r Routes) For(kind, detail string, fit func(name string) bool) string {
 	return ""
 }
 
-// The kinds of work that have routes among banks. An identity check that precedes an account takes
-// the route of the account.
+// The kinds of work that have routes among banks. An identity check before the opening of an
+// account uses the route for that account.
 const (
 	CorporateAccounts = "CORPORATE"
 	CustomerAccounts  = "CUSTOMER"
@@ -92,12 +94,12 @@ type Router[T any] struct {
 	Routes Routes
 }
 
-// Only returns a router that chooses the same provider for all work.
+// Only returns a router that chooses one provider for all work; name is the name of that provider.
 func Only[T any](name string, one T) Router[T] {
 	return Router[T]{map[string]T{name: one}, Routes{AnyKind: name}}
 }
 
-// For returns the provider of new work for a company. If there is no provider, the name is "".
+// For returns the provider of new work for a company. If no route matches, the name is "".
 func (r Router[T]) For(kind, company string) (name string, of T) {
 	name = r.Routes.For(kind, company, func(name string) bool { _, there := r.All[name]; return there })
 	return name, r.All[name]

@@ -24,8 +24,8 @@ func ReadPart(part json.RawMessage, v any) bool {
 // empty Text.
 type Text string
 
-// UnmarshalJSON decodes a value and never fails, since one odd field must not make a response
-// unreadable.
+// UnmarshalJSON decodes a value and never fails, since one unexpected field must not make the whole
+// response unreadable.
 func (t *Text) UnmarshalJSON(b []byte) error {
 	*t = ""
 	var s string

@@ -9,9 +9,9 @@ import (
 // Verifier proves that a person owns a Bank Verification Number (BVN). The proof is a one-time
 // password (OTP), which is sent to the phone number registered for the BVN.
 //
-// The calls move no money of a company. But a start costs a fee and sends an SMS, so neither call
-// is ever repeated. Rejected means that the provider refused, or that nothing was sent. Unknown
-// means that an OTP may have been sent.
+// The calls move no money of a company. But a start costs a fee and sends an SMS, so neither Start
+// nor Confirm is ever repeated. Rejected means that the provider refused, or that nothing was sent.
+// Unknown means that an OTP may have been sent.
 type Verifier interface {
 	// Start sends an OTP. If the outcome is Confirmed, Answer.Reference is the provider's OTP
 	// session for Confirm and OpenAccount. A second Start sends a new OTP, and the new OTP session

@@ -2,9 +2,9 @@
 // block, without a vendor.
 //
 // A cursor holds the number and hash of the last block that was read, and of some earlier blocks.
-// If the next block is not a child of the last block, the chain was reorganised. Then the plug goes
-// back to the last block that is still in the chain. It reports the removed blocks and continues
-// from there.
+// If the next block is not a child of the last block, the chain was reorganised: some of its blocks
+// were replaced. Then the plug goes back to the last stored block that is still in the chain. It
+// reports the removed blocks and continues from there.
 //
 // Movements are plain transfers of the native asset, and Transfer logs (ERC-20) of the listed
 // tokens. If a contract sends the native asset, the block does not show the transfer. So the plug
@@ -70,10 +70,11 @@ func New(cfg Config) (*Plug, error) {
 // Name returns the provider's display name.
 func (p *Plug) Name() string { return name }
 
-// Pace returns the network's time between two blocks, since nothing changes before the next block.
+// Pace returns the network's usual time between two blocks, since nothing changes before the next
+// block.
 func (p *Plug) Pace() time.Duration { return time.Duration(p.network.BlockSeconds) * time.Second }
 
-// Address derives the address at an index of a key.
+// Address derives an address from a company's public key and a derivation index.
 func (p *Plug) Address(_ context.Context, n chain.Network, key chain.Key, index int64) (string, error) {
 	return key.Address(n, index)
 }

@@ -41,7 +41,7 @@ func plug(t *testing.T, n chain.Network, url string, change func(*evm.Config)) *
 	return p
 }
 
-// reader reads a chain in the same way as the production code, batch by batch.
+// reader reads a chain in the same way as the production code: batch by batch, with a cursor.
 type reader struct {
 	t       *testing.T
 	plug    *evm.Plug
@@ -105,9 +105,10 @@ func (r *reader) want(what, told string, gone int) {
 	}
 }
 
-// The plug reads a real chain with ether transfers, two tokens of the same name, and withdrawals.
-// The chain is reorganised, so that a transaction is removed. The reader also stays away for many
-// blocks.
+// The plug reports every transfer on a real chain exactly one time. The chain has deposits and
+// withdrawals of ether, and two tokens of the same name, of which only one is listed. Many blocks
+// may pass between two reads. A reorganisation of the chain may remove a transaction that was
+// already reported.
 func TestARealChainIsRead(t *testing.T) {
 	c := providertest.NewChain(t)
 	all := new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)
@@ -214,7 +215,7 @@ func stub(w http.ResponseWriter, r *http.Request) {
 		}
 		answers = append(answers, map[string]any{"id": q.ID, "result": result})
 	}
-	_ = json.NewEncoder(w).Encode(answers) // if the caller has gone away, the node ignores it
+	_ = json.NewEncoder(w).Encode(answers) // the node ignores a caller that has closed the connection
 }
 
 func TestANodeIsACustodian(t *testing.T) {
@@ -233,7 +234,8 @@ func TestANodeIsACustodian(t *testing.T) {
 	})
 }
 
-// A receipt without a status is an error, and must not be read as a failed transaction.
+// The plug returns an error for a receipt without a status. It must not read such a receipt as a
+// failed transaction.
 func TestAReceiptIsWhole(t *testing.T) {
 	var receipt atomic.Value
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -256,8 +258,8 @@ func TestAReceiptIsWhole(t *testing.T) {
 	}
 }
 
-// A failed or wrong response of a node is never used. The plug repeats the request if that may
-// help.
+// The plug never uses a failed or wrong response of a node. It repeats the request if the failure
+// may be temporary.
 func TestANodeInTrouble(t *testing.T) {
 	var asked, say atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -302,7 +304,8 @@ func TestANodeInTrouble(t *testing.T) {
 	}
 }
 
-// The rate limit counts JSON-RPC calls and not HTTP requests.
+// The plug's rate limit counts JSON-RPC calls. An HTTP request that contains three calls counts as
+// three.
 func TestTheLimitCountsQuestions(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `[{"id":2,"result":"0x10"},{"id":0,"result":null},{"id":1,"result":null}]`)

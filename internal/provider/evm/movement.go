@@ -24,7 +24,7 @@ type entry struct {
 	Removed   bool     `json:"removed"`
 }
 
-// leg is one transfer between two addresses, whether or not we watch them.
+// leg is one transfer between two addresses. We may watch both addresses, one of them or neither.
 type leg struct {
 	from, to, contract string // in the folded form of chain.Network.Fold
 	units              *big.Int
@@ -56,7 +56,7 @@ func (p *Plug) movements(ctx context.Context, blocks []*block, ours provider.Our
 			if !ok {
 				continue
 			}
-			// A failed transaction credited no recipient.
+			// A failed transaction credited no recipient, so only its sender gets a movement.
 			if m.Reverted = l.contract == "" && reverted[l.hash]; m.Reverted && !m.Out {
 				continue
 			}
@@ -186,8 +186,8 @@ func (p *Plug) reverted(ctx context.Context, legs []leg) (map[string]bool, error
 	return out, nil
 }
 
-// movement returns a leg as a movement of its sender (out) or of its recipient. It returns false if
-// that address is not watched.
+// movement converts a leg to a Movement. The Movement belongs to the leg's sender if out is true,
+// and to its recipient otherwise. If that address is not watched, movement returns false.
 func (p *Plug) movement(l leg, out bool, watched map[string]bool) (provider.Movement, bool) {
 	address, counter := l.to, l.from
 	if out {

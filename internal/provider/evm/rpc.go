@@ -19,8 +19,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// The limits of one request: the size of its response, the number of tries, and the first pause
-// between two tries.
+// These constants limit one request: the size of its response, the number of tries, and the first
+// pause between two tries.
 const (
 	answerLimit = 64 << 20
 	tries       = 4
@@ -79,7 +79,7 @@ func newNode(cfg Config) (*node, error) {
 	}, nil
 }
 
-// ask makes the calls. One HTTP request contains as many of them as the batch size allows. A null
+// ask makes the calls. One HTTP request contains as many calls as the batch size allows. A null
 // result leaves into unchanged.
 func (n *node) ask(ctx context.Context, calls ...call) error {
 	for len(calls) > 0 {
@@ -122,7 +122,8 @@ func (n *node) some(ctx context.Context, calls []call) error {
 	}
 }
 
-// once sends one HTTP request. Again reports whether another try may help.
+// once sends one HTTP request. The result again is true if the failure may be temporary, so that a
+// second try may succeed.
 func (n *node) once(ctx context.Context, body []byte, calls []call) (again bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, n.window)
 	defer cancel()
@@ -150,8 +151,8 @@ func (n *node) once(ctx context.Context, body []byte, calls []call) (again bool,
 	return read(text, calls)
 }
 
-// read decodes the result of each call. The results may arrive in any order. A missing result
-// counts as a fault of the node.
+// read decodes the result of each call. The results may arrive in any order. A missing result is an
+// error that may be temporary.
 func read(text []byte, calls []call) (again bool, err error) {
 	var replies []reply
 	if err := json.Unmarshal(text, &replies); err != nil {
@@ -181,8 +182,8 @@ func trouble(code, message string, cause error) error {
 // quantity is a number in Ethereum's hexadecimal form, such as 0x1a.
 type quantity int64
 
-// UnmarshalText decodes a quantity. Block numbers fit into it. Amounts may be larger, so they have
-// the type amount.
+// UnmarshalText decodes a quantity. A block number fits into a quantity. An amount of an asset may
+// be larger, so it has the type amount.
 func (q *quantity) UnmarshalText(b []byte) error {
 	v, err := strconv.ParseInt(strings.TrimPrefix(string(b), "0x"), 16, 64)
 	*q = quantity(v)

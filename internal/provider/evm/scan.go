@@ -41,8 +41,8 @@ type transaction struct {
 	Value amount  `json:"value"`
 }
 
-// Since reads the next blocks. The first call starts some blocks before the chain's end, since the
-// first address may have been paid earlier.
+// Since reads the next blocks. The first call starts some blocks before the chain's end, since a
+// deposit to the first address may be in one of them.
 func (p *Plug) Since(ctx context.Context, text string, ours provider.Ours) (provider.Batch, error) {
 	if text == "" {
 		start, err := p.start(ctx)
@@ -119,7 +119,7 @@ func (p *Plug) common(ctx context.Context, at cursor) (kept cursor, gone []strin
 		return at, nil, int64(now), nil
 	}
 	if last == nil && int64(now) < at.last().Number && !p.shorter(ctx, at, int64(now)) {
-		return at, nil, int64(now), nil // this node is behind the node that replied to the previous read
+		return at, nil, int64(now), nil // this node does not yet have the last block that was read
 	}
 	found := make([]*block, len(at))
 	calls := make([]call, len(at))
@@ -143,9 +143,10 @@ func (p *Plug) common(ctx context.Context, at cursor) (kept cursor, gone []strin
 	return cursor{start}, gone, int64(now), err
 }
 
-// shorter reports whether a chain that is shorter than the cursor was reorganised. A node that lags
-// also shows a shorter chain. Only on a reorganised chain does the last block differ from the
-// cursor's block of the same number.
+// shorter reports whether the chain was reorganised, when its last block (head) has a lower number
+// than the cursor's last block. A node that lags behind also has a lower head. So shorter compares
+// the chain's block head with the cursor's block of that number. The chain was reorganised if the
+// two differ.
 func (p *Plug) shorter(ctx context.Context, at cursor, head int64) bool {
 	for _, m := range at {
 		if m.Number == head {

@@ -12,7 +12,8 @@ import (
 )
 
 // BankWorld is the test setup of a bank: its plug, the simulated bank, and the wire between them.
-// The simulated bank implements the stories of completion.md §5.
+// The simulated bank implements the test scenarios ("stories") of completion.md §5, which the last
+// two digits of a number choose.
 type BankWorld struct {
 	Bank     provider.Bank
 	Verifier provider.Verifier
@@ -23,7 +24,7 @@ type BankWorld struct {
 	// bank.
 	BankCode, OwnCode string
 	Now               func() time.Time
-	// Executed counts how often the bank really carried out a transfer.
+	// Executed counts how often the bank carried out a transfer, whatever its replies stated.
 	Executed func(t *testing.T, reference string) int
 	// Credit pays an amount into an account. If silent is true, the bank sends no notification.
 	Credit func(t *testing.T, account string, amount money.Kobo, silent bool)
@@ -60,7 +61,8 @@ func RunBank(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	t.Run("statement", func(t *testing.T) { statement(t, newWorld(t)) })
 }
 
-// order makes a name enquiry and returns a transfer to an account whose number has this ending.
+// order makes a name enquiry and returns a transfer. The receiving account's number ends with the
+// digits ending, which choose the test scenario.
 func (w BankWorld) order(t *testing.T, ending string) order {
 	t.Helper()
 	named := w.Bank.NameEnquiry(context.Background(), w.BankCode, "01234567"+ending)
@@ -94,7 +96,7 @@ func names(t *testing.T, w BankWorld) {
 	if a.Name == "" || a.Session == "" || a.BankCode != w.BankCode || a.Account != "0123456788" {
 		t.Errorf("half a name: %+v", a)
 	}
-	for range 2 { // the two calls get the two forms of a refusal
+	for range 2 { // the bank alternates between two forms of a refusal, so two calls test both
 		a := w.Bank.NameEnquiry(ctx, w.BankCode, "0123456799")
 		check(t, "nobody's account", a.Answer, refused)
 		if a.Name != "" || a.Message == "" {
@@ -107,7 +109,8 @@ func names(t *testing.T, w BankWorld) {
 	}
 }
 
-// namesInTrouble proves that a failed name enquiry does not mean that the account does not exist.
+// namesInTrouble proves that the plug never reports an account as nonexistent only because a name
+// enquiry failed.
 func namesInTrouble(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	for _, a := range []struct {
 		name     string
@@ -183,7 +186,7 @@ func (w BankWorld) session(t *testing.T, confirmed bool) string {
 	return a.Reference
 }
 
-// wants returns a request for a person's account, with the correct OTP.
+// wants returns a request that opens an account for a person, with the correct OTP.
 func (w BankWorld) wants(t *testing.T) provider.AccountRequest {
 	return provider.AccountRequest{
 		Reference: id.New(), Phone: "08031234588", Email: "ada@example.test", IdentitySession: w.session(t, false),
@@ -244,8 +247,8 @@ func accounts(t *testing.T, w BankWorld) {
 	}
 }
 
-// accountAccidents proves that an account that may be open is never reported as not open. It also
-// proves that FindAccount finds the account.
+// accountAccidents proves two rules for an opening that fails. The plug never reports an account as
+// not opened if the bank may have opened it. If the bank did open it, FindAccount finds it.
 func accountAccidents(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	for _, a := range []struct {
 		name     string

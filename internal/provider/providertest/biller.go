@@ -1,5 +1,5 @@
-// Package providertest holds the tests that every plug must pass. The tests play all ways in which
-// a purchase, a transfer, an account opening or an identity check can end.
+// Package providertest holds the tests that every plug must pass. The tests simulate all ways in
+// which a purchase, a transfer, an account opening or an identity check can end.
 //
 // The tests run against the sandbox over HTTP. The Wire between the plug and the sandbox simulates
 // failures, called accidents. The tests prove that the plug never reports an uncertain outcome as
@@ -15,19 +15,22 @@ import (
 )
 
 // World is the test setup of a biller: its plug, the simulated provider, and the wire between them.
-// The provider implements the stories of completion.md §5.
+// The provider implements the test scenarios ("stories") of completion.md §5, which the last two
+// digits of a number choose.
 type World struct {
 	Biller provider.Biller
 	Wire   *Wire
 	// Paying and Asking are the paths of a payment and of a requery. A path that ends with a slash
 	// matches all paths below it.
 	Paying, Asking string
-	// Keyed is true for a plug whose keys never change. A plug with tokens tries again after a 401,
-	// but a keyed plug does not.
+	// Keyed is true for a plug that authenticates with permanent keys. After a 401 such a plug does
+	// not send the request again. A plug that authenticates with access tokens does so, with a new
+	// token.
 	Keyed bool
-	// Purchase returns a purchase for a number with this ending. RunBiller fills in the reference.
+	// Purchase returns a purchase for a number that ends with the digits ending. RunBiller fills in
+	// the reference.
 	Purchase func(ending string) provider.Purchase
-	// Executed counts how often the provider really carried out a purchase.
+	// Executed counts how often the provider carried out a purchase, whatever its replies stated.
 	Executed func(t *testing.T, reference string) int
 }
 

@@ -45,7 +45,7 @@ func cards(t *testing.T, w IssuerWorld) {
 
 	odd := w.virtual(t)
 	odd.Currency = "USD"
-	for range 2 { // the two calls get the two forms of a refusal
+	for range 2 { // the issuer alternates between two forms of a refusal, so two calls test both
 		check(t, "a currency that is not issued", w.Issuer.CreateCard(ctx, odd).Answer, refused)
 	}
 	odd = w.virtual(t)
@@ -68,8 +68,8 @@ func cards(t *testing.T, w IssuerWorld) {
 	}
 }
 
-// look reports whether a card is on its cardholder's list. The list must contain the card exactly
-// one time or not at all.
+// look reports whether the ordered card is on the cardholder's list of cards. The list must not
+// contain the card more than one time.
 func (w IssuerWorld) look(t *testing.T, o provider.CardOrder) provider.Answer {
 	t.Helper()
 	list, err := w.Issuer.Cards(context.Background(), o.Cardholder)
@@ -87,8 +87,8 @@ func (w IssuerWorld) look(t *testing.T, o provider.CardOrder) provider.Answer {
 	return provider.Answer{Outcome: provider.Confirmed, Code: "on the list"}
 }
 
-// cardAccidents proves that a card that may exist is never reported as not created. The order is
-// sent only one time, and the list shows whether the card exists.
+// cardAccidents proves that a card that may exist is never reported as not created. The plug sends
+// the order only one time, and the cardholder's list then shows whether the card exists.
 func cardAccidents(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	for _, a := range []struct {
 		name     string
@@ -152,8 +152,8 @@ func cardAccidents(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	})
 }
 
-// cardQuestions proves that a read returns a complete result or an *Error. Calls that create
-// something are sent only one time.
+// cardQuestions proves two rules. A read returns a complete result or an *Error. The plug never
+// repeats a request that creates something.
 func cardQuestions(t *testing.T, newWorld func(t *testing.T) IssuerWorld) {
 	for name, accident := range map[string]Accident{
 		"HTTP 500":                 Says(500, `{}`),

@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// The parts of the local chain are an Ethereum client for developers and a token contract. Both are
+// The local chain needs an Ethereum client for developers and a token contract. Both are
 // third-party packages at fixed versions.
 const (
 	anvilPackage = "@foundry-rs/anvil@1.7.1"

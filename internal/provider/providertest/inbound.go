@@ -116,8 +116,8 @@ func (w BankWorld) since(t *testing.T, from time.Time) (list map[string]provider
 	return list, pages
 }
 
-// creditsInTrouble proves that a credit is neither confirmed nor rejected without a definite reply
-// from the bank.
+// creditsInTrouble proves that the plug reports a credit as Unknown unless the bank's reply is
+// definite.
 func creditsInTrouble(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	for _, a := range []struct {
 		name     string

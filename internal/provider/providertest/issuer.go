@@ -17,15 +17,15 @@ import (
 
 // IssuerWorld is the test setup of a card issuer: its plug, the simulated issuer, and the wire
 // between them. The issuer guarantees that its lists are complete. The last two naira digits of a
-// funding choose a story of completion.md §5.
+// funding choose a test scenario ("story") of completion.md §5.
 type IssuerWorld struct {
 	Issuer provider.Issuer
 	Wire   *Wire
 	Paths  IssuerPaths
 	Now    func() time.Time
-	// Executed counts how often the issuer really carried out a funding.
+	// Executed counts how often the issuer carried out a funding, whatever its replies stated.
 	Executed func(t *testing.T, reference string) int
-	// NextCard sets the story of the next card.
+	// NextCard sets the test scenario for the next order of a card.
 	NextCard func(t *testing.T, story string)
 	// Notice returns a notification of the issuer about a card.
 	Notice func(t *testing.T, cardID string) (http.Header, []byte)
@@ -100,9 +100,9 @@ func (w IssuerWorld) funding(t *testing.T, naira int64) provider.CardFunding {
 	}
 }
 
-// order returns a funding whose naira amount has this ending. If knowsID is true and the reply
-// contained the issuer's id, the requery asks by that id. Otherwise the requery asks by our
-// reference.
+// order returns a funding whose naira amount ends with the digits ending. If knowsID is true and
+// the reply contained the issuer's id, the requery asks by that id. Otherwise the requery asks by
+// our reference.
 func (w IssuerWorld) order(t *testing.T, ending string, knowsID bool) order {
 	naira := int64(5000)
 	for place, digit := range []int64{10, 1} {

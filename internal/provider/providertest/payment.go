@@ -14,7 +14,7 @@ type trade struct {
 	wire           *Wire
 	paying, asking string
 	keyed          bool // see World.Keyed
-	// order prepares a payment with a new reference, for a number with this ending.
+	// order prepares a payment with a new reference, for a number that ends with the digits ending.
 	order    func(t *testing.T, ending string) order
 	executed func(t *testing.T, reference string) int
 }
@@ -80,7 +80,7 @@ func stories(t *testing.T, newTrade func(t *testing.T) trade) {
 	}{
 		{"88", done, []expect{done}, 1},
 		{"01", refused, nil, 0},
-		{"01", refused, nil, 0}, // the two "01" rows get the two forms of a refusal
+		{"01", refused, nil, 0}, // the provider alternates between two forms of a refusal, so two rows with "01" test both
 		{"02", unknown, []expect{done}, 1},
 		{"02", unknown, []expect{done}, 1},
 		{"03", unknown, []expect{missing, missing, missing}, 0},
@@ -190,8 +190,8 @@ func requeryAccidents(t *testing.T, newTrade func(t *testing.T) trade) {
 	}
 }
 
-// nobodyThere proves that a payment without a connection is Rejected, since nothing was sent. The
-// requery of an earlier payment is Unknown.
+// nobodyThere proves two rules for a provider that cannot be reached. A new payment is Rejected,
+// since nothing was sent. A requery of an earlier payment returns Unknown.
 func nobodyThere(t *testing.T, w trade) {
 	warm := w.order(t, "88")
 	check(t, "pay", warm.pay(context.Background()), done)
@@ -207,7 +207,7 @@ func nobodyThere(t *testing.T, w trade) {
 }
 
 // goneCaller proves two rules. If the caller's context has ended before the call, no payment is
-// sent. If it ends during the call, the payment continues.
+// sent. If the caller's context ends during the call, the payment continues.
 func goneCaller(t *testing.T, w trade) {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -8,8 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// RunTwoBanks proves that two banks with the same plug are separate. Neither bank has the accounts,
-// the credits, the transfers or the statement of the other bank.
+// RunTwoBanks proves that two banks with the same plug are separate. An account, a credit, a
+// transfer or a statement line of one bank does not appear at the other bank.
 func RunTwoBanks(t *testing.T, first, second BankWorld) {
 	numbers := map[string]bool{}
 	for _, w := range []struct{ here, there BankWorld }{{first, second}, {second, first}} {

@@ -32,7 +32,7 @@ func begin(bvn string) provider.IdentityStart {
 
 func identities(t *testing.T, w BankWorld) {
 	ctx := context.Background()
-	for range 2 { // the two calls get the two forms of a refusal
+	for range 2 { // the provider alternates between two forms of a refusal, so two calls test both
 		a := w.Verifier.Start(ctx, begin("22222220000"))
 		check(t, "a number that is refused", a, refused)
 		if a.Message == "" || strings.Contains(fmt.Sprintf("%+v", a), "22222220000") {
@@ -61,7 +61,7 @@ func identities(t *testing.T, w BankWorld) {
 }
 
 // identityAccidents proves that the plug never reports that no OTP was sent if an OTP may have been
-// sent. The call is not repeated, except after a refused token.
+// sent. The plug does not repeat the request, unless the provider refused the access token.
 func identityAccidents(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	for _, a := range []struct {
 		name     string

@@ -45,7 +45,8 @@ func NewWire(t *testing.T, provider http.Handler) *Wire {
 // Cut closes the server, so that no connection is possible.
 func (w *Wire) Cut() { w.server.Close() }
 
-// Plan sets an accident for the next requests that match, up to the given number of times.
+// Plan makes the given accident happen to the next requests for which matches returns true. It
+// happens at most the given number of times.
 func (w *Wire) Plan(matches func(*http.Request) bool, times int, accident Accident) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,7 +84,7 @@ func at(path, place string) bool {
 	return path == place || strings.HasSuffix(place, "/") && strings.HasPrefix(path, place)
 }
 
-// ServeHTTP passes a request on, or causes the planned accident.
+// ServeHTTP passes a request on to the provider, or lets the planned accident handle the request.
 func (w *Wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	if accident := w.planFor(r); accident != nil {
 		accident(out, r, w.provider)

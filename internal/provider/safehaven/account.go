@@ -33,8 +33,9 @@ type sweep struct {
 	AccountNumber string `json:"accountNumber"`
 }
 
-// OpenAccount opens a sub-account. For a person, this call also validates the identity by BVN and
-// OTP. A company's signatory was validated in an earlier call, which the identity type vID states.
+// OpenAccount opens a sub-account. For a person, this request also validates the identity by BVN
+// and OTP. A company's signatory was validated in an earlier request, and the identity type "vID"
+// refers to that validation.
 func (p *Plug) OpenAccount(ctx context.Context, r provider.AccountRequest) provider.AccountAnswer {
 	body := subAccount{
 		PhoneNumber: international(r.Phone), EmailAddress: r.Email, ExternalReference: r.Reference, IdentityID: r.IdentitySession,
@@ -54,7 +55,7 @@ func (p *Plug) OpenAccount(ctx context.Context, r provider.AccountRequest) provi
 func (p *Plug) open(ctx context.Context, path string, body any) (account, provider.Answer) {
 	var opened account
 	a := judge(p.once(ctx, path, body), func(e envelope) claim {
-		e.into(&opened) // without data the claim stays empty
+		e.into(&opened) // if the reply has no data, opened stays empty and states nothing
 		return opened.claim()
 	})
 	if a.Outcome != provider.Confirmed {
@@ -73,8 +74,8 @@ type account struct {
 	ExpiryDate        text `json:"expiryDate"`
 }
 
-// claim returns the claim that the account was opened. The account number is the proof; without a
-// number the claim is empty.
+// claim returns what this data states about the request. If it has an account number, the account
+// was opened. Without an account number it states nothing.
 func (a account) claim() claim {
 	if a.Number == "" {
 		return claim{}
@@ -112,7 +113,8 @@ const (
 )
 
 // FindAccount looks for an account by our reference. The bank has no search by reference, so the
-// plug reads the list of sub-accounts to its end. Only then does it report the account as missing.
+// plug reads the list of sub-accounts to its end. It reports the account as missing only if the
+// whole list was read and does not contain the account.
 func (p *Plug) FindAccount(ctx context.Context, reference string) provider.AccountAnswer {
 	var out provider.AccountAnswer
 	err := p.accounts(ctx, true, func(a account) bool {

@@ -16,7 +16,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// way is a recorded reply to a transfer or to a status requery, with the expected result.
+// way is one test case: a recorded reply to a transfer or to a requery of its status, with the
+// expected result.
 type way struct {
 	fixture
 	Session  string
@@ -132,8 +133,7 @@ func TestBankBodies(t *testing.T) {
 	}
 }
 
-// An Answer never shows a BVN or an OTP in any print format, even if the provider's message
-// contains them.
+// An Answer that is printed shows no BVN and no OTP, even if the provider's message contains them.
 func TestAnswersHidePersonalData(t *testing.T) {
 	s := serve(t)
 	s.says(400, []byte(`{"statusCode":400,"message":"BVN 22222222222 and OTP 012345678 do not match ada@example.test"}`))
@@ -176,8 +176,8 @@ func TestDaysAreAskedForWhole(t *testing.T) {
 	}
 }
 
-// The message "Fetched successfully" describes the requery itself. A company must not see it as the
-// message of a failed purchase.
+// In reply to a requery, the bank's message "Fetched successfully" describes the requery itself.
+// The plug does not return it as the message of a failed purchase.
 func TestARequeryPassesOnReasonsOnly(t *testing.T) {
 	s := serve(t)
 	p := s.plug(t, s.config(), clock.System{})

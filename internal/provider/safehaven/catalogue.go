@@ -11,8 +11,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// kinds maps the provider's identifiers of services to the kinds that we sell. The provider's ids
-// are not used, because they differ between its test system and its live system.
+// kinds maps the names that the bank gives its services (field identifier) to the kinds that we
+// sell. The ids of the services are not used, because they differ between the bank's test system
+// and its live system.
 var kinds = map[string]provider.ServiceKind{
 	"AIRTIME": provider.Airtime,
 	"DATA":    provider.Data,
@@ -71,13 +72,14 @@ type product struct {
 	BundleCode string `json:"bundleCode"`
 	Name       text   `json:"name"`
 	Validity   text   `json:"validity"`
-	Duration   text   `json:"duration"` // cable TV has its validity in this field
+	Duration   text   `json:"duration"` // for cable TV, this field contains the validity
 	Amount     text   `json:"amount"`
 	Fixed      *bool  `json:"isAmountFixed"`
 }
 
-// Products lists a vendor's products. Safe Haven gives a product no id, so the bundle code serves
-// as the key. A product with an unreadable price is left out, since it could not be bought.
+// Products lists a vendor's products. Safe Haven gives a product no id, so the plug identifies a
+// product by its bundle code. A product with an unreadable price is left out, since it could not be
+// bought.
 func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Product, error) {
 	var rows []product
 	if err := p.list(ctx, "/vas/service-category/"+url.PathEscape(categoryCode)+"/products", &rows); err != nil {
@@ -87,7 +89,7 @@ func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Pr
 	for _, r := range rows {
 		price, ok := p.price(string(r.Amount))
 		fixed := price > 0 && (r.Fixed == nil || *r.Fixed)
-		// A product with the flag "fixed" but without a price is contradictory.
+		// A product with the flag "fixed" but without a price is contradictory, so it is left out.
 		contradiction := r.Fixed != nil && *r.Fixed && price == 0
 		if !ok || r.BundleCode == "" || contradiction {
 			continue

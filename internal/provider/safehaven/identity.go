@@ -28,22 +28,23 @@ func (p *Plug) Start(ctx context.Context, s provider.IdentityStart) provider.Ans
 }
 
 // Confirm sends an OTP to the provider. The plug does not check for an empty OTP, because the
-// provider refuses it.
+// provider refuses an empty OTP.
 func (p *Plug) Confirm(ctx context.Context, c provider.IdentityConfirm) provider.Answer {
 	return judge(p.once(ctx, "/identity/v2/validate", identityCheck{
 		IdentityID: c.Session, Type: "BVN", OTP: c.OTP.Reveal(),
 	}), func(e envelope) claim { return identified(e, true) })
 }
 
-// identified returns the claim in an identity's data. Some replies have a status, others only a
-// response code. If the OTP is wrong, the claim is not a success, even in a successful reply.
+// identified returns what the data of an identity check states about the request. Some replies have
+// a status, others only a response code. If checked is true, the request does not count as
+// successful while the data reports the OTP as not verified.
 func identified(e envelope, checked bool) claim {
 	var d struct {
 		ID       text  `json:"_id"`
 		Status   text  `json:"status"`
 		Verified *flag `json:"otpVerified"`
 	}
-	e.into(&d) // without data the claim stays empty
+	e.into(&d) // if the reply has no data, d stays empty and states nothing
 	c := claim{reference: string(d.ID), word: lower(d.Status)}
 	c.done = c.word == "success" || delivered[c.word] || c.word == "" && e.codes().has(approved)
 	c.done = c.done && d.ID != "" && (!checked || d.Verified == nil || bool(*d.Verified))

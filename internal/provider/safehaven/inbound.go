@@ -48,7 +48,7 @@ func (p *Plug) ParseNotification(body []byte) (provider.Notification, error) {
 	return out, nil
 }
 
-// The directions of a transfer, in lower case.
+// These are the directions of a transfer, in lower case.
 const (
 	inwards  = "inwards"
 	outwards = "outwards"
@@ -73,7 +73,7 @@ func (p *Plug) Inbound(ctx context.Context, sessionID string, virtual bool) prov
 	out.Credit = t.credit(a.Outcome, virtual)
 	switch {
 	case t.SessionID != "" && string(t.SessionID) != sessionID:
-		return provider.InboundAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // the credit of a different session
+		return provider.InboundAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // this is a different credit
 	case lower(t.Type) == outwards, lower(t.Type) != inwards && !virtual:
 		// A payout also has a session ID, but it is not a credit.
 		return provider.InboundAnswer{Answer: provider.Answer{Code: "not_a_credit"}}
@@ -85,7 +85,7 @@ func (p *Plug) Inbound(ctx context.Context, sessionID string, virtual bool) prov
 }
 
 // InboundSince lists credits. The bank accepts only whole days, and its time zone is not
-// documented. So the plug requests one day more and drops credits older than from.
+// documented. So the plug requests one additional day, and drops credits that are older than from.
 func (p *Plug) InboundSince(ctx context.Context, from time.Time, page int) ([]provider.Inbound, bool, error) {
 	var rows []transfer
 	pages, err := p.page(ctx, "/transfers?type=Inwards"+days(from, p.session.clock.Now())+paging(page), &rows)
@@ -106,7 +106,8 @@ func (p *Plug) InboundSince(ctx context.Context, from time.Time, page int) ([]pr
 	return out, more(page, pages, len(rows)), nil
 }
 
-// days returns the query parameters for all days from one instant to another, with one day added.
+// days returns the query parameters for a range of whole days. The range begins with the day of
+// from, and ends one day after the day of to.
 func days(from, to time.Time) string {
 	return "&fromDate=" + from.UTC().Format(time.DateOnly) + "&toDate=" + to.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 }

@@ -67,8 +67,9 @@ type claim struct {
 }
 
 // judge derives the outcome of a request from the reply. It reads the HTTP status and the
-// statusCode in the body. Then it reads the response codes and the claim of the data. A refusal
-// counts only if nothing in the same reply contradicts it. Every other reply is Unknown.
+// statusCode in the body. Then it reads the response codes, and what the data states about the
+// request (claimed). A refusal counts only if nothing in the same reply contradicts it. Every other
+// reply is Unknown.
 func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	if r.Trouble != "" {
 		return r.Answer()
@@ -93,20 +94,22 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	case faulty(status), faulty(e.inner()):
 		a.Code = provider.CodeServerError
 	case codes.any(unsure):
-		// The outcome stays Unknown, whatever else the reply contains.
+		// A response code leaves the outcome open. So the outcome stays Unknown, whatever else the
+		// reply contains.
 	case status/100 == 2 && c.done && codes.clear():
 		a.Outcome = provider.Confirmed
 	case c.word != "" && !c.undone:
-		// The word means "pending" or is unknown, or the codes contradict its success.
+		// The status word in the data means "pending" or is not known, or it means success and a
+		// response code contradicts it. So the outcome stays Unknown.
 	case status/100 == 4, codes.any(declines), c.undone && codes.clear():
 		a.Outcome = provider.Rejected
 	}
 	return a
 }
 
-// faulty reports whether a status in the body leaves the outcome open. docs/providers/safehaven.md
-// has the tables of outcomes. If the HTTP status itself is of this kind, the client has already
-// handled it.
+// faulty reports whether a status in the body leaves the outcome open, according to the tables in
+// docs/providers/safehaven.md. If the HTTP status leaves the outcome open, provider.Client has
+// already handled it.
 func faulty(status int) bool {
 	return status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
 }
@@ -143,7 +146,7 @@ func judgeRequery(r provider.Reply, reference string) provider.Answer {
 		return a
 	}
 	if rec.ExternalReference != "" && string(rec.ExternalReference) != reference {
-		a.Code = provider.CodeUnreadable // the record of a different sale
+		a.Code = provider.CodeUnreadable // the reply is about a different sale
 		return a
 	}
 	word := lower(rec.Status)
@@ -161,9 +164,10 @@ func judgeRequery(r provider.Reply, reference string) provider.Answer {
 	return a
 }
 
-// missing reports whether the sale definitely does not exist at the provider. A refund may follow,
-// so the provider's envelope itself must state this. The 404 of a gateway proves nothing about a
-// sale. Nor does the 404 of a router that has no such path ("Cannot GET …").
+// missing reports whether the sale definitely does not exist at the provider. The company may then
+// be refunded, so only a reply in the provider's usual format counts. A 404 of a gateway does not
+// count, because it proves nothing about a sale. The same is true for a 404 of a web framework that
+// has no such path ("Cannot GET …").
 func (e envelope) missing(status int) bool {
 	m := lower(e.Message)
 	if e.StatusCode == "" || e.routed() {
@@ -173,7 +177,7 @@ func (e envelope) missing(status int) bool {
 		status == http.StatusBadRequest && (strings.Contains(m, "not found") || strings.Contains(m, "unable to locate"))
 }
 
-// routed reports whether the reply comes from a router that has no such path.
+// routed reports whether the provider's web framework sent the reply because it has no such path.
 func (e envelope) routed() bool { return strings.HasPrefix(lower(e.Message), "cannot ") }
 
 func lower(t text) string { return strings.ToLower(string(t)) }
@@ -190,7 +194,7 @@ func judgeLookup(r provider.Reply, e envelope, message text, shown, proven bool)
 	case status/100 == 2 && shown && proven && codes.clear():
 		a.Outcome = provider.Confirmed
 	case shown, codes.any(unsure):
-		// The reply is not definite, so the outcome stays Unknown.
+		// The reply decides nothing, so the outcome stays Unknown.
 	case codes.any(noAccount), e.StatusCode != "" && refuses(status) && !e.routed():
 		a.Outcome = provider.Rejected
 	}

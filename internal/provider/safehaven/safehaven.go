@@ -62,7 +62,7 @@ var (
 	_ provider.Bank           = (*Plug)(nil)
 )
 
-// The name and the code of the bank, which its replies omit.
+// These constants are the bank's name and code, which the bank's replies do not contain.
 const (
 	bankName     = "Safe Haven MFB"
 	liveBankCode = "090286"
@@ -102,8 +102,8 @@ func (p *Plug) Name() string { return "Safe Haven" }
 // Own returns the name and the code of Safe Haven, which payers choose when they send money to it.
 func (p *Plug) Own() provider.BankCode { return provider.BankCode{Code: p.bankCode, Name: bankName} }
 
-// once makes a call that moves money, sends an SMS or opens an account. Such a call must not be
-// made twice. If the caller's context has already ended, nothing is sent. If the context ends
+// once sends a request that must not be sent twice, because it moves money, sends an SMS or opens
+// an account. If the caller's context has already ended, nothing is sent. If the context ends
 // later, the call continues.
 func (p *Plug) once(ctx context.Context, path string, body any) provider.Reply {
 	if err := ctx.Err(); err != nil {
@@ -114,13 +114,13 @@ func (p *Plug) once(ctx context.Context, path string, body any) provider.Reply {
 	return p.with(ctx, p.client.Pay, provider.Call{Method: http.MethodPost, Path: path, Body: body})
 }
 
-// ask makes a call that may be repeated.
+// ask sends a request that may be repeated.
 func (p *Plug) ask(ctx context.Context, method, path string, body any) provider.Reply {
 	return p.with(ctx, p.client.Read, provider.Call{Method: method, Path: path, Body: body})
 }
 
 // with makes a call with an access token. A 401 or 403 means that the provider carried nothing out.
-// In that case the call is made a second time, with a new token.
+// In that case with makes the call a second time, with a new token.
 func (p *Plug) with(ctx context.Context, send func(context.Context, provider.Call) provider.Reply, call provider.Call) provider.Reply {
 	for first := true; ; first = false {
 		s, failed := p.session.current(ctx)

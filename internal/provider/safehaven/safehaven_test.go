@@ -63,7 +63,8 @@ func serve(t *testing.T) *recorded {
 	return s
 }
 
-// seen returns the number of tokens issued and the bodies of the payments received.
+// seen returns the number of access tokens that were issued, and the bodies of the payments that
+// were received.
 func (s *recorded) seen() (tokens int, sent []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,7 +30,7 @@ func TestWhatATransferCosts(t *testing.T) {
 	}
 }
 
-// A page is an error if one of its lines is unreadable, or if the page cannot be fetched.
+// Statement returns an error if the page cannot be fetched, or if one of its lines is unreadable.
 func TestStatementPages(t *testing.T) {
 	from := time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC)
 	line := func(id, kind, amount, balance, at string) string {

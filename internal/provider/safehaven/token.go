@@ -22,7 +22,7 @@ const (
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 	assertionLife = 5 * time.Minute
 	// fallbackLife is the lifetime of a token whose reply has no expires_in. A token is replaced
-	// one margin before it expires.
+	// when less than margin is left of its lifetime.
 	fallbackLife = 2400 * time.Second
 	margin       = 60 * time.Second
 )
@@ -75,8 +75,8 @@ type sessions struct {
 	now    session
 }
 
-// current returns a valid session. If there is none, it returns the reply for the call that needed
-// the session. That call was not sent, so the reply's trouble is CodeNotSent.
+// current returns a valid session. If it gets no session, it returns a Reply with the trouble
+// CodeNotSent, because the caller cannot send its request.
 func (s *sessions) current(ctx context.Context) (session, *provider.Reply) {
 	if kept, ok := s.kept(); ok {
 		return kept, nil

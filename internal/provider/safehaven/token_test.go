@@ -42,7 +42,8 @@ func TestManyShareOneToken(t *testing.T) {
 	}
 }
 
-// If one caller gives up, the shared token request continues for the other callers.
+// Several callers may wait for one request for an access token. If one of them gives up, the
+// request continues for the other callers.
 func TestNobodyCancelsTheTokenOfOthers(t *testing.T) {
 	asked, release := make(chan struct{}), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +90,8 @@ func TestTokensEndAMinuteEarly(t *testing.T) {
 	}
 }
 
-// A 401 drops the refused token, but not a newer token. The call is repeated only one time.
+// After a 401 the plug drops the refused access token, but keeps a newer token. It repeats the
+// request only one time.
 func TestARefusedTokenIsReplacedOnce(t *testing.T) {
 	s := serve(t)
 	s.says(http.StatusUnauthorized, []byte(`{"statusCode":401,"message":"no"}`))
@@ -106,8 +108,8 @@ func TestARefusedTokenIsReplacedOnce(t *testing.T) {
 	}
 }
 
-// A 401 in the first try means that nothing was carried out. If the reply to the second try is
-// lost, the payment is Unknown.
+// After a 401 the plug sends the payment a second time, since nothing was carried out. If the reply
+// to the second try is lost, the outcome of the payment is Unknown.
 func TestSecondTryLost(t *testing.T) {
 	s := serve(t)
 	first := true
@@ -125,7 +127,8 @@ func TestSecondTryLost(t *testing.T) {
 	}
 }
 
-// Failed reads open the circuit breaker of reads, but a payment still gets its token.
+// Failed reads open the circuit breaker of reads, and further reads then fail immediately. A
+// payment still gets an access token and is sent.
 func TestFailingReadsDoNotStopPayments(t *testing.T) {
 	s := serve(t)
 	s.answer = func(w http.ResponseWriter, r *http.Request) {
@@ -185,8 +188,8 @@ func TestAssertion(t *testing.T) {
 	}
 }
 
-// Without a token no payment is sent. A refused token request is reported by its code, and never by
-// the body of the response.
+// If the plug gets no access token, it sends no payment. It reports the error code of the request
+// for the token, and never the body of the response.
 func TestNoToken(t *testing.T) {
 	for name, answer := range map[string]func(w http.ResponseWriter){
 		"refused": func(w http.ResponseWriter) {

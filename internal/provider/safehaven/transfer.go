@@ -50,7 +50,8 @@ type transferOrder struct {
 	PaymentReference string `json:"paymentReference"`
 }
 
-// Transfer sends the money of an order. judgeTransfer derives the outcome from the reply.
+// Transfer sends an amount to an account, as the order t states. judgeTransfer derives the outcome
+// from the reply.
 func (p *Plug) Transfer(ctx context.Context, t provider.TransferOrder) provider.TransferAnswer {
 	return judgeTransfer(p.once(ctx, "/transfers", transferOrder{
 		NameEnquiryReference: t.NameEnquirySession, DebitAccountNumber: p.account, BeneficiaryBankCode: t.BankCode,
@@ -68,7 +69,7 @@ func (p *Plug) RequeryTransfer(ctx context.Context, reference string) provider.T
 	return judgeTransferStatus(p.ask(ctx, http.MethodPost, "/transfers/status", statusQuery{PaymentReference: reference}), reference)
 }
 
-// transfer is a transfer in or out, as it appears in replies, lists and notifications.
+// transfer is an incoming or outgoing transfer, as it appears in replies, lists and notifications.
 type transfer struct {
 	ID                  text `json:"_id"`
 	Type                text `json:"type"`
@@ -94,7 +95,7 @@ type transfer struct {
 	VirtualAccount json.RawMessage `json:"virtualAccount"` // an id, or the whole account as an object
 }
 
-// word returns the status in lower case. If another field contradicts the status, word returns
+// word returns the status in lower case. If a different field contradicts the status, word returns
 // "reversed" or "queued" instead.
 func (t transfer) word() string {
 	switch w := lower(t.Status); {
@@ -118,7 +119,7 @@ func (t transfer) charge() (sum money.Kobo) {
 	return sum
 }
 
-// judgeName converts the reply to a name enquiry.
+// judgeName converts the bank's reply to a name enquiry into a NameAnswer.
 func judgeName(r provider.Reply, bankCode, account string) provider.NameAnswer {
 	out := provider.NameAnswer{BankCode: bankCode, Account: account}
 	var e envelope
@@ -141,12 +142,12 @@ func judgeName(r provider.Reply, bankCode, account string) provider.NameAnswer {
 	return out
 }
 
-// judgeTransfer derives the outcome of a transfer from the reply. The rule is the same as for a
-// sale, but a success also requires the response code 00.
+// judgeTransfer derives the outcome of a transfer from the reply. It applies the same rules as for
+// a purchase, but a success also requires the response code 00.
 func judgeTransfer(r provider.Reply, reference string) provider.TransferAnswer {
 	var t transfer
 	a := judge(r, func(e envelope) claim {
-		e.into(&t) // without data the claim stays empty
+		e.into(&t) // if the reply has no data, t stays empty and states nothing
 		word := t.word()
 		return claim{
 			reference: string(t.ID), message: string(t.ResponseMessage), word: word,
@@ -159,7 +160,7 @@ func judgeTransfer(r provider.Reply, reference string) provider.TransferAnswer {
 	return t.answered(a)
 }
 
-// answered returns an answer together with the transfer's charge, session ID and amount.
+// answered adds the transfer's charge, session ID and amount to the answer a.
 func (t transfer) answered(a provider.Answer) provider.TransferAnswer {
 	a.Charge = t.charge()
 	out := provider.TransferAnswer{Answer: a, SessionID: string(t.SessionID)}
@@ -170,7 +171,7 @@ func (t transfer) answered(a provider.Answer) provider.TransferAnswer {
 		out.Reversed, out.Code = true, reversed
 		if plain(string(t.ResponseCode)) {
 			// The bank's message still describes the original transfer ("Approved or completed"),
-			// so it is replaced.
+			// so a message about the return replaces it.
 			out.Message = "The bank returned the money"
 		}
 	}
@@ -182,12 +183,13 @@ func (t transfer) answered(a provider.Answer) provider.TransferAnswer {
 func judgeTransferStatus(r provider.Reply, reference string) provider.TransferAnswer {
 	t, a := judgeStatus(r)
 	if t.PaymentReference != "" && string(t.PaymentReference) != reference {
-		return provider.TransferAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // the record of a different transfer
+		return provider.TransferAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // this is a different transfer
 	}
 	return t.answered(a)
 }
 
-// judgeStatus reads the record of a transfer in or out, and derives the outcome.
+// judgeStatus reads the bank's record of an incoming or outgoing transfer, and derives the
+// transfer's outcome.
 func judgeStatus(r provider.Reply) (transfer, provider.Answer) {
 	var t transfer
 	var e envelope

@@ -52,7 +52,8 @@ func (e envelope) pages() int {
 	return provider.Number(p.Pages)
 }
 
-// shut reports whether the provider refused our token, and so did not process the request.
+// shut reports whether the provider refused our access token. In that case it did not process the
+// request.
 func shut(r provider.Reply) bool {
 	if r.Trouble != "" {
 		return false
@@ -86,7 +87,7 @@ func (e envelope) codes() codes {
 	return codes{string(e.ResponseCode), string(inside.ResponseCode)}
 }
 
-// clear reports whether neither code contradicts a success.
+// clear reports whether both codes are compatible with a success.
 func (c codes) clear() bool { return plain(c[0]) && plain(c[1]) }
 
 func plain(code string) bool { return code == "" || code == approved }
@@ -109,8 +110,8 @@ func (c codes) worst() string {
 // messages, is joined to one string. Any other value becomes an empty text.
 type text string
 
-// UnmarshalJSON decodes a value and never fails, since one odd field must not make a reply
-// unreadable.
+// UnmarshalJSON decodes a value and never fails, since one unexpected field must not make the whole
+// reply unreadable.
 func (t *text) UnmarshalJSON(b []byte) error {
 	*t = ""
 	var s string
@@ -130,7 +131,8 @@ func (t *text) UnmarshalJSON(b []byte) error {
 // flag is a boolean that may be written as a JSON boolean, a string or a number.
 type flag bool
 
-// UnmarshalJSON decodes a value and never fails, for the same reason as text.UnmarshalJSON.
+// UnmarshalJSON decodes a value and never fails, since one unexpected field must not make the whole
+// reply unreadable.
 func (f *flag) UnmarshalJSON(b []byte) error {
 	*f = flag(slices.Contains([]string{"true", `"true"`, "1", `"1"`}, strings.ToLower(string(b))))
 	return nil

@@ -19,8 +19,8 @@ import (
 // farthest is the largest total offset of the clock.
 const farthest = 10 * 365 * 24 * time.Hour
 
-// methods returns the controls of a path, by HTTP method. For a path whose last element the caller
-// chooses, it returns the controls of the parent path.
+// methods returns the controls of a path, by HTTP method. If the path has no controls, it returns
+// those of the parent path, such as "/sandbox/otp/" for "/sandbox/otp/22222222222".
 func (s *Sandbox) methods(of string) map[string]books.Control {
 	of = strings.TrimSuffix(of, "/")
 	if found := s.controls[of]; found != nil {
@@ -69,8 +69,8 @@ func (s *Sandbox) Control() http.Handler {
 }
 
 // unfit checks a request and returns the reason and the HTTP status of a refusal. It refuses a body
-// that is too long, and a body whose Content-Type is not JSON. A browser allows a foreign page to
-// send other content types without permission.
+// that is too long, and a body whose Content-Type is not JSON. A browser allows the web page of a
+// different site to send other content types without asking this server for permission.
 func unfit(r *http.Request) (wrong string, status int) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
@@ -100,8 +100,8 @@ type clockMove struct {
 	Advance string `json:"advance"`
 }
 
-// moveClock handles POST /sandbox/clock {"advance": "2h"}. Everything that becomes due is carried
-// out before the response.
+// moveClock handles POST /sandbox/clock {"advance": "2h"}. The late requests and notices that
+// become due are carried out and sent before the response.
 func (s *Sandbox) moveClock(ctx context.Context, req clockMove) (any, error) {
 	by, err := time.ParseDuration(req.Advance)
 	if err != nil || by <= 0 || by > farthest {
@@ -136,9 +136,9 @@ func (s *Sandbox) providerLedger(r *http.Request) (any, error) {
 	return ledgerOf(s.Books, s.parts...)(r)
 }
 
-// ledgerOf returns the control for GET /sandbox/provider-ledger?reference=. The control lists the
-// requests that providers on these books really carried out, oldest first. The list does not depend
-// on the providers' responses.
+// ledgerOf returns the control for GET /sandbox/provider-ledger?reference=. The control lists,
+// oldest first, the requests that the providers on these books carried out, whatever the providers
+// replied.
 func ledgerOf(b *books.Books, parts ...books.Part) books.Control {
 	return func(r *http.Request) (any, error) {
 		rows, balance := []books.Row{}, money.Kobo(0)

@@ -21,7 +21,7 @@ import (
 // Config states where the books are and how the simulated providers behave.
 type Config = books.Config
 
-// Sandbox is the server of simulated providers, with its books open.
+// Sandbox is the server of simulated providers, together with their open database file (the books).
 type Sandbox struct {
 	*books.Books
 	parts    []books.Part
@@ -29,7 +29,7 @@ type Sandbox struct {
 	mux      *http.ServeMux
 
 	stop    context.CancelFunc
-	stopped chan struct{} // closed when the sender has stopped
+	stopped chan struct{} // closed when the sender of notices has stopped
 
 	moving    sync.Mutex // allows one move of the clock at a time
 	onAdvance func(ctx context.Context, offset time.Duration) error
@@ -137,7 +137,7 @@ func (s *Sandbox) OnAdvance(fn func(ctx context.Context, offset time.Duration) e
 	s.onAdvance = fn
 }
 
-// Release ends the responses that are held, now and later.
+// Release ends the responses that are held open, and no response is held open afterwards.
 func (s *Sandbox) Release() {
 	s.Books.Release()
 	for _, p := range s.parts {

@@ -91,8 +91,8 @@ func (p *Plug) CreateCard(ctx context.Context, o provider.CardOrder) provider.Ca
 	}
 	var c cardRecord
 	a := judge(p.once(ctx, via, http.MethodPost, "/cards", body), func(e envelope) claim {
-		// A card without its account cannot be funded. Then the outcome is Unknown, and the caller
-		// looks on the list of cards.
+		// A card cannot be funded if the reply does not contain its account. In that case the
+		// outcome is Unknown, and the caller looks for the card on the list of cards.
 		whole := e.into(&c) && c.ID != "" && c.Account != ""
 		return claim{reference: string(c.ID), done: whole}
 	})
@@ -139,11 +139,11 @@ func (p *Plug) Card(ctx context.Context, cardID string) (provider.IssuedCard, er
 	return c.card(), err
 }
 
-// usualLife is the assumed lifetime of a token that does not state its lifetime.
+// usualLife is the assumed lifetime of a card token that does not contain its lifetime.
 const usualLife = 2 * time.Minute
 
-// CardToken creates a token for the vault. The call is not repeated, since each call creates a new
-// token.
+// CardToken creates a token with which a card's secrets can be read from Sudo's vault. The call is
+// not repeated, since each call creates a new token.
 func (p *Plug) CardToken(ctx context.Context, cardID string) (provider.CardToken, error) {
 	var t struct {
 		Token string `json:"token"`

@@ -52,8 +52,8 @@ func (p *Plug) FundCard(ctx context.Context, f provider.CardFunding) provider.An
 	})
 }
 
-// RequeryFunding asks for the transfer by Sudo's id, if the id is known. If that gives no outcome,
-// it searches the list of our account at Sudo.
+// RequeryFunding asks for the transfer by Sudo's id, if the id is known. If Sudo's reply gives no
+// outcome, RequeryFunding searches the list of our account at Sudo.
 func (p *Plug) RequeryFunding(ctx context.Context, f provider.CardFunding) provider.Answer {
 	if f.Issued != "" {
 		if a := p.byID(ctx, f); a.Outcome != provider.Unknown || a.Code == "pending" {
@@ -98,7 +98,8 @@ func (t transfer) names(reference string) bool {
 		})
 }
 
-// is reports whether a transfer is the given funding: the reference and the amount must match.
+// is reports whether the transfer t carries out the funding f: the reference and the amount must
+// match.
 func (p *Plug) is(t transfer, f provider.CardFunding) bool {
 	amount, ok := p.amount(t.Amount)
 	return t.names(f.Reference) && ok && amount == f.Amount
@@ -111,9 +112,9 @@ const (
 	mostPages = 50
 )
 
-// scan looks for a funding on the list of our account. It reads from the newest line back to before
-// the intent. A debit with our reference and amount is a success, unless a credit with the same
-// reference and amount returned the money.
+// scan looks for a funding on the list of our account. It reads from the newest line back to the
+// time before the funding was recorded. A debit with our reference and amount is a success, unless
+// a credit with the same reference and amount returned the money.
 //
 // A funding that is not on the list counts as missing only under two conditions: the list was read
 // without a gap, and Config.CompleteList is set. Without the setting it proves nothing, because

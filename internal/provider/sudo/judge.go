@@ -7,8 +7,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// These response codes have the meanings that banks use among themselves. A code that is neither
-// here nor in declines decides nothing.
+// These response codes have the meanings that are usual between Nigerian banks. A code that is
+// neither here nor in declines decides nothing.
 const (
 	approved = "00"
 	repeated = "94" // this reference was used before

@@ -12,9 +12,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// The bodies of our responses to notifications. Sudo's documentation shows the response code inside
-// the data on one page, and next to the data elsewhere. So the responses contain the code in both
-// places.
+// These are the bodies of our responses to notifications. Sudo's documentation shows the response
+// code inside the data on one page, and next to the data elsewhere. So the responses contain the
+// code in both places.
 var (
 	received = []byte(`{"statusCode":200,"responseCode":"00","data":{}}`)
 	yes      = []byte(`{"statusCode":200,"responseCode":"00","data":{"responseCode":"00","metadata":{}}}`)

@@ -87,7 +87,7 @@ func New(cfg Config, c clock.Clock) (*Plug, error) {
 // Name returns the issuer's display name.
 func (p *Plug) Name() string { return "Sudo" }
 
-// once makes a call that must not be repeated.
+// once sends a request that must not be repeated.
 func (p *Plug) once(ctx context.Context, via *provider.Client, method, path string, body any) provider.Reply {
 	return via.Once(ctx, provider.Call{Method: method, Path: path, Header: p.header, Body: body})
 }

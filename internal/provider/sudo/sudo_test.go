@@ -24,8 +24,8 @@ const (
 	pan       = "5061230000000000001"
 )
 
-// recorded is a server that gives its answers one after the other, and then repeats the last
-// answer. It stores the last request.
+// recorded is a server that sends its prepared responses (answers) one after the other, and then
+// repeats the last of them. It stores the last request.
 type recorded struct {
 	*httptest.Server
 	answers []string // each answer is a status, a space and a body
@@ -180,7 +180,8 @@ func TestAListIsReadBackToBeforeTheFunding(t *testing.T) {
 	if a := p.RequeryFunding(t.Context(), funding()); !a.Missing || !strings.Contains(s.path, "page=2&") {
 		t.Errorf("%+v after %s", a, s.path)
 	}
-	// A list that never ends is not complete, so the funding is not reported as missing.
+	// If the list never ends, the plug stops reading. The list is then incomplete, so the plug does
+	// not report the funding as missing.
 	_, p = serve(t, func(c *Config) { c.CompleteList = true }, page("2030-01-03T00:00:00.000Z"))
 	if a := p.RequeryFunding(t.Context(), funding()); a.Missing {
 		t.Error("an endless list was taken for a complete one")

@@ -28,8 +28,8 @@ type envelope struct {
 	} `json:"pagination"`
 }
 
-// read decodes a reply's envelope. It returns false unless the body is one JSON object with a plain
-// statusCode.
+// read decodes a reply's envelope. It returns false if the body is not one JSON object. It also
+// returns false if the statusCode is an object or an array.
 func read(body []byte) (envelope, bool) {
 	var e envelope
 	ok := provider.ReadObject(body, &e)
@@ -95,12 +95,14 @@ func (e envelope) pages() int { return provider.Number(e.Pagination.Pages) }
 type text = provider.Text
 
 // word is a text that affects the outcome. If Sudo sends an object or an array instead of a text,
-// the word is odd. An odd word does not count as absent, and it never makes an outcome definite.
+// the word gets the value odd. This value does not count as absent, and it never makes an outcome
+// definite.
 type word string
 
 const odd word = "odd"
 
-// UnmarshalJSON decodes a value and never fails, for the same reason as Text.UnmarshalJSON.
+// UnmarshalJSON decodes a value and never fails, since one unexpected field must not make the whole
+// reply unreadable.
 func (w *word) UnmarshalJSON(b []byte) error {
 	var t text
 	err := t.UnmarshalJSON(b)
@@ -114,7 +116,8 @@ func (w *word) UnmarshalJSON(b []byte) error {
 // ref is a reference to an object. Sudo sends it as an id or as the whole object.
 type ref string
 
-// UnmarshalJSON decodes a value and never fails, for the same reason as Text.UnmarshalJSON.
+// UnmarshalJSON decodes a value and never fails, since one unexpected field must not make the whole
+// reply unreadable.
 func (r *ref) UnmarshalJSON(b []byte) error {
 	var object struct {
 		ID text `json:"_id"`
@@ -157,7 +160,7 @@ func (c cardRecord) card() provider.IssuedCard {
 	}
 }
 
-// The digits of a card number that may be visible: the first six and the last four.
+// Only the first six and the last four digits of a card number may be visible.
 const (
 	shownFront = 6
 	shownBack  = 4

@@ -119,7 +119,7 @@ func (n payload) asset(network chain.Network) (asset chain.Asset, taken bool, er
 		contract = n.Asset
 	}
 	if _, ok := network.Canonical(contract); !ok {
-		return asset, false, errUnread // a token without its contract is an error, so that an operator sees it
+		return asset, false, errUnread // a token without a contract address is an error, so that an operator sees it
 	}
 	asset, taken = network.Asset(contract)
 	return asset, taken, nil
@@ -148,9 +148,10 @@ type sent struct {
 // old when it first appears on the list of failed notifications.
 const retried = 7 * 24 * time.Hour
 
-// Since reads the list of notifications that never reached us, newest first. It goes back far
-// enough for every notification that Tatum gave up after the cursor. Tatum returns the list in
-// reply to our request, so the notifications need no signature.
+// Since reads the list of notifications that never reached us, newest first. The cursor is the time
+// of the previous call. Since goes back to seven days before that time, because a notification may
+// be that old when Tatum gives it up. Tatum returns the list in reply to our request, so the
+// notifications need no signature.
 func (p *Plug) Since(ctx context.Context, cursor string, _ provider.Ours) (provider.Batch, error) {
 	now := p.clock.Now()
 	var from time.Time

@@ -22,7 +22,7 @@ type subscription struct {
 	} `json:"attr"`
 }
 
-// wish is the request body that creates a subscription.
+// wish is the request body for creating a subscription.
 type wish struct {
 	Type       string            `json:"type"`
 	Attr       map[string]string `json:"attr"`
@@ -68,7 +68,7 @@ func refused(err error) bool {
 }
 
 // adopt finds the existing subscription of an address. If the search fails, adopt returns "", and
-// Watch then returns the error of its create call.
+// Watch then returns the error with which Tatum refused the new subscription.
 func (p *Plug) adopt(ctx context.Context, n chain.Network, address string) (id string) {
 	_ = list(ctx, p, "/v4/subscription", url.Values{"address": {address}}, func(s subscription) bool {
 		if s.Type == eventType && s.Attr.Chain == n.ID && s.Attr.URL == p.cfg.CallbackURL && n.Fold(s.Attr.Address) == n.Fold(address) {
@@ -92,8 +92,8 @@ func (p *Plug) Unwatch(ctx context.Context, reference string) error {
 	return err
 }
 
-// sign turns signatures on before the first Watch of this process. Notifications without a
-// signature are refused.
+// sign turns signatures on before the first Watch of this process. Without signatures the plug
+// would refuse all notifications.
 func (p *Plug) sign(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -83,8 +83,9 @@ func (p *Plug) Name() string { return name }
 // Pace returns the pause between two reads of the list of failed notifications.
 func (p *Plug) Pace() time.Duration { return 5 * time.Minute }
 
-// Address derives an address from a key. With RemoteAddresses, Tatum must derive the same address.
-// If the two addresses differ, the company receives an error and no address.
+// Address derives an address from a company's public key and a derivation index. With
+// RemoteAddresses, Tatum must derive the same address. If the two addresses differ, the company
+// receives an error and no address.
 func (p *Plug) Address(ctx context.Context, n chain.Network, key chain.Key, index int64) (string, error) {
 	address, err := key.Address(n, index)
 	if err != nil || !p.cfg.RemoteAddresses {
@@ -103,8 +104,8 @@ func (p *Plug) Address(ctx context.Context, n chain.Network, key chain.Key, inde
 	return address, nil
 }
 
-// read makes a call and decodes the reply into v, unless v is nil. Every call of this plug may be
-// repeated, since Tatum creates no second subscription for an address.
+// read sends a request and decodes the reply into v, unless v is nil. Every request of this plug
+// may be repeated, since Tatum creates no second subscription for an address.
 func (p *Plug) read(ctx context.Context, method, path string, body, v any) error {
 	r := p.client.Read(ctx, provider.Call{
 		Method: method, Path: path, Body: body, Header: http.Header{"X-Api-Key": {p.cfg.APIKey.Reveal()}},

@@ -66,7 +66,8 @@ func vendor(serviceID string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(v, "-DATA"), "-ELECTRIC")
 }
 
-// variation is VTpass's term for one product. VTpass spells the list's field name in two ways.
+// variation is VTpass's term for one product. VTpass spells the name of the field that contains the
+// variations in two ways.
 type variation struct {
 	Code   string `json:"variation_code"`
 	Name   text   `json:"name"`
@@ -75,7 +76,7 @@ type variation struct {
 }
 
 // Products lists a vendor's variations that have a price. A variation without a price is not a
-// product; VTpass lists the two kinds of meters in this way.
+// product: VTpass lists prepaid and postpaid meters as such variations.
 func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Product, error) {
 	var content struct {
 		Variations []variation `json:"variations"`

@@ -29,7 +29,7 @@ type entity struct {
 
 // VerifyEntity asks for the owner of a smartcard or a meter. VTpass requires the kind of a meter,
 // which an EntityQuery does not contain. So the plug first asks for a prepaid meter, since most
-// meters are prepaid. If VTpass refuses, the plug asks for a postpaid meter.
+// meters are prepaid. If VTpass refuses that request, the plug asks for a postpaid meter.
 func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provider.EntityAnswer {
 	if q.Kind != provider.Utility {
 		return p.entity(ctx, entityRequest{BillersCode: q.Number, ServiceID: q.Category})

@@ -50,7 +50,8 @@ func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 	return judgePayment(p.once(ctx, "/pay", body), id)
 }
 
-// Requery asks for the outcome of a purchase, by its reference and the time of its intent.
+// Requery asks for the outcome of a purchase, by its reference and the time at which the purchase
+// was recorded.
 func (p *Plug) Requery(ctx context.Context, reference string, begun time.Time) provider.Answer {
 	id, ok := requestID(reference, begun)
 	if !ok {

@@ -56,12 +56,12 @@ func New(cfg Config) (*Plug, error) {
 // Name returns the provider's display name.
 func (p *Plug) Name() string { return "VTpass" }
 
-// once makes a purchase call, which must not be repeated.
+// once sends the request of a purchase, which must not be repeated.
 func (p *Plug) once(ctx context.Context, path string, body any) provider.Reply {
 	return p.client.Once(ctx, provider.Call{Method: http.MethodPost, Path: path, Header: p.writes, Body: body})
 }
 
-// ask makes a call that may be repeated.
+// ask sends a request that may be repeated.
 func (p *Plug) ask(ctx context.Context, path string, body any) provider.Reply {
 	return p.client.Read(ctx, provider.Call{Method: http.MethodPost, Path: path, Header: p.writes, Body: body})
 }

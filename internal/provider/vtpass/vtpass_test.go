@@ -137,8 +137,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// The same reference always gives the same request_id. A UUID's request_id begins with the UUID's
-// time, in Lagos.
+// The same reference always gives the same request_id. If the reference is a time-ordered UUID, the
+// request_id begins with the UUID's time in the time zone of Lagos.
 func TestRequestID(t *testing.T) {
 	if got, ok := requestID(reference, time.Time{}); !ok || got != ourID {
 		t.Errorf("%s %v", got, ok)

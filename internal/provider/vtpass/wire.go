@@ -62,9 +62,10 @@ func naira(t text) (money.Kobo, bool) {
 func number(k money.Kobo) json.Number { return json.Number(k.Number()) }
 
 // requestID converts our reference to VTpass's request_id. A request_id begins with the date and
-// the time in Lagos, to the minute. The time is that of the purchase's intent or, for a
-// time-ordered UUID, the time in the UUID. So the request_id is the same in each call, and need not
-// be stored. It returns false for a reference that VTpass cannot accept.
+// the time in Lagos, to the minute. The time comes from the reference if that is a time-ordered
+// UUID. Otherwise it is begun, the time at which the purchase was recorded. So the request_id is
+// the same each time, and need not be stored. For a reference that VTpass cannot accept, requestID
+// returns false.
 func requestID(reference string, begun time.Time) (string, bool) {
 	if u, err := uuid.Parse(reference); err == nil && u.Version() == 7 {
 		seconds, nanos := u.Time().UnixTime()

@@ -1,7 +1,8 @@
 // Package books is the common part of all simulated providers. It contains a SQLite file, a clock
-// that controls can move, the stories (test scenarios), and the sender of notices.
+// that control requests can move, the stories (test scenarios), and the sender of notices
+// (notifications).
 //
-// Each provider has separate tables in the file. The file survives a crash of Kobo, so a test can
+// Each provider has separate tables in the file. The file survives a crash of Kobo, and a test can
 // compare what a provider did with what Kobo reports. Several programs may share a file and its
 // clock.
 package books
@@ -43,22 +44,22 @@ type Books struct {
 
 	path             string
 	hold             time.Duration
-	refusals, losses atomic.Uint64 // choose the form of the next refusal and of the next lost response
+	refusals, losses atomic.Uint64 // count refusals and lost responses, since each alternates between two forms
 	release          sync.Once
 	released         chan struct{}
 	client           *http.Client // sends notices
 	wake             chan struct{}
-	late             *http.ServeMux // the handlers of late requests
+	late             *http.ServeMux // handles the late requests (see late.go)
 }
 
-// Part is an open simulated provider.
+// Part is what a simulated provider contributes to the server after its Open.
 type Part struct {
 	Mount func(*http.ServeMux) // adds the provider's paths
 	// Controls has the HTTP method and the path as keys, such as "POST /sandbox/credit". A path
 	// that ends with a slash matches paths with one more element.
 	Controls map[string]Control
-	// Executed lists the requests that the provider really carried out: all requests, or only those
-	// with the given reference. It may be nil.
+	// Executed lists the requests that the provider carried out, whatever it replied. If reference
+	// is "", it lists all of them; otherwise it lists those with this reference. It may be nil.
 	Executed func(ctx context.Context, reference string) ([]Row, error)
 	Outbox   *Outbox // the notices that the provider sends; nil if it sends none
 	Own      *Books  // the provider's separate books; nil if it uses the shared books
@@ -117,8 +118,8 @@ func Open(ctx context.Context, cfg Config) (*Books, error) {
 // furtherBooks is the prefix of the settings that store the numbers of additional books.
 const furtherBooks = "books "
 
-// Beside opens additional books, which share the clock and the sender of b. Number counts the
-// additional books from 1. The same name always gets the same number.
+// Beside opens additional books with the given name. They share the clock and the sender of notices
+// with b. The additional books are numbered from 1, and the same name always gets the same number.
 func (b *Books) Beside(ctx context.Context, name string) (further *Books, number int, err error) {
 	text, err := b.Remember(ctx, furtherBooks+name, func() (string, error) {
 		n, err := db.One(ctx, b, db.Value[int64], `SELECT COUNT(*) FROM sandbox_setting WHERE name LIKE $1`, furtherBooks+"%")
@@ -164,8 +165,8 @@ func (b *Books) Create(ctx context.Context, statements ...string) error {
 	return nil
 }
 
-// Release ends the held responses, now and later, so that a server can shut down without waiting
-// for them.
+// Release ends the responses that are held open, and no response is held open afterwards. So a
+// server can shut down without waiting.
 func (b *Books) Release() { b.release.Do(func() { close(b.released) }) }
 
 // Close releases the held responses and closes the file.
@@ -239,14 +240,15 @@ func (b *Books) Remember(ctx context.Context, name string, newValue func() (stri
 	return b.Setting(ctx, name)
 }
 
-// OpeningFloat is the opening balance of the client's account at each provider: ten billion
-// naira.
+// OpeningFloat is the opening balance of the client's (Kobo's) account at each provider: ten
+// billion naira.
 const OpeningFloat = 10_000_000_000 * money.Naira
 
 // ErrPoor is the error for a debit that exceeds the balance.
 var ErrPoor = errors.New("the account has not enough money")
 
-// OpenAccount creates an account of the client with the opening float, unless the account exists.
+// OpenAccount creates an account of the client (Kobo) with the balance OpeningFloat, unless the
+// account exists.
 func (b *Books) OpenAccount(ctx context.Context, number string) error {
 	_, err := b.Exec(ctx, `INSERT INTO sandbox_account (number, balance_kobo) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
 		number, int64(OpeningFloat))

@@ -35,7 +35,7 @@ func Steer[T any](do func(ctx context.Context, req T) (any, error)) Control {
 const mostCopies = 1000
 
 // Copies returns the number of additional copies of a notice. It reads the field "duplicate" of a
-// control, which is true or a number.
+// control request, which is true or a number.
 func Copies(duplicate json.RawMessage) (more int64, err error) {
 	var twice bool
 	switch {

@@ -13,8 +13,9 @@ import (
 )
 
 // A late payment waits in a queue at the provider. Its response is lost, and a requery does not
-// find its reference. Much later the provider carries the payment out without a notice. The digits
-// of a number cannot choose this story: a control sets it for the next payment.
+// find its reference. Much later the provider carries the payment out, and sends no notice. This
+// story is not chosen by the last digits of a number: a control request sets it for the next
+// payment.
 
 const nextPayment = "next payment"
 
@@ -28,8 +29,8 @@ type queued struct {
 
 var queue = NewTable[queued]("sandbox_late")
 
-// DelayNext returns the control with the body {"late": "3h"}. The control delays the next purchase,
-// payout or card funding at any provider.
+// DelayNext returns a Control, whose request body is such as {"late": "3h"}. It delays the next
+// purchase, payout or card funding at any provider by this time.
 func (b *Books) DelayNext(farthest time.Duration) Control {
 	return Steer(func(ctx context.Context, req struct {
 		Late string `json:"late"`
@@ -43,8 +44,9 @@ func (b *Books) DelayNext(farthest time.Duration) Control {
 	})
 }
 
-// Payment returns the handler of a path that moves money. If a control has set a delay, the handler
-// queues the payment and loses the response. It carries out all other payments immediately.
+// Payment returns the handler of a path that moves money. If a control request has set a delay, the
+// handler queues the payment, and the client gets no response. It carries out all other payments
+// immediately.
 func (b *Books) Payment(pattern string, pay http.HandlerFunc) http.HandlerFunc {
 	b.late.HandleFunc(pattern, pay)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -60,7 +62,7 @@ func (b *Books) Payment(pattern string, pay http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// delay puts a request into the queue if a control has set a delay.
+// delay puts a request into the queue if a control request has set a delay.
 func (b *Books) delay(r *http.Request) (held bool, err error) {
 	by, err := b.Setting(r.Context(), nextPayment)
 	if err != nil || by == "" {
@@ -101,8 +103,8 @@ func (b *Books) CarryOut(ctx context.Context) error {
 
 type lateKey struct{}
 
-// Late reports whether a request is carried out late. If so, came is the time at which the client
-// sent the request.
+// Late reports whether the request with this context comes from the queue of late requests. If so,
+// came is the time at which the client sent the request.
 func Late(ctx context.Context) (came time.Time, is bool) {
 	came, is = ctx.Value(lateKey{}).(time.Time)
 	return came, is
@@ -115,8 +117,8 @@ func (unheard) Header() http.Header         { return http.Header{} }
 func (unheard) Write(b []byte) (int, error) { return len(b), nil }
 func (unheard) WriteHeader(int)             {}
 
-// takeLate removes the due requests from the queue and returns them. Removal ensures that only one
-// program carries out each request.
+// takeLate removes the due requests from the queue and returns them. Each request is removed by one
+// program only, and so is carried out only one time.
 func (b *Books) takeLate(ctx context.Context) (due []queued, err error) {
 	now := b.Now()
 	n, err := db.One(ctx, b, db.Value[int64], `SELECT COUNT(*) FROM sandbox_late WHERE due_at <= $1`, now)

@@ -23,17 +23,17 @@ import (
 var Retries = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
 const (
-	noticeTimeout = 10 * time.Second // the timeout of one attempt, in real time
+	noticeTimeout = 10 * time.Second // the timeout of one attempt, not measured by the movable clock
 	noticeLease   = 15 * time.Second
 	noticeBatch   = 32
-	// LookAgain is the longest pause of the sender. The sender then looks again, because a
-	// different program on the same books may have written a notice.
+	// LookAgain is the longest time after which the sender looks for due notices again. A different
+	// program on the same books may have written a notice without waking this sender.
 	LookAgain = 2 * time.Second
 )
 
-// Outbox sends the notices of one provider as real HTTP requests. The provider writes a notice in
-// the transaction that causes it, so that a crash loses no notice. Each notice is sent at least one
-// time, until the client responds with 2xx or no attempt is left.
+// Outbox sends the notices of one provider as real HTTP requests. The provider stores a notice in
+// the database transaction of the event that it reports, so that a crash loses no notice. Each
+// notice is sent at least one time, until the client responds with 2xx or no attempt is left.
 type Outbox struct {
 	Books  *Books
 	Sender string // the provider's name in its notices
@@ -48,7 +48,7 @@ type Outbox struct {
 // Notice is one notification to a client.
 type Notice struct {
 	Sender   string `db:"sender"`
-	About    string `db:"about"` // the provider's id of the cause, or ""
+	About    string `db:"about"` // the provider's id of the reported object, or ""
 	URL      string `db:"url"`   // "" means the callback
 	Body     string `db:"body"`
 	State    string `db:"state"`
@@ -62,14 +62,14 @@ type Notice struct {
 
 var notices = NewTable[Notice]("sandbox_outbox", "CHECK (state IN ('waiting', 'delivered', 'given_up'))")
 
-// The states of a notice. A notice becomes given_up after its last attempt.
+// These are the states of a notice. If the last attempt fails, the notice becomes given_up.
 const (
 	waiting   = "waiting"
 	delivered = "delivered"
 	givenUp   = "given_up"
 )
 
-// Announce writes copies of a notice. They are sent at NextAt or later.
+// Announce stores copies of a notice, which are sent at the notice's NextAt or later.
 func Announce(ctx context.Context, q db.Querier, n Notice, copies int64) error {
 	n.State = waiting
 	for range copies {
@@ -86,7 +86,7 @@ type Sent struct {
 	Notice
 }
 
-// GivenUp reports whether the notice has no attempt left.
+// GivenUp reports whether the last attempt to send the notice has failed.
 func (s Sent) GivenUp() bool { return s.State == givenUp }
 
 // Sent lists the notices that were tried, or only those that were given up. The parameter
@@ -144,11 +144,11 @@ func (o *Outbox) Callback() string {
 	return ""
 }
 
-// Nudge makes the sender look for notices immediately.
+// Nudge wakes the sender, which then immediately looks for due notices.
 func (b *Books) Nudge() {
 	select {
 	case b.wake <- struct{}{}:
-	default: // an earlier nudge is still waiting
+	default: // the sender has not yet received the previous nudge
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Notices are sent only to this machine, regardless of their addresses.
+// A notice is sent only if the host of its callback URL is this machine.
 func TestNoticesStayOnThisMachine(t *testing.T) {
 	for callback, want := range map[string]bool{
 		"http://127.0.0.1:8080/x": true, "http://localhost/x": true, "https://[::1]:1/x": true,

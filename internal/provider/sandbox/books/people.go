@@ -39,8 +39,8 @@ func MeterToken(reference string) string {
 	return ("00000000000000000000" + digits)[len(digits):]
 }
 
-// Digest returns the SHA-256 of a text, in hex. The use is hashed with the text, so that different
-// uses give different digests.
+// Digest returns the SHA-256 of a text, in hex. The use is hashed together with the text, so that
+// the same text gives a different digest for each use.
 func Digest(use, text string) string {
 	sum := sha256.Sum256([]byte(use + "\x00" + text))
 	return hex.EncodeToString(sum[:])
@@ -59,8 +59,8 @@ func IsDigits(s string) bool {
 	return true
 }
 
-// masked hides a number except its first four and last two digits. The last two digits show the
-// story, but the person stays unknown.
+// masked hides a number except its first four and last two digits. The last two digits show which
+// story was chosen, but do not identify the person.
 func masked(number string) string {
 	if len(number) < 8 {
 		return strings.Repeat("*", len(number))

@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// The last two digits of a number choose one of these stories (completion.md §5). With any other
-// digits the request succeeds immediately.
+// A story is a test scenario for one request. The last two digits of a number in the request choose
+// one of these stories (completion.md §5). With any other digits the request succeeds immediately.
 const (
 	DefiniteNo       = "01"
 	DoneAnswerLost   = "02"
@@ -31,14 +31,14 @@ var Endings = []string{
 	DefiniteNo, DoneAnswerLost, UndoneAnswerLost, DoneFault, UndoneFault, PendingThenDone, PendingThenNo, PendingForEver, NotFound,
 }
 
-// The states of a request.
+// These are the states of a request.
 const (
 	Pending    = "pending"
 	Successful = "successful"
 	Failed     = "failed"
 )
 
-// Story is the state of one request: how the provider carries it out, and how the provider
+// Story is the state of one request: whether the provider carries it out, and how the provider
 // responds.
 type Story struct {
 	Ending     string `db:"ending"` // the last two digits of the number
@@ -51,8 +51,8 @@ type Story struct {
 // StoryRule is the SQL constraint of a table whose rows have a Story and an amount.
 const StoryRule = "CHECK (status IN ('pending', 'successful', 'failed') AND executions IN (0, 1) AND amount_kobo > 0)"
 
-// Begin sets the story that a number chooses. It returns false if the provider does not record the
-// request at all.
+// Begin sets the story that the last two digits of the number choose. It returns false if the
+// provider does not record the request at all.
 func (s *Story) Begin(number string) bool {
 	s.Ending, s.Requests = number[max(0, len(number)-2):], 1
 	switch s.Ending {
@@ -68,8 +68,8 @@ func (s *Story) Begin(number string) bool {
 	return true
 }
 
-// poll counts one requery of a pending request. The second requery settles the request, unless its
-// story is to stay pending.
+// poll counts one requery of a pending request. The second requery gives the request its final
+// status, unless its story is PendingForEver.
 func (s *Story) poll() {
 	if s.Polls++; s.Polls < 2 || s.Ending == PendingForEver {
 		return
@@ -94,7 +94,7 @@ type Row struct {
 	At         int64      `json:"-"`
 }
 
-// Row returns the request of this story as a Row, with its number masked.
+// Row returns the request as a Row, with its number masked.
 func (s *Story) Row(reference, kind string, amount money.Kobo, number string, at int64) Row {
 	return Row{
 		Reference: reference, Kind: kind, Amount: amount, Status: s.Status, Number: masked(number),
@@ -117,8 +117,8 @@ func (b *Books) Reply(w http.ResponseWriter, r *http.Request, s Story, refusal s
 	}
 }
 
-// TellNext returns the control with the body {"story": "02"}. The control sets the story of the
-// next request of a kind that has no number.
+// TellNext returns a Control, whose request body is such as {"story": "02"}. It sets the story of
+// the next request of this kind. It is for kinds of requests that contain no number.
 func (b *Books) TellNext(kind string) Control {
 	return Steer(func(ctx context.Context, req struct {
 		Story string `json:"story"`
@@ -132,8 +132,8 @@ func (b *Books) TellNext(kind string) Control {
 	})
 }
 
-// TakeNext removes and returns the value that a control has set for the next request of a kind. It
-// returns "" if there is no value.
+// TakeNext removes and returns the value that a control request has set for the next request of
+// this kind. It returns "" if there is no value.
 func (b *Books) TakeNext(ctx context.Context, kind string) (value string, err error) {
 	err = b.Tx(ctx, func(q db.Querier) error {
 		value, err = db.One(ctx, q, db.Value[string], `SELECT value FROM sandbox_setting WHERE name = $1`, kind)

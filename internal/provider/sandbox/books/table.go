@@ -102,7 +102,7 @@ var ErrRepeated = errors.New("this reference was used before")
 
 // Accept writes a request and its effects in one transaction, if the reference is new. If the
 // reference was used before, Accept increments the request count of that row and returns
-// ErrRepeated. The condition same selects the row.
+// ErrRepeated. The parameter same is the SQL condition that selects this row.
 func (t Table[T]) Accept(ctx context.Context, b *Books, v T, same, reference string, effects func(db.Querier) error) error {
 	refused := error(nil)
 	err := b.Tx(ctx, func(q db.Querier) error {

@@ -27,7 +27,7 @@ func (n No) Error() string { return n.Message }
 // Complaint returns the refusal of a wrong request, with HTTP 400.
 func Complaint(message string) error { return No{http.StatusBadRequest, message} }
 
-// OrNo replaces db.ErrNone by a refusal. It returns all other errors unchanged.
+// OrNo returns a refusal if err is db.ErrNone. It returns all other errors unchanged.
 func OrNo(err error, status int, message string) error {
 	if errors.Is(err, db.ErrNone) {
 		return No{status, message}
@@ -63,12 +63,12 @@ func Fail(w http.ResponseWriter) {
 	Refuse(w, http.StatusInternalServerError, "Internal server error")
 }
 
-// isOddRefusal returns true and false in turn. Real providers refuse in two forms, so the simulated
-// providers alternate between the forms.
+// isOddRefusal returns true and false in turn. Real providers refuse with an HTTP error, or with
+// HTTP 200 and a failure in the body. So the simulated providers alternate between these two forms.
 func (b *Books) isOddRefusal() bool { return b.refusals.Add(1)%2 == 1 }
 
-// Decline sends a definite refusal. Every second refusal is an HTTP 200 with the failure in the
-// body.
+// Decline sends a definite refusal. Every second refusal has HTTP 200 and reports the failure in
+// the body.
 func (b *Books) Decline(w http.ResponseWriter, status int, message string) {
 	if b.isOddRefusal() {
 		Refuse(w, status, message)
@@ -121,16 +121,17 @@ func Decoded[T any](handle func(w http.ResponseWriter, r *http.Request, req T), 
 	}
 }
 
-// Reading works as Decoded does, and refuses a wrong body as Safe Haven does.
+// Reading returns a handler as Decoded does. The handler refuses a body that cannot be decoded, in
+// the same way as Safe Haven.
 func Reading[T any](b *Books, handle func(w http.ResponseWriter, r *http.Request, req T)) http.HandlerFunc {
 	return Decoded(handle, func(w http.ResponseWriter) { b.Decline(w, http.StatusBadRequest, "The request body cannot be read") })
 }
 
-// Lose makes the client lose the response. Every second response breaks off in the middle. The
-// other responses are held until the caller gives up.
+// Lose makes the client lose the response. Every second response breaks off in the middle. Each of
+// the other responses is held open until the caller gives up.
 func (b *Books) Lose(w http.ResponseWriter, r *http.Request) {
 	if _, is := Late(r.Context()); is {
-		return // the response was already lost when the request arrived
+		return // a late request: its client already got no response when the request was queued
 	}
 	if b.losses.Add(1)%2 == 1 {
 		timer := time.NewTimer(b.hold)
@@ -157,7 +158,7 @@ type Page struct{ Number, Limit int64 }
 // Span is the time range of the rows of a list, in microseconds.
 type Span struct{ From, Before int64 }
 
-// The largest number of rows on a page, and the default number.
+// These constants are the largest number of rows on a page, and the default number.
 const (
 	maxPage   = 100
 	usualPage = 25
@@ -207,8 +208,8 @@ func List[T any](b *Books, w http.ResponseWriter, r *http.Request, message strin
 	b.Finish(w, err, func() { AnswerPage(w, message, list, show, total, p) })
 }
 
-// AnswerPage sends a page of a list in the envelope of Safe Haven and Sudo. There the page and the
-// limit are strings.
+// AnswerPage sends a page of a list in the envelope of Safe Haven and Sudo. In this envelope the
+// page and the limit are strings.
 func AnswerPage[T any](w http.ResponseWriter, message string, list []T, show func(T) map[string]any, total int64, p Page) {
 	rows := make([]any, 0, len(list))
 	for _, v := range list {

@@ -12,7 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// nextAccount is the name of the setting that stores the story of the next account.
+// nextAccount is the name of the setting that stores the story (test scenario) for the next opening
+// of an account.
 const nextAccount = "next account"
 
 var (
@@ -73,8 +74,8 @@ func (a accountRequest) wrong() string {
 
 // openAccount handles POST /accounts/v2/subaccount. A repeated request returns the account of the
 // first request. A request for a company that already has an account returns that account. A
-// reference that belongs to a different account is a conflict. The control /sandbox/next-account
-// sets the story.
+// reference that belongs to a different account is a conflict. A request to /sandbox/next-account
+// chooses the story (test scenario) in advance.
 func (b *Bank) openAccount(w http.ResponseWriter, r *http.Request, req accountRequest) {
 	if wrong := req.wrong(); wrong != "" {
 		b.Decline(w, http.StatusBadRequest, wrong)
@@ -117,8 +118,8 @@ func (b *Bank) register(ctx context.Context, v *holder, req accountRequest) erro
 	})
 }
 
-// held returns the account that an earlier request opened. The earlier request was either identical
-// or for the same company.
+// held returns the account that an earlier request opened, if that request was identical or for the
+// same company.
 func (v holder) held(ctx context.Context, q db.Querier) (holder, bool, error) {
 	held, err := findHolder(ctx, q, v.reference)
 	switch {
@@ -139,7 +140,7 @@ func (v holder) held(ctx context.Context, q db.Querier) (holder, bool, error) {
 }
 
 // owner returns the identity of the holder of a new account. A person's request contains an OTP,
-// and owner uses the OTP up. A company's signatory was verified in an earlier call.
+// and owner marks the OTP as used. A company's signatory was verified in an earlier request.
 func (b *Bank) owner(ctx context.Context, q db.Querier, req accountRequest) (identity, error) {
 	if req.IdentityType == "BVN" {
 		v, err := b.checkOTP(ctx, q, req.IdentityID, req.OTP)
@@ -159,7 +160,7 @@ func (b *Bank) owner(ctx context.Context, q db.Querier, req accountRequest) (ide
 }
 
 // assignNumber gives an account the next free number and inserts it. The first million numbers are
-// reserved for adopted accounts.
+// reserved for accounts that Adopt registers.
 func (v *holder) assignNumber(ctx context.Context, q db.Querier, series int64) error {
 	serial, err := lastSerial(ctx, q)
 	for err == nil {

@@ -102,7 +102,7 @@ func TestSafeHavenVerifier(t *testing.T) {
 	providertest.RunVerifier(t, newBankWorld)
 }
 
-// Two banks in one sandbox pass the tests in parallel, each with separate books.
+// Two banks run in one sandbox with separate books, and both pass all tests of a bank in parallel.
 func TestTwoSafeHavenBanks(t *testing.T) {
 	t.Parallel()
 	both := func(t *testing.T) (first, second opened) {
@@ -128,7 +128,7 @@ func TestTwoSafeHavenBanks(t *testing.T) {
 	providertest.RunTwoBanks(t, worldOf(t, first), worldOf(t, second))
 }
 
-// banker is a sandbox with a caller that has a token, and with a client that receives
+// banker is a sandbox with a caller that has an access token, and with a client that receives
 // notifications.
 type banker struct {
 	opened
@@ -188,7 +188,7 @@ func (b banker) silence() {
 	if err := b.notices.Deliver(b.T.Context()); err != nil {
 		b.T.Fatal(err)
 	}
-	b.settle(b.T) // if the response to a notice were not yet stored, the notice would be sent again later
+	b.settle(b.T) // waits until the response to each notice is stored; otherwise the notice would be sent again later
 	select {
 	case n := <-b.told.told:
 		b.T.Errorf("told of %s", n)
@@ -209,8 +209,9 @@ func TestBanksAreRealOnes(t *testing.T) {
 	}
 }
 
-// An adopted account accepts credits, as an account that the bank opened does. A credit may have
-// several notifications or none, but it is always one credit in the books.
+// An account that was registered with Adopt accepts credits, as an account that the bank opened
+// does. A credit may have several notifications or none, but the books always contain it exactly
+// one time.
 func TestAdoptedAccount(t *testing.T) {
 	b := newBanker(t, sandbox.Config{})
 	const number = "8000000011"
@@ -296,8 +297,8 @@ func (b banker) pay(t *testing.T, bank, number, reference string) (int, object) 
 	})
 }
 
-// A transfer must match its name enquiry. The enquiry expires, and a later enquiry may return a
-// different name.
+// A transfer must match the name enquiry whose session ID it contains. The session ID expires, and
+// a later enquiry may return a different name.
 func TestNameEnquiryBindsTheTransfer(t *testing.T) {
 	b := newBanker(t, sandbox.Config{})
 	ask := object{"bankCode": "000014", "accountNumber": "0123456788"}

@@ -20,7 +20,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/sandboxtest"
 )
 
-// Control serves no path of the provider, so it can be mounted in the same server as the API.
+// The handler that Sandbox.Control returns serves the provider ledger. It serves no path of a
+// provider, so it can run in the same server as Kobo's API.
 func TestProviderLedger(t *testing.T) {
 	s := open(t, sandbox.Config{Hold: time.Millisecond})
 	p, _ := connect(t, s, s.Clock)
@@ -50,7 +51,7 @@ func TestProviderLedger(t *testing.T) {
 	}
 }
 
-// Release ends the held responses, so that a server can stop.
+// Release ends the responses that the sandbox holds open, so that its server can stop.
 func TestRelease(t *testing.T) {
 	s := open(t, sandbox.Config{Hold: time.Hour})
 	p, _ := connect(t, s, s.Clock)
@@ -62,7 +63,8 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// Each sale that got a response is in the books, even if the process is killed directly afterwards.
+// Each sale to which the bank responded is in the database file, even if the process is killed
+// directly after the response.
 func TestBooksSurviveAKill(t *testing.T) {
 	if path := os.Getenv("SANDBOX_TO_KILL"); path != "" {
 		serveUntilKilled(path)

@@ -31,9 +31,9 @@ type product struct {
 }
 
 // catalogueCSV lists what the bank sells, with one product in each line. It resembles the catalogue
-// of a Nigerian shop. As at the real bank, some data bundles have a validity and no name. One price
-// has kobo, so that tests include an amount that is not whole naira. A TV package with an add-on
-// has a single code that contains a pipe.
+// of a Nigerian seller of airtime and data. As at the real bank, some data bundles have a validity
+// and no name. One price has kobo, so that tests include an amount that is not whole naira. A TV
+// package with an add-on has a single code that contains a pipe.
 //
 // The ids depend on the positions of services and categories, so new lines go to the end.
 //

@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// noticeDelay is the delay of a notice if the response to the transfer was lost. Because of the
-// delay, a client can learn of the transfer from a requery before the notice arrives.
+// noticeDelay is the time after which a notice is sent if the response to the transfer was lost. In
+// the meantime a client can learn the outcome from a requery.
 const noticeDelay = 20 * time.Second
 
 type creditRequest struct {
@@ -31,7 +31,8 @@ type creditRequest struct {
 }
 
 // creditByHand handles POST /sandbox/credit, which simulates a credit from a different bank. A
-// virtual account receives late credits and wrong amounts too, since the client decides about them.
+// virtual account receives late credits and wrong amounts too, since the client decides what to do
+// with them.
 func (b *Bank) creditByHand(ctx context.Context, req creditRequest) (any, error) {
 	switch {
 	case len(req.AccountNumber) != 10 || !books.IsDigits(req.AccountNumber):
@@ -83,7 +84,7 @@ func (b *Bank) receiver(ctx context.Context, req creditRequest) (holder, error) 
 	return v, books.Complaint("There is no such account at this bank")
 }
 
-// inward returns a new credit from the bank with the code from.
+// inward returns a new credit to the account v. The parameter from is the code of the paying bank.
 func (b *Bank) inward(v holder, from string, amount money.Kobo) transfer {
 	now := b.Clock.Now()
 	t := transfer{
@@ -98,8 +99,8 @@ func (b *Bank) inward(v holder, from string, amount money.Kobo) transfer {
 	return t
 }
 
-// receive records a credit. As the client has requested for every account, the money is immediately
-// forwarded to the client's main account.
+// receive records a credit to an account. The money is immediately forwarded to the client's main
+// account, as the client requests for every account.
 func receive(ctx context.Context, q db.Querier, t transfer, callback string, copies int64) error {
 	if err := transfers.Insert(ctx, q, t); err != nil {
 		return err
@@ -135,9 +136,9 @@ func (v transfer) line(kind string, amount money.Kobo) line {
 	return line{reference: v.reference, kind: kind, payment: v.reference, narration: narration, amount: amount}
 }
 
-// charge debits or returns the charge of a transfer. The charge is a separate line on the
-// statement, with the same payment reference. If a transfer arrived and was returned later, the
-// bank does not return the charge.
+// charge debits the charge of a transfer, or returns it to the client. The charge is a separate
+// line on the statement, with the same payment reference. If a transfer arrived and was returned
+// later, the bank does not return the charge.
 func (v transfer) charge(ctx context.Context, q db.Querier, kind string, sign money.Kobo, now int64) error {
 	price := v.fees() + v.vat()
 	if price == 0 {
@@ -176,8 +177,8 @@ func (b *Bank) arrived(ctx context.Context, q db.Querier, v transfer) error {
 	return receive(ctx, q, in, to.callback, 1)
 }
 
-// requery finds a transfer by its session ID or by the client's reference. The second requery
-// settles a pending transfer.
+// requery handles a requery of a transfer, by the session ID or by the client's reference. The
+// second requery gives a pending transfer its final status.
 func (b *Bank) requery(ctx context.Context, req statusRequest, virtual bool) (v transfer, err error) {
 	err = b.Tx(ctx, func(q db.Querier) (err error) {
 		v, err = findTransfer(ctx, q, req.SessionID, req.PaymentReference)

@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// The only OTP that the sandbox accepts, and its lifetime.
+// These constants are the only OTP that the sandbox accepts, and the lifetime of an OTP.
 const (
 	rightOTP = "123456"
 	otpLife  = 10 * time.Minute
@@ -28,7 +28,8 @@ type identityRequest struct {
 }
 
 // startIdentity handles POST /identity/v2. It starts an OTP session, as if an OTP had been sent.
-// Earlier OTP sessions of the same person stay valid, since a different customer may use them.
+// Earlier OTP sessions of the same person stay valid, since several customers may have the same BVN
+// and verify it at the same time.
 func (b *Bank) startIdentity(w http.ResponseWriter, r *http.Request, req identityRequest) {
 	wrong := ""
 	switch {
@@ -49,8 +50,9 @@ func (b *Bank) startIdentity(w http.ResponseWriter, r *http.Request, req identit
 		return
 	}
 	v := identity{id: books.NewID(), person: person(req.Number), state: "sent", createdAt: b.Now()}
-	// The real bank's message is not known. If the message is empty, Kobo's API responds with the
-	// messages in its contract: "OTP sent", and "OTP re-sent" the next time.
+	// The message in the real bank's response is not known, so this response has an empty message.
+	// Kobo's API then responds with the messages of its own contract: "OTP sent" for the first OTP,
+	// and "OTP re-sent" for a further OTP.
 	b.Finish(w, identities.Insert(r.Context(), b, v), func() { books.Answer(w, "", v.record(v.createdAt)) })
 }
 
@@ -85,7 +87,8 @@ func (b *Bank) validateIdentity(w http.ResponseWriter, r *http.Request, req otpR
 	})
 }
 
-// checkOTP checks an OTP against its OTP session, and returns the session's identity check.
+// checkOTP checks whether an OTP is correct for an OTP session. It returns the identity check that
+// this session belongs to.
 func (b *Bank) checkOTP(ctx context.Context, q db.Querier, session, otp string) (identity, error) {
 	v, err := identities.One(ctx, q, "id = $1", session)
 	switch {

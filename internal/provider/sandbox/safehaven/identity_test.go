@@ -35,7 +35,7 @@ func TestOTPControl(t *testing.T) {
 	}
 }
 
-// The books do not contain any BVN.
+// The sandbox stores no BVN in its database file.
 func TestBVNsAreNotKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sandbox.db")
 	b := newBanker(t, sandbox.Config{Path: path})
@@ -55,8 +55,8 @@ func TestBVNsAreNotKept(t *testing.T) {
 	}
 }
 
-// A virtual account is first Active, then Expired. It accepts late payments and wrong amounts, and
-// is Completed after a payment.
+// A virtual account has the status Active, and becomes Expired after its lifetime. It accepts late
+// payments and wrong amounts. After a payment its status is Completed.
 func TestVirtualAccount(t *testing.T) {
 	b := newBanker(t, sandbox.Config{})
 	open := object{
@@ -91,8 +91,9 @@ func TestVirtualAccount(t *testing.T) {
 	}
 }
 
-// The notice of a payout is sent immediately, or later if the response was lost. The notice of a
-// pending payout is sent when the payout is settled.
+// The bank sends the notice of a payout immediately. If the response to the payout was lost, the
+// bank sends the notice later. The notice of a pending payout is sent when the payout has its final
+// status.
 func TestPayoutNotices(t *testing.T) {
 	b := newBanker(t, sandbox.Config{Hold: time.Millisecond})
 	b.pay(t, "000013", "0123456788", "told-88")

@@ -12,8 +12,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox"
 )
 
-// A requery does not find a late payment before the payment is due, even after a restart. Only the
-// next payment is late. When it is due, the last digits of its number choose its outcome.
+// A control request makes only the next payment late. A requery does not find the late payment
+// before the payment is due, even after a restart. When the payment is due, the last digits of its
+// number choose its outcome.
 func TestALatePaymentIsCarriedOutOnce(t *testing.T) {
 	for ending, want := range map[string]provider.Outcome{"88": provider.Confirmed, "01": provider.Rejected, "02": provider.Confirmed} {
 		t.Run(ending, func(t *testing.T) {

@@ -71,9 +71,9 @@ func (b *Bank) enquireName(w http.ResponseWriter, r *http.Request, req nameReque
 	})
 }
 
-// accountName returns the name of an account. A name that a control has set takes precedence.
-// Accounts of this bank have a stored name, and all other accounts have a generated name. If the
-// account does not exist, accountName returns db.ErrNone.
+// accountName returns the name of an account. A name that a control request has set takes
+// precedence. Accounts of this bank have a stored name, and all other accounts have a generated
+// name. If the account does not exist, accountName returns db.ErrNone.
 func (b *Bank) accountName(ctx context.Context, bank, number string) (string, error) {
 	if name, err := b.Setting(ctx, nameSetting(bank, number)); err != nil || name != "" {
 		return name, err

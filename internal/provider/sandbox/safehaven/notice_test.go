@@ -17,8 +17,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// A notice is sent again, with growing pauses, until the client responds with 2xx or no attempt is
-// left.
+// The bank sends a notice again, with growing pauses, until the client responds with 2xx or no
+// attempt is left.
 func TestNoticesAreTriedAgain(t *testing.T) {
 	var knocks, status atomic.Int32
 	status.Store(http.StatusInternalServerError)
@@ -80,7 +80,7 @@ func (b banker) settle(t *testing.T) {
 	}
 }
 
-// A callback URL on a different machine is refused.
+// The sandbox refuses a callback URL whose host is a different machine.
 func TestCallbacksAreLocal(t *testing.T) {
 	b := newBanker(t, sandbox.Config{})
 	if err := b.SetCallback("http://example.test/"); err == nil {
@@ -91,7 +91,7 @@ func TestCallbacksAreLocal(t *testing.T) {
 	}
 }
 
-// A notice waits until a callback address is set.
+// A notice that has no callback URL waits until SetCallback sets the default callback URL.
 func TestNoticesWaitForAnAddress(t *testing.T) {
 	b := newBanker(t, sandbox.Config{})
 	if err := b.SetCallback(""); err != nil {

@@ -135,7 +135,8 @@ func payment(reference, phone string) map[string]any {
 	}
 }
 
-// A wrong payment is refused and leaves no entry in the books. Every second refusal is an HTTP 200.
+// A wrong payment is refused and leaves no entry in the books. Every second refusal has HTTP 200
+// and reports the failure in the body.
 func TestRefusals(t *testing.T) {
 	s := open(t, sandbox.Config{})
 	c := byHand(t, s)
@@ -193,8 +194,8 @@ func TestARepeatedReference(t *testing.T) {
 	}
 }
 
-// A purchase of power has a token, which is the same in all responses. The record can be found by
-// the bank's id and by our reference.
+// A purchase of power yields a meter token, which is the same in all responses. The purchase can be
+// looked up by the bank's id and by our reference.
 func TestPower(t *testing.T) {
 	s := open(t, sandbox.Config{})
 	c := byHand(t, s)
@@ -222,8 +223,8 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// The client's account is debited for executed purchases. It is also debited for pending purchases,
-// until they are rejected.
+// The bank debits the client's account for executed and for pending purchases. If a pending
+// purchase is rejected, the bank returns the money.
 func TestTheFloat(t *testing.T) {
 	s := open(t, sandbox.Config{Hold: time.Millisecond})
 	p, _ := connect(t, s, s.Clock)

@@ -8,8 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// The tables of the bank: sales, statement lines, identities, accounts, name enquiries, and
-// transfers in and out.
+// These are the tables of the bank: sales, statement lines, identities, accounts, name enquiries,
+// and transfers in and out.
 var (
 	sales      = books.NewTable[sale]("sandbox_sale", "UNIQUE (id)", books.StoryRule)
 	lines      = books.NewTable[line]("sandbox_line", "CHECK (kind IN ('debit', 'reversal', 'credit'))")
@@ -66,7 +66,7 @@ func (b *Bank) acceptSale(ctx context.Context, v sale) error {
 }
 
 // askSale handles a requery of a sale, by the bank's id or the client's reference. The second
-// requery settles a pending sale.
+// requery gives a pending sale its final status.
 func (b *Bank) askSale(ctx context.Context, reference string) (v sale, err error) {
 	err = b.Tx(ctx, func(q db.Querier) (err error) {
 		if v, err = sales.One(ctx, q, "reference = $1 OR id = $1", reference); err != nil {
@@ -85,8 +85,8 @@ func (b *Bank) askSale(ctx context.Context, reference string) (v sale, err error
 }
 
 // line is one line on the statement of the client's account. The primary key of its table prevents
-// a request from being debited or returned twice. Lines that a control plants differ in the column
-// planted, so several of them may have the same reference.
+// a request from being debited or returned twice. Lines that a control request has added differ in
+// the column planted, so several of them may have the same reference.
 type line struct {
 	reference string     `db:"reference,key"` // the reference of the request that caused the line
 	kind      string     `db:"kind,key"`      // debit, reversal or credit
@@ -149,8 +149,9 @@ func lastSerial(ctx context.Context, q db.Querier) (int64, error) {
 }
 
 // Adopt registers an account that the bank did not open, such as the account of a development
-// company. The account can then receive credits, and a name enquiry finds it. An empty callback
-// means the client's default. Adopt may be called again for the same account.
+// company. The account can then receive credits, and a name enquiry finds it. If callback is empty,
+// notices about the account go to the client's default callback URL. Adopt may be called again for
+// the same account.
 func (b *Bank) Adopt(ctx context.Context, number, name, callback string) error {
 	if len(number) != 10 || !books.IsDigits(number) || callback != "" && !books.IsLocal(callback) {
 		return errAdopted
@@ -174,7 +175,7 @@ type enquiry struct {
 	createdAt int64  `db:"created_at"`
 }
 
-// transfer is a transfer in or out.
+// transfer is an incoming or outgoing transfer.
 type transfer struct {
 	id           string     `db:"id,key"`
 	direction    string     `db:"direction"`
@@ -214,7 +215,7 @@ func (b *Bank) isPaidInto(ctx context.Context, account string) (bool, error) {
 	return n > 0, err
 }
 
-// executed returns the sales, payouts and credits that the bank really carried out.
+// executed returns the sales, payouts and credits that the bank carried out, whatever it replied.
 func (b *Bank) executed(ctx context.Context, reference string) (rows []books.Row, err error) {
 	const carriedOut = "executions > 0 AND ($1 = '' OR reference = $1) ORDER BY created_at, "
 	sold, err := sales.All(ctx, b, carriedOut+"reference", reference)
@@ -238,8 +239,8 @@ func (b *Bank) executed(ctx context.Context, reference string) (rows []books.Row
 	return rows, err
 }
 
-// announce writes copies of the notice of a transfer. They are sent at the instant from or later.
-// An empty callback means the client's default.
+// announce writes copies of the notice of a transfer. The copies are sent at the time from or
+// later. If callback is empty, they are sent to the client's default callback URL.
 func announce(ctx context.Context, q db.Querier, callback string, t transfer, from, copies int64) error {
 	body, err := t.notice()
 	if err != nil {

@@ -129,7 +129,7 @@ func answerBank(w http.ResponseWriter, message, code string, data any) {
 	})
 }
 
-// The response codes for the states of a transfer.
+// These are the response codes for the states of a transfer.
 const (
 	approved = "00"
 	underway = "09"
@@ -168,8 +168,8 @@ func (v transfer) word() string {
 	}
 }
 
-// The limits of the charge for a transfer to a different bank. Transfers up to the first limit are
-// free, so that tests include transfers without a charge.
+// The charge for a transfer to a different bank depends on these limits of the amount. Transfers up
+// to the first limit are free, so that tests include transfers without a charge.
 const (
 	freeUpTo  = 5_000 * money.Naira
 	cheapUpTo = 50_000 * money.Naira

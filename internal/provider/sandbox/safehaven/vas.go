@@ -12,7 +12,7 @@ import (
 // since is the creation date of every entry of the catalogue.
 const since = "2030-01-01T00:00:00.000Z"
 
-// mostVend is the highest amount of a purchase for a meter.
+// mostVend is the highest amount of one purchase of power for a meter.
 const mostVend = 500_000 * money.Naira
 
 func (b *Bank) listServices(w http.ResponseWriter, _ *http.Request) {
@@ -111,8 +111,8 @@ type payRequest struct {
 	ExternalReference  string     `json:"externalReference"`
 }
 
-// kinds lists the kinds of purchases. Each has the message of a success, and the rule for the
-// recipient's number.
+// kinds lists the kinds of purchases. Each has the message for a successful purchase, and the
+// permitted numbers of digits of the recipient's number.
 var kinds = map[string]struct {
 	thanks, rule string
 	least, most  int // number of digits

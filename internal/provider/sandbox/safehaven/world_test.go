@@ -33,7 +33,7 @@ func byHand(t *testing.T, s opened) *sandboxtest.Caller {
 	return sandboxtest.NewCaller(t, s.server.Handler())
 }
 
-// connect returns a Safe Haven plug that calls s through a wire.
+// connect returns a Safe Haven plug that sends its requests to s through a providertest.Wire.
 func connect(t *testing.T, s opened, clk clock.Clock) (*plug.Plug, *providertest.Wire) {
 	t.Helper()
 	wire := providertest.NewWire(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -49,7 +49,8 @@ func connect(t *testing.T, s opened, clk clock.Clock) (*plug.Plug, *providertest
 	return p, wire
 }
 
-// mtn returns a purchase of a bundle from the catalogue, for a phone number with this ending.
+// mtn returns a purchase of a data bundle from the catalogue. The phone number ends with the digits
+// ending.
 func mtn(ending string) provider.Purchase {
 	return provider.Purchase{
 		Kind: provider.Data, Category: catalogue[1].categories[0].id, Product: "mtn-1gb-7d",
@@ -73,7 +74,7 @@ func TestSafeHavenPlug(t *testing.T) {
 	})
 }
 
-// For every kind of purchase, the last digits of the number choose the story.
+// For every kind of purchase, the last digits of the number choose the test scenario (story).
 func TestEveryKindIsSold(t *testing.T) {
 	s := open(t, sandbox.Config{})
 	p, _ := connect(t, s, s.Clock)

@@ -32,8 +32,8 @@ func Open(t *testing.T, cfg sandbox.Config, providers ...books.Provider) *sandbo
 	return s
 }
 
-// Executions returns how often a provider carried out the requests with a reference. Executed
-// returns the provider's list of these requests.
+// Executions returns how often a provider carried out the requests with a reference. The function
+// executed returns the provider's list of these requests.
 func Executions(t *testing.T, executed func(context.Context, string) ([]books.Row, error), reference string) (n int) {
 	t.Helper()
 	rows, err := executed(t.Context(), reference)

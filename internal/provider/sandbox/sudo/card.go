@@ -61,7 +61,8 @@ type cardRequest struct {
 
 var brands = []string{"Verve", "AfriGo", "MasterCard", "Visa"}
 
-// newCard handles POST /cards. The control /sandbox/next-card sets its story.
+// newCard handles POST /cards. A request to /sandbox/next-card chooses the story (test scenario) in
+// advance.
 func (i *Issuer) newCard(w http.ResponseWriter, r *http.Request, o cardRequest) {
 	switch {
 	case len(o.Debit) < len(account):

@@ -66,8 +66,8 @@ func (v transfer) settle(ctx context.Context, q db.Querier) error {
 	return err
 }
 
-// ask handles a requery of one transfer by Sudo's id. The second requery settles a pending
-// transfer.
+// ask handles a requery of one transfer by Sudo's id. The second requery gives a pending transfer
+// its final status.
 func (i *Issuer) ask(ctx context.Context, id string) (v transfer, err error) {
 	err = i.Tx(ctx, func(q db.Querier) (err error) {
 		if v, err = transfers.One(ctx, q, "id = $1", id); err != nil {
@@ -102,7 +102,7 @@ func (i *Issuer) list(ctx context.Context, p books.Page) (list []transfer, total
 	return list, total, err
 }
 
-// executed returns the transfers that Sudo really carried out.
+// executed returns the transfers that Sudo carried out, whatever it replied.
 func (i *Issuer) executed(ctx context.Context, reference string) ([]books.Row, error) {
 	list, err := transfers.All(ctx, i, "executions > 0 AND ($1 = '' OR reference = $1) ORDER BY created_at, reference", reference)
 	var rows []books.Row

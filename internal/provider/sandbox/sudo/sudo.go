@@ -22,7 +22,8 @@ const (
 	business      = "66a0000000000000000000b1"
 )
 
-// nextCard is the name of the setting that stores the story of the next card.
+// nextCard is the name of the setting that stores the story (test scenario) for the next order of a
+// card.
 const nextCard = "next card"
 
 // Issuer is the simulated Sudo. Its zero value can be passed to the sandbox server.

@@ -28,7 +28,7 @@ func open(t *testing.T, cfg sandbox.Config) opened {
 	return opened{i, sandboxtest.Open(t, cfg, i)}
 }
 
-// connect returns a Sudo plug that calls s through a wire.
+// connect returns a Sudo plug that sends its requests to s through a providertest.Wire.
 func connect(t *testing.T, s opened) (*plug.Plug, *providertest.Wire) {
 	t.Helper()
 	wire := providertest.NewWire(t, s.server.Handler())
@@ -85,7 +85,7 @@ func notify(t *testing.T, s opened, cardID string) (header http.Header, body []b
 	return header, body
 }
 
-// A transfer that is sent twice moves the money only one time.
+// If a client sends the same transfer twice, the simulated Sudo moves the money only one time.
 func TestARepeatedTransferPaysOnce(t *testing.T) {
 	s := open(t, sandbox.Config{})
 	p, _ := connect(t, s)

@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// These response codes have the meanings that banks use among themselves.
+// These response codes have the meanings that are usual between Nigerian banks.
 const (
 	approved = "00"
 	underway = "09"
@@ -28,8 +28,8 @@ type transferRequest struct {
 }
 
 // transfer handles POST /accounts/transfer, which moves money from the client's settlement account
-// to a card's account. The last two naira digits of the amount choose the story (completion.md §5).
-// Sudo writes its books before it responds.
+// to a card's account. The last two naira digits of the amount choose the story, which is a test
+// scenario (completion.md §5). Sudo writes its books before it responds.
 func (i *Issuer) transfer(w http.ResponseWriter, r *http.Request, req transferRequest) {
 	switch {
 	case req.Amount <= 0:

@@ -19,8 +19,8 @@ type moveRequest struct {
 	// To is the recipient of a withdrawal.
 	To string `json:"to"`
 	// Confirmed puts the transaction so deep into the chain that it counts as confirmed
-	// immediately. If Confirmed is false, the chain has only just seen the transaction. Nil means
-	// true.
+	// immediately. If Confirmed is false, the transaction is in the newest block or, on Bitcoin,
+	// waits for the next block. Nil means true.
 	Confirmed *bool `json:"confirmed"`
 	// Duplicate is true for one additional copy of the notice, or the number of additional copies.
 	Duplicate json.RawMessage `json:"duplicate"`
@@ -108,7 +108,7 @@ func (r moveRequest) read(to subscription, out bool) (movement, error) {
 	return m, err
 }
 
-// stranger returns an address that does not belong to the client.
+// stranger returns an address of a third party, which does not belong to the client.
 func (m movement) stranger() string {
 	key, err := chain.ReadKey(chain.PublicTestKeys[chain.EVM])
 	if err != nil {
@@ -129,9 +129,9 @@ func (m movement) newHash() string {
 	return hash
 }
 
-// write puts a movement into the chain and writes its notifications. Each subscription gets the
-// requested number of copies. On Bitcoin a transaction that waits for its block causes a second
-// notification, when the block arrives.
+// write puts a movement into the chain and writes its notifications. For each subscription it
+// writes the requested number of copies. On Bitcoin a transaction may first wait for a block. Then
+// a second notification is sent when the block arrives.
 func (c *Custodian) write(ctx context.Context, q db.Querier, to []subscription, m movement, hash string, block int64) error {
 	now := c.Now()
 	if err := transactions.Insert(ctx, q, transaction{hash: hash, chain: m.network.ID, block: block, createdAt: now}); err != nil {

@@ -48,7 +48,7 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(l.status)
 }
 
-// heard waits until a number of notifications has arrived.
+// heard waits until n notifications have arrived.
 func (l *listener) heard(t *testing.T, n int) {
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
@@ -114,8 +114,8 @@ func TestCustodian(t *testing.T) {
 	})
 }
 
-// A notification is signed, and sent again until the client accepts it. A notification that the
-// client never accepts appears on the list of failed notifications.
+// Tatum signs a notification, and sends it again until the client accepts it. A notification that
+// the client never accepts appears on the list of failed notifications.
 func TestNotifications(t *testing.T) {
 	s := open(t)
 	server := httptest.NewServer(s.server.Handler())

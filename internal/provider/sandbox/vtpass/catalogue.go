@@ -24,8 +24,8 @@ type variation struct {
 
 // vendorsCSV lists what VTpass sells, with one variation in each line. The prices are a little
 // below those of the simulated Safe Haven. The list has one vendor that Safe Haven does not have,
-// and one vendor from which Kobo's plug does not buy. The kinds of meters are variations without a
-// price.
+// and one vendor from which Kobo's plug does not buy. Prepaid and postpaid meters are listed as
+// variations without a price.
 //
 //go:embed vendors.csv
 var vendorsCSV string

@@ -36,7 +36,8 @@ func (b *Biller) accept(ctx context.Context, v sale) error {
 	})
 }
 
-// ask handles a requery of a sale by its request_id. The second requery settles a pending sale.
+// ask handles a requery of a sale by its request_id. The second requery gives a pending sale its
+// final status.
 func (b *Biller) ask(ctx context.Context, requestID string) (v sale, err error) {
 	err = b.Tx(ctx, func(q db.Querier) (err error) {
 		if v, err = sales.One(ctx, q, "request_id = $1", requestID); err != nil {
@@ -51,7 +52,7 @@ func (b *Biller) ask(ctx context.Context, requestID string) (v sale, err error) 
 	return v, err
 }
 
-// executed returns the sales that VTpass really carried out.
+// executed returns the sales that VTpass carried out, whatever it replied.
 func (b *Biller) executed(ctx context.Context, reference string) ([]books.Row, error) {
 	sold, err := sales.All(ctx, b, "executions > 0 ORDER BY created_at, request_id")
 	var rows []books.Row

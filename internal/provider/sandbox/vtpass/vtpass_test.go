@@ -27,7 +27,7 @@ func open(t *testing.T) opened {
 	return opened{b, sandboxtest.Open(t, sandbox.Config{}, b)}
 }
 
-// connect returns a VTpass plug that calls s through a wire.
+// connect returns a VTpass plug that sends its requests to s through a providertest.Wire.
 func connect(t *testing.T, s opened) (*plug.Plug, *providertest.Wire) {
 	t.Helper()
 	wire := providertest.NewWire(t, s.server.Handler())
@@ -61,7 +61,8 @@ func TestBiller(t *testing.T) {
 	})
 }
 
-// Every kind can be bought. A refused or reversed purchase does not change the wallet's balance.
+// Every kind of product can be bought. A refused or reversed purchase leaves the wallet's balance
+// unchanged.
 func TestEveryKindIsSold(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	p, _ := connect(t, s)
