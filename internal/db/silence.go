@@ -27,8 +27,9 @@ func WithLongTimeout(ctx context.Context) context.Context {
 
 var errSilent = errors.New("db: the database did not answer in time")
 
-// watched is a context that ends when the database is silent. It measures the time from listen to
-// heard. The time that the caller needs to process the rows does not count.
+// watched is a context that ends when the database is silent. It measures the time from a call of
+// listen to the next call of heard. The time that the caller needs to process the rows does not
+// count.
 type watched struct {
 	context.Context
 	cancel context.CancelCauseFunc
