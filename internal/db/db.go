@@ -1,4 +1,4 @@
-// Package db is the only way to the database, SQLite or PostgreSQL.
+// Package db gives all other packages access to the database, which is SQLite or PostgreSQL.
 //
 // Both engines share one SQL text. The text is written for PostgreSQL, with parameters such as $1,
 // and uses only what both engines support. The package replaces the few expressions that SQLite

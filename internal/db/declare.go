@@ -19,7 +19,7 @@ import (
 // types with one of these underlying types are allowed too, and so is clock.Instant. The fields of
 // an embedded struct count as fields of T. A tag names the column, and may add one of these words:
 //
-//	key      a part of the primary key; the key fields come first, and company_id is the first of them
+//	key      a part of the primary key; these fields come first, and company_id is the first of all
 //	state    the column whose value a transition checks and changes
 //	version  a number, kept as text, that rises by one with each change of the row
 //	changes  a column that a transition or an update writes

@@ -16,7 +16,7 @@ import (
 )
 
 // Fits returns nil if this program can run on the database. The schema must be the program's
-// schema, or a newer schema that declares that programs of the older schema can run on it.
+// schema, or a newer schema that declares that programs of this program's schema can run on it.
 func (d *DB) Fits(ctx context.Context) error {
 	have, want, err := d.Migrated(ctx)
 	if err != nil || have == want {

@@ -9,8 +9,8 @@ import (
 // events of other processes.
 const Interval = interval
 
-// LookEvery sets the time between two looks. It has no effect on a goroutine of look that is
-// already running.
+// LookEvery sets the time between two looks. A test calls it before the first reader waits, because
+// the running looks keep their interval.
 func (s *Service) LookEvery(d time.Duration) { s.every = d }
 
 // Looking makes each look call a function first.

@@ -146,9 +146,9 @@ func TestWhoGoesAwayHasWaitedInVain(t *testing.T) {
 	})
 }
 
-// At least half of the waiting readers wake within a tenth of a second, whichever program commits
-// the event. For an event of this process the database is not queried. For an event of another
-// process, the database is queried at every interval, even on a slow machine.
+// At least half of the waits end within a tenth of a second after the commit, whichever program
+// commits the event. Only an event of another program needs a look at the database. The check of
+// the interval between looks works even on a slow machine.
 func TestAWakeTakesLessThanATenthOfASecond(t *testing.T) {
 	if event.Interval > 75*time.Millisecond {
 		t.Errorf("a look every %s leaves no time to answer", event.Interval)

@@ -244,9 +244,9 @@ func (k *Key) body(a Answer) string {
 }
 
 // Finish stores the response to a request for which Key.Begin was called. It commits a separate
-// unit that contains only the response, because the outcome was committed earlier without it. For
-// example, the program may have stopped between the two commits. A response that is stored already
-// does not change.
+// unit that contains only the response, because the outcome was committed earlier without the
+// response. For example, the program may have stopped between the two commits. A response that is
+// stored already does not change.
 func (s *Service) Finish(ctx context.Context, k *Key, result any, err error) error {
 	return k.finish(ctx, s.book, result, err, nil)
 }
@@ -285,9 +285,10 @@ func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
 
 // Settle returns the stored response of an Idempotency-Key. If there is none, Settle stores the
 // response a and returns it. So equal concurrent requests all get the response that was stored
-// first. While a different request with the same Idempotency-Key runs, its response is unknown, and
-// the error is ErrInFlight. The error is a fault of kind Mismatch if a different request used the
-// Idempotency-Key. It is a fault of kind Unavailable if the stored response cannot be read.
+// first. While the request that used the Idempotency-Key first is still running, its response is
+// unknown, and the error is ErrInFlight. The error is a fault of kind Mismatch if a different
+// request used the Idempotency-Key. It is a fault of kind Unavailable if the stored response cannot
+// be read.
 func (s *Service) Settle(ctx context.Context, k *Key, a Answer) (Answer, error) {
 	stored, err := s.stored(ctx, k)
 	if errors.Is(err, db.ErrNone) {

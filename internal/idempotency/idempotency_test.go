@@ -43,8 +43,8 @@ func each(t *testing.T, f func(t *testing.T, d *drawer)) {
 	})
 }
 
-// with returns a unit to which each of the given functions has added its change of an
-// Idempotency-Key.
+// with returns a new unit. Each of the given functions adds its use of an Idempotency-Key to this
+// unit.
 func (d *drawer) with(parts ...func(u *ledger.Unit)) ledger.Unit {
 	u := ledger.For(d.company)
 	for _, part := range parts {

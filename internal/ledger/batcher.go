@@ -124,8 +124,8 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 }
 
 // answer reports the outcome of a batch. It calls the listeners before it replies to the units'
-// callers. So a reader that waits for an event learns of it no later than the caller that caused
-// it.
+// callers. So a reader that waits for an event is woken before the caller that caused the event
+// gets its result.
 func (b *Book) answer(d *decision) {
 	if len(d.accepted) > 0 {
 		b.mu.RLock()

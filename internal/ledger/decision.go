@@ -117,7 +117,8 @@ func uniqueOf(r db.Record) []any {
 	return key
 }
 
-// name adds the keys of all rows that must be read before a unit can be accepted or refused.
+// name adds a unit to the decision. It notes the keys of all rows that must be read before the unit
+// can be accepted or refused.
 func (d *decision) name(w *pending) {
 	u := &w.unit
 	if d.locks[u.Company] == nil {

@@ -7,8 +7,8 @@
 //
 // Each transfer debits one account and credits another by one amount, and leaves two entries that
 // carry the balance before and after. A balance is credits less debits, so all balances of a
-// company add up to zero. A settlement account is what the fintech owes the company, so its balance
-// is positive.
+// company add up to zero. The balance of a settlement account is the money that the fintech owes
+// the company, so it is positive.
 package ledger
 
 import (
@@ -96,8 +96,8 @@ func Except(err error, why Reason) error {
 	return err
 }
 
-// Existing returns the first existing row of a table among the rows because of which the unit was
-// refused.
+// Existing returns the row of table t that existed already and caused the refusal. It returns false
+// if no row of table t caused the refusal.
 func (r *Refusal) Existing(t *db.Table) (db.Record, bool) {
 	i := slices.IndexFunc(r.Rows, func(row db.Record) bool { return row.Table == t })
 	if i < 0 {
@@ -140,8 +140,8 @@ func WithAlerts(d *db.DB, c clock.Clock, onLow OnLowBalance) *Book {
 	return b
 }
 
-// Committed registers the function fn. After each commit, the ledger calls fn with the companies
-// whose rows were committed. The commit waits for fn, so fn must not wait.
+// Committed registers the function fn. After each commit, the ledger calls fn with the companies of
+// the committed batch. The commit waits for fn, so fn must not wait.
 func (b *Book) Committed(fn func(companies []string)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

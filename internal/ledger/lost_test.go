@@ -41,7 +41,7 @@ func (l losing) Commit(ctx context.Context, writes ...db.Write) error {
 	return err
 }
 
-// loses makes each COMMIT of a ledger end with the fate that next returns.
+// loses makes each COMMIT of a ledger end with the fate that the function next returns.
 func loses(b *Book, next func() fate) {
 	b.run = func(ctx context.Context, strokes func(db.Pipeline) error) error {
 		return b.db.Run(ctx, func(p db.Pipeline) error { return strokes(losing{p, next()}) })

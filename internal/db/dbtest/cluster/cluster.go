@@ -162,7 +162,8 @@ func awaitReady(ctx context.Context, answer io.Reader) error {
 func (c *Cluster) Stop() error {
 	err := c.leash.Close()
 	var exit *exec.ExitError
-	// The exit code is ignored, because Start has already returned the error of a failed start.
+	// The exit code is ignored. If the server failed to start, Start returns the error of the
+	// start.
 	if e := c.supervisor.Wait(); e != nil && !errors.As(e, &exit) {
 		err = errors.Join(err, e)
 	}
