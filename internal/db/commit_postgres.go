@@ -103,8 +103,9 @@ func (p *postgres) committing(conn *pgxpool.Conn, send func(*pgx.Conn) error, ce
 	return fmt.Errorf("%w: %w", ErrUncommitted, err)
 }
 
-// refusedCommit reports whether the server definitely refused a COMMIT that was sent separately.
-// This is so with a SQLSTATE of class 23 or 40, and with pgx's error "rolled back instead".
+// refusedCommit reports whether the server definitely refused a COMMIT that was sent separately. An
+// error is such a refusal if it has a SQLSTATE of class 23 or 40, or is pgx's error "rolled back
+// instead".
 func refusedCommit(err error) bool {
 	var pg *pgconn.PgError
 	return errors.Is(err, pgx.ErrTxCommitRollback) || errors.As(err, &pg) && (pg.Code[:2] == "23" || pg.Code[:2] == "40")

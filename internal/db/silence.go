@@ -10,8 +10,8 @@ import (
 
 // A database is silent while it responds neither to an SQL statement nor to the request for the
 // next row. The server may be frozen, or a firewall may have forgotten the connection. Without a
-// limit, such a connection would block the caller without end. A context's deadline or budget may
-// end the wait earlier.
+// time limit, such a connection would block the caller without end. A context's deadline or budget
+// may end the wait earlier.
 const (
 	silence        = 10 * time.Second
 	longSilence = 10 * time.Minute

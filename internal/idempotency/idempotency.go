@@ -221,8 +221,8 @@ func (k *Key) Finish(u *ledger.Unit, result any, err error) {
 }
 
 // Release ends a request for which Begin was called, without a response, because the outcome is
-// unknown. A repeated request can then continue immediately, and need not wait for the time until
-// that was passed to Begin.
+// unknown. A repeated request can then continue immediately. Otherwise it would have to wait until
+// the time limit that Begin has set.
 func (k *Key) Release(u *ledger.Unit) {
 	if k != nil {
 		k.begun.Store(true)

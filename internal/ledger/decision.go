@@ -103,8 +103,8 @@ func keyOf(values []any) string {
 	return string(b)
 }
 
-// uniqueOf returns a row's values in the unique columns of its table. It returns nil if other rows
-// may have the same values (db.Table.IfGiven).
+// uniqueOf returns a row's values in the unique columns of its table. It returns nil if the last
+// value is "" and the table allows any number of such rows (db.Table.IfGiven).
 func uniqueOf(r db.Record) []any {
 	by := r.Table.UniqueNames()
 	key := make([]any, len(by))
@@ -178,7 +178,7 @@ func (d *decision) account(company, id string) *account {
 }
 
 // nameInsert adds the unique key of an inserted row to the keys that the batch reads, and returns
-// this key. It returns "" if other rows may have the same values.
+// this key. It returns "" if the row has no unique key, because uniqueOf returns nil.
 func (d *decision) nameInsert(r db.Record) string {
 	set := d.uniques[r.Table]
 	if set == nil {

@@ -108,7 +108,7 @@ func limit(ctx context.Context, q db.Querier, company string, k Kind) (Limit, er
 	return l, err
 }
 
-// Use is a quota and how much of it the company has used today.
+// Use is a quota and the part of it that the company has used today.
 type Use struct {
 	Limit
 	Used int64
