@@ -89,7 +89,8 @@ func makePrivate(path string) error {
 	return f.Close()
 }
 
-// Persist returns when the content and the name of a file are safely on the disk.
+// Persist writes the content and the name of a file to the disk. It returns when both are safe
+// there.
 func Persist(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0) //nolint:gosec // the caller's own file
 	if err != nil {
@@ -124,11 +125,11 @@ func (d *DB) Faults(ctx context.Context) ([]string, error) {
 	return wrongs, err
 }
 
-// ReplaceSQLite replaces the SQLite database at path. The new database is the file that the
-// parameter with names. No program may have that file open. The replaced database is stored in the
-// file that the parameter old names. At every moment, even after a crash, the path leads to one of
-// the two complete databases. If there is no database at path, nothing is stored in old. A program
-// that was waiting for the replaced file gets an error from SQLite and writes nothing into it.
+// ReplaceSQLite replaces the SQLite database at path. The parameter with is the path of the new
+// database, and no program may have that file open. The parameter old is the path to which the
+// replaced database is moved. At every moment, even after a crash, the path leads to one of the two
+// complete databases. If there is no database at path, no file is created at old. A program that
+// was waiting for a lock on the replaced file gets an error from SQLite and writes nothing into it.
 func ReplaceSQLite(ctx context.Context, path, with, old string) (err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return place(path, with)
@@ -146,7 +147,8 @@ func ReplaceSQLite(ctx context.Context, path, with, old string) (err error) {
 	if err := vacuumInto(ctx, hold, old); err != nil {
 		return err
 	}
-	// A program that was killed leaves the -shm file, the index of its write-ahead log.
+	// A killed program leaves a -shm file behind, which is the index of its write-ahead log. It
+	// must not be used for the new database.
 	if err := os.Remove(path + "-shm"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -172,8 +174,8 @@ func UnusedSQLite(ctx context.Context, path string) error {
 	return errors.Join(err, lock.Close())
 }
 
-// place renames a file to path. It returns an error if path exists, or if a leftover log is next to
-// path.
+// place renames a file to path. It returns an error if path exists, or if a leftover write-ahead
+// log is next to path.
 func place(path, with string) error {
 	for _, rest := range []string{"-wal", "-journal"} {
 		if _, err := os.Stat(path + rest); err == nil {
@@ -203,7 +205,7 @@ func alone(ctx context.Context, path string) (*sql.DB, error) {
 		}
 	}
 	if err == nil {
-		// Another program may have opened the file in between and changed the mode back.
+		// Another program may have opened the file in between and changed the journal mode back.
 		err = file.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode)
 	}
 	switch {

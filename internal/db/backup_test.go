@@ -18,7 +18,7 @@ import (
 // head inserts a row that a test later looks for.
 const head = "INSERT INTO ledger_head (company_id, event_sequence, dated_at) VALUES ($1, $2, 0)"
 
-// lines returns the rows that head has inserted into a SQLite file, by company.
+// lines returns the companies for which head has inserted a row into a SQLite file.
 func lines(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	d, err := db.Inspect(t.Context(), path)
@@ -156,8 +156,8 @@ func TestAStrayLogIsNotAdopted(t *testing.T) {
 }
 
 // Programs open and close the database while the test replaces its file. No program continues to
-// write to a replaced file. So every committed row is in the present database or in one of the old
-// databases, which the test has stored.
+// write to a replaced file. So every committed row is in the present database or in one of the
+// replaced databases, which the test keeps.
 func TestNobodyWritesIntoAFileThatWasReplaced(t *testing.T) {
 	url, dir := dbtest.URL(t, db.SQLite), t.TempDir()
 	path, _ := db.SQLitePath(url)

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// prompt is the duration below which a response of the database does not count as a wait. A long
-// result whose rows keep arriving does not mean that the database hangs.
+// prompt is the duration below which a response of the database does not count as a wait. So a long
+// result uses no budget while its rows keep arriving fast.
 const prompt = 250 * time.Millisecond
 
 // budget is the total time that a request may wait for the database in all its SQL statements.
-// Parallel waits count only once.
+// While several waits run in parallel, their common time counts only once.
 type budget struct {
 	mu    sync.Mutex
 	left  time.Duration
@@ -53,7 +53,8 @@ func (b *budget) begin() time.Duration {
 	return b.left - time.Since(b.began)
 }
 
-// end ends a wait and reduces the budget by the time that the wait took.
+// end ends a wait and reduces the budget by the time that the wait took, unless that time was
+// shorter than prompt.
 func (b *budget) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -38,7 +38,7 @@ func TestWaitsShareABudget(t *testing.T) {
 	_, err = db.One(ctx, d, db.Value[int64], `SELECT 1`)
 	asked("the next question", err)
 	for name, write := range ways {
-		if name != "pipeline" { // the ledger limits the time of a pipeline itself
+		if name != "pipeline" { // a pipeline ignores the budget, because the ledger limits its time
 			asked("a "+name, write(ctx, d, row("c1", name, 1)...))
 		}
 	}

@@ -24,15 +24,16 @@ type line struct {
 }
 
 // wire is the network connection to the server. After giving up a connection, pgx waits at most
-// fifteen seconds for the server to end it. A COMMIT that waits for a standby may take longer. Only
-// while the connection is open can Kobo notice when the server has finished.
+// fifteen seconds for the server to end it. A COMMIT that waits for a standby may take longer. So
+// Kobo keeps the connection open, because a closed connection would not show when the server has
+// finished.
 type wire struct {
 	net.Conn
 	line *line
 }
 
-// SetDeadline sets the deadline of the connection. After pgx has given up the connection, it
-// removes the deadline instead.
+// SetDeadline sets the deadline of the connection. After pgx has given up the connection,
+// SetDeadline removes the deadline instead.
 func (w wire) SetDeadline(t time.Time) error {
 	if w.line.left.Load() {
 		t = time.Time{}
@@ -102,8 +103,9 @@ func (p *postgres) committing(conn *pgxpool.Conn, send func(*pgx.Conn) error, ce
 	return fmt.Errorf("%w: %w", ErrUncommitted, err)
 }
 
-// refusedCommit reports whether the server definitely refused a COMMIT that was sent separately.
-// This is so with a SQLSTATE of class 23 or 40, and with pgx's error "rolled back instead".
+// refusedCommit reports whether the server definitely refused a COMMIT that was sent separately. An
+// error is such a refusal if it has a SQLSTATE of class 23 or 40, or is pgx's error "rolled back
+// instead".
 func refusedCommit(err error) bool {
 	var pg *pgconn.PgError
 	return errors.Is(err, pgx.ErrTxCommitRollback) || errors.As(err, &pg) && (pg.Code[:2] == "23" || pg.Code[:2] == "40")
@@ -121,12 +123,12 @@ func refusedStatement(err error) bool {
 	case "08", "53", "58", "XX":
 		return false
 	}
-	return pg.Code[:2] != "57" || pg.Code == "57014" // it was not the COMMIT, which is never cancelled
+	return pg.Code[:2] != "57" || pg.Code == "57014" // 57014 is a cancelled SQL statement, and Kobo never cancels a COMMIT
 }
 
 // release returns a connection to the pool. A connection that was closed during a COMMIT leaves the
 // pool, so that a new connection can take its place. The server may still be working on that
-// COMMIT, so it counts as unanswered until the server has finished.
+// COMMIT, so the COMMIT counts as unanswered until the server has finished.
 func (p *postgres) release(conn *pgxpool.Conn) {
 	raw := conn.Conn()
 	if !raw.IsClosed() || !raw.PgConn().CustomData()[lineKey].(*line).committing.Load() {
@@ -164,8 +166,8 @@ func (p *postgres) attendEnd(left *pgconn.PgConn) {
 }
 
 // knows reports whether the server has a connection with this process ID. It also returns true if
-// the server does not respond. A pooler uses different process IDs. So behind a pooler, the first
-// query already reports that the connection has ended.
+// the server does not respond. A pooler assigns different process IDs. So behind a pooler, knows
+// returns false at the first call, even if the connection has not ended.
 func (p *postgres) knows(pid uint32) bool {
 	ctx, cancel := context.WithTimeout(p.ended, 5*time.Second)
 	defer cancel()

@@ -42,8 +42,8 @@ var ways = map[string]func(ctx context.Context, d *db.DB, values ...any) error{
 }
 
 // A server that waits for its standby would commit without the standby if a client requested to
-// cancel the COMMIT. So a program that gives up does not send this request. The server continues to
-// wait, and the program gets ErrUncommitted.
+// cancel the COMMIT. So a program that gives up does not request to cancel the COMMIT. The server
+// continues to wait, and the program gets ErrUncommitted.
 func TestACommitIsNeverCancelled(t *testing.T) {
 	server := dbtest.NewLone(t)
 	d := dbtest.Open(t, server.URL)

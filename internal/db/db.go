@@ -1,4 +1,4 @@
-// Package db is the only way to the database, SQLite or PostgreSQL.
+// Package db gives all other packages access to the database, which is SQLite or PostgreSQL.
 //
 // Both engines share one SQL text. The text is written for PostgreSQL, with parameters such as $1,
 // and uses only what both engines support. The package replaces the few expressions that SQLite
@@ -123,8 +123,8 @@ func (d *DB) Ping(ctx context.Context) error { return d.ping(ctx) }
 // connection. A new connection counts because the server may have restarted. A later COMMIT that
 // succeeds ends the doubt, because its standby then has all earlier rows too.
 //
-// An operator may end another program's wait for the standby. Only that program gets the warning or
-// loses the connection, so Doubts does not count this event here.
+// An operator may end another program's wait for the standby. Only that other program gets a
+// warning or loses its connection, so Doubts of this program does not count the event.
 //
 // SQLite has no standby, so the number stays 0.
 func (d *DB) Doubts() uint64 { return d.engine.doubts() }
@@ -135,7 +135,7 @@ func (d *DB) Prepare(ctx context.Context, query string) error { return d.prepare
 // Close waits for the running SQL statements and closes the database.
 func (d *DB) Close() { d.close() }
 
-// All returns every row of a result, read with scan.
+// All runs a query and returns all its rows. The function scan reads each row into a value.
 func All[T any](ctx context.Context, q Querier, scan func(Scanner) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, query, args...)
 	if err != nil {
@@ -153,7 +153,8 @@ func All[T any](ctx context.Context, q Querier, scan func(Scanner) (T, error), q
 	return out, rows.Err()
 }
 
-// One returns the first row of a result, read with scan. If there is no row, it returns ErrNone.
+// One runs a query and returns its first row. The function scan reads the row into a value. If
+// there is no row, it returns ErrNone.
 func One[T any](ctx context.Context, q Querier, scan func(Scanner) (T, error), query string, args ...any) (T, error) {
 	all, err := All(ctx, q, scan, query, args...)
 	if err == nil && len(all) == 0 {
@@ -175,8 +176,9 @@ func OrZero[T any](v T, err error) (T, error) {
 }
 
 // Reserve assigns a key to an owner, unless the key has an owner already. It returns the key's
-// owner, which is the first that reserved it. The SQL statement insert inserts the key's values and
-// the owner, and does nothing if the key has a row. The SQL statement read returns the owner for
+// owner, which is the first owner that reserved the key. Reserve first runs the SQL statement
+// insert, with the key's values and the owner as parameters. This SQL statement must do nothing if
+// the key has a row already. Reserve then runs the SQL statement read, which selects the owner by
 // the key's values.
 func Reserve(ctx context.Context, d *DB, insert, read, owner string, key ...any) (first string, err error) {
 	err = d.Tx(ctx, func(q Querier) error {
@@ -189,7 +191,7 @@ func Reserve(ctx context.Context, d *DB, insert, read, owner string, key ...any)
 	return first, err
 }
 
-// Map returns a result of two columns as a map from the first column to the second.
+// Map runs a query that selects two columns. It returns a map from the first column to the second.
 func Map[K comparable, V any](ctx context.Context, q Querier, query string, args ...any) (map[K]V, error) {
 	out := map[K]V{}
 	_, err := All(ctx, q, func(s Scanner) (struct{}, error) {
@@ -202,7 +204,7 @@ func Map[K comparable, V any](ctx context.Context, q Querier, query string, args
 	return out, err
 }
 
-// Value reads a row of one column.
+// Value reads a row that has a single column.
 func Value[T any](s Scanner) (T, error) {
 	var v T
 	err := s.Scan(&v)

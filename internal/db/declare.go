@@ -19,8 +19,8 @@ import (
 // types with one of these underlying types are allowed too, and so is clock.Instant. The fields of
 // an embedded struct count as fields of T. A tag names the column, and may add one of these words:
 //
-//	key      a part of the primary key; these fields come first, company_id before all
-//	state    the column that a guarded transition changes
+//	key      a part of the primary key; these fields come first, and company_id is the first of all
+//	state    the column whose value a transition checks and changes
 //	version  a number, kept as text, that rises by one with each change of the row
 //	changes  a column that a transition or an update writes
 type Declared[T any] struct {
@@ -28,28 +28,29 @@ type Declared[T any] struct {
 	fields []field
 }
 
-// Rule changes a table while Declare declares it.
+// Rule sets or checks a property of the table that Declare declares.
 type Rule func(*Table)
 
-// Unique returns a rule that names the unique columns, company_id first. A row that
-// ledger.Unit.Insert inserts must have new values in these columns. Without this rule, the unique
-// columns are the primary key.
+// Unique returns a rule that names the unique columns, company_id first. The ledger refuses to
+// insert a row (ledger.Unit.Insert) if an existing row has the same values in all these columns.
+// Without this rule, the unique columns are the primary key.
 func Unique(columns ...string) Rule {
 	return func(t *Table) { t.Unique = columns }
 }
 
-// UniqueIfGiven returns the rule of Unique, but only for rows with a value in the last named
-// column. A row with "" in that column is always new.
+// UniqueIfGiven returns a rule like that of Unique, except that it ignores rows with "" in the last
+// named column. Any number of rows may have "" in that column.
 func UniqueIfGiven(columns ...string) Rule {
 	return func(t *Table) { t.Unique, t.IfGiven = columns, true }
 }
 
-// KeepFirst returns a rule that ignores an appended row if a row with its key exists.
+// KeepFirst returns a rule for appended rows (ledger.Unit.Append). An appended row is ignored if a
+// row with the same primary key exists.
 func KeepFirst() Rule { return func(t *Table) { t.Lenient = true } }
 
-// Reads returns a rule that checks the list of columns that the package's SQL statements select for
-// Scan. The list must contain the declared columns in their order. The names may be qualified with
-// the table.
+// Reads returns a rule that checks a list of columns. A package selects these columns in its SQL
+// statements and reads them with Scan. The list must contain the declared columns in their order.
+// The names may be qualified with the table.
 func Reads(columns string) Rule {
 	return func(t *Table) {
 		var names []string
@@ -101,7 +102,8 @@ func (d *Declared[T]) Record(v T) Record {
 	return Record{Table: d.Table, Values: values}
 }
 
-// Value turns a record, such as an existing row in a refusal, back into a value of the Go type.
+// Value turns a record, such as the existing row in a ledger.Refusal, back into a value of the Go
+// type.
 func (d *Declared[T]) Value(r Record) (T, error) {
 	var v T
 	for i, f := range d.fields {
@@ -123,8 +125,8 @@ func (d *Declared[T]) Scan(s Scanner) (T, error) {
 // statements that read further columns too.
 func (d *Declared[T]) Targets(v *T) []any { return targets(unsafe.Pointer(v), d.fields) }
 
-// Fields reads a row into all fields of a struct, in their order, with or without tags. It is for
-// SQL statements that do not read whole rows.
+// Fields reads a row into all fields of a struct, in their order, whether or not a field has a db
+// tag. It is for SQL statements that do not select all columns of a declared table.
 func Fields[T any](s Scanner) (T, error) {
 	var v T
 	t := reflect.TypeFor[T]()

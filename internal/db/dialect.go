@@ -47,7 +47,8 @@ func argsForSQLite(args []any) ([]any, error) {
 	return out, nil
 }
 
-// numbered returns a list of n parameters that begins with number first, such as "$3, $4, $5".
+// numbered returns a list of n parameters for an SQL statement. The list begins with the parameter
+// whose number is first. So numbered(3, 3) returns "$3, $4, $5".
 func numbered(first, n int) string {
 	parts := make([]string, n)
 	for i := range parts {

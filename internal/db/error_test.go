@@ -74,8 +74,8 @@ func TestSQLiteCodes(t *testing.T) {
 	}
 }
 
-// A refused COMMIT was not carried out. A COMMIT without a reply may have been carried out. So may
-// a COMMIT that failed with an internal error of the server.
+// A refused COMMIT was not carried out. A COMMIT may have been carried out if it got no reply, or
+// if it failed with an internal error of the server.
 func TestOnlyAnAnswerMakesACommitDefinite(t *testing.T) {
 	fatal := &pgconn.PgError{Code: "25P04", SeverityUnlocalized: "FATAL"}
 	for _, c := range []struct {

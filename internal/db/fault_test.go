@@ -9,8 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// The check of a SQLite file reports rows with a broken foreign key, and an index that
-// differs from its table.
+// Faults reports rows with a broken foreign key, and an index that differs from its table.
 func TestTheFaultsOfAFileAreFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		statements []string

@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 )
 
-// kind states how a Go type is stored in a column. Its methods are switches and not stored
-// functions, because with stored functions Record would copy each row to the heap.
+// kind states how a Go type is stored in a column. The methods of kind use switch statements. If
+// kind contained functions instead, Declared.Record would copy each row to the heap.
 type kind int8
 
 const (
@@ -24,8 +24,8 @@ const (
 	revision             // an int64, stored as text
 )
 
-// kindOf returns the kind of a Go type, or false if no column can store the type. A version is an
-// integer that its column stores as text.
+// kindOf returns the kind of a Go type, or false if no column can store the type. The parameter
+// version is true for the version of a row, which is an integer stored as text.
 func kindOf(t reflect.Type, version bool) (kind, bool) {
 	switch {
 	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[clock.Instant](): // same memory layout

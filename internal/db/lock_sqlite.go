@@ -52,9 +52,9 @@ func lockFile(ctx context.Context, path, timeout string, statements ...string) (
 	return nil, errors.Join(fmt.Errorf("db: cannot lock the SQLite database: %w", err), file.Close())
 }
 
-// shareLock gives the lock file the mode and, if it can, the owner of the database. Every
-// user who may write the database must be able to lock the lock file. Only the owner of the
-// lock file can change its mode, and only root its owner, so a lack of permission is no error.
+// shareLock gives the lock file the mode and, if it can, the owner of the database. Every user who
+// may write the database must be able to lock the lock file. Only the owner of the lock file can
+// change its mode, and only root can change its owner. So shareLock ignores a lack of permission.
 func shareLock(path string) error {
 	database, err := os.Stat(path)
 	if err != nil {

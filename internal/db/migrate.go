@@ -46,8 +46,8 @@ func (d *DB) migrate(ctx context.Context, force bool) error {
 	})
 }
 
-// up applies the migrations. The column serves of the table db_schema is correct before and after
-// each migration.
+// up applies the migrations. The column db_schema.serves contains the oldest schema whose programs
+// can run on this schema. It is correct before and after each migration.
 func up(ctx context.Context, p *goose.Provider, handle *sql.DB, have, serves int64) error {
 	if have < firstServing {
 		if _, err := p.UpTo(ctx, firstServing); err != nil {
@@ -61,8 +61,8 @@ func up(ctx context.Context, p *goose.Provider, handle *sql.DB, have, serves int
 	return err
 }
 
-// Migrated returns the version of the schema, and the version that this program needs. It returns
-// an error if an earlier migration was not applied to the schema.
+// Migrated returns the version of the database's schema, and the version that this program needs.
+// It returns an error if a migration below the schema's version was not applied.
 func (d *DB) Migrated(ctx context.Context) (have, want int64, err error) {
 	err = d.withProvider(false, func(p *goose.Provider, _ *sql.DB) error {
 		if have, want, err = p.GetVersions(ctx); err != nil {
@@ -73,9 +73,9 @@ func (d *DB) Migrated(ctx context.Context) (have, want int64, err error) {
 	return have, want, err
 }
 
-// whole checks that every migration up to a version was applied. A missing migration cannot be
-// applied later. Later migrations have replaced tables, and the missing migration's SQL statements
-// would damage the new tables.
+// whole returns an error if a migration up to the version have was not applied. A missing migration
+// cannot be applied later. Later migrations have replaced tables, and the missing migration's SQL
+// statements would damage the new tables.
 func (d *DB) whole(ctx context.Context, p *goose.Provider, have int64) error {
 	made, err := All(ctx, d, Value[int64], "SELECT version_id FROM goose_db_version WHERE is_applied")
 	if err != nil {

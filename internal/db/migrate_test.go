@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/migration"
 )
 
-// named opens a session under the name of another program.
+// named opens a connection that has the application name of a different program.
 func named(t *testing.T, at, name string) *pgx.Conn {
 	t.Helper()
 	cfg, err := pgx.ParseConfig(at)
@@ -42,16 +42,17 @@ func at(t *testing.T, schema int64) (d *db.DB, url string) {
 	return d, url
 }
 
-// aCase inserts a case in the form that a program of schema 26 used.
+// aCase inserts a row into operation_case, in the form that a program of schema 26 used.
 const aCase = `INSERT INTO operation_case (company_id, id, subject, reason, detail, state, outcome, note, target_company, target_settlement,
 	proposed_by, resolved_by, proposed_at, created_at, updated_at)
 	VALUES ('c', 'late', 's', 'UNRESOLVED', '', 'OPEN', '', '', '', 0, '', '', 0, 1, 1)`
 
-// waiting reads when the latest transaction that waits for a lock began, or "".
+// waiting is a query for the transactions that wait for a lock. It returns the time when the latest
+// of them began, or "".
 const waiting = `SELECT coalesce(max(xact_start)::text, '') FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
 
-// waits returns when a session waits for a lock in a transaction other than the given one. It
-// returns the beginning of the transaction that waits.
+// waits blocks until a transaction waits for a lock, and returns the time when this transaction
+// began. It ignores the transaction that began at the time but.
 func waits(t *testing.T, d *db.DB, but string) (since string) {
 	t.Helper()
 	for t.Context().Err() == nil {
@@ -66,7 +67,8 @@ func waits(t *testing.T, d *db.DB, but string) (since string) {
 	return ""
 }
 
-// A row that is committed while a migration waits for its table is also in the new table.
+// If a program commits a row while a migration waits for the row's table, the migration also copies
+// this row into the new table.
 func TestAMigrationKeepsWhatIsCommittedMeanwhile(t *testing.T) {
 	t.Parallel()
 	d, url := at(t, 26)

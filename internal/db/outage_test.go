@@ -138,9 +138,9 @@ func (r *relay) freeze() {
 	r.frozen = make(chan struct{})
 }
 
-// A server that disappears from the network never ends a connection. The program finds out that the
-// present server does not have this connection. Then the connection's COMMIT no longer counts as
-// unanswered.
+// A server that disappears from the network never ends a connection. The program then asks the
+// server that is reachable now, which does not have this connection. From then on the connection's
+// COMMIT no longer counts as unanswered.
 func TestALostConnectionCountsNoMore(t *testing.T) {
 	server := dbtest.NewLone(t)
 	u, err := url.Parse(server.URL)

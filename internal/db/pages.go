@@ -8,8 +8,8 @@ import (
 )
 
 // One long text is cheaper to read than many rows, especially on SQLite. So Pages makes the
-// database join the rows of a page into one text. One mark separates fields, and a different mark
-// separates rows.
+// database join the rows of a page into one text. fieldMark separates the fields of a row, and
+// rowMark separates the rows.
 const (
 	fieldMark = "\x1f"
 	rowMark   = "\x1e"
@@ -18,15 +18,15 @@ const (
 // PageRows is the largest number of rows in a page.
 const PageRows = 1000
 
-// Pages calls the function use with all rows of an SQL statement. Each row is a list of texts,
-// whose number is the parameter fields. No value may be NULL. The list is valid only until use
-// returns.
+// Pages runs an SQL statement page by page, and calls the function use with each row. A row is a
+// list of texts, and the parameter fields is the number of these texts. No value may be NULL. The
+// list is valid only until use returns.
 //
-// The SQL statement must return texts and numbers in the order of a key. It begins with the row
-// whose key the function at returns, and ends with the last row. Pages calls the function at before
-// each page. At that time the function use has received all earlier rows, so the function at can
-// return the key of the last of these rows. So each further page begins with the last row of the
-// previous page. Pages does not pass that row to use again.
+// The SQL statement must select texts and numbers, ordered by a key. Its parameters contain the key
+// of the first row that it returns. Before each page, Pages calls the function at, which returns
+// these parameters. After the first page, the function at must return the key of the last row that
+// use received. Each further page therefore begins with the last row of the previous page, and
+// Pages does not pass that row to use again.
 func Pages(ctx context.Context, q Querier, statement string, fields int, at func() []any, use func(row []string) error) error {
 	statement += " LIMIT " + strconv.Itoa(PageRows)
 	packed := packing(statement, fields)
@@ -58,8 +58,9 @@ func packing(statement string, fields int) string {
 		fieldMark + "', " + columns + "), '" + rowMark + "'), '') FROM page"
 }
 
-// unpacked calls the function each with the rows of a page. If a value contains a mark, it is
-// unknown where the value ends. In this case unpacked does not call each, and returns false.
+// unpacked calls the function each with the rows of a page. If a value contains fieldMark or
+// rowMark, it is unknown where the value ends. In this case unpacked does not call each, and
+// returns false.
 func unpacked(ctx context.Context, q Querier, packed string, fields int, args []any, each func(row []string) error) (bool, error) {
 	var rows int
 	text, err := One(ctx, q, func(s Scanner) (text string, err error) {

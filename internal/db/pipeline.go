@@ -11,20 +11,21 @@ import (
 // rows.
 type Lookup struct {
 	Table   *Table
-	By      []string // the columns that the keys give values for
+	By      []string // the columns whose values are searched for
 	Columns []string // the columns to read
-	Keys    [][]any  // each key has one value for each column of By, a string or an int64
+	Keys    [][]any  // the values to search for; each key has a string or an int64 for each column of By
 	Lock    bool     // lock the rows in the order of their keys, until the end of the transaction
-	// Present names a column that is not empty in any key. It allows the engine to use a partial
-	// index (WHERE that column <> ''). Without the index the engine would read all rows of the
-	// company.
+	// Present names a column of By in which every key has a non-empty value. It adds the condition
+	// column <> '' to the query, and the engine can then use an index that has the same condition.
+	// Without that index, the engine would read all rows of the company. If Present is "", the
+	// query has no such condition.
 	Present string
 	// Found is called for each row with the values of the columns By, followed by those of Columns.
 	Found func(row []any) error
 }
 
 // Write is a set of changes of the same type to one table. If Set is empty, the rows are inserted.
-// Otherwise existing rows are updated by their key.
+// Otherwise the existing rows with the given values of By are updated.
 type Write struct {
 	Table *Table
 	// Set names the columns that an update changes. Each row then has the values of By,

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// pgPipeline sends each set of rows as arrays, which unnest turns back into rows.
+// pgPipeline sends each set of rows as arrays, which the SQL function unnest turns back into rows.
 type pgPipeline struct {
 	p    *postgres
 	conn *pgxpool.Conn
@@ -26,9 +26,10 @@ func (p *postgres) pipeline() Pipeline { return &pgPipeline{p: p} }
 const keepPlans = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), ` +
 	`set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
-// outdated reports whether a connection should discard its plans, which it does every few seconds.
-// For a table of only a few rows, PostgreSQL plans to read the whole index. Without discarding,
-// this plan would stay in use after the table has grown, until PostgreSQL gathers statistics again.
+// outdated reports whether a connection should discard its query plans. A connection discards them
+// every few seconds. For a table of only a few rows, PostgreSQL plans to read the whole index.
+// Without discarding, this plan would stay in use after the table has grown, until PostgreSQL
+// gathers statistics again.
 func (p *postgres) outdated(of map[string]any) bool {
 	const planned = "kobo.planned"
 	since, known := of[planned].(time.Time)
@@ -67,7 +68,7 @@ func (l *pgPipeline) Read(ctx context.Context, lookups ...Lookup) error {
 	return nil
 }
 
-// eachRow calls Found with the values of each row, as strings and int64s.
+// eachRow calls the function Found of a Lookup with the values of each row, as strings and int64s.
 func eachRow(rows pgx.Rows, k Lookup) error {
 	for rows.Next() {
 		values, err := rows.Values()
@@ -201,9 +202,9 @@ func insertSQL(t *Table) string {
 	})
 }
 
-// updateSQL returns an SQL statement that updates a set of rows. It divides by zero if it does not
-// find exactly its rows. So the SQL statement fails, and the COMMIT that follows in the same
-// pipeline fails too.
+// updateSQL returns an SQL statement that updates a set of rows. The SQL statement divides by zero
+// if it does not find exactly the rows of the set. So it fails, and the COMMIT that follows in the
+// same pipeline fails too.
 func updateSQL(w Write) string {
 	return cached(fmt.Sprintf("update %s %v %v", w.Table.Name, w.By, w.Set), func() string {
 		columns := append(columnsOf(w.Table, w.By), columnsOf(w.Table, w.Set)...)

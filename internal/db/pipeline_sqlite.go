@@ -143,7 +143,7 @@ func (l *litePipeline) insert(w Write) error {
 	for rows := w.Rows; len(rows) > 0; {
 		n := most
 		if len(rows) < most {
-			n = 1 // so that each table needs only two SQL statements
+			n = 1 // with only these two sizes, each table needs only two prepared SQL statements
 		}
 		values := make([]any, 0, n*len(w.Table.Columns))
 		for _, r := range rows[:n] {
@@ -198,8 +198,8 @@ func (l *litePipeline) exec(query string) error {
 	})
 }
 
-// raw calls use with the prepared SQL statement on the connection of this pipeline. It prepares the
-// SQL statement at the first call.
+// raw calls the function use with the prepared SQL statement on the connection of this pipeline. It
+// prepares the SQL statement at the first call.
 func (l *litePipeline) raw(query string, use func(driver.Stmt) error) error {
 	return l.conn.Raw(func(conn any) error {
 		b := &l.s.batch

@@ -29,7 +29,8 @@ func write(t *testing.T, d *db.DB, writes ...db.Write) error {
 	})
 }
 
-// Sets of every size are written completely, although SQLite inserts sixteen rows at a time.
+// A pipeline writes a set of rows of any size completely, although SQLite inserts sixteen rows at a
+// time.
 func TestSetsOfEverySizeAreWritten(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		for _, n := range []int{0, 1, 15, 16, 17, 33, 300} {
@@ -120,7 +121,7 @@ func TestAPipelineIsAllOrNothing(t *testing.T) {
 	})
 }
 
-// A lenient table keeps its existing row when a row with the same key is inserted.
+// A table with Lenient keeps its existing row when a row with the same primary key is inserted.
 func TestALenientTableKeepsWhatItHas(t *testing.T) {
 	lenient := &db.Table{Name: "db_note", Key: 1, Lenient: true, Columns: append(db.Texts("id"), db.Ints("n")...)}
 	each(t, func(t *testing.T, d *db.DB) {

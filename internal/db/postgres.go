@@ -54,7 +54,7 @@ func openPostgres(ctx context.Context, address string) (*postgres, error) {
 	}
 	cfg.BeforeConnect = attend
 	p := &postgres{replan: 5 * time.Second, locks: usualLockTimeout, most: int64(cfg.MaxConns), question: 15 * time.Second}
-	p.doubt.Store(1) // a new program begins with a doubt
+	p.doubt.Store(1) // the server may have restarted before this program started (DB.Doubts)
 	cfg.AfterConnect = func(context.Context, *pgx.Conn) error {
 		p.doubt.Add(1)
 		return nil
@@ -71,8 +71,8 @@ func (p *postgres) doubts() uint64 { return p.doubt.Load() }
 // usualConns is the smallest limit of connections if the URL has no pool_max_conns.
 const usualConns = 12
 
-// maxConns returns the number of connections that a URL sets, and whether it sets one. A single
-// connection is enough, because no holder of a connection waits for a second one.
+// maxConns returns the number of connections that a URL sets, and whether the URL sets a number. A
+// single connection is enough, because no holder of a connection waits for a second one.
 func maxConns(address string) (most int32, said bool, err error) {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // Fits returns nil if this program can run on the database. The schema must be the program's
-// schema, or a newer schema that declares that it serves the program.
+// schema, or a newer schema that declares that programs of this program's schema can run on it.
 func (d *DB) Fits(ctx context.Context) error {
 	have, want, err := d.Migrated(ctx)
 	if err != nil || have == want {
@@ -87,8 +87,8 @@ const sessionsSQL = `SELECT pid::text, application_name, coalesce(host(client_ad
 		AND (application_name = 'kobo' OR application_name LIKE 'kobo/%' OR (application_name = '' AND usename IS NOT NULL))
 	ORDER BY backend_start, pid`
 
-// unserved returns an error that names the connected programs whose schema the new schema does not
-// serve.
+// unserved returns an error that names the connected programs that cannot run on the new schema.
+// These are the programs with a schema older than the parameter serves.
 func (d *DB) unserved(ctx context.Context, serves int64) error {
 	sessions, err := All(ctx, d, Fields[session], sessionsSQL)
 	var found []string

@@ -10,8 +10,8 @@ import (
 
 // A database is silent while it responds neither to an SQL statement nor to the request for the
 // next row. The server may be frozen, or a firewall may have forgotten the connection. Without a
-// limit, such a connection would block the caller without end. A context's deadline or budget may
-// end the wait earlier.
+// time limit, such a connection would block the caller without end. A context's deadline or budget
+// may end the wait earlier.
 const (
 	silence     = 10 * time.Second
 	longSilence = 10 * time.Minute
@@ -27,8 +27,9 @@ func WithLongTimeout(ctx context.Context) context.Context {
 
 var errSilent = errors.New("db: the database did not answer in time")
 
-// watched is a context that ends when the database is silent. It measures the time from listen to
-// heard. The time that the caller needs to process the rows does not count.
+// watched is a context that ends when the database is silent. It measures the time from a call of
+// listen to the next call of heard. The time that the caller needs to process the rows does not
+// count.
 type watched struct {
 	context.Context
 	cancel context.CancelCauseFunc

@@ -23,10 +23,11 @@ type Table struct {
 	Name    string
 	Columns []Column // the columns; the first Key columns are the primary key, which begins with company_id
 	Key     int
-	// Unique names the unique columns, company_id first. A row that ledger.Unit.Insert inserts must
-	// have new values in these columns. If Unique is empty, the primary key is used.
+	// Unique names the unique columns, company_id first. The ledger refuses to insert a row
+	// (ledger.Unit.Insert) if an existing row has the same values in all these columns. If Unique
+	// is empty, the unique columns are the primary key.
 	Unique []string
-	// IfGiven is true if a row with "" in the last unique column always counts as new.
+	// IfGiven is true if any number of rows may have "" in the last unique column.
 	IfGiven bool
 	// State names the column whose value a transition checks and changes. It is empty if the rows
 	// never change.
@@ -35,7 +36,7 @@ type Table struct {
 	Version bool
 	// Changing contains the positions of the columns that a transition writes.
 	Changing []int
-	// Lenient is true if the table keeps its existing row when a row with the same key is inserted.
+	// Lenient is true if an inserted row is ignored when a row with the same primary key exists.
 	Lenient bool
 }
 
@@ -70,8 +71,8 @@ func (t *Table) Names() []string {
 // KeyNames returns the names of the primary key's columns.
 func (t *Table) KeyNames() []string { return t.Names()[:t.Key] }
 
-// UniqueNames returns the names of the columns in which a row that ledger.Unit.Insert inserts must
-// have new values.
+// UniqueNames returns the names of the unique columns, which are those of the primary key if Unique
+// is empty.
 func (t *Table) UniqueNames() []string {
 	if len(t.Unique) > 0 {
 		return t.Unique

@@ -55,8 +55,8 @@ func (s *Service) Begin(ctx context.Context, shut Close) error {
 		_, err := s.meet(ctx, Mark{}, shut)
 		return err
 	}
-	// The file is read first. A database that is not an old copy then has at least the epoch of the
-	// file.
+	// The file is read before the database, because other programs may raise the epoch in between.
+	// So a database with an epoch below that of the file is an old copy.
 	seen, there, err := read(s.path)
 	if err != nil {
 		return err
@@ -176,9 +176,10 @@ func (s *Service) note(now Mark) (before int64) {
 	return before
 }
 
-// keep writes a mark into the file. It returns an error if the file has a name other than that of
-// the mark and the parameter instead. If the file has the same name and a higher epoch, keep leaves
-// the file unchanged. Another program has written that epoch.
+// keep replaces the mark in the file with the mark now. The name in the file must be the name of
+// now or the parameter instead, and otherwise keep returns an error. If the file has the name of
+// now and the same or a higher epoch, another program has written that epoch. Then keep leaves the
+// file unchanged.
 func (s *Service) keep(now Mark, instead string) error {
 	seen, there, err := read(s.path)
 	switch {

@@ -131,8 +131,9 @@ func TestAnOldCopyIsDetectedOnce(t *testing.T) {
 	})
 }
 
-// A database whose epoch is at least the file's is not an old copy. Its epoch may be higher,
-// because the program may have died between the commit and the write of the file.
+// A database is not an old copy if its epoch is equal to or higher than the epoch in the file. Its
+// epoch may be higher, because the program may have died between the commit and the write of the
+// file.
 func TestACompleteDatabaseIsNoOldCopy(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		p.begins()

@@ -126,7 +126,7 @@ func NewService(d *db.DB, book *ledger.Book) *Service {
 	return s
 }
 
-// Close ends all present and future waits, because the program stops.
+// Close ends all present and future waits. A program calls Close when it stops.
 func (s *Service) Close() { s.close.Do(func() { close(s.closed) }) }
 
 // Since returns the number of a company's first event at an instant or later. If there is no such

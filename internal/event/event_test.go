@@ -17,8 +17,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-// station provides the feeds of two companies. The test reads them in one program and writes them
-// in two.
+// station provides the feeds of two companies. The test reads the feeds in one program and writes
+// events in two programs.
 type station struct {
 	*event.Service
 	t              testing.TB

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// Interval is the time between two looks. A look reads the last event numbers, to find events of
-// other processes.
+// Interval is the time between two looks. A look is a query for the last event numbers, which finds
+// events of other processes.
 const Interval = interval
 
-// LookEvery sets the time between looks. It has an effect only on looks that start later.
+// LookEvery sets the time between two looks. A test calls it before the first reader waits, because
+// the running looks keep their interval.
 func (s *Service) LookEvery(d time.Duration) { s.every = d }
 
 // Looking makes each look call a function first.

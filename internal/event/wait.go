@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// interval is the time between two looks. A look reads the last event numbers, to find events of
-// other processes. One look serves all waiters. An event of this process wakes its waiters
-// immediately.
+// interval is the time between two looks. A look is a query for the last event numbers, which finds
+// events of other processes for all waiters. An event of this process wakes its waiters
+// immediately, without a look.
 const interval = 50 * time.Millisecond
 
 // timeout is the longest time that a look may take.
@@ -99,7 +99,8 @@ func (s *Service) look() {
 	}
 }
 
-// awaited returns the companies with a waiter. If there are none, it records that the looks end.
+// awaited returns the companies with a waiter. If there are none, it records that the goroutine of
+// look ends.
 func (s *Service) awaited() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -61,7 +61,8 @@ func TestACommitHereWakesWithoutALook(t *testing.T) {
 	})
 }
 
-// All readers share the looks. Only one look runs at a time, and it reads each company once.
+// All waiting readers share the looks at the database. Only one look runs at a time, and it reads
+// each company once.
 func TestWaitersShareTheirLooks(t *testing.T) {
 	each(t, func(t *testing.T, s *station) {
 		var at, most atomic.Int64
@@ -97,7 +98,7 @@ func TestWaitersShareTheirLooks(t *testing.T) {
 	})
 }
 
-// After a failed look each reader reads its page again, and the looks continue.
+// After a failed look at the database, each reader reads its page again, and the looks continue.
 func TestAFailedLookIsNotTheLast(t *testing.T) {
 	each(t, func(t *testing.T, s *station) {
 		var looks atomic.Int64
@@ -125,7 +126,7 @@ func TestAFailedLookIsNotTheLast(t *testing.T) {
 func TestWhoGoesAwayHasWaitedInVain(t *testing.T) {
 	each(t, func(t *testing.T, s *station) {
 		ctx, leave := context.WithCancel(t.Context())
-		s.waits(s.company, 0) // so that the next reader is not the first
+		s.waits(s.company, 0) // the next reader must not be the first, which would start the looks
 		gone := make(chan error, 1)
 		go func() {
 			events, more, err := s.Feed(ctx, s.company, 0, 10, time.Minute)
@@ -145,9 +146,9 @@ func TestWhoGoesAwayHasWaitedInVain(t *testing.T) {
 	})
 }
 
-// At least half of the waiting readers wake within a tenth of a second, whichever program commits
-// the event. An event of this process needs no look. Looks come at every interval, even on a slow
-// machine.
+// At least half of the waits end within a tenth of a second after the commit, whichever program
+// commits the event. Only an event of another program needs a look at the database. The check of
+// the interval between looks works even on a slow machine.
 func TestAWakeTakesLessThanATenthOfASecond(t *testing.T) {
 	if event.Interval > 75*time.Millisecond {
 		t.Errorf("a look every %s leaves no time to answer", event.Interval)

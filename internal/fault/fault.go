@@ -55,15 +55,15 @@ func (f *Fault) Because(cause error) *Fault {
 	return &c
 }
 
-// After returns a copy of the fault that allows the same request again after d, but not before one
-// second has passed.
+// After returns a copy of the fault with the time after which the same request may be repeated.
+// This time is d, but at least one second.
 func (f *Fault) After(d time.Duration) *Fault {
 	c := *f
 	c.Retry = max(d, time.Second)
 	return &c
 }
 
-// usualRetry is the value of Retry-After for faults without a known time. A database usually
+// usualRetry is the value of the Retry-After header for faults whose Retry is 0. A database usually
 // recovers sooner.
 const usualRetry = 5 * time.Second
 

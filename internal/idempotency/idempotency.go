@@ -97,8 +97,9 @@ func (s *Service) sealFor(company string) func(body []byte) string {
 	}
 }
 
-// answer returns the stored response of a row. It first waits until the ledger has proven the row,
-// because a standby that takes over may not have the row.
+// answer returns the stored response of a row. It first waits until the standby has the row
+// (ledger.Book.Prove). Otherwise a standby that takes over could lack a response that a caller has
+// received.
 func (s *Service) answer(ctx context.Context, company string, r row) (*Answer, error) {
 	if err := s.book.Prove(ctx, company); err != nil {
 		return nil, err
@@ -138,8 +139,8 @@ func (s *Service) Used(ctx context.Context, company, value string) (Use, error) 
 
 // Open begins a request with an Idempotency-Key. If a response is stored, Open returns it.
 // Otherwise Open returns a Key for the request. The error is a fault of kind Mismatch if a
-// different request used the Idempotency-Key. It is a fault of kind Conflict if the first request
-// is still running.
+// different request used the Idempotency-Key. It is a fault of kind Conflict if the request that
+// used the Idempotency-Key first is still running.
 func (s *Service) Open(ctx context.Context, company, value, fingerprint string) (*Key, *Answer, error) {
 	now := s.clock.Now()
 	key := &Key{company: company, value: value, fingerprint: s.hash(company, fingerprint), print: fingerprint, now: now, seal: s.sealFor(company)}
@@ -210,7 +211,8 @@ func (k *Key) Begun() {
 	}
 }
 
-// Finish makes the deciding unit of a begun request also store the response.
+// Finish makes the unit u also store the response. The unit u decides the outcome of a request for
+// which Begin was called.
 func (k *Key) Finish(u *ledger.Unit, result any, err error) {
 	if k != nil {
 		k.begun.Store(true)
@@ -218,8 +220,9 @@ func (k *Key) Finish(u *ledger.Unit, result any, err error) {
 	}
 }
 
-// Release ends a begun request without a response, because the outcome is unknown. The same request
-// can then continue immediately. It does not wait until the released request's time is over.
+// Release ends a request for which Begin was called, without a response, because the outcome is
+// unknown. A repeated request can then continue immediately. Otherwise it would have to wait until
+// the time limit that Begin has set.
 func (k *Key) Release(u *ledger.Unit) {
 	if k != nil {
 		k.begun.Store(true)
@@ -240,14 +243,16 @@ func (k *Key) body(a Answer) string {
 	return string(a.Body)
 }
 
-// Finish stores the response to a begun request in a separate unit, after another request has
-// committed the decision. A response that is stored already stays.
+// Finish stores the response to a request for which Key.Begin was called. It commits a separate
+// unit that contains only the response, because the outcome was committed earlier without the
+// response. For example, the program may have stopped between the two commits. A response that is
+// stored already does not change.
 func (s *Service) Finish(ctx context.Context, k *Key, result any, err error) error {
 	return k.finish(ctx, s.book, result, err, nil)
 }
 
-// Resume stores the response to an interrupted request. If another retry has stored a response
-// already, Resume returns ErrInFlight.
+// Resume stores the response to a request that was interrupted and is now repeated. If a different
+// repetition has stored a response already, Resume returns ErrInFlight.
 func (k *Key) Resume(ctx context.Context, book *ledger.Book, result any) error {
 	return k.finish(ctx, book, result, nil, ErrInFlight)
 }
@@ -268,7 +273,7 @@ func (k *Key) finish(ctx context.Context, book *ledger.Book, result any, why, st
 }
 
 // Freeze stores a response, such as a refusal, that no unit of another package has stored. A
-// response that is stored already stays.
+// response that is stored already does not change.
 func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
 	if k == nil || k.subject != "" {
 		return nil
@@ -279,10 +284,11 @@ func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
 }
 
 // Settle returns the stored response of an Idempotency-Key. If there is none, Settle stores the
-// response a and returns it. So equal concurrent requests get the same response, the first one
-// stored. While another request runs, its response is unknown, and the error is ErrInFlight. The
-// error is a fault of kind Mismatch if a different request used the Idempotency-Key. It is a fault
-// of kind Unavailable if the stored response cannot be read.
+// response a and returns it. So equal concurrent requests all get the response that was stored
+// first. While the request that used the Idempotency-Key first is still running, its response is
+// unknown, and the error is ErrInFlight. The error is a fault of kind Mismatch if a different
+// request used the Idempotency-Key. It is a fault of kind Unavailable if the stored response cannot
+// be read.
 func (s *Service) Settle(ctx context.Context, k *Key, a Answer) (Answer, error) {
 	stored, err := s.stored(ctx, k)
 	if errors.Is(err, db.ErrNone) {

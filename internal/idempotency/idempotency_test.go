@@ -43,7 +43,8 @@ func each(t *testing.T, f func(t *testing.T, d *drawer)) {
 	})
 }
 
-// with returns a unit with these changes to Idempotency-Keys.
+// with returns a new unit. Each of the given functions adds its use of an Idempotency-Key to this
+// unit.
 func (d *drawer) with(parts ...func(u *ledger.Unit)) ledger.Unit {
 	u := ledger.For(d.company)
 	for _, part := range parts {
@@ -128,8 +129,8 @@ func TestAKeyGoesFromRunningToItsAnswer(t *testing.T) {
 	})
 }
 
-// After the time of an interrupted request is over, the next request continues it with the object
-// that the interrupted request created.
+// When the time limit of an interrupted request is over, a repetition of the request continues it.
+// The repetition uses the object that the interrupted request created.
 func TestAnInterruptedRequestIsContinued(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		dead := d.key("k")
@@ -143,7 +144,8 @@ func TestAnInterruptedRequestIsContinued(t *testing.T) {
 		}
 		d.commit(d.with(finished(heir, "found")))
 		d.stored("k", `200 "found"`)
-		// The interrupted request was only slow. Its own response comes too late and is not stored.
+		// The interrupted request was only slow. The response of the interrupted request comes too
+		// late and is not stored.
 		err := d.book.Commit(t.Context(), d.with(finished(dead, "late")))
 		if r := ledger.Refused(err); r == nil || r.Reason != ledger.Moved {
 			t.Errorf("a second answer: %v", err)

@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 )
 
-// kept returns a column of the company's only stored row.
+// kept runs a query on the company's only row, and returns the column that the query selects.
 func (d *drawer) kept(query string) string {
 	d.t.Helper()
 	text, err := db.One(d.t.Context(), d.db, db.Value[string], query, d.company)

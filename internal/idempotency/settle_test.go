@@ -65,8 +65,8 @@ func TestARefusalStandsOnceItIsStored(t *testing.T) {
 	})
 }
 
-// Without the database, a refusal cannot be stored and may not be final, so it is not sent. The
-// response of a begun request is sent, because its unit is committed.
+// If the database is unavailable, Settle cannot store a refusal, so it returns Unavailable instead.
+// After Begun, Settle returns the response, because the unit of that request is committed.
 func TestNoRefusalStandsWithoutTheDatabase(t *testing.T) {
 	each(t, func(t *testing.T, d *drawer) {
 		k, begun := d.key("k"), d.key("begun")

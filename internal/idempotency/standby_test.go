@@ -14,7 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// No method returns a stored response that the standby does not have.
+// If the standby does not have a stored response, the methods of the service do not return that
+// response.
 func TestAnAnswerWithoutItsStandbyIsNotGiven(t *testing.T) {
 	server := dbtest.NewLone(t)
 	database := dbtest.Open(t, server.URL)

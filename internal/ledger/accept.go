@@ -25,8 +25,8 @@ func (d *decision) date(now time.Time) {
 	}
 }
 
-// accept makes the unit part of the batch, so later units of the batch see its changes. An error
-// ends the batch.
+// accept makes the unit part of the batch, and later units of the batch see this unit's changes. An
+// error ends the batch.
 func (d *decision) accept(w *pending) error {
 	u := &w.unit
 	d.accepted = append(d.accepted, w)
@@ -161,7 +161,8 @@ func (d *decision) transition(m *Transition) {
 }
 
 // prove makes the batch write all existing lock rows, even those that do not change. It returns
-// false if no lock row exists. A company without a lock row has no rows at all.
+// false if no lock row exists. Then the batch needs no proof, because a company without a lock row
+// has no rows.
 func (d *decision) prove() (any bool) {
 	for _, l := range d.locks {
 		l.restated = l.found

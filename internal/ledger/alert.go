@@ -16,12 +16,13 @@ type LowBalance struct {
 	Below            money.Kobo // the amount of the alert
 }
 
-// OnLowBalance makes the row, such as an event, that is appended in the commit of a low balance. It
-// may read rows, and sees them as they were before the batch. It writes nothing.
+// OnLowBalance returns the row that reports a low balance, such as an event. The ledger appends
+// this row in the same commit as the unit that caused the low balance. OnLowBalance may read rows,
+// and reads them as they were before the batch. It must not write anything.
 type OnLowBalance func(low LowBalance, read func(lookups ...db.Lookup) error) (db.Record, error)
 
-// appendLow appends a row for each account that an accepted unit has brought below its alert. The
-// row is numbered after the rows that the unit itself appends.
+// appendLow appends the row of OnLowBalance for each account that an accepted unit has brought
+// below its alert. This row is numbered after the rows that the unit itself appends.
 func (d *decision) appendLow(u *Unit) error {
 	for _, t := range u.transfers {
 		a := d.account(u.Company, t.Debit)

@@ -36,8 +36,8 @@ func paying(reference, step string, amount money.Kobo) Transfer {
 	return Transfer{Reference: reference, Step: step, Debit: settlement, Credit: clearing, Amount: amount, Kind: "vtu"}
 }
 
-// A unit sees the changes of earlier units of its batch. So a row is inserted only once, and leaves
-// a state only once.
+// A unit sees the changes of earlier units of its batch. So only one of several units can insert a
+// row, and only one can move a row out of a state.
 func TestABatchDecidesItsUnitsInTheirOrder(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
@@ -121,8 +121,8 @@ func TestABalanceDoesNotOverflow(t *testing.T) {
 	})
 }
 
-// Many callers have read a row and would change it without changing its state. Only the first
-// change is made. The others are refused, because the row now has other values.
+// Many callers have read the same row, and each wants to change the row without changing its state.
+// Only the first change is made. The others are refused, because the row now has other values.
 func TestARowThatWasChangedMeanwhileIsNotChangedAgain(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)

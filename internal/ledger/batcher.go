@@ -67,8 +67,8 @@ func (b *Book) newBatcher(room int) *batch.Queue[*pending] {
 
 // commit runs one batch, reports the result to the caller of each unit, and returns the units that
 // must wait for the next batch. While there is a doubt (db.DB.Doubts), it commits even a batch
-// without an accepted unit. The refusals of such a batch show rows that the standby may not have
-// yet.
+// without an accepted unit. Such a batch also needs a commit, because its refusals return rows that
+// the standby may not have yet.
 func (b *Book) commit(all []*pending) (late []*pending) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.timeout)
 	defer cancel()
@@ -88,7 +88,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 				return err
 			}
 		}
-		doubts := b.db.Doubts() // read last, because a read may open a connection, which is a doubt
+		doubts := b.db.Doubts() // called after all reads, because a read may open a connection, which counts as a doubt
 		proves := !b.certain(doubts) && d.prove()
 		if len(d.accepted) == 0 && !proves {
 			p.Rollback()
@@ -124,8 +124,8 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 }
 
 // answer reports the outcome of a batch. It calls the listeners before it replies to the units'
-// callers. So a reader that waits for an event learns of it no later than the caller that caused
-// it.
+// callers. So a reader that waits for an event is woken before the caller that caused the event
+// gets its result.
 func (b *Book) answer(d *decision) {
 	if len(d.accepted) > 0 {
 		b.mu.RLock()
@@ -142,13 +142,14 @@ func (b *Book) answer(d *decision) {
 	}
 }
 
-// lookUp settles a batch whose COMMIT got no reply. It first takes the lock rows, which the lost
-// transaction held. Then that transaction has ended, and its rows show whether it was committed.
+// lookUp settles a batch whose COMMIT got no reply. The transaction of the batch had locked the
+// lock rows. lookUp first locks them again, so that transaction must have ended. Its rows then show
+// whether it was committed.
 //
 // A unit may have been refused because of an accepted unit of the same batch. So a refusal is final
-// only if the batch was committed. Otherwise lookUp returns the refused units to be decided again,
-// or reports Unavailable to their callers. Unavailable is correct, because a refused unit has
-// written nothing.
+// only if the batch was committed. If the batch was not committed, lookUp returns the refused
+// units, which are then decided again. If the outcome stays unknown, lookUp reports Unavailable to
+// their callers. Unavailable is correct, because a refused unit has written nothing.
 func (b *Book) lookUp(d *decision) (again []*pending) {
 	happened, err := b.happened(d)
 	if err == nil && happened {
@@ -239,8 +240,9 @@ func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 }
 
 // witness returns the look-up of a row that only this batch can have inserted. The look-up sets
-// found. For a transfer it compares the batch's stamp, because another program may have taken the
-// same step after our batch was lost. The result is false if the batch inserts no such row.
+// found. For a transfer it compares the random stamp of the batch. After the reply to our batch was
+// lost, another program may have booked a transfer with the same reference and step. If the batch
+// inserts no suitable row, witness returns false.
 func (d *decision) witness(found *bool) (db.Lookup, bool) {
 	if len(d.transfers) > 0 {
 		return db.Lookup{
@@ -257,9 +259,10 @@ func (d *decision) witness(found *bool) (db.Lookup, bool) {
 	return db.Lookup{}, false
 }
 
-// rowLookup returns the look-up of a row with its values. It uses the primary key, because another
-// program may insert a row with the same unique values. If the ledger fills a number or an instant
-// into the primary key, rowLookup uses the unique columns.
+// rowLookup returns the look-up that finds a row and compares its values. It searches by the
+// primary key, because another program may insert a different row with the same values in the
+// unique columns. If the ledger fills a number or an instant into the primary key, it searches by
+// the unique columns instead.
 func rowLookup(r db.Record, found *bool) db.Lookup {
 	given := func(v any) bool {
 		_, next := v.(Next)

@@ -103,8 +103,8 @@ func keyOf(values []any) string {
 	return string(b)
 }
 
-// uniqueOf returns the unique columns' values of a row that must be new. It returns nil for a row
-// that needs no unique values.
+// uniqueOf returns a row's values in the unique columns of its table. It returns nil if the last
+// value is "" and the table allows any number of such rows (db.Table.IfGiven).
 func uniqueOf(r db.Record) []any {
 	by := r.Table.UniqueNames()
 	key := make([]any, len(by))
@@ -117,7 +117,8 @@ func uniqueOf(r db.Record) []any {
 	return key
 }
 
-// name collects the keys of all rows that the decision about a unit needs.
+// name adds a unit to the decision. It notes the keys of all rows that must be read before the unit
+// can be accepted or refused.
 func (d *decision) name(w *pending) {
 	u := &w.unit
 	if d.locks[u.Company] == nil {
@@ -176,8 +177,8 @@ func (d *decision) account(company, id string) *account {
 	return a
 }
 
-// nameInsert returns the unique key of a row that must be new, or "" if the row needs no unique
-// values.
+// nameInsert adds the unique key of an inserted row to the keys that the batch reads, and returns
+// this key. It returns "" if the row has no unique key, because uniqueOf returns nil.
 func (d *decision) nameInsert(r db.Record) string {
 	set := d.uniques[r.Table]
 	if set == nil {
@@ -225,8 +226,8 @@ func (d *decision) counterLookup() db.Lookup {
 	}
 }
 
-// lookups returns the look-ups of all rows that the units name. The lock rows come first, so the
-// other rows are read under their locks.
+// lookups returns the look-ups of all rows that the units name. The lock rows come first. They are
+// locked when the other rows are read.
 func (d *decision) lookups() []db.Lookup {
 	accounts := make([][]any, 0, len(d.accounts))
 	for k := range d.accounts {

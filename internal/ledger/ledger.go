@@ -7,8 +7,8 @@
 //
 // Each transfer debits one account and credits another by one amount, and leaves two entries that
 // carry the balance before and after. A balance is credits less debits, so all balances of a
-// company add up to zero. A settlement account is what the fintech owes the company, so its balance
-// is positive.
+// company add up to zero. The balance of a settlement account is the money that the fintech owes
+// the company, so it is positive.
 package ledger
 
 import (
@@ -96,7 +96,8 @@ func Except(err error, why Reason) error {
 	return err
 }
 
-// Existing returns the row of a table that existed already, so that the unit was refused.
+// Existing returns the row of table t that existed already and caused the refusal. It returns false
+// if no row of table t caused the refusal.
 func (r *Refusal) Existing(t *db.Table) (db.Record, bool) {
 	i := slices.IndexFunc(r.Rows, func(row db.Record) bool { return row.Table == t })
 	if i < 0 {
@@ -139,8 +140,8 @@ func WithAlerts(d *db.DB, c clock.Clock, onLow OnLowBalance) *Book {
 	return b
 }
 
-// Committed registers fn. The ledger calls fn after each commit, with the companies of the commit.
-// The commit waits for fn, so fn must not wait.
+// Committed registers the function fn. After each commit, the ledger calls fn with the companies of
+// the committed batch. The commit waits for fn, so fn must not wait.
 func (b *Book) Committed(fn func(companies []string)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -183,10 +184,10 @@ func (b *Book) send(ctx context.Context, u Unit) error {
 }
 
 // Prove returns nil when every row that the database has shown is durably committed, on the standby
-// too. A caller that responds with a row of a plain read calls Prove first. While there is no doubt
-// (db.DB.Doubts), Prove costs only one comparison. SQLite never has a doubt. Otherwise Prove costs
-// one commit. If that commit does not succeed in the caller's time, Prove returns a fault of kind
-// Unavailable.
+// too. A caller that has read a row without a unit calls Prove before it sends the row in a
+// response. While there is no doubt (db.DB.Doubts), Prove costs only one comparison. SQLite never
+// has a doubt. Otherwise Prove costs one commit. If that commit does not succeed in the caller's
+// time, Prove returns a fault of kind Unavailable.
 //
 // One successful commit proves the rows of all companies, because a standby receives commits in
 // their order.

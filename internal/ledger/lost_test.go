@@ -41,7 +41,7 @@ func (l losing) Commit(ctx context.Context, writes ...db.Write) error {
 	return err
 }
 
-// loses makes each COMMIT of a ledger end with the fate that next returns.
+// loses makes each COMMIT of a ledger end with the fate that the function next returns.
 func loses(b *Book, next func() fate) {
 	b.run = func(ctx context.Context, strokes func(db.Pipeline) error) error {
 		return b.db.Run(ctx, func(p db.Pipeline) error { return strokes(losing{p, next()}) })
@@ -58,7 +58,7 @@ func first(of fate) func() fate {
 	}
 }
 
-// buying returns a unit that inserts a row with a unique key and pays.
+// buying returns a unit that inserts a row with a unique key and debits the settlement account.
 func buying(id, key string, amount money.Kobo) Unit {
 	return Unit{Company: "c1", inserts: []db.Record{thing("c1", id, key, "NEW")}, transfers: []Transfer{paying(id, "", amount)}}
 }
@@ -158,8 +158,8 @@ func TestNoFinalAnswerContradictsTheRows(t *testing.T) {
 	})
 }
 
-// contradicts checks that the result of a unit agrees with the rows. The test credits no money
-// between the result and this check.
+// contradicts fails the test if the result of a unit contradicts the rows. The test credits no
+// money after the result, so a refusal for lack of money must still be correct.
 func contradicts(t *testing.T, b *Book, u Unit, err error) {
 	t.Helper()
 	id := u.inserts[0].Value("id").(string)
@@ -195,7 +195,7 @@ func contradicts(t *testing.T, b *Book, u Unit, err error) {
 	}
 }
 
-// state returns the state of a thing, or "" if the thing does not exist.
+// state returns the state of the row of thingTable with this ID, or "" if there is no such row.
 func state(t *testing.T, b *Book, id string) string {
 	t.Helper()
 	s, err := db.One(t.Context(), b.db, db.Value[string],

@@ -28,7 +28,8 @@ func audit(t testing.TB, d *db.DB, company string) {
 }
 
 // Eight writers commit random units through two ledgers, like two processes. Some units are
-// refused, for every reason, and the ledger stays correct.
+// refused, for example because an account is short of money or a row exists already. The ledger
+// stays correct.
 func TestRandomJournals(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		first := open(t, d)

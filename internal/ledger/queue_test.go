@@ -15,8 +15,8 @@ import (
 )
 
 // hung makes the ledger's database hang until the test calls the function answer. When hung
-// returns, one unit waits for the database. The result transactions is the number of transactions
-// so far.
+// returns, one unit waits for the database. The result transactions points to the number of
+// transactions that have begun so far.
 func hung(t *testing.T, b *Book) (answer func(), transactions *int) {
 	t.Helper()
 	begun, hang := make(chan struct{}), make(chan struct{})

@@ -76,8 +76,9 @@ func TestARowWithoutItsStandbyIsNoProof(t *testing.T) {
 	audit(t, d, "c1")
 }
 
-// A primary that no longer waits for its standby shows rows that no standby has. A refusal or a
-// proof that uses such a row waits for the standby. A program that has just started waits too.
+// A primary that no longer waits for its standby shows rows that no standby has. So a refusal
+// because of such a row waits for the standby, and so does Book.Prove. A program that has just
+// started waits too.
 func TestARefusalFromARowWithoutItsStandbyIsNotGiven(t *testing.T) {
 	server := dbtest.NewLone(t)
 	d := dbtest.Open(t, server.URL)
@@ -119,7 +120,7 @@ func TestARefusalFromARowWithoutItsStandbyIsNotGiven(t *testing.T) {
 	audit(t, d, "c1")
 }
 
-// A proof writes the lock row unchanged, and only once.
+// Book.Prove writes the company's lock row with unchanged values, and only once.
 func TestAProofChangesNothing(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		found(t, open(t, d), "c1")

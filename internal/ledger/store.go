@@ -49,7 +49,7 @@ func (b *Book) Passed(ctx context.Context, company, reference, account string) (
 	return n > 0, err
 }
 
-// Taken reports whether the ledger has a transfer for a step of a reference.
+// Taken reports whether the ledger has a transfer with this reference and step.
 func (b *Book) Taken(ctx context.Context, company, reference, step string) (bool, error) {
 	n, err := db.One(ctx, b.db, db.Value[int64], `SELECT count(*) FROM ledger_transfer
 		WHERE company_id = $1 AND reference = $2 AND step = $3`, company, reference, step)
@@ -158,7 +158,8 @@ const (
 		FROM ledger_transfer WHERE company_id = $1 AND (reference, step) >= ($2, $3) ORDER BY reference, step`
 )
 
-// eachEntry calls the function use with all entries of a company, by account and number.
+// eachEntry calls the function use with each entry of a company, in the order of account ID and
+// entry number.
 func eachEntry(ctx context.Context, q db.Querier, company string, use func(line)) error {
 	e := line{sequence: math.MinInt64}
 	return db.Pages(ctx, q, entriesFrom, 7,
@@ -171,8 +172,8 @@ func eachEntry(ctx context.Context, q db.Querier, company string, use func(line)
 		})
 }
 
-// eachTransfer calls the function use with all transfers of a company by key, and with the numbers
-// of their entries.
+// eachTransfer calls the function use with each transfer of a company, in the order of reference
+// and step. It also passes the numbers of the two entries of the transfer.
 func eachTransfer(ctx context.Context, q db.Querier, company string, use func(t Transfer, debitEntry, creditEntry int64)) error {
 	var t Transfer
 	return db.Pages(ctx, q, transfersFrom, 8,

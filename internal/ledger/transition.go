@@ -10,7 +10,7 @@ import (
 type guardSet struct {
 	table    *db.Table
 	keys     [][]any
-	expected []string // the columns besides the state that a transition compares
+	expected []string // the columns that a transition compares in addition to the state
 	rows     map[string]*guarded
 }
 

@@ -156,10 +156,10 @@ func (t *Transition) Only(columns ...string) *Transition {
 // Transfer adds transfers, which are made in their order.
 func (u *Unit) Transfer(transfers ...Transfer) { u.transfers = append(u.transfers, transfers...) }
 
-// Count adds to one of the company's limit counters, by its name. If the sum would exceed limit,
-// the ledger refuses the unit. A limit of 0 means no limit. A negative addition takes back earlier
-// additions. An addition of 0 only compares the sum with the limit, and then a limit of 0 counts
-// too. A sum never falls below 0.
+// Count adds a number to the company's limit counter with the given name. If the sum would exceed
+// limit, the ledger refuses the unit. A limit of 0 means no limit. A negative addition takes back
+// earlier additions. An addition of 0 only compares the sum with the limit, and then a limit of 0
+// counts too. A sum never falls below 0.
 func (u *Unit) Count(name string, add, limit int64) {
 	u.counts = append(u.counts, Count{name, add, limit})
 }
@@ -198,8 +198,9 @@ func (u *Unit) check() error {
 	return nil
 }
 
-// witness returns a row without money that the accepted unit inserts. It returns false for a unit
-// that only changes rows.
+// witness returns one row, other than a transfer, that the unit inserts if it is accepted. If this
+// row is in the database later, the unit was committed. witness returns false for a unit that only
+// changes rows.
 func (u *Unit) witness() (db.Record, bool) {
 	for _, set := range [][]db.Record{u.appended, u.inserts} {
 		for _, r := range set {

@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Report is what Verify finds out about a company.
+// Report is the result of Verify for one company.
 type Report struct {
 	Company   string
 	Sequence  int64 // the number of the company's last event when the reading began

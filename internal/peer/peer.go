@@ -49,8 +49,9 @@ func (p Proxies) trust(a netip.Addr) bool {
 	return false
 }
 
-// Client returns the client's address. Unheard is true if the headers name an address but are
-// ignored, because the request does not come from a trusted proxy.
+// Client returns the client's address. Unheard is true if the request contains a client address in
+// X-Forwarded-For or Forwarded, but does not come from a trusted proxy. In that case the headers
+// are ignored.
 func (p Proxies) Client(r *http.Request) (address string, unheard bool) {
 	hops, forwarded := hopsOf(r)
 	at, ok := parse(r.RemoteAddr)

@@ -1,6 +1,6 @@
-// Package quota limits, for each company and day, what costs the fintech money or space. There are
-// quotas for OTPs, settlement accounts, crypto addresses and virtual accounts. The day begins at
-// midnight in Lagos.
+// Package quota limits how many objects that cost the fintech money or space a company may create
+// in a day. There are quotas for OTPs, settlement accounts, crypto addresses and virtual accounts.
+// The day begins at midnight in Lagos.
 //
 // A package that creates something with a quota calls Count on the unit that creates it. If the
 // ledger refuses that unit, the package passes the error to Reached. The ledger counts under the
@@ -108,7 +108,7 @@ func limit(ctx context.Context, q db.Querier, company string, k Kind) (Limit, er
 	return l, err
 }
 
-// Use is a quota and how much of it the company has used today.
+// Use is a quota and the part of it that the company has used today.
 type Use struct {
 	Limit
 	Used int64

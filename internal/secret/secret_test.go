@@ -15,8 +15,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// oldLine is the key with the bytes 00 01 02 … 1f. The expected values were computed with a
-// different implementation of HKDF, HMAC and AES-GCM (pyca/cryptography).
+// oldLine is the keyring line of the key with the bytes 00 01 02 … 1f. The expected values in these
+// tests were computed with a different implementation of HKDF, HMAC and AES-GCM
+// (pyca/cryptography).
 const oldLine = "old:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8\n"
 
 func ring(t *testing.T, text string) *secret.Keyring {

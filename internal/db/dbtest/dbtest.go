@@ -1,11 +1,12 @@
-// Package dbtest gives a test a fresh database with the current schema. It does so on SQLite and on
-// PostgreSQL, within milliseconds.
+// Package dbtest provides each test with a new database that has the current schema, on SQLite or
+// on PostgreSQL.
 //
-// The package migrates one database, and each further database is a copy of it. A SQLite database
-// is a file in the test's temporary folder. If KOBO_TEST_POSTGRES is set, it is the URL of the
-// PostgreSQL server, with the right to create databases. Otherwise the server is a private cluster,
-// which the test's process starts and which ends with this process. If there is no PostgreSQL, the
-// tests on it are skipped with a message. With CI=true they fail instead.
+// For each engine, the package migrates one database and then copies it for every test, which takes
+// only milliseconds. A SQLite database is a file in the test's temporary folder. For PostgreSQL,
+// the environment variable KOBO_TEST_POSTGRES may contain the URL of a server. The user in this URL
+// must have the right to create databases. Without the variable, the test process starts a private
+// server, which stops when the process ends. If PostgreSQL is not installed, the PostgreSQL tests
+// are skipped with a message. If the environment variable CI is "true", they fail instead.
 package dbtest
 
 import (
@@ -24,8 +25,8 @@ type runner[T any] interface {
 	Run(name string, f func(T)) bool
 }
 
-// Each runs f as two subtests (or two sub-benchmarks), "sqlite" and "postgres". Each run gets a
-// fresh, migrated database.
+// Each runs f as two subtests (or two sub-benchmarks), "sqlite" and "postgres". Each subtest gets a
+// new database with the current schema.
 func Each[T runner[T]](t T, f func(t T, d *db.DB)) {
 	t.Helper()
 	for _, dialect := range Dialects {
@@ -33,7 +34,7 @@ func Each[T runner[T]](t T, f func(t T, d *db.DB)) {
 	}
 }
 
-// New returns a fresh, migrated database that closes when the test ends.
+// New returns a new database with the current schema. The database closes when the test ends.
 func New(t testing.TB, dialect db.Dialect) *db.DB {
 	t.Helper()
 	return Open(t, URL(t, dialect))
@@ -50,8 +51,8 @@ func Open(t testing.TB, url string) *db.DB {
 	return d
 }
 
-// URL returns the URL of a fresh, migrated database that is not open yet, for tests of whole
-// programs. The database is removed when the test ends.
+// URL returns the URL of a new database with the current schema. The database is not open yet, so a
+// test can start a whole program on it. The database is removed when the test ends.
 func URL(t testing.TB, dialect db.Dialect) string {
 	t.Helper()
 	if dialect == db.Postgres {
@@ -64,7 +65,7 @@ func URL(t testing.TB, dialect db.Dialect) string {
 	return url
 }
 
-// EmptyURL returns the URL of a database without a schema.
+// EmptyURL returns the URL of a new database without a schema.
 func EmptyURL(t testing.TB, dialect db.Dialect) string {
 	t.Helper()
 	if dialect == db.Postgres {

@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
 )
 
-// Dump writes a PostgreSQL database into a file with pg_dump, like an operator.
+// Dump writes a PostgreSQL database into a file with pg_dump, as an operator would.
 func Dump(t testing.TB, url string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "dump.sql")
@@ -16,7 +16,8 @@ func Dump(t testing.TB, url string) (file string) {
 	return file
 }
 
-// Load returns the URL of a fresh PostgreSQL database with the content of the file.
+// Load creates a new PostgreSQL database with the content of a file that Dump wrote, and returns
+// its URL.
 func Load(t testing.TB, file string) (url string) {
 	t.Helper()
 	url = EmptyURL(t, "postgres")

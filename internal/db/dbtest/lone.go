@@ -54,7 +54,8 @@ func (l *Lone) Do(statement string) {
 	}
 }
 
-// Count returns the number that an SQL query reads, as the operator of the server.
+// Count runs an SQL query as the operator of the server, and returns the number that the query
+// reads.
 func (l *Lone) Count(query string) (n int64) {
 	l.t.Helper()
 	if err := l.operator.QueryRow(context.Background(), query).Scan(&n); err != nil {

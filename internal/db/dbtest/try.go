@@ -26,7 +26,7 @@ func Trier(t testing.TB, url string) func(statement string) error {
 	return postgresTrier(t, url)
 }
 
-// errUndone makes Tx roll back the transaction of a trial.
+// errUndone makes Tx roll back the transaction in which an SQL statement was tried.
 var errUndone = errors.New("undone")
 
 var (
@@ -34,7 +34,8 @@ var (
 	listed    = regexp.MustCompile(`= ANY\(\$(\d+)\)`)
 )
 
-// liteTrier returns a Trier for SQLite. It passes 0 for every parameter, and SQLite converts it.
+// liteTrier does the work of Trier for SQLite. It passes 0 for every parameter, and SQLite converts
+// the 0 to the type of the column.
 func liteTrier(t testing.TB, url string) func(string) error {
 	d := Open(t, url)
 	return func(statement string) error {

@@ -28,7 +28,7 @@ var ErrAbsent = errors.New("no PostgreSQL server found (looked for initdb and pg
 
 // Cluster is a running, private PostgreSQL server.
 type Cluster struct {
-	// URL leads to the maintenance database, with the right to create other databases.
+	// URL is the URL of the maintenance database. Its user has the right to create databases.
 	URL string
 
 	supervisor *exec.Cmd
@@ -162,7 +162,8 @@ func awaitReady(ctx context.Context, answer io.Reader) error {
 func (c *Cluster) Stop() error {
 	err := c.leash.Close()
 	var exit *exec.ExitError
-	// If the server never started, that error is known already, so the exit code is ignored.
+	// The exit code is ignored. If the server failed to start, Start returns the error of the
+	// start.
 	if e := c.supervisor.Wait(); e != nil && !errors.As(e, &exit) {
 		err = errors.Join(err, e)
 	}

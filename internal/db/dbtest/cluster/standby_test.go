@@ -52,7 +52,7 @@ func TestAStandbyTakesThePlaceOfItsPrimary(t *testing.T) {
 	if err := errors.Join(r.Primary.Kill(t.Context()), first.Resume(), first.Promote()); err != nil {
 		t.Fatal(err)
 	}
-	// The same address leads to the new primary.
+	// The URL is unchanged, but now it connects to the new primary.
 	if err := commit(t.Context(), url, "DROP TABLE answered, last_of_both"); err != nil {
 		t.Error(err)
 	}
