@@ -14,15 +14,16 @@ import (
 
 // guard returns the name of the limit counter that prevents double fundings. The counter is the
 // number of open fundings of a card and an amount. Each commit that opens a funding raises the
-// counter, and each commit that closes a funding lowers it. Only a change outside the ledger can
-// make the counter wrong, such as a dump that was partly restored. In that case the operations
-// are right, because each operation is booked together with its money.
+// counter, and each commit that closes a funding lowers it. Only a change that bypasses the ledger
+// can make the counter wrong, such as a partly restored database dump. In that case the operations
+// show the right number, because each operation is committed together with its transfers.
 func guard(cardID string, amount money.Kobo) string { return "card/" + cardID + "/" + amount.Decimal() }
 
 // correct lowers the guard to the number of open fundings. It returns the reference of the oldest
 // open funding, or "" if no funding is open. If a funding opens or ends meanwhile, the correction
-// stays right, because that commit changes both the guard and the funding. The time of the card
-// row's last change prevents a second correction that is based on the same reading.
+// stays right, because the funding's commit also changes the guard. If two programs read the same
+// wrong count, only one of them corrects it: a correction changes the time in the card's row, and
+// is refused if that time has changed since the row was read.
 func (s *Service) correct(ctx context.Context, company, cardID string, amount money.Kobo) (reference string, err error) {
 	var seen stored
 	var counted int64
