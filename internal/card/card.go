@@ -115,8 +115,8 @@ func said(by provider.Issuer, message string) *fault.Fault {
 	return fault.New(fault.Refused, by.Name()+" API Error: "+cmp.Or(message, "the request was refused"))
 }
 
-// saidBy turns the issuer's error of a call that moves no money into a fault for the company. It
-// returns any other error unchanged.
+// saidBy turns an error that the issuer returned into a fault for the company. It is for calls that
+// move no money. An error that did not come from the issuer is returned unchanged.
 func saidBy(by provider.Issuer, err error) error {
 	var e *provider.Error
 	if errors.As(err, &e) {

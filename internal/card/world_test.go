@@ -143,8 +143,8 @@ var (
 // verifier is a fake Verifier that accepts every person. It is also a fake AccountOpener.
 type verifier struct{}
 
-// opened counts the opened accounts of all tests. Tests may share a database, in which each account
-// number belongs to one company.
+// opened counts the opened accounts of all tests, so that each account gets a new number. Tests may
+// share a database, in which each account number belongs to one company.
 var opened atomic.Int64
 
 func (*verifier) Start(context.Context, provider.IdentityStart) provider.Answer {

@@ -115,8 +115,8 @@ func retireBanks(ctx context.Context, q db.Querier, from string, at time.Time) e
 	return err
 }
 
-// takeSync reports whether a provider's copy of the bank list is due at the time by. If so, it
-// sets the next due time.
+// takeSync reports whether a provider's bank list is due for a copy, because its due time is not
+// after by. If so, takeSync sets the due time to next.
 func (s *Service) takeSync(ctx context.Context, from string, by, next time.Time) (bool, error) {
 	n, err := s.DB.Exec(ctx, `
 		INSERT INTO payout_sync (provider, due_at) VALUES ($1, $3)
