@@ -69,7 +69,7 @@ func (s *Service) send(ctx context.Context, x identity.Session, w identity.Words
 }
 
 // resume returns the outcome for a retry with the same Idempotency-Key. The first request used an
-// OTP attempt, but ended before its response was stored. Resume does not send a second OTP.
+// OTP attempt, but ended before its response was stored. The retry does not send a second OTP.
 func (s *Service) resume(ctx context.Context, company, sessionID string, w identity.Words, key *idempotency.Key) (Sent, error) {
 	x, err := s.Identities.Find(ctx, company, identity.Corporate, sessionID)
 	if err != nil {

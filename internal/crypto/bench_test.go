@@ -15,7 +15,8 @@ import (
 
 const (
 	manyAddresses = 1_000_000
-	// A full Ethereum block has about 300 transfers and their logs, with this number of addresses.
+	// A full Ethereum block has about 300 transfers, whose logs contain about this number of
+	// addresses.
 	parties = 1200
 )
 

@@ -21,14 +21,14 @@ import (
 const ConfirmJob = "crypto.confirm"
 
 const (
-	// A transaction fails if the custodian did not find it missesNeeded times, over at least
-	// missingFor. A single miss is not enough, because custodians lag. Some also do not show
-	// transactions that wait for a block.
+	// Kobo treats a transaction as failed after missesNeeded searches in which the custodian did
+	// not find it, over at least missingFor. A single miss is not enough, because custodians lag.
+	// Some custodians also hide transactions that are not in a block yet.
 	missesNeeded = 3
 	missingFor   = 10 * time.Minute
 	// lostFor is how long a transaction of a removed block may take to appear in a new block.
 	lostFor = time.Minute
-	// askSoonest and askLatest limit the pause until the custodian is asked again.
+	// askSoonest and askLatest are the shortest and the longest pause before Kobo asks again.
 	askSoonest = 2 * time.Second
 	askLatest  = 10 * time.Minute
 )
@@ -98,7 +98,7 @@ func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time
 	case at.Found && at.Reverted && deep:
 		return gone
 	case at.Found && deep && lost:
-		return gone // the custodian's later blocks were read, but none reported the transaction
+		return gone // the transaction is in a new block, but the custodian did not report its movement again
 	case at.Found && deep && t.lostAt.IsZero() && (t.blockHash == "" || at.BlockHash == "" || t.blockHash == at.BlockHash):
 		return done
 	case at.Found || at.Waiting:

@@ -182,7 +182,7 @@ type Service struct {
 	custodies map[string]Custody // the custodians by name
 	custodyOf map[string]string  // the custodian's name by network ID
 	reader    string             // identifies this program when it leases a custodian's cursor
-	turns     sync.Map           // a lock for each company, held while an index is taken
+	turns     sync.Map           // a lock for each company, held while a derivation index is taken
 }
 
 // New returns a Service.

@@ -37,7 +37,7 @@ func (s *Service) Receive(ctx context.Context, custody string, header http.Heade
 }
 
 // seen returns a text that identifies a movement. The text does not depend on the custodian or the
-// block.
+// block, so all reports of a movement have the same text.
 func seen(n chain.Network, m provider.Movement) string {
 	way := "in"
 	if m.Out {

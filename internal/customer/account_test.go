@@ -175,7 +175,7 @@ func TestACreditLandsWithItsTransactionAndEvent(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		ada := w.served(t, "ada@example.test", 0)
-		w.clock.Advance(time.Minute) // both customers have the same BVN, whose OTPs have a cooldown
+		w.clock.Advance(time.Minute) // both customers have the same BVN, so the second OTP must wait for a minute
 		bob := w.served(t, "bob@example.test", w.other.ID)
 		for i := range 60 {
 			w.pay(t, ada.Account.Number, fmt.Sprint("s", i), money.Kobo(100*(i+1)))

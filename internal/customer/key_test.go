@@ -27,7 +27,7 @@ func (w *world) open(t *testing.T, value string) (*idempotency.Key, *idempotency
 }
 
 // cutOff simulates a program that crashed before it stored its responses. It then advances the
-// clock until the keys may be used again, and opens one Idempotency-Key.
+// clock until a retry is allowed, and begins the retry with the Idempotency-Key value.
 func (w *world) cutOff(t *testing.T, value string) *idempotency.Key {
 	t.Helper()
 	_, err := w.db.Exec(t.Context(), `UPDATE idempotency_key SET state = 'RUNNING' WHERE company_id = $1`, w.company)

@@ -99,7 +99,7 @@ func TestAmountAndFeeMayTakeTheWholeBalance(t *testing.T) {
 			t.Error("the bank was asked for money that is not there")
 		}
 		w.holds(map[string]money.Kobo{w.own(): 1000 * money.Naira})
-		p, err := w.send(id, 98_020) // the refused payout did not use the verification, so the verification is still valid
+		p, err := w.send(id, 98_020) // the refused payout left the verification unused
 		must(t, err)
 		if p.Fee != 1980 {
 			t.Errorf("the fee is %s", p.Fee)
@@ -199,7 +199,7 @@ func TestAStaleVerificationIsRepeatedBeforeTheTransfer(t *testing.T) {
 		}
 		w.holds(map[string]money.Kobo{w.own(): 990 * money.Naira})
 		w.bank.enquiry, w.bank.name = provider.Confirmed, "Ada Obi"
-		_, err = w.send(id, 10*money.Naira) // the refused payout did not use the verification, so the verification is still valid
+		_, err = w.send(id, 10*money.Naira) // the refused payouts left the verification unused
 		must(t, err)
 	})
 }

@@ -122,7 +122,7 @@ func TestACopiedListKeepsItsIDs(t *testing.T) {
 	each(t, func(t *testing.T, m *market) {
 		m.sync()
 		shown, ids := m.shelf()
-		if shown != usual { // a product without a name shows its validity
+		if shown != usual { // a product without a name shows its validity period instead
 			t.Errorf("on sale: %s", shown)
 		}
 		m.biller.products[0].Name, m.biller.products[0].Amount = "1 GB", 850*money.Naira

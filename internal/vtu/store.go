@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// PurchaseColumns lists the columns of a purchase in the order of Targets. The SQL query must name
-// the table p.
+// PurchaseColumns lists the columns of a purchase in the order of Targets. The SQL query must use
+// the alias p for the purchases' table.
 const PurchaseColumns = `p.company_id, p.id, p.kind, p.category_id, p.product_id, p.product_name, p.phone_number,
 	p.card_number, p.meter_number, p.verification_id, p.created_at`
 
@@ -126,8 +126,8 @@ func retireProducts(ctx context.Context, q db.Querier, categoryID string, at tim
 	return err
 }
 
-// takeSync reports whether a biller's catalogue copy is due at the time by. If so, it sets the next
-// due time.
+// takeSync reports whether a biller's catalogue is due for a copy, because its due time is not
+// after by. If so, takeSync sets the due time to next.
 func (s *Shop) takeSync(ctx context.Context, from string, by, next time.Time) (bool, error) {
 	n, err := s.DB.Exec(ctx, `
 		INSERT INTO vtu_sync (provider, due_at) VALUES ($1, $3)
