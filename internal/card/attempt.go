@@ -38,7 +38,8 @@ func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed returns the card creation whose outcome the job seeks, or nil if the creation has ended.
+// followed returns the card creation whose outcome the job must find, or nil if the creation has
+// ended.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	c, err := findCard(ctx, s.DB, j.Company, j.Subject)
 	if err != nil || c.state != creating {

@@ -140,9 +140,8 @@ func (s *Service) load(ctx context.Context, c stored) (Funding, error) {
 	return s.fund(ctx, c, op, nil)
 }
 
-// tries is how often fund tries to start a funding before it gives up. A try fails if a concurrent
-// funding of the same amount stops it, but ends before fund reads the concurrent funding's
-// reference.
+// tries is how often fund tries to start a funding before it gives up. A try fails if an open
+// funding of the same card and amount stops it, but ends before fund has read its reference.
 const tries = 10
 
 var errBusy = fault.New(fault.Unavailable, "other fundings of this card and amount came and went all the time")

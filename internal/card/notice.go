@@ -15,9 +15,9 @@ import (
 const Pattern = "POST /callbacks/{provider}"
 
 // CallbackHandler returns the HTTP handler for the issuers' notices. Some notices ask whether a
-// card payment may go through, and the issuer waits one second for the response. Kobo reads this
-// response from the configuration, so it does not need the database. For other notices, Kobo writes
-// the card's event to the database before it responds, and writes it only once.
+// card payment may go through, and the issuer waits one second for the response. Kobo takes this
+// response from the configuration and not from the database. Kobo writes the event of a notice to
+// the database before it responds to the notice, and writes each event only once.
 func (s *Service) CallbackHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("provider")

@@ -49,7 +49,8 @@ type holder struct {
 	createdAt  time.Time `db:"created_at"`
 }
 
-// release adds a change to the unit u: it frees the customer's holder row for the next card.
+// release adds a change to the unit u. The change frees the customer's holder row for the next
+// card.
 func (c stored) release(u *ledger.Unit) {
 	u.Transition(holders.Record(holder{company: c.Company, customerID: c.CustomerID, state: free}), busy).Only("card_id")
 }

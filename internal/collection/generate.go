@@ -128,7 +128,7 @@ func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed returns the attempt whose outcome the job seeks, or nil if the attempt has ended. An
+// followed returns the attempt whose outcome the job must find, or nil if the attempt has ended. An
 // expired account is ignored, because the company never received its number.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	c, err := s.find(ctx, j.Company, j.Subject)

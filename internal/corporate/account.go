@@ -121,7 +121,7 @@ func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed returns the attempt whose outcome the job seeks, or nil if the attempt has ended.
+// followed returns the attempt whose outcome the job must find, or nil if the attempt has ended.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	a, err := s.find(ctx, j.Company, j.Subject)
 	if err != nil || a.State != Pending {

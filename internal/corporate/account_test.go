@@ -22,7 +22,7 @@ func (w *world) request(kycID string) corporate.Request {
 	return corporate.Request{Company: w.company, KYCID: kycID, PhoneNumber: "08012345678", EmailAddress: "ada@example.test", RNNumber: "RC123456"}
 }
 
-// because checks that err is the fault for an account that was not opened for this reason.
+// because checks that err is the fault for an account that was not opened, and states this reason.
 func because(t *testing.T, err error, reason string) {
 	t.Helper()
 	want(t, err, fault.Refused, notCreated)

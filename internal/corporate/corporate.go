@@ -52,7 +52,7 @@ type Account struct {
 	KYCID   string `db:"kyc_id,changes"`
 	pending string `db:"pending,changes"` // the registration number while the attempt is open; "" afterwards
 	State   State  `db:"state,state"`
-	turn    string `db:"turn,changes"` // changes with each write; only programs of earlier releases need it
+	turn    string `db:"turn,changes"` // changes with each write, so that concurrent programs, also of earlier releases, notice it
 	opening.Intent
 	bank         string `db:"provider,changes"` // the configured name of the bank that opens the account
 	PhoneNumber  string `db:"phone_number,changes"`

@@ -130,7 +130,7 @@ func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed returns the opening whose outcome the job seeks, or nil if the opening has ended.
+// followed returns the opening whose outcome the job must find, or nil if the opening has ended.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	customerID, reference, _ := strings.Cut(j.Subject, "/")
 	o, err := s.findAccount(ctx, j.Company, customerID)

@@ -71,8 +71,8 @@ func (s *Service) Create(ctx context.Context, r Registration) (Created, error) {
 }
 
 // reserve sets the customer ID of the registration and returns the OTP session. If the e-mail
-// address is not reserved yet, the ID is new and fresh is true. If an earlier registration of the
-// e-mail address failed, its ID is used again and fresh is false.
+// address is not reserved yet, the ID is new and fresh is true. If an earlier, failed registration
+// has reserved the e-mail address, the earlier ID is used again and fresh is false.
 func (s *Service) reserve(ctx context.Context, r *Registration) (x identity.Session, fresh bool, err error) {
 	r.Email = strings.TrimSpace(r.Email)
 	earlier, err := s.reserved(ctx, r.Company, addressKey(r.Email))

@@ -60,7 +60,7 @@ type account struct {
 	company    string `db:"company_id,key"`
 	customerID string `db:"customer_id,key"`
 	state      state  `db:"state,state"`
-	turn       string `db:"turn,changes"` // changes with each write; only programs of earlier releases need it
+	turn       string `db:"turn,changes"` // changes with each write, so that programs of earlier releases notice the write
 	opening.Intent
 	provider     string `db:"provider,changes"`  // the bank's name in the configuration
 	reference    string `db:"reference,changes"` // Kobo's reference at the bank

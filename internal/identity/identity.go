@@ -219,7 +219,8 @@ func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Sess
 var routes = map[Purpose]string{Corporate: provider.CorporateAccounts, Customer: provider.CustomerAccounts}
 
 // sender returns the name of the bank that sends the next OTP. This is the bank of the session's
-// latest OTP, if that bank is still configured.
+// latest OTP, if that bank is still configured. Otherwise it is the bank that is configured for the
+// session's purpose.
 func (s *Service) sender(x Session) string {
 	if x.Reference != "" && s.Banks.Named(x.Provider) != nil {
 		return x.Provider
@@ -293,10 +294,11 @@ func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (refe
 	return a.Reference, nil
 }
 
-// Close adds a change to the unit u: it closes the session x, whose identity is proven.
+// Close adds a change to the unit u. The change closes the session x, whose identity is proven.
 func (s *Service) Close(u *ledger.Unit, x Session) { s.end(u, x, Verified) }
 
-// end adds a change to the unit u: it closes the session x in the final state in.
+// end adds a change to the unit u. The change closes the session x, with the parameter in as its
+// final state.
 func (s *Service) end(u *ledger.Unit, x Session, in State) {
 	x.turn++ // after this change, a concurrent call cannot write the open session that it read before
 	x.State, x.subject, x.UpdatedAt = in, "", s.Clock.Now()

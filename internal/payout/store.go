@@ -115,8 +115,9 @@ func retireBanks(ctx context.Context, q db.Querier, from string, at time.Time) e
 	return err
 }
 
-// takeSync reports whether a provider's bank list is due for a copy, because its due time is not
-// after by. If so, takeSync sets the due time to next.
+// takeSync reports whether the next copy of a provider's bank list is due. The copy is due if the
+// stored due time is not after the parameter by. In that case takeSync stores the parameter next as
+// the new due time.
 func (s *Service) takeSync(ctx context.Context, from string, by, next time.Time) (bool, error) {
 	n, err := s.DB.Exec(ctx, `
 		INSERT INTO payout_sync (provider, due_at) VALUES ($1, $3)

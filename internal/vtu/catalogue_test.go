@@ -89,8 +89,8 @@ func (m *market) sync() {
 	}
 }
 
-// shelf returns two texts of the catalogue. The first lists names and prices, and the second
-// lists IDs.
+// shelf returns the catalogue as two texts. The first text lists names and prices, and the second
+// text lists IDs.
 func (m *market) shelf() (shown, ids string) {
 	m.t.Helper()
 	check := func(err error) {

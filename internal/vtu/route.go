@@ -26,8 +26,8 @@ func (s *Shop) seller(kind provider.ServiceKind, vendor string, offering []strin
 	return cmp.Or(name, slices.Min(offering))
 }
 
-// onSale returns the offered categories whose biller the routes choose. The services of each vendor
-// are therefore sold by only one biller.
+// onSale returns the offered categories whose biller the routes choose. Only one biller therefore
+// sells a vendor's service.
 func (s *Shop) onSale(offered []Category) []Category {
 	type line struct {
 		kind   provider.ServiceKind

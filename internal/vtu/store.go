@@ -54,8 +54,8 @@ func (s *Shop) categories(ctx context.Context, serviceID string) ([]Category, er
 		categoryColumns+`WHERE c.service_id = $1 AND c.active = 1 ORDER BY c.name, c.id`, serviceID)
 }
 
-// siblings returns the active categories of all billers that have the same service and vendor as
-// this category. The result includes this category if it is active.
+// siblings returns the active categories that have the same service and vendor as this category,
+// whichever biller sells them. The result includes this category if it is active.
 func (s *Shop) siblings(ctx context.Context, categoryID string) ([]Category, error) {
 	return db.All(ctx, s.DB, db.Fields[Category], categoryColumns+`
 		JOIN vtu_category AS this ON this.service_id = c.service_id AND this.vendor = c.vendor
@@ -126,8 +126,9 @@ func retireProducts(ctx context.Context, q db.Querier, categoryID string, at tim
 	return err
 }
 
-// takeSync reports whether a biller's catalogue is due for a copy, because its due time is not
-// after by. If so, takeSync sets the due time to next.
+// takeSync reports whether the next copy of a biller's catalogue is due. The copy is due if the
+// stored due time is not after the parameter by. In that case takeSync stores the parameter next as
+// the new due time.
 func (s *Shop) takeSync(ctx context.Context, from string, by, next time.Time) (bool, error) {
 	n, err := s.DB.Exec(ctx, `
 		INSERT INTO vtu_sync (provider, due_at) VALUES ($1, $3)
