@@ -76,7 +76,7 @@ func (c stored) shown(i provider.IssuedCard) stored {
 	return c
 }
 
-// fundingRow is the row that a funding has in addition to its operation.
+// fundingRow contains the columns of a funding that its operation does not have.
 type fundingRow struct {
 	company   string     `db:"company_id,key"`
 	id        string     `db:"id,key"`

@@ -167,7 +167,7 @@ func (*verifier) OpenVirtualAccount(context.Context, provider.VirtualAccountRequ
 
 var me = operator.Local("test")
 
-// world is the services under test, with a company that has ₦1,000 and a customer who may have
+// world contains the services under test, a company that has ₦1,000, and a customer who may have
 // cards.
 type world struct {
 	people *int64

@@ -51,7 +51,7 @@ func (r Request) text() string {
 var errSilent = fault.New(fault.Unavailable, "The bank did not answer. Send the same request again.")
 
 // Generate opens a virtual account for a single payment. If the company repeats a request with the
-// same external reference, Generate returns the existing collection in its present state.
+// same external reference, Generate returns the existing collection in its current state.
 func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 	if r.ValidFor == 0 {
 		r.ValidFor = usualLife

@@ -72,7 +72,7 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, erro
 }
 
 // proven returns the KYC record of a signatory with a proven identity. If kycID is the ID of an OTP
-// session instead, proven returns the fault "KYC not verified".
+// session and not of a KYC record, proven returns the fault "KYC not verified".
 func (s *Service) proven(ctx context.Context, company, kycID string) (KYC, error) {
 	k, err := s.findKYC(ctx, company, kycID)
 	if !errors.Is(err, db.ErrNone) {

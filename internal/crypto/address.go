@@ -78,7 +78,7 @@ func (s *Service) Resume(ctx context.Context, company, subject string, key *idem
 // commit. If two requests take the same index, the ledger refuses the second request. The second
 // request then takes the following index.
 func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody, g Generation) (Address, error) {
-	turn, _ := s.turns.LoadOrStore(g.Company, new(sync.Mutex)) // a company's requests in a program run one by one
+	turn, _ := s.turns.LoadOrStore(g.Company, new(sync.Mutex)) // a program runs the requests of a company one by one
 	turn.(*sync.Mutex).Lock()
 	defer turn.(*sync.Mutex).Unlock()
 	k, err := s.key(ctx, g.Company, n.Kind)

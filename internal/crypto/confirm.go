@@ -89,8 +89,9 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 }
 
 // judge returns the verdict that follows from the custodian's reply. A transaction completes only
-// in the block in which the custodian reported it. After a reorganisation of the chain, the same
-// transaction may have a different effect in a new block. The custodian must then report it again.
+// in the block in which the custodian reported it. If the chain is reorganised, the same
+// transaction may have a different effect in its new block. It then completes only after the
+// custodian has reported it in the new block.
 func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time) verdict {
 	deep := at.Depth() >= n.Confirmations
 	lost := !t.lostAt.IsZero() && now.Sub(t.lostAt) >= lostFor
@@ -111,8 +112,8 @@ func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time
 	return missed
 }
 
-// pause returns the time until the custodian's reply can change. This is the usual time for the
-// missing blocks, or for one block if the transaction is not in a block yet.
+// pause returns the time to wait before Kobo asks the custodian again. This is the usual time for
+// the missing blocks, or for one block if the transaction is not in a block yet.
 func (t Transaction) pause(n chain.Network, at provider.Inclusion) time.Duration {
 	wanting := int64(1)
 	if at.Found {
@@ -144,7 +145,7 @@ var endings = map[Type]map[Status]string{
 }
 
 // miss counts that the custodian did not find the transaction. It does not change UpdatedAt,
-// because the time missingFor begins at UpdatedAt.
+// because missingFor is measured from UpdatedAt.
 func (s *Service) miss(ctx context.Context, t Transaction) error {
 	t.misses++
 	u := ledger.For(t.Company)

@@ -104,7 +104,7 @@ type Transaction struct {
 }
 
 // MarshalJSON returns the transaction as JSON in the form that the API and the events show. The API
-// contract defines the field From: it is null for a deposit, and the company's address for a
+// contract defines these fields: From is null for a deposit, and the company's address for a
 // withdrawal. TokenAddress is the destination of a withdrawal, and the sender of a token deposit.
 // For a deposit of the native asset, TokenAddress is the company's address. Meta.From is always the
 // sender's address.

@@ -95,7 +95,7 @@ func (s *Service) findKey(ctx context.Context, company string, kind chain.Kind) 
 		`SELECT `+keyColumns+` FROM crypto_key WHERE company_id = $1 AND kind = $2 ORDER BY version DESC LIMIT 1`, company, string(kind))
 }
 
-// Keys returns all keys of a company, sorted by kind. The present key of each kind comes first.
+// Keys returns all keys of a company, sorted by kind. The key in force of each kind comes first.
 func (s *Service) Keys(ctx context.Context, company string) ([]Key, error) {
 	return db.All(ctx, s.DB, scanKey, `SELECT `+keyColumns+` FROM crypto_key WHERE company_id = $1 ORDER BY kind, version DESC`, company)
 }

@@ -171,8 +171,8 @@ func (a *attempt) Enter(ctx context.Context) error {
 	return a.Settlements.Enter(ctx, a.company, a.bank.Number, a.bank.BankCode)
 }
 
-// Adopt assigns the account to the customer, and closes the OTP session that proved their
-// identity. An OTP that was sent again meanwhile becomes invalid, because its session is closed.
+// Adopt assigns the account to the customer, and closes the OTP session that proved their identity.
+// If an OTP was sent during the opening, it becomes invalid, because its session is closed.
 func (a *attempt) Adopt(ctx context.Context, u *ledger.Unit) (any, error) {
 	x, err := a.Identities.Open(ctx, a.company, identity.Customer, a.customerID)
 	if err == nil {

@@ -30,7 +30,7 @@ var (
 	transactions = db.Declare[Transaction]("customer_transaction", db.Reads(transactionColumns), db.Unique("company_id", "id"))
 )
 
-// row is a customer with the columns that exist only in the table.
+// row is the database row of a customer. It has columns that the API does not show.
 type row struct {
 	Customer
 	Number  int64  `db:"number"`
@@ -38,7 +38,7 @@ type row struct {
 	search  string `db:"search"`
 }
 
-// email is the row that reserves an e-mail address for a customer.
+// email is the database row that reserves an e-mail address for a customer.
 type email struct {
 	company    string    `db:"company_id,key"`
 	address    string    `db:"email,key"`

@@ -6,7 +6,7 @@
 // three OTPs, a new session may replace it a day after the last OTP. OTPs to customers are counted
 // per BVN, and the count starts again at zero a day after the last OTP.
 //
-// Kobo writes an attempt to the database before it calls the provider. Of two concurrent calls,
+// Kobo writes an attempt to the database before it calls the provider. Of two concurrent requests,
 // only one gets the attempt. If the call to the provider fails, the attempt is still used.
 //
 // Guesses of an OTP are limited too: a session allows ten guesses, and one more every 30 seconds. A
@@ -300,19 +300,20 @@ func (s *Service) Close(u *ledger.Unit, x Session) { s.end(u, x, Verified) }
 // end adds a change to the unit u. The change closes the session x, with the parameter in as its
 // final state.
 func (s *Service) end(u *ledger.Unit, x Session, in State) {
-	x.turn++ // after this change, a concurrent call cannot write the open session that it read before
+	x.turn++ // so a concurrent request that has read the open session cannot write it any more
 	x.State, x.subject, x.UpdatedAt = in, "", s.Clock.Now()
 	u.Update(x.record())
 }
 
-// Overtaken reports whether the ledger refused a unit because a concurrent call had changed the
+// Overtaken reports whether the ledger refused a unit because a concurrent request had changed the
 // session or the count of its OTPs.
 func Overtaken(err error) bool {
 	return ledger.Is(err, ledger.Moved, sessions.Table, persons.Table) || ledger.Is(err, ledger.Exists, sessions.Table, persons.Table)
 }
 
-// overtaken turns the ledger's refusal of an OTP request into a Limited fault, if a concurrent call
-// has used the same attempt. After the third attempt, the next one is possible only a day later.
+// overtaken turns the ledger's refusal of an OTP request into a Limited fault, if a concurrent
+// request has used the same attempt. After the third attempt, the next one is possible only a day
+// later.
 func (x Session) overtaken(err error) error {
 	switch {
 	case !Overtaken(err):

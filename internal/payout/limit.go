@@ -54,7 +54,7 @@ type Use struct {
 	UsedPayouts int64
 }
 
-// Left returns what is left of the limit for today. Ignore the result if there is no limit.
+// Left returns what is left of the limit for today. The result is meaningless if there is no limit.
 func (u Use) Left() (amount money.Kobo, payouts int64) {
 	return max(u.Amount-u.Used, 0), max(u.Payouts-u.UsedPayouts, 0)
 }

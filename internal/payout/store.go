@@ -19,7 +19,7 @@ var (
 	limits        = db.Declare[limitRow]("payout_limit")
 )
 
-// payoutRow is the row that a payout has in addition to its operation.
+// payoutRow contains the columns of a payout that its operation does not have.
 type payoutRow struct {
 	Company   string    `db:"company_id,key"`
 	ID        string    `db:"id,key"` // the ID of both the operation and the verification

@@ -94,7 +94,7 @@ const pin = "1234"
 
 var me = operator.Local("test")
 
-// world is the services under test, with a company that has ₦1,000 in one settlement account.
+// world contains the services under test, and a company that has ₦1,000 in one settlement account.
 type world struct {
 	*payout.Service
 	t           *testing.T

@@ -52,7 +52,7 @@ type Goods struct {
 	Card        wire.Text `db:"card_number" json:"cardNumber"`
 }
 
-// Purchase is the row that a purchase has in addition to its operation.
+// Purchase contains the columns of a purchase that its operation does not have.
 type Purchase struct {
 	Company string               `db:"company_id,key"`
 	ID      string               `db:"id,key"` // the ID of the operation
@@ -63,7 +63,7 @@ type Purchase struct {
 	CreatedAt      time.Time `db:"created_at"`
 }
 
-// basket is the content of an order, with the parameters of the call to the biller.
+// basket is the content of an order, with the data that the biller needs.
 type basket struct {
 	Purchase
 	category    Category
