@@ -76,7 +76,8 @@ func (c stored) shown(i provider.IssuedCard) stored {
 	return c
 }
 
-// fundingRow contains the columns of a funding that its operation does not have.
+// fundingRow is the database row of a funding. The funding's amount and outcome are in the row of
+// its operation.
 type fundingRow struct {
 	company   string     `db:"company_id,key"`
 	id        string     `db:"id,key"`

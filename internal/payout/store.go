@@ -19,7 +19,8 @@ var (
 	limits        = db.Declare[limitRow]("payout_limit")
 )
 
-// payoutRow contains the columns of a payout that its operation does not have.
+// payoutRow is the database row of a payout. The payout's amount and state are in the row of its
+// operation.
 type payoutRow struct {
 	Company   string    `db:"company_id,key"`
 	ID        string    `db:"id,key"` // the ID of both the operation and the verification

@@ -52,7 +52,8 @@ type Goods struct {
 	Card        wire.Text `db:"card_number" json:"cardNumber"`
 }
 
-// Purchase contains the columns of a purchase that its operation does not have.
+// Purchase is the database row of a purchase. The purchase's price and state are in the row of its
+// operation.
 type Purchase struct {
 	Company string               `db:"company_id,key"`
 	ID      string               `db:"id,key"` // the ID of the operation
