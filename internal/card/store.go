@@ -76,8 +76,8 @@ func (c stored) shown(i provider.IssuedCard) stored {
 	return c
 }
 
-// fundingRow is the database row of a funding. The funding's amount and outcome are in the row of
-// its operation.
+// fundingRow is the database row of a funding. The funding's outcome is in the row of its
+// operation.
 type fundingRow struct {
 	company   string     `db:"company_id,key"`
 	id        string     `db:"id,key"`
