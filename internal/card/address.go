@@ -13,10 +13,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// LastResort is the billing address for those of a company's customers who have no address.
+// LastResort is the billing address that a card gets if its customer has no address.
 type LastResort struct {
-	customer.Address           // empty if neither the company nor the deployment has an address
-	Since            time.Time // zero for the address in the deployment's configuration
+	customer.Address           // empty if neither the company nor Kobo's configuration has an address
+	Since            time.Time // when the company set the address; zero if the address is from Kobo's configuration
 }
 
 // SetAddress sets the company's billing address for new cards. The addresses of issued cards
@@ -38,7 +38,7 @@ func (s *Service) SetAddress(ctx context.Context, by operator.Operator, company 
 	return err
 }
 
-// checkAddress trims the fields of an address and checks their lengths by the rules for a
+// checkAddress trims the fields of an address. It checks their lengths by the same rules as for a
 // customer's address.
 func checkAddress(a *customer.Address) error {
 	for _, f := range []struct {

@@ -33,12 +33,13 @@ type attempt struct {
 	who     customer.Customer
 }
 
-// Resolve runs a ResolveJob: it searches the issuer for the card of an open creation.
+// Resolve runs a ResolveJob: it searches the issuer for a card whose creation has no known outcome.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed returns the attempt whose card the job resolves, or nil if the creation has ended.
+// followed returns the card creation whose outcome the job must find, or nil if the creation has
+// ended.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	c, err := findCard(ctx, s.DB, j.Company, j.Subject)
 	if err != nil || c.state != creating {
@@ -63,7 +64,7 @@ func (a *attempt) Name() opening.Name {
 
 func (a *attempt) Record() db.Record { return cards.Record(a.stored) }
 
-// Touch does nothing, because updatedAt records only the changes of issued cards.
+// Touch leaves updatedAt unchanged, because updatedAt records only changes after a card was issued.
 func (a *attempt) Touch(time.Time) {}
 
 // Ask registers the customer with the issuer and orders the card. If the registration fails, Ask
@@ -125,7 +126,7 @@ func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 		return provider.Answer{}, err
 	}
 	if h.providerID == "" {
-		// The issuer does not know the customer, so Kobo has not ordered the card.
+		// The customer is not registered with the issuer, so Kobo has not ordered the card.
 		return provider.Answer{Outcome: provider.Rejected, Message: "the customer could not be made known to the issuer"}, nil
 	}
 	by, err := a.issuer(a.provider)
@@ -145,10 +146,10 @@ func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
 	return provider.Answer{Outcome: provider.Confirmed}, nil
 }
 
-// pick returns the card on an issuer's list that has this attempt's reference. Some issuers do
-// not return references. In that case pick returns an unknown card of the requested type that is
-// not older than the request. This card must be the requested card, because a customer has only
-// one card in creation at a time.
+// pick returns the card on an issuer's list that has this attempt's reference. Some issuers do not
+// return references. In that case pick returns a card that has the requested type, was created
+// after the request and is not yet known to Kobo. This card must be the requested card, because a
+// customer has only one card in creation at a time.
 func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provider.IssuedCard, error) {
 	if i := slices.IndexFunc(list, func(l provider.IssuedCard) bool { return l.Reference == a.ID }); i >= 0 {
 		return &list[i], nil
@@ -168,8 +169,8 @@ func (a *attempt) pick(ctx context.Context, list []provider.IssuedCard) (*provid
 	return nil, nil
 }
 
-// Enter writes the card's owner into the directory before the state becomes ISSUED. Kobo can
-// therefore match the issuer's notices with the card.
+// Enter records in the directory of all companies which company owns the card. This happens before
+// the state becomes ISSUED, so Kobo can match every notice of the issuer with its company.
 func (a *attempt) Enter(ctx context.Context) error { return a.enter(ctx, a.stored) }
 
 // Adopt sets the state to ISSUED, and allows the customer's next creation to begin. It returns no

@@ -115,8 +115,8 @@ func said(by provider.Issuer, message string) *fault.Fault {
 	return fault.New(fault.Refused, by.Name()+" API Error: "+cmp.Or(message, "the request was refused"))
 }
 
-// saidBy turns the issuer's error of a call that moves no money into a fault for the company. It
-// returns any other error unchanged.
+// saidBy turns an error that the issuer returned into a fault for the company. It is for calls that
+// move no money. An error that did not come from the issuer is returned unchanged.
 func saidBy(by provider.Issuer, err error) error {
 	var e *provider.Error
 	if errors.As(err, &e) {
@@ -150,7 +150,7 @@ func (s *Service) Find(ctx context.Context, company, cardID string) (Card, error
 	return c.Card, err
 }
 
-// renewed reads a card's present data from its issuer, and writes any changes to the database.
+// renewed reads a card's current data from its issuer, and writes any changes to the database.
 func (s *Service) renewed(ctx context.Context, company, cardID string) (stored, error) {
 	c, by, err := s.atIssuer(ctx, company, cardID)
 	if err != nil {
@@ -185,9 +185,9 @@ func (s *Service) Token(ctx context.Context, company, cardID string) (provider.C
 }
 
 // SendDefaultPIN asks the issuer to send the card's first PIN to the cardholder. It returns the
-// issuer's message. SendDefaultPIN writes the use of the Idempotency-Key before it calls the
-// issuer, so only one of two identical requests calls the issuer. After a crash the outcome of
-// the first request is unknown, so the next request sends the PIN again.
+// issuer's message. SendDefaultPIN records that the Idempotency-Key is in use before it calls the
+// issuer. Of two identical requests, only one therefore calls the issuer. If Kobo crashes during a
+// request, the outcome is unknown, and a retry sends the PIN again.
 func (s *Service) SendDefaultPIN(ctx context.Context, company, cardID string, key *idempotency.Key) (string, error) {
 	c, by, err := s.atIssuer(ctx, company, cardID)
 	if err != nil {
@@ -203,7 +203,7 @@ func (s *Service) SendDefaultPIN(ctx context.Context, company, cardID string, ke
 	message, err := by.SendDefaultPIN(ctx, c.ProviderCardID)
 	message, err = cmp.Or(message, "PIN sent successfully"), saidBy(by, err)
 	if err != nil && !fault.Is(err, fault.Refused) {
-		return "", err // the issuer did not reply, so the next request with this Idempotency-Key asks again
+		return "", err // the issuer did not reply, so a retry with this Idempotency-Key calls the issuer again
 	}
 	// The response is stored even if the caller has closed the connection.
 	return message, s.finish(context.WithoutCancel(ctx), key, message, err)

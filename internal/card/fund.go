@@ -61,8 +61,8 @@ type Order struct {
 
 var errShort = fault.New(fault.Refused, "Insufficient balance")
 
-// Confirming returns the refusal for a funding whose outcome is unknown. It contains the
-// reference, with which the company can look up the outcome later.
+// Confirming returns the fault for a funding whose outcome is unknown. The fault contains the
+// funding's reference, with which the company can look up the outcome later.
 func Confirming(reference string) *fault.Fault {
 	f := fault.New(fault.Refused, "Card funding is being confirmed. Do not retry; check the card transaction status.")
 	f.Extra = map[string]any{"data": map[string]string{"reference": reference}}
@@ -109,7 +109,7 @@ func (s *Service) plan(ctx context.Context, o Order) (stored, operation.Operatio
 
 // Fund sends money to a card. A PENDING funding is debited, and Kobo asks the issuer for its
 // outcome later. The money of a FAILED funding is already refunded. Fund returns faults of the
-// kinds Missing, Refused, Conflict and Unavailable. A Refused request debits nothing.
+// kinds Missing, Refused, Conflict and Unavailable. If the fault is Refused, nothing was debited.
 //
 // A request without an Idempotency-Key may be a repetition of an earlier request. While an
 // earlier funding of the same card and amount is open, Fund refuses such a request. The refusal
@@ -140,8 +140,8 @@ func (s *Service) load(ctx context.Context, c stored) (Funding, error) {
 	return s.fund(ctx, c, op, nil)
 }
 
-// tries is how often fund tries to start a funding before it gives up. A try fails if it meets a
-// concurrent funding that ends immediately afterwards.
+// tries is how often fund tries to start a funding before it gives up. A try fails if an open
+// funding of the same card and amount stops it, but ends before fund has read its reference.
 const tries = 10
 
 var errBusy = fault.New(fault.Unavailable, "other fundings of this card and amount came and went all the time")
@@ -174,14 +174,16 @@ func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, ke
 		if reference != "" {
 			return Funding{}, Confirming(reference)
 		}
-		// The concurrent funding has just ended, or the guard's count was wrong. Try again.
+		// The concurrent funding has just ended, or the counter of open fundings was wrong. Try
+		// again.
 	}
 	return Funding{}, errBusy
 }
 
-// begin writes the operation of a funding. A used Idempotency-Key is reported before any other
-// refusal, so that a repeated request learns that the first request is running. A funding without
-// an Idempotency-Key is refused while a funding of the same card and amount is open.
+// begin writes the operation of a funding. If the Idempotency-Key is already in use, begin reports
+// this before any other refusal. The company then learns that the first request is still running. A
+// funding without an Idempotency-Key is refused while a funding of the same card and amount is
+// open.
 func (s *Service) begin(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) error {
 	u := s.Operations.Unit(op, 0, "Card funding")
 	key.Begin(&u, op.ID, op.CalledUntil)
@@ -213,7 +215,7 @@ func funding(o operation.Operation, c stored) provider.CardFunding {
 	return provider.CardFunding{Reference: o.ID, Account: c.account, Amount: o.Amount, Since: o.CreatedAt, Issued: o.ProviderReference}
 }
 
-// requery asks the issuer that received the funding for its outcome.
+// requery asks the issuer that received the funding for the funding's outcome.
 func (s *Service) requery(ctx context.Context, o operation.Operation) provider.Answer {
 	by, err := s.issuer(o.Provider)
 	if err != nil {
@@ -233,13 +235,13 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 	}
 	f := funding(o, c)
 	if known {
-		f.Since = time.Time{} // the start is unknown, because the database was restored from an older copy
+		f.Since = time.Time{} // the time of the first request is unknown, because the database was restored from an older copy
 	}
 	return by.RequeryFunding(ctx, f)
 }
 
-// effects adds the funding's event to the unit of its outcome. It also closes the funding, so
-// that the next funding of the same card and amount may begin.
+// effects adds the funding's event to the unit that records the outcome. The same unit closes the
+// funding, and allows the next funding of the same card and amount.
 func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
 	cardID, err := cardOf(ctx, s.DB, o.Company, o.ID)
 	if err != nil {

@@ -64,7 +64,7 @@ func TestAFundingThatTheIssuerDeclines(t *testing.T) {
 		w.refused(w.Declined(f), "Sudo API Error: The card is blocked. Your balance has been refunded.")
 		w.holds(1000*money.Naira, 0, 0)
 		w.issuer.answer = yes
-		again, err := w.fund(c.ID, 500*money.Naira) // after a failed funding, a new request is safe
+		again, err := w.fund(c.ID, 500*money.Naira) // a failed funding is refunded, so a new request does not debit twice
 		must(t, err)
 		if again.Status != operation.Success || again.Reference == f.Reference {
 			t.Errorf("%+v", again)
@@ -179,7 +179,8 @@ func TestAProgramThatDiesBetweenDebitAndOutcome(t *testing.T) {
 		_, err := w.fund(id, 300*money.Naira)
 		w.refused(err, confirming)
 		reference := fault.Of(err).Extra["data"].(map[string]string)["reference"]
-		// A restarted program knows only what is in the database.
+		// A restarted program knows only what is in the database. A minute later its resolver is
+		// due, and asks the issuer for the funding's outcome.
 		w.forward(time.Minute)
 		w.poll(reference)
 		w.holds(700*money.Naira, 0, 300*money.Naira)

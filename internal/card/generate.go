@@ -127,8 +127,8 @@ func (s *Service) resume(ctx context.Context, r Request, cardID string) (Generat
 	return s.answer(ctx, r, c)
 }
 
-// finish stores the response to a request under its Idempotency-Key. It returns why, or the
-// error of the write.
+// finish stores the response to a request under its Idempotency-Key. The parameter why is the
+// request's error, or nil. finish returns why, or the error of the write.
 func (s *Service) finish(ctx context.Context, key *idempotency.Key, result any, why error) error {
 	return cmp.Or(s.Keys.Finish(ctx, key, result, why), why)
 }
@@ -171,9 +171,9 @@ func (s *Service) cardholder(ctx context.Context, r Request) (customer.Customer,
 	return who, nil
 }
 
-// free returns the customer's holder row if no card of the customer is in creation. If an earlier
-// creation has no known outcome, free first searches the issuer for that card, and returns the
-// card too.
+// free returns the customer's registration with the issuer, if no card of the customer is in
+// creation. If an earlier creation has no known outcome, free first searches the issuer for the
+// earlier card, and also returns that card.
 func (s *Service) free(ctx context.Context, company, customerID string) (h holder, earlier stored, err error) {
 	h, err = s.findHolder(ctx, company, customerID)
 	if errors.Is(err, db.ErrNone) {

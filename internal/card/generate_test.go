@@ -126,7 +126,7 @@ func TestACardWhoseAnswerWasLost(t *testing.T) {
 		dbtest.Each(t, func(t *testing.T, d *db.DB) {
 			w := newWorld(t, d)
 			w.issuer.create, w.issuer.made, w.issuer.mute = silence, true, mute
-			c := w.card() // Kobo immediately finds the card among the customer's cards at the issuer
+			c := w.card() // the issuer's reply is lost, but Kobo immediately finds the card on the issuer's list
 			if c.ProviderCardID != "sudo-card-1" || len(w.issuer.orders) != 1 {
 				t.Errorf("%+v", c)
 			}

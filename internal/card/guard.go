@@ -12,17 +12,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// guard returns the name of the limit counter that prevents double fundings. The counter is the
-// number of open fundings of a card and an amount. Each commit that opens a funding raises the
-// counter, and each commit that closes a funding lowers it. Only a change outside the ledger can
-// make the counter wrong, such as a dump that was partly restored. In that case the operations
-// are right, because each operation is booked together with its money.
+// guard returns the name of the limit counter that prevents double fundings. The limit counter is
+// the number of open fundings of a card and an amount. Each commit that opens a funding raises it,
+// and each commit that closes a funding lowers it. Only a change that bypasses the ledger can make
+// the limit counter wrong, such as a partly restored database dump. In that case the operations
+// show the right number, because each operation is committed together with its transfers.
 func guard(cardID string, amount money.Kobo) string { return "card/" + cardID + "/" + amount.Decimal() }
 
-// correct lowers the guard to the number of open fundings. It returns the reference of the oldest
-// open funding, or "" if no funding is open. If a funding opens or ends meanwhile, the correction
-// stays right, because that commit changes both the guard and the funding. The time of the card
-// row's last change prevents a second correction that is based on the same reading.
+// correct lowers the guard to the number of open fundings, if the guard is too high. It returns the
+// reference of the oldest open funding, or "" if no funding is open. If a funding opens or ends
+// during the correction, the guard stays right, because the funding's commit changes it too. If two
+// programs read the same wrong guard, only one of them corrects it. Each correction changes the
+// time in the card's row, and is refused if that time has changed since the row was read.
 func (s *Service) correct(ctx context.Context, company, cardID string, amount money.Kobo) (reference string, err error) {
 	var seen stored
 	var counted int64

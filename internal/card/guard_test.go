@@ -17,7 +17,7 @@ import (
 
 const load = 300 * money.Naira
 
-// guarded returns the count of a card's guard for the amount load.
+// guarded returns the counter of a card's open fundings of the amount load.
 func (w *world) guarded(cardID string) int64 {
 	w.t.Helper()
 	n, err := w.book.Last(w.t.Context(), w.company, ledger.Next("card/"+cardID+"/"+load.Decimal()))
@@ -25,7 +25,7 @@ func (w *world) guarded(cardID string) int64 {
 	return n
 }
 
-// miscount writes a wrong count to the guard, as a manual change of the database would.
+// miscount writes a wrong value to this counter, as a manual change of the database would.
 func (w *world) miscount(cardID string, n int64) {
 	w.t.Helper()
 	_, err := w.db.Exec(w.t.Context(), `INSERT INTO ledger_counter (company_id, name, value) VALUES ($1, $2, $3)
@@ -54,8 +54,8 @@ func begun(t *testing.T, f card.Funding, err error) string {
 	return data["reference"]
 }
 
-// If the guard's count is too high, Kobo corrects the count. The wrong count neither stops a
-// funding nor allows a double funding.
+// If the counter of a card's open fundings is too high, Kobo corrects it. The wrong counter neither
+// stops a funding nor allows a double funding.
 func TestAGuardThatCountsTooMuchIsCorrected(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestAGuardThatCountsTooMuchIsCorrected(t *testing.T) {
 			}
 			w.holds(700*money.Naira, 0, load)
 
-			// Many concurrent requests to two programs find the wrong count. Only one funding
+			// Many concurrent requests to two programs find the wrong counter. Only one funding
 			// begins.
 			w.miscount(id, 2)
 			w.issuer.answer = silence

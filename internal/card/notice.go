@@ -14,10 +14,10 @@ import (
 // each notice has its secret in a header.
 const Pattern = "POST /callbacks/{provider}"
 
-// CallbackHandler returns the HTTP handler for the issuers' notices. Some notices ask whether a card payment
-// may go through, and the issuer waits one second for the response. This response comes from the
-// configuration, so it does not need the database. Kobo writes a card's event once, and before it
-// responds.
+// CallbackHandler returns the HTTP handler for the issuers' notices. Some notices ask whether a
+// card payment may go through, and the issuer waits one second for the response. Kobo takes this
+// response from the configuration and not from the database. Kobo writes the event of a notice to
+// the database before it responds to the notice, and writes each event only once.
 func (s *Service) CallbackHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("provider")

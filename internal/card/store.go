@@ -49,7 +49,8 @@ type holder struct {
 	createdAt  time.Time `db:"created_at"`
 }
 
-// release adds the transition to a unit that frees the customer's holder row for the next card.
+// release adds a change to the unit u. The change frees the customer's holder row for the next
+// card.
 func (c stored) release(u *ledger.Unit) {
 	u.Transition(holders.Record(holder{company: c.Company, customerID: c.CustomerID, state: free}), busy).Only("card_id")
 }
@@ -75,7 +76,8 @@ func (c stored) shown(i provider.IssuedCard) stored {
 	return c
 }
 
-// fundingRow is the row that a funding has in addition to its operation.
+// fundingRow is the database row of a funding. The funding's outcome is in the row of its
+// operation.
 type fundingRow struct {
 	company   string     `db:"company_id,key"`
 	id        string     `db:"id,key"`
@@ -127,7 +129,7 @@ func (s *Service) List(ctx context.Context, company, customerID string, offset, 
 	return list, int(total), err
 }
 
-// enter writes the owner of a card into the directory.
+// enter records in the directory of all companies which company owns a card.
 func (s *Service) enter(ctx context.Context, c stored) error {
 	_, err := s.DB.Exec(ctx, `INSERT INTO card_directory (provider, provider_card_id, company_id, card_id) VALUES ($1, $2, $3, $4)
 		ON CONFLICT DO NOTHING`, c.provider, c.ProviderCardID, c.Company, c.ID)
@@ -137,8 +139,8 @@ func (s *Service) enter(ctx context.Context, c stored) error {
 // owned is a card and its company.
 type owned struct{ company, card string }
 
-// owner returns the company and Kobo's card ID for an issuer's card. IsOurs is false if Kobo does
-// not know the card.
+// owner returns the company and Kobo's card ID for an issuer's card. The result isOurs is false if
+// Kobo does not know the card.
 func (s *Service) owner(ctx context.Context, issuer, providerCardID string) (o owned, isOurs bool, err error) {
 	o, err = db.One(ctx, s.DB, db.Fields[owned],
 		`SELECT company_id, card_id FROM card_directory WHERE provider = $1 AND provider_card_id = $2`, issuer, providerCardID)

@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 )
 
-// Card, Funding and Generated have one JSON form, because responses, events and stored responses
-// marshal these types.
+// Responses, events and stored responses all marshal Card, Funding and Generated, so each of these
+// types has only one JSON form.
 func TestCardsAndFundingsAsJSON(t *testing.T) {
 	at := clock.Instant{Time: time.Date(2030, 1, 2, 3, 4, 5, 678_000_000, time.UTC)}
 	c := card.Card{

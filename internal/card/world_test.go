@@ -143,8 +143,8 @@ var (
 // verifier is a fake Verifier that accepts every person. It is also a fake AccountOpener.
 type verifier struct{}
 
-// opened counts the opened accounts of all tests. Tests may share a database, in which each account
-// number belongs to one company.
+// opened counts the opened accounts of all tests, so that each account gets a new number. Tests may
+// share a database, in which each account number belongs to one company.
 var opened atomic.Int64
 
 func (*verifier) Start(context.Context, provider.IdentityStart) provider.Answer {
@@ -167,7 +167,7 @@ func (*verifier) OpenVirtualAccount(context.Context, provider.VirtualAccountRequ
 
 var me = operator.Local("test")
 
-// world is the services under test, with a company that has ₦1,000 and a customer who may have
+// world contains the services under test, a company that has ₦1,000, and a customer who may have
 // cards.
 type world struct {
 	people *int64

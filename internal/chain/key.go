@@ -30,7 +30,7 @@ const (
 	changeDepth  = 4
 )
 
-// LastIndex is the highest index of an address. Higher indexes need the private key.
+// LastIndex is the highest derivation index of an address. Higher indexes need the private key.
 const LastIndex = hdkeychain.HardenedKeyStart - 1
 
 // ParseKey parses a key that a wallet exports. For the key of an account (depth 3, as in
@@ -83,7 +83,7 @@ func parse(text string) (Key, error) {
 	return Key{node}, nil
 }
 
-// Child returns the child key at an index.
+// Child returns the child key at a derivation index.
 func (k Key) Child(index uint32) (Key, error) {
 	if index > LastIndex {
 		return Key{}, fmt.Errorf("a public key has no child %d", index)
@@ -96,7 +96,7 @@ func (k Key) Child(index uint32) (Key, error) {
 // deposits.
 func (k Key) String() string { return k.node.String() }
 
-// Address returns the address at an index in the network's standard spelling.
+// Address returns the address at a derivation index in the network's standard spelling.
 func (k Key) Address(n Network, index int64) (string, error) {
 	if index < 0 || index > LastIndex {
 		return "", fmt.Errorf("there is no address %d", index)

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Kind is a family of networks that derive the same addresses from a key.
+// Kind is a group of networks on which a key gives the same addresses.
 type Kind string
 
 // The kinds of network.
@@ -34,7 +34,7 @@ type Network struct {
 	NativeAsset   string  `json:"nativeAsset"` // such as ETH
 	Decimals      int     `json:"decimals"`    // the decimals of the native asset
 	Tokens        []Token `json:"tokens"`
-	Confirmations int64   `json:"confirmations"` // how many blocks make a transaction final, including its block
+	Confirmations int64   `json:"confirmations"` // how many blocks make a transaction final, including the transaction's block
 	BlockSeconds  int64   `json:"blockSeconds"`  // the usual time between two blocks, in seconds
 	Testnet       bool    `json:"testnet"`
 	Legacy        bool    `json:"legacy"` // on Bitcoin, whether addresses begin with 1 instead of bc1

@@ -27,7 +27,7 @@ import (
 // State is the state of a collection.
 type State string
 
-// The states of a collection. The company cannot see a collection in the state Opening.
+// The states of a collection. In the state Opening, the company cannot see the collection yet.
 const (
 	Opening State = "OPENING"
 	Pending State = "PENDING"

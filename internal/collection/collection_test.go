@@ -33,7 +33,8 @@ const bankCode = "090286"
 // absent is the bank's reply if the account is not on its list.
 var absent = provider.AccountAnswer{Answer: provider.Answer{Missing: true}}
 
-// bank is a fake bank that opens virtual accounts. If next is not nil, it changes the next reply.
+// bank is a fake bank that opens virtual accounts. If its field next is not nil, this function
+// changes the next reply.
 type bank struct {
 	provider.AccountOpener
 	clock *clock.Manual

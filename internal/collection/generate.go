@@ -51,7 +51,7 @@ func (r Request) text() string {
 var errSilent = fault.New(fault.Unavailable, "The bank did not answer. Send the same request again.")
 
 // Generate opens a virtual account for a single payment. If the company repeats a request with the
-// same external reference, Generate returns the existing collection in its present state.
+// same external reference, Generate returns the existing collection in its current state.
 func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 	if r.ValidFor == 0 {
 		r.ValidFor = usualLife
@@ -71,7 +71,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 		case c.request != r.text():
 			err = fault.New(fault.Refused, `"externalReference" was already used with a different request`)
 		case c.State != Opening && r.Key.Subject() == "":
-			return c, nil // the API stores the response
+			return c, nil // the caller of Generate stores the response
 		case c.State != Opening:
 			return c, r.Key.Resume(ctx, s.Book, c)
 		case now.Before(c.CalledUntil):
@@ -101,8 +101,8 @@ func (c Collection) isOpen(now time.Time) bool {
 	return c.State == Opening && !c.CalledUntil.IsZero() && now.Before(c.ExpiresAt.Time)
 }
 
-// intent returns a new collection, and the function that counts the collection in the quota. A
-// repeated request for an existing collection does not count.
+// intent returns a new collection, and a function that counts the collection towards the company's
+// quota. A repeated request for an existing collection does not count.
 func (s *Service) intent(ctx context.Context, r Request) (Collection, func(u *ledger.Unit) error, error) {
 	settlementID, err := s.Settlements.Chosen(ctx, r.Company, r.SettlementID)
 	if err != nil {
@@ -122,14 +122,14 @@ type attempt struct {
 	request Request
 }
 
-// Resolve runs a ResolveJob: it searches the bank for the account of an open attempt. It never asks
-// the bank to open an account, because only a company's request may do so.
+// Resolve runs a ResolveJob: it searches the bank for an account whose opening has no known
+// outcome. It never asks the bank to open an account, because only a company's request may do so.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed returns the attempt that the job resolves, or nil if the attempt has ended. An expired
-// account is ignored, because the company never received its number.
+// followed returns the attempt whose outcome the job must find, or nil if the attempt has ended. An
+// expired account is ignored, because the company never received its number.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	c, err := s.find(ctx, j.Company, j.Subject)
 	if err != nil || !c.isOpen(s.Clock.Now()) {
@@ -174,8 +174,8 @@ func (a *attempt) show(b provider.Account) {
 	a.AccountNumber, a.AccountName, a.BankName, a.BankCode = b.Number, b.Name, b.BankName, b.BankCode
 }
 
-// Enter writes the account's owner into the directory before the company receives the account
-// number. Payments can therefore always be matched with the company.
+// Enter records in the directory of all companies which company owns the account. This happens
+// before the company receives the account number, so every payment can be matched with the company.
 func (a *attempt) Enter(ctx context.Context) error {
 	err := a.Settlements.Enter(ctx, a.Company, a.AccountNumber, a.BankCode)
 	if err != nil {
@@ -184,7 +184,7 @@ func (a *attempt) Enter(ctx context.Context) error {
 	return err
 }
 
-// Adopt sets the state to PENDING, so that the collection waits for its payment. It also schedules
+// Adopt sets the state to PENDING, in which the collection waits for its payment. It also schedules
 // the ExpireJob.
 func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 	a.State, a.Intent = Pending, opening.Intent{}

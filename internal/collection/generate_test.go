@@ -118,8 +118,9 @@ func TestAnswersOfTheBank(t *testing.T) {
 				if !fault.Is(err, c.kind) || c.kind == fault.Refused && fault.Of(err).Message != "Failed to generate virtual account. Amount too small" {
 					t.Errorf("%v", err)
 				}
-				// A repeated request opens an account. If the bank may have opened an account for
-				// the first request, Kobo searches the bank's list and then repeats the reference.
+				// The company repeats the request, and an account is opened. If the bank may have
+				// opened an account for the first request, Kobo first searches the bank's list, and
+				// then asks the bank again with the same reference.
 				got := h.generates(h.asks("order-1", 5000))
 				looks := len(h.bank.look)
 				if len(h.bank.seen) != 2 || looks > 1 || (h.bank.seen[0].Reference == h.bank.seen[1].Reference) != (looks == 1) || (looks == 1) != c.open {
@@ -134,8 +135,8 @@ func TestAnswersOfTheBank(t *testing.T) {
 
 func TestAForeignSettlementAccountIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
-		// The foreign account has the number 2, and the main company has no account with this
-		// number.
+		// The settlement account of the different company has the number 2. The main company has no
+		// settlement account with this number.
 		foreign, err := h.settlements.Create(t.Context(), me, h.account().Company, "Second")
 		if err != nil {
 			t.Fatal(err)
@@ -151,8 +152,8 @@ func TestAForeignSettlementAccountIsRefused(t *testing.T) {
 	})
 }
 
-// If a request with an Idempotency-Key is interrupted after its first unit, a repeated request
-// continues it. The response of the repeated request is stored.
+// If a request with an Idempotency-Key is interrupted after its first commit, a retry completes the
+// opening. The retry's response is stored.
 func TestACutOffRequestGoesOn(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ring, err := secret.Parse(secret.Generate())

@@ -65,8 +65,8 @@ func TestTheJobFindsAnAccount(t *testing.T) {
 	})
 }
 
-// An opening that the bank does not know ends after fifteen minutes and at least three searches.
-// The job does not search for an expired account.
+// If the bank does not know the requested account, the opening ends after fifteen minutes and at
+// least three searches. The job does not search for an expired account.
 func TestAnAccountThatWasNotOpenedIsOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		valid time.Duration

@@ -31,7 +31,7 @@ type Request struct {
 	PhoneNumber  string
 	EmailAddress string
 	RNNumber     string
-	SettlementID int64            // 0 for the default settlement account, or for the one that an existing bank account feeds
+	SettlementID int64            // 0 for the settlement account that the bank account already feeds, or else for the default
 	Key          *idempotency.Key // from the Idempotency-Key header; nil without this header
 }
 
@@ -72,7 +72,7 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Account, erro
 }
 
 // proven returns the KYC record of a signatory with a proven identity. If kycID is the ID of an OTP
-// session instead, proven returns the fault "KYC not verified".
+// session and not of a KYC record, proven returns the fault "KYC not verified".
 func (s *Service) proven(ctx context.Context, company, kycID string) (KYC, error) {
 	k, err := s.findKYC(ctx, company, kycID)
 	if !errors.Is(err, db.ErrNone) {
@@ -115,13 +115,13 @@ type attempt struct {
 	result  Account
 }
 
-// Resolve runs a ResolveJob: it searches the bank for the account of an open attempt. It never asks
-// the bank to open an account, because only a company's request may do so.
+// Resolve runs a ResolveJob: it searches the bank for an account whose opening has no known
+// outcome. It never asks the bank to open an account, because only a company's request may do so.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed returns the attempt that the job resolves, or nil if the attempt has ended.
+// followed returns the attempt whose outcome the job must find, or nil if the attempt has ended.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	a, err := s.find(ctx, j.Company, j.Subject)
 	if err != nil || a.State != Pending {
@@ -181,7 +181,7 @@ func (a *attempt) adoptNew(ctx context.Context, u *ledger.Unit) error {
 	err := a.Settlements.Feed(ctx, operator.Self(a.Company).From(ctx), a.Company, a.SettlementID, a.feeder())
 	if fault.Is(err, fault.Refused) && a.chosen != 0 {
 		// The account number belongs to the company. The refusal therefore means that an operator
-		// has already attached the account.
+		// has already attached the bank account to a settlement account.
 		err = a.redirect(ctx, u)
 	}
 	if err != nil && !fault.Is(err, fault.Refused) {
@@ -239,7 +239,8 @@ func (a *attempt) Unanswered(said provider.Answer) error {
 }
 
 // earlier returns the outcome for a retry with the same Idempotency-Key. The first request wrote
-// its attempt, but ended before its response was stored. Over is false while the attempt is open.
+// its attempt, but ended before its response was stored. The result over is false while the attempt
+// is open.
 func (s *Service) earlier(ctx context.Context, r Request, accountID string) (a Account, over bool, err error) {
 	a, err = s.find(ctx, r.Company, accountID)
 	if err != nil {

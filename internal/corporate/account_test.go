@@ -22,7 +22,7 @@ func (w *world) request(kycID string) corporate.Request {
 	return corporate.Request{Company: w.company, KYCID: kycID, PhoneNumber: "08012345678", EmailAddress: "ada@example.test", RNNumber: "RC123456"}
 }
 
-// because checks that err refuses an account for this reason.
+// because checks that err is the fault for an account that was not opened, and states this reason.
 func because(t *testing.T, err error, reason string) {
 	t.Helper()
 	want(t, err, fault.Refused, notCreated)
@@ -243,8 +243,8 @@ func TestRequestsWithoutAnAccount(t *testing.T) {
 	})
 }
 
-// If a program crashes during an attempt, the next request continues the attempt. It waits until
-// the crashed program's call to the bank must have ended.
+// If a program crashes during an attempt, a later request continues the attempt, but only after the
+// crashed program's call to the bank must have ended.
 func TestAnAttemptThatWasCutOffIsTakenUp(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -252,7 +252,7 @@ func TestAnAttemptThatWasCutOffIsTakenUp(t *testing.T) {
 		w.bank.open = func(int) provider.AccountAnswer { return provider.AccountAnswer{} }
 		_, err := w.GenerateAccount(t.Context(), r)
 		want(t, err, fault.Refused, notCreated)
-		// The row gets the state that it has before the bank replies.
+		// Write the state that the row has while the program waits for the bank's reply.
 		_, err = d.Exec(t.Context(), `UPDATE corporate_account SET called_until = $2 WHERE company_id = $1`,
 			w.company, clock.Micros(w.clock.Now().Add(5*time.Second)))
 		must(t, err)

@@ -25,7 +25,7 @@ import (
 // KYC is a signatory whose identity is proven, in the form that the event shows.
 type KYC struct {
 	Company   string        `db:"company_id,key" json:"-"`
-	ID        string        `db:"id,key" json:"kyc_id"` // differs from the session's ID
+	ID        string        `db:"id,key" json:"kyc_id"` // differs from the OTP session's ID
 	SessionID string        `db:"session_id" json:"session_id"`
 	reference string        `db:"reference"` // the provider's proof, which the bank requires to open the account
 	Status    string        `db:"status" json:"status"`
@@ -45,14 +45,14 @@ const (
 	Failed    State = "FAILED"    // the bank rejected the request
 )
 
-// Account is an attempt to open an account. An Active attempt is the account.
+// Account is an attempt to open an account. An attempt in the state Active is an open account.
 type Account struct {
 	Company string `db:"company_id,key"`
 	ID      string `db:"id,key"` // also Kobo's permanent reference at the bank
 	KYCID   string `db:"kyc_id,changes"`
 	pending string `db:"pending,changes"` // the registration number while the attempt is open; "" afterwards
 	State   State  `db:"state,state"`
-	turn    string `db:"turn,changes"` // changes with each write, for programs of earlier releases
+	turn    string `db:"turn,changes"` // changes with each write, so that concurrent programs, also of earlier releases, notice it
 	opening.Intent
 	bank         string `db:"provider,changes"` // the configured name of the bank that opens the account
 	PhoneNumber  string `db:"phone_number,changes"`

@@ -20,10 +20,10 @@ type Sent struct {
 }
 
 // Initiate asks the provider to send an OTP to the phone on a BVN. A company has only one open OTP
-// session for a BVN. A second request is the next attempt of the same session. Once a session has
-// used all its attempts, a new session replaces it a day after the last OTP. Initiate returns a
-// Limited fault if the request comes too soon or too often. It returns a Refused fault if the
-// provider did not send the OTP.
+// session for a BVN. A second request for this BVN uses the next attempt of the same session. Once
+// a session has used all its attempts, a new session replaces it a day after the last OTP. Initiate
+// returns a Limited fault if the request comes too soon or too often. It returns a Refused fault if
+// the provider did not send the OTP.
 func (s *Service) Initiate(ctx context.Context, company string, bvn secret.Text, key *idempotency.Key) (Sent, error) {
 	if begun := key.Subject(); begun != "" {
 		return s.resume(ctx, company, begun, identity.First, key)
@@ -69,7 +69,7 @@ func (s *Service) send(ctx context.Context, x identity.Session, w identity.Words
 }
 
 // resume returns the outcome for a retry with the same Idempotency-Key. The first request used an
-// OTP attempt, but ended before its response was stored. Resume does not send a second OTP.
+// OTP attempt, but ended before its response was stored. The retry does not send a second OTP.
 func (s *Service) resume(ctx context.Context, company, sessionID string, w identity.Words, key *idempotency.Key) (Sent, error) {
 	x, err := s.Identities.Find(ctx, company, identity.Corporate, sessionID)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *Service) Validate(ctx context.Context, company, sessionID string, otp s
 		event.Emit(&u, event.CorporateKYCVerified, k)
 		err = idempotency.Taken(s.Book.Commit(context.WithoutCancel(ctx), u))
 		if identity.Overtaken(err) || ledger.Is(err, ledger.Exists, signatories.Table) {
-			continue // a new OTP was sent or confirmed meanwhile, so read the session again
+			continue // a concurrent request sent or confirmed an OTP, so read the session again
 		}
 		return k, err
 	}

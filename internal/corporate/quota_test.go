@@ -74,7 +74,7 @@ func TestARefusedInitiationLeavesASpentSessionAsItIs(t *testing.T) {
 	})
 }
 
-// spent uses all attempts of a BVN's session, and returns the session's ID.
+// spent requests OTPs until a BVN's session has no attempt left, and returns the session's ID.
 func (w *world) spent(t *testing.T, number secret.Text) string {
 	t.Helper()
 	first, err := w.Initiate(t.Context(), w.company, number, nil)

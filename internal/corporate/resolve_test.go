@@ -14,8 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// lost asks the bank for an account and loses the bank's reply. It returns the request and the job
-// that resolves the attempt.
+// lost asks the bank to open an account, and the bank's reply is lost. It returns the request and
+// the job that resolves the attempt.
 func (w *world) lost(t *testing.T) (corporate.Request, job.Job) {
 	t.Helper()
 	r := w.request(w.proven(t))

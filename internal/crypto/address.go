@@ -18,15 +18,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/quota"
 )
 
-// WatchJob is the kind of job that asks the custodian to watch an address, if the company's request
-// could not do so. The job's subject identifies the address.
+// WatchJob is the kind of job that asks the custodian to watch an address, if the request that
+// generated the address could not do so. The job's subject identifies the address.
 const WatchJob = "crypto.watch"
 
 const (
 	// watchWithin is how long a request waits until the custodian watches its address.
 	watchWithin = 30 * time.Second
-	// contenders is how often a request tries to take an index before it gives up. A try fails if
-	// a concurrent request takes the same index.
+	// contenders is how often a request tries to take a derivation index before it gives up. A try
+	// fails if a concurrent request takes the same index.
 	contenders = 100
 )
 
@@ -45,7 +45,7 @@ type Generation struct {
 }
 
 // Generate creates a new address for the company on a network. The company sees the address only
-// after the custodian has begun to watch it, because Kobo would miss earlier deposits. If the
+// after the custodian has begun to watch it, because Kobo would miss deposits before that time.
 // custodian does not watch the address yet, Generate returns a fault of kind Unavailable. A job
 // then asks the custodian again, and the address appears on the company's list later.
 func (s *Service) Generate(ctx context.Context, g Generation) (Address, error) {
@@ -64,8 +64,8 @@ func (s *Service) Generate(ctx context.Context, g Generation) (Address, error) {
 	return a, s.watch(ctx, a, g.Key)
 }
 
-// Resume returns the address for a retry with the same Idempotency-Key. The first request took an
-// index, but ended before its response was stored.
+// Resume returns the address for a retry with the same Idempotency-Key. The first request took a
+// derivation index, but ended before its response was stored.
 func (s *Service) Resume(ctx context.Context, company, subject string, key *idempotency.Key) (Address, error) {
 	a, err := s.subject(ctx, company, subject)
 	if err != nil {
@@ -74,11 +74,11 @@ func (s *Service) Resume(ctx context.Context, company, subject string, key *idem
 	return a, s.watch(ctx, a, key)
 }
 
-// reserve takes the next index of the company's key and stores the address in the same commit. If
-// two requests take the same index, the ledger refuses the second request. The second request then
-// takes the following index.
+// reserve takes the next derivation index of the company's key and stores the address in the same
+// commit. If two requests take the same index, the ledger refuses the second request. The second
+// request then takes the following index.
 func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody, g Generation) (Address, error) {
-	turn, _ := s.turns.LoadOrStore(g.Company, new(sync.Mutex)) // a company's requests in a program run one by one
+	turn, _ := s.turns.LoadOrStore(g.Company, new(sync.Mutex)) // a program runs the requests of a company one by one
 	turn.(*sync.Mutex).Lock()
 	defer turn.(*sync.Mutex).Unlock()
 	k, err := s.key(ctx, g.Company, n.Kind)
@@ -98,8 +98,8 @@ func (s *Service) reserve(ctx context.Context, n chain.Network, custody Custody,
 		if a.Address, err = custody.Plug.Address(ctx, n, k.Public, index); err != nil {
 			return Address{}, unavailable(err)
 		}
-		// The directory is written before the address's row, so that every deposit can be matched
-		// with its company.
+		// The owner is written into the directory of all companies before the address's row is
+		// written. Every deposit can therefore be matched with its company.
 		owner, err := s.enterAddress(ctx, n.ID, n.Fold(a.Address), a.Company)
 		if err == nil && owner != a.Company {
 			err = fmt.Errorf("crypto: address %d of key %s of company %s belongs to company %s", a.Index, a.KeyID, a.Company, owner)

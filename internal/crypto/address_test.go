@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// If two programs handle many concurrent requests, each index is used exactly once and without a
-// gap. Each address is derived from its index.
+// If two programs handle many concurrent requests, each derivation index is used exactly once and
+// without a gap. Each address is derived from its index.
 func TestAnIndexIsTakenOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -105,7 +105,7 @@ func TestAKeyIsOneCompanys(t *testing.T) {
 			want    fault.Kind
 		}{
 			{b, chain.EVM, ownKey, fault.Refused},
-			{b, chain.Tron, key.Public.String(), fault.Refused}, // the same key, written as its external chain's key
+			{b, chain.Tron, key.Public.String(), fault.Refused}, // the same key again, in the form of its external chain's key
 			{b, chain.Bitcoin, publicKey, fault.Refused},        // a key whose private key is published
 			{b, chain.EVM, "xprv9s21ZrQH143K31xYSDQpPDxsXRTUcvj2iNHm5NUtrGiGG5e2DtALGdso3pGz6ssrdK4PFmM8NSpSBHNqPqm55Qn3LqFtT2emdEXVYsCzC2U", fault.Invalid},
 			{b, "dogecoin", ownKey, fault.Invalid},
@@ -152,7 +152,8 @@ func TestAnAddressIsShownOnceItIsWatched(t *testing.T) {
 	})
 }
 
-// If a request stops after it has taken an index, its retry returns the address of the same index.
+// If a request stops after it has taken a derivation index, its retry returns the address of the
+// same index.
 func TestAResumedRequestMakesNoOtherAddress(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

@@ -15,7 +15,8 @@ import (
 
 const (
 	manyAddresses = 1_000_000
-	// A full Ethereum block has about 300 transfers and their logs, with this number of addresses.
+	// A full Ethereum block has about 300 transfers, whose logs contain about this number of
+	// addresses.
 	parties = 1200
 )
 
@@ -36,8 +37,8 @@ func (m *matching) Since(ctx context.Context, _ string, ours provider.Ours) (pro
 	return provider.Batch{}, err
 }
 
-// Matching a block with 1,000,000 watched addresses takes at most 50 ms on average. The addresses
-// are looked up in the database's index and not kept in memory.
+// Finding the watched addresses in a block takes at most 50 ms on average, with 1,000,000 watched
+// addresses. The addresses are looked up in the database's index and not kept in memory.
 func BenchmarkMatchingABlock(b *testing.B) {
 	for _, dialect := range dbtest.Dialects {
 		b.Run(string(dialect), func(b *testing.B) {

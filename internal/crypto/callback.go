@@ -18,10 +18,10 @@ const (
 	recordWithin = 8 * time.Second
 )
 
-// CallbackHandler returns the HTTP handler for a custodian's notifications. The handler checks the signature,
-// records the movements and then responds. Unlike the inbox, it does not store notifications that
-// it cannot process. This is safe, because the custodian repeats a notification, and lists
-// movements whose notification never arrived.
+// CallbackHandler returns the HTTP handler for a custodian's notifications. The handler checks the
+// signature, records the movements and then responds. Unlike the handlers of package inbox, it does
+// not store notifications that it cannot process. No movement is lost, because the custodian
+// repeats the notification, and lists movements whose notification never arrived.
 func (s *Service) CallbackHandler(custody string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, ok := inbox.ReadAtMost(w, r, largest)

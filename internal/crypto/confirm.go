@@ -21,14 +21,14 @@ import (
 const ConfirmJob = "crypto.confirm"
 
 const (
-	// A transaction fails if the custodian did not find it missesNeeded times, over at least
-	// missingFor. A single miss is not enough, because custodians lag. Some also do not show
-	// transactions that wait for a block.
+	// Kobo treats a transaction as failed after missesNeeded searches in which the custodian did
+	// not find it, over at least missingFor. A single miss is not enough, because custodians lag.
+	// Some custodians also hide transactions that are not in a block yet.
 	missesNeeded = 3
 	missingFor   = 10 * time.Minute
 	// lostFor is how long a transaction of a removed block may take to appear in a new block.
 	lostFor = time.Minute
-	// askSoonest and askLatest limit the pause until the custodian is asked again.
+	// askSoonest and askLatest are the shortest and the longest pause before Kobo asks again.
 	askSoonest = 2 * time.Second
 	askLatest  = 10 * time.Minute
 )
@@ -89,8 +89,9 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 }
 
 // judge returns the verdict that follows from the custodian's reply. A transaction completes only
-// in the block in which the custodian reported it. After a reorganisation of the chain, the same
-// transaction may have a different effect in a new block. The custodian must then report it again.
+// in the block in which the custodian reported it. If the chain is reorganised, the same
+// transaction may have a different effect in its new block. It then completes only after the
+// custodian has reported it in the new block.
 func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time) verdict {
 	deep := at.Depth() >= n.Confirmations
 	lost := !t.lostAt.IsZero() && now.Sub(t.lostAt) >= lostFor
@@ -98,7 +99,7 @@ func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time
 	case at.Found && at.Reverted && deep:
 		return gone
 	case at.Found && deep && lost:
-		return gone // the custodian's later blocks were read, but none reported the transaction
+		return gone // the transaction is in a new block, but the custodian did not report its movement again
 	case at.Found && deep && t.lostAt.IsZero() && (t.blockHash == "" || at.BlockHash == "" || t.blockHash == at.BlockHash):
 		return done
 	case at.Found || at.Waiting:
@@ -111,8 +112,8 @@ func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time
 	return missed
 }
 
-// pause returns the time until the custodian's reply can change. This is the usual time for the
-// missing blocks, or for one block if the transaction is not in a block yet.
+// pause returns the time to wait before Kobo asks the custodian again. This is the usual time for
+// the missing blocks, or for one block if the transaction is not in a block yet.
 func (t Transaction) pause(n chain.Network, at provider.Inclusion) time.Duration {
 	wanting := int64(1)
 	if at.Found {
@@ -144,7 +145,7 @@ var endings = map[Type]map[Status]string{
 }
 
 // miss counts that the custodian did not find the transaction. It does not change UpdatedAt,
-// because the time missingFor begins at UpdatedAt.
+// because missingFor is measured from UpdatedAt.
 func (s *Service) miss(ctx context.Context, t Transaction) error {
 	t.misses++
 	u := ledger.For(t.Company)

@@ -104,7 +104,7 @@ type Transaction struct {
 }
 
 // MarshalJSON returns the transaction as JSON in the form that the API and the events show. The API
-// contract defines the field From: it is null for a deposit, and the company's address for a
+// contract defines these fields: From is null for a deposit, and the company's address for a
 // withdrawal. TokenAddress is the destination of a withdrawal, and the sender of a token deposit.
 // For a deposit of the native asset, TokenAddress is the company's address. Meta.From is always the
 // sender's address.
@@ -182,7 +182,7 @@ type Service struct {
 	custodies map[string]Custody // the custodians by name
 	custodyOf map[string]string  // the custodian's name by network ID
 	reader    string             // identifies this program when it leases a custodian's cursor
-	turns     sync.Map           // a lock for each company, held while an index is taken
+	turns     sync.Map           // a lock for each company, held while a derivation index is taken
 }
 
 // New returns a Service.

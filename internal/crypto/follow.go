@@ -10,8 +10,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// lease is how long a program may hold a custodian's cursor. If two programs read a custodian at
-// the same time, they repeat work but do no harm.
+// lease is how long a program may hold a custodian's cursor, which marks how far the custodian was
+// read. If two programs read a custodian at the same time, they repeat work but do no harm.
 const lease = time.Minute
 
 // Follow regularly reads every custodian until ctx ends. It finds movements in new blocks, and

@@ -30,8 +30,8 @@ type Key struct {
 	xpub      string     `db:"xpub"` // Public as text
 	Source    string     `db:"source"`
 	CreatedAt time.Time  `db:"created_at"`
-	// Public is the key whose children give the addresses. If the operator set the key of an
-	// account, Public is the key of the account's external chain.
+	// Public is the key whose children give the addresses. If the operator set an account's key,
+	// Public is the key of that account's external chain (BIP-44).
 	Public chain.Key
 }
 
@@ -105,7 +105,7 @@ func (s *Service) addKey(ctx context.Context, k Key, audit ...db.Record) error {
 	return err
 }
 
-// key returns the company's present key. If the company has no key, key creates a child of the
+// key returns the company's key in force. If the company has no key, key creates a child of the
 // fintech's key for the company.
 func (s *Service) key(ctx context.Context, company string, kind chain.Kind) (Key, error) {
 	k, err := s.findKey(ctx, company, kind)

@@ -28,7 +28,8 @@ func (w *world) numbered(company string, n int) {
 	}
 }
 
-// receive concurrently sends a notification of each movement to each program.
+// receive sends each movement to each program, in a separate notification. All notifications are
+// sent concurrently.
 func (w *world) receive(programs []*crypto.Service, movements ...provider.Movement) {
 	w.t.Helper()
 	var all sync.WaitGroup

@@ -11,7 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/quota"
 )
 
-// The quota counts the addresses of all networks together. A refused request does not use an index.
+// The quota counts a company's addresses on all networks together. A refused request does not use
+// up a derivation index.
 func TestTheQuotaOfAddresses(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

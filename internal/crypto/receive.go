@@ -37,7 +37,7 @@ func (s *Service) Receive(ctx context.Context, custody string, header http.Heade
 }
 
 // seen returns a text that identifies a movement. The text does not depend on the custodian or the
-// block.
+// block, so all reports of a movement have the same text.
 func seen(n chain.Network, m provider.Movement) string {
 	way := "in"
 	if m.Out {
@@ -48,8 +48,8 @@ func seen(n chain.Network, m provider.Movement) string {
 	}, " ")
 }
 
-// races is how often take tries to record a movement while concurrent calls record the same
-// movement or take the same number.
+// races is how often take tries to record a movement before it gives up. A try fails if a
+// concurrent request records the same movement or takes the same transaction number.
 const races = 100
 
 // take records a movement, unless it is already recorded. It ignores addresses that belong to no
@@ -90,7 +90,7 @@ func (s *Service) take(ctx context.Context, custody string, m provider.Movement)
 		if ledger.Refused(err) == nil {
 			return err
 		}
-		err = nil // a concurrent call has changed the same rows, so try again
+		err = nil // a concurrent request has changed the same rows, so try again
 	}
 	return errors.New("crypto: a movement is being recorded by too many")
 }
@@ -108,8 +108,8 @@ const numbered = "crypto/transaction"
 // first records a movement as a new transaction. The transaction gets the number after the
 // company's highest number.
 func (s *Service) first(ctx context.Context, company, custody string, n chain.Network, asset chain.Asset, m provider.Movement, attempt int64) error {
-	// The counter is read before the highest number. If a concurrent call takes a number after this
-	// read, the counter is higher, and the ledger refuses the unit.
+	// The counter is read before the highest number. If a concurrent request takes a number after
+	// this read, the counter rises, and the ledger refuses the unit below.
 	taken, err := s.Book.Last(ctx, company, numbered)
 	if err != nil {
 		return err
@@ -157,7 +157,8 @@ func (s *Service) again(ctx context.Context, t Transaction, m provider.Movement)
 }
 
 // roll handles the transactions of blocks that were removed from the chain. A pending transaction
-// waits for a new report. A completed transaction is checked again.
+// can complete only after the custodian has reported it again. A completed transaction is checked
+// again.
 func (s *Service) roll(ctx context.Context, networks, gone []string) error {
 	if len(gone) == 0 {
 		return nil

@@ -45,8 +45,8 @@ func (s *Service) highest(ctx context.Context, company string) (int64, error) {
 	return db.One(ctx, s.DB, db.Value[int64], `SELECT coalesce(max(id), 0) FROM crypto_transaction WHERE company_id = $1`, company)
 }
 
-// enterKey adds a key to the directory and returns the key's owner. The owner is the company that
-// added the key first.
+// enterKey adds a key to the directory of all companies and returns the key's owner. The owner is
+// the company that added the key first.
 func (s *Service) enterKey(ctx context.Context, k Key) (owner string, err error) {
 	return db.Reserve(ctx, s.DB, `INSERT INTO crypto_owner (xpub, company_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
 		`SELECT company_id FROM crypto_owner WHERE xpub = $1`, k.Company, k.Public.String())
@@ -54,8 +54,8 @@ func (s *Service) enterKey(ctx context.Context, k Key) (owner string, err error)
 
 const selectOwner = `SELECT company_id FROM crypto_directory WHERE network_id = $1 AND address = $2`
 
-// enterAddress adds an address to the directory and returns the address's owner. The owner is the
-// company that added the address first.
+// enterAddress adds an address to the directory of all companies and returns the address's owner.
+// The owner is the company that added the address first.
 func (s *Service) enterAddress(ctx context.Context, networkID, address, company string) (owner string, err error) {
 	return db.Reserve(ctx, s.DB, `
 		INSERT INTO crypto_directory (network_id, address, company_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
@@ -95,12 +95,12 @@ func (s *Service) findKey(ctx context.Context, company string, kind chain.Kind) 
 		`SELECT `+keyColumns+` FROM crypto_key WHERE company_id = $1 AND kind = $2 ORDER BY version DESC LIMIT 1`, company, string(kind))
 }
 
-// Keys returns all keys of a company, sorted by kind. The present key of each kind comes first.
+// Keys returns all keys of a company, sorted by kind. The key in force of each kind comes first.
 func (s *Service) Keys(ctx context.Context, company string) ([]Key, error) {
 	return db.All(ctx, s.DB, scanKey, `SELECT `+keyColumns+` FROM crypto_key WHERE company_id = $1 ORDER BY kind, version DESC`, company)
 }
 
-// nextIndex returns the first index of a key for which no address is stored yet.
+// nextIndex returns the first derivation index of a key for which no address is stored yet.
 func (s *Service) nextIndex(ctx context.Context, k Key) (int64, error) {
 	return db.One(ctx, s.DB, db.Value[int64],
 		`SELECT coalesce(max(address_index), -1) + 1 FROM crypto_address WHERE company_id = $1 AND key_id = $2`, k.Company, k.ID)
@@ -135,7 +135,8 @@ func (s *Service) findTransaction(ctx context.Context, company string, number in
 	return db.One(ctx, s.DB, scanTransaction, transactionsWhere+`company_id = $1 AND id = $2`, company, number)
 }
 
-// findSeen returns the latest transaction that was recorded for a movement.
+// findSeen returns the latest transaction that was recorded for a movement. The parameter seen is
+// the text that identifies the movement.
 func (s *Service) findSeen(ctx context.Context, company, seen string) (Transaction, error) {
 	return db.One(ctx, s.DB, scanTransaction,
 		transactionsWhere+`company_id = $1 AND seen = $2 ORDER BY attempt DESC LIMIT 1`, company, seen)
@@ -167,8 +168,8 @@ func (s *Service) Transactions(ctx context.Context, company string, f Transactio
 	return list, int(total), err
 }
 
-// takeCursor leases a custodian's cursor and returns it. Mine is false if a different program has
-// the lease.
+// takeCursor leases a custodian's cursor and returns it. The result mine is false if a different
+// program has the lease.
 func (s *Service) takeCursor(ctx context.Context, custody string, now, until time.Time) (cursor string, mine bool, err error) {
 	err = s.DB.Tx(ctx, func(q db.Querier) error {
 		n, err := q.Exec(ctx, `

@@ -144,7 +144,8 @@ func TestReorganisations(t *testing.T) {
 		}
 		w.read()
 		w.want(a, "deposit pending 100, deposit pending 100", "deposit_pending deposit_pending")
-		// Block 100 was replaced. One of the two transactions is in block 102.
+		// Block 100 was replaced, and only the transaction 0xagain was included again, in block
+		// 102.
 		w.chain("0xgone", 0, 102)
 		w.chain("0xagain", 102, 102)
 		w.node.batches = append(w.node.batches, provider.Batch{Gone: []string{"hash-100"}, Movements: []provider.Movement{moved2}})

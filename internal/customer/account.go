@@ -44,8 +44,8 @@ type Request struct {
 	Key          *idempotency.Key // from the Idempotency-Key header; nil without this header
 }
 
-// GenerateAccount asks the bank to open the customer's only account. The OTP in the same call
-// proves the customer's identity. Of several concurrent requests, only one calls the bank.
+// GenerateAccount asks the bank to open the customer's only account. The OTP in the request proves
+// the customer's identity to the bank. Of several concurrent requests, only one calls the bank.
 // GenerateAccount returns faults of the kinds Missing, Refused and Limited. Limited means that the
 // OTP was guessed too often.
 func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, error) {
@@ -101,9 +101,9 @@ func (s *Service) attempt(ctx context.Context, r Request, c Customer, x identity
 	case err != nil:
 		return a, from, err
 	case earlier.state == opened && r.Key.Subject() != "":
-		return a, from, errAtWork // opened since the customer was read, so the next request returns the account
+		return a, from, errAtWork // a concurrent request opened the account, so a retry of this request returns the account
 	case earlier.state == opened:
-		return a, from, errGenerated // opened since the customer was read
+		return a, from, errGenerated // a concurrent request opened the account after the customer was read
 	case earlier.state == pending && (now.Before(earlier.CalledUntil) || earlier.provider != x.Provider):
 		return a, from, errAtWork
 	}
@@ -124,13 +124,13 @@ type attempt struct {
 	otp      secret.Text
 }
 
-// Resolve runs a ResolveJob: it searches the bank for the account of an open attempt. It never
-// asks the bank to open an account, because a job has no OTP.
+// Resolve runs a ResolveJob: it searches the bank for an account whose opening has no known
+// outcome. It never asks the bank to open an account, because a job has no OTP.
 func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err error) {
 	return s.openings.Resolve(ctx, j)
 }
 
-// followed returns the attempt that the job resolves, or nil if the attempt has ended.
+// followed returns the opening whose outcome the job must find, or nil if the opening has ended.
 func (s *Service) followed(ctx context.Context, j job.Job) (opening.Attempt, error) {
 	customerID, reference, _ := strings.Cut(j.Subject, "/")
 	o, err := s.findAccount(ctx, j.Company, customerID)
@@ -171,8 +171,8 @@ func (a *attempt) Enter(ctx context.Context) error {
 	return a.Settlements.Enter(ctx, a.company, a.bank.Number, a.bank.BankCode)
 }
 
-// Adopt assigns the account to the customer, and closes the OTP session that proved their
-// identity. An OTP that was sent again meanwhile becomes invalid, because its session is closed.
+// Adopt assigns the account to the customer, and closes the OTP session that proved their identity.
+// If an OTP was sent during the opening, it becomes invalid, because its session is closed.
 func (a *attempt) Adopt(ctx context.Context, u *ledger.Unit) (any, error) {
 	x, err := a.Identities.Open(ctx, a.company, identity.Customer, a.customerID)
 	if err == nil {

@@ -64,7 +64,7 @@ func TestALostAnswerOpensNoSecondAccount(t *testing.T) {
 		must(t, err)
 		w.bank.open = func(int) provider.AccountAnswer { return provider.AccountAnswer{} }
 		w.bank.found = provider.AccountAnswer{Answer: provider.Answer{Missing: true}}
-		for range 2 { // the bank does not know the reference, so Kobo asks with the same reference again
+		for range 2 { // Kobo uses the same reference again, because the bank does not know an account with it
 			_, err = w.GenerateAccount(t.Context(), w.request("ada@example.test", 0))
 			want(t, err, fault.Refused, "Failed to create account. The bank has not said whether it was opened. Try again.")
 		}
@@ -175,7 +175,7 @@ func TestACreditLandsWithItsTransactionAndEvent(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		ada := w.served(t, "ada@example.test", 0)
-		w.clock.Advance(time.Minute) // both customers have the same BVN, whose OTPs have a cooldown
+		w.clock.Advance(time.Minute) // both customers have the same BVN, so the second OTP must wait for a minute
 		bob := w.served(t, "bob@example.test", w.other.ID)
 		for i := range 60 {
 			w.pay(t, ada.Account.Number, fmt.Sprint("s", i), money.Kobo(100*(i+1)))
@@ -213,7 +213,8 @@ func TestACreditLandsWithItsTransactionAndEvent(t *testing.T) {
 	})
 }
 
-// If the chosen settlement account is inactive, credits go to the default settlement account.
+// If the settlement account that was chosen for a customer is inactive, credits go to the default
+// settlement account.
 func TestACreditFindsAnActiveSettlementAccount(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

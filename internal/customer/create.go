@@ -70,9 +70,9 @@ func (s *Service) Create(ctx context.Context, r Registration) (Created, error) {
 	}
 }
 
-// reserve sets the customer ID of the registration and returns the OTP session. Fresh is true if
-// the ID is new and the e-mail address is not reserved yet. Otherwise the ID comes from an earlier
-// registration that failed.
+// reserve sets the customer ID of the registration and returns the OTP session. If the e-mail
+// address is not reserved yet, the ID is new and fresh is true. If an earlier, failed registration
+// has reserved the e-mail address, the earlier ID is used again and fresh is false.
 func (s *Service) reserve(ctx context.Context, r *Registration) (x identity.Session, fresh bool, err error) {
 	r.Email = strings.TrimSpace(r.Email)
 	earlier, err := s.reserved(ctx, r.Company, addressKey(r.Email))
@@ -99,8 +99,8 @@ func (s *Service) reserve(ctx context.Context, r *Registration) (x identity.Sess
 }
 
 // resumeCreate returns the outcome for a retry with the same Idempotency-Key. The first request
-// used an OTP attempt, but ended before its response was stored. ResumeCreate does not send a
-// second OTP.
+// used an OTP attempt, but ended before its response was stored. The retry does not send a second
+// OTP.
 func (s *Service) resumeCreate(ctx context.Context, company, customerID string, key *idempotency.Key) (Created, error) {
 	c, err := s.findByID(ctx, company, customerID)
 	out, why := Created{c, identity.First.Sent}, error(nil)

@@ -170,8 +170,8 @@ func TestOTPsToOnePersonCountWhateverTheCustomer(t *testing.T) {
 	})
 }
 
-// OTPs that an older program sent still count towards the limit. Before schema 39, programs counted
-// OTPs per customer and not per BVN.
+// OTPs that a program of an earlier release sent still count towards the limit. Before database
+// schema 39, programs counted OTPs per customer and not per BVN.
 func TestOTPsOfOlderProgramsCount(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -197,7 +197,8 @@ func TestOTPsOfOlderProgramsCount(t *testing.T) {
 		w.clock.Advance(time.Hour)
 		_, err = w.Resend(t.Context(), w.company, "ada@example.test", nil)
 		must(t, err)
-		// An older program that runs in parallel counts its OTPs only in the session.
+		// A program of an earlier release that still runs counts its OTPs only in the session's
+		// row.
 		w.clock.Advance(time.Minute)
 		_, err = d.Exec(t.Context(), `UPDATE identity_session SET attempts = 3, asked_at = $2, turn = '9' WHERE company_id = $1`,
 			w.company, clock.Micros(w.clock.Now()))

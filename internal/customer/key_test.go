@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// open begins a request with an Idempotency-Key. It returns the key and the stored response, or
-// nil if no response is stored.
+// open begins a request. The parameter value is the Idempotency-Key. open returns the opened key
+// and the stored response, or nil if no response is stored.
 func (w *world) open(t *testing.T, value string) (*idempotency.Key, *idempotency.Answer) {
 	t.Helper()
 	key, answer, err := w.keys.Open(t.Context(), w.company, value, "print")
@@ -27,7 +27,7 @@ func (w *world) open(t *testing.T, value string) (*idempotency.Key, *idempotency
 }
 
 // cutOff simulates a program that crashed before it stored its responses. It then advances the
-// clock until the keys may be used again, and opens one Idempotency-Key.
+// clock until a retry is allowed, and begins the retry. The parameter value is the Idempotency-Key.
 func (w *world) cutOff(t *testing.T, value string) *idempotency.Key {
 	t.Helper()
 	_, err := w.db.Exec(t.Context(), `UPDATE idempotency_key SET state = 'RUNNING' WHERE company_id = $1`, w.company)

@@ -46,7 +46,7 @@ func TestTheQuotaOfOTPs(t *testing.T) {
 		w.clock.Advance(fault.Of(err).Retry)
 		_, err = ask("bob@example.com", "22212345602")
 		must(t, err)
-		_, err = w.Resend(t.Context(), w.company, first, nil) // this is the third attempt of the customer's BVN
+		_, err = w.Resend(t.Context(), w.company, first, nil) // the third and last OTP for this BVN
 		must(t, err)
 	})
 }

@@ -21,8 +21,8 @@ var (
 
 const notSaid = "Failed to create account. The bank has not said whether it was opened. Try again."
 
-// lost asks the bank for a customer's account and loses the bank's reply. It returns the job that
-// resolves this opening.
+// lost asks the bank to open a customer's account, and the bank's reply is lost. It returns the job
+// that resolves this opening.
 func (w *world) lost(t *testing.T) job.Job {
 	t.Helper()
 	_, err := w.Create(t.Context(), w.registration("ada@example.test"))
@@ -86,8 +86,8 @@ func TestAnAccountWhoseAnswerWasLostIsFound(t *testing.T) {
 	})
 }
 
-// An opening that the bank does not know ends after fifteen minutes and at least three searches.
-// The next request starts a new opening, with a new reference at the bank.
+// If the bank does not know the requested account, the opening ends after fifteen minutes and at
+// least three searches. The next request starts a new opening, with a new reference at the bank.
 func TestAnAccountThatWasNotOpenedIsOver(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -114,7 +114,8 @@ func TestAnAccountThatWasNotOpenedIsOver(t *testing.T) {
 	})
 }
 
-// If a request asks the bank to open the account again, the fifteen minutes begin again.
+// An opening ends fifteen minutes after the latest request to the bank. If the company repeats its
+// request, the fifteen minutes begin again.
 func TestAskingAgainBeginsTheGraceAnew(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

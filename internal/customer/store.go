@@ -30,7 +30,7 @@ var (
 	transactions = db.Declare[Transaction]("customer_transaction", db.Reads(transactionColumns), db.Unique("company_id", "id"))
 )
 
-// row is a customer with the columns that exist only in the table.
+// row is the database row of a customer. It has columns that the API does not show.
 type row struct {
 	Customer
 	Number  int64  `db:"number"`
@@ -38,7 +38,7 @@ type row struct {
 	search  string `db:"search"`
 }
 
-// email is the row that reserves an e-mail address for a customer.
+// email is the database row that reserves an e-mail address for a customer.
 type email struct {
 	company    string    `db:"company_id,key"`
 	address    string    `db:"email,key"`
@@ -60,7 +60,7 @@ type account struct {
 	company    string `db:"company_id,key"`
 	customerID string `db:"customer_id,key"`
 	state      state  `db:"state,state"`
-	turn       string `db:"turn,changes"` // changes with each write, for programs of earlier releases
+	turn       string `db:"turn,changes"` // changes with each write, so that programs of earlier releases notice the write
 	opening.Intent
 	provider     string `db:"provider,changes"`  // the bank's name in the configuration
 	reference    string `db:"reference,changes"` // Kobo's reference at the bank

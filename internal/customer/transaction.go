@@ -60,7 +60,7 @@ func (t Transaction) of(h Holder) Transaction {
 }
 
 // BookCredit returns the settlement account for a credit on a customer's account. It also returns
-// the function that adds the transaction and its event to the credit's unit. It returns false if
+// the function that adds the transaction and its event to the credit's unit. The bool is false if
 // the account does not belong to a customer.
 func (s *Service) BookCredit(ctx context.Context, company string, c settlement.Credit) (settlement.Booking, bool, error) {
 	owner, err := s.findByAccount(ctx, company, c.Account)

@@ -6,7 +6,7 @@
 // three OTPs, a new session may replace it a day after the last OTP. OTPs to customers are counted
 // per BVN, and the count starts again at zero a day after the last OTP.
 //
-// Kobo writes an attempt to the database before it calls the provider. Of two concurrent calls,
+// Kobo writes an attempt to the database before it calls the provider. Of two concurrent requests,
 // only one gets the attempt. If the call to the provider fails, the attempt is still used.
 //
 // Guesses of an OTP are limited too: a session allows ten guesses, and one more every 30 seconds. A
@@ -99,8 +99,9 @@ func New(c Config) *Service { return &Service{c} }
 // only for this column.
 const sealed = "identity_session.bvn"
 
-// Subjects returns the blind indexes of a BVN, one for each secret key. Open searches for all
-// indexes. New needs only the first index, which belongs to the present secret key.
+// Subjects returns the blind indexes of a BVN: keyed hashes by which Kobo finds the BVN, one for
+// each secret key. Open searches for all indexes. New needs only the first index, which belongs to
+// the current secret key.
 func (s *Service) Subjects(company string, bvn secret.Text) []string {
 	return s.Keys.BlindIndex(company, sealed, bvn.Reveal())
 }
@@ -118,7 +119,7 @@ func (s *Service) New(company string, purpose Purpose, subject string, bvn secre
 // BVN returns the decrypted BVN of the session, for a provider that needs the BVN again.
 func (s *Service) BVN(x Session) (secret.Text, error) { return s.Keys.Open(x.Company, sealed, x.bvn) }
 
-// About returns the session with this BVN. If the session had a different BVN, its state and its
+// About returns the session x with this BVN. If the session had a different BVN, its state and its
 // OTP count are reset. OTPs to the earlier BVN therefore do not count.
 func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 	before, err := s.BVN(x)
@@ -161,7 +162,8 @@ var (
 	Again = Words{"OTP re-sent", "Unable to retry"}
 )
 
-// Effects contains functions that add the caller's rows to the units of an OTP. Each may be nil.
+// Effects contains functions that add the caller's rows to the two units that Send commits for an
+// OTP. Each function may be nil.
 type Effects struct {
 	// Begin adds rows to the unit that is committed before the call to the provider.
 	Begin func(u *ledger.Unit)
@@ -212,11 +214,13 @@ func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Sess
 	return s.conclude(ctx, x, answer, w, e)
 }
 
-// routes maps each purpose to the kind of account whose route chooses the session's bank.
+// routes maps each purpose to a kind of account. The bank that is configured for this kind of
+// account sends the OTPs.
 var routes = map[Purpose]string{Corporate: provider.CorporateAccounts, Customer: provider.CustomerAccounts}
 
-// sender returns the name of the bank that sends the next OTP. The bank of the session's latest OTP
-// stays the same as long as this bank is configured.
+// sender returns the name of the bank that sends the next OTP. This is the bank of the session's
+// latest OTP, if that bank is still configured. Otherwise it is the bank that is configured for the
+// session's purpose.
 func (s *Service) sender(x Session) string {
 	if x.Reference != "" && s.Banks.Named(x.Provider) != nil {
 		return x.Provider
@@ -290,24 +294,26 @@ func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (refe
 	return a.Reference, nil
 }
 
-// Close adds the change to a unit that closes a session whose identity is proven.
+// Close adds a change to the unit u. The change closes the session x, whose identity is proven.
 func (s *Service) Close(u *ledger.Unit, x Session) { s.end(u, x, Verified) }
 
-// end adds the change to a unit that closes a session and sets its final state.
+// end adds a change to the unit u. The change closes the session x, with the parameter in as its
+// final state.
 func (s *Service) end(u *ledger.Unit, x Session, in State) {
-	x.turn++ // after this change, a concurrent call cannot write the open session that it read before
+	x.turn++ // so a concurrent request that has read the open session cannot write it any more
 	x.State, x.subject, x.UpdatedAt = in, "", s.Clock.Now()
 	u.Update(x.record())
 }
 
-// Overtaken reports whether the ledger refused a unit because a concurrent call had changed the
+// Overtaken reports whether the ledger refused a unit because a concurrent request had changed the
 // session or the count of its OTPs.
 func Overtaken(err error) bool {
 	return ledger.Is(err, ledger.Moved, sessions.Table, persons.Table) || ledger.Is(err, ledger.Exists, sessions.Table, persons.Table)
 }
 
-// overtaken turns the ledger's refusal of an attempt into a Limited fault, if a concurrent call has
-// used the attempt. After the third attempt, the next one is possible only a day later.
+// overtaken turns the ledger's refusal of an OTP request into a Limited fault, if a concurrent
+// request has used the same attempt. After the third attempt, the next one is possible only a day
+// later.
 func (x Session) overtaken(err error) error {
 	switch {
 	case !Overtaken(err):

@@ -50,9 +50,9 @@ func (c count) next(now time.Time) (count, error) {
 // over returns the time from which the count starts again at zero.
 func (c count) over() time.Time { return c.askedAt.Add(period) }
 
-// successor is a suffix of the subject of a session that replaces a session without this suffix.
-// One unit closes the old session and creates the new session. The two need different subjects,
-// because a subject may have only one open session.
+// successor is a suffix for the subject of a session that replaces an old session. The new session
+// gets the suffix if the old session does not have it. One unit closes the old session and creates
+// the new session. Their subjects must differ, because a subject may have only one open session.
 const successor = "/successor"
 
 // Current returns the session that may send the next OTP. If the session has used all its OTPs and
@@ -101,7 +101,8 @@ func (s *Service) countPerson(ctx context.Context, u *ledger.Unit, x Session, bv
 		return count{}, err
 	}
 	if x.askedAt.After(p.askedAt) {
-		// A program from before schema 39 sent the latest OTP and counted it only in the session.
+		// A program from before database schema 39 sent the latest OTP, and counted it only in the
+		// session.
 		p.count = count{max(x.attempts, p.attempts), x.askedAt}
 	}
 	if !now.Before(p.over()) {

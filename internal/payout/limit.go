@@ -54,7 +54,7 @@ type Use struct {
 	UsedPayouts int64
 }
 
-// Left returns what is left of the limit for today. Ignore the result if there is no limit.
+// Left returns what is left of the limit for today. The result is meaningless if there is no limit.
 func (u Use) Left() (amount money.Kobo, payouts int64) {
 	return max(u.Amount-u.Used, 0), max(u.Payouts-u.UsedPayouts, 0)
 }
@@ -105,9 +105,9 @@ type counter struct {
 	add, limit int64
 }
 
-// counters returns the changes that count a payout (sign 1) or uncount it (sign -1) on the day
-// of its start. Payouts are counted even without a limit, so that a limit set at noon includes
-// the morning's payouts.
+// counters returns the changes of the limit counters of the day on which a payout began. The
+// changes count the payout (sign 1) or take it out again (sign -1). Payouts are counted even
+// without a limit, so that a limit set at noon includes the morning's payouts.
 func counters(o operation.Operation, sign int64, whole, own Limit) []counter {
 	day := dayOf(o.CreatedAt)
 	account := day + ofAccount + strconv.FormatInt(o.SettlementID, 10)

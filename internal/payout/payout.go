@@ -97,8 +97,8 @@ type Config struct {
 // Service sends payouts.
 type Service struct{ Config }
 
-// New returns a Service and registers the operation kind of payouts. The paying bank is not
-// chosen here, because the earlier name enquiry has chosen it.
+// New returns a Service and registers the operation kind of payouts. New does not choose a bank,
+// because each payout uses the bank that replied to its name enquiry.
 func New(c Config) *Service {
 	s := &Service{c}
 	c.Operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects, Returns: true})
@@ -124,10 +124,10 @@ func (s *Service) ask(ctx context.Context, o operation.Operation) provider.Trans
 	return p.RequeryTransfer(ctx, o.ID)
 }
 
-// heard converts the bank's reply into the form that an operation stores. The reference becomes
-// the NIP session ID, by which the receiver's bank can find the money. Kobo books a confirmed
-// payout with the ordered amount. If the bank reports a different amount, heard immediately
-// opens a case, before the bank's statement shows the difference.
+// heard converts the bank's reply into the form that an operation stores. The operation's reference
+// becomes the NIP session ID, by which the receiver's bank can find the money. Kobo books a
+// confirmed payout with the ordered amount. If the bank reports a different amount, heard
+// immediately opens a case, and does not wait until the bank's statement shows the difference.
 func (s *Service) heard(ctx context.Context, o operation.Operation, t provider.TransferAnswer) provider.Answer {
 	a := t.Answer
 	a.Reference = t.SessionID
@@ -143,8 +143,8 @@ func (s *Service) heard(ctx context.Context, o operation.Operation, t provider.T
 // outcomes maps each final state of a payout to the kind of its event.
 var outcomes = map[operation.State]string{Success: event.PayoutSuccess, Failed: event.PayoutFailed, Reversed: event.PayoutReversed}
 
-// effects adds the payout's event to the unit of its outcome. A refunded payout is also taken
-// out of the day's limit counters.
+// effects adds the payout's event to the unit that records the outcome. If the payout is refunded,
+// the same unit takes it out of the day's limit counters.
 func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
 	p, err := s.complete(ctx, o)
 	if err != nil {

@@ -101,7 +101,7 @@ func TestDailyLimitsHoldForAHundredAtOnce(t *testing.T) {
 
 func TestPayoutsThatCountTowardsALimit(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.flat() // fees do not count
+		w.flat() // fees do not count towards the limit
 		w.sent(30*money.Naira, operation.Success)
 		// Payouts from before the limit was set count towards the limit.
 		must(t, w.SetLimit(t.Context(), me, w.company, w.account, payout.Limit{Amount: 50 * money.Naira, Payouts: 2}))
@@ -115,14 +115,14 @@ func TestPayoutsThatCountTowardsALimit(t *testing.T) {
 		_, err = w.send(id, 1)
 		w.refused(err, "Daily payout limit of the settlement account reached") // this would be the third payout
 		must(t, w.Notified(t.Context(), p.Reference))
-		_, err = w.send(id, 20*money.Naira) // a returned payout does not count either
+		_, err = w.send(id, 20*money.Naira) // a payout that the bank returned does not count towards the limit
 		must(t, err)
 
 		id = w.verify()
 		now := w.clock.Now().Add(time.Hour) // the local time in Lagos, written as UTC
 		midnight := now.Truncate(24 * time.Hour).Add(24 * time.Hour)
 		w.forward(midnight.Sub(now) + time.Second)
-		_, err = w.send(id, 20*money.Naira) // the next day has a fresh limit
+		_, err = w.send(id, 20*money.Naira) // on the next day, the whole limit is available again
 		must(t, err)
 
 		other := w.open(w.company, 0)
@@ -173,8 +173,9 @@ func TestTheUseOfLimitsToday(t *testing.T) {
 	})
 }
 
-// An inactive settlement account cannot pay for a new payout, even with a verification. A payout
-// that has begun still gets its outcome, and a refund is still credited to the account.
+// An inactive settlement account cannot pay for a new payout, even if the company already has a
+// verify_id. A payout that has begun still gets its outcome, and a refund is still credited to the
+// account.
 func TestAnInactiveAccountPaysForNoNewPayout(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.bank.says(silence, no)

@@ -18,7 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Order is a request to send money to the bank account of a verification.
+// Order is a request to send money to the bank account that a verification names.
 type Order struct {
 	Company   string
 	VerifyID  string
@@ -61,7 +61,7 @@ func (s *Service) plan(ctx context.Context, o Order) (plan, error) {
 		return plan{}, err
 	}
 	p := plan{verification: v, operation: operation.Operation{
-		// The ledger refuses a second operation with this verify_id.
+		// The ledger refuses a second operation with this ID, so a verify_id pays only once.
 		Company: o.Company, ID: v.ID, Kind: Kind, IdempotencyKey: v.ID, Provider: v.Provider,
 		SettlementID: v.SettlementID, Amount: o.Amount, Fee: bands.Fee(o.Amount),
 	}}
@@ -118,7 +118,7 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	return payoutOf(op, to), nil
 }
 
-// stale is the age from which a payout needs a new name enquiry.
+// stale is the age from which a name enquiry must be repeated before its payout.
 const stale = 15 * time.Minute
 
 // renewed returns the session of a name enquiry that is recent enough for a payout. If the
@@ -139,9 +139,9 @@ func (s *Service) renewed(ctx context.Context, v Verification) (session string, 
 	return a.Session, err
 }
 
-// refused turns the ledger's error about a payout's first unit into a fault for the company. The
-// ledger has written nothing, so the verify_id stays usable after "Insufficient balance". If both
-// the Idempotency-Key and the verify_id are used, refused reports the Idempotency-Key.
+// refused turns the ledger's refusal to start a payout into a fault for the company. The ledger has
+// written nothing, so the verify_id stays usable after "Insufficient balance". If both the
+// Idempotency-Key and the verify_id were used before, refused reports the Idempotency-Key.
 func refused(err error) error {
 	if taken := idempotency.Taken(err); errors.Is(taken, idempotency.ErrInFlight) {
 		return taken

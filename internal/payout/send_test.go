@@ -99,7 +99,7 @@ func TestAmountAndFeeMayTakeTheWholeBalance(t *testing.T) {
 			t.Error("the bank was asked for money that is not there")
 		}
 		w.holds(map[string]money.Kobo{w.own(): 1000 * money.Naira})
-		p, err := w.send(id, 98_020) // the verification is still unused, so it is valid
+		p, err := w.send(id, 98_020) // the refused payout left the verification unused
 		must(t, err)
 		if p.Fee != 1980 {
 			t.Errorf("the fee is %s", p.Fee)
@@ -199,7 +199,7 @@ func TestAStaleVerificationIsRepeatedBeforeTheTransfer(t *testing.T) {
 		}
 		w.holds(map[string]money.Kobo{w.own(): 990 * money.Naira})
 		w.bank.enquiry, w.bank.name = provider.Confirmed, "Ada Obi"
-		_, err = w.send(id, 10*money.Naira) // the verification is still unused, so it is valid
+		_, err = w.send(id, 10*money.Naira) // the refused payouts left the verification unused
 		must(t, err)
 	})
 }
@@ -335,8 +335,8 @@ func TestANoticeOnlyCausesAQuestion(t *testing.T) {
 		if err := w.Notified(t.Context(), p.Reference); !fault.Is(err, fault.Unavailable) {
 			t.Errorf("when the bank cannot be asked: %v", err)
 		}
-		// A rejection after a success that is not a return contradicts the ledger. An operator must
-		// decide.
+		// If the bank rejects a payout after its success, but does not report a return of the
+		// money, the rejection contradicts the ledger. An operator must decide.
 		w.bank.says(yes, no)
 		must(t, w.Notified(t.Context(), p.Reference))
 		cases, n, err := w.operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 10, 0)

@@ -19,7 +19,8 @@ var (
 	limits        = db.Declare[limitRow]("payout_limit")
 )
 
-// payoutRow is the row that a payout has in addition to its operation.
+// payoutRow is the database row of a payout. The payout's amount and state are in the row of its
+// operation.
 type payoutRow struct {
 	Company   string    `db:"company_id,key"`
 	ID        string    `db:"id,key"` // the ID of both the operation and the verification
@@ -115,8 +116,9 @@ func retireBanks(ctx context.Context, q db.Querier, from string, at time.Time) e
 	return err
 }
 
-// takeSync reports whether a provider's copy of the bank list is due at the time by. If so, it
-// sets the next due time.
+// takeSync reports whether the next copy of a provider's bank list is due. The copy is due if the
+// stored due time is not after the parameter by. In that case takeSync stores the parameter next as
+// the new due time.
 func (s *Service) takeSync(ctx context.Context, from string, by, next time.Time) (bool, error) {
 	n, err := s.DB.Exec(ctx, `
 		INSERT INTO payout_sync (provider, due_at) VALUES ($1, $3)

@@ -33,7 +33,7 @@ type Verification struct {
 	AccountNumber string    `db:"account_number"`
 	AccountName   string    `db:"account_name"`
 	session       string    `db:"session"`     // the name enquiry's session, which the transfer order repeats
-	credentials   int64     `db:"credentials"` // the version of the company's credentials at the check of the PIN
+	credentials   int64     `db:"credentials"` // the version of the company's credentials when the PIN was checked
 	CreatedAt     time.Time `db:"created_at"`
 }
 

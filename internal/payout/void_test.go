@@ -18,7 +18,7 @@ func TestAPINResetVoidsUnusedVerifications(t *testing.T) {
 		used, unused := w.verify(), w.verify()
 		_, err := w.send(used, 100)
 		must(t, err)
-		must(t, w.companies.SetPIN(t.Context(), me, w.company, secret.NewText(pin))) // the new PIN has the same digits
+		must(t, w.companies.SetPIN(t.Context(), me, w.company, secret.NewText(pin))) // even a new PIN with the same digits invalidates the unused verification
 		_, err = w.send(unused, 100)
 		w.refused(err, void)
 		_, err = w.send(used, 100)
@@ -95,8 +95,9 @@ func TestALockedPINStopsVerificationsUntilItIsUnlocked(t *testing.T) {
 	})
 }
 
-// An invalidated verification is refused with this reason and without a call to the bank. Neither
-// the bank's reply nor an exceeded limit may hide the reason.
+// A payout with an invalidated verification is refused without a call to the bank. The refusal
+// states that the verification is invalidated. Neither the bank's reply nor an exceeded limit may
+// hide this reason.
 func TestAVoidVerificationAsksNoBank(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		used, unused := w.verify(), w.verify()

@@ -94,7 +94,7 @@ const pin = "1234"
 
 var me = operator.Local("test")
 
-// world is the services under test, with a company that has ₦1,000 in one settlement account.
+// world contains the services under test, and a company that has ₦1,000 in one settlement account.
 type world struct {
 	*payout.Service
 	t           *testing.T
@@ -159,7 +159,7 @@ func (w *world) open(company string, float money.Kobo) int64 {
 	return a.ID
 }
 
-// verify returns a fresh verify_id.
+// verify makes a name enquiry and returns its verify_id.
 func (w *world) verify() string {
 	w.t.Helper()
 	v, err := w.Validate(w.t.Context(), payout.Enquiry{
@@ -224,8 +224,8 @@ func (w *world) holds(want map[string]money.Kobo) {
 // own returns the name of the main settlement account's ledger account.
 func (w *world) own() string { return settlement.LedgerAccount(w.account) }
 
-// events returns the kinds of a payout's events. It also checks that the last event's data is
-// the payout's present state.
+// events returns the kinds of a payout's events. It also checks that the last event's data is the
+// payout's current state.
 func (w *world) events(reference string) []string {
 	w.t.Helper()
 	all, _, err := event.NewService(w.db, w.book).Feed(w.t.Context(), w.company, 0, 1000, 0)

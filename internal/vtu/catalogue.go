@@ -25,8 +25,8 @@ func (s *Shop) Categories(ctx context.Context, serviceID string) ([]Category, er
 	return s.onSale(offered), err
 }
 
-// findCategory returns a category on sale. If the routes now choose a different biller for the
-// vendor, the category counts as missing.
+// findCategory returns a category on sale. If the routes choose a different biller for the vendor
+// than the category's biller, the category counts as missing.
 func (s *Shop) findCategory(ctx context.Context, categoryID string) (Category, error) {
 	offered, err := s.siblings(ctx, categoryID)
 	if err != nil {

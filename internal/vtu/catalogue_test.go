@@ -89,8 +89,8 @@ func (m *market) sync() {
 	}
 }
 
-// shelf returns two texts of the catalogue. The first lists names and prices, and the second
-// lists IDs.
+// shelf returns the catalogue as two texts. The first text lists names and prices, and the second
+// text lists IDs.
 func (m *market) shelf() (shown, ids string) {
 	m.t.Helper()
 	check := func(err error) {
@@ -122,7 +122,7 @@ func TestACopiedListKeepsItsIDs(t *testing.T) {
 	each(t, func(t *testing.T, m *market) {
 		m.sync()
 		shown, ids := m.shelf()
-		if shown != usual { // a product without a name shows its validity
+		if shown != usual { // a product without a name shows its validity period instead
 			t.Errorf("on sale: %s", shown)
 		}
 		m.biller.products[0].Name, m.biller.products[0].Amount = "1 GB", 850*money.Naira

@@ -32,7 +32,7 @@ type CableTVPurchase struct {
 	Order
 	VerificationID string `json:"meterVerificationId"`
 	ProductID      string `json:"productId"`
-	Card           string `json:"cardNumber"` // may differ from the verified number, because Kobo does not compare them
+	Card           string `json:"cardNumber"` // may differ from the verified number, because Kobo does not compare the two numbers
 }
 
 // PurchaseCableTV buys a TV package in the category of the verification. See buy for the faults.

@@ -52,7 +52,8 @@ type Goods struct {
 	Card        wire.Text `db:"card_number" json:"cardNumber"`
 }
 
-// Purchase is the row that a purchase has in addition to its operation.
+// Purchase is the database row of a purchase. The purchase's price and state are in the row of its
+// operation.
 type Purchase struct {
 	Company string               `db:"company_id,key"`
 	ID      string               `db:"id,key"` // the ID of the operation
@@ -63,7 +64,7 @@ type Purchase struct {
 	CreatedAt      time.Time `db:"created_at"`
 }
 
-// basket is the content of an order, with the parameters of the call to the biller.
+// basket is the content of an order, with the data that the biller needs.
 type basket struct {
 	Purchase
 	category    Category
@@ -74,12 +75,13 @@ type basket struct {
 	used        bool // whether an earlier purchase has used the verification
 }
 
-// buy makes a purchase of any kind of service. It calls choose to look up the content, but not if
-// the idempotencyKey was used before.
+// buy makes a purchase of any kind of service. It calls choose to look up the ordered product and
+// its price, unless an earlier order had the same idempotencyKey.
 //
 // A PENDING transaction is debited, and Kobo asks the biller for its outcome later. Buy returns a
 // Refused fault if Kobo refuses the order, and then debits nothing. It returns a Conflict fault
-// while an earlier request with the same key is running. It may also return an Unavailable fault.
+// while an earlier request with the same Idempotency-Key is running. It may also return an
+// Unavailable fault.
 func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, error)) (Receipt, error) {
 	earlier, err := s.Operations.FindByKey(ctx, order.Company, Kind, order.IdempotencyKey)
 	switch {
@@ -146,9 +148,9 @@ func (b basket) request(o operation.Operation) provider.Purchase {
 	}
 }
 
-// refused turns the ledger's error about a purchase's first unit into a replay or a fault. The
-// ledger checks new rows before transitions. A repeated order is therefore a replay, although the
-// first order has used the verification.
+// refused turns the ledger's refusal to start a purchase into a fault. If the order repeats an
+// earlier order, refused returns the earlier transaction instead. The ledger checks for a repeated
+// order first, and only then checks that the verification is unused.
 func (s *Shop) refused(ctx context.Context, err error) (Receipt, error) {
 	if earlier, ok := operation.Earlier(err); ok {
 		return s.replay(ctx, earlier)

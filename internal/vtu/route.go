@@ -8,7 +8,7 @@ import (
 )
 
 // Routes determines which biller sells a service that several billers offer. A route is for a kind
-// of service ("DATA") or to a kind and a vendor ("DATA/MTN"). A change of the routes does not
+// of service ("DATA"), or for a kind and a vendor ("DATA/MTN"). A change of the routes does not
 // change the biller of an existing purchase (see requery).
 type Routes = provider.Routes
 
@@ -26,8 +26,8 @@ func (s *Shop) seller(kind provider.ServiceKind, vendor string, offering []strin
 	return cmp.Or(name, slices.Min(offering))
 }
 
-// onSale returns those of the offered categories whose biller the routes choose. Each vendor of a
-// service is then sold by one biller.
+// onSale returns the offered categories whose biller the routes choose. Only one biller therefore
+// sells a vendor's service.
 func (s *Shop) onSale(offered []Category) []Category {
 	type line struct {
 		kind   provider.ServiceKind

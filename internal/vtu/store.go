@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// PurchaseColumns lists the columns of a purchase in the order of Targets. The SQL query must name
-// the table p.
+// PurchaseColumns lists the columns of a purchase in the order of Targets. The SQL query must use
+// the alias p for the purchases' table.
 const PurchaseColumns = `p.company_id, p.id, p.kind, p.category_id, p.product_id, p.product_name, p.phone_number,
 	p.card_number, p.meter_number, p.verification_id, p.created_at`
 
@@ -54,8 +54,8 @@ func (s *Shop) categories(ctx context.Context, serviceID string) ([]Category, er
 		categoryColumns+`WHERE c.service_id = $1 AND c.active = 1 ORDER BY c.name, c.id`, serviceID)
 }
 
-// siblings returns the active categories of all billers that have the same service and vendor as
-// this category. The result includes this category if it is active.
+// siblings returns the active categories that have the same service and vendor as this category,
+// whichever biller sells them. The result includes this category if it is active.
 func (s *Shop) siblings(ctx context.Context, categoryID string) ([]Category, error) {
 	return db.All(ctx, s.DB, db.Fields[Category], categoryColumns+`
 		JOIN vtu_category AS this ON this.service_id = c.service_id AND this.vendor = c.vendor
@@ -126,8 +126,9 @@ func retireProducts(ctx context.Context, q db.Querier, categoryID string, at tim
 	return err
 }
 
-// takeSync reports whether a biller's catalogue copy is due at the time by. If so, it sets the next
-// due time.
+// takeSync reports whether the next copy of a biller's catalogue is due. The copy is due if the
+// stored due time is not after the parameter by. In that case takeSync stores the parameter next as
+// the new due time.
 func (s *Shop) takeSync(ctx context.Context, from string, by, next time.Time) (bool, error) {
 	n, err := s.DB.Exec(ctx, `
 		INSERT INTO vtu_sync (provider, due_at) VALUES ($1, $3)

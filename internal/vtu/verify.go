@@ -32,8 +32,8 @@ const (
 	used   = "USED"
 )
 
-// verification adds the change of the verification's state to a unit, if the purchase has a
-// verification. The ledger refuses the unit if the verification is already used.
+// verification adds a change to the unit u, if the purchase has a verification. The change sets the
+// verification to a new state. The ledger refuses the unit if the verification is already used.
 func (p Purchase) verification(u *ledger.Unit, from, to string) {
 	v := Verification{Company: p.Company, ID: p.VerificationID, State: to}
 	if to == used {

@@ -133,8 +133,8 @@ func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answ
 	return b.Requery(ctx, o.ID, o.CreatedAt)
 }
 
-// effects adds the purchase's event to the unit of its outcome. If the purchase failed, the same
-// unit makes the verification unused again.
+// effects adds the purchase's event to the unit that records the outcome. If the purchase failed,
+// the same unit makes the verification unused again.
 func (s *Shop) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
 	p, err := s.findPurchase(ctx, o.Company, o.ID)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
-// Transaction has one JSON form, because responses, events and stored responses marshal this
-// type.
+// Responses, events and stored responses all marshal Transaction, so it has only one JSON form.
 func TestATransactionAsJSON(t *testing.T) {
 	at := clock.Instant{Time: time.Date(2030, 1, 2, 3, 4, 5, 678_000_000, time.UTC)}
 	for want, transaction := range map[string]vtu.Transaction{
