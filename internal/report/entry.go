@@ -30,7 +30,7 @@ type Entry struct {
 	sequence int64
 }
 
-// Moved returns the change that the entry made to the balance.
+// Moved returns the change of the balance that the entry made.
 func (e Entry) Moved() money.Kobo { return e.Current - e.Previous }
 
 // EntryFilter narrows a list of entries. A field that is zero does not filter.
@@ -40,8 +40,8 @@ type EntryFilter struct {
 	From, To     time.Time
 }
 
-// span is a range of an account's entries by number, from first to end, without end. Entries are
-// numbered in the order of time without a gap. So the length of a span needs no SQL query.
+// span is the range of an account's entries with the numbers from first up to, but not including,
+// end. Entries are numbered by time without a gap. So the length of a span needs no SQL query.
 type span struct {
 	account    string
 	first, end int64
@@ -92,15 +92,15 @@ func (s *Service) spans(ctx context.Context, company string, f EntryFilter) ([]s
 	return all, err
 }
 
-// firstAt returns the number of the first entry at an instant or later. Two adjacent periods are
-// cut at the same number, so each entry is in exactly one period.
+// firstAt returns the number of the first entry at or after an instant. Two adjacent periods are
+// divided at the same number, so each entry is in exactly one period.
 func (s *Service) firstAt(ctx context.Context, company string, p span, at time.Time) (int64, error) {
 	return firstAt(p.first, p.end, at, func(n int64) (time.Time, error) { return entryTime(ctx, s.db, company, p.account, n) })
 }
 
-// firstAt returns the first number from low up to high whose time is not before an instant. It
-// returns high if all times are before the instant. The search is binary, so the times of the
-// numbers must ascend.
+// firstAt returns the first number in the range from low up to high whose time is not before an
+// instant. It returns high if all times are before the instant. The search is binary, so the times
+// must ascend with the numbers.
 func firstAt(low, high int64, at time.Time, timeOf func(n int64) (time.Time, error)) (int64, error) {
 	for low < high {
 		middle := low + (high-low)/2

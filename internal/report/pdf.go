@@ -12,9 +12,9 @@ import (
 	"unicode/utf16"
 )
 
-// pdf writes a PDF file from front to back. It compresses and sends each full page, and stores
-// only the positions of the objects. So a file of any length needs only the memory for one page
-// (docs/decisions/0011).
+// pdf writes a PDF file from front to back. It compresses and sends each page when the page is
+// full, and keeps only the positions of the objects in memory. So a file of any length needs only
+// the memory for one page (docs/decisions/0011).
 type pdf struct {
 	out      *bufio.Writer
 	written  int64
@@ -60,7 +60,7 @@ func (p *pdf) put(text string) {
 	p.err = err
 }
 
-// reserve returns the number of an object that is written later.
+// reserve returns the number of an object that will be written later.
 func (p *pdf) reserve() int {
 	p.places = append(p.places, 0)
 	return len(p.places)

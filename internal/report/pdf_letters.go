@@ -48,7 +48,7 @@ type mark struct {
 	rise int
 }
 
-// tall is how much higher a mark is above a capital or a tall letter.
+// tall is the additional height of a mark above a capital or a tall letter.
 const tall = 195
 
 // marks are the marks that Nigeria's languages put above and below letters.
@@ -62,8 +62,8 @@ var nearest = map[rune]byte{
 	'ɓ': 'b', 'Ɓ': 'B', 'ɗ': 'd', 'Ɗ': 'D', 'ƙ': 'k', 'Ƙ': 'K', 'ƴ': 'y', 'Ƴ': 'Y', 'ǝ': 'e', 'Ǝ': 'E', 'ŋ': 'n', 'Ŋ': 'N',
 }
 
-// write converts a text to the characters of the fonts. The page shows letters of other scripts
-// as question marks, but a copy from the file has the letters themselves.
+// write converts a text to the characters of the fonts. The page shows letters of other scripts as
+// question marks, but a text that is copied from the file has the letters themselves.
 func write(text string) writing {
 	var w writing
 	if plainText(text) {
@@ -100,13 +100,14 @@ func plainText(text string) bool {
 	return true
 }
 
-// letter appends a letter that is drawn as a different letter.
+// letter appends a letter that the page shows as the character code.
 func (w *writing) letter(code byte, means rune) {
 	w.odd = append(w.odd, odd{at: len(w.codes), means: string(means)})
 	w.codes = append(w.codes, code)
 }
 
-// strange appends a letter that the fonts lack. It adds those marks that the fonts have.
+// strange appends a letter that the fonts lack. It adds those of the letter's marks that the fonts
+// have.
 func (w *writing) strange(r rune) {
 	parts := []rune(norm.NFD.String(string(r)))
 	code, known := charmap.Windows1252.EncodeRune(parts[0])
@@ -167,8 +168,8 @@ func (f *font) wide(codes []byte) int {
 
 const dots = 0x85 // the code of …
 
-// fit breaks a writing into at most so many lines of this width, between words if possible. If
-// there is more text, fit replaces the rest with dots.
+// fit breaks a writing into lines of this width, between words if possible. If there are more than
+// the maximum number of lines, fit replaces the rest with dots.
 func (f *font) fit(w writing, width, lines int) []writing {
 	var out []writing
 	for len(w.codes) > 0 && len(out) < lines {
@@ -192,7 +193,7 @@ func (f *font) fit(w writing, width, lines int) []writing {
 	return out
 }
 
-// reach returns how many of the characters fit into a width.
+// reach returns how many of the first characters fit into a width.
 func (f *font) reach(codes []byte, width int) int {
 	for i, c := range codes {
 		if width -= f.width(c); width < 0 {

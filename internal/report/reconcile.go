@@ -20,8 +20,8 @@ const (
 	// settling is the minimum age of a payment in a comparison. Notifications about a younger
 	// payment may still be on their way, and the bank's clock differs from ours.
 	settling = 30 * time.Minute
-	// furthest limits how much earlier than requested a statement may begin. A statement begins
-	// earlier than requested if an operation was open for days.
+	// furthest limits how much earlier than the requested day a statement may begin. It begins earlier
+	// if an operation whose outcome is in the period was open for days.
 	furthest = 7 * 24 * time.Hour
 	// lastPage is the maximum number of pages of a statement.
 	lastPage = 100_000
@@ -46,7 +46,7 @@ type Reconciliation struct {
 // Break is a difference between the bank's statement and the ledger.
 type Break struct {
 	Reason  operation.Reason
-	Company string // the house, if the company is not known
+	Company string // "house" (Kobo itself), if the company is not known
 	Subject string // an operation, or the bank and a session ID, a line or a day
 	Bank    money.Kobo
 	Book    money.Kobo
@@ -58,14 +58,14 @@ type Break struct {
 	credit bool // the break is about a credit
 }
 
-// Asked returns the case that must be opened about a break.
+// Asked returns the case that must be opened for a break.
 func (b Break) Asked() operation.Case {
 	return operation.Case{
 		Company: b.Company, Subject: b.Subject, Reason: b.Reason, Detail: b.Detail, Amount: b.Bank - b.Book, HappenedAt: b.At,
 	}
 }
 
-// Undecided returns the number of breaks without a decision.
+// Undecided returns the number of breaks whose case the operators have not decided.
 func (r Reconciliation) Undecided() (n int) {
 	for _, b := range r.Breaks {
 		if b.Case.State != operation.Resolved {
@@ -75,7 +75,7 @@ func (r Reconciliation) Undecided() (n int) {
 	return n
 }
 
-// Judged returns the instant up to which the comparison is complete.
+// Judged returns the instant up to which the comparison is complete. Later movements are too young.
 func (r Reconciliation) Judged() time.Time { return window{to: r.To}.settled() }
 
 // Payment is an operation and the amount that, according to the ledger, it moved at the bank.
@@ -105,7 +105,7 @@ type record struct {
 }
 
 // Reconcile compares a bank's statement with the operations, the credits and the ledger. The
-// statement begins on the day of from and ends at to. Movements that happen during the
+// statement begins on the day that contains from, and ends at to. Movements that happen during the
 // comparison are too young to be compared.
 func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Bookkeeper, from, to time.Time) (Reconciliation, error) {
 	ctx = db.WithLongTimeout(ctx)
@@ -139,8 +139,8 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 	return r, nil
 }
 
-// ofBank adds the bank's name to each subject that is not an operation. A different bank may use
-// the same session ID or reference.
+// ofBank adds the bank's name to each subject that is not an operation, because a different bank
+// may use the same session ID or reference.
 func ofBank(bank string, breaks []Break, paid []Payment) []Break {
 	ours := map[string]bool{}
 	for _, p := range paid {
@@ -155,7 +155,8 @@ func ofBank(bank string, breaks []Break, paid []Payment) []Break {
 }
 
 // beginning returns the time at which a statement must begin to show all debits of these
-// operations. The bank debited an operation when it was made, perhaps days before its outcome.
+// operations. The bank debited an operation when the operation began, perhaps days before its
+// outcome.
 func beginning(from time.Time, paid []Payment) time.Time {
 	first := from
 	for _, p := range paid {
@@ -167,8 +168,8 @@ func beginning(from time.Time, paid []Payment) time.Time {
 }
 
 // wholeStatement reads all pages of a statement. If a page fails, it returns an error, since an
-// incomplete statement would look like lost money. New lines may move an old line to the next
-// page, so a line that is read twice counts once.
+// incomplete statement would look like lost money. A new line may move an old line to the next
+// page. So a line that is read twice counts only once.
 func wholeStatement(ctx context.Context, bank provider.Bookkeeper, from, to time.Time) (all []provider.StatementLine, err error) {
 	seen := map[string]bool{}
 	for page := range lastPage {
@@ -189,7 +190,8 @@ func wholeStatement(ctx context.Context, bank provider.Bookkeeper, from, to time
 	return nil, fault.New(fault.Unavailable, "The statement has no end")
 }
 
-// own returns the identity of a line, which is the bank's id, or else all fields of the line.
+// own returns the identity of a line: the bank's id of the line, or all fields of the line if the
+// bank gives no id.
 func own(l provider.StatementLine) string {
 	if l.ID != "" {
 		return l.ID
@@ -197,7 +199,7 @@ func own(l provider.StatementLine) string {
 	return fmt.Sprint(l.At.UnixMicro(), l.Credit, l.Amount, l.Balance, l.Reference, l.Narration)
 }
 
-// missing returns those names on the lines that no payment or receipt of the record has.
+// missing returns those names on the lines that belong to no payment or receipt of the record.
 func missing(lines []provider.StatementLine, b record) []string {
 	known, out := b.known(), map[string]bool{}
 	for _, l := range lines {

@@ -16,8 +16,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// BenchmarkReconcile compares twelve thousand lines of three days with the ledger of a much
-// older company. The older entries must not slow down the comparison.
+// BenchmarkReconcile compares twelve thousand lines of three days with the ledger of a company that
+// is much older than three days. The older entries must not slow down the comparison.
 func BenchmarkReconcile(b *testing.B) {
 	for _, age := range []int{20_000, 1_000_000} {
 		b.Run(fmt.Sprintf("operations=%d", age), func(b *testing.B) {

@@ -56,7 +56,7 @@ func paidOut(state operation.State, booked money.Kobo, began ...time.Time) []Pay
 	return []Payment{p}
 }
 
-// between is the session ID of a payout between the banks. The function through sets it.
+// between is the session ID between the banks that the function through gives to a payout.
 const between = "090286260102070000000000000001"
 
 func through(paid []Payment) []Payment {
@@ -152,8 +152,8 @@ func verdicts(t *testing.T, lines []provider.StatementLine, paid []Payment, rece
 	return strings.Join(got, "; ")
 }
 
-// Movements near the beginning of the statement are compared correctly, although the clocks of
-// the bank and the program differ.
+// Movements near the beginning of the statement are compared correctly, even if the clocks of the
+// bank and the program differ.
 func TestMovementsAtTheBeginOfTheStatement(t *testing.T) {
 	const ten = 10 * time.Minute
 	old, before, after := early.Add(-24*time.Hour), early.Add(-ten), early.Add(ten)
@@ -184,7 +184,8 @@ func TestMovementsAtTheBeginOfTheStatement(t *testing.T) {
 	}
 }
 
-// The bank's charges are compared by day, both the charges for payments and all other charges.
+// The bank's charges are compared as sums of each day. Both charges for payments and other charges
+// count.
 func TestCharges(t *testing.T) {
 	day := early.Add(30 * time.Hour)
 	on := func(list ...provider.StatementLine) []provider.StatementLine {
@@ -242,8 +243,8 @@ func TestCharges(t *testing.T) {
 	}
 }
 
-// A charge that operators have booked for a day counts for that day. This is also true of a
-// negative charge, which the bank has returned.
+// A charge that operators have booked for a day counts as a charge of that day. A negative charge,
+// which the bank has returned, counts too.
 func TestChargesBookedByOperatorsCount(t *testing.T) {
 	day := early.Add(30 * time.Hour)
 	sms, back := at(says(out("x1", 4), "SMS ALERT CHARGE"), day), at(says(back("x1", 4), "Rvsl SMS charge"), day)
@@ -278,7 +279,8 @@ func TestChargesBookedByOperatorsCount(t *testing.T) {
 func ended(p []Payment, at time.Time) []Payment { p[0].UpdatedAt = at; return p }
 
 // A line belongs to the operation whose reference the line contains. A line without a known
-// reference is a break, and the break's detail names the possible owner.
+// reference is a break, and the detail of that break names the operation that the line may belong
+// to.
 func TestTheOwnerOfALine(t *testing.T) {
 	const session = "000013300102050000000000000003"
 	upper, told := strings.ToUpper(ours), noon.Add(-5*time.Hour)

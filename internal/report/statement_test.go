@@ -101,7 +101,7 @@ func (w *world) pay(account int64, amount, fee money.Kobo, outcome provider.Outc
 	return o.ID
 }
 
-// fortnight adds two weeks of entries. Each day has a credit, a successful payout and a failed
+// fortnight adds the entries of two weeks. Each day has a credit, a successful payout and a failed
 // payout. Both payouts have a fee.
 func (w *world) fortnight() {
 	for day := range 14 {
@@ -275,7 +275,7 @@ func readCSV(t *testing.T, s *report.Statement) {
 	readd(t, s, rows[1:])
 }
 
-// caller is a writer that calls a function on the first write.
+// caller is a writer that calls a function when it is first written to.
 type caller struct {
 	first  func() error
 	writes int
@@ -290,7 +290,7 @@ func (c *caller) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// If the connection is closed, the statement stops reading entries.
+// If the client closes the connection, the statement stops reading entries.
 func TestAClosedConnectionEndsTheReading(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

@@ -51,8 +51,8 @@ const (
 	upTo = " LIMIT 20"
 )
 
-// check compares two copies of a fact. The SQL query find returns the rows of a company that
-// differ, with the columns id, expected and found.
+// check compares two copies of a fact, such as an amount that is in two tables. The SQL query find
+// returns the rows of a company that differ, with the columns id, expected and found.
 type check struct {
 	name string
 	find string
@@ -68,11 +68,11 @@ type check struct {
 	ordered bool
 }
 
-// checks run while the ledger is added up. The checks of money come first.
+// checks run while the ledger is added up in parallel. The checks of money come first.
 var checks = slices.Concat(moneyChecks, eventChecks, rowChecks)
 
-// Verify compares all copies of a company's facts, as they are at one instant. In parallel it
-// adds up the ledger, as the ledger is at a slightly different instant.
+// Verify compares all copies of a company's facts, as they are at one instant. In parallel it adds
+// up the ledger in a second snapshot, which was taken at a slightly different instant.
 func (s *Service) Verify(ctx context.Context, company string) (Verification, error) {
 	var v Verification
 	var found []Finding
@@ -93,7 +93,8 @@ func (s *Service) Verify(ctx context.Context, company string) (Verification, err
 	return v, errors.Join(err, checked)
 }
 
-// Verify compares the same facts as Service.Verify, with a querier that sees one instant.
+// Verify compares the same facts as Service.Verify. All reads use one querier, which sees one
+// instant.
 func Verify(ctx context.Context, q db.Querier, company string, now time.Time) (Verification, error) {
 	v, err := added(ctx, q, company, now)
 	if err != nil {
@@ -173,7 +174,7 @@ func findings(ctx context.Context, q db.Querier, statement, company, name string
 }
 
 // Companies returns all companies with a row in the database, in order, for `kobo verify`. It
-// also returns a company that has lost its lock row.
+// includes a company whose lock row is missing.
 func (s *Service) Companies(ctx context.Context) ([]string, error) {
 	return db.All(ctx, s.db, db.Value[string], `
 		SELECT company_id FROM ledger_head UNION SELECT company_id FROM company
