@@ -135,15 +135,15 @@ var (
 	companyID    = regexp.MustCompile(`\bcompany_id\b`)
 )
 
-// statements returns the SQL of the program. The package go/types folds constants, so SQL that
-// is joined from named constants is checked as a whole.
+// statements returns the SQL of the program. The package go/types computes constants, so SQL that
+// is joined from several constants is checked as a whole.
 func statements(sources []source, schema []string) (found []statement) {
 	f := folder{sources: sources, packages: map[string]*types.Package{}, values: map[ast.Expr]types.TypeAndValue{}}
 	for _, s := range sources {
 		if s.test {
 			continue
 		}
-		_, _ = f.Import(module + s.dir) // names that cannot be resolved are left out, and folding goes on
+		_, _ = f.Import(module + s.dir) // an import that cannot be resolved does not stop the computation of constants
 		for _, d := range s.file.Decls {
 			owner := path.Base(s.dir) + "." + declared(d)
 			f.texts(d, func(e ast.Expr, text string, built bool) {
@@ -190,8 +190,8 @@ func schemaOf(texts map[string]string) (tables []string) {
 	return tables
 }
 
-// folder computes constants. It checks our own packages from their sources. It does not know
-// other packages, because our SQL uses none of their constants.
+// folder computes the values of constants. It type-checks the project's packages from their
+// sources. It does not read other packages, because the project's SQL uses none of their constants.
 type folder struct {
 	sources  []source
 	packages map[string]*types.Package
@@ -219,8 +219,8 @@ func (f *folder) Import(name string) (*types.Package, error) {
 	return p, err
 }
 
-// texts calls yield for each constant text that is used below n. It yields a constant
-// expression only as a whole. The declaration of a constant does not count as a use.
+// texts calls yield for each constant text in the syntax tree below n. It yields a constant
+// expression only as a whole. The declaration of a constant is not a use, so it is left out.
 func (f *folder) texts(n ast.Node, yield func(e ast.Expr, text string, built bool)) {
 	built := map[ast.Expr]bool{}
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -272,8 +272,9 @@ func tablesAreOfThePackage(found []statement) (complaints []string) {
 	return complaints
 }
 
-// tenantsAreNamed complains about SQL on a company's rows that does not name company_id. An
-// INSERT must have company_id among its columns, and other SQL in its condition.
+// tenantsAreNamed complains about SQL that reads or writes a company's rows without naming
+// company_id. An INSERT must name company_id among its columns, and other SQL must name it in its
+// condition.
 func tenantsAreNamed(found []statement) (complaints []string) {
 	for _, s := range found {
 		tenant := slices.ContainsFunc(s.tables, func(table string) bool { return tenantless[table] == "" })

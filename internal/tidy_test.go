@@ -22,13 +22,13 @@ var floats = map[string]string{
 	"internal/webhook/figures.go": "Prometheus counts in nothing else",
 }
 
-// ownTime are the packages whose rows and schedules contain times. They must read the time
-// from their clock.Clock, so that the sandbox and the tests can move it.
+// ownTime are the packages whose rows and schedules contain times. They must read the time from
+// their clock.Clock, because the sandbox and the tests move that clock.
 var ownTime = append([]string{
 	"internal/idempotency", "internal/operation", "internal/webhook", "internal/event", "internal/inbox", "internal/ledger", "internal/job",
 }, businesses...)
 
-// machineTime are the files of those packages that may read the machine's real time.
+// machineTime are those files of the packages in ownTime that may read the machine's real time.
 var machineTime = map[string]string{
 	"internal/job/worker.go":    "whether the worker is alive is asked in real seconds, wherever the sandbox's clock stands",
 	"internal/webhook/queue.go": "how long a delivery queue keeps others waiting is real time",
@@ -247,8 +247,9 @@ func TestFilesAndFunctionsAreShort(t *testing.T) {
 	}
 }
 
-// A clone must build on any machine, so no text may name a folder of one machine. The samples
-// in the test are in two pieces, because the test also searches this file.
+// placeNames matches paths to folders of one machine. No text may contain such a path, because a
+// clone must build on any machine. The samples in the test are split in two, because the test also
+// searches this file.
 var placeNames = regexp.MustCompile(`(^|[\s"'=(])/(work|root|home)/[a-z]`)
 
 func placesIn(texts map[string]string) (complaints []string) {

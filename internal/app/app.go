@@ -241,8 +241,8 @@ func (a *App) Handler() (http.Handler, error) {
 	}), err
 }
 
-// databaseTimeout limits how long a request waits for the database in total. If the database
-// does not reply, the request still gets a response within ten seconds.
+// databaseTimeout limits the total time that a request waits for the database. If the database does
+// not reply, the caller still gets a response within ten seconds.
 const databaseTimeout = 9500 * time.Millisecond
 
 func (c LimitConfig) limits() *api.Limits {
@@ -258,8 +258,8 @@ func (c LimitConfig) limits() *api.Limits {
 }
 
 // Run serves HTTP on the listener and runs the background jobs until ctx ends. Then it drains,
-// finishes running requests and jobs, and closes the app. Run calls ready, which may be nil,
-// when the server can take requests.
+// finishes running requests and jobs, and closes the app. Run calls the function ready when the
+// server can take requests. The function may be nil.
 func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) error {
 	defer a.Close()
 	a.exposed = !loopback(listener.Addr())

@@ -26,7 +26,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s: expected %s, found %s", f.Company, f.Check, f.ID, f.Expected, f.Found)
 }
 
-// Verification is the result of Verify, which compares all copies of a company's facts.
+// Verification is the result of Verify, which compares each fact about a company with the other
+// copies of that fact in the database.
 type Verification struct {
 	Integrity
 	Findings []Finding
