@@ -29,7 +29,7 @@ func TestWhatKoboMakesIsForItsOwner(t *testing.T) {
 	if err := a.meetDatabase(ctx); err != nil { // this writes the epoch file
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(data, "credentials.json.tmp"), nil, 0o666); err != nil { // a leftover file with permissions for all users
+	if err := os.WriteFile(filepath.Join(data, "credentials.json.tmp"), nil, 0o666); err != nil { // a leftover file
 		t.Fatal(err)
 	}
 	if err := c.Write(filepath.Join(data, "credentials.json")); err != nil {

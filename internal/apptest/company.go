@@ -60,8 +60,8 @@ func (p *Program) Company(balance money.Kobo) *Client {
 	return p.Account(p.As(c.Reference, key.Reveal(), 0), balance)
 }
 
-// Decide closes the only open case, which must have this reason, with the decisions of two
-// operators.
+// Decide closes the only open case, which must have this reason. Two operators submit the same
+// decision.
 func (p *Program) Decide(t testing.TB, reason, outcome string) {
 	t.Helper()
 	_, second, err := p.App.Operators.IssueKey(t.Context(), by, "second-"+strings.ToLower(rand.Text()[:8]))
