@@ -87,7 +87,7 @@ func files(t testing.TB) map[string]string {
 			return nil
 		}
 		info, err := entry.Info()
-		// In a second working tree (git worktree), .git is a file.
+		// In a linked working tree (git worktree), .git is a file and not a folder.
 		if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 || entry.Name() == ".git" {
 			return err
 		}

@@ -152,8 +152,8 @@ var (
 	isInstant = regexp.MustCompile(`_(time|date|on|since|till)$`)
 )
 
-// complaints returns a complaint for each place where the schema breaks the project's rules.
-// The rules make the schema portable to a PostgreSQL that is spread over many machines.
+// complaints returns a complaint for each place where the schema breaks the project's rules. The
+// rules make sure that the schema also works with a PostgreSQL that is spread over many machines.
 func (c catalog) complaints() (out []string) {
 	for _, m := range c.machines {
 		out = append(out, m+": the schema has no triggers, sequences or counters; small integers come from one allocator")

@@ -103,14 +103,14 @@ var ownSchema = map[string]string{
 	"internal/db/dbtest": "it makes databases",
 }
 
-// hasOwnSchema reports whether a package is exempt from the rules for SQL on the project's
-// schema. The simulated providers store their tables in a separate file, under names that
+// hasOwnSchema reports whether a package is exempt from the rules for the project's SQL. The
+// simulated providers are exempt, because their tables are in a separate file, under names that
 // begin with sandbox_.
 func hasOwnSchema(dir string) bool {
 	return ownSchema[dir] != "" || strings.HasPrefix(dir, "internal/provider/sandbox/")
 }
 
-// statement is one use of a constant text that is SQL.
+// statement is one place in the code that uses a constant text with SQL.
 type statement struct {
 	source
 	pos    token.Pos
@@ -156,7 +156,8 @@ func statements(sources []source, schema []string) (found []statement) {
 	return found
 }
 
-// declared returns the name of a function, or of the first variable in a group.
+// declared returns the name of a declared function, or the first name in a group of variables or
+// constants.
 func declared(d ast.Decl) string {
 	switch d := d.(type) {
 	case *ast.FuncDecl:

@@ -13,7 +13,7 @@ const (
 	maxFile     = 400
 	maxTestFile = 500
 	maxFunction = 70
-	maxUsual    = 40 // the limit that nine of ten functions must keep
+	maxUsual    = 40 // the maximum number of lines of nine functions in ten
 )
 
 // floats are the files that may use floating point, but never for money.
@@ -182,7 +182,8 @@ func nobodySkips(sources []source) (complaints []string) {
 	return complaints
 }
 
-// tidy has the rules by name, each with samples that keep the rule and samples that break it.
+// tidy has the rules by name. Each rule has samples of code that keep the rule, and samples that
+// break it.
 var tidy = map[string]struct {
 	rule    rule
 	samples map[string]string

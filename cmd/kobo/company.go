@@ -52,7 +52,8 @@ func companyCommand() *cobra.Command {
 	return c
 }
 
-// ofCompany returns an action that checks that the company of args[0] exists, and then runs do.
+// ofCompany returns an action for a command whose first argument names a company. The action checks
+// that the company exists, and then runs do.
 func ofCompany(do action) action {
 	return func(c *cobra.Command, a *app.App, args []string) error {
 		if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {

@@ -124,7 +124,8 @@ func (d *developer) away(ctx context.Context, err error) error {
 	return fmt.Errorf("no answer from Kobo at %s (is it running? --url says where): %w", d.BaseURL, asking.Err)
 }
 
-// api sends a request as the company. If the token has expired, api renews it once.
+// api sends a request as the company. If the access token has expired, api gets a new one once and
+// repeats the request.
 func (d *developer) api(ctx context.Context, method, path string, body, data any) error {
 	for again := true; ; again = false {
 		if d.token == "" {
@@ -167,8 +168,8 @@ func (d *developer) events(ctx context.Context, after int64, limit, wait int) ([
 	return out, err
 }
 
-// last returns the number of the newest event. The feed has no gaps, so a binary search
-// finds the number.
+// last returns the number of the company's newest event. Events are numbered without a gap, so a
+// binary search finds that number.
 func (d *developer) last(ctx context.Context) (n int64, err error) {
 	isLast := func(n int) bool {
 		if err != nil {

@@ -41,7 +41,8 @@ func keeps(name, pattern string) func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// appears waits until a command in the background has written a file.
+// appears is a command of the test scripts. It waits until a program in the background has written
+// a file.
 func appears(s *testscript.TestScript, _ bool, args []string) {
 	limit := time.After(30 * time.Second)
 	look := time.NewTicker(20 * time.Millisecond)

@@ -156,7 +156,8 @@ func (l *listener) listen(ctx context.Context, after int64) (err error) {
 	}
 }
 
-// end prints a summary and the number of the next event.
+// end prints how many events were posted, and the number of the event with which the next run
+// begins.
 func (l *listener) end(after int64, err error) {
 	if err != nil {
 		return

@@ -125,7 +125,7 @@ func TestListenWaitsForAKoboThatIsAway(t *testing.T) {
 		case asked < 10:
 			return http.StatusServiceUnavailable
 		case asked < 15:
-			return http.StatusForbidden // two responses, since the listener renews the token once
+			return http.StatusForbidden // twice, since the listener renews its token once and tries again
 		}
 		return http.StatusOK
 	})

@@ -114,7 +114,8 @@ func accountIn(text string) (int64, error) {
 	return n, nil
 }
 
-// accountOrAll returns the text for a settlement account that accountIn can read again.
+// accountOrAll returns a settlement account's number as text, or "all" for the whole company. The
+// function accountIn can read that text again.
 func accountOrAll(settlementID int64) string {
 	if settlementID == 0 {
 		return "all"

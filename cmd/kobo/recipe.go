@@ -116,7 +116,7 @@ func buy(ending string) recipe {
 // digits returns ten digits that are different at each call.
 func digits() string { return fmt.Sprintf("%010d", time.Now().UnixMicro()%1e10) }
 
-// pay sends a payout to an account number with this ending, and returns its reference.
+// pay sends a payout to an account number with this ending, and returns the payout's reference.
 func (s *script) pay(ending string) string {
 	var banks []struct{ Code string }
 	s.get("settlement/banks", &banks)
@@ -218,8 +218,8 @@ func fundCard(naira int) recipe {
 }
 
 // onChain returns a recipe that moves a coin to or from a new address. If dropped is true, the
-// chain drops the transaction without confirmation. Kobo looks for a dropped transaction
-// several times before it gives up.
+// blockchain drops the transaction before it is confirmed. Kobo searches for a dropped transaction
+// several times before it marks the transaction as failed.
 func onChain(move string, confirmed, dropped bool) recipe {
 	return func(s *script) {
 		var networks []struct{ ID, NativeAsset string }
@@ -268,7 +268,8 @@ func lowBalance(s *script) {
 	s.post(alert, map[string]any{"lowBalance": before}, nil)
 }
 
-// kybChanged is the only event that cannot happen to the development company, which stays approved.
+// kybChanged is the only kind of event that cannot happen to the development company, because that
+// company stays approved.
 const kybChanged = "kyb.changed"
 
 // newcomer creates a company. The further steps of the script then run as that company.
@@ -288,7 +289,7 @@ func takeOn(s *script) {
 	s.operate("companies/"+s.Reference+"/live", map[string]bool{"live": true}, nil)
 }
 
-// kyc verifies a signatory, and returns the id of the KYC record.
+// kyc verifies the identity of a signatory, and returns the id of the KYC record.
 func (s *script) kyc() string {
 	var session struct {
 		SessionID string `json:"session_id"`
@@ -317,8 +318,8 @@ func (s *script) openCorporate(registration, email string) {
 	}, nil)
 }
 
-// failingWebhook gives the company an endpoint that does not respond. After the first failed
-// attempt, it moves the sandbox's clock ahead by three days.
+// failingWebhook gives the company a webhook endpoint that does not respond. After the first failed
+// delivery, it moves the sandbox's clock ahead by three days.
 func failingWebhook(s *script) {
 	var made struct{ ID string }
 	s.post("webhooks", map[string]any{

@@ -256,8 +256,8 @@ func commands(b, flags *strings.Builder, c *cobra.Command, shared *pflag.FlagSet
 
 func escaped(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
-// The configuration of docs/operating/live.md has every setting, except those that live mode
-// does not need. A program opens with this configuration.
+// The example configuration in docs/operating/live.md has every setting, except those that live
+// mode does not need. A program with this configuration can be opened.
 func TestTheLiveConfigurationWorks(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "operating", "live.md"))
 	if err != nil {

@@ -56,7 +56,8 @@ func TestTriggerCausesEveryKindOfEvent(t *testing.T) {
 	}
 }
 
-// Without an admin key, kobo trigger can cause all events except those of operators.
+// Without an admin key, kobo trigger can cause all kinds of events except those that only an
+// operator can cause.
 func TestTriggerNeedsAnAdminKeyForEventsOfOperators(t *testing.T) {
 	p := apptest.Start(t, dbtest.Dialects[0])
 	d := &developer{Credentials: p.Credentials, http: http.DefaultClient}

@@ -149,7 +149,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	a.plugs = p
 	a.Settlements = a.newSettlements(p)
 	a.Inbox = a.newInbox(keys, p)
-	openers := routed(p, a.opener) // built after the inbox, because they need its callback URLs
+	openers := routed(p, a.opener) // built after the inbox, which knows the callback URLs
 	identities := identity.New(identity.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Keys: keys, Window: a.cfg.Window,
 		Banks: routed(p, func(_ string, b bank) provider.Verifier { return b.verifier }),
@@ -183,7 +183,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs) {
 	}
 }
 
-// Close releases everything that Open has opened. Run closes the app itself.
+// Close releases everything that Open has opened. Run calls Close before it returns.
 func (a *App) Close() {
 	if a.sandbox != nil {
 		a.sandbox.close()

@@ -192,7 +192,7 @@ func Restore(ctx context.Context, c Copying) (held Holding, kept string, err err
 	// On success the draft is the new database, so only the lock file is removed.
 	defer func() { _, _ = os.Remove(draft), os.Remove(draft+"-lock") }()
 	c.step("copied")
-	// The copy is checked before anything opens it for writing.
+	// The draft is checked before the code below opens it for writing.
 	quick := c
 	quick.Quick = true
 	if _, err := quick.look(ctx, draft); err != nil {

@@ -49,7 +49,8 @@ func (c Config) banks() map[string]Provider {
 	return out
 }
 
-// accounts returns all our accounts at providers by their names.
+// accounts returns all our accounts at banks and other providers, by the providers' names in the
+// configuration.
 func (c Config) accounts() map[string]Provider {
 	out := c.banks()
 	for name, group := range c.Providers {
@@ -151,7 +152,7 @@ func (c Config) bankRoutes() (provider.Routes, error) {
 type bank struct {
 	provider.Bank
 	verifier provider.Verifier
-	float    string   // number of our account, to which the bank forwards the credits of companies' accounts
+	float    string   // number of our own account; the bank forwards credits of companies' accounts to it
 	marks    []string // identify the account (inbox.Config); none in sandbox mode
 }
 

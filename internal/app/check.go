@@ -39,7 +39,7 @@ func listErrors(all ...error) error {
 	return nil
 }
 
-// split returns the single errors that err joins.
+// split returns the single errors that a joined error contains.
 func split(err error) (out []error) {
 	if err == nil {
 		return nil
@@ -64,7 +64,7 @@ func unreadable(err error) (out []error) {
 	return []error{err}
 }
 
-// prefixed puts the path of a setting before each joined error.
+// prefixed puts the path of a setting before each of the joined errors.
 func prefixed(setting string, err error) error {
 	var out []error
 	for _, one := range split(err) {

@@ -141,7 +141,7 @@ func TestAnEmptyConfigurationIsRefused(t *testing.T) {
 	}
 }
 
-// One start reports all errors of all banks, each with the path of its setting.
+// The first start reports the errors of all banks, each with the path of its setting.
 func TestTheErrorsOfAllBanksAreToldTogether(t *testing.T) {
 	const head = "mode: live\ndatabase: sqlite:/nowhere/kobo.db\ncallback_base: https://pay.example.com\n"
 	t.Setenv("KOBO_MASTER_KEY", secret.Generate())

@@ -62,7 +62,7 @@ func (a *App) custody() (out custody, err error) {
 	return out, err
 }
 
-// unwatched returns the networks that no custodian watches yet.
+// unwatched returns the networks for which no custodian is configured yet.
 func (c custody) unwatched() []chain.Network {
 	return slices.DeleteFunc(slices.Clone(c.networks), func(n chain.Network) bool {
 		return slices.ContainsFunc(c.plugs, func(p crypto.Custody) bool { return slices.Contains(p.Networks, n.ID) })
@@ -120,7 +120,7 @@ func (c Config) nodes(networks []chain.Network, around func(http.RoundTripper) h
 			continue
 		}
 		id, url, ok := strings.Cut(strings.TrimSpace(pair), "=")
-		if !ok || strings.Contains(id, "/") { // not shown in the error, because the text may be a URL with a key
+		if !ok || strings.Contains(id, "/") { // the error leaves out the text, which may be a URL with an access key
 			all = append(all, errors.New("configuration: crypto.nodes: a node is written network=https://…"))
 			continue
 		}

@@ -241,7 +241,7 @@ func (a *App) devBank() string {
 	return cmp.Or(a.cfg.defaultBank(), slices.Min(slices.Collect(maps.Keys(a.plugs.banks))))
 }
 
-// adopt registers the development company's account at the simulated bank.
+// adopt registers the development company's bank account at the simulated bank.
 func (a *App) adopt(ctx context.Context, number string) error {
 	bank, ok := a.sandbox.provider(a.devBank()).(interface {
 		Adopt(ctx context.Context, number, name, callback string) error

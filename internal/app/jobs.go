@@ -17,7 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// newWorker returns the worker that runs all kinds of background jobs.
+// newWorker returns a worker with the functions for all kinds of background jobs.
 func (a *App) newWorker() *job.Worker {
 	cfg := a.Inbox.Jobs()
 	maps.Copy(cfg.Kinds, map[string]job.Work{

@@ -42,8 +42,8 @@ func register(name string, p Provider) { registered[name] = p }
 
 func registerBank(plug string, p Provider) { registered[plug], bankPlugs[plug] = p, p }
 
-// plugs contains the connected providers, grouped by what they do. The ledger uses the same
-// provider names as these maps.
+// plugs contains the connected providers, grouped by what they do. The keys of its maps are the
+// names that the ledger uses for the providers.
 type plugs struct {
 	billers  map[string]provider.Biller
 	routes   vtu.Routes // which biller sells which service

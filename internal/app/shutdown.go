@@ -24,9 +24,9 @@ const (
 	firstRequestTime = 500 * time.Millisecond
 )
 
-// shutDown drains and stops a server. During the drain the server still serves all requests,
-// and closes each connection after a response. Then the listener closes, and running requests
-// finish.
+// shutDown drains and stops a server. During the drain the server still serves all requests, and
+// closes each connection after its next response. After the drain, the listener closes, and running
+// requests finish.
 func (a *App) shutDown(ctx context.Context, server *http.Server, failed <-chan error) error {
 	a.leaving.Store(true)
 	a.log.Info("stopping", "drain", a.cfg.Serve.Drain)

@@ -54,7 +54,8 @@ func tracer(ctx context.Context, address string, log *slog.Logger) (trace.Tracer
 	return provider, provider.Shutdown, nil
 }
 
-// tracing reports whether the setting or a standard variable names a collector.
+// tracing reports whether traces are sent, because Kobo's setting or a standard OpenTelemetry
+// variable names a collector.
 func tracing(address string, log *slog.Logger) bool {
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") {
 		return false

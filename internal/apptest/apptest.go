@@ -48,8 +48,8 @@ func NewHome(t testing.TB, dialect db.Dialect) Home {
 	return h
 }
 
-// freshBooks returns the database file of an unused sandbox. It creates the file only once in
-// each process, since creating the sandbox's key takes longer than the rest of a start.
+// freshBooks returns the database file of an unused sandbox. The file is created only once in each
+// process, since the creation of the sandbox's key takes longer than the rest of a start.
 var freshBooks = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "kobo-sandbox-")
 	if err != nil {
@@ -83,7 +83,8 @@ func AroundBanks(wrap func(provider.Bank) provider.Bank) Option {
 	return func(c *app.Config) { c.AroundBanks = wrap }
 }
 
-// Banks configures the banks of the sandbox, and the routes that choose between them.
+// Banks configures the names of the sandbox's banks, and the routes that decide which bank does
+// which work.
 func Banks(routes string, names ...string) Option {
 	return func(c *app.Config) {
 		for _, name := range names {

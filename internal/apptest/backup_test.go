@@ -63,7 +63,7 @@ func opened(t *testing.T, p *apptest.Program) {
 	if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz?for=companies", nil); err != nil || a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, `"door":"closed"`) {
 		t.Errorf("ready with a closed door: %s %v", a, err)
 	}
-	// The workers start a moment after the first response.
+	// The workers start shortly after the program has sent its first response.
 	apptest.Eventually(t, func() string {
 		if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz", nil); err != nil || a.Status != http.StatusOK || !strings.Contains(a.Body, `"door":"closed"`) {
 			return fmt.Sprintf("closed API access is said, and the program is ready: %s %v", a, err)
@@ -169,7 +169,7 @@ func TestABackupAnswersAsTheDatabaseDid(t *testing.T) {
 				t.Errorf("%s was executed %d times", tr.TransactionID, sales[tr.TransactionID].Executions)
 			}
 		}
-		unknown := 0 // executed by a provider but missing in the ledger
+		unknown := 0 // payments that a provider executed but that are missing in the ledger
 		for reference, sale := range sales {
 			if sale.Requests > 0 && !bought[reference] {
 				unknown++

@@ -59,7 +59,7 @@ func (c *Client) Products(category string) []Bundle {
 	return out
 }
 
-// Product returns the product of a category with this name.
+// Product returns the product with this name in a category.
 func (c *Client) Product(category, name string) Bundle {
 	c.t.Helper()
 	for _, p := range c.Products(category) {

@@ -176,7 +176,7 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	return c.token, nil
 }
 
-// Tokens are the tokens that the API gives for an API key.
+// Tokens are the access token and the refresh token that the API gives for an API key.
 type Tokens struct{ AccessToken, RefreshToken string }
 
 // Tokens exchanges the company's API key for tokens.

@@ -231,7 +231,7 @@ func founded(t *testing.T, book *ledger.Book) ledger.Unit {
 	return u
 }
 
-// someoneWaits waits until a transaction waits for the lock of a different transaction.
+// someoneWaits returns when a transaction waits for a lock that a different transaction holds.
 func someoneWaits(t *testing.T, d *db.DB) {
 	apptest.Eventually(t, func() string {
 		n, err := db.One(t.Context(), d, db.Value[int64],

@@ -14,7 +14,7 @@ import (
 // DevFloat is the opening balance of the development company.
 const DevFloat = 1_000_000 * money.Naira
 
-// by is the operator that the audit log shows for the test harness.
+// by is the operator as which the test harness appears in the audit log.
 var by = operator.Local("apptest")
 
 // Account opens a settlement account with a balance for the company. It returns a client that

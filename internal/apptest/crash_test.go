@@ -97,7 +97,8 @@ func afterwards(t *testing.T, p *apptest.Program, order apptest.Order, answer ap
 	}
 }
 
-// stripped returns a response without its headers, because only a replay has the replay header.
+// stripped returns a response without its headers. A replayed response has an additional header, so
+// only status and body can be compared.
 func stripped(a apptest.Answer) apptest.Answer {
 	a.Header = nil
 	return a

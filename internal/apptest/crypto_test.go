@@ -198,7 +198,8 @@ func TestDepositsOnARealChain(t *testing.T) {
 		c.Mine(2)
 		becomes(t, p, "deposit completed 1.5 ETH", "deposit completed 2 USDT")
 
-		// The block of one deposit is removed, and another deposit comes while no program runs.
+		// The block with the first deposit is removed, and a second deposit arrives while no program
+		// runs.
 		c.Send(c.Owner, address, wei(30))
 		c.Mine(1)
 		becomes(t, p, "deposit completed 1.5 ETH", "deposit completed 2 USDT", "deposit pending 3 ETH")

@@ -103,7 +103,7 @@ func rules(t *testing.T, p *apptest.Program) {
 	attach(t, p, "8000000022").Want(t, http.StatusOK)
 }
 
-// everyPost sends each POST of the contract once, under an Idempotency-Key.
+// everyPost sends each POST of the API contract once, under an Idempotency-Key.
 func everyPost(t *testing.T, p *apptest.Program, hook string) *story {
 	t.Helper()
 	s := newStory(t, p, hook)
@@ -214,7 +214,7 @@ func everyDeposit(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// corrections makes adjustments in each of their states.
+// corrections makes adjustments that end in every state: waiting, approved and rejected.
 func corrections(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	ctx, ada, bob := t.Context(), operator.Local("ada"), operator.Local("bob")

@@ -125,8 +125,8 @@ func verified(body []byte, header http.Header, secrets []string) (n int) {
 	return n
 }
 
-// silence makes the server receive the next message without a response. The returned channel is
-// closed when the message has come.
+// silence makes the server give no response to the next message. The returned channel is closed
+// when that message has arrived.
 func (h *hookServer) silence() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -39,7 +39,7 @@ func TestAnIdempotencyKeyGivesTheFirstAnswerAgain(t *testing.T) {
 			first := p.Buy(order, header, "key "+ending)
 			same(t, ending, first, p.Buy(order, header, "key "+ending))
 		}
-		// The stored response stays the same, although the state of the purchase has changed.
+		// After the first response the state of the purchase changes. The stored response stays the same.
 		pending := p.Order(bundle, "header-06", "06")
 		first := p.Buy(pending, header, "key 06")
 		p.Advance(time.Minute) // two polls

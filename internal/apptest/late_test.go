@@ -79,7 +79,7 @@ func contradictions(t *testing.T, p *apptest.Program) map[string]bool {
 func TestAPaymentAfterTheRefundIsFound(t *testing.T) {
 	for name, s := range map[string]struct {
 		late  time.Duration   // time from the request to its execution
-		moves []time.Duration // moves of the clock after the refund; after the last one the recheck finds the payment
+		moves []time.Duration // moves of the clock after the refund; the recheck after the last move finds the payment
 		asked int             // the number of rechecks
 	}{
 		"after an hour": {20 * time.Minute, []time.Duration{10 * time.Minute, time.Hour}, 1},

@@ -84,7 +84,7 @@ func TestAnOldCopyStaysClosedUntilAnOperatorOpensIt(t *testing.T) {
 			return ""
 		})
 		p.Stop()
-		p = home.Start(t, options...) // a start without a restore leaves API access open
+		p = home.Start(t, options...) // API access stays open, because the database was not restored
 		p.Buy(p.Order(p.Bundle(), "second", "10")).Want(t, http.StatusOK)
 		p.Stop()
 		last := text()

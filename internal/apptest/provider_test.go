@@ -82,8 +82,8 @@ func (e *evil) serve(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"access_token":"t","token_type":"Bearer","expires_in":3600,"ibs_client_id":"ibs"}`)
 		return
 	}
-	// The server notices the end of the connection only after it has read the whole
-	// request.
+	// The test server notices that the caller has closed the connection only after it has read the
+	// whole request.
 	_, _ = io.Copy(io.Discard, r.Body)
 	e.mu.Lock()
 	do := e.ask

@@ -114,7 +114,7 @@ func TestTheStatementIsComparedWithTheLedger(t *testing.T) {
 	})
 }
 
-// straySession is a session ID that appears in no notification.
+// straySession is the session ID of a credit of which the bank sends no notification.
 const straySession = "000013300102030405000000000001"
 
 // A day without a break opens no case, whenever the period of the daily reconciliation begins. It

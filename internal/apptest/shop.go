@@ -120,7 +120,7 @@ func (c *Client) transaction(raw json.RawMessage) Transaction {
 	return tr
 }
 
-// Transactions returns all purchases of the company, newest first.
+// Transactions returns all the company's purchases, newest first.
 func (c *Client) Transactions() []Transaction {
 	c.t.Helper()
 	var out []Transaction

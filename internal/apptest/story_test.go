@@ -77,7 +77,7 @@ func TestEveryStoryEndsInTheTruth(t *testing.T) {
 		for _, s := range stories {
 			tr := p.Transaction("story-" + s.ending)
 			o := p.Outcome(tr.TransactionID)
-			again := s.asked == 3 // the provider did not know the purchase, so it is FAILED, with a recheck later
+			again := s.asked == 3 // the provider did not know the purchase, so the purchase FAILED and is rechecked later
 			if tr.Status != s.end || o.Status != s.end || o.Attempts < s.asked || (o.NextTryAt != nil) != again || o.NeedsDecision {
 				t.Errorf("%s: ended %s, outcome %+v", s.name, tr.Status, o)
 			}

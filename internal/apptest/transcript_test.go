@@ -43,8 +43,8 @@ func TestTheWholeProgramPlaysTheTranscripts(t *testing.T) {
 	})
 }
 
-// raise returns a function that gives a company's first settlement account the number
-// apitest.Raised.
+// raise returns a function that changes the number of a company's first settlement account to
+// apitest.Raised, which the transcripts contain.
 func raise(d *db.DB) func(testing.TB, string) {
 	return func(t testing.TB, company string) {
 		t.Helper()

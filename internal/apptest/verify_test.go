@@ -19,10 +19,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// fillBook creates rows of every kind in the ledger of a company, through the API. The rows
-// include all outcomes of payouts, purchases and card fundings, returned money, and credits of
-// every kind. They also include cases closed in each way, adjustments, used keys, and open
-// operations. The function checks the ledger after each step.
+// fillBook creates rows of every kind in the ledger of a company, through the API. The rows include
+// all outcomes of payouts, purchases and card fundings, returned money, and credits of every kind.
+// They also include cases that were closed in each way, adjustments, used Idempotency-Keys, and
+// open operations. After each step, fillBook checks that the ledger adds up.
 func fillBook(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	charge(t, p)
@@ -118,7 +118,8 @@ func eventfulDays(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// opens waits for this number of open cases with the reason, or with any reason if it is "".
+// opens waits until there are this many open cases with the reason. If the reason is "", cases with
+// any reason count.
 func opens(t *testing.T, p *apptest.Program, reason operation.Reason, n int) (list []operation.Case) {
 	t.Helper()
 	apptest.Eventually(t, func() (wrong string) {
@@ -132,7 +133,7 @@ func opens(t *testing.T, p *apptest.Program, reason operation.Reason, n int) (li
 	return list
 }
 
-// agree makes the same decision on a case as two operators.
+// agree makes two operators submit the same decision on a case.
 func agree(t *testing.T, p *apptest.Program, caseID string, f operation.Finding) {
 	t.Helper()
 	for _, by := range []operator.Operator{operator.Local("ada"), operator.Local("bob")} {

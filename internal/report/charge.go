@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// mostCharge is the largest amount of a line that can count as a charge.
+	// mostCharge is the maximum amount of a statement line that counts as a charge.
 	mostCharge = 10_000 * money.Naira
 	// chargesLate is how long after the end of a day its charges are compared. Banks take some charges
 	// of a day in the following night or on the following day.
@@ -109,10 +109,10 @@ func (c *charges) addLine(l provider.StatementLine) {
 	}
 }
 
-// addPayment adds the difference between a payment's charge on the statement and the charge in
-// the ledger. A charge that is only in the ledger does not count if the payment may be from
-// before the statement. It does not count either if the payment has no lines, because that is a
-// separate break.
+// addPayment adds the difference between a payment's charge on the statement and its charge in the
+// ledger. A charge that is only in the ledger is ignored if the payment may have been made before
+// the statement begins. It is also ignored if the statement has no lines for the payment, because
+// that is reported as a separate break.
 func (c *charges) addPayment(p Payment, a account, charged money.Kobo) {
 	at := p.UpdatedAt
 	if !a.last.IsZero() {

@@ -23,8 +23,9 @@ type window struct{ begin, from, to time.Time }
 
 func (w window) settled() time.Time { return w.to.Add(-settling) }
 
-// isBefore reports whether a movement is certainly before the statement. mayBeBefore reports
-// whether a movement may be before the statement, because the bank's clock differs from ours.
+// isBefore reports whether a movement certainly happened before the statement begins. The method
+// mayBeBefore reports whether it may have happened before, because the bank's clock differs from
+// ours.
 func (w window) isBefore(at time.Time) bool    { return at.Before(w.begin.Add(-settling)) }
 func (w window) mayBeBefore(at time.Time) bool { return at.Before(w.begin.Add(settling)) }
 
@@ -51,7 +52,7 @@ func named(l provider.StatementLine) (out []string) {
 	return out
 }
 
-// account groups the lines of the statement that have the same name.
+// account groups the lines of the statement that have the same name (see nameOf).
 type account struct {
 	lines           []provider.StatementLine
 	debits, returns int

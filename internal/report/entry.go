@@ -13,7 +13,7 @@ import (
 // Entry is one line of a settlement account.
 type Entry struct {
 	ID           string // the id of the entry's transfer
-	Reference    string // the owner's id: a verify_id or a transactionId
+	Reference    string // the id of what the money was for: a verify_id or a transactionId
 	SettlementID int64
 	Credit       bool
 	// Amount is the amount of the credit, or of the debit without its fee. A debit lowers the
@@ -74,7 +74,7 @@ func (s *Service) Entry(ctx context.Context, company, reference string) (Entry, 
 // settlementPrefix is the beginning of the ids that settlement accounts have in the ledger.
 var settlementPrefix = strings.TrimSuffix(settlement.LedgerAccount(0), "0")
 
-// spans returns the ranges of entries that match the account and the period of a filter.
+// spans returns the ranges of entries that match the account and the period of the filter.
 func (s *Service) spans(ctx context.Context, company string, f EntryFilter) ([]span, error) {
 	account := ""
 	if f.SettlementID != 0 {

@@ -33,8 +33,8 @@ type writing struct {
 	odd   []odd // in the order of their places
 }
 
-// odd is a letter that the fonts lack. The page shows the nearest letter, with marks above and
-// below the letter. In a search or a copy, the PDF reader uses the letter itself.
+// odd is a letter that the fonts lack. The page shows the most similar letter, with marks above and
+// below that letter. If a user searches or copies text, the PDF reader uses the letter itself.
 type odd struct {
 	at    int
 	marks []mark
@@ -57,7 +57,7 @@ var marks = map[rune]mark{
 	'\u0307': {'.', 600}, '\u0308': {0xA8, 0}, '\u0323': {'.', -215}, '\u0329': {'.', -215}, '\u0331': {0xAF, -810},
 }
 
-// nearest has the nearest letter for each letter that is not a letter with a mark.
+// nearest has the most similar letter for letters that do not consist of a letter and a mark.
 var nearest = map[rune]byte{
 	'ɓ': 'b', 'Ɓ': 'B', 'ɗ': 'd', 'Ɗ': 'D', 'ƙ': 'k', 'Ƙ': 'K', 'ƴ': 'y', 'Ƴ': 'Y', 'ǝ': 'e', 'Ǝ': 'E', 'ŋ': 'n', 'Ŋ': 'N',
 }
@@ -209,8 +209,8 @@ func (f *font) show(out []byte, w writing, size points) []byte {
 	for _, o := range w.odd {
 		out = appendString(out, w.codes[from:o.at])
 		for _, m := range o.marks {
-			// The pen moves to the middle of the next letter, draws the mark and moves back. A copy
-			// from the file leaves out the mark.
+			// The pen moves to the middle of the next letter, draws the mark and moves back. Text that a
+			// user copies from the file does not contain the mark.
 			back := (f.width(w.codes[o.at]) + f.width(m.code)) / 2
 			out = append(out, fmt.Sprintf("/Span<</ActualText()>>BDC %s Ts[%d", size*points(m.rise)/1000, f.width(m.code)-back)...)
 			out = append(escape(append(out, '('), []byte{m.code}), fmt.Sprintf(")%d]TJ 0 Ts EMC ", back)...)

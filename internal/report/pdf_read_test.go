@@ -140,7 +140,7 @@ func (p *paper) words(object string) (out []word) {
 	return out
 }
 
-// text returns the text that a PDF reader would copy.
+// text returns the text that a user would copy from a PDF reader.
 func (p *paper) text(drawn string) string {
 	p.t.Helper()
 	var out strings.Builder

@@ -193,7 +193,7 @@ func TestThePDFShowsEveryEntry(t *testing.T) {
 	}
 }
 
-// Other programs can read the PDF. The test runs only the programs that the machine has.
+// Other PDF programs can read the PDF. The test runs only those programs that are installed.
 func TestOtherProgramsReadThePDF(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.fortnight()

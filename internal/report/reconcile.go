@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// settling is the minimum age of a payment in a comparison. Notifications about a younger
-	// payment may still be on their way, and the bank's clock differs from ours.
+	// settling is the minimum age of a payment that is compared. Notifications about a younger payment
+	// may not have arrived yet, and the bank's clock differs from ours.
 	settling = 30 * time.Minute
 	// furthest limits how much earlier than the requested day a statement may begin. It begins earlier
 	// if an operation whose outcome is in the period was open for days.
@@ -33,7 +33,7 @@ func midnight(at time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, clock.Lagos)
 }
 
-// Reconciliation is the comparison of a bank's statement with the ledger.
+// Reconciliation is the result of a comparison of a bank's statement with the ledger.
 type Reconciliation struct {
 	Bank     string
 	From, To time.Time // the period of the statement
@@ -47,12 +47,12 @@ type Reconciliation struct {
 type Break struct {
 	Reason  operation.Reason
 	Company string // "house" (Kobo itself), if the company is not known
-	Subject string // an operation, or the bank and a session ID, a line or a day
+	Subject string // an operation's id; or the bank's name with a session ID, the name of a line, or a day
 	Bank    money.Kobo
 	Book    money.Kobo
 	Detail  string
-	At      time.Time // the time of the break's last line; zero without a line
-	// Case is the case about the break. It is empty until a case is opened.
+	At      time.Time // the time of the break's last statement line; zero if there is none
+	// Case is the case that was opened about the break. It is empty until then.
 	Case operation.Case
 
 	credit bool // the break is about a credit
@@ -92,14 +92,14 @@ type Receipt struct {
 	Amount  money.Kobo
 	At      time.Time // the bank's time of the credit
 	Booked  money.Kobo
-	Settled time.Time // the time of the credit's last transfer in the ledger
+	Settled time.Time // when the credit was last moved in the ledger
 }
 
 // record is the ledger's side of the comparison with a bank's statement.
 type record struct {
 	paid     []Payment
 	received []Receipt
-	owners   map[string]string // the companies of session IDs without a receipt
+	owners   map[string]string // which company owns a session ID that has no receipt, by session ID
 	// corrected has, for each day, the charges that operators have booked.
 	corrected map[time.Time]money.Kobo
 }
@@ -126,8 +126,8 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 	if err != nil {
 		return r, err
 	}
-	// The statement may also name open, refused and old operations, which the record lacks because
-	// they have no recent movement.
+	// The statement may also name operations that are open, refused or old. The record lacks them,
+	// because they have no recent movement in the ledger. Read them too.
 	if names := missing(lines, ours); len(names) > 0 {
 		err = s.db.Snapshot(ctx, func(q db.Querier) error { return ours.find(ctx, q, name, names) })
 		if err != nil {
@@ -214,7 +214,7 @@ func missing(lines []provider.StatementLine, b record) []string {
 
 // names has the names that a statement may use for the payments and receipts of a record.
 type names struct {
-	own  map[string]bool   // the ids of operations and the session IDs of credits
+	own  map[string]bool   // the ids of all operations and the session IDs of all credits
 	sent map[string]string // the ids of operations, by their session IDs between the banks
 }
 
@@ -232,9 +232,10 @@ func (b record) known() names {
 	return known
 }
 
-// owner returns the name of the payment or receipt that a line belongs to. The session ID
-// between the banks identifies a payment's debit and the payment's return. A plain credit with
-// that session ID is the receipt of a different company, which received the payment.
+// owner returns the name of the payment or receipt that a line belongs to. The session ID between
+// the banks identifies both the debit of a payment and the return of that payment. If a plain
+// credit has that session ID, the payment went to a different company, and the credit is that
+// company's receipt.
 func (k names) owner(l provider.StatementLine) (string, bool) {
 	for _, n := range named(l) {
 		if id, sent := k.sent[n]; sent && (!l.Credit || l.Reversal) {

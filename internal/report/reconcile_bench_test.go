@@ -56,7 +56,8 @@ func (l bankOf) Statement(context.Context, time.Time, time.Time, int) ([]provide
 	return l, false, nil
 }
 
-// history adds a company with a payout every 25 seconds until an hour ago.
+// history adds a company that made a payout every 25 seconds. The last payout was made an hour
+// before now.
 func history(b *testing.B, d *db.DB, n int, now time.Time) {
 	b.Helper()
 	ctx := db.WithLongTimeout(b.Context())

@@ -20,7 +20,8 @@ var (
 	early = noon.Add(-72 * time.Hour)
 )
 
-// out, back and in return a debit, a returned debit and a credit, five hours before noon.
+// out returns a debit on the statement, back returns a returned debit, and in returns a credit.
+// Each line is dated five hours before noon.
 func out(reference string, naira money.Kobo) provider.StatementLine {
 	return provider.StatementLine{Reference: reference, Amount: naira * money.Naira, At: noon.Add(-5 * time.Hour)}
 }
@@ -44,7 +45,8 @@ func says(l provider.StatementLine, narration string) provider.StatementLine {
 	return l
 }
 
-// paidOut returns a payout in a state. It began and ended at began, or else five hours before noon.
+// paidOut returns a payout in a state. The payout began and ended at the time began, which is five
+// hours before noon if it is omitted.
 func paidOut(state operation.State, booked money.Kobo, began ...time.Time) []Payment {
 	p := Payment{Booked: booked * money.Naira}
 	p.Company, p.ID, p.Kind, p.Provider, p.State, p.Amount = "c1", ours, "payout", "bank", state, 100*money.Naira
@@ -64,7 +66,7 @@ func through(paid []Payment) []Payment {
 	return paid
 }
 
-// credit returns a credit of 100 naira, with the amount that the ledger has booked.
+// credit returns a credit of 100 naira of which the ledger has booked the amount booked.
 func credit(booked money.Kobo, told time.Time) []Receipt {
 	return []Receipt{{Company: "c1", Session: "s1", Amount: 100 * money.Naira, Booked: booked * money.Naira, At: told, Settled: told}}
 }
@@ -138,7 +140,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// verdicts returns the breaks of a comparison, which is made at noon for the last three days.
+// verdicts compares the statement with the payments and credits of the last three days, at noon,
+// and returns the breaks.
 func verdicts(t *testing.T, lines []provider.StatementLine, paid []Payment, received []Receipt, owners map[string]string) string {
 	t.Helper()
 	var got []string
@@ -330,7 +333,8 @@ func TestTheStatementBeginsWithTheOldestOperation(t *testing.T) {
 	}
 }
 
-// pages is a bank that shows its statement page by page, and returns an error after the last page.
+// pages is a bank that shows its statement page by page. After the last page, the bank returns an
+// error.
 type pages [][]provider.StatementLine
 
 func (p pages) Statement(_ context.Context, _, _ time.Time, page int) ([]provider.StatementLine, bool, error) {

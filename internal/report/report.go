@@ -31,7 +31,7 @@ func New(d *db.DB, c clock.Clock) *Service { return &Service{db: d, clock: c} }
 // Letterhead sets the issuer of statements. Without an issuer, statements have no letterhead.
 func (s *Service) Letterhead(i Issuer) { s.issuer = i }
 
-// Outcome describes the outcome of an operation, as far as Kobo knows it.
+// Outcome describes what Kobo knows about the outcome of an operation.
 type Outcome struct {
 	Reference     string
 	Type          string // the kind of operation
@@ -55,7 +55,7 @@ func (s *Service) Outcomes(ctx context.Context, company string, offset, limit in
 	return list, int(total), err
 }
 
-// Outcome returns the outcome of one operation of the company, which may have any state.
+// Outcome returns the outcome of one operation of the company. The operation may have any state.
 func (s *Service) Outcome(ctx context.Context, company, reference string) (Outcome, error) {
 	o, err := db.One(ctx, s.db, scanOutcome,
 		outcomeColumns+`WHERE operation.company_id = $1 AND operation.id = $2`, company, reference)
@@ -141,7 +141,8 @@ func integrity(ctx context.Context, q db.Querier, company string, now time.Time,
 	return out, out.add(db.WithLongTimeout(ctx), q)
 }
 
-// add compares the ledger with the operations, the events and the credits.
+// add compares the ledger with the operations, the events and the credits. It records each
+// difference in i.Wrongs.
 func (i *Integrity) add(ctx context.Context, q db.Querier) error {
 	type sum struct {
 		count int64

@@ -124,8 +124,8 @@ func TestAFuturePeriodIsRefused(t *testing.T) {
 	})
 }
 
-// An entry at half past midnight in Lagos belongs to the new day, although UTC still has the day
-// before.
+// An entry at half past midnight in Lagos belongs to the day that has begun in Lagos, although it
+// is still the previous day in UTC.
 func TestAStatementHasLagosDays(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.clock.Advance(14*time.Hour + 30*time.Minute) // 1 March 23:30 UTC

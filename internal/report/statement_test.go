@@ -119,7 +119,7 @@ func TestTheListHasEveryEntryInOrder(t *testing.T) {
 		w := newWorld(t, d)
 		w.fortnight()
 		w.fund(w.other, 77, "elsewhere")
-		// The pages together have every entry, newest first.
+		// All pages together contain every entry, newest first.
 		var chain []report.Entry
 		for offset := 0; ; offset += 9 {
 			page, total, err := w.Entries(t.Context(), w.company, report.EntryFilter{SettlementID: w.main}, offset, 9)
@@ -333,7 +333,7 @@ func TestNoTextIsAFormula(t *testing.T) {
 	}
 }
 
-// readd checks that the rows add up to the closing balance.
+// readd checks that the rows of a table add up to the closing balance.
 func readd(t *testing.T, s *report.Statement, rows [][]string) {
 	t.Helper()
 	if len(rows) != int(s.Count)+2 {

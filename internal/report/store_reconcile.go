@@ -13,10 +13,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Recent movements at a bank are read from the end of some ledger accounts. These are each
-// company's account for the bank, and the company's clearing accounts. Every payment, credit and
-// refund at the bank has an entry there, in the order of time. So the ledger needs no index by
-// date.
+// Recent movements at a bank are read from the end of some ledger accounts: the account of each
+// company for the bank, and each company's clearing accounts. Every payment, credit and refund at
+// the bank has an entry in one of these accounts, and the entries are ordered by time. So the
+// ledger needs no database index by date.
 
 // movements is the number of entries that one SQL query reads.
 const movements = 5000

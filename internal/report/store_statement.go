@@ -80,8 +80,8 @@ func scanEntry(s db.Scanner) (Entry, error) {
 	return e, err
 }
 
-// lastEntries returns the last entries of a span, the newest first. The kind is credit or debit,
-// or "" for both.
+// lastEntries returns the last entries of a span, the newest first. The argument kind is credit or
+// debit, or "" for both.
 func lastEntries(ctx context.Context, q db.Querier, company string, p span, kind string, limit int) ([]Entry, error) {
 	return db.All(ctx, q, scanEntry, entryColumns+`
 		WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence >= $3 AND e.sequence < $4
@@ -96,8 +96,8 @@ func entryCount(ctx context.Context, q db.Querier, company string, p span, kind 
 		company, p.account, p.first, p.end, kind)
 }
 
-// balanceBefore returns the balance before the entry with this number. The number may be one
-// more than the number of the last entry.
+// balanceBefore returns an account's balance before the entry with this number. For the balance
+// after the last entry, the number may be one more than that entry's number.
 func balanceBefore(ctx context.Context, q db.Querier, company, account string, sequence int64) (money.Kobo, error) {
 	if sequence <= 1 {
 		return 0, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/payout"
 )
 
-// The tables of payouts hold a company's fees and limits. The audit log names the operator who
-// set a fee or a limit, in a line of the same commit.
+// The tables of package payout hold a company's fees and limits. A line of the audit log, written
+// in the same commit, names the operator who set them.
 
 // FeesSet is a fee schedule that an operator has set.
 type FeesSet struct {

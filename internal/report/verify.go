@@ -45,8 +45,9 @@ func (v Verification) Lines() []string {
 	return lines
 }
 
-// most is the maximum number of findings that a check reports for a company. The first rows
-// show the mistake, and the limit bounds the memory. Each SQL query of a check ends with upTo.
+// most is the maximum number of findings that a check reports for a company. The first rows are
+// enough to show the mistake, and the limit bounds the memory. Each SQL query of a check ends with
+// upTo.
 const (
 	most = 20
 	upTo = " LIMIT 20"
@@ -57,10 +58,11 @@ const (
 type check struct {
 	name string
 	find string
-	// when is a cheap SQL query. If when returns no row, find would return no row and is not run.
-	// If when is empty, find always runs.
+	// when is a cheap SQL query. If it returns no row, the query find would return no row either, so
+	// find is not run. If when is empty, find always runs.
 	when string
-	// agree is a fast test. If it returns true, find would return no row and is not run.
+	// agree is a fast check. If it returns true, the query find would return no row, so find is not
+	// run.
 	agree func(ctx context.Context, q db.Querier, company string) (bool, error)
 	// then is an expensive SQL query for details. It runs if find has returned a row.
 	then string

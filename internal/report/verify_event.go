@@ -101,7 +101,7 @@ var creditChecks = []check{
 	WHERE o.company_id = $1 AND m.operation = o.kind
 		AND (m.state = 'PENDING' OR m.state = o.state OR m.state = 'SUCCESS' AND o.state = 'REVERSED')
 		AND coalesce(told.n, 0) <> 1 ORDER BY o.id` + upTo},
-	// Each credit in a company's own ledger has one event.
+	// For each credit in a company's own ledger, there is exactly one event.
 	{name: "event count", find: `
 	SELECT 'credits', CAST(c.n AS TEXT), CAST(e.n AS TEXT) FROM
 		(SELECT count(*) AS n FROM settlement_credit WHERE company_id = $1 AND settlement_id <> 0) AS c,

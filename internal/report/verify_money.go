@@ -91,8 +91,8 @@ var moneyChecks = []check{
 	UNION ALL
 	SELECT p.id, 'the operation of a purchase', 'none' FROM vtu_purchase AS p
 	WHERE p.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = p.company_id AND o.id = p.id AND o.kind = 'vtu')` + upTo},
-	// A card funding has the amount of its operation. The funding is open while the operation is
-	// pending, and closed afterwards.
+	// A card funding has the amount of its operation. The row of the funding is marked as open while
+	// the operation is pending, and as closed afterwards.
 	{name: "card funding", find: `
 	SELECT f.id, coalesce(o.state || ' of ' || CAST(o.amount_kobo AS TEXT) || ' kobo', 'its operation'), f.state || ' of ' || CAST(f.amount_kobo AS TEXT) || ' kobo'
 	FROM card_funding AS f

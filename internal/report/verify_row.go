@@ -23,7 +23,7 @@ var rowChecks = []check{
 	WHERE v.company_id = $1 AND v.state = 'PENDING'
 		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = v.company_id AND j.kind = 'collection.expire' AND j.subject = v.id)
 	ORDER BY v.id` + upTo},
-	// A new notification has the job that processes it.
+	// A new notification has a job that will process it.
 	{name: "pending notification", find: `
 	SELECT n.id, 'a job that works the notification', 'none' FROM inbox_notification AS n
 	WHERE n.company_id = $1 AND n.state = 'NEW'

@@ -68,7 +68,8 @@ func transfersAgree(ctx context.Context, q db.Querier, company string, moved *di
 	return len(stray) == 0, err
 }
 
-// addOperation adds the transfers that an operation must have (see the variable owners).
+// addOperation adds to the digest the transfers that an operation must have. The checks in owners
+// describe these transfers.
 func (t *digest) addOperation(id, kind, state, provider, from string, amount, fee money.Kobo) {
 	clearing, bank := settlement.ClearingAccount(kind), settlement.ProviderAccount(provider)
 	t.move(id, kind, from, clearing, amount+fee)

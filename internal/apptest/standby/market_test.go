@@ -50,8 +50,8 @@ func newMarket(t *testing.T, p *apptest.Program) *market {
 	return m
 }
 
-// open starts callers that buy bundles, and callers that make payouts. Only the first company
-// has a PIN for payouts.
+// open starts callers that buy data bundles, and callers that make payouts. All payouts are made by
+// the first company, which is the only one with a PIN.
 func (m *market) open(buyers, payers int) {
 	for i := range buyers {
 		by := m.companies[i%len(m.companies)]
