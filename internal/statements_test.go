@@ -99,7 +99,7 @@ func TestTheStatementsOfServedReleasesRun(t *testing.T) {
 	}
 }
 
-// The check finds SQL that no longer runs after a change of the schema, because it names a removed
+// After a change of the schema, the check finds SQL that no longer runs. Such SQL names a removed
 // column or table, or does not fill a new column.
 func TestStatementsThatDoNotRunAreFound(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {

@@ -302,8 +302,9 @@ func sandboxed(t *testing.T, p *apptest.Program, path string, body any) apptest.
 	return a.Want(t, http.StatusOK)
 }
 
-// keep is a variable that makes the test write the filled homes of this schema into
-// testdata, with the SQL statements that the ledger's set-wise writer built in the run:
+// keep is an environment variable. If it is set, the test writes the filled homes of this schema
+// into testdata. It also writes the SQL that the ledger built in this run to insert several rows
+// at once:
 //
 //	KOBO_TEST_KEEP=1 go test -run TestAFilledDatabaseHasEverything ./internal/apptest
 //
