@@ -303,7 +303,7 @@ func sandboxed(t *testing.T, p *apptest.Program, path string, body any) apptest.
 }
 
 // keep is an environment variable. If it is set, the test writes the filled homes of this schema
-// into testdata. It also writes the SQL that the ledger built in this run to insert several rows
+// into testdata. It also writes the SQL that the ledger built in this run to write several rows
 // at once:
 //
 //	KOBO_TEST_KEEP=1 go test -run TestAFilledDatabaseHasEverything ./internal/apptest
