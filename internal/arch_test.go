@@ -76,7 +76,7 @@ var (
 	vocabulary = order[slices.Index(order, "internal/secret"):]
 	businesses = order[slices.Index(order, "internal/crypto") : slices.Index(order, "internal/company")+1]
 	edges      = []string{"internal/api", "internal/admin"}
-	// harness lists the packages of code for tests. The program must never contain them.
+	// harness lists the packages with code that only tests use. The program must never contain them.
 	harness = []string{
 		"internal/sim", "internal/apptest", "internal/api/apitest", "internal/provider/providertest",
 		"internal/provider/sandbox/sandboxtest", "internal/db/dbtest", "internal/db/dbtest/cluster", "internal/db/dbtest/pgtest",
@@ -86,8 +86,8 @@ var (
 	}
 )
 
-// floor returns the line of a package in the order, or -1 if no entry matches the package.
-// An exact name beats a pattern.
+// floor returns the position of a package's line in order, or -1 if no entry matches the package.
+// An entry with the package's exact name takes precedence over a pattern.
 func floor(dir string) int {
 	if i := slices.IndexFunc(order, func(entry string) bool { return slices.Contains(strings.Fields(entry), dir) }); i >= 0 {
 		return i

@@ -7,8 +7,8 @@
 //   - what a migration may do while programs serve (migration_test.go, statements_test.go)
 //   - that links between pages work (links_test.go)
 //
-// A rule is a function that takes source files and returns complaints. So each rule is tested
-// with a few lines that break the rule, before it is applied to the project.
+// A rule is a function that takes source files and returns complaints. Before a rule is applied to
+// the project, a test applies it to a few lines that break the rule.
 package internal_test
 
 import (
@@ -43,8 +43,8 @@ func (s source) at(pos token.Pos, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", s.path, s.fset.Position(pos).Line, fmt.Sprintf(format, args...))
 }
 
-// imports returns the project's packages that the file imports. The keys are the packages'
-// paths, relative to the root of the repository.
+// imports returns those of the project's packages that the file imports, and the position of each
+// import. The map's keys are the packages' paths, relative to the root of the repository.
 func (s source) imports() map[string]token.Pos {
 	out := map[string]token.Pos{}
 	for _, i := range s.file.Imports {
@@ -69,8 +69,9 @@ func house(t testing.TB) []source {
 	return parse(t, texts)
 }
 
-// files returns the text of each file of the project by its path. It skips large files, and
-// the folders of version control, builds, other modules and the SQL of earlier releases.
+// files returns the text of each file of the project by its path. It skips large files. It also
+// skips the folders of version control, builds and other modules, and the stored SQL of earlier
+// releases.
 func files(t testing.TB) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
@@ -86,7 +87,7 @@ func files(t testing.TB) map[string]string {
 			return nil
 		}
 		info, err := entry.Info()
-		// In a second working tree (git worktree), .git is a file.
+		// In a linked working tree (git worktree), .git is a file and not a folder.
 		if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 || entry.Name() == ".git" {
 			return err
 		}
@@ -128,8 +129,8 @@ func obeys(t *testing.T, r rule) {
 	}
 }
 
-// bites proves that a rule complains about exactly the files that break it. Those are the
-// files whose text contains BREAKS.
+// bites proves that a rule complains about exactly those texts that contain BREAKS. A text that
+// breaks the rule must contain that word.
 func bites(t *testing.T, r rule, texts map[string]string) {
 	t.Helper()
 	complaints := strings.Join(r(parse(t, texts)), "\n")

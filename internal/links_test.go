@@ -13,7 +13,8 @@ var (
 	fence   = regexp.MustCompile("(?ms)^```.*?^```")
 )
 
-// brokenLinks returns a complaint for each link between our pages that has no target.
+// brokenLinks returns a complaint for each link from a page of the project to a file or a heading
+// that does not exist.
 func brokenLinks(texts map[string]string) (complaints []string) {
 	for name, text := range texts {
 		if !strings.HasSuffix(name, ".md") {
@@ -47,8 +48,8 @@ func hasFolder(texts map[string]string, folder string) bool {
 	return false
 }
 
-// hasHeading reports whether a page has the heading that an anchor names. GitHub's rule turns
-// a heading into an anchor.
+// hasHeading reports whether a page has the heading that a link's anchor names. An anchor is made
+// from the heading by GitHub's rule.
 func hasHeading(page, anchor string) bool {
 	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {
 		plain := regexp.MustCompile(`[^\w\- ]`).ReplaceAllString(strings.ToLower(m[1]), "")

@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// lastUndeclared is the newest migration that need not declare which schema it serves.
+// lastUndeclared is the newest migration that may lack a declaration of the schema that it serves.
 const lastUndeclared = 32
 
-// moves lists the migrations that write rows in their own transaction, each with the reason
-// why the rows are few. Jobs move rows that can become many, in batches that can be resumed
-// (docs/upgrading.md).
+// moves lists the migrations that change rows in their own transaction, with the reason why there
+// are only few such rows. If there can be many rows, background jobs must change them, in batches
+// that can be resumed (docs/upgrading.md).
 var moves = map[string]string{
 	"0033_schema.sql":       "one row",
 	"0034_job_provider.sql": "jobs are what waits to be done, and not history",
@@ -29,8 +29,8 @@ var (
 	remark         = regexp.MustCompile(`(?m)--.*$`)
 )
 
-// migrations calls f with the whole text of each migration, and with the text's up part and
-// down part without SQL comments.
+// migrations calls f for each migration. The argument text is the whole file; up and down are its
+// two parts without SQL comments.
 func migrations(texts map[string]string, f func(name string, number int64, text, up, down string)) {
 	for name, text := range texts {
 		number, err := strconv.ParseInt(path.Base(name)[:min(4, len(path.Base(name)))], 10, 64)
@@ -42,8 +42,8 @@ func migrations(texts map[string]string, f func(name string, number int64, text,
 	}
 }
 
-// copiedTablesAreLocked complains if a migration copies the rows of a table and drops it
-// without a lock. Rows that others commit in between would be in neither table.
+// copiedTablesAreLocked complains if a migration copies the rows of a table and drops the table
+// without a lock. A row that a program commits between the copy and the drop would be lost.
 func copiedTablesAreLocked(texts map[string]string) (complaints []string) {
 	migrations(texts, func(name string, _ int64, _, up, down string) {
 		for _, half := range []string{up, down} {
@@ -64,8 +64,8 @@ func copiedTablesAreLocked(texts map[string]string) (complaints []string) {
 	return complaints
 }
 
-// migrationsSayWhatTheyServe complains if a migration does not declare the oldest schema whose
-// program can run on the migrated database.
+// migrationsSayWhatTheyServe complains if a migration does not declare which older programs can run
+// on the migrated database. The declaration names the oldest schema of such a program.
 func migrationsSayWhatTheyServe(texts map[string]string) (complaints []string) {
 	migrations(texts, func(name string, number int64, text, _, _ string) {
 		if number <= lastUndeclared {
@@ -81,8 +81,8 @@ func migrationsSayWhatTheyServe(texts map[string]string) (complaints []string) {
 	return complaints
 }
 
-// longMovesAreJobs complains if a migration writes rows and is not listed in moves, because the
-// rows may be too many for one transaction.
+// longMovesAreJobs complains if a migration changes rows and is not listed in the variable moves,
+// because there may be too many rows for one transaction.
 func longMovesAreJobs(texts map[string]string) (complaints []string) {
 	migrations(texts, func(name string, number int64, _, up, _ string) {
 		if number > lastUndeclared && moves[path.Base(name)] == "" && writesRows.MatchString(up) {

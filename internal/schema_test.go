@@ -11,7 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// scans are the indexes that cover all companies on purpose, with the reason for each index.
+// scans are the indexes that do not begin with the company on purpose, with the reason for each
+// index.
 var scans = map[string]string{
 	"job_due":                  "the scan for due work of programs of schema 32",
 	"job_lane":                 "the worker's scan for due work (job.lanes, job.due)",
@@ -20,13 +21,14 @@ var scans = map[string]string{
 	"operator_audit_newest":    "the audit log of all companies, the newest first",
 }
 
-// notAmounts are the columns whose names only sound like amounts, with their real meaning.
+// notAmounts are the columns whose names sound like amounts of money, with their real meaning.
 var notAmounts = map[string]string{
 	"vtu_product.fixed_amount": "whether the price is fixed, and not how much it is",
 }
 
-// presets are the columns with a default, and the reason for each default. A column that is
-// added to a released table needs a default, since the previous program does not write it.
+// presets are the columns with a default, and the reason for each default. A column that is added
+// to a released table needs a default, since the program of the earlier release does not write that
+// column.
 var presets = map[string]string{
 	"job.provider":                    "programs of schema 32 write jobs without it",
 	"collection.missing":              "programs of schema 32 write collections without it",
@@ -150,8 +152,8 @@ var (
 	isInstant = regexp.MustCompile(`_(time|date|on|since|till)$`)
 )
 
-// complaints returns a complaint for each place where the schema breaks the project's rules.
-// The rules make the schema portable to a PostgreSQL that is spread over many machines.
+// complaints returns a complaint for each place where the schema breaks the project's rules. The
+// rules make sure that the schema also works with a PostgreSQL that is spread over many machines.
 func (c catalog) complaints() (out []string) {
 	for _, m := range c.machines {
 		out = append(out, m+": the schema has no triggers, sequences or counters; small integers come from one allocator")
@@ -231,7 +233,7 @@ func TestTheSchemaKeepsTheRules(t *testing.T) {
 	}
 }
 
-// sameSchema checks that both engines have the same schema, except for the names of the
+// sameSchema checks that SQLite and PostgreSQL have the same schema, except for the names of the
 // indexes.
 func sameSchema(t *testing.T, lite, pg catalog) {
 	t.Helper()
@@ -262,7 +264,7 @@ func sameSchema(t *testing.T, lite, pg catalog) {
 	}
 }
 
-// In both engines, each rule finds the faults that it is meant to find.
+// In both engines, each rule for the schema finds the faults that it is meant to find.
 func TestSchemaRulesBite(t *testing.T) {
 	broken := []string{
 		"CREATE TABLE a%d (id TEXT NOT NULL PRIMARY KEY)",

@@ -103,14 +103,14 @@ var ownSchema = map[string]string{
 	"internal/db/dbtest": "it makes databases",
 }
 
-// hasOwnSchema reports whether a package is exempt from the rules for SQL on the project's
-// schema. The simulated providers store their tables in a separate file, under names that
+// hasOwnSchema reports whether a package is exempt from the rules for the project's SQL. The
+// simulated providers are exempt, because their tables are in a separate file, under names that
 // begin with sandbox_.
 func hasOwnSchema(dir string) bool {
 	return ownSchema[dir] != "" || strings.HasPrefix(dir, "internal/provider/sandbox/")
 }
 
-// statement is one use of a constant text that is SQL.
+// statement is one place in the code that uses a constant text with SQL.
 type statement struct {
 	source
 	pos    token.Pos
@@ -135,15 +135,15 @@ var (
 	companyID    = regexp.MustCompile(`\bcompany_id\b`)
 )
 
-// statements returns the SQL of the program. The package go/types folds constants, so SQL that
-// is joined from named constants is checked as a whole.
+// statements returns the SQL of the program. The package go/types computes constants, so SQL that
+// is joined from several constants is checked as a whole.
 func statements(sources []source, schema []string) (found []statement) {
 	f := folder{sources: sources, packages: map[string]*types.Package{}, values: map[ast.Expr]types.TypeAndValue{}}
 	for _, s := range sources {
 		if s.test {
 			continue
 		}
-		_, _ = f.Import(module + s.dir) // names that cannot be resolved are left out, and folding goes on
+		_, _ = f.Import(module + s.dir) // an import that cannot be resolved does not stop the computation of constants
 		for _, d := range s.file.Decls {
 			owner := path.Base(s.dir) + "." + declared(d)
 			f.texts(d, func(e ast.Expr, text string, built bool) {
@@ -156,7 +156,8 @@ func statements(sources []source, schema []string) (found []statement) {
 	return found
 }
 
-// declared returns the name of a function, or of the first variable in a group.
+// declared returns the name of a declared function, or the first name in a group of variables or
+// constants.
 func declared(d ast.Decl) string {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -190,8 +191,8 @@ func schemaOf(texts map[string]string) (tables []string) {
 	return tables
 }
 
-// folder computes constants. It checks our own packages from their sources. It does not know
-// other packages, because our SQL uses none of their constants.
+// folder computes the values of constants. It type-checks the project's packages from their
+// sources. It does not read other packages, because the project's SQL uses none of their constants.
 type folder struct {
 	sources  []source
 	packages map[string]*types.Package
@@ -219,8 +220,8 @@ func (f *folder) Import(name string) (*types.Package, error) {
 	return p, err
 }
 
-// texts calls yield for each constant text that is used below n. It yields a constant
-// expression only as a whole. The declaration of a constant does not count as a use.
+// texts calls yield for each constant text in the syntax tree below n. It yields a constant
+// expression only as a whole. The declaration of a constant is not a use, so it is left out.
 func (f *folder) texts(n ast.Node, yield func(e ast.Expr, text string, built bool)) {
 	built := map[ast.Expr]bool{}
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -272,8 +273,9 @@ func tablesAreOfThePackage(found []statement) (complaints []string) {
 	return complaints
 }
 
-// tenantsAreNamed complains about SQL on a company's rows that does not name company_id. An
-// INSERT must have company_id among its columns, and other SQL in its condition.
+// tenantsAreNamed complains about SQL that reads or writes a company's rows without naming
+// company_id. An INSERT must name company_id among its columns, and other SQL must name it in its
+// condition.
 func tenantsAreNamed(found []statement) (complaints []string) {
 	for _, s := range found {
 		tenant := slices.ContainsFunc(s.tables, func(table string) bool { return tenantless[table] == "" })

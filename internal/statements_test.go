@@ -19,8 +19,8 @@ import (
 //
 //	KOBO_TEST_KEEP=1 go test -run TestTheStatementsOfThisProgramAreKept ./internal
 //
-// Each release adds the file for its schema. TestAFilledDatabaseHasEverything of
-// internal/apptest writes the SQL that the set-wise writer of the ledger builds.
+// Each release adds the file for its schema. The SQL that the ledger builds for several rows at
+// once is written by TestAFilledDatabaseHasEverything of internal/apptest.
 const keep = "KOBO_TEST_KEEP"
 
 var keptStatements = filepath.Join("testdata", "statements")
@@ -63,7 +63,7 @@ func keptOf(t *testing.T, schema int64, dialect db.Dialect) (list []string) {
 	return list
 }
 
-// unrun returns a complaint for each SQL statement that an engine cannot prepare and run.
+// unrun returns a complaint for each SQL statement that an engine cannot prepare or run.
 func unrun(t *testing.T, url string, list []string) (complaints []string) {
 	t.Helper()
 	run := dbtest.Trier(t, url)
@@ -75,9 +75,9 @@ func unrun(t *testing.T, url string, list []string) (complaints []string) {
 	return complaints
 }
 
-// During an upgrade, a program of an earlier schema runs in parallel with the new program.
-// While the migrations declare that they serve the earlier schema, all SQL of the earlier
-// program must run on the new schema.
+// During an upgrade, a program of an earlier release runs in parallel with the new program. The
+// migrations declare which earlier schema they still serve. All SQL of that schema's program must
+// run on the new schema.
 func TestTheStatementsOfServedReleasesRun(t *testing.T) {
 	kept, err := filepath.Glob(filepath.Join(keptStatements, "*.sql"))
 	if err != nil || len(kept) == 0 {
@@ -99,8 +99,8 @@ func TestTheStatementsOfServedReleasesRun(t *testing.T) {
 	}
 }
 
-// The check finds SQL that fails after a change of the schema. Such SQL names a removed column
-// or table, or does not fill a new column.
+// After a change of the schema, the check finds SQL that no longer runs. Such SQL names a removed
+// column or table, or does not fill a new column.
 func TestStatementsThatDoNotRunAreFound(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

@@ -13,7 +13,7 @@ const (
 	maxFile     = 400
 	maxTestFile = 500
 	maxFunction = 70
-	maxUsual    = 40 // the limit that nine of ten functions must keep
+	maxUsual    = 40 // the maximum number of lines of nine functions in ten
 )
 
 // floats are the files that may use floating point, but never for money.
@@ -22,13 +22,13 @@ var floats = map[string]string{
 	"internal/webhook/figures.go": "Prometheus counts in nothing else",
 }
 
-// ownTime are the packages whose rows and schedules contain times. They must read the time
-// from their clock.Clock, so that the sandbox and the tests can move it.
+// ownTime are the packages whose rows and schedules contain times. They must read the time from
+// their clock.Clock, because the sandbox and the tests move that clock.
 var ownTime = append([]string{
 	"internal/idempotency", "internal/operation", "internal/webhook", "internal/event", "internal/inbox", "internal/ledger", "internal/job",
 }, businesses...)
 
-// machineTime are the files of those packages that may read the machine's real time.
+// machineTime are those files of the packages in ownTime that may read the machine's real time.
 var machineTime = map[string]string{
 	"internal/job/worker.go":    "whether the worker is alive is asked in real seconds, wherever the sandbox's clock stands",
 	"internal/webhook/queue.go": "how long a delivery queue keeps others waiting is real time",
@@ -182,7 +182,8 @@ func nobodySkips(sources []source) (complaints []string) {
 	return complaints
 }
 
-// tidy has the rules by name, each with samples that keep the rule and samples that break it.
+// tidy has the rules by name. Each rule has samples of code that keep the rule, and samples that
+// break it.
 var tidy = map[string]struct {
 	rule    rule
 	samples map[string]string
@@ -247,8 +248,9 @@ func TestFilesAndFunctionsAreShort(t *testing.T) {
 	}
 }
 
-// A clone must build on any machine, so no text may name a folder of one machine. The samples
-// in the test are in two pieces, because the test also searches this file.
+// placeNames matches paths to folders of one machine. No text may contain such a path, because a
+// clone must build on any machine. The samples in the test are split in two, because the test also
+// searches this file.
 var placeNames = regexp.MustCompile(`(^|[\s"'=(])/(work|root|home)/[a-z]`)
 
 func placesIn(texts map[string]string) (complaints []string) {

@@ -8,7 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// fourEyes is the paragraph of a help text that explains which operator a command acts for.
+// fourEyes is the paragraph of a help text that explains which operator a command acts as.
 const fourEyes = `The operator of a command is local:<user name>. An admin key of that name belongs to
 the same person.`
 

@@ -52,7 +52,8 @@ func companyCommand() *cobra.Command {
 	return c
 }
 
-// ofCompany returns an action that checks that the company of args[0] exists, and then runs do.
+// ofCompany returns an action for a command whose first argument names a company. The action checks
+// that the company exists, and then runs do.
 func ofCompany(do action) action {
 	return func(c *cobra.Command, a *app.App, args []string) error {
 		if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
@@ -137,15 +138,15 @@ func listKeys(c *cobra.Command, a *app.App, args []string) error {
 	})
 }
 
-// setPIN reads the PIN from standard input. As an argument, the PIN would stay in the history
-// of the shell and show in the list of processes.
+// setPIN reads the PIN from standard input. A PIN in an argument would stay in the history of the
+// shell, and other users could see it in the list of processes.
 func setPIN(c *cobra.Command, a *app.App, args []string) error {
 	fmt.Fprint(os.Stderr, "PIN: ")
 	var pin string
 	read := make(chan error, 1)
 	go func() { _, err := fmt.Fscanln(c.InOrStdin(), &pin); read <- err }()
 	select {
-	case <-c.Context().Done(): // the read goes on after the context has ended
+	case <-c.Context().Done(): // the goroutine that reads standard input is left behind
 		return errors.New("no PIN was read")
 	case err := <-read:
 		if err != nil {

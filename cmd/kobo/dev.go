@@ -49,8 +49,8 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 	if err != nil {
 		return err
 	}
-	// Open the port first. If another kobo dev is running, the command fails here, before it
-	// touches the data of the running one.
+	// Open the port first. If a kobo dev is already running, the command fails here, before it changes
+	// the data of the running program.
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
 		return fmt.Errorf("%w (another one running? choose a port with --listen)", err)
@@ -75,7 +75,8 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 			err = c.Write(credentials)
 		}
 		if err != nil {
-			// Without the file, a script that waits for the file would never end.
+			// A script may wait for the file with the credentials. Without this error, such a script would
+			// wait forever.
 			unwritten = fmt.Errorf("the credentials were not written: %w", err)
 			stop()
 		}

@@ -28,8 +28,8 @@ type developer struct {
 	token string
 }
 
-// developing adds the flags for the credentials, and returns a function that reads the
-// credentials.
+// developing adds the flags that choose the credentials to a command. It returns a function that
+// reads these credentials.
 func developing(f *pflag.FlagSet) func() (*developer, error) {
 	data := f.String("data", ".kobo", "the folder of kobo dev, which holds the credentials")
 	file := f.String("credentials", "", "read the credentials from this file (JSON) instead")
@@ -114,7 +114,8 @@ func (d *developer) ask(ctx context.Context, method, path string, body, v any, h
 	return nil
 }
 
-// away returns an error that explains why there is no response. The text leaves out the path.
+// away returns an error that explains why Kobo did not respond. The text leaves out the path of the
+// request.
 func (d *developer) away(ctx context.Context, err error) error {
 	var asking *url.Error
 	if ctx.Err() != nil || !errors.As(err, &asking) {
@@ -123,7 +124,8 @@ func (d *developer) away(ctx context.Context, err error) error {
 	return fmt.Errorf("no answer from Kobo at %s (is it running? --url says where): %w", d.BaseURL, asking.Err)
 }
 
-// api sends a request as the company. If the token has expired, api renews it once.
+// api sends a request as the company. If the access token has expired, api gets a new one once and
+// repeats the request.
 func (d *developer) api(ctx context.Context, method, path string, body, data any) error {
 	for again := true; ; again = false {
 		if d.token == "" {
@@ -143,7 +145,7 @@ func (d *developer) api(ctx context.Context, method, path string, body, data any
 	}
 }
 
-// told is an event of the feed. The field text has the exact JSON.
+// told is an event from the event feed. The field text has the event's exact JSON.
 type told struct {
 	ID       string
 	Sequence int64
@@ -151,8 +153,8 @@ type told struct {
 	text     json.RawMessage
 }
 
-// events returns at most limit events after a number. If there are none, events waits for the
-// next event, for at most wait seconds.
+// events returns at most limit events after the event with a number. If there are none, the request
+// waits for the next event, for at most wait seconds.
 func (d *developer) events(ctx context.Context, after int64, limit, wait int) ([]told, error) {
 	var feed struct{ Data []json.RawMessage }
 	err := d.api(ctx, http.MethodGet, fmt.Sprintf("/api/v1/events?after=%d&limit=%d&wait=%d", after, limit, wait), nil, &feed)
@@ -166,8 +168,8 @@ func (d *developer) events(ctx context.Context, after int64, limit, wait int) ([
 	return out, err
 }
 
-// last returns the number of the newest event. The feed has no gaps, so a binary search
-// finds the number.
+// last returns the number of the company's newest event. Events are numbered without a gap, so a
+// binary search finds that number.
 func (d *developer) last(ctx context.Context) (n int64, err error) {
 	isLast := func(n int) bool {
 		if err != nil {

@@ -10,12 +10,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets this test program run as the command kobo in the scripts.
+// TestMain makes this test binary serve as the command kobo in the test scripts.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"kobo": main})
 }
 
-// The scripts in testdata run the commands of an operator, and check the output.
+// The scripts in testdata run the commands of an operator, and compare the output with the expected
+// text.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
@@ -27,8 +28,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// keeps returns a script command that finds the first match in a file, such as stdout, and
-// copies the match into a variable.
+// keeps returns a command for the test scripts. The command finds the first match of the pattern in
+// a file, such as stdout, and stores the match in a variable.
 func keeps(name, pattern string) func(*testscript.TestScript, bool, []string) {
 	find := regexp.MustCompile(pattern)
 	return func(s *testscript.TestScript, _ bool, args []string) {
@@ -40,7 +41,8 @@ func keeps(name, pattern string) func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// appears waits until a command in the background has written a file.
+// appears is a command of the test scripts. It waits until a program in the background has written
+// a file.
 func appears(s *testscript.TestScript, _ bool, args []string) {
 	limit := time.After(30 * time.Second)
 	look := time.NewTicker(20 * time.Millisecond)

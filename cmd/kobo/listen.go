@@ -75,7 +75,8 @@ prints the reason and the answer, and goes on. --from N --count 1 sends one even
 	return c
 }
 
-// listenable returns an error if the flags make it impossible to ever forward an event.
+// listenable returns an error if the flags contradict each other, and listen could never forward an
+// event.
 func listenable(forward, key string, kinds []string, from int64, count int) error {
 	switch {
 	case forward == "":
@@ -110,15 +111,15 @@ type listener struct {
 	secret  secret.Text
 	http    *http.Client
 	out     io.Writer
-	pause   time.Duration // the time between two tries while Kobo is not reachable
+	pause   time.Duration // the time between two requests while Kobo is not reachable
 
 	posted  int
-	missed  []string // the numbers of events that the receiver did not accept
+	missed  []string // the sequence numbers of the events that the receiver did not accept
 	waiting string   // why the listener waits for Kobo; "" if it does not wait
 }
 
-// listen forwards events until ctx ends or the wanted number of events is posted. While Kobo
-// is not reachable, listen waits and tries again.
+// listen forwards events until ctx ends or the requested number of events is posted. While Kobo is
+// not reachable, listen waits and sends its request again.
 func (l *listener) listen(ctx context.Context, after int64) (err error) {
 	defer func() { l.end(after, err) }()
 	for {
@@ -155,7 +156,8 @@ func (l *listener) listen(ctx context.Context, after int64) (err error) {
 	}
 }
 
-// end prints a summary and the number of the next event.
+// end prints how many events were posted, and the number of the event with which the next run
+// begins.
 func (l *listener) end(after int64, err error) {
 	if err != nil {
 		return
@@ -174,14 +176,16 @@ func (l *listener) end(after int64, err error) {
 	fmt.Fprintf(l.out, "\n%s; --from %d goes on from here\n", said, after+1)
 }
 
-// hopeless reports whether every new try will fail, because Kobo does not know the company or
-// the key. After a 403 a new try may succeed, because the company may get access later.
+// hopeless reports whether every further request will fail, because Kobo does not know the company
+// or the API key. After a 403 a further request may succeed, because the company may get access
+// later.
 func hopeless(err error) bool {
 	var no refusal
 	return errors.As(err, &no) && (no.status == http.StatusBadRequest || no.status == http.StatusUnauthorized)
 }
 
-// wait prints a reason that is new, and pauses. It reports false if ctx has ended.
+// wait prints the reason for the wait, if the reason is new, and pauses. It returns false if ctx
+// has ended.
 func (l *listener) wait(ctx context.Context, why error) bool {
 	if l.waiting != why.Error() {
 		l.waiting = why.Error()
@@ -195,8 +199,8 @@ func (l *listener) wait(ctx context.Context, why error) bool {
 	}
 }
 
-// post sends one event and prints the result. It reports false if ctx ended before the
-// response.
+// post sends one event to the local address and prints the result. It returns false if ctx ended
+// before the response.
 func (l *listener) post(ctx context.Context, e told) bool {
 	start := time.Now()
 	status, excerpt, trouble := webhook.Try(ctx, l.http, l.forward, e.ID, e.text, l.secret)

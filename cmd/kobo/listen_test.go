@@ -20,8 +20,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// feed is a server that acts like a Kobo with a number of events. The test chooses when the
-// server is unavailable or refuses access.
+// feed is a server with a number of events that behaves like Kobo. The test chooses when the server
+// is unavailable or refuses access.
 type feed struct {
 	*httptest.Server
 	length int64
@@ -70,7 +70,7 @@ func listens(t *testing.T, ctx context.Context, f *feed, forward string, count i
 	return out.String(), err
 }
 
-// wants fails the test unless the output contains all of the lines, in this order.
+// wants fails the test unless the output contains all of these lines, in this order.
 func wants(t *testing.T, said string, lines ...string) {
 	t.Helper()
 	rest := said
@@ -83,8 +83,8 @@ func wants(t *testing.T, said string, lines ...string) {
 	}
 }
 
-// The signature of each posted event is valid, and the secret stays the same. The output gives
-// the reason for each event that the receiver does not accept.
+// Each event that kobo listen posts has a valid signature, and the secret is the same for all
+// events. If the receiver does not accept an event, the output shows the reason.
 func TestListenPrintsTheResultOfEachEvent(t *testing.T) {
 	verifier, err := standardwebhooks.NewWebhook(webhook.SecretOf("kobo_key_x").Reveal())
 	if err != nil {
@@ -115,7 +115,7 @@ func TestListenPrintsTheResultOfEachEvent(t *testing.T) {
 		"ended: 5 posted, 3 of them not taken (2 3 4); --from 6 goes on from here\n")
 }
 
-// While Kobo is unavailable, the listener waits and prints each new reason only once. If Kobo
+// While Kobo is unavailable, the listener waits, and prints a reason only when it changes. If Kobo
 // no longer knows the company, the listener ends with an error.
 func TestListenWaitsForAKoboThatIsAway(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -125,7 +125,7 @@ func TestListenWaitsForAKoboThatIsAway(t *testing.T) {
 		case asked < 10:
 			return http.StatusServiceUnavailable
 		case asked < 15:
-			return http.StatusForbidden // two responses, since the listener renews the token once
+			return http.StatusForbidden // twice, since the listener renews its token once and tries again
 		}
 		return http.StatusOK
 	})
@@ -140,8 +140,8 @@ func TestListenWaitsForAKoboThatIsAway(t *testing.T) {
 	}
 }
 
-// If the user stops the command while it posts an event, the output names that event as the next
-// event.
+// If the user stops the command while it posts an event, the output says that the next run must
+// begin with that event.
 func TestListenStopsWhileAnEventIsOnItsWay(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var posted atomic.Int64

@@ -15,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// location chooses the database that a command works on. The flags override the
-// configuration. All commands have the same flags.
+// location is the choice of the database that a command works on. The flags override the
+// configuration. All commands have the same flags for this choice.
 type location struct {
 	flags                  *pflag.FlagSet
 	config, data, database string
@@ -24,8 +24,8 @@ type location struct {
 	mayBeMissing           bool   // the command may create the database
 }
 
-// configured adds the flags of the location to a command. Without flags and configuration the
-// command fails, because an operator's command must not change the wrong database.
+// configured adds the flags of a location to a command. If neither the flags nor the configuration
+// name a database, the command fails. An operator's command must not change the wrong database.
 func configured(c *cobra.Command) *location {
 	l := &location{flags: c.PersistentFlags()}
 	l.flags.StringVar(&l.config, "config", "", configUsage)
@@ -38,8 +38,8 @@ func configured(c *cobra.Command) *location {
 // configUsage describes the flag that names the configuration file.
 const configUsage = "read the configuration from `FILE` (YAML); variables KOBO_… are stronger"
 
-// configuredOrDev adds the same flags as configured. Without flags and configuration the
-// command uses the folder of kobo dev.
+// configuredOrDev adds the same flags as configured. If neither the flags nor the configuration
+// name a database, the command uses the folder of kobo dev.
 func configuredOrDev(c *cobra.Command) *location {
 	l := configured(c)
 	l.fallback = ".kobo"
@@ -57,7 +57,7 @@ func (l *location) load() (app.Config, error) {
 	return cfg, l.mustExist(cfg)
 }
 
-// read reads the settings. It checks the flags, but the caller must check the settings.
+// read reads the settings and checks the flags. The caller must check the settings.
 func (l *location) read() (app.Config, error) {
 	for _, name := range []string{"config", "data", "database"} {
 		if f := l.flags.Lookup(name); f.Changed && f.Value.String() == "" {
@@ -117,8 +117,8 @@ func (l *location) dev(folder string) (app.Config, error) {
 	return cfg, nil
 }
 
-// withDatabase returns a command function that opens only the database, and then runs do. So
-// the command works even if the rest of the program cannot start.
+// withDatabase returns a command function that opens only the database, and then runs do. So the
+// command also works when the rest of the program cannot start.
 func (l *location) withDatabase(do func(c *cobra.Command, d *db.DB, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		cfg, err := l.load()
@@ -134,14 +134,14 @@ func (l *location) withDatabase(do func(c *cobra.Command, d *db.DB, args []strin
 	}
 }
 
-// action is what a command does after the program is open.
+// action is the function that a command runs on the opened program.
 type action func(c *cobra.Command, a *app.App, args []string) error
 
-// adder is a function that adds a command which runs an action.
+// adder is a function that adds a command. The new command runs an action.
 type adder func(use, short string, args int, do action) *cobra.Command
 
-// commandsOf returns a function that adds commands below parent. The commands share the flags
-// of the location.
+// commandsOf returns a function that adds commands to parent. All these commands share the flags of
+// one location.
 func commandsOf(parent *cobra.Command) adder {
 	l := configured(parent)
 	return func(use, short string, args int, do action) *cobra.Command {

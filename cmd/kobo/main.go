@@ -22,8 +22,8 @@ func main() {
 	}
 }
 
-// untilSignal returns a context that ends with the first signal to stop. The second signal
-// ends the program immediately.
+// untilSignal returns a context that ends with the first signal to stop the program. The second
+// signal ends the program immediately.
 func untilSignal() context.Context {
 	ctx, stop := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)

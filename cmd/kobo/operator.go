@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// local returns the operator of this command, for the audit log.
+// local returns the operator as which this command appears in the audit log.
 func local() operator.Operator {
 	// Look the name up by the user ID, because any user can set a name in the environment.
 	if uid := os.Getuid(); uid >= 0 {

@@ -38,8 +38,8 @@ midnight in Lagos. Payouts of today already count.`
 	return c
 }
 
-// nowOrHistory returns an action that shows the present values. With --history, the action
-// shows all values so far.
+// nowOrHistory returns an action that shows the current values. With the flag --history, the action
+// shows all earlier values too.
 func nowOrHistory(now, history action) action {
 	return ofCompany(func(c *cobra.Command, a *app.App, args []string) error {
 		if flagOf(c, "history") == "true" {
@@ -101,7 +101,8 @@ func band(text string) (payout.Band, error) {
 	return payout.Band{From: n[0], Flat: n[1], BasisPoints: int64(n[2]), Cap: n[3]}, nil
 }
 
-// accountIn returns the settlement account that a limit is for. 0 means the whole company.
+// accountIn returns the number of the settlement account that a limit applies to. The number 0
+// means the whole company.
 func accountIn(text string) (int64, error) {
 	if text == "all" {
 		return 0, nil
@@ -113,7 +114,8 @@ func accountIn(text string) (int64, error) {
 	return n, nil
 }
 
-// accountOrAll returns the text for a settlement account that accountIn can read again.
+// accountOrAll returns a settlement account's number as text, or "all" for the whole company. The
+// function accountIn can read that text again.
 func accountOrAll(settlementID int64) string {
 	if settlementID == 0 {
 		return "all"

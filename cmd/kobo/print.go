@@ -20,7 +20,7 @@ func done(c *cobra.Command, err error, format string, args ...any) error {
 	return err
 }
 
-// table prints text in columns. Flush writes the table.
+// table prints text in columns. Nothing is printed before Flush is called.
 type table struct{ *tabwriter.Writer }
 
 // newTable begins a table. The heading holds the names of the columns, separated by spaces. An
@@ -56,7 +56,7 @@ func printList[T any](c *cobra.Command, heading string, list []T, err error, row
 // pages is a function that reads one page of a filtered list, and the total count.
 type pages[F, T any] func(ctx context.Context, filter F, limit, offset int) ([]T, int64, error)
 
-// printAll reads a list page by page, and prints it as one table.
+// printAll reads a list page by page, and prints all pages as one table.
 func printAll[F, T any](c *cobra.Command, heading string, filter F, read pages[F, T], row func(T) []any) error {
 	const page = 500
 	t := newTable(c.OutOrStdout(), heading)

@@ -14,8 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/nuban"
 )
 
-// script runs the steps of a recipe. After the first error it skips all further steps, and the
-// field err stores the error.
+// script runs the steps of a recipe. After the first error it skips all further steps. The field
+// err stores that error.
 type script struct {
 	*developer
 	ctx context.Context
@@ -38,8 +38,9 @@ func (s *script) call(method, path string, body, data any) {
 func (s *script) get(path string, data any)        { s.call(http.MethodGet, path, nil, data) }
 func (s *script) post(path string, body, data any) { s.call(http.MethodPost, path, body, data) }
 
-// order posts an order that moves money, such as a purchase. If the ending is not 10, the
-// provider may refuse the order, and order does not treat the refusal as an error.
+// order posts an order that moves money, such as a purchase. The ending of the phone or account
+// number chooses what the sandbox does. With an ending other than 10, the provider may refuse the
+// order, and order does not treat that refusal as an error.
 func (s *script) order(ending, path string, body any) {
 	s.step(func() error {
 		err := s.api(s.ctx, http.MethodPost, "/api/v1/"+path, body, nil)
@@ -112,10 +113,10 @@ func buy(ending string) recipe {
 	}
 }
 
-// digits returns ten digits that no earlier call returned.
+// digits returns ten digits that are different at each call.
 func digits() string { return fmt.Sprintf("%010d", time.Now().UnixMicro()%1e10) }
 
-// pay sends a payout to an account number with this ending, and returns its reference.
+// pay sends a payout to an account number with this ending, and returns the payout's reference.
 func (s *script) pay(ending string) string {
 	var banks []struct{ Code string }
 	s.get("settlement/banks", &banks)
@@ -152,8 +153,8 @@ func payOutAndBack(s *script) {
 	s.simulate("reverse", map[string]string{"reference": s.pay("10")}, nil)
 }
 
-// virtualAccount returns a recipe that creates a virtual account. The payment into the account
-// comes in time, comes late, or never comes.
+// virtualAccount returns a recipe that creates a virtual account. The customer pays into the
+// account in time, late, or never.
 func virtualAccount(inTime, late bool) recipe {
 	return func(s *script) {
 		var v struct{ AccountNumber string }
@@ -217,8 +218,8 @@ func fundCard(naira int) recipe {
 }
 
 // onChain returns a recipe that moves a coin to or from a new address. If dropped is true, the
-// chain drops the transaction without confirmation. Kobo looks for a dropped transaction
-// several times before it gives up.
+// blockchain drops the transaction before it is confirmed. Kobo searches for a dropped transaction
+// several times before it marks the transaction as failed.
 func onChain(move string, confirmed, dropped bool) recipe {
 	return func(s *script) {
 		var networks []struct{ ID, NativeAsset string }
@@ -243,8 +244,8 @@ func onChain(move string, confirmed, dropped bool) recipe {
 	}
 }
 
-// lowBalance sets the low-balance alert to the present balance, and buys something, which
-// triggers the alert. Then lowBalance restores the earlier alert.
+// lowBalance sets the company's low-balance alert to the current balance, and buys something, which
+// triggers the alert. Then it restores the earlier setting of the alert.
 func lowBalance(s *script) {
 	type account struct {
 		ID                  int64
@@ -267,10 +268,11 @@ func lowBalance(s *script) {
 	s.post(alert, map[string]any{"lowBalance": before}, nil)
 }
 
-// kybChanged is the only event that cannot happen to the development company, which stays approved.
+// kybChanged is the only kind of event that cannot happen to the development company, because that
+// company stays approved.
 const kybChanged = "kyb.changed"
 
-// newcomer creates a company, and runs the further steps as that company.
+// newcomer creates a company. The further steps of the script then run as that company.
 func (s *script) newcomer() {
 	var made struct{ Reference, APIKey string }
 	s.operate("companies", map[string]string{"name": "Kobo Trigger"}, &made)
@@ -278,8 +280,8 @@ func (s *script) newcomer() {
 	s.Reference, s.APIKey = made.Reference, made.APIKey
 }
 
-// takeOn approves the company in the way an operator does: it sets each KYB status, and then
-// switches the company live. Each step causes an event.
+// takeOn approves the company as an operator would: it sets each KYB status, and then switches the
+// company live. Each of these changes causes an event.
 func takeOn(s *script) {
 	for _, status := range []string{"IN_PROGRESS", "SUBMITTED", "APPROVED"} {
 		s.operate("companies/"+s.Reference+"/kyb", map[string]string{"status": status}, nil)
@@ -287,7 +289,7 @@ func takeOn(s *script) {
 	s.operate("companies/"+s.Reference+"/live", map[string]bool{"live": true}, nil)
 }
 
-// kyc verifies a signatory, and returns the id of the KYC record.
+// kyc verifies the identity of a signatory, and returns the id of the KYC record.
 func (s *script) kyc() string {
 	var session struct {
 		SessionID string `json:"session_id"`
@@ -302,7 +304,7 @@ func (s *script) kyc() string {
 
 func corporateAccount(s *script) { s.openCorporate("RC"+digits(), "ada@example.com") }
 
-// heldAccount requests the account of one registration number twice. The second request has a
+// heldAccount requests an account for the same registration number twice. The second request has a
 // different e-mail address.
 func heldAccount(s *script) {
 	registration := "RC" + digits()
@@ -316,8 +318,8 @@ func (s *script) openCorporate(registration, email string) {
 	}, nil)
 }
 
-// failingWebhook gives the company an endpoint that does not respond. After the first failed
-// attempt, it moves the sandbox's clock ahead by three days.
+// failingWebhook gives the company a webhook endpoint that does not respond. After the first failed
+// delivery, it moves the sandbox's clock ahead by three days.
 func failingWebhook(s *script) {
 	var made struct{ ID string }
 	s.post("webhooks", map[string]any{

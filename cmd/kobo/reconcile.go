@@ -59,7 +59,8 @@ func reconcile(c *cobra.Command, a *app.App, days int) error {
 	return nil
 }
 
-// earlier returns the open cases of breaks that these comparisons did not find.
+// earlier returns the open cases of breaks that earlier comparisons found and these comparisons did
+// not find.
 func earlier(open []operation.Case, compared []report.Reconciliation) []operation.Case {
 	found := map[string]bool{}
 	for _, r := range compared {

@@ -19,8 +19,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// The command prints each break with the id and the state of its case. An operator needs the id
-// for kobo case show.
+// The command prints each break with the id and the state of its case. An operator passes the id to
+// kobo case show.
 func TestBreaksArePrintedWithTheirCases(t *testing.T) {
 	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	one := func(c operation.Case) report.Break {
@@ -43,7 +43,8 @@ func TestBreaksArePrintedWithTheirCases(t *testing.T) {
 	}
 }
 
-// reconciled runs kobo reconcile while the program serves, and returns the output and the error.
+// reconciled runs kobo reconcile while the program serves. It returns the output and the error of
+// the command.
 func reconciled(t *testing.T, p *apptest.Program) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -54,7 +55,8 @@ func reconciled(t *testing.T, p *apptest.Program) (string, error) {
 	return out.String(), err
 }
 
-// The command lists an older break, and fails until the break is decided.
+// A break that an earlier comparison found may be too old for the period of this comparison. kobo
+// reconcile still lists it, and fails until operators have decided its case.
 func TestAnOldBreakFailsReconcileUntilItIsDecided(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {
@@ -91,15 +93,15 @@ func TestAnOldBreakFailsReconcileUntilItIsDecided(t *testing.T) {
 	}
 }
 
-// mute is a biller that never reports the outcome of a sale.
+// mute is a biller that never reports whether a sale was delivered.
 type mute struct{ provider.Biller }
 
 func (mute) Pay(context.Context, provider.Purchase) provider.Answer { return provider.Answer{} }
 
 func (mute) Requery(context.Context, string, time.Time) provider.Answer { return provider.Answer{} }
 
-// The command lists money that is stuck in clearing with a case, even if no requery has opened
-// a case.
+// kobo reconcile lists money that is stuck in a clearing account, with a case for it. It opens that
+// case itself if no poll of the provider has opened one.
 func TestStuckMoneyIsListedWithItsCase(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

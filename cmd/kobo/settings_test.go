@@ -47,7 +47,7 @@ A complete file for live mode is in [operating/live.md](operating/live.md).
 
 const sharedFlags = "Every command that opens a database takes these flags. `kobo serve` takes `--config` alone."
 
-// others are the environment variables that are not settings of Kobo. The OpenTelemetry
+// others are environment variables that Kobo obeys but does not define. The OpenTelemetry
 // specification defines their meaning.
 var others = [][2]string{
 	{"OTEL_EXPORTER_OTLP_ENDPOINT", "Address of a collector, if `traces` is not set. Spans go to `/v1/traces` below the address."},
@@ -65,7 +65,8 @@ var others = [][2]string{
 	{"OTEL_PROPAGATORS", "Has no effect."},
 }
 
-// The page matches the configuration types, the variables above and the commands.
+// The page docs/settings.md matches the configuration types, the variables in others, and the
+// commands.
 func TestTheSettingsPageIsCurrent(t *testing.T) {
 	page := filepath.Join("..", "..", "docs", "settings.md")
 	want := settingsPage(t)
@@ -79,7 +80,7 @@ func TestTheSettingsPageIsCurrent(t *testing.T) {
 	}
 }
 
-// The page names every environment variable that production code reads.
+// The page docs/settings.md names every environment variable that production code reads.
 func TestTheSettingsPageNamesEveryVariable(t *testing.T) {
 	page := settingsPage(t)
 	variable := regexp.MustCompile(`"((?:KOBO|OTEL)_[A-Z_]*[A-Z])"`)
@@ -168,7 +169,7 @@ func settingGroup(t *testing.T, b *strings.Builder, comments map[string]string, 
 	}
 }
 
-// described returns the type of a setting in one word, and the default of the setting.
+// described returns one word for the type of a setting, and the default of the setting.
 func described(v reflect.Value) (kind, usual string) {
 	switch value := v.Interface().(type) {
 	case secret.Text:
@@ -230,8 +231,8 @@ func commentsOf(t *testing.T, folder string) map[string]string {
 	return out
 }
 
-// commands writes one line for each command that can run. For each such command it also writes
-// one line for each flag that is not shared.
+// commands writes one line for each command that does something itself. Below that, it writes one
+// line for each flag of the command that is not shared by all commands.
 func commands(b, flags *strings.Builder, c *cobra.Command, shared *pflag.FlagSet) {
 	for _, one := range c.Commands() {
 		commands(b, flags, one, shared)
@@ -255,8 +256,8 @@ func commands(b, flags *strings.Builder, c *cobra.Command, shared *pflag.FlagSet
 
 func escaped(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
-// The configuration of docs/operating/live.md has every setting, except those that live mode
-// does not need. A program opens with this configuration.
+// The example configuration in docs/operating/live.md has every setting, except those that live
+// mode does not need. A program with this configuration can be opened.
 func TestTheLiveConfigurationWorks(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "operating", "live.md"))
 	if err != nil {

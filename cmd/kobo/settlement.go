@@ -29,8 +29,8 @@ A bank account belongs to one company for good and cannot be detached. The comma
 account of another company, of a customer, or of our own.`
 }
 
-// ofSettlement returns an action for a settlement account of an existing company. It reads the
-// number of the settlement account from args[1], checks that the company exists, and runs do.
+// ofSettlement returns an action for a settlement account. The action reads the account's number
+// from args[1], checks that the company exists, and runs do.
 func ofSettlement(do func(c *cobra.Command, a *app.App, settlementID int64, args []string) error) action {
 	return func(c *cobra.Command, a *app.App, args []string) error {
 		settlementID, err := settlementIn(args[1])
@@ -69,7 +69,7 @@ func setSettlementAlert(c *cobra.Command, a *app.App, settlementID int64, args [
 	return done(c, err, "%s", alertOf(account))
 }
 
-// alertOf returns the balance below which the company gets an alert, or never.
+// alertOf returns the balance below which the company gets an alert, or "never".
 func alertOf(a settlement.Account) string {
 	if a.LowBalance == 0 {
 		return "never"

@@ -72,8 +72,8 @@ func answers(t *testing.T, base string, want int) *http.Response {
 	}
 }
 
-// After the first signal, the program may complete its requests, here for up to ten minutes. The
-// second signal ends the program immediately.
+// After the first signal, the program still completes its running requests, here for up to ten
+// minutes. A second signal ends the program immediately.
 func TestASecondSignalEndsTheProgramAtOnce(t *testing.T) {
 	c, base := serving(t, "KOBO_SERVE_DRAIN=10m")
 	answers(t, base, http.StatusOK)

@@ -42,7 +42,8 @@ command creates the company with the admin key of the credentials.`,
 	return c
 }
 
-// triggers returns all kinds of events as text, with one line for each family, such as vtu.
+// triggers returns all kinds of events as text. Each line has the kinds with the same first word,
+// such as vtu.
 func triggers() string {
 	var lines []string
 	family := ""
@@ -57,7 +58,7 @@ func triggers() string {
 	return strings.Join(lines, "\n")
 }
 
-// completeKinds returns the kinds of events that a shell can complete.
+// completeKinds returns the kinds of events as suggestions for the shell's completion.
 func completeKinds(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return slices.Sorted(maps.Keys(recipes)), cobra.ShellCompDirectiveNoFileComp
 }
@@ -80,7 +81,8 @@ func (d *developer) trigger(ctx context.Context, kind string) (told, error) {
 	return s.await(ctx, kind, after)
 }
 
-// await returns the first event of a kind after a number. It waits for at most 30 seconds.
+// await returns the first event of a kind after the event with a number. It waits for at most 30
+// seconds.
 func (d *developer) await(ctx context.Context, kind string, after int64) (told, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

@@ -18,8 +18,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// kobo trigger can cause every kind of event in the contract, and each event matches
-// the contract.
+// kobo trigger can cause every kind of event that the API contract lists, and the event's data
+// matches the contract.
 func TestTriggerCausesEveryKindOfEvent(t *testing.T) {
 	contract, err := apitest.ReadContract(api.Document())
 	if err != nil {
@@ -56,7 +56,8 @@ func TestTriggerCausesEveryKindOfEvent(t *testing.T) {
 	}
 }
 
-// Without an admin key, kobo trigger can cause all events except those of operators.
+// Without an admin key, kobo trigger can cause all kinds of events except those that only an
+// operator can cause.
 func TestTriggerNeedsAnAdminKeyForEventsOfOperators(t *testing.T) {
 	p := apptest.Start(t, dbtest.Dialects[0])
 	d := &developer{Credentials: p.Credentials, http: http.DefaultClient}
@@ -69,9 +70,10 @@ func TestTriggerNeedsAnAdminKeyForEventsOfOperators(t *testing.T) {
 	}
 }
 
-// gets has, for each kind of event, the path that shows the event's subject. The second text
-// is the field of the event's data that names the subject. A path without %s is a list. The
-// subjects of missing kinds have changed since, or cannot be read (docs/contract.md).
+// gets has, for each kind of event, the path that shows the object that the event is about. The
+// second text is the field of the event's data that has the object's id. A path without %s is a
+// list. Some kinds are missing, because their objects have changed since the event or cannot be
+// read (docs/contract.md).
 var gets = map[string][2]string{
 	"vtu.success":                 {"/api/v1/vtu/transaction/%s", "transactionId"},
 	"vtu.failed":                  {"/api/v1/vtu/transaction/%s", "transactionId"},
@@ -89,13 +91,14 @@ var gets = map[string][2]string{
 	"crypto.deposit_failed":       {"/api/v1/crypto/history"},
 	"crypto.withdrawal_completed": {"/api/v1/crypto/history"},
 	"crypto.withdrawal_failed":    {"/api/v1/crypto/history"},
-	// The data of these events has everything that GET shows, and more.
+	// The data of these events has all fields that a GET request shows, and further fields.
 	"virtual_account.success":      {"/api/v1/virtual-account/%s", "virtual_trx_id"},
 	"virtual_account.failed":       {"/api/v1/virtual-account/%s", "virtual_trx_id"},
 	"virtual_account.late_payment": {"/api/v1/virtual-account/%s", "virtual_trx_id"},
 }
 
-// shown checks that the data of an event equals the response of GET, byte for byte.
+// shown checks that the data of an event equals the response to the GET request for the same
+// object, byte for byte.
 func shown(t *testing.T, d *developer, e told) {
 	t.Helper()
 	get, there := gets[e.Event]

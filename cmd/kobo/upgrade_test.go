@@ -9,7 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// typed runs a command of kobo and returns its output.
+// typed runs kobo with these arguments and returns the output.
 func typed(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -23,7 +23,8 @@ func typed(t *testing.T, args ...string) (string, error) {
 
 var addsUp = regexp.MustCompile(`[1-9]\d{2,} entries, [1-9].*: everything adds up\n$`)
 
-// The filled database of each earlier release can be migrated, and then its ledger adds up.
+// For each earlier release there is a stored database with rows in every table. It can be migrated
+// to the current schema, and then its ledger adds up.
 func TestEveryFilledDatabaseIsMigrated(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

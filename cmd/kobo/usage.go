@@ -37,8 +37,8 @@ func codeOf(err error) int {
 }
 
 // said returns the text that the terminal shows for an error, in one line. Only errors in the
-// command line or in the configuration may have several lines. The kind of a fault is for
-// programs, so said leaves out the kind of a plain fault.
+// command line or in the configuration may have several lines. The kind of an error, such as
+// "missing", is meant for programs, so said leaves it out unless the error is wrapped.
 func said(err error) string {
 	text := err.Error()
 	if u := (usage{}); errors.As(err, &u) {
@@ -59,8 +59,8 @@ func said(err error) string {
 	return strings.ReplaceAll(strings.Join(lines, "; "), ":; ", ": ")
 }
 
-// strict makes a command and its subcommands refuse an invalid command line. Without strict,
-// Cobra prints the help of a command that only has subcommands, and reports success.
+// strict makes a command and its subcommands refuse an invalid command line. Without strict, a
+// missing subcommand would only make Cobra print the help and report success.
 func strict(c *cobra.Command) {
 	if args := c.Args; args != nil {
 		c.Args = func(c *cobra.Command, given []string) error {
@@ -79,8 +79,9 @@ func strict(c *cobra.Command) {
 	}
 }
 
-// texts returns an error if an argument or a flag has bytes that are not text. It also refuses
-// control characters, which would break the lines of a list. The operators' API does the same.
+// texts returns an error if an argument or a flag is not valid text. It also refuses control
+// characters, which would break the lines of a printed list. The operators' API refuses the same
+// texts.
 func texts(c *cobra.Command, given []string) (err error) {
 	check := func(what, text string) {
 		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
@@ -94,11 +95,11 @@ func texts(c *cobra.Command, given []string) (err error) {
 	return err
 }
 
-// group marks a command that only has subcommands.
+// group is the annotation of a command that only has subcommands.
 const group = "group"
 
-// lost returns an error that explains a missing or unknown subcommand. The command kobo
-// without a subcommand prints the help.
+// lost returns an error that explains which subcommand is missing or unknown. For the command kobo
+// without a subcommand, it prints the help instead.
 func lost(c *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0 && !c.HasParent():

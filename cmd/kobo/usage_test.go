@@ -24,7 +24,7 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("%v: %d, want %d", err, got, want)
 		}
 	}
-	// The parser refuses these command lines before a command runs.
+	// Each of these command lines is refused before its command runs.
 	for _, args := range [][]string{
 		{"nonsense"},
 		{"company"},
@@ -122,8 +122,8 @@ var wrongLines = []string{
 	"sudo: the Authorization header", "tatum: the HMAC secret", "tatum: the provider's base URL",
 }
 
-// The first run prints each error of each group. This is true for serve, and for a command
-// that works on a database.
+// One run prints every error of every group of settings. This is true for kobo serve, and for a
+// command that works on a database.
 func TestTheErrorsOfAllGroupsArePrinted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kobo.yaml")
 	if err := os.WriteFile(file, []byte(wrongEverywhere), 0o600); err != nil {
@@ -150,7 +150,8 @@ func TestTheErrorsOfAllGroupsArePrinted(t *testing.T) {
 	}
 }
 
-// Without a database, the commands also print the other errors, and how to name a database.
+// If no setting names the database, the commands print this error together with all other errors.
+// They also explain how to name a database.
 func TestAMissingDatabaseHidesNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kobo.yaml")
 	if err := os.WriteFile(file, []byte("mode: sandbox\nepoch: 1\nlog: {level: loud}\n"), 0o600); err != nil {

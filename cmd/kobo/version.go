@@ -10,7 +10,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// release is the version of a release build: -ldflags "-X main.release=1.2.3".
+// release is the version of a release build. The linker sets it with -ldflags "-X
+// main.release=1.2.3".
 var release = ""
 
 // version returns the release, or the commit of the build if the build has no release.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// meetDatabase closes API access if the database is a restored old copy. Then it reads
-// whether API access is closed.
+// meetDatabase closes API access if the database was restored from an old copy. Then it reads from
+// the database whether API access is closed.
 func (a *App) meetDatabase(ctx context.Context) error {
 	if err := a.Deployment.Begin(ctx, a.Operators.Shut); err != nil {
 		return err

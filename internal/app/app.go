@@ -148,7 +148,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	a.plugs = p
 	a.Settlements = a.newSettlements(p)
 	a.Inbox = a.newInbox(keys, p)
-	openers := routed(p, a.opener) // built after the inbox, because they need its callback URLs
+	openers := routed(p, a.opener) // built after the inbox, which knows the callback URLs
 	identities := identity.New(identity.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Keys: keys, Window: a.cfg.Window,
 		Banks: routed(p, func(_ string, b bank) provider.Verifier { return b.verifier }),
@@ -182,7 +182,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	}
 }
 
-// Close releases everything that Open has opened. Run closes the app itself.
+// Close releases everything that Open has opened. Run calls Close before it returns.
 func (a *App) Close() {
 	if a.sandbox != nil {
 		a.sandbox.close()
@@ -240,8 +240,8 @@ func (a *App) Handler() (http.Handler, error) {
 	}), err
 }
 
-// databaseTimeout limits how long a request waits for the database in total. If the database
-// does not reply, the request still gets a response within ten seconds.
+// databaseTimeout limits the total time that a request waits for the database. If the database does
+// not reply, the caller still gets a response within ten seconds.
 const databaseTimeout = 9500 * time.Millisecond
 
 func (c LimitConfig) limits() *api.Limits {
@@ -257,8 +257,8 @@ func (c LimitConfig) limits() *api.Limits {
 }
 
 // Run serves HTTP on the listener and runs the background jobs until ctx ends. Then it drains,
-// finishes running requests and jobs, and closes the app. Run calls ready, which may be nil,
-// when the server can take requests.
+// finishes running requests and jobs, and closes the app. Run calls the function ready when the
+// server can take requests. The function may be nil.
 func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) error {
 	defer a.Close()
 	a.exposed = !loopback(listener.Addr())

@@ -23,7 +23,8 @@ type Copying struct {
 	Quick     bool   // skips the check of the ledger
 	By        operator.Operator
 
-	// Step, if set, is called after each step. Tests end the program in this call.
+	// Step, if set, is called after each step of the copying. Tests use it to kill the program at a
+	// chosen step.
 	Step func(what string)
 }
 
@@ -38,18 +39,19 @@ type Holding struct {
 	Schema int64
 	Bytes  int64
 	Heads  []report.Head
-	// Added reports whether the ledger was checked. Only that check sets Entries and Open.
+	// Added reports whether the ledger was checked. Entries and Open are set only if it was.
 	Added   bool
 	Entries int64
 	Open    int // operations without an outcome
 }
 
-// errNotSQLite refuses a PostgreSQL database and names the tools that copy it.
+// errNotSQLite is the error for a PostgreSQL database. It names the tools that copy such a
+// database.
 var errNotSQLite = errors.New("backup and restore are for SQLite; PostgreSQL brings its own: pg_dump and psql, or pg_basebackup with " +
 	"point-in-time recovery (docs/operating.md). After a restore run: kobo door close")
 
-// Backup writes the state of the database at one moment to a file, and checks that copy.
-// Programs may go on serving during the backup. The file appears only when it is complete.
+// Backup writes the database's state at one moment to a file, and checks that file. Programs may
+// continue to serve during the backup. The file appears under its name only when it is complete.
 func Backup(ctx context.Context, c Copying) (Holding, error) {
 	from, ok := db.SQLitePath(c.Database)
 	if !ok {
@@ -96,7 +98,7 @@ func checkApart(from, to string) error {
 	return nil
 }
 
-// draftOf copies a SQLite file into the destination's folder. It returns the path of the copy.
+// draftOf copies a SQLite file into the folder of the destination. It returns the path of the copy.
 func draftOf(ctx context.Context, from, place string) (string, error) {
 	f, err := os.CreateTemp(filepath.Dir(place), filepath.Base(place)+".partial-*")
 	if err == nil {
@@ -190,7 +192,7 @@ func Restore(ctx context.Context, c Copying) (held Holding, kept string, err err
 	// On success the draft is the new database, so only the lock file is removed.
 	defer func() { _, _ = os.Remove(draft), os.Remove(draft+"-lock") }()
 	c.step("copied")
-	// The copy is checked before anything opens it for writing.
+	// The draft is checked before the code below opens it for writing.
 	quick := c
 	quick.Quick = true
 	if _, err := quick.look(ctx, draft); err != nil {
@@ -217,7 +219,7 @@ func Restore(ctx context.Context, c Copying) (held Holding, kept string, err err
 	return held, kept, nil
 }
 
-// prepare migrates a copy's schema and closes API access in the copy. So API access is already
+// prepare migrates the schema of a copy and closes API access in the copy. So API access is already
 // closed when the copy replaces the database.
 func (c Copying) prepare(ctx context.Context, draft string) error {
 	d, err := db.Open(ctx, "sqlite:"+draft)

@@ -49,7 +49,8 @@ func (c Config) banks() map[string]Provider {
 	return out
 }
 
-// accounts returns all our accounts at providers by their names.
+// accounts returns all our accounts at banks and other providers, by the providers' names in the
+// configuration.
 func (c Config) accounts() map[string]Provider {
 	out := c.banks()
 	for name, group := range c.Providers {
@@ -60,9 +61,9 @@ func (c Config) accounts() map[string]Provider {
 	return out
 }
 
-// defaultBank returns the name of the default bank: the only one, else a bank with the name of
-// a plug such as safehaven, else main. So a bank that is added beside the group gets no work
-// before a route names it.
+// defaultBank returns the name of the default bank. This is the only bank; or else the bank with
+// the name of a plug, such as safehaven; or else the bank "main". So a newly added bank gets no
+// work before a route names it.
 func (c Config) defaultBank() string {
 	all := c.banks()
 	names := slices.Sorted(maps.Keys(all))
@@ -98,12 +99,12 @@ func (c Config) checkProviders() error {
 	return errors.Join(append(all, c.checkSameAccount())...)
 }
 
-// marked is a group of settings whose account may have one name only. A mark is a hash of
-// the account's number or of the client's id at the bank.
+// marked is a group of settings for an account that may appear under only one name. A mark is a
+// hash of the account's number, or of the client's id at the bank.
 type marked interface{ marks() []string }
 
-// checkSameAccount refuses two names for one account: the ledger would record each of its
-// credits under both.
+// checkSameAccount refuses two names for the same account, because the ledger would then record
+// each credit of the account twice.
 func (c Config) checkSameAccount() error {
 	var all []error
 	names, banks := map[string]string{}, c.banks()
@@ -120,8 +121,8 @@ func (c Config) checkSameAccount() error {
 	return errors.Join(all...)
 }
 
-// routes returns which biller sells each service. The default bank sells the services without a
-// route.
+// routes returns the biller that sells each service. The default bank sells the services for which
+// no route is set.
 func (c Config) routes() (vtu.Routes, error) {
 	routes, err := vtu.ParseRoutes(c.VTU.Routes)
 	all, accounts := []error{prefixed("vtu.routes: ", err)}, c.accounts()
@@ -132,7 +133,7 @@ func (c Config) routes() (vtu.Routes, error) {
 	return routes.Otherwise(c.defaultBank()), errors.Join(all...)
 }
 
-// bankRoutes returns which bank does each kind of work.
+// bankRoutes returns the bank that does each kind of work, such as payouts.
 func (c Config) bankRoutes() (provider.Routes, error) {
 	routes, err := provider.ParseRoutes(c.BankRoutes, provider.BankRoutes)
 	all, banks := []error{prefixed("bank_routes: ", err)}, c.banks()
@@ -151,12 +152,12 @@ func (c Config) bankRoutes() (provider.Routes, error) {
 type bank struct {
 	provider.Bank
 	verifier provider.Verifier
-	float    string   // number of our account, to which the bank forwards the credits of companies' accounts
+	float    string   // number of our own account; the bank forwards credits of companies' accounts to it
 	marks    []string // identify the account (inbox.Config); none in sandbox mode
 }
 
-// routed returns a router that picks a bank for each kind of work. The function role converts
-// each bank to the type that the caller needs.
+// routed returns a router that picks a bank for each kind of work. The function role converts a
+// bank to the type that the caller needs.
 func routed[T any](p plugs, role func(name string, b bank) T) provider.Router[T] {
 	out := provider.Router[T]{All: map[string]T{}, Routes: p.bankWork}
 	for name, b := range p.banks {
@@ -165,8 +166,9 @@ func routed[T any](p plugs, role func(name string, b bank) T) provider.Router[T]
 	return out
 }
 
-// opener is a bank that opens accounts and sends their credits as notifications to a callback
-// URL. In sandbox mode the URL is empty, because the sandbox uses one URL for all accounts.
+// opener is a bank that opens accounts. The bank sends notifications about the credits of these
+// accounts to the callback URL. In sandbox mode the URL is empty, because the sandbox uses one URL
+// for all accounts.
 type opener struct {
 	provider.Bank
 	callback string
@@ -198,8 +200,8 @@ func (a *App) newInbox(keys *secret.Keyring, p plugs) *inbox.Service {
 		Banks: routed(p, func(_ string, b bank) provider.Receiver { return b }).All,
 		Marks: routed(p, func(_ string, b bank) []string { return b.marks }).All,
 		Receive: func(ctx context.Context, name string, in provider.Inbound) error {
-			// The bank forwards a credit of a company's account to our own account. So its list
-			// contains the same credit twice, and the entry on our own account is skipped.
+			// The bank forwards each credit of a company's account to our own account. So the bank's list of
+			// credits contains the same credit twice, and the entry for our own account is skipped.
 			if in.CreditAccount == p.banks[name].float {
 				if ours, err := a.Settlements.Holds(ctx, in.SenderAccount); err != nil || ours {
 					return err

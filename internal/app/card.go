@@ -15,7 +15,7 @@ type CardConfig struct {
 	Address string `koanf:"address"`
 }
 
-// newCards returns the service for cards. The only configured issuer issues all new cards.
+// newCards returns the service for cards. New cards come from the only configured issuer.
 func (a *App) newCards(issuers map[string]provider.Issuer) *card.Service {
 	issuer := ""
 	for name := range issuers {
@@ -27,7 +27,7 @@ func (a *App) newCards(issuers map[string]provider.Issuer) *card.Service {
 	})
 }
 
-// address returns the fallback billing address from the setting.
+// address returns the billing address for customers without an address, from the setting.
 func (c CardConfig) address(mode Mode) customer.Address {
 	text := c.Address
 	if text == "" && mode == Sandbox {

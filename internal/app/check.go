@@ -30,8 +30,8 @@ func (w Wrongs) Error() string {
 // Unwrap returns the list.
 func (w Wrongs) Unwrap() []error { return w }
 
-// listErrors returns all errors as one list, with joined errors split up. It returns nil if
-// there is no error.
+// listErrors returns all errors as one list. An error that joins several errors is split up. The
+// result is nil if there is no error.
 func listErrors(all ...error) error {
 	if out := split(errors.Join(all...)); len(out) > 0 {
 		return Wrongs(out)
@@ -39,7 +39,7 @@ func listErrors(all ...error) error {
 	return nil
 }
 
-// split returns the single errors that err joins.
+// split returns the single errors that a joined error contains.
 func split(err error) (out []error) {
 	if err == nil {
 		return nil
@@ -54,7 +54,7 @@ func split(err error) (out []error) {
 	return out
 }
 
-// unreadable splits a decoder's error into one error for each setting.
+// unreadable splits the error of the configuration's decoder into one error for each setting.
 func unreadable(err error) (out []error) {
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
 		if joined, ok := inner.(interface{ Unwrap() []error }); ok {
@@ -64,7 +64,7 @@ func unreadable(err error) (out []error) {
 	return []error{err}
 }
 
-// prefixed puts the path of a setting before each joined error.
+// prefixed puts the path of a setting before each of the joined errors.
 func prefixed(setting string, err error) error {
 	var out []error
 	for _, one := range split(err) {
@@ -73,8 +73,8 @@ func prefixed(setting string, err error) error {
 	return errors.Join(out...)
 }
 
-// ofPlug replaces the plug's name at the start of each error with the path of the settings
-// group.
+// ofPlug replaces the plug's name at the start of each error with the path of the settings group,
+// such as "banks.main".
 func ofPlug(group string, err error) error {
 	var out []error
 	for _, one := range split(err) {
@@ -91,18 +91,18 @@ func errorIf(wrong bool, format string, args ...any) error {
 	return fmt.Errorf("configuration: "+format, args...)
 }
 
-// failure returns only the error of a call that also returns a value.
+// failure drops the value that a call returns, and returns only its error.
 func failure[T any](_ T, err error) error { return err }
 
-// Check returns all errors of a configuration. The argument read is the error from reading the
-// configuration.
+// Check returns all errors of a configuration. The argument read is the error that occurred while
+// the configuration was read, and is part of the result.
 func (c Config) Check(read error) error { return merged(read, c.check()) }
 
-// CheckDatabase checks only the database setting, for programs that need nothing else.
+// CheckDatabase checks only the database setting, for commands that need no other setting.
 func (c Config) CheckDatabase(read error) error { return merged(read, c.checkDatabase()) }
 
-// merged joins the errors from reading with those from checking. If both report a missing
-// database, it keeps only the reader's error.
+// merged joins the error from reading the configuration with the errors from checking it. If both
+// report a missing database, it reports this only once.
 func merged(read, found error) error {
 	all := split(found)
 	switch {
@@ -136,7 +136,7 @@ func (c Config) checkOwn() error {
 	return all
 }
 
-// checkMode refuses settings that are only for the other mode.
+// checkMode refuses settings that are valid only in the other mode.
 func (c Config) checkMode() error {
 	if c.Mode == Live {
 		return errors.Join(checkCallback(c.CallbackBase),
@@ -181,12 +181,12 @@ func (c Config) checkLimits() error {
 	return errors.Join(prefixed("limits.company_…: ", l.Company.Check()), prefixed("limits.token_…: ", l.Token.Check()), prefixed("limits.callbacks_…: ", l.Callbacks.Check()))
 }
 
-// validAddress replaces a refused address, so that the plug's own check can find further
-// errors.
+// validAddress takes the place of a refused address, because the plug's own check then finds
+// further errors.
 const validAddress = "https://provider.example"
 
-// checkReal checks the address of a provider in live mode, unless the address is empty. It
-// replaces a refused address with a valid one.
+// checkReal returns an error if the address of a provider is not allowed in live mode. An empty
+// address is allowed. It replaces a refused address with a valid one.
 func checkReal(setting string, address *string) (wrong error) {
 	u, err := url.Parse(*address)
 	switch {
@@ -203,7 +203,7 @@ func checkReal(setting string, address *string) (wrong error) {
 	return wrong
 }
 
-// isSandbox reports whether a URL belongs to a provider's sandbox or to this machine.
+// isSandbox reports whether a URL leads to a provider's sandbox or to this machine.
 func isSandbox(u *url.URL) bool {
 	host := strings.ToLower(u.Hostname())
 	return strings.Contains(host, "sandbox") || host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1"

@@ -78,8 +78,8 @@ type Config struct {
 
 	// DatabaseTimeout is the total time that a request may wait for the database.
 	DatabaseTimeout time.Duration `koanf:"-"`
-	// Machine, if set, replaces the machine's clock. That clock measures the time since the last
-	// write.
+	// Machine, if set, replaces the machine's real clock. The check /readyz uses this clock to measure
+	// the time since the database was last written to.
 	Machine clock.Clock `koanf:"-"`
 	// Around, if set, wraps each biller's plug, and AroundBanks wraps each bank's plug. A wrapper
 	// can stop the program in the middle of a call, or make a provider misbehave.

@@ -95,7 +95,7 @@ func TestASettingThatDoesNotExistIsAnError(t *testing.T) {
 	}
 }
 
-// The file and the environment configure banks by their names.
+// In both the file and the environment, the settings of a bank contain the bank's name.
 func TestBanksComeFromTheFileAndTheEnvironment(t *testing.T) {
 	path := file(t, `
 bank_routes: PAYOUT=second
@@ -141,7 +141,7 @@ func TestAnEmptyConfigurationIsRefused(t *testing.T) {
 	}
 }
 
-// One start reports all errors of all banks, each with the path of its setting.
+// The first start reports the errors of all banks, each with the path of its setting.
 func TestTheErrorsOfAllBanksAreToldTogether(t *testing.T) {
 	const head = "mode: live\ndatabase: sqlite:/nowhere/kobo.db\ncallback_base: https://pay.example.com\n"
 	t.Setenv("KOBO_MASTER_KEY", secret.Generate())
@@ -199,7 +199,8 @@ func live() app.Config {
 	return cfg
 }
 
-// safehaven turns a change of Safe Haven's settings into a change of the whole configuration.
+// safehaven converts a function that changes Safe Haven's settings into a function that changes the
+// whole configuration.
 func safehaven(change func(*app.SafeHavenConfig)) func(*app.Config) {
 	return func(c *app.Config) {
 		s := c.Providers["safehaven"].(app.SafeHavenConfig)
@@ -274,8 +275,8 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 	}
 }
 
-// A second start of a development program reuses the company of the first start. A fresh start
-// creates a new company. Only the file's owner can read the credentials.
+// The second start of a development program uses the company that the first start created. A start
+// with the option fresh creates a new company. Only the file's owner can read the credentials.
 func TestADevelopmentProgramRemembersAndForgets(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

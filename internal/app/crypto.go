@@ -30,8 +30,8 @@ type CryptoConfig struct {
 	BitcoinXpub string      `koanf:"bitcoin_xpub"` // The same for Bitcoin.
 }
 
-// custody is the configuration of crypto: the networks, the fintech's public keys, and the
-// custodians.
+// custody is the configuration of crypto. It has the networks, the fintech's public keys, and the
+// custodians, which watch addresses.
 type custody struct {
 	networks []chain.Network
 	house    map[chain.Kind]chain.Key
@@ -50,7 +50,7 @@ func (c Config) checkCrypto() error {
 	return errors.Join(keys, nodes)
 }
 
-// custody returns the configuration of crypto, with our own nodes as its only custodians.
+// custody returns the configuration of crypto. Its only custodians are our own nodes.
 func (a *App) custody() (out custody, err error) {
 	if out.networks, err = a.cfg.networks(); err != nil {
 		return out, err
@@ -62,7 +62,7 @@ func (a *App) custody() (out custody, err error) {
 	return out, err
 }
 
-// unwatched returns the networks that no custodian watches yet.
+// unwatched returns the networks for which no custodian is configured yet.
 func (c custody) unwatched() []chain.Network {
 	return slices.DeleteFunc(slices.Clone(c.networks), func(n chain.Network) bool {
 		return slices.ContainsFunc(c.plugs, func(p crypto.Custody) bool { return slices.Contains(p.Networks, n.ID) })
@@ -79,7 +79,8 @@ func (c Config) networks() ([]chain.Network, error) {
 		list, err := chain.Read(text)
 		return list, prefixed("crypto.networks: ", err)
 	case c.Mode == Sandbox:
-		// The keys of the sandbox's addresses are public, so deposits there must have no value.
+		// The private keys of the sandbox's addresses are publicly known, so only test networks are used,
+		// whose coins have no value.
 		return chain.Testnets(), nil
 	}
 	return chain.Mainnets(), nil
@@ -119,7 +120,7 @@ func (c Config) nodes(networks []chain.Network, around func(http.RoundTripper) h
 			continue
 		}
 		id, url, ok := strings.Cut(strings.TrimSpace(pair), "=")
-		if !ok || strings.Contains(id, "/") { // not shown in the error, because the text may be a URL with a key
+		if !ok || strings.Contains(id, "/") { // the error leaves out the text, which may be a URL with an access key
 			all = append(all, errors.New("configuration: crypto.nodes: a node is written network=https://…"))
 			continue
 		}

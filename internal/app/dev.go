@@ -26,8 +26,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Credentials are the keys of a development company (completion.md §6). They are stored in a
-// file on purpose.
+// Credentials are the API key and the other keys of a development company (completion.md §6). They
+// are stored in a file, because the database has only their hashes.
 type Credentials struct {
 	BaseURL                 string  `json:"base_url"`
 	Reference               string  `json:"reference"`
@@ -57,8 +57,9 @@ func DevConfig(data, database string) Config {
 	return cfg
 }
 
-// OpenDev opens a development program. It creates everything that is missing, from the folder
-// to the company and its million naira. If fresh is set, it removes earlier data first.
+// OpenDev opens a development program. It creates everything that is missing, from the folder to
+// the company with its balance of one million naira. If fresh is set, it removes all earlier data
+// first.
 func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*App, Credentials, error) {
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return nil, Credentials{}, err
@@ -98,8 +99,8 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	return a, c, nil
 }
 
-// Migrate migrates a database to this program's schema. If force is set, it ignores connected
-// programs that cannot use the new schema.
+// Migrate migrates a database to this program's schema. If force is set, it does so even if a
+// program that cannot use the new schema is connected.
 func Migrate(ctx context.Context, database string, force bool) error {
 	d, err := db.Open(ctx, database)
 	if err != nil {
@@ -136,9 +137,9 @@ func removeData(ctx context.Context, cfg Config) error {
 	return d.Empty(ctx)
 }
 
-// devFile contains the credentials of the last start, since the database stores only their
-// hashes. Each database of the folder also has a separate credentials file. So a start with a
-// different database loses no credentials.
+// devFile contains the credentials of the most recent start, since the database stores only their
+// hashes. In addition, each database that was used with the folder has a separate credentials file.
+// So a start with a different database does not overwrite the credentials.
 const devFile = "dev.json"
 
 func credentialsFile(cfg Config) string {
@@ -146,7 +147,8 @@ func credentialsFile(cfg Config) string {
 	return filepath.Join(cfg.Data, "dev-"+hex.EncodeToString(sum[:4])+".json")
 }
 
-// developer returns the credentials of an earlier start's company, or creates a company.
+// developer returns the credentials of the company that an earlier start created. If there is none,
+// it creates a company.
 func (a *App) developer(ctx context.Context) (Credentials, error) {
 	for _, path := range []string{credentialsFile(a.cfg), filepath.Join(a.cfg.Data, devFile)} {
 		c, err := readCredentials(path)
@@ -198,8 +200,8 @@ func errElsewhere(data string) error {
 
 func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 	by := operator.Local("dev")
-	// The key is issued first. If the database already has keys of a different folder, this fails
-	// before anything changes.
+	// The key is issued before anything else. If the database already has keys from a different
+	// folder, this fails before anything has changed.
 	_, adminKey, err := a.Operators.IssueKey(ctx, by, "dev")
 	if fault.Is(err, fault.Refused) {
 		return Credentials{}, errElsewhere(a.cfg.Data)
@@ -233,13 +235,13 @@ func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 	return c, a.Remember(c)
 }
 
-// devBank returns the name of the development company's bank, which uses the sandbox's common
-// books.
+// devBank returns the name of the bank of the development company. That bank uses the books that
+// the sandbox's providers share.
 func (a *App) devBank() string {
 	return cmp.Or(a.cfg.defaultBank(), slices.Min(slices.Collect(maps.Keys(a.plugs.banks))))
 }
 
-// adopt registers the development company's account at the simulated bank.
+// adopt registers the development company's bank account at the simulated bank.
 func (a *App) adopt(ctx context.Context, number string) error {
 	bank, ok := a.sandbox.provider(a.devBank()).(interface {
 		Adopt(ctx context.Context, number, name, callback string) error

@@ -19,13 +19,14 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 	sayHealth(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// writeAge is the age of the last write from which a program counts as not ready.
+// writeAge is the time without a successful write to the database after which a program counts as
+// not ready.
 const writeAge = 15 * time.Second
 
-// ready reports whether the program can serve requests. It checks the last write, the schema,
-// the worker, and whether the program is stopping. Closed API access counts as not ready only
-// for a load balancer that checks with ?for=companies. Operators and providers are still served
-// then.
+// ready reports whether the program can serve requests. It checks the last write to the database,
+// the schema, the background worker, and whether the program is stopping. Closed API access counts
+// as not ready only in a check with ?for=companies, which a load balancer for companies uses.
+// Operators and providers are still served while API access is closed.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 3*time.Second)
 	defer cancel()
@@ -65,9 +66,10 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	sayHealth(w, status, checks)
 }
 
-// within calls ask, which queries the database, but waits no longer than the context allows.
-// SQLite ignores the context while another connection locks the file. Then the call ends with
-// SQLite's own timeout. At most one such call runs, since the writer has one connection.
+// within calls ask, which queries the database, but waits no longer than the context allows. While
+// another connection locks the file, SQLite ignores the context, and the call of ask continues
+// until SQLite's own timeout. At most one such call runs, since there is only one connection for
+// writes.
 func within(ctx context.Context, ask func(context.Context) error) error {
 	said := make(chan error, 1)
 	go func() { said <- ask(ctx) }()

@@ -12,8 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// SQLite ignores the context while another connection locks the file. /readyz must still
-// respond while the file is locked.
+// While another connection locks the database file, SQLite ignores the context of a query. /readyz
+// must still respond in time.
 func TestReadyWaitsForNoLock(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	cfg := DevConfig(t.TempDir(), "")

@@ -17,7 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
-// newWorker returns the worker that runs all kinds of background jobs.
+// newWorker returns a worker with the functions for all kinds of background jobs.
 func (a *App) newWorker() *job.Worker {
 	cfg := a.Inbox.Jobs()
 	maps.Copy(cfg.Kinds, map[string]job.Work{
@@ -55,7 +55,7 @@ func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	return &all
 }
 
-// repeat calls do until ctx ends. Do returns the pause before the next call.
+// repeat calls do until ctx ends. The function do returns the pause before its next call.
 func repeat(ctx context.Context, do func(context.Context) time.Duration) {
 	for {
 		pause := do(ctx)
@@ -74,8 +74,8 @@ func (a *App) warn(ctx context.Context, err error, what string) {
 	}
 }
 
-// restoreJobs restores the lost jobs of open operations. It returns the pause until the next
-// call: an hour, or a minute after an error.
+// restoreJobs creates jobs for open operations that have lost theirs. It returns the pause until
+// its next call: an hour, or a minute after an error.
 func (a *App) restoreJobs(ctx context.Context) time.Duration {
 	err := a.Operations.Restore(ctx)
 	a.warn(ctx, err, "the lost jobs of operations were not restored")
@@ -85,8 +85,8 @@ func (a *App) restoreJobs(ctx context.Context) time.Duration {
 	return time.Hour
 }
 
-// syncLists copies the billers' catalogues and the lists of banks when they are due. It returns
-// the pause until the next call.
+// syncLists copies the billers' catalogues and the banks' lists of all banks when a new copy is
+// due. It returns the pause until its next call.
 func (a *App) syncLists(ctx context.Context) time.Duration {
 	a.warn(ctx, a.Shop.SyncDue(ctx), "a biller's catalogue was not copied")
 	a.warn(ctx, a.Payouts.SyncDue(ctx), "a list of banks was not copied")

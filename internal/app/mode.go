@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// warnFileModes logs a warning about each file that other users can read. It changes no file's
-// mode, since a file may be shared with a group on purpose.
+// warnFileModes logs a warning for each of the program's files that other users can read. It does
+// not change the files' modes, since a file may be shared with a group on purpose.
 func (a *App) warnFileModes() {
 	if path := a.cfg.MasterKeyFile; path != "" && a.cfg.MasterKey.Reveal() == "" {
 		if readable, err := secret.CheckMode(path); err != nil || readable {

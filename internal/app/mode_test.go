@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Only the owner can access the files that Kobo creates, whatever the umask is.
+// Only the owner can access the files that Kobo creates, with any umask.
 func TestWhatKoboMakesIsForItsOwner(t *testing.T) {
 	before := syscall.Umask(0)
 	defer syscall.Umask(before)
@@ -29,7 +29,7 @@ func TestWhatKoboMakesIsForItsOwner(t *testing.T) {
 	if err := a.meetDatabase(ctx); err != nil { // this writes the epoch file
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(data, "credentials.json.tmp"), nil, 0o666); err != nil { // a file that a different program left
+	if err := os.WriteFile(filepath.Join(data, "credentials.json.tmp"), nil, 0o666); err != nil { // a leftover file
 		t.Fatal(err)
 	}
 	if err := c.Write(filepath.Join(data, "credentials.json")); err != nil {
@@ -74,7 +74,8 @@ func TestWhatKoboMakesIsForItsOwner(t *testing.T) {
 	}
 }
 
-// A master key file that other users can write is refused, because they could replace the key.
+// Kobo refuses a master key file that other users can write, because these users could replace the
+// key.
 func TestAMasterKeyThatOthersCanWriteIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "master.key")
 	if err := secret.Create(path); err != nil {

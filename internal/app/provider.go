@@ -14,10 +14,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
-// Provider is a group of settings: our account at a provider. Each provider has a Go file that
-// contains its settings, its checks and its plug. The file also registers the provider.
+// Provider is a group of settings for our account at a provider. Each provider has a Go file with
+// its settings, its checks and its plug. The same file registers the provider.
 type Provider interface {
-	// check returns the errors of the group at this path, such as "vtpass" or "banks.main".
+	// check returns the errors of the settings. The group is their path, such as "vtpass" or
+	// "banks.main".
 	check(m Mode, group string) error
 	// simulated returns the simulated provider for sandbox mode.
 	simulated() books.Provider
@@ -33,16 +34,16 @@ type mounter interface {
 	mount(a *App, name string, at map[string]http.Handler)
 }
 
-// registered contains the empty settings of every provider that this program supports.
-// bankPlugs contains those of the banks, which may be configured more than once.
+// registered contains the empty settings of every provider that this program supports. bankPlugs
+// contains the empty settings of the banks, since more than one bank may be configured.
 var registered, bankPlugs = map[string]Provider{}, map[string]Provider{}
 
 func register(name string, p Provider) { registered[name] = p }
 
 func registerBank(plug string, p Provider) { registered[plug], bankPlugs[plug] = p, p }
 
-// plugs contains the connected providers, grouped by what they do. The ledger uses the same
-// provider names as these maps.
+// plugs contains the connected providers, grouped by what they do. The keys of its maps are the
+// names that the ledger uses for the providers.
 type plugs struct {
 	billers  map[string]provider.Biller
 	routes   vtu.Routes // which biller sells which service
@@ -103,8 +104,9 @@ func (a *App) traced() func(http.RoundTripper) http.RoundTripper {
 	}
 }
 
-// deadlines returns the time limits of a plug's calls. Both are shorter than the window. So a
-// plug knows the result before the resolver may ask the provider.
+// deadlines returns the time limits of a plug's calls. Both limits are shorter than the window
+// after which an outcome is unknown. So a plug's call ends before the resolver may ask the provider
+// for the outcome.
 func (a *App) deadlines() (pay, read time.Duration) {
 	return a.cfg.Window * 8 / 10, min(a.cfg.Window/2, 15*time.Second)
 }

@@ -23,17 +23,17 @@ const reconcileJob = "app.reconcile"
 
 const (
 	reconcileEvery = 24 * time.Hour
-	// Reach is the period that the daily comparison covers. If one comparison fails, the next
-	// comparison still covers the days of the failed one.
+	// Reach is the period that the daily comparison covers. If the comparison of one day fails, the
+	// comparison of the next day still covers the missed period.
 	Reach = 72 * time.Hour
 	// reconcileLimit is the timeout of a comparison. A statement of three days may have thousands
 	// of pages.
 	reconcileLimit = time.Hour
 )
 
-// Reconcile compares the statement of every bank with the ledger, from reach ago until now. It
-// opens one case for each break. An unreadable statement does not stop the comparison of the
-// other banks.
+// Reconcile compares the statement of every bank with the ledger. The compared period ends now and
+// is as long as reach. It opens one case for each break. If the statement of one bank cannot be
+// read, the other banks are still compared.
 func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reconciliation, error) {
 	var all []report.Reconciliation
 	var failed error
@@ -48,9 +48,9 @@ func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reco
 	return all, failed
 }
 
-// reconcile updates the ledger before it compares, since notifications may be missing. It books
-// every credit on the bank's list. It asks the bank for the status of each returned payout, as
-// it does after a notification.
+// reconcile updates the ledger before the comparison, since notifications may be missing. It books
+// every credit on the bank's list of credits. For each payout that the bank returned, it asks the
+// bank for the status, as after a notification.
 func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeeper, reach time.Duration) (report.Reconciliation, error) {
 	to := a.Clock.Now()
 	if err := a.Inbox.CatchUp(ctx, bank); err != nil {
@@ -73,9 +73,9 @@ func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeep
 	return r, nil
 }
 
-// askAboutReturned asks the bank for the status of payouts that the bank returned without a
+// askAboutReturned asks the bank for the status of each payout that the bank returned without a
 // notification. It reports whether there was such a payout. If the bank does not reply, the
-// payout remains a break.
+// returned payout remains a break.
 func (a *App) askAboutReturned(ctx context.Context, r report.Reconciliation) (asked bool) {
 	for _, b := range r.Breaks {
 		if b.Reason != operation.FailedReversal || b.Bank >= b.Book {
@@ -84,7 +84,7 @@ func (a *App) askAboutReturned(ctx context.Context, r report.Reconciliation) (as
 		switch err := a.Payouts.Notified(ctx, b.Subject); {
 		case err == nil:
 			asked = true
-		case !fault.Is(err, fault.Missing): // a purchase is not a payout
+		case !fault.Is(err, fault.Missing): // a missing payout is no error, because the operation may be a purchase
 			a.log.Warn("the bank was not asked about a returned payout", "company", b.Company, "operation", b.Subject, "error", err)
 		}
 	}
@@ -109,12 +109,12 @@ func (l leased) Statement(ctx context.Context, from, to time.Time, page int) ([]
 func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) {
 	book, there := a.plugs.banks[j.Subject]
 	if !there {
-		// Another program may know the bank, so the job stays.
+		// This program is not configured for the bank, but another program may be. So the job stays.
 		return a.Clock.Now().Add(reconcileEvery), nil
 	}
 	if a.closed.Load() {
-		// API access is closed after a restore. The credit poll must run first, or its credits
-		// would be reported as missing.
+		// API access is closed after a restore. The credit poll must run before the comparison. Otherwise
+		// the credits that the poll finds would be reported as missing.
 		return a.Clock.Now().Add(5 * time.Minute), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, reconcileLimit)

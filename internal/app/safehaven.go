@@ -51,8 +51,8 @@ func (c SafeHavenConfig) checkLive(group string) error {
 		errorIf(unclear, "set either %[1]s.private_key_file or %[1]s.assertion", group),
 		errorIf(!unclear && unnamed, "%[1]s.private_key_file needs %[1]s.issuer", group),
 	}
-	// Valid values replace those refused above, so that the plug's own check finds the remaining
-	// errors.
+	// Valid values replace the values that were refused above, because the plug's own check then finds
+	// the remaining errors.
 	if plug.BaseURL == "" {
 		plug.BaseURL = validAddress
 	}
@@ -80,7 +80,8 @@ func (c SafeHavenConfig) plug(group string) (safehaven.Config, error) {
 
 func (SafeHavenConfig) simulated() books.Provider { return &simulated.Bank{} }
 
-// marks returns a mark of the client and one of the account that pays.
+// marks returns a mark of the OAuth client and a mark of the account that pays. Two groups with the
+// same mark are the same account.
 func (c SafeHavenConfig) marks() []string {
 	var out []string
 	for kind, value := range map[string]string{"client": c.ClientID, "account": c.DebitAccount} {

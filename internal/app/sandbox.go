@@ -26,8 +26,8 @@ type Simulated struct {
 	further   []string                  // names of the banks that have separate books
 }
 
-// OpenSimulated opens the sandbox with the configured providers. The default bank uses the
-// common books, and each further bank has separate books.
+// OpenSimulated opens the sandbox with the configured providers. The default bank uses the books
+// that the providers share. Each further bank has separate books.
 func OpenSimulated(ctx context.Context, c Config, cfg sandbox.Config) (s *Simulated, err error) {
 	s = &Simulated{Providers: map[string]books.Provider{}}
 	var list []books.Provider
@@ -48,9 +48,9 @@ func OpenSimulated(ctx context.Context, c Config, cfg sandbox.Config) (s *Simula
 	return s, err
 }
 
-// sandboxMode replaces the real providers in sandbox mode. It has a clock that can be moved,
-// and a server on loopback that uses the providers' wire formats. The plugs call that server
-// over HTTP, as they call real providers.
+// sandboxMode replaces the real providers in sandbox mode. It has a clock that can be moved. It
+// also has a server on loopback that uses the data formats of the real providers. The plugs call
+// that server over HTTP, as they would call real providers.
 type sandboxMode struct {
 	*Simulated
 	clock  *clock.Movable
@@ -102,8 +102,8 @@ func (s *sandboxMode) address(name string) string {
 	return s.base
 }
 
-// setCallbacks sets the URL to which each simulated provider sends its notifications. The port
-// may change at the next start, so no account stores a URL.
+// setCallbacks sets the URL to which each simulated provider sends its notifications. The program's
+// port may change at the next start, so the simulated accounts do not store a URL.
 func (s *sandboxMode) setCallbacks(listening net.Addr, pathOf func(name string) string) error {
 	_, port, err := net.SplitHostPort(listening.String())
 	for name, p := range s.Providers {
@@ -114,16 +114,16 @@ func (s *sandboxMode) setCallbacks(listening net.Addr, pathOf func(name string) 
 	return err
 }
 
-// settleTime is how long a move of the clock waits for the work that has become due.
+// settleTime is how long a request that moves the clock waits for the work that has become due.
 const settleTime = 3 * time.Second
 
-// follow makes each move of the clock wait until the worker and the webhook sender have done
-// the work that became due.
+// follow makes each request that moves the clock wait until the worker and the webhook sender have
+// done the work that became due.
 func (s *sandboxMode) follow(worker *job.Worker, sender *webhook.Service) {
 	s.OnAdvance(func(ctx context.Context, _ time.Duration) error {
 		ctx, cancel := context.WithTimeout(ctx, settleTime)
 		defer cancel()
-		// Both run concurrently, so neither waits for work that the other cannot finish.
+		// Both run concurrently, because the work of one may only finish after the work of the other.
 		sent := make(chan error, 1)
 		go func() { sent <- sender.Settled(ctx) }()
 		for _, err := range []error{worker.Settled(ctx), <-sent} {
@@ -135,7 +135,8 @@ func (s *sandboxMode) follow(worker *job.Worker, sender *webhook.Service) {
 	})
 }
 
-// watch updates the clock after another program on the same books has moved it.
+// watch updates this program's clock after another program that uses the same books has moved the
+// clock.
 func (s *sandboxMode) watch(ctx context.Context) time.Duration {
 	if err := s.Follow(ctx); err != nil && ctx.Err() == nil {
 		s.log.Warn("the sandbox's clock cannot be read", "error", err)

@@ -53,7 +53,7 @@ func Load(path string) (Config, error) {
 	return cfg, listErrors(all...)
 }
 
-// group reads the settings group at a path, and stores it under a name.
+// group reads the settings at a path, and stores them in the map under a name.
 func group(k *koanf.Koanf, at string, into map[string]Provider, name string, unset Provider) error {
 	v := reflect.New(reflect.TypeOf(unset))
 	err := k.Unmarshal(at, v.Interface())
@@ -76,8 +76,8 @@ var settings = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-// ofBank returns the paths of the settings of a bank with this plug. If there is no such plug,
-// it returns those of all bank plugs. The longest paths come first.
+// ofBank returns the paths of the settings of a bank with this plug. For an unknown plug it returns
+// the paths of all bank plugs. The longest paths come first.
 func ofBank(plug string) []string {
 	out := paths(reflect.TypeFor[BankConfig]())
 	for name, p := range bankPlugs {
@@ -111,8 +111,8 @@ func paths(t reflect.Type) (out []string) {
 	return out
 }
 
-// setting returns the path of a name from the environment. An unknown name keeps its spelling,
-// so that the error message can show it.
+// setting returns the path of the setting that an environment variable names. It returns an unknown
+// name unchanged, because the error message shows that name.
 func setting(name string) string {
 	if path, ok := settings()[name]; ok {
 		return path

@@ -6,8 +6,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// newSettlements returns the service of settlement accounts. The recipients of credits need
-// this service, so they are created later. The service reaches them through functions.
+// newSettlements returns the service of settlement accounts. This service calls services that are
+// created later, such as those that receive credits. So it calls them through functions.
 func (a *App) newSettlements(p plugs) *settlement.Service {
 	banks := map[string]settlement.Bank{}
 	for name, b := range p.banks {

@@ -16,17 +16,17 @@ type ServeConfig struct {
 }
 
 const (
-	// finishTime is how long running requests may take after a drain, in addition to the window of
-	// a provider call.
+	// finishTime is how long running requests may take after a drain. The timeout of a provider call
+	// is added to it.
 	finishTime = 10 * time.Second
-	// firstRequestTime is how long a new connection may wait for its first request after a drain.
-	// So a request that is already on its way still arrives.
+	// firstRequestTime is how long a new connection may wait for its first request after a drain. A
+	// request that was already on its way arrives within that time.
 	firstRequestTime = 500 * time.Millisecond
 )
 
-// shutDown drains and stops a server. During the drain the server still serves all requests,
-// and closes each connection after a response. Then the listener closes, and running requests
-// finish.
+// shutDown drains and stops a server. During the drain the server still serves all requests, and
+// closes each connection after its next response. After the drain, the listener closes, and running
+// requests finish.
 func (a *App) shutDown(ctx context.Context, server *http.Server, failed <-chan error) error {
 	a.leaving.Store(true)
 	a.log.Info("stopping", "drain", a.cfg.Serve.Drain)
@@ -42,9 +42,9 @@ func (a *App) shutDown(ctx context.Context, server *http.Server, failed <-chan e
 	return server.Shutdown(ctx)
 }
 
-// closing wraps a handler. Once leaving is set, it closes each connection after the
-// connection's next response. It does not close idle connections, since that would cut off
-// requests on their way.
+// closing wraps a handler. When the program is leaving, it closes each connection after the
+// connection's next response. It does not close idle connections, since a request may already be on
+// its way on such a connection.
 func closing(leaving *atomic.Bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		last := &lastAnswer{ResponseWriter: w, leaving: leaving}
@@ -82,9 +82,9 @@ func (l *lastAnswer) Write(b []byte) (int, error) {
 // Unwrap gives http.ResponseController access to the connection.
 func (l *lastAnswer) Unwrap() http.ResponseWriter { return l.ResponseWriter }
 
-// newConnections contains the connections that have not carried a request yet. Browsers and
-// load balancers open such connections in advance. Shutdown of an http.Server waits five
-// seconds for each of them, since it cannot distinguish them from slow requests.
+// newConnections contains the connections on which no request has come yet. Browsers and load
+// balancers open such connections in advance. Shutdown of an http.Server waits five seconds for
+// each of them, since it cannot distinguish them from connections with a slow request.
 type newConnections struct {
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -104,7 +104,7 @@ func (n *newConnections) track(c net.Conn, s http.ConnState) {
 	n.conns[c] = true
 }
 
-// closeSoon closes the new connections after firstRequestTime. It returns immediately.
+// closeSoon makes the new connections close after firstRequestTime, and returns immediately.
 func (n *newConnections) closeSoon() { time.AfterFunc(firstRequestTime, n.close) }
 
 func (n *newConnections) close() {

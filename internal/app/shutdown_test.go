@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A stopping server closes the connections without a request, and still responds to running
-// requests.
+// A stopping server closes the connections on which no request has come, and still responds to
+// running requests.
 func TestConnectionsWithoutARequestAreClosed(t *testing.T) {
 	var waiting newConnections
 	entered, goOn := make(chan struct{}), make(chan struct{})

@@ -42,9 +42,10 @@ func (a *App) sandboxControls(proxies peer.Proxies) http.Handler {
 	})
 }
 
-// isLocal reports whether a program on this machine sent the request to this machine. It checks
-// the client behind a proxy, because a local proxy may forward requests of other machines. It
-// also checks the host, because a foreign name may lead a browser to this machine.
+// isLocal reports whether a request was sent by a program on this machine and addressed to this
+// machine. It checks the client behind a proxy, because a local proxy may forward requests of other
+// machines. It also checks the Host header, because a foreign web page may use a name that resolves
+// to this machine.
 func isLocal(r *http.Request, proxies peer.Proxies) bool {
 	client, unheard := proxies.Client(r)
 	address, err := netip.ParseAddr(client)

@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// If the program listens beyond loopback, only the token opens the sandbox controls. Without a
-// configured token they are closed.
+// If the program listens on an address beyond loopback, the sandbox controls require the token. If
+// no token is configured, the sandbox controls refuse every request.
 func TestTheSandboxIsSteeredWithItsToken(t *testing.T) {
 	for name, one := range map[string]struct {
 		exposed       bool
@@ -52,8 +52,9 @@ func TestTheSandboxIsSteeredWithItsToken(t *testing.T) {
 	}
 }
 
-// Without a token, a listener on loopback serves only programs of this machine. It refuses a
-// proxy's clients, and browsers that a foreign name led to this machine.
+// Without a configured token, the sandbox controls on loopback serve only programs of this machine.
+// They refuse clients behind a proxy, and browsers that reach this machine through a foreign host
+// name.
 func TestTheSandboxIsSteeredFromHere(t *testing.T) {
 	cfg := DevConfig(t.TempDir(), "")
 	cfg.TrustedProxies = []string{"127.0.0.2"}

@@ -42,7 +42,7 @@ func (c SudoConfig) check(m Mode, _ string) error {
 	return all
 }
 
-// plug converts the settings to the configuration of the plug.
+// plug converts the settings to the configuration of Sudo's plug.
 func (c SudoConfig) plug() sudo.Config {
 	return sudo.Config{
 		ClientConfig: provider.ClientConfig{BaseURL: c.BaseURL}, VaultURL: c.VaultURL, APIKey: c.APIKey.Reveal(), DebitAccount: c.DebitAccount, FundingSource: c.FundingSource,

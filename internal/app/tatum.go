@@ -42,8 +42,8 @@ func (c TatumConfig) check(m Mode, _ string) error {
 	return prefixed("", err)
 }
 
-// plug converts the settings to the configuration of the plug. Providers reach the program at
-// callbackBase.
+// plug converts the settings to the configuration of the plug. The argument callbackBase is the URL
+// at which Tatum reaches the program.
 func (c TatumConfig) plug(callbackBase string) tatum.Config {
 	return tatum.Config{
 		ClientConfig: provider.ClientConfig{BaseURL: cmp.Or(c.BaseURL, "https://api.tatum.io")}, APIKey: c.APIKey, HMACSecret: c.HMACSecret,

@@ -22,8 +22,8 @@ func NewLogger(w io.Writer, cfg LogConfig) (*slog.Logger, error) {
 	return slog.New(slog.NewJSONHandler(w, options)), nil
 }
 
-// hiddenAttributes are the attributes whose values the log hides. Secrets have a type that hides
-// itself (secret.Text), so this is a second check.
+// hiddenAttributes are the log attributes whose values the log hides. Secrets have the type
+// secret.Text, which already hides its value, so this is a second protection.
 var hiddenAttributes = map[string]bool{
 	"authorization": true, "access_token": true, "refresh_token": true, "token": true, "client_assertion": true,
 	"api_key": true, "x-api-key": true, "pin": true, "otp": true, "bvn": true, "nin": true, "pan": true, "number": true,

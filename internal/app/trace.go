@@ -25,13 +25,14 @@ import (
 // tracePath is the URL path at which an OTLP collector accepts traces.
 const tracePath = "/v1/traces"
 
-// tracer returns a tracer provider that sends spans to a collector, and a function that ends
-// this provider after the last spans are sent. Without a collector the provider is nil.
+// tracer returns a tracer provider that sends spans to a collector. It also returns a function that
+// sends the last spans and then ends the tracer provider. If no collector is configured, the tracer
+// provider is nil.
 func tracer(ctx context.Context, address string, log *slog.Logger) (trace.TracerProvider, func(context.Context) error, error) {
 	if !tracing(address, log) {
 		return nil, func(context.Context) error { return nil }, nil
 	}
-	// The library has one error handler and one logger for the whole process.
+	// The OpenTelemetry library has one error handler and one logger for the whole process.
 	wrong := &traceErrors{log: log, clock: clock.System{}, reading: true}
 	otel.SetErrorHandler(wrong)
 	otel.SetLogger(logr.FromSlogHandler(log.Handler()))
@@ -53,7 +54,8 @@ func tracer(ctx context.Context, address string, log *slog.Logger) (trace.Tracer
 	return provider, provider.Shutdown, nil
 }
 
-// tracing reports whether the setting or a standard variable names a collector.
+// tracing reports whether traces are sent, because Kobo's setting or a standard OpenTelemetry
+// variable names a collector.
 func tracing(address string, log *slog.Logger) bool {
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") {
 		return false
@@ -99,12 +101,12 @@ type traceErrors struct {
 	log     *slog.Logger
 	clock   clock.Clock
 	mu      sync.Mutex
-	reading bool      // the library reads its variables; no trace is lost yet
+	reading bool      // OpenTelemetry reads its environment variables; no trace is lost yet
 	next    time.Time // when the next log line is allowed
 	skipped int       // errors without a log line
 }
 
-// Handle logs an error of the library.
+// Handle logs an error that the OpenTelemetry library reports.
 func (t *traceErrors) Handle(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,7 +123,7 @@ func (t *traceErrors) Handle(err error) {
 	t.next, t.skipped = now.Add(traceErrorEvery), 0
 }
 
-// haveRead records that the library has read its variables.
+// haveRead records that the OpenTelemetry library has read its environment variables.
 func (t *traceErrors) haveRead() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

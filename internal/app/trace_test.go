@@ -43,8 +43,8 @@ func newCollector(t *testing.T, status int) *collector {
 	return c
 }
 
-// spanSaid records one span. It returns whether the program sends traces, and what the program
-// logged.
+// spanSaid starts a tracer and records one span. It reports whether tracing is on, and returns the
+// log.
 func spanSaid(t *testing.T, address string) (traced bool, log string) {
 	t.Helper()
 	var out strings.Builder
@@ -63,7 +63,8 @@ func spanSaid(t *testing.T, address string) (traced bool, log string) {
 	return true, out.String()
 }
 
-// An address without a path gets the standard path. An address with a path is used unchanged.
+// If the collector's address has no path, the spans are sent to the standard path. If it has a
+// path, the address is used unchanged.
 func TestTracesReachACollector(t *testing.T) {
 	for below, want := range map[string]string{"": "/v1/traces", "/": "/v1/traces", "/otlp/of/ours": "/otlp/of/ours"} {
 		c := newCollector(t, http.StatusOK)
@@ -74,8 +75,8 @@ func TestTracesReachACollector(t *testing.T) {
 	}
 }
 
-// The standard OpenTelemetry variables apply. If our own setting is made too, it overrides only
-// the address.
+// The standard OpenTelemetry environment variables apply. If Kobo's setting for traces is made too,
+// it overrides only the address.
 func TestTracesFollowTheStandardVariables(t *testing.T) {
 	c := newCollector(t, http.StatusOK)
 	for name, one := range map[string]struct {
@@ -123,8 +124,8 @@ func TestLostTracesAreLogged(t *testing.T) {
 	}
 }
 
-// An invalid standard variable loses no trace. Its warning does not suppress the warning about
-// lost traces.
+// An invalid OpenTelemetry variable causes a warning, but no trace is lost. That warning does not
+// delay the warning about lost traces.
 func TestAWrongVariableLosesNoTraces(t *testing.T) {
 	t.Setenv("OTEL_TRACES_SAMPLER", "nonsense")
 	c := newCollector(t, http.StatusOK)

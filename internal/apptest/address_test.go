@@ -10,13 +10,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// limited puts a program behind a trusted proxy, with the usual rate limits.
+// limited configures a trusted proxy and the default rate limits for a program.
 func limited(c *app.Config) {
 	c.Limits.Off = false
 	c.TrustedProxies = []string{"127.0.0.0/8"}
 }
 
-// A stranger behind a shared proxy uses up no rate limit of a company or an operator.
+// A client without credentials that uses the same proxy as a company or an operator does not use up
+// their rate limits.
 func TestAStrangerBehindTheSameProxy(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, limited)

@@ -29,7 +29,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox"
 )
 
-// Home is the folder and the database of a program. It remains when the program ends.
+// Home is the folder and the database of a program. It still exists after the program has ended.
 type Home struct {
 	Data, Database string
 }
@@ -48,8 +48,8 @@ func NewHome(t testing.TB, dialect db.Dialect) Home {
 	return h
 }
 
-// freshBooks returns the database file of an unused sandbox. It creates the file only once in
-// each process, since creating the sandbox's key takes longer than the rest of a start.
+// freshBooks returns the database file of an unused sandbox. The file is created only once in each
+// process, since the creation of the sandbox's key takes longer than the rest of a start.
 var freshBooks = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "kobo-sandbox-")
 	if err != nil {
@@ -68,8 +68,8 @@ var freshBooks = sync.OnceValues(func() ([]byte, error) {
 // Option changes the configuration with which a program starts.
 type Option func(*app.Config)
 
-// Window sets the time limit of a call to a provider. A story that loses the provider's reply
-// takes this long.
+// Window sets the timeout of a call to a provider. A test in which the provider's reply is lost
+// waits as long as this timeout.
 func Window(d time.Duration) Option { return func(c *app.Config) { c.Window = d } }
 
 // EpochFile sets the path of the epoch file.
@@ -83,7 +83,8 @@ func AroundBanks(wrap func(provider.Bank) provider.Bank) Option {
 	return func(c *app.Config) { c.AroundBanks = wrap }
 }
 
-// Banks configures the banks of the sandbox, and the routes that choose between them.
+// Banks configures the names of the sandbox's banks, and the routes that decide which bank does
+// which work.
 func Banks(routes string, names ...string) Option {
 	return func(c *app.Config) {
 		for _, name := range names {
@@ -98,7 +99,8 @@ func Around(wrap func(provider.Biller) provider.Biller) Option {
 	return func(c *app.Config) { c.Around = wrap }
 }
 
-// window is long, since a slow machine must not turn a delivery into an unknown outcome.
+// window is longer than usual in tests, since a timeout on a slow machine would turn a delivery
+// into an unknown outcome.
 const window = 4 * time.Second
 
 func (h Home) config(options []Option) app.Config {
@@ -115,8 +117,8 @@ type Program struct {
 	*Client
 	App  *app.App
 	Home Home
-	// Altered means that the test has changed rows in the database. Then Stop does not check that
-	// the rows agree.
+	// Altered means that the test has changed rows in the database by hand. Then Stop does not check
+	// that the rows agree.
 	Altered bool
 
 	stop           context.CancelFunc
@@ -131,8 +133,8 @@ func Start(t testing.TB, dialect db.Dialect, options ...Option) *Program {
 	return NewHome(t, dialect).Start(t, options...)
 }
 
-// Start runs a program in this home, at the longest until the test ends. A second program in
-// the same home uses the company that the first program created.
+// Start runs a program in this home. The program ends at the latest when the test ends. A second
+// program in the same home uses the company that the first program created.
 func (h Home) Start(t testing.TB, options ...Option) *Program {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -162,8 +164,8 @@ func (h Home) Start(t testing.TB, options ...Option) *Program {
 	return p
 }
 
-// Stop stops the program as a signal would, and waits until it has ended. It fails the test if
-// the ledger and the other rows do not agree.
+// Stop stops the program in the same way as a signal, and waits until it has ended. It fails the
+// test if the ledger or other copies of the same facts do not agree.
 func (p *Program) Stop() {
 	p.once.Do(func() {
 		p.Stopping()
@@ -175,8 +177,9 @@ func (p *Program) Stop() {
 	})
 }
 
-// Sound fails the test unless all copies of each fact agree. It reads the database at one
-// moment, so the program may go on working. It does nothing if the database is unavailable.
+// Sound fails the test if two copies of the same fact in the database disagree. It reads the
+// database at one moment, so the program may continue to work. It does nothing if the database is
+// unavailable.
 func (p *Program) Sound(t testing.TB) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -196,8 +199,8 @@ func (p *Program) Sound(t testing.TB) {
 	}
 }
 
-// Stopping stops the program but, unlike Stop, does not wait. It first checks that the copies
-// of each fact agree, since the database is closed at the end.
+// Stopping makes the program stop but, unlike Stop, does not wait for its end. Before that, it
+// checks that all copies of each fact agree, since the database will be closed.
 func (p *Program) Stopping() {
 	p.compared.Do(func() {
 		if !p.Altered {

@@ -42,7 +42,8 @@ func TestAnAttachedAccountIsPaid(t *testing.T) {
 	})
 }
 
-// Accounts of customers, virtual accounts and our own debit account cannot be attached.
+// An operator cannot attach the account of a customer, a virtual account, or our own debit account
+// to a company.
 func TestAnAccountInUseIsNotAttached(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

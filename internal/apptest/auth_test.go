@@ -22,7 +22,7 @@ const (
 	badToken = "Invalid or expired access token"
 )
 
-// knock sends a request with a bearer token, or with no token if token is "".
+// knock sends a request with a bearer token. If token is "", the request has no token.
 func knock(t *testing.T, c *apptest.Client, token string) apptest.Answer {
 	t.Helper()
 	var headers []string
@@ -46,8 +46,8 @@ func tokens(t *testing.T, c *apptest.Client) apptest.Tokens {
 	return got
 }
 
-// forged returns a token with a changed header and the claims of a real token. The function
-// sign returns the token's signature.
+// forged returns a token with the given header and the claims of the token real. The function sign
+// returns the signature of the new token.
 func forged(t *testing.T, real string, header map[string]any, sign func(text string) string) string {
 	t.Helper()
 	parts := strings.Split(real, ".")
@@ -111,7 +111,7 @@ func TestForgedTokensOpenNothing(t *testing.T) {
 	})
 }
 
-// claimsOf returns the claims of a token, with one claim changed.
+// claimsOf returns the encoded claims of a token, after it has changed one of them.
 func claimsOf(t *testing.T, part, name string, value any) string {
 	t.Helper()
 	b, err := base64.RawURLEncoding.DecodeString(part)
@@ -164,8 +164,8 @@ func TestTokensLiveAndDieAsTheContractSays(t *testing.T) {
 	})
 }
 
-// A request for something of another company gets the same response, byte for byte, as a
-// request for something that does not exist.
+// If a company requests an object of a different company, it gets the same response, byte for byte,
+// as for an object that does not exist.
 func TestAnotherCompanysThingsDoNotExist(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

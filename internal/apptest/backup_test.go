@@ -52,7 +52,8 @@ func takeBackup(t *testing.T, h apptest.Home) (restored func() apptest.Home) {
 	}
 }
 
-// opened checks that API access is closed in a restored home, and then opens it.
+// opened checks that API access is closed in a program on a restored database, and then opens API
+// access.
 func opened(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodPost, "/api/v1/auth/generate-token/"+p.Reference, nil, "x-api-key", p.APIKey)
@@ -62,7 +63,7 @@ func opened(t *testing.T, p *apptest.Program) {
 	if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz?for=companies", nil); err != nil || a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, `"door":"closed"`) {
 		t.Errorf("ready with a closed door: %s %v", a, err)
 	}
-	// The workers start a moment after the first response.
+	// The workers start shortly after the program has sent its first response.
 	apptest.Eventually(t, func() string {
 		if a, err := p.Raw(t.Context(), http.MethodGet, "/readyz", nil); err != nil || a.Status != http.StatusOK || !strings.Contains(a.Body, `"door":"closed"`) {
 			return fmt.Sprintf("closed API access is said, and the program is ready: %s %v", a, err)
@@ -80,8 +81,8 @@ func opened(t *testing.T, p *apptest.Program) {
 	})
 }
 
-// buyer sends one purchase after another until it is stopped, each with a new key. It stores
-// the orders and the responses.
+// buyer sends one purchase after another until it is stopped, each under a new Idempotency-Key. It
+// stores the orders and the responses.
 type buyer struct {
 	orders  []apptest.Order
 	answers []apptest.Answer
@@ -106,9 +107,10 @@ func (b *buyer) buy(t *testing.T, p *apptest.Program, bundle apptest.Bundle, nam
 	}()
 }
 
-// A restored program replays the response of every request before the backup, byte for byte,
-// and repeats no operation. It requests the outcomes of open operations and never sends them
-// again. It also finds what the providers did after the backup.
+// A program on a restored database replays the response to each request that was made before the
+// backup, byte for byte. It executes no operation a second time. For open operations it asks the
+// provider for the outcome, and never sends the payment again. It also finds payments that the
+// providers executed after the backup.
 func TestABackupAnswersAsTheDatabaseDid(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -167,7 +169,7 @@ func TestABackupAnswersAsTheDatabaseDid(t *testing.T) {
 				t.Errorf("%s was executed %d times", tr.TransactionID, sales[tr.TransactionID].Executions)
 			}
 		}
-		unknown := 0 // executed by a provider but missing in the ledger
+		unknown := 0 // payments that a provider executed but that are missing in the ledger
 		for reference, sale := range sales {
 			if sale.Requests > 0 && !bought[reference] {
 				unknown++
@@ -187,7 +189,7 @@ func TestABackupAnswersAsTheDatabaseDid(t *testing.T) {
 	})
 }
 
-// holdsTogether checks the sums of the ledger of every company.
+// holdsTogether checks that the ledger of every company adds up.
 func holdsTogether(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	heads, err := p.App.Reports.Heads(t.Context())
@@ -201,8 +203,8 @@ func holdsTogether(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// If a backup or a restore is killed, the file is either the old one or the new one. The next
-// attempt succeeds.
+// If a backup or a restore is killed, the destination is either the old file or the complete new
+// file. The next backup or restore succeeds.
 func TestADeathWhileCopyingLeavesTheOldOrTheNew(t *testing.T) {
 	t.Parallel()
 	home := apptest.NewHome(t, db.SQLite)
@@ -247,7 +249,8 @@ func TestADeathWhileCopyingLeavesTheOldOrTheNew(t *testing.T) {
 	}
 }
 
-// purchasesIn counts the purchases in a SQLite file, and checks the sums of that file's ledger.
+// purchasesIn counts the purchases in a SQLite file, and checks that the ledger in the file adds
+// up.
 func purchasesIn(t *testing.T, path string) int64 {
 	t.Helper()
 	d, err := db.Inspect(t.Context(), path)
@@ -312,7 +315,8 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%s: %v", name, err)
 		}
-		// SQLite's header, the first 100 bytes, depends on how the file was last opened.
+		// The first 100 bytes of a SQLite file are its header, which depends on how the file was last
+		// opened. So the test does not compare them.
 		if now, err := os.ReadFile(path); err != nil || len(now) != len(sound) || !bytes.Equal(now[100:], sound[100:]) {
 			t.Errorf("%s: the database was touched: %v", name, err)
 		}
@@ -333,8 +337,9 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 	}
 }
 
-// another creates the SQLite file of a different program and returns its content. The function
-// altered does so for a damaged Kobo database.
+// another creates a SQLite file that belongs to a different program, and returns the file's
+// content. The function altered does the same for a Kobo database that an SQL statement has
+// damaged.
 func another(t *testing.T, statement string) []byte {
 	t.Helper()
 	return altered(t, "", statement)

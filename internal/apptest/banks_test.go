@@ -29,7 +29,7 @@ func customerOf(t *testing.T, c *apptest.Client, bvn string) (id string) {
 	return made.Data.ID
 }
 
-// accountOf makes a bank open the customer's account, and returns the account number.
+// accountOf makes a bank open an account for the customer, and returns the account number.
 func accountOf(t *testing.T, c *apptest.Client, customer string) string {
 	t.Helper()
 	c.Do(http.MethodPost, "/api/v1/customer/generate-account", map[string]any{"customerId": customer, "otp": "123456"}).Want(t, http.StatusOK)
@@ -65,8 +65,8 @@ func openAll(t *testing.T, c *apptest.Client, bvn string) (o numbers) {
 	return o
 }
 
-// executed returns how often a bank of the sandbox executed a request. The argument path is the
-// bank's path below /sandbox.
+// executed returns how many times a bank of the sandbox executed the payment with a reference. The
+// argument path is the bank's path below /sandbox.
 func executed(t *testing.T, p *apptest.Program, path, reference string) (n int64) {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodGet, "/sandbox"+path+"/provider-ledger?reference="+reference, nil)
@@ -94,9 +94,9 @@ func payAt(t *testing.T, p *apptest.Program, path, account string, naira int, si
 
 const second = "/banks/second"
 
-// Two banks serve two companies. Accounts, credits, payouts, polls and statements of the two
-// banks are never mixed. Work that has begun stays with its bank when the routes change, and
-// also while the bank is not configured.
+// Two banks serve two companies. The accounts, credits, payouts, polls and statements of the two
+// banks are never mixed up. Work that a bank has begun stays with this bank when the routes change,
+// and also while the bank is not configured.
 func TestTwoBanksAreKeptApart(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -137,7 +137,7 @@ func TestTwoBanksAreKeptApart(t *testing.T) {
 			if a := send(at.c, id, 1000).Want(t, http.StatusOK); executed(t, p, at.path, id) != 1 || executed(t, p, at.other, id) != 0 {
 				t.Errorf("the payout %s: %s", id, a)
 			}
-			payAt(t, p, at.path, at.accounts.customer, 50, true) // for the credit poll
+			payAt(t, p, at.path, at.accounts.customer, 50, true) // no notification, so only the credit poll can find it
 			holds(t, p, at.c, at.held+1600*money.Naira)
 		}
 		if n, err := countOf(t, p, `SELECT count(*) FROM settlement_credit WHERE company_id = $1 AND provider = 'second'`, b.Reference); err != nil || n != 3 {
@@ -161,7 +161,7 @@ func TestTwoBanksAreKeptApart(t *testing.T) {
 		p.Stop()
 		p = start("", "main", "second") // new work is sent to main
 		b = p.As(b.Reference, b.APIKey, b.SettlementID)
-		account := accountOf(t, b, otp) // the OTP came from the second bank
+		account := accountOf(t, b, otp) // the second bank sent the OTP, so it also opens the account
 		p.Advance(20 * time.Minute)
 		p.Advance(20 * time.Minute)
 		if got := status(b, lost); got.Status != "SUCCESS" || executed(t, p, second, lost) != 1 || executed(t, p, "", lost) != 0 {

@@ -59,7 +59,7 @@ func (c *Client) Products(category string) []Bundle {
 	return out
 }
 
-// Product returns the product of a category with this name.
+// Product returns the product with this name in a category.
 func (c *Client) Product(category, name string) Bundle {
 	c.t.Helper()
 	for _, p := range c.Products(category) {
@@ -84,7 +84,7 @@ func (c *Client) Verify(t testing.TB, category, number string) (verificationID s
 
 // The methods below return orders of airtime, TV and power.
 
-// Airtime returns an order of airtime.
+// Airtime returns an order of airtime from the vendor with the ID category.
 func (c *Client) Airtime(category, key, phone string, amount money.Kobo) Bill {
 	return Bill{Path: "/api/v1/vtu/purchase-airtime", Body: map[string]any{
 		"idempotencyKey": key, "serviceCategoryId": category, "phoneNumber": phone, "amount": amount, "settlementId": c.SettlementID,

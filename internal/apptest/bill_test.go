@@ -14,7 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// Purchases of every kind reach their true outcome, at both billers in parallel.
+// Purchases of every kind reach the outcome that the biller recorded. Two billers are used in
+// parallel.
 func TestEveryKindEndsInTheTruth(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second), apptest.Routes("UTILITY=vtpass, CABLE_TV/GOTV=vtpass"))
@@ -59,9 +60,9 @@ func TestEveryKindEndsInTheTruth(t *testing.T) {
 	})
 }
 
-// A company can use a verification for only one purchase, even with many parallel requests.
-// After a rejected purchase the verification is usable again. After an unknown outcome it is
-// not.
+// A company can use a bill verification for only one purchase, even if it sends many parallel
+// requests. After a rejected purchase the verification can be used again. While the outcome of the
+// purchase is unknown, it cannot.
 func TestAVerificationServesOnePurchase(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second))
@@ -103,8 +104,8 @@ func TestAVerificationServesOnePurchase(t *testing.T) {
 	})
 }
 
-// A vendor that two billers offer is in the catalogue once. The routes decide which biller
-// sells.
+// A vendor that two billers offer appears only once in the catalogue. The routes decide which of
+// the two billers sells.
 func TestRoutesDecideWhoSells(t *testing.T) {
 	names := func(c *apptest.Client, service string) (out []string) {
 		for _, k := range c.Categories(service) {

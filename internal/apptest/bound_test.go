@@ -15,16 +15,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// begun sends the beginning of a request and returns the response, which must come before the
-// rest is sent.
+// begun sends only the beginning of a request and returns the response. The program must respond
+// before it gets the rest of the request.
 func begun(t *testing.T, p *apptest.Program, text string) *http.Response {
 	t.Helper()
 	answer, _ := begunThen(t, p, text)
 	return answer
 }
 
-// begunThen does the same as begun. It also reports whether the connection ended after the
-// response.
+// begunThen does the same as begun. It also reports whether the program closed the connection after
+// the response.
 func begunThen(t *testing.T, p *apptest.Program, text string) (answer *http.Response, ended bool) {
 	t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(p.BaseURL, "http://"))
@@ -53,7 +53,7 @@ func begunThen(t *testing.T, p *apptest.Program, text string) (answer *http.Resp
 }
 
 // On every path, a request whose Content-Length is over the limit is refused before its body is
-// sent. Then the connection is closed.
+// sent. After the response, the connection is closed.
 func TestADeclaredBodyIsRefusedAtOnce(t *testing.T) {
 	p := apptest.Start(t, db.SQLite)
 	const over, huge = 64<<10 + 1, 10 << 20
@@ -88,13 +88,13 @@ func TestADeclaredBodyIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// The program does not read the body of a notification that is over the rate limit.
+// If a notification is over the rate limit, the program refuses it without reading its body.
 func TestACallbackBeyondItsRateIsNotRead(t *testing.T) {
 	p := apptest.Start(t, db.SQLite, func(c *app.Config) {
 		c.Limits.Off, c.Limits.CallbacksPerSecond, c.Limits.CallbacksBurst = false, 1, 1
 	})
 	const text = "POST /callbacks/sudo HTTP/1.1\r\nHost: kobo\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-	apptest.Eventually(t, func() string { // until two requests fall within one second
+	apptest.Eventually(t, func() string { // repeated until two requests arrive within the same second
 		begun(t, p, fmt.Sprintf(text, 0))
 		for _, size := range []int{100, 100 << 10} {
 			if answer, ended := begunThen(t, p, fmt.Sprintf(text, size)); answer.StatusCode != http.StatusTooManyRequests || !ended {
@@ -105,8 +105,8 @@ func TestACallbackBeyondItsRateIsNotRead(t *testing.T) {
 	})
 }
 
-// Headers over the limit are refused before the program has read them all. Spaces around a
-// value count, although no handler sees them.
+// The program refuses headers over the limit before it has read them all. Spaces around a value
+// count towards the limit, although net/http removes them.
 func TestEndlessHeadersAreRefused(t *testing.T) {
 	p := apptest.Start(t, db.SQLite)
 	const begin = "GET /healthz HTTP/1.1\r\nHost: kobo\r\nX-Long: "
@@ -123,8 +123,8 @@ func TestEndlessHeadersAreRefused(t *testing.T) {
 	}
 }
 
-// The sandbox controls accept only JSON, because a foreign web page cannot make a browser send
-// JSON.
+// The sandbox controls accept only JSON bodies. A foreign web page cannot make a browser send JSON
+// to the program.
 func TestTheSandboxWantsJSON(t *testing.T) {
 	p := apptest.Start(t, db.SQLite)
 	const body = `{"advance":"1s"}`

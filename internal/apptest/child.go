@@ -20,20 +20,19 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Moment is a point in the program's run at which a Child kills itself. This simulates a power
-// failure.
+// Moment is a point in the program's run at which a Child kills itself, as if the power failed.
 type Moment string
 
-// These are the moments. A number at the end counts the commits since the start. The program is
-// killed after that commit, before the caller learns of the commit.
+// These are the moments. The number at the end counts the commits since the start of the program.
+// The program is killed right after that commit, before the code that committed can continue.
 const (
 	Never        Moment = ""
 	FirstCommit  Moment = "commit 1"
 	SecondCommit Moment = "commit 2"
 	ThirdCommit  Moment = "commit 3"
-	Paying       Moment = "paying" // before the payment is sent to the provider
-	Paid         Moment = "paid"   // after the response to the payment, before its commit
-	Asked        Moment = "asked"  // after the response to a requery, before its commit
+	Paying       Moment = "paying" // before the payment request is sent to the provider
+	Paid         Moment = "paid"   // after the provider's reply to the payment request, before the reply is committed
+	Asked        Moment = "asked"  // after the reply to a requery (a request for the status), before its commit
 )
 
 // Child is a whole program in a separate process.
@@ -46,8 +45,8 @@ type Child struct {
 	reaped  sync.Once
 }
 
-// These are the environment variables of the child. The program does not read them as
-// configuration.
+// These environment variables tell a child process what to do. The program itself does not read
+// them.
 const (
 	childHome   = "KOBO_TEST_CHILD"
 	childMoment = "KOBO_TEST_CHILD_DIES"
@@ -69,8 +68,8 @@ func Main(m *testing.M) {
 	}
 }
 
-// Spawn runs a program of this home in a separate process. The process kills itself at the
-// given moment, and is killed at the latest when the test ends.
+// Spawn runs a program of this home in a separate process. The process kills itself at the moment
+// dies. It is killed at the latest when the test ends.
 func (h Home) Spawn(t testing.TB, dies Moment, window time.Duration) *Child {
 	t.Helper()
 	where, err := json.Marshal(h)
@@ -187,8 +186,8 @@ func childMain() error {
 	})
 }
 
-// dieAtCommit kills the process after the chosen commit of the ledger, counted from now on.
-// Commits of only the company `house` do not count.
+// dieAtCommit makes the process kill itself at the chosen commit of the ledger, counted from now
+// on. A commit that is only for the company `house` does not count.
 func dieAtCommit(a *app.App, dies Moment) {
 	last, commits := strings.CutPrefix(string(dies), "commit ")
 	if !commits {
@@ -223,7 +222,7 @@ type mortal struct {
 	dies Moment
 }
 
-// Pay kills the program before or after the payment.
+// Pay kills the program before or after the payment, if the test has chosen that moment.
 func (m mortal) Pay(ctx context.Context, p provider.Purchase) provider.Answer {
 	if m.dies == Paying {
 		die()
@@ -235,7 +234,8 @@ func (m mortal) Pay(ctx context.Context, p provider.Purchase) provider.Answer {
 	return a
 }
 
-// Requery kills the program after the biller's reply.
+// Requery kills the program after the biller's reply about the status, if the test has chosen that
+// moment.
 func (m mortal) Requery(ctx context.Context, reference string, begun time.Time) provider.Answer {
 	a := m.Biller.Requery(ctx, reference, begun)
 	if m.dies == Asked {
@@ -250,7 +250,7 @@ type mortalBank struct {
 	dies Moment
 }
 
-// Transfer kills the program before or after the payment.
+// Transfer kills the program before or after the payment, if the test has chosen that moment.
 func (m mortalBank) Transfer(ctx context.Context, t provider.TransferOrder) provider.TransferAnswer {
 	if m.dies == Paying {
 		die()
@@ -262,7 +262,8 @@ func (m mortalBank) Transfer(ctx context.Context, t provider.TransferOrder) prov
 	return a
 }
 
-// RequeryTransfer kills the program after the bank's reply.
+// RequeryTransfer kills the program after the bank's reply about the status, if the test has chosen
+// that moment.
 func (m mortalBank) RequeryTransfer(ctx context.Context, reference string) provider.TransferAnswer {
 	a := m.Bank.RequeryTransfer(ctx, reference)
 	if m.dies == Asked {

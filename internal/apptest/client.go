@@ -15,7 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/app"
 )
 
-// Client calls the API of a program as a company. It requests its access tokens when needed.
+// Client calls the API of a program as a company. It gets an access token before its first request.
 type Client struct {
 	app.Credentials
 	t    testing.TB
@@ -32,7 +32,7 @@ func newClient(t testing.TB, c app.Credentials) *Client {
 	}}
 }
 
-// As returns a client of the same program with other credentials.
+// As returns a client of the same program for a different company or API key.
 func (c *Client) As(reference, apiKey string, settlementID int64) *Client {
 	other := c.Credentials
 	other.Reference, other.APIKey, other.SettlementID = reference, apiKey, settlementID
@@ -62,7 +62,7 @@ func (a Answer) Into(t testing.TB, v any) {
 	}
 }
 
-// Message returns the message in the response's body, in any envelope.
+// Message returns the message in the response's body, in whichever form the API uses on this path.
 func (a Answer) Message() string {
 	var b struct{ Message string }
 	if json.Unmarshal([]byte(a.Body), &b) != nil {
@@ -158,7 +158,7 @@ func (c *Client) forget(token string) {
 	}
 }
 
-// bearer returns an access token. It exchanges the API key for the first token.
+// bearer returns an access token. The first time, it exchanges the API key for the token.
 func (c *Client) bearer(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,7 +176,7 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	return c.token, nil
 }
 
-// Tokens are the tokens that the API gives for an API key.
+// Tokens are the access token and the refresh token that the API gives for an API key.
 type Tokens struct{ AccessToken, RefreshToken string }
 
 // Tokens exchanges the company's API key for tokens.
@@ -189,9 +189,9 @@ func (c *Client) Tokens(ctx context.Context) (Tokens, Answer, error) {
 	return tokens, a, err
 }
 
-// Eventually repeats check until check returns "". After a time limit it fails the test with
-// the last text. Use it only for background work, since a response must already contain what
-// its request promises.
+// Eventually repeats check until check returns "". If this takes too long, it fails the test with
+// the last text. Use it only for background work. The effect of a request must be visible as soon
+// as its response has arrived.
 func Eventually(t testing.TB, check func() string) {
 	t.Helper()
 	limit := time.NewTimer(time.Minute)

@@ -18,8 +18,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// If the reply to a COMMIT is lost, the ledger looks for the committed rows before it reports
-// to the caller.
+// If the reply to a COMMIT is lost, the ledger searches for the committed rows before it returns a
+// result to its caller.
 func TestALostCommitIsLookedUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		fate      func(waiting func()) func(forward, closeClient func())
@@ -31,7 +31,7 @@ func TestALostCommitIsLookedUp(t *testing.T) {
 		"it was done and the answer lost": {func(func()) func(_, _ func()) {
 			return func(forward, closeClient func()) { forward(); closeClient() }
 		}, true},
-		// The look-up comes before the COMMIT is executed, and must wait for it.
+		// The ledger searches before the COMMIT is executed. The search must wait for the COMMIT.
 		"it was done late": {func(waiting func()) func(_, _ func()) {
 			return func(forward, closeClient func()) { closeClient(); waiting(); forward() }
 		}, true},
@@ -55,7 +55,7 @@ func TestALostCommitIsLookedUp(t *testing.T) {
 			if c.committed && err != nil || !c.committed && !fault.Is(err, fault.Unavailable) {
 				t.Errorf("committed: %v; the caller was told %v", c.committed, err)
 			}
-			// A caller may repeat a request that was not executed.
+			// A COMMIT that was not executed may be repeated by the caller.
 			if err != nil {
 				err = book.Commit(t.Context(), unit)
 			}
@@ -69,8 +69,9 @@ func TestALostCommitIsLookedUp(t *testing.T) {
 	}
 }
 
-// The unit that creates a company has no lock row to wait for. If the company's row exists, or
-// appears soon, the unit was committed. Without that row the outcome stays unknown.
+// When a company is created, there is no lock row yet on which the search for a lost COMMIT could
+// wait. If the company's row exists, or appears soon, the COMMIT was executed. Without that row the
+// outcome stays unknown.
 func TestALostCommitThatFounds(t *testing.T) {
 	for name, c := range map[string]struct {
 		fate func(forward, closeClient func())
@@ -87,7 +88,7 @@ func TestALostCommitThatFounds(t *testing.T) {
 		"it was done a little late": {
 			func(forward, closeClient func()) {
 				closeClient()
-				<-time.After(200 * time.Millisecond) // a look-up without a result cannot be observed, so the test waits for a fixed time
+				<-time.After(200 * time.Millisecond) // the test cannot see that the ledger has searched, so it waits for a fixed time
 				forward()
 			},
 			func(err error) bool { return err == nil },
@@ -108,7 +109,8 @@ func TestALostCommitThatFounds(t *testing.T) {
 			if !c.want(err) {
 				t.Errorf("the founder was told %v", err)
 			}
-			// The open COMMIT does not delay other work for long.
+			// While the COMMIT of one company hangs, the creation of a different company is not delayed for
+			// long.
 			if _, _, err := companies.Create(t.Context(), tester, "Another Ltd"); err != nil {
 				t.Error(err)
 			}
@@ -116,8 +118,8 @@ func TestALostCommitThatFounds(t *testing.T) {
 	}
 }
 
-// A COMMIT is lost, and another program takes the same step before the look-up. That program's
-// row does not prove that our COMMIT was executed.
+// A COMMIT is lost, and a second program commits the same transfer before the ledger searches. The
+// second program's row does not prove that the first COMMIT was executed.
 func TestALostCommitIsNotTakenForAnothers(t *testing.T) {
 	database := dbtest.URL(t, db.Postgres)
 	proxy, through := apptest.NewProxy(t, database)
@@ -141,8 +143,8 @@ func TestALostCommitIsNotTakenForAnothers(t *testing.T) {
 	}
 }
 
-// The ledger recognises a committed unit without money by a row with exactly the unit's values.
-// In the meantime another program may insert a similar row.
+// If a COMMIT without a transfer is lost, the ledger searches for a row with exactly the values
+// that it inserted. A similar row that a second program has inserted does not count.
 func TestALostInsertIsNotTakenForAnothers(t *testing.T) {
 	type row struct {
 		Company string `db:"company_id,key"`
@@ -194,7 +196,7 @@ func TestALostInsertIsNotTakenForAnothers(t *testing.T) {
 	}
 }
 
-// If the lost COMMIT was executed, the look-up finds its row with the same values.
+// If the lost COMMIT was executed, the ledger finds the inserted row with the same values.
 func TestALostInsertThatHappened(t *testing.T) {
 	database := dbtest.URL(t, db.Postgres)
 	proxy, through := apptest.NewProxy(t, database)
@@ -214,8 +216,8 @@ func TestALostInsertThatHappened(t *testing.T) {
 	}
 }
 
-// founded creates a company with two accounts. It returns a transfer between these accounts
-// that is not committed yet.
+// founded creates a company with two accounts. It returns a transfer between these accounts. The
+// test must commit this transfer.
 func founded(t *testing.T, book *ledger.Book) ledger.Unit {
 	t.Helper()
 	company := id.Cuid()
@@ -229,7 +231,7 @@ func founded(t *testing.T, book *ledger.Book) ledger.Unit {
 	return u
 }
 
-// someoneWaits waits until a transaction waits for the lock of a different transaction.
+// someoneWaits returns when a transaction waits for a lock that a different transaction holds.
 func someoneWaits(t *testing.T, d *db.DB) {
 	apptest.Eventually(t, func() string {
 		n, err := db.One(t.Context(), d, db.Value[int64],

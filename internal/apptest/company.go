@@ -14,7 +14,7 @@ import (
 // DevFloat is the opening balance of the development company.
 const DevFloat = 1_000_000 * money.Naira
 
-// by is the operator that the audit log shows for the test harness.
+// by is the operator as which the test harness appears in the audit log.
 var by = operator.Local("apptest")
 
 // Account opens a settlement account with a balance for the company. It returns a client that
@@ -60,8 +60,8 @@ func (p *Program) Company(balance money.Kobo) *Client {
 	return p.Account(p.As(c.Reference, key.Reveal(), 0), balance)
 }
 
-// Decide closes the only open case, which must have this reason, with the decisions of two
-// operators.
+// Decide closes the only open case, which must have this reason. Two operators submit the same
+// decision.
 func (p *Program) Decide(t testing.TB, reason, outcome string) {
 	t.Helper()
 	_, second, err := p.App.Operators.IssueKey(t.Context(), by, "second-"+strings.ToLower(rand.Text()[:8]))

@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// childCopying is the variable that gives a child process what to copy, and the step after
-// which it kills itself.
+// childCopying is an environment variable for a child process. It names the backup or restore to
+// make, and the step after which the process kills itself.
 const childCopying = "KOBO_TEST_CHILD_COPYING"
 
 type copying struct {
@@ -21,15 +21,15 @@ type copying struct {
 	Overwrite            bool
 }
 
-// Backup makes a backup in a separate process, which kills itself after the step that dies
-// names.
+// Backup makes a backup in a separate process. The process kills itself after the step that the
+// argument dies names.
 func Backup(t testing.TB, database, file, dies string) {
 	t.Helper()
 	copyInChild(t, copying{Database: database, File: file, Dies: dies, Overwrite: true})
 }
 
-// Restore restores a backup in a separate process, which kills itself after the step that dies
-// names.
+// Restore restores a backup in a separate process. The process kills itself after the step that the
+// argument dies names.
 func Restore(t testing.TB, database, file, dies string) {
 	t.Helper()
 	copyInChild(t, copying{Restore: true, Database: database, File: file, Dies: dies})

@@ -10,12 +10,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// crashes are the moments at which a program may die during a purchase or its requery.
+// crashes are the moments at which the program is killed during a purchase, or during a requery (a
+// request for the purchase's status).
 var crashes = []struct {
 	name      string
 	ending    string
 	buying    apptest.Moment // the moment at which the program that takes the order dies
-	following apptest.Moment // the moment at which the program that sends the requery dies
+	following apptest.Moment // the moment at which the next program, which sends the requery, dies
 	found     string         // the state of the purchase when the next program starts
 	end       string
 }{
@@ -47,7 +48,8 @@ func TestADeathAtAnyMomentLosesNothing(t *testing.T) {
 				if c.following != "" {
 					first.Kill()
 					second := home.Spawn(t, c.following, time.Second)
-					// This kills the program, so no response comes.
+					// Moving the clock makes the program send the requery. The program is killed, so no response
+					// comes.
 					_, _ = second.Raw(t.Context(), http.MethodPost, "/sandbox/clock", map[string]string{"advance": "10s"})
 					second.Dead()
 				}
@@ -58,17 +60,17 @@ func TestADeathAtAnyMomentLosesNothing(t *testing.T) {
 	})
 }
 
-// afterwards checks the program that starts after the crash.
+// afterwards checks the program that starts after the kill.
 func afterwards(t *testing.T, p *apptest.Program, order apptest.Order, answer apptest.Answer, found, end string) {
 	t.Helper()
-	// On a slow machine the resolver's first poll, which comes after five real seconds, may already
-	// be over.
+	// On a slow machine the program may already have polled the biller. The first poll comes after
+	// five real seconds.
 	if tr := p.Transaction("crash"); tr.Status != found && tr.Status != end {
 		t.Errorf("found %+v, want %s", tr, found)
 	}
 	p.Audit(t, apptest.DevFloat)
-	// The client got no response, so it repeats its request under the same key.
-	p.Advance(2 * time.Second) // the first attempt is certainly over
+	// The client got no response to its order, so it sends the order again under the same key.
+	p.Advance(2 * time.Second) // the first request to the biller is certainly over
 	before := p.Transaction("crash")
 	again := p.Buy(order, header, "crash")
 	switch {
@@ -95,7 +97,8 @@ func afterwards(t *testing.T, p *apptest.Program, order apptest.Order, answer ap
 	}
 }
 
-// stripped returns a response without its headers, because only a replay has the replay header.
+// stripped returns a response without its headers. A replayed response has an additional header, so
+// only status and body can be compared.
 func stripped(a apptest.Answer) apptest.Answer {
 	a.Header = nil
 	return a

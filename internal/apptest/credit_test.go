@@ -30,7 +30,7 @@ func pay(t *testing.T, c *apptest.Client, account string, amount int, more map[s
 	return said.Data.SessionID
 }
 
-// tell sends a notification of the bank about a credit of 100 naira.
+// tell sends a bank's notification about a credit of 100 naira.
 func tell(t *testing.T, p *apptest.Program, session string) {
 	body := fmt.Sprintf(`{"type":"transfer","data":{"type":"Inwards","sessionId":%q,"creditAccountNumber":%q,"amount":100,"status":"Completed"}}`,
 		session, p.SettlementAccountNumber)
@@ -40,7 +40,7 @@ func tell(t *testing.T, p *apptest.Program, session string) {
 	}
 }
 
-// holds waits until the account has this balance, and checks the sums of the ledger.
+// holds waits until the account has this balance, and checks that the ledger adds up.
 func holds(t *testing.T, p *apptest.Program, c *apptest.Client, want money.Kobo) {
 	t.Helper()
 	apptest.Eventually(t, func() string {
@@ -77,7 +77,8 @@ func creditEvents(c *apptest.Client) (n int) {
 	return n
 }
 
-// A transfer into the settlement account is credited once, even with fifty notifications.
+// A transfer into the settlement account is credited only once, even if the bank sends fifty
+// notifications.
 func TestMoneyComesIn(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -92,7 +93,8 @@ func TestMoneyComesIn(t *testing.T) {
 	})
 }
 
-// If the bank sends no notification, the credit poll finds the credit.
+// If the bank sends no notification about a credit, the program finds the credit when it polls the
+// bank's list of credits.
 func TestACreditWithoutANotificationIsFound(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -106,7 +108,7 @@ func TestACreditWithoutANotificationIsFound(t *testing.T) {
 	})
 }
 
-// A credit for an unknown account is booked, and opens a case.
+// A credit for an unknown account is booked in a suspense account, and opens a case.
 func TestACreditForAnUnknownAccountIsKept(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -125,8 +127,8 @@ func TestACreditForAnUnknownAccountIsKept(t *testing.T) {
 	})
 }
 
-// Two programs share a database, and both receive every notification many times. Each transfer
-// is credited once.
+// Two programs share a database, and each of them receives every notification many times. Each
+// transfer is credited only once.
 func TestNotificationsAtTwoPrograms(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		one := apptest.Start(t, dialect)

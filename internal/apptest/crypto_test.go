@@ -45,7 +45,8 @@ func history(p *apptest.Program) []string {
 	return out
 }
 
-// agrees compares each transaction in the history with the last event of that transaction.
+// agrees compares each transaction in the company's history with the last event about that
+// transaction.
 func agrees(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	var feed struct {
@@ -104,8 +105,9 @@ func generate(t *testing.T, p *apptest.Program, network string) string {
 	return answer.Data.Address
 }
 
-// Tatum sends signed notifications. Some come twice, some are lost while the program is down,
-// and the chain is reorganised. Every deposit still ends with its true outcome.
+// Tatum sends signed notifications about deposits. Some are sent twice, some are lost while the
+// program is down, and blocks of the chain are replaced. Every deposit still reaches the outcome
+// that the chain shows.
 func TestDepositsByNotification(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -123,7 +125,7 @@ func TestDepositsByNotification(t *testing.T) {
 		}
 		deposit(ether, "ETH", "0.25", `,"duplicate":3`)
 		deposit(tron, "USDT", "12.000001", "")
-		// This token calls itself USDT but has a different contract.
+		// This token has the symbol USDT, but its contract is not that of USDT.
 		deposit(ether, "0x00000000000000000000000000000000000000Cc", "1000000", "")
 		becomes(t, p, "deposit completed 0.25 ETH", "deposit completed 12.000001 USDT")
 		deposit(bitcoin, "BTC", "0.00000001", `,"confirmed":false`)
@@ -138,7 +140,7 @@ func TestDepositsByNotification(t *testing.T) {
 		becomes(t, p, "deposit completed 0.25 ETH", "deposit completed 12.000001 USDT", "deposit completed 0.00000001 BTC", "deposit failed 7 USDC",
 			"withdrawal completed 0.1 ETH")
 
-		// The program is down until Tatum stops repeating its notification. After the start the
+		// The program is down until Tatum stops repeating its notification. After its next start, the
 		// program reads Tatum's list of failed notifications.
 		p.Stop()
 		away(t, home, ether)
@@ -149,7 +151,7 @@ func TestDepositsByNotification(t *testing.T) {
 }
 
 // away makes a deposit while no program runs. It waits until Tatum has stopped repeating the
-// notification.
+// notification about this deposit.
 func away(t *testing.T, home apptest.Home, address string) {
 	t.Helper()
 	s, err := app.OpenSimulated(t.Context(), app.Defaults(), sandbox.Config{Path: filepath.Join(home.Data, "sandbox.db")})
@@ -175,8 +177,8 @@ func away(t *testing.T, home apptest.Home, address string) {
 	}
 }
 
-// Without Tatum the program reads a real chain. It follows new and removed blocks, also across
-// a restart.
+// Without Tatum, the program reads a local blockchain directly. It follows added and removed
+// blocks, also after a restart.
 func TestDepositsOnARealChain(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		c := providertest.NewChain(t)
@@ -196,7 +198,8 @@ func TestDepositsOnARealChain(t *testing.T) {
 		c.Mine(2)
 		becomes(t, p, "deposit completed 1.5 ETH", "deposit completed 2 USDT")
 
-		// The block of one deposit is removed, and another deposit comes while no program runs.
+		// The block with the first deposit is removed, and a second deposit arrives while no program
+		// runs.
 		c.Send(c.Owner, address, wei(30))
 		c.Mine(1)
 		becomes(t, p, "deposit completed 1.5 ETH", "deposit completed 2 USDT", "deposit pending 3 ETH")

@@ -35,9 +35,9 @@ func fillDisk(t *testing.T, c *apptest.Child) (free func()) {
 
 var noWritesYet = regexp.MustCompile(`^none for (1[5-9]|[2-9][0-9]) s$`)
 
-// On a full disk each write fails. Within fifteen seconds /readyz responds 503 and shows how
-// long no write has succeeded. When there is room again, the program goes on without a restart.
-// No money has moved, and no order is incomplete.
+// On a full disk each write fails. Within fifteen seconds /readyz responds 503 and shows the time
+// since the last successful write. When the disk has room again, the program continues without a
+// restart. No money has moved in the meantime, and no order is incomplete.
 func TestAFullDiskIsNotReady(t *testing.T) {
 	t.Parallel()
 	home := apptest.NewHome(t, db.SQLite)

@@ -18,8 +18,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// line is a connection that stays open as long as the program allows. Unlike http.Transport it
-// never sends a request twice.
+// line is a client connection that stays open as long as the program allows. Unlike http.Transport,
+// it never sends a request a second time.
 type line struct {
 	net.Conn
 	answers *bufio.Reader
@@ -51,8 +51,8 @@ func (l *line) ask(path, token string) (*http.Response, string, error) {
 	return res, string(body), errors.Join(err, res.Body.Close())
 }
 
-// fleet is a load balancer in front of some programs. It sends a caller to the first program
-// that was ready at the last check.
+// fleet is a load balancer in front of several programs. It sends a caller to the first program
+// that was ready at the most recent check.
 type fleet struct {
 	mu    sync.Mutex
 	ready []string // addresses
@@ -64,8 +64,8 @@ func (f *fleet) choose() string {
 	return f.ready[0]
 }
 
-// enter waits until a program is ready, and then sends callers to it. The method leave waits
-// until the program reports that it is stopping, and then sends callers to a different program.
+// enter waits until a program is ready, and then lets the load balancer send callers to it. The
+// method leave waits until the program reports that it is stopping, and then excludes that program.
 func (f *fleet) enter(t *testing.T, p *apptest.Program) {
 	awaitReadiness(t, p, http.StatusOK)
 	f.mu.Lock()
@@ -98,9 +98,8 @@ func awaitReadiness(t *testing.T, p *apptest.Program, want int) (said string) {
 	return said
 }
 
-// call sends a request every few milliseconds on open connections until it is stopped. Every
-// request must get a response. After a response that closes the connection, call opens a new
-// connection.
+// call sends a request every few milliseconds until it is stopped. It uses open connections. Every
+// request must get a response. If a response closes the connection, call opens a new connection.
 func (f *fleet) call(t *testing.T, token string, stop <-chan struct{}, answered, last *atomic.Int64) {
 	var l *line
 	pace := time.NewTicker(5 * time.Millisecond)
@@ -134,8 +133,8 @@ func (f *fleet) call(t *testing.T, token string, stop <-chan struct{}, answered,
 	}
 }
 
-// Two programs are replaced, one after the other, while callers use open connections. Every
-// request gets a response.
+// Two programs are replaced one after the other, while callers send requests on open connections.
+// Every request gets a response.
 func TestARollingRestartCutsNoConnection(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)

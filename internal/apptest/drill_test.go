@@ -25,11 +25,11 @@ func (h *hearer) at(program *apptest.Client) {
 	h.company = program.As(h.company.Reference, h.company.APIKey, h.company.SettlementID)
 }
 
-// Two companies have three endpoints. One endpoint goes down completely, and its secret is
-// rotated meanwhile. The program is killed twice, while it sends some deliveries and others
-// wait. At last the endpoint comes back. Then every endpoint has received exactly the events of
-// its company, in the promised order. Each message was signed with a secret that was valid at
-// that time.
+// Two companies have three webhook endpoints. One endpoint goes down, and its secret is rotated
+// meanwhile. The program is killed twice, while some deliveries are being sent and others wait. At
+// last the endpoint works again. Then every endpoint has received exactly the events of its
+// company, in the promised order. Each message was signed with a secret that was valid when it was
+// sent.
 func TestTheDrill(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -143,8 +143,8 @@ func arrived(t *testing.T, all ...*hearer) {
 	}
 }
 
-// waits blocks until the endpoint has deliveries that are being retried, and others behind
-// them.
+// waits blocks until the endpoint has deliveries that are being retried, and deliveries that wait
+// behind those.
 func waits(t *testing.T, h *hearer) {
 	t.Helper()
 	apptest.Eventually(t, func() string {
@@ -172,8 +172,8 @@ func (h *hearer) rotate(t *testing.T) (fresh string) {
 	return rotated.Data.Secret
 }
 
-// inTheMiddle kills the program after each endpoint has received a message, but before it
-// responds.
+// inTheMiddle kills the program while each endpoint has received a message but has not responded
+// yet.
 func inTheMiddle(t *testing.T, c *apptest.Child, all ...*hearer) {
 	t.Helper()
 	for _, h := range all {
@@ -184,8 +184,8 @@ func inTheMiddle(t *testing.T, c *apptest.Child, all ...*hearer) {
 	c.Kill()
 }
 
-// holds compares the received messages with the feed, and with the deliveries that the API
-// shows.
+// holds compares the messages that the endpoint received with the event feed, and with the
+// deliveries that the API shows.
 func (h *hearer) holds(t *testing.T) {
 	t.Helper()
 	feed, tries := h.feed(), h.tries(t)
@@ -201,7 +201,7 @@ func (h *hearer) holds(t *testing.T) {
 		}
 		again[e.Sequence] = tries[e.ID] != 1
 	}
-	// Deliveries that failed at first come later. All other deliveries come in order.
+	// A delivery that failed at first arrives later. All other deliveries arrive in order.
 	inOrder := slices.DeleteFunc(slices.Clone(h.order), func(n int64) bool { return again[n] })
 	if !slices.IsSorted(inOrder) {
 		t.Errorf("the order at the endpoint: %v; of those were tried again %v", h.order, again)

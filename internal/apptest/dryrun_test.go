@@ -46,7 +46,8 @@ func rows(t *testing.T, d *db.DB) map[string][]string {
 	return out
 }
 
-// trial is an order for a dry run, its expected price and its expected refusal.
+// trial is an order that is sent as a dry run, with the price and the refusal that the response
+// must show.
 type trial struct {
 	name, path string
 	body       any
@@ -54,7 +55,7 @@ type trial struct {
 	refusal    string
 }
 
-// tried sends a dry run and compares the response with the expected one.
+// tried sends the order as a dry run and compares the response with the expected price and refusal.
 func (x trial) tried(t *testing.T, c *apptest.Client, headers ...string) {
 	t.Helper()
 	var got struct {
@@ -103,7 +104,7 @@ func cardOf(t *testing.T, c *apptest.Client) string {
 	return made.Data.CardID
 }
 
-// trials returns one order of each kind, and further orders that would be refused.
+// trials returns one valid order of each kind, and orders that would be refused.
 func trials(t *testing.T, c *apptest.Client) []trial {
 	t.Helper()
 	const bill, payouts, fund = "/api/v1/vtu/purchase-", "/api/v1/settlement/send-payout", "/api/v1/card/fund-card"
@@ -129,8 +130,8 @@ func trials(t *testing.T, c *apptest.Client) []trial {
 	}
 }
 
-// A dry run shows what would happen. It writes no row and calls no provider. It does not use up
-// an Idempotency-Key, and does not replay a stored response.
+// A dry run shows what an order would do. It writes no row and sends no request to a provider. It
+// does not use up its Idempotency-Key, and its response is never a stored response.
 func TestADryRunChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -149,7 +150,8 @@ func TestADryRunChangesNothing(t *testing.T) {
 		unchanged(t, "Kobo", ours, rows(t, p.App.DB))
 		unchanged(t, "the providers", theirs, rows(t, providers))
 
-		// The real request can use the same key, and a later dry run does not replay the response.
+		// The real order can use the same Idempotency-Key. A later dry run under this key does not replay
+		// the stored response of the real order.
 		x := all[0]
 		a := p.Do(http.MethodPost, x.path, x.body, "Idempotency-Key", "key-0").Want(t, http.StatusOK)
 		if a.Header.Get("Idempotent-Replayed") != "" {

@@ -26,8 +26,8 @@ func transactionSchema(t *testing.T) *openapi3.Schema {
 	return doc.Components.Schemas["VtuTransaction"].Value
 }
 
-// An event has the same body, byte for byte, as a GET request in that state. This holds while
-// the purchase is pending, after the delivery, and after the refund.
+// The data of an event is equal, byte for byte, to the response of GET for the purchase in the same
+// state. This holds while the purchase is pending, after the delivery, and after the refund.
 func TestAnEventCarriesWhatGetShows(t *testing.T) {
 	schema := transactionSchema(t)
 	each(t, func(t *testing.T, dialect db.Dialect) {
@@ -63,8 +63,8 @@ func TestAnEventCarriesWhatGetShows(t *testing.T) {
 	})
 }
 
-// At least half of the long polls get their response within a tenth of a second after the
-// commit. This holds in the process that commits and in a different process.
+// At least half of the long polls for events get their response within a tenth of a second after
+// the event is committed. This holds in the program that commits, and in a second program.
 func TestALongPollIsAnsweredWithinATenthOfASecond(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -93,14 +93,14 @@ func TestALongPollIsAnsweredWithinATenthOfASecond(t *testing.T) {
 	})
 }
 
-// heard is an event and the time at which the response with it arrived.
+// heard is an event and the time at which the response with this event arrived.
 type heard struct {
 	apptest.Event
 	at time.Time
 }
 
-// first waits in the background for the first event after head, and sends it to the returned
-// channel.
+// first waits in the background for the first event after the number head, and sends the event to
+// the returned channel.
 func first(t *testing.T, c *apptest.Client, head int64) <-chan heard {
 	answer, out := poll(t, c, head), make(chan heard, 1)
 	go func() {

@@ -17,10 +17,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Eight buyers use two programs, which are killed at random moments. Meanwhile a reader follows
-// the feed. The events have the numbers 1 … n without a gap, in the order of their commits. So
-// the reader always sees a complete beginning of the feed. The times never go back. Each
-// operation with a response has its events.
+// Eight buyers use two programs, which are killed at random moments. Meanwhile a reader follows the
+// event feed. The events are numbered 1 … n without a gap, in the order of their commits. So the
+// reader never misses an event that is added later with a lower number. The times of the events
+// never decrease. Each operation whose order got a response has its events.
 func TestTheFeedHasNoGapAfterKills(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		chance := rand.New(rand.NewPCG(seed(t), 1))
@@ -69,7 +69,8 @@ func TestTheFeedHasNoGapAfterKills(t *testing.T) {
 	})
 }
 
-// dense checks that the events of a whole feed are numbered without a gap, in commit order.
+// dense checks that the events of a company's whole feed are numbered without a gap, in commit
+// order.
 func dense(t *testing.T, feed []apptest.Event) {
 	t.Helper()
 	last := time.Time{}
@@ -131,7 +132,7 @@ func (f *follower) page(ctx context.Context) ([]apptest.Event, error) {
 	return feed.Data.Data, err
 }
 
-// check compares the events that the follower has read with the feed.
+// check compares the events that the follower has read with the final feed.
 func (f *follower) check(t *testing.T, feed []apptest.Event) {
 	t.Helper()
 	for i, e := range f.seen {
@@ -143,8 +144,8 @@ func (f *follower) check(t *testing.T, feed []apptest.Event) {
 	t.Logf("%d events", len(feed))
 }
 
-// told compares the responses to the buyers with the feed. Each operation has one event for its
-// beginning and one for its outcome.
+// told compares the responses that the buyers got with the feed. Each operation has one event for
+// its beginning and one event for its outcome.
 func (l *ledgerOfKeys) told(t *testing.T, feed []apptest.Event) {
 	t.Helper()
 	told := map[string][]string{}

@@ -13,7 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// witness records which calls each biller gets for each reference.
+// witness records which requests each biller gets for each purchase reference.
 type witness struct {
 	mu   sync.Mutex
 	said map[string][]string // by reference: "VTpass pay", "VTpass requery" …
@@ -53,9 +53,9 @@ func (w *witness) want(t *testing.T, reference string, what ...string) {
 	}
 }
 
-// A purchase of unknown outcome stays with its biller. No other biller gets a payment or a
-// requery for it, even after a change of the routes. Once the purchase is resolved, a new order
-// follows the routes.
+// While the outcome of a purchase is unknown, only its biller gets requests about it. No other
+// biller gets a payment or a status request for it, even after a change of the routes. When the
+// outcome is known, the next order follows the new routes.
 func TestAnUnknownOutcomeStaysWithItsBiller(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home, w := apptest.NewHome(t, dialect), &witness{said: map[string][]string{}}
@@ -85,7 +85,8 @@ func TestAnUnknownOutcomeStaysWithItsBiller(t *testing.T) {
 		}
 		w.want(t, lost.TransactionID, "VTpass pay", "VTpass requery")
 		w.want(t, gone.TransactionID, "VTpass pay", "VTpass requery")
-		// The key of a failed purchase is used up. A request with a new key follows the routes.
+		// The Idempotency-Key of a failed purchase cannot be used again. An order with a new key follows
+		// the current routes.
 		p.Buy(never).Want(t, http.StatusBadRequest)
 		w.want(t, gone.TransactionID, "VTpass pay", "VTpass requery")
 		fresh := p.Bought(p.Buy(p.Order(p.Products(p.Category("Data", "MTN"))[0], "fence-new", "10")))

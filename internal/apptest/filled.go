@@ -19,13 +19,13 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// kept contains homes of earlier releases, each filled by the release with that schema. The
-// keys in these homes are test values.
+// kept contains homes of earlier releases. Each home has a database that the release with that
+// schema filled. The keys in these homes are only test values.
 //
 //go:embed testdata/filled/*.tar.gz
 var kept embed.FS
 
-// These are the names of the files of a kept home.
+// These are the names of the files in a kept home.
 const (
 	keptLite    = "kobo.db"
 	keptDump    = "kobo.sql"
@@ -51,7 +51,7 @@ func FilledSchemas(t testing.TB, dialect db.Dialect) (schemas []int64) {
 	return schemas
 }
 
-// Filled returns a copy of the kept home of a schema. The copy's database is not migrated.
+// Filled returns a copy of the kept home of a schema. The copy's database still has that schema.
 func Filled(t testing.TB, dialect db.Dialect, schema int64) Home {
 	t.Helper()
 	packed, err := kept.ReadFile(fmt.Sprintf("testdata/filled/%d-%s.tar.gz", schema, dialect))
@@ -69,7 +69,7 @@ func Filled(t testing.TB, dialect db.Dialect, schema int64) Home {
 	return h
 }
 
-// Keep packs a home that no program uses into a file.
+// Keep packs a home into a file. No program may use the home meanwhile.
 func (h Home) Keep(t testing.TB, file string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -97,7 +97,7 @@ func (h Home) Keep(t testing.TB, file string) {
 	}
 }
 
-// restricted matches lines that only the newest psql understands.
+// restricted matches lines of pg_dump that only the newest psql understands.
 var restricted = regexp.MustCompile(`(?m)^\\(un)?restrict .*\n`)
 
 func pack(names map[string]string) ([]byte, error) {

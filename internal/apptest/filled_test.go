@@ -30,8 +30,8 @@ var untouched = map[string]string{
 	"settlement_number": "only older programs write it",
 }
 
-// fill uses every function of a program through its API, so that every table gets rows. At
-// the end no job is due, and some operations are PENDING.
+// fill uses every function of a program through its API, and every table gets rows. At the end no
+// job is due, and some operations are PENDING.
 func fill(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
@@ -54,7 +54,7 @@ func fill(t *testing.T, p *apptest.Program) {
 	onTheWay(t, p, s.kept["card"])
 }
 
-// rules makes the settings that operators make first.
+// rules makes the settings of operators that must exist before the other steps of fill.
 func rules(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	ctx, by := t.Context(), operator.Local("fixture")
@@ -103,7 +103,7 @@ func rules(t *testing.T, p *apptest.Program) {
 	attach(t, p, "8000000022").Want(t, http.StatusOK)
 }
 
-// everyPost sends each POST of the contract once, under an Idempotency-Key.
+// everyPost sends each POST of the API contract once, under an Idempotency-Key.
 func everyPost(t *testing.T, p *apptest.Program, hook string) *story {
 	t.Helper()
 	s := newStory(t, p, hook)
@@ -121,8 +121,8 @@ func everyPost(t *testing.T, p *apptest.Program, hook string) *story {
 	return s
 }
 
-// everyStory makes purchases of each kind and payouts, one with each story. It also makes the
-// bank return one payout.
+// everyStory makes purchases of each kind and payouts. The sandbox treats each of them differently,
+// for example as delivered, rejected or lost. It also makes the bank return one payout.
 func everyStory(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	network, dstv := p.Category("Airtime", "MTN"), p.Category("Cable TV", "DSTV")
@@ -148,7 +148,8 @@ func everyStory(t *testing.T, p *apptest.Program) {
 	})
 }
 
-// everyFunding makes card fundings with several stories, and sends card notifications.
+// everyFunding makes card fundings that the sandbox treats differently, and sends card
+// notifications.
 func everyFunding(t *testing.T, p *apptest.Program, card string) {
 	t.Helper()
 	for amount, want := range map[int]int{5000: 200, 5001: 400, 5002: 400} {
@@ -163,8 +164,8 @@ func everyFunding(t *testing.T, p *apptest.Program, card string) {
 	})
 }
 
-// everyCredit makes credits with one, three and no notifications. They are for an unknown
-// account, a customer, an attached account, and virtual accounts.
+// everyCredit makes credits for which the bank sends one, three or no notifications. The credits
+// are for an unknown account, a customer, an attached account, and virtual accounts.
 func everyCredit(t *testing.T, p *apptest.Program, customer string) {
 	t.Helper()
 	generate := func(reference string) (number string) {
@@ -213,7 +214,7 @@ func everyDeposit(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// corrections makes adjustments in each of their states.
+// corrections makes adjustments that end in every state: waiting, approved and rejected.
 func corrections(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	ctx, ada, bob := t.Context(), operator.Local("ada"), operator.Local("bob")
@@ -233,8 +234,9 @@ func corrections(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// undecided makes operations that end as cases, and differences between the bank's statement
-// and the ledger. Two operators decide one case of each reason. The other cases stay open.
+// undecided makes operations that need a decision of operators, and differences between the bank's
+// statement and the ledger. Two operators decide one case of each reason. The other cases stay
+// open.
 func undecided(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	bundle := p.Bundle()
@@ -278,7 +280,8 @@ func undecided(t *testing.T, p *apptest.Program) {
 	p.Advance(time.Hour)
 }
 
-// onTheWay leaves operations PENDING, each with its resolver job.
+// onTheWay leaves operations PENDING. Each of them has a job that polls the provider for the
+// outcome.
 func onTheWay(t *testing.T, p *apptest.Program, card string) {
 	t.Helper()
 	bundle := p.Bundle()
@@ -299,15 +302,16 @@ func sandboxed(t *testing.T, p *apptest.Program, path string, body any) apptest.
 	return a.Want(t, http.StatusOK)
 }
 
-// keep is a variable that makes the test write the filled homes of this schema into
-// testdata, with the SQL statements that the ledger's set-wise writer built in the run:
+// keep is an environment variable. If it is set, the test writes the filled homes of this schema
+// into testdata. It also writes the SQL that the ledger built in this run to write several rows
+// at once:
 //
 //	KOBO_TEST_KEEP=1 go test -run TestAFilledDatabaseHasEverything ./internal/apptest
 //
 // Each release adds the homes of its schema. Homes that are already kept are never replaced.
 const keep = "KOBO_TEST_KEEP"
 
-// A filled database has rows in every table, and the sums of its ledger are right.
+// In a filled database every table has rows, and the ledger adds up.
 func TestAFilledDatabaseHasEverything(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.NewHome(t, dialect).Start(t, apptest.Window(time.Second), apptest.Routes("UTILITY=vtpass"))

@@ -12,11 +12,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// impatient limits the wait of a request for the database to three seconds, instead of ten.
+// impatient sets the time that a request waits for the database to three seconds, instead of ten.
 func impatient(c *app.Config) { c.DatabaseTimeout = 3 * time.Second }
 
-// enough is the time limit of the function soon. It is three times the wait for the database,
-// since a machine may be slow.
+// enough is the time within which the function soon expects a response. It is three times the wait
+// for the database, since a machine may be slow.
 const enough = 9 * time.Second
 
 // soon sends a request, and fails the test if the response is late.
@@ -41,8 +41,8 @@ func bearer(t *testing.T, p *apptest.Program) []string {
 	return []string{"Authorization", "Bearer " + token.AccessToken}
 }
 
-// While the database does not respond, each request of a company or an operator gets a 503 in
-// time and has no effect.
+// While the database does not respond, each request of a company or an operator gets a 503 within
+// the time limit and has no effect.
 func TestASilentDatabaseKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t, impatient)
@@ -94,9 +94,9 @@ func TestASilentDatabaseKeepsNobodyWaiting(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// The COMMIT of a purchase's intent hangs, so the outcome of the request is unknown. The
-// response tells the caller when to repeat the request. An equal request has no second effect,
-// and a request with the same key gets the outcome.
+// The COMMIT that stores a purchase's intent hangs, so the caller gets a 503 that states when to
+// repeat the request. A second request with the same Idempotency-Key makes no second purchase. When
+// the COMMIT is executed, a request with that key gets the outcome of the purchase.
 func TestAnIntentOfUnknownFateIsFollowedByItsKey(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t, impatient)
@@ -124,7 +124,7 @@ func TestAnIntentOfUnknownFateIsFollowedByItsKey(t *testing.T) {
 		return ""
 	})
 	for range 3 {
-		p.Advance(10 * time.Minute) // the resolver asks the biller, which never got the payment
+		p.Advance(10 * time.Minute) // the resolver asks the biller for the status; the biller never got the payment
 	}
 	resolved(t, p.Client)
 	if n := len(p.Audit(t, apptest.DevFloat)); n != 1 {
@@ -138,8 +138,8 @@ func TestAnIntentOfUnknownFateIsFollowedByItsKey(t *testing.T) {
 	}
 }
 
-// The intent is committed and the provider was called. Then the database does not respond. The
-// caller gets the response for an unknown outcome.
+// The intent of a purchase is committed and the provider has been called. Then the database stops
+// responding. The response to the caller states that the outcome is pending.
 func TestAnOutcomeThatCannotBeWrittenIsPending(t *testing.T) {
 	t.Parallel()
 	buying, paying := newGate(), &bankGate{entered: make(chan struct{}, 100), open: make(chan struct{})}
@@ -182,7 +182,8 @@ func TestAnOutcomeThatCannotBeWrittenIsPending(t *testing.T) {
 	}
 }
 
-// held sends a request whose provider call waits until the test releases it.
+// held sends a request and returns the response. The provider call of the request waits until the
+// test releases it.
 func held(t *testing.T, p *apptest.Program, path string, body any, login []string) apptest.Answer {
 	t.Helper()
 	a, err := p.Raw(context.Background(), http.MethodPost, path, body, login...)

@@ -17,8 +17,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/apptest"
 )
 
-// hookServer is a company's server for webhooks. It verifies messages with the library of the
-// specification, and stores them by their ID.
+// hookServer is a company's server for webhooks. It verifies each message with the library of the
+// Standard Webhooks specification, and stores the messages by their ID.
 type hookServer struct {
 	t    testing.TB
 	addr string
@@ -125,8 +125,8 @@ func verified(body []byte, header http.Header, secrets []string) (n int) {
 	return n
 }
 
-// silence makes the server receive the next message without a response. The returned channel is
-// closed when the message has come.
+// silence makes the server give no response to the next message. The returned channel is closed
+// when that message has arrived.
 func (h *hookServer) silence() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -140,8 +140,8 @@ func (h *hookServer) set(down bool) {
 	h.down = down
 }
 
-// trust sets the secrets that must verify a message. From now on, earlier secrets that are not
-// in the list must not verify a message.
+// trust sets the secrets that must verify a message. An earlier secret that is not in the list must
+// not verify any further message.
 func (h *hookServer) trust(secrets ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -153,7 +153,8 @@ func (h *hookServer) trust(secrets ...string) {
 	h.secrets = secrets
 }
 
-// lacks returns a text about the events that have not come, or "" if all have come.
+// lacks returns a text that names the events that the server has not received, or "" if it has
+// received all.
 func (h *hookServer) lacks(events []apptest.Event) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -169,7 +170,7 @@ func (h *hookServer) lacks(events []apptest.Event) string {
 	return ""
 }
 
-// counts returns how many messages were repeated, and how many had two valid signatures.
+// counts returns how many messages came more than once, and how many had two valid signatures.
 func (h *hookServer) counts() (again, double int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -18,8 +18,8 @@ const (
 	replayed = "Idempotent-Replayed"
 )
 
-// same fails the test unless the second response equals the first, byte for byte, and is marked
-// as a replay.
+// same fails the test unless the second response equals the first response, byte for byte, and has
+// the header of a replay.
 func same(t *testing.T, name string, first, second apptest.Answer) {
 	t.Helper()
 	if first.Header.Get(replayed) != "" {
@@ -39,7 +39,7 @@ func TestAnIdempotencyKeyGivesTheFirstAnswerAgain(t *testing.T) {
 			first := p.Buy(order, header, "key "+ending)
 			same(t, ending, first, p.Buy(order, header, "key "+ending))
 		}
-		// The stored response stays the same, although the state of the purchase has changed.
+		// After the first response the state of the purchase changes. The stored response stays the same.
 		pending := p.Order(bundle, "header-06", "06")
 		first := p.Buy(pending, header, "key 06")
 		p.Advance(time.Minute) // two polls
@@ -47,19 +47,20 @@ func TestAnIdempotencyKeyGivesTheFirstAnswerAgain(t *testing.T) {
 			t.Fatalf("not resolved: %+v", tr)
 		}
 		same(t, "06", first, p.Buy(pending, header, "key 06"))
-		// The same JSON with other white space is the same request.
+		// A request with the same JSON but different white space counts as the same request.
 		spread := `{ "settlementId": ` + strconv.FormatInt(p.SettlementID, 10) + `, "phoneNumber": "` + pending.PhoneNumber + `",
 			"productId": "` + pending.ProductID + `", "serviceCategoryId": "` + pending.ServiceCategoryID + `", "idempotencyKey": "header-06" }`
 		same(t, "spread", first, p.Do(http.MethodPost, apptest.PurchaseData, spread, header, "key 06"))
-		// A request with a different body is a different request, so it is refused.
+		// The Idempotency-Key is used again with a different body, so the request is refused.
 		pending.PhoneNumber = "08000000010"
 		p.Buy(pending, header, "key 06").Want(t, http.StatusUnprocessableEntity)
 		p.Audit(t, apptest.DevFloat)
 	})
 }
 
-// The refusal of a request is stored under its Idempotency-Key, so a later credit does not
-// change it. A request with a malformed body does not use up its Idempotency-Key.
+// If a valid request is refused, the refusal is stored under its Idempotency-Key, and stays the
+// same even after the company has received money. A request with a malformed body does not use up
+// its Idempotency-Key.
 func TestARefusalIsFrozenAndAMistakeIsNot(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -84,7 +85,7 @@ func TestARefusalIsFrozenAndAMistakeIsNot(t *testing.T) {
 	})
 }
 
-// The key in the body and the Idempotency-Key in the header are independent.
+// The idempotency key in the body and the Idempotency-Key header are independent.
 func TestTheTwoKeysKeepTheirMeanings(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -96,7 +97,7 @@ func TestTheTwoKeysKeepTheirMeanings(t *testing.T) {
 		}
 		same(t, "one", one, p.Buy(order, header, "one"))
 		same(t, "two", two, p.Buy(order, header, "two"))
-		// Two companies may use the same keys.
+		// Two companies may use equal keys.
 		other := p.Company(apptest.DevFloat)
 		a := other.Buy(other.Order(other.Bundle(), "two-keys", "10"), header, "one")
 		if a.Header.Get(replayed) != "" || other.Bought(a).TransactionID == p.Bought(one).TransactionID {
@@ -108,8 +109,8 @@ func TestTheTwoKeysKeepTheirMeanings(t *testing.T) {
 	})
 }
 
-// Two processes share a database. Fifty parallel requests with one Idempotency-Key make only
-// one purchase or payout, and all get the same response.
+// Two processes share a database. Fifty parallel requests with one Idempotency-Key make only one
+// purchase or payout, and all fifty get the same response.
 func TestOneHeaderFiftyTimesAtTwoProcesses(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -148,8 +149,8 @@ func TestOneHeaderFiftyTimesAtTwoProcesses(t *testing.T) {
 	})
 }
 
-// While a request with the same Idempotency-Key is running elsewhere, the caller gets a
-// conflict.
+// While a request with an Idempotency-Key is still running, a second request with that
+// Idempotency-Key gets a conflict.
 func TestAHeaderInFlightIsAConflict(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		g := newGate()
@@ -168,8 +169,9 @@ func TestAHeaderInFlightIsAConflict(t *testing.T) {
 	})
 }
 
-// Eight equal payouts with one Idempotency-Key run in parallel, while the credit that they need
-// arrives. All final responses are the same, and this response is stored.
+// Eight equal payouts with one Idempotency-Key run in parallel, while the credit that pays for them
+// arrives. All requests that do not get a conflict get the same response, and this response is
+// stored.
 func TestOneHeaderEightTimesWhileACreditArrives(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

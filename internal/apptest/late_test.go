@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// payment is one kind of payment from a company through a provider.
+// payment is one kind of payment that a company makes through a provider.
 type payment struct {
 	name   string
 	amount money.Kobo
@@ -46,7 +46,7 @@ func payments(t *testing.T, p *apptest.Program) []payment {
 	}
 }
 
-// late delays the next payment at the providers.
+// late makes the provider execute the next payment later than it is requested.
 func late(t *testing.T, p *apptest.Program, by time.Duration) {
 	t.Helper()
 	a, err := p.Raw(t.Context(), http.MethodPost, "/sandbox/next-payment", map[string]string{"late": by.String()})
@@ -73,13 +73,13 @@ func contradictions(t *testing.T, p *apptest.Program) map[string]bool {
 	return out
 }
 
-// A provider reports that it does not know a reference, but executes the request after the
-// refund. The next recheck finds this, at every provider. Operators decide the case, and no
-// money moves automatically.
+// A provider replies that it does not know a payment, so the company gets a refund. The provider
+// executes the payment after the refund. The next recheck of the failed payment finds this, at
+// every provider, and opens a case. Operators decide the case, and no money moves automatically.
 func TestAPaymentAfterTheRefundIsFound(t *testing.T) {
 	for name, s := range map[string]struct {
 		late  time.Duration   // time from the request to its execution
-		moves []time.Duration // moves of the clock after the refund; after the last one the recheck finds the payment
+		moves []time.Duration // moves of the clock after the refund; the recheck after the last move finds the payment
 		asked int             // the number of rechecks
 	}{
 		"after an hour": {20 * time.Minute, []time.Duration{10 * time.Minute, time.Hour}, 1},
@@ -108,7 +108,7 @@ func TestAPaymentAfterTheRefundIsFound(t *testing.T) {
 					}
 					return ""
 				})
-				p.Advance(48 * time.Hour) // there is no further recheck, and no second case
+				p.Advance(48 * time.Hour) // no further recheck is made, and no second case opens
 				found, sales := contradictions(t, p), p.Sales()
 				for reference, v := range references {
 					o := p.Outcome(reference)
@@ -128,8 +128,8 @@ func TestAPaymentAfterTheRefundIsFound(t *testing.T) {
 	}
 }
 
-// refunded waits until no operation is open. It checks that the operations are FAILED, with a recheck
-// an hour later, and returns the number of requeries of each operation.
+// refunded waits until no operation is open. It checks that each operation is FAILED and that its
+// recheck is due an hour later. It returns the number of status requests for each operation.
 func refunded(t *testing.T, p *apptest.Program, references map[string]payment) map[string]int {
 	t.Helper()
 	polls := map[string]int{}

@@ -17,8 +17,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// copied copies a home's database without kobo backup, as an operator might. It returns a
-// function that restores this copy.
+// copied copies a home's database file without kobo backup, as an operator might do. It returns a
+// function that puts this copy in the place of the database.
 func copied(t *testing.T, h apptest.Home) (putBack func() apptest.Home) {
 	t.Helper()
 	path, lite := db.SQLitePath(h.Database)
@@ -43,8 +43,8 @@ func copied(t *testing.T, h apptest.Home) (putBack func() apptest.Home) {
 	}
 }
 
-// A program that starts on an old copy closes API access and logs the reason. API access stays
-// closed over a restart until an operator opens it. After that it stays open.
+// A program that starts on an old copy of its database closes API access and logs the reason. API
+// access stays closed after a restart, until an operator opens it. Then it stays open.
 func TestAnOldCopyStaysClosedUntilAnOperatorOpensIt(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -63,7 +63,7 @@ func TestAnOldCopyStaysClosedUntilAnOperatorOpensIt(t *testing.T) {
 		}
 		p := home.Start(t, options...)
 		p.Buy(p.Order(p.Bundle(), "first", "10")).Want(t, http.StatusOK)
-		earlier := "" // the reason for which API access was already closed in the copy
+		earlier := "" // why API access was closed when the copy was made; "" if it was open
 		if dialect == db.Postgres {
 			earlier = "; before that: maintenance"
 			if err := p.App.Operators.CloseAccess(t.Context(), tester, "maintenance"); err != nil {
@@ -77,14 +77,14 @@ func TestAnOldCopyStaysClosedUntilAnOperatorOpensIt(t *testing.T) {
 			}
 		}
 		before := text()
-		apptest.Eventually(t, func() string { // until the epoch is higher than the epoch in the copy
+		apptest.Eventually(t, func() string { // the epoch, which rises while a program serves, must exceed the epoch in the copy
 			if now := text(); now == before {
 				return "the epoch stands at " + now
 			}
 			return ""
 		})
 		p.Stop()
-		p = home.Start(t, options...) // a start without a restore leaves API access open
+		p = home.Start(t, options...) // API access stays open, because the database was not restored
 		p.Buy(p.Order(p.Bundle(), "second", "10")).Want(t, http.StatusOK)
 		p.Stop()
 		last := text()
@@ -121,8 +121,8 @@ func TestAnOldCopyStaysClosedUntilAnOperatorOpensIt(t *testing.T) {
 	})
 }
 
-// A command that only reads a database does not raise its epoch. A fresh start removes the
-// epoch file of the removed database.
+// A command that only reads a database does not raise the database's epoch. A start of kobo dev
+// with the option fresh also removes the epoch file of the earlier database.
 func TestOnlyAServingProgramRaisesTheEpoch(t *testing.T) {
 	t.Parallel()
 	cfg := app.DevConfig(t.TempDir(), "")

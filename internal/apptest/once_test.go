@@ -16,8 +16,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// The tests below try every POST that takes an Idempotency-Key. A test of package api checks
-// that each POST with an effect takes one.
+// The tests of this file send every POST that takes an Idempotency-Key. A test of package api
+// checks that each POST with an effect takes an Idempotency-Key.
 func TestEveryPostWithAKeyIsTried(t *testing.T) {
 	t.Parallel()
 	var doc struct {
@@ -41,7 +41,7 @@ func TestEveryPostWithAKeyIsTried(t *testing.T) {
 	}
 }
 
-// A repeated POST gets the same response, byte for byte, also from a different program. A
+// If a POST is repeated, it gets the same response, byte for byte, also from a second program. A
 // different request with the same Idempotency-Key is refused.
 func TestEveryPostAnswersOnce(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
@@ -121,7 +121,7 @@ func respelled(t *testing.T, body any) any {
 	return out.String() + " }"
 }
 
-// shown fails the test unless GET /idempotency shows the same response for the key.
+// shown fails the test unless GET /idempotency shows the same response for the Idempotency-Key.
 func (s *story) shown(p *apptest.Program, key string, want apptest.Answer) {
 	s.t.Helper()
 	var use struct {
@@ -139,8 +139,8 @@ func (s *story) shown(p *apptest.Program, key string, want apptest.Answer) {
 	}
 }
 
-// A program dies between the effect of a request and its response. The next request with the
-// same key gets the outcome of the first request, and nothing is executed twice.
+// A program is killed after a request has had its effect, but before the response. The next request
+// with the same Idempotency-Key gets the outcome of the first request. Nothing is executed twice.
 func TestADeathBetweenEffectAndAnswer(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		for _, dies := range []apptest.Moment{apptest.FirstCommit, apptest.SecondCommit} {
@@ -174,8 +174,8 @@ func TestADeathBetweenEffectAndAnswer(t *testing.T) {
 					}
 					same(t, o.path, stripped(first), p.Do(http.MethodPost, path, body, header, o.path))
 					if first.Status != http.StatusOK {
-						// The response means that nothing was done, or that the outcome comes
-						// later.
+						// A status other than 200 means that the request did nothing, or that its outcome comes
+						// later. So the test sends it again later, under a new Idempotency-Key.
 						if strings.Contains(o.path, "/card/") {
 							p.Advance(time.Hour)
 						} else {
@@ -184,7 +184,7 @@ func TestADeathBetweenEffectAndAnswer(t *testing.T) {
 						first = p.Do(http.MethodPost, path, body, header, o.path+" again")
 					}
 					if first.Status == http.StatusTooManyRequests && strings.HasSuffix(o.path, "-otp") {
-						continue // the interrupted attempt counts towards the limit
+						continue // the interrupted request counts towards the limit of OTP requests
 					}
 					s.took(p, o, first.Want(t, http.StatusOK))
 				}
@@ -201,8 +201,8 @@ func TestADeathBetweenEffectAndAnswer(t *testing.T) {
 	})
 }
 
-// A POST that calls no provider stores its effect and its response in one commit. If the
-// program dies right after that commit, the response is still stored.
+// A POST that calls no provider stores its effect and its response in the same commit. If the
+// program is killed right after that commit, the response is still stored.
 func TestADeathRightAfterTheOnlyCommit(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)

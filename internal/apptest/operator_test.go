@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// After the operator who made a request is removed, a second operator alone cannot approve that
-// request.
+// An operator requests an adjustment and is then removed. A second operator alone cannot approve
+// this adjustment.
 func TestOneOperatorCannotApproveForARemovedOne(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

@@ -25,8 +25,8 @@ func behind(t *testing.T, options ...apptest.Option) (*apptest.Program, *apptest
 	return home.Start(t, options...), proxy
 }
 
-// absences returns requests that need the database. Each has the response that its area of the
-// contract gives while the database is unavailable.
+// absences returns requests that need the database, from each area of the API. Each has the
+// response that the contract promises while the database is unavailable.
 func absences(c *apptest.Client, o apptest.Order) []struct{ method, path, body string } {
 	const (
 		vtu     = `{"success":false,"message":"Service temporarily unavailable"}`
@@ -83,9 +83,8 @@ func TestADatabaseThatGoesAwayAndComesBack(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// A database that keeps its connections open but does not respond counts as unavailable.
-// Requests that read get a 503 within the time limit. When the database responds again, all
-// requests succeed.
+// The database keeps its connections open but does not respond. This counts as unavailable: read
+// requests get a 503 within the time limit. When the database responds again, all requests succeed.
 func TestADatabaseThatFallsSilent(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t)
@@ -96,7 +95,7 @@ func TestADatabaseThatFallsSilent(t *testing.T) {
 	for _, q := range append(absences(p.Client, order), quiet...) {
 		all.Go(func() {
 			if q.method == http.MethodPost {
-				return // writes have a separate timeout in the ledger
+				return // write requests are not sent here, because the ledger has a separate timeout for them
 			}
 			a, err := p.Try(context.Background(), q.method, q.path, nil)
 			if err != nil || a.Status != http.StatusServiceUnavailable || q.body != "" && a.Body != q.body+"\n" {
@@ -125,7 +124,7 @@ func TestADatabaseThatFallsSilent(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// quiet lists further requests that only read, from every area of the contract.
+// quiet lists further requests that only read, from every area of the API.
 var quiet = []struct{ method, path, body string }{
 	{method: http.MethodGet, path: "/api/v1/customer/"},
 	{method: http.MethodGet, path: "/api/v1/customer/x@example.com"},
@@ -146,8 +145,8 @@ var quiet = []struct{ method, path, body string }{
 	{method: http.MethodGet, path: "/api/v1/events/x"},
 }
 
-// The API caches a company for thirty seconds. After that, a request while the database is
-// unavailable gets a 503 and never a 401.
+// The API caches a company's credentials for thirty seconds. If the database is unavailable after
+// that, a request gets a 503 and never a 401.
 func TestACachedCompanyNeedsTheDatabaseAgain(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t)
@@ -160,8 +159,8 @@ func TestACachedCompanyNeedsTheDatabaseAgain(t *testing.T) {
 	}
 }
 
-// The database becomes unavailable after the provider was paid. The purchase stays PENDING, and
-// the resolver finds its outcome when the database is available again.
+// The database becomes unavailable after the provider has received the payment request. The
+// purchase stays PENDING, and the resolver finds its outcome when the database is available again.
 func TestADatabaseLostDuringTheCall(t *testing.T) {
 	t.Parallel()
 	g := newGate()
@@ -191,7 +190,8 @@ func TestADatabaseLostDuringTheCall(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// mute is a biller that takes orders but never replies to a requery.
+// mute is a biller that accepts orders but never replies to a requery, which asks for the status of
+// an order.
 type mute struct{ *gate }
 
 func (m mute) around(b provider.Biller) provider.Biller {
@@ -203,8 +203,8 @@ func (m mute) around(b provider.Biller) provider.Biller {
 
 func (m mute) Requery(context.Context, string, time.Time) provider.Answer { return provider.Answer{} }
 
-// The connection breaks during the commit of a provider's definite reply. The outcome is not
-// lost, although the biller never repeats its reply.
+// The biller's definite reply is being committed when the connection to the database breaks. The
+// outcome is not lost, although the biller would not reply a second time.
 func TestADefiniteAnswerOutlivesItsConnection(t *testing.T) {
 	t.Parallel()
 	for ending, want := range map[string]string{"10": "SUCCESS", "01": "FAILED"} {
@@ -237,9 +237,9 @@ func TestADefiniteAnswerOutlivesItsConnection(t *testing.T) {
 	}
 }
 
-// If the reply to a COMMIT is lost, the ledger looks for the purchase. If the purchase was
-// committed, the program goes on with it. Otherwise the caller gets a 503 and may repeat the
-// request.
+// If the reply to a purchase's COMMIT is lost, the ledger searches for the purchase. If the
+// purchase was committed, the program continues with it. Otherwise the caller gets a 503 and may
+// send the request again.
 func TestAPurchaseWhoseCommitIsLost(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t)
@@ -260,13 +260,13 @@ func TestAPurchaseWhoseCommitIsLost(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// On a full disk requests get a 503 and leave no incomplete operation. They succeed again when
-// there is room.
+// While the disk is full, requests get a 503 and leave no incomplete operation. When the disk has
+// room again, requests succeed.
 func TestAFullDisk(t *testing.T) {
 	t.Parallel()
 	p := apptest.Start(t, db.SQLite)
 	bundle := p.Bundle()
-	pragma(t, p, "PRAGMA max_page_count = 1") // SQLite then does not let the file grow
+	pragma(t, p, "PRAGMA max_page_count = 1") // from now on SQLite refuses to let the file grow
 	bought := 0
 	for i := 0; ; i++ {
 		a := p.Buy(p.Order(bundle, fmt.Sprintf("full-%d", i), "10"))
@@ -292,7 +292,7 @@ func TestAFullDisk(t *testing.T) {
 	p.Audit(t, apptest.DevFloat)
 }
 
-// If the database file is read-only, writes get a 503 and reads succeed.
+// If the database file is read-only, write requests get a 503 and read requests succeed.
 func TestAReadOnlyFile(t *testing.T) {
 	t.Parallel()
 	p := apptest.Start(t, db.SQLite)

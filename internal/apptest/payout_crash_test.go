@@ -11,12 +11,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// payoutCrashes are the moments at which a program may die during a payout or its requery. The
-// first commit is that of the name enquiry.
+// payoutCrashes are the moments at which the program is killed during a payout or its requery (a
+// request for the payout's status). The first commit is the commit of the name enquiry.
 var payoutCrashes = []struct {
 	name, ending string
 	paying       apptest.Moment // the moment at which the program that takes the order dies
-	following    apptest.Moment // the moment at which the program that sends the requery dies
+	following    apptest.Moment // the moment at which the next program, which sends the requery, dies
 	end          string
 }{
 	{"after the debit", "10", apptest.SecondCommit, "", "FAILED"},
@@ -46,7 +46,8 @@ func TestAPayoutOutlivesItsProgram(t *testing.T) {
 				if c.following != "" {
 					first.Kill()
 					second := home.Spawn(t, c.following, time.Second)
-					// This kills the program, so no response comes.
+					// Moving the clock makes the program send the requery. The program is killed, so no response
+					// comes.
 					_, _ = second.Raw(t.Context(), http.MethodPost, "/sandbox/clock", map[string]string{"advance": "10s"})
 					second.Dead()
 				}
@@ -59,14 +60,14 @@ func TestAPayoutOutlivesItsProgram(t *testing.T) {
 
 const sendPayout = "/api/v1/settlement/send-payout"
 
-// outlived checks the program that starts after the crash. A repeated request shows the same
-// payout, and the bank pays only once.
+// outlived checks the program that starts after the kill. If the client sends its order again, the
+// response shows the same payout, and the bank pays only once.
 func outlived(t *testing.T, p *apptest.Program, id string, order map[string]any, end string) {
 	t.Helper()
-	p.Advance(2 * time.Second) // the first attempt is certainly over
+	p.Advance(2 * time.Second) // the first request to the bank is certainly over
 	again := p.Do(http.MethodPost, sendPayout, order, header, "crash")
 	same(t, "another retry", stripped(again), p.Do(http.MethodPost, sendPayout, order, header, "crash"))
-	send(p.Client, id, 1000).Want(t, http.StatusBadRequest) // the verify_id is used up in every case
+	send(p.Client, id, 1000).Want(t, http.StatusBadRequest) // a verify_id can be used for only one payout
 	p.Advance(3 * time.Minute)                              // the dead worker's lease has expired
 	p.Advance(15 * time.Minute)
 	apptest.Eventually(t, func() string {

@@ -21,8 +21,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/safehaven"
 )
 
-// evilBank is a bank whose replies to payments and requeries the test chooses. It forwards name
-// enquiries to the sandbox.
+// evilBank is a bank whose replies to payments and to requeries (requests for a payment's status)
+// are chosen by the test. It forwards name enquiries to the sandbox.
 type evilBank struct {
 	provider.Bank
 	plug *safehaven.Plug
@@ -99,8 +99,8 @@ const (
 	bankDown    = `503 {"statusCode":503,"message":"Service unavailable"}`
 )
 
-// bankStories are a bank's replies to a payment of 1,000 naira and to requeries, and the final
-// state.
+// bankStories are replies of a bank to a payment of 1,000 naira and to the later requeries. Each
+// has the state in which the payout must end.
 var bankStories = []struct {
 	name       string
 	pay, first string
@@ -123,13 +123,13 @@ var bankStories = []struct {
 	{"no, then back", `400 {"statusCode":400,"message":"Do not honour"}`, "FAILED", bankBack, "FAILED", ""},
 	{"yes, then back", bankPaid, "SUCCESS", bankBack, "REVERSED", ""},
 	{"back before it was a yes", bankDown, "PENDING", bankBack, "FAILED", ""},
-	// The requeries of the cases below never end, so these cases come last.
+	// In the cases below, the program never stops sending requeries. So these cases come last.
 	{"yes, of another reference whenever asked", bankDown, "PENDING", strings.ReplaceAll(bankPaid, "REF", "another"), "PENDING", ""},
 	{"a breakdown, and a gateway that knows nothing", bankDown, "PENDING", `404 <html>Not Found</html>`, "PENDING", ""},
 }
 
-// The program sends a payout only once, whatever the bank replies and however often. The money
-// is always in exactly one account.
+// The program sends a payout only once, whatever the bank replies and however often. The payout's
+// money is always in exactly one account.
 func TestAnEvilBankIsNeverBelievedTooSoon(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		e := newEvilBank(t)

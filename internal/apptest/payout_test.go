@@ -108,7 +108,7 @@ func TestAVerificationPaysOnceOverHTTP(t *testing.T) {
 	})
 }
 
-// If the bank notifies that a payout came back, the company gets a refund.
+// If the bank notifies Kobo that a payout came back, the company gets a refund.
 func TestMoneyThatComesBackIsRefundedByTheBanksNotice(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

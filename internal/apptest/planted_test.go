@@ -18,16 +18,17 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// alteration is a change by someone with access to the database. Each SQL statement takes the
-// company as its only parameter and must change a row. A line of `kobo verify` must contain the
-// text found. If found is "", no second copy of the fact reveals the change.
+// alteration is a change that someone with access to the database could make. Each SQL statement
+// takes the company as its only parameter and must change at least one row. The output of `kobo
+// verify` must have a line with the text found. If found is "", the database has no second copy of
+// the fact, so verify cannot find the change.
 type alteration struct {
 	name, found string
 	statements  []string
 }
 
-// The alterations change one operation in a given state, or its transfers. The chosen purchase
-// has a key without special characters, since verify does not compare a key that JSON escapes.
+// These SQL expressions choose the operation that the alterations change. The chosen purchase has
+// an Idempotency-Key without special characters. Verify does not compare keys that JSON escapes.
 const (
 	sent     = `(SELECT min(id) FROM operation WHERE company_id = $1 AND kind = 'payout' AND state = 'SUCCESS' AND fee_kobo > 0)`
 	failed   = `(SELECT min(id) FROM operation WHERE company_id = $1 AND kind = 'payout' AND state = 'FAILED')`
@@ -150,12 +151,12 @@ var alterations = []alteration{
 	{"guard of a card zeroed", "counter", []string{`UPDATE ledger_counter SET value = 0 WHERE company_id = $1 AND substr(name, 1, 5) = 'card/' AND value > 0`}},
 }
 
-// flip returns a statement that changes the state of an operation.
+// flip returns an SQL statement that changes the state of an operation.
 func flip(operation, state string) []string {
 	return []string{`UPDATE operation SET state = '` + state + `' WHERE company_id = $1 AND id = ` + operation}
 }
 
-// swapping returns statements that exchange the numbers of two events.
+// swapping returns SQL statements that exchange the sequence numbers of two events.
 func swapping(one, other string) []string {
 	const away = ` + 1000000`
 	return []string{
@@ -166,7 +167,8 @@ func swapping(one, other string) []string {
 	}
 }
 
-// forgetting removes the last hold and its entries, and adjusts the balances of both accounts.
+// forgetting removes the last transfer that holds the money of an operation. It also removes the
+// transfer's entries, and adjusts the balances of both accounts.
 var forgetting = []string{
 	`DELETE FROM ledger_entry WHERE company_id = $1 AND reference = ` + open,
 	`UPDATE ledger_account SET entry_sequence = entry_sequence - 1, balance_kobo = (SELECT e.current_kobo FROM ledger_entry AS e
@@ -175,7 +177,7 @@ var forgetting = []string{
 	`DELETE FROM ledger_transfer WHERE company_id = $1 AND reference = ` + open,
 }
 
-// forging creates money from nothing, with all rows that belong to such a transfer.
+// forging adds a transfer that creates money from nothing, with all rows that a real transfer has.
 var forging = []string{
 	`INSERT INTO ledger_transfer SELECT $1, 'forged', '', 'provider/safehaven', w.id, 5000, 'credit', '', p.entry_sequence + 1, w.entry_sequence + 1, 0, p.created_at
 		FROM ledger_account AS w, ledger_account AS p WHERE w.company_id = $1 AND p.company_id = $1 AND p.id = 'provider/safehaven' AND w.id = ` + wallet,
@@ -188,7 +190,7 @@ var forging = []string{
 
 var errUndo = errors.New("undo")
 
-// Verify finds each altered row if a different row has a copy of the same fact. It finds
+// Verify finds each altered row if the database has a second copy of the altered fact. It finds
 // nothing in an unaltered database.
 func TestVerifyFindsWhatWasAltered(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
@@ -218,8 +220,8 @@ func TestVerifyFindsWhatWasAltered(t *testing.T) {
 	})
 }
 
-// plant makes an alteration, runs verify, and rolls the alteration back. It returns the lines
-// of verify. It also reports whether the ledger's sums show the alteration.
+// plant makes an alteration, runs verify, and rolls the alteration back. It returns verify's lines,
+// and reports whether adding up the ledger reveals the alteration.
 func (a alteration) plant(t *testing.T, d *db.DB, company string) (lines []string, sums bool) {
 	t.Helper()
 	err := d.Tx(t.Context(), func(q db.Querier) error {
@@ -237,7 +239,7 @@ func (a alteration) plant(t *testing.T, d *db.DB, company string) (lines []strin
 	return lines, sums
 }
 
-// compared returns the result of verify for a company and for the company `house`.
+// compared returns the lines of verify for a company and for the company `house`.
 func compared(t *testing.T, q db.Querier, company string) (lines []string, sums bool) {
 	t.Helper()
 	for _, c := range []string{company, settlement.House} {
@@ -250,7 +252,7 @@ func compared(t *testing.T, q db.Querier, company string) (lines []string, sums 
 	return lines, sums
 }
 
-// Verify and backup also check a company whose lock row is missing.
+// Verify and backup also check a company that has lost its lock row.
 func TestACompanyWithoutItsLockRowIsNotSkipped(t *testing.T) {
 	t.Parallel()
 	p := apptest.Start(t, db.SQLite)

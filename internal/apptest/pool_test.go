@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// A program works with only one connection to the database, since no request that holds a
-// connection waits for a second one.
+// A program with only one connection to the database still works. A request that holds a connection
+// never waits for a second connection.
 func TestOneConnectionIsEnough(t *testing.T) {
 	home := apptest.NewHome(t, db.Postgres)
 	separator := "?"

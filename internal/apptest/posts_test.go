@@ -9,14 +9,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/apptest"
 )
 
-// post is one POST of the contract that creates or moves something. It is a step in a sequence,
-// and uses values from earlier steps.
+// post is one POST of the API contract that creates or moves something. The posts are sent in
+// sequence, and a post may use values from the responses to earlier posts.
 type post struct {
 	path string // the path in the contract
 	body string // JSON; in the body and in the path, $name is replaced by a value from an earlier step
 	keep string // the value to store from the response, as name=field of data
 	wait time.Duration
-	// crash means that the request calls a provider. A test kills the program during such a
+	// crash means that the request calls a provider. One test kills the program during each such
 	// request.
 	crash bool
 }
@@ -92,7 +92,7 @@ func (s *story) request(o post) (path string, body any) {
 	return path, text
 }
 
-// took stores the value that a step takes from its response.
+// took stores the value that a later step needs from the response to this step.
 func (s *story) took(p *apptest.Program, o post, a apptest.Answer) {
 	s.t.Helper()
 	if name, field, ok := strings.Cut(o.keep, "="); ok {

@@ -18,8 +18,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/safehaven"
 )
 
-// evil is a provider whose replies the test chooses. Safe Haven's plug calls it. The catalogue
-// comes from the sandbox.
+// evil is a provider whose replies are chosen by the test. The program calls it through Safe
+// Haven's plug. Only the catalogue comes from the sandbox.
 type evil struct {
 	provider.Biller // the biller of the sandbox
 	plug            *safehaven.Plug
@@ -62,7 +62,8 @@ func (e *evil) Requery(ctx context.Context, reference string, begun time.Time) p
 	return e.plug.Requery(ctx, reference, begun)
 }
 
-// does sets the replies to a payment and to a requery from now on.
+// does sets the provider's replies to a payment and to a requery (a request for the status), from
+// now on.
 func (e *evil) does(pay, ask http.HandlerFunc) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -81,8 +82,8 @@ func (e *evil) serve(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"access_token":"t","token_type":"Bearer","expires_in":3600,"ibs_client_id":"ibs"}`)
 		return
 	}
-	// The server notices the end of the connection only after it has read the whole
-	// request.
+	// The test server notices that the caller has closed the connection only after it has read the
+	// whole request.
 	_, _ = io.Copy(io.Discard, r.Body)
 	e.mu.Lock()
 	do := e.ask
@@ -153,8 +154,8 @@ var evils = []struct {
 	{"a success", says(200, delivered), "SUCCESS", 1},
 }
 
-// The program pays for an order at most once, whatever the provider replies. Only a definite
-// reply ends the order.
+// The program sends the payment for an order at most once, whatever the provider replies. Only a
+// definite reply gives the order its outcome.
 func TestAnEvilProviderIsNeverBelievedTooSoon(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		e := newEvil(t)
@@ -185,8 +186,8 @@ func TestAnEvilProviderIsNeverBelievedTooSoon(t *testing.T) {
 	})
 }
 
-// If no connection to the provider is possible, no order was sent. So the purchase fails and is
-// refunded.
+// If no connection to the provider is possible, the provider has not received the order. So the
+// purchase fails and the company gets a refund.
 func TestAProviderThatIsNotThere(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		e := newEvil(t)
@@ -200,8 +201,8 @@ func TestAProviderThatIsNotThere(t *testing.T) {
 	})
 }
 
-// A gateway's 404 does not count as a reply of the provider. It never causes a refund, however
-// often it comes. After 72 hours a case opens.
+// A 404 from a gateway between Kobo and the provider does not count as a reply of the provider. It
+// never causes a refund, however often it comes. After 72 hours a case opens.
 func TestOnlyTheProvidersOwnWordCounts(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		e := newEvil(t)
@@ -229,8 +230,9 @@ func TestOnlyTheProvidersOwnWordCounts(t *testing.T) {
 	})
 }
 
-// The provider replies that it does not know a purchase, and the money is refunded. Then the
-// first call returns with a success. A case opens, and no money moves automatically.
+// The provider replies to a status request that it does not know a purchase, and the company gets a
+// refund. Then the provider's reply to the payment request arrives late and reports a success. A
+// case opens, and no money moves automatically.
 func TestALateContradictionIsACase(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		g := newGate()

@@ -26,7 +26,7 @@ type Proxy struct {
 // line is one connection through the proxy.
 type line struct {
 	client, server net.Conn
-	// silent is set when the client must get no further data. The proxy still notices what the
+	// silent is set when the client must receive no further data. The proxy still reads what the
 	// server sends.
 	silent   atomic.Bool
 	answered chan struct{}
@@ -84,8 +84,8 @@ func (p *Proxy) Cut() {
 // Silence keeps all connections open, including new ones, but forwards no data.
 func (p *Proxy) Silence() { p.mute.Store(true) }
 
-// Mend forwards new connections again. After Silence it closes the old connections, since data
-// was lost on them.
+// Mend makes the proxy forward new connections again. After Silence it closes the old connections,
+// since they have lost data.
 func (p *Proxy) Mend() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,9 +97,9 @@ func (p *Proxy) Mend() {
 	}
 }
 
-// AtCommit calls fate at the next COMMIT of a client. The function fate may forward the COMMIT
-// to the server and close the client's connection, in any order. The server's reply to the
-// COMMIT is dropped.
+// AtCommit calls the function fate at the next COMMIT of a client. In fate, the test may forward
+// the COMMIT to the server and close the client's connection, in either order. The server's reply
+// to the COMMIT is dropped.
 func (p *Proxy) AtCommit(fate func(forward, closeClient func())) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,7 +129,8 @@ func (p *Proxy) accept() {
 	}
 }
 
-// fromClient forwards the client's messages until a COMMIT that has a fate.
+// fromClient forwards the client's messages to the server. At a COMMIT for which AtCommit has set a
+// function, it calls that function and stops.
 func (p *Proxy) fromClient(l *line) {
 	defer p.forget(l)
 	buffer, tail := make([]byte, 64<<10), []byte(nil)
@@ -154,8 +155,8 @@ func (p *Proxy) fromClient(l *line) {
 	}
 }
 
-// A message that only prepares a COMMIT does not execute it, so the proxy looks for both
-// messages.
+// A message that only prepares a COMMIT does not execute it. So the proxy searches for both the
+// message that prepares it and the message that executes it.
 var (
 	commit  = []byte("COMMIT")
 	execute = []byte("E\x00\x00\x00\x09\x00\x00\x00\x00\x00")

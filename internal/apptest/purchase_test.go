@@ -25,7 +25,8 @@ func TestTheBalanceMustExceedThePrice(t *testing.T) {
 		if tr := more.Bought(more.Buy(more.Order(bundle, "more", "10"))); tr.Status != "SUCCESS" {
 			t.Errorf("a balance one kobo above the price: %+v", tr)
 		}
-		// This refusal does not use up the key, so the same key works when there is enough money.
+		// The refusal for lack of money does not use up the order's key, so the same key works with an
+		// account that has enough money.
 		equal.SettlementID = p.SettlementID
 		if tr := equal.Bought(equal.Buy(equal.Order(bundle, "equal", "10"))); tr.Status != "SUCCESS" {
 			t.Errorf("the key of a refused order: %+v", tr)
@@ -81,7 +82,7 @@ func TestOneKeyTwelveTimesAtOnceChargesOnce(t *testing.T) {
 	})
 }
 
-// While the first order is at the provider, a request with the same key gets a conflict.
+// While the provider processes an order, a second order with the same key gets a conflict.
 func TestAKeyInFlightIsAConflict(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		g := newGate()

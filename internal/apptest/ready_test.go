@@ -35,8 +35,8 @@ func checks(t *testing.T, p *apptest.Program, path string) (status int, said map
 
 var noWrites = regexp.MustCompile(`^none for (1[6-9]|[2-9][0-9]) s$`)
 
-// stale moves the machine's clock 16 seconds ahead, and expects that /readyz reports missing
-// writes.
+// stale moves the machine's clock 16 seconds ahead, and expects /readyz to report that the last
+// write is too old.
 func stale(t *testing.T, p *apptest.Program, machine *clock.Movable, database string) {
 	t.Helper()
 	machine.MoveTo(machine.Offset() + 16*time.Second)
@@ -45,7 +45,7 @@ func stale(t *testing.T, p *apptest.Program, machine *clock.Movable, database st
 	}
 }
 
-// fresh waits until /readyz responds 200 again.
+// fresh waits until /readyz responds 200 again, because a write has succeeded.
 func fresh(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	apptest.Eventually(t, func() string {
@@ -56,8 +56,8 @@ func fresh(t *testing.T, p *apptest.Program) {
 	})
 }
 
-// A read-only PostgreSQL, such as a standby, accepts connections and has the right schema. Only
-// a failed write reveals that the database is read-only.
+// A read-only PostgreSQL, such as a standby, accepts connections and has the right schema. Only a
+// write that fails shows that it is read-only, and then the program is not ready.
 func TestReadyMeansAbleToWrite(t *testing.T) {
 	t.Parallel()
 	machine := &clock.Movable{}
@@ -89,7 +89,7 @@ func TestReadyMeansAbleToWrite(t *testing.T) {
 		}
 	}
 	turn("SET default_transaction_read_only = on")
-	apptest.Eventually(t, func() string { // only new connections are read-only
+	apptest.Eventually(t, func() string { // the change applies only to new connections
 		if _, err := p.App.DB.Exec(t.Context(), `UPDATE deployment SET epoch = epoch`); err == nil || !strings.Contains(err.Error(), "read-only") {
 			return fmt.Sprint(err)
 		}
@@ -100,7 +100,8 @@ func TestReadyMeansAbleToWrite(t *testing.T) {
 	fresh(t, p)
 }
 
-// A program is not ready if its database does not respond or its file cannot be written.
+// A program is not ready while its database does not respond, or while its database file cannot be
+// written.
 func TestReadyWithoutWrites(t *testing.T) {
 	t.Parallel()
 	t.Run("hung", func(t *testing.T) {
@@ -122,8 +123,8 @@ func TestReadyWithoutWrites(t *testing.T) {
 	})
 }
 
-// /readyz shows closed API access. Closed API access counts as not ready only in the check for
-// companies' load balancers, since operators and providers are still served.
+// /readyz shows whether API access is closed. Closed API access counts as not ready only in the
+// check for load balancers of companies, since operators and providers are still served.
 func TestClosedAPIAccessIsReady(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

@@ -56,9 +56,9 @@ func cases(t *testing.T, p *apptest.Program) (open []string) {
 	return sorted(open)
 }
 
-// A day with every story, after all operations have ended, has no reconciliation break. Three
-// foreign statement lines open only three cases, even if the comparison runs again. The bank's
-// charges of one day open one case.
+// A day with every kind of outcome has no reconciliation break after all operations have ended.
+// Three statement lines that belong to no operation open only three cases, even if the comparison
+// runs again. The bank's charges of one day open one case.
 func TestTheStatementIsComparedWithTheLedger(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second))
@@ -89,7 +89,7 @@ func TestTheStatementIsComparedWithTheLedger(t *testing.T) {
 			"FAILED_REVERSAL " + p.Reference + " " + references["01"],
 		})
 		day := p.App.Clock.Now()
-		p.Advance(23 * time.Hour) // the daily reconciliation
+		p.Advance(23 * time.Hour) // until the daily reconciliation has run
 		found(t, p, want)
 		want = sorted(append(want, "UNBOOKED_CHARGE "+settlement.House+" safehaven/"+
 			day.In(time.FixedZone("Africa/Lagos", 3600)).Format(time.DateOnly)))
@@ -105,8 +105,8 @@ func TestTheStatementIsComparedWithTheLedger(t *testing.T) {
 			t.Errorf("overdue: %+v, %v", old, err)
 		}
 		decided(t, p)
-		// The statement no longer includes the line of the credit, but the period still includes
-		// the ledger entries.
+		// The statement now begins after the line of the credit, but the compared period still includes
+		// the credit's ledger entries.
 		p.Advance(47 * time.Hour)
 		if got := breaks(t, p); len(got) > 0 {
 			t.Errorf("later:\n%s", strings.Join(got, "\n"))
@@ -114,11 +114,12 @@ func TestTheStatementIsComparedWithTheLedger(t *testing.T) {
 	})
 }
 
-// straySession is a session ID that appears in no notification.
+// straySession is the session ID of a credit of which the bank sends no notification.
 const straySession = "000013300102030405000000000001"
 
-// Days without a break open no case, wherever the period of the daily reconciliation begins. It
-// may begin between a payout and its outcome, before the payout's return, or at midnight.
+// A day without a break opens no case, whenever the period of the daily reconciliation begins. It
+// may begin between a payout and the payout's outcome, before the payout is returned, or at
+// midnight.
 func TestQuietDaysStayQuiet(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -144,8 +145,8 @@ func TestQuietDaysStayQuiet(t *testing.T) {
 	})
 }
 
-// Reconciliation first asks the bank about unknown credits and returned payouts. It opens a
-// case only if they remain unexplained.
+// Before it compares, the reconciliation asks the bank about credits and returned payouts of which
+// no notification came. It opens a case only for those that the bank does not explain.
 func TestACreditWithoutANotificationIsNoBreak(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -168,9 +169,9 @@ func TestACreditWithoutANotificationIsNoBreak(t *testing.T) {
 	})
 }
 
-// eventfulDay makes a payout and a purchase of each story, a returned payout, and credits with
-// two notifications and with none. The bank charges for each payout that it executes, including
-// the returned payout.
+// eventfulDay makes a payout and a purchase for each behaviour of the sandbox, a returned payout,
+// and credits with two notifications or none. The bank charges for each payout that it executes,
+// including the returned payout.
 func eventfulDay(t *testing.T, p *apptest.Program) (references map[string]string, charges money.Kobo) {
 	t.Helper()
 	const naira, price = 10_000, 1075
@@ -208,9 +209,9 @@ func found(t *testing.T, p *apptest.Program, want []string) {
 	})
 }
 
-// decided closes every case with two operators. The charges are booked, the credit with a known
-// session ID is assigned to the company, and the rest is dismissed. After that the statement
-// and the ledger differ only by the dismissed breaks, and no case opens.
+// decided closes every case with the decisions of two operators. The charges are booked, the credit
+// with a known session ID is assigned to the company, and all other breaks are dismissed. After
+// that the statement and the ledger differ only by the dismissed breaks, and no case opens.
 func decided(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	list, _, err := p.App.Operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open}, 100, 0)

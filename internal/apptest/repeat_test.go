@@ -38,9 +38,9 @@ func newCard(t *testing.T, c *apptest.Client) string {
 	return made.Data.ID
 }
 
-// After a restore, a company repeats all requests since the backup with the same keys. The
-// providers know every reference and execute nothing again. The ledger gets the outcomes of the
-// original requests.
+// After a restore, a company sends all requests since the backup again, with the same keys. The
+// providers know every reference and execute nothing a second time. The ledger gets the outcomes of
+// the original requests.
 func TestARepetitionAfterARestoreIsDoneOnce(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)

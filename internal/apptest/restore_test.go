@@ -10,15 +10,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// deaf is a biller that receives no sale. Every call times out.
+// deaf is a biller that receives no order. Every request to it times out.
 type deaf struct{ provider.Biller }
 
 func (deaf) Pay(context.Context, provider.Purchase) provider.Answer {
 	return provider.Answer{Code: provider.CodeTimeout}
 }
 
-// A purchase of unknown outcome has lost its job. When the next program starts, it creates the
-// job again and follows the purchase until the outcome is known.
+// A purchase of unknown outcome has no job, because the job was lost. When the next program starts,
+// it creates the job again. The job polls the biller until the outcome is known.
 func TestALostJobIsRestoredAtTheStart(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		first := apptest.Start(t, dialect, apptest.Around(func(b provider.Biller) provider.Biller { return deaf{b} }))

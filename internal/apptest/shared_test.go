@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// Two programs share a database, and eight buyers use each program. Every purchase has one
-// outcome, and the feed has no gap.
+// Two programs share a database, and each is used by eight buyers. Every purchase has exactly one
+// outcome, and the event feed has no gap.
 func TestTwoProgramsShareTheWork(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -54,7 +54,7 @@ func TestTwoProgramsShareTheWork(t *testing.T) {
 	})
 }
 
-// A commit of one program wakes the long polls at the other program.
+// When one program commits an event, the long polls at a second program get this event immediately.
 func TestALongPollHearsOfTheOtherProgram(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -75,8 +75,8 @@ func TestALongPollHearsOfTheOtherProgram(t *testing.T) {
 	})
 }
 
-// poll waits in the background for the first event after head. The returned channel receives
-// the response.
+// poll waits in the background for the first event after the number head. The returned channel
+// receives the response.
 func poll(t *testing.T, c *apptest.Client, head int64) <-chan apptest.Answer {
 	answer := make(chan apptest.Answer, 1)
 	go func() {

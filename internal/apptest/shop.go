@@ -63,8 +63,8 @@ type Order struct {
 	SettlementID      int64  `json:"settlementId"`
 }
 
-// Order returns an order of the bundle for a phone number with this ending. The last two digits
-// of the number choose the story of the sandbox.
+// Order returns an order of the bundle for a phone number with this ending. The last two digits of
+// the phone number choose what the sandbox does with the order.
 func (c *Client) Order(b Bundle, key, ending string) Order {
 	return Order{key, b.Category, b.Product, "080312345" + ending, c.SettlementID}
 }
@@ -120,7 +120,7 @@ func (c *Client) transaction(raw json.RawMessage) Transaction {
 	return tr
 }
 
-// Transactions returns all purchases of the company, newest first.
+// Transactions returns all the company's purchases, newest first.
 func (c *Client) Transactions() []Transaction {
 	c.t.Helper()
 	var out []Transaction
@@ -226,7 +226,7 @@ func (c *Client) advance(d time.Duration) Answer {
 	return a
 }
 
-// Sale is what the simulated provider recorded about one reference.
+// Sale is what the simulated provider recorded about the payment with one reference.
 type Sale struct {
 	Reference            string
 	Amount               money.Kobo
@@ -252,9 +252,9 @@ func (c *Client) Sales() map[string]Sale {
 	return out
 }
 
-// Audit compares everything that the API shows about the company with the executions of the
-// providers. It checks that no purchase is paid twice and no kobo is lost. The argument opening
-// is the opening balance of the settlement account.
+// Audit compares everything that the API shows about the company with the payments that the
+// providers executed. It checks that no purchase was paid twice and no kobo was lost. The argument
+// opening is the opening balance of the settlement account.
 func (c *Client) Audit(t testing.TB, opening money.Kobo) []Transaction {
 	t.Helper()
 	p := c.picture(t)
@@ -288,7 +288,7 @@ func (c *Client) Audit(t testing.TB, opening money.Kobo) []Transaction {
 	return p.transactions
 }
 
-// picture is what the API shows of a company at one moment.
+// picture is everything that the API shows about a company at one moment.
 type picture struct {
 	transactions []Transaction
 	sales        map[string]Sale
@@ -296,8 +296,8 @@ type picture struct {
 	events       []Event
 }
 
-// picture reads everything again until nothing has changed during the reading. The resolver
-// also works in real time, and each change has an event.
+// picture reads all data, and reads it again until nothing changes during the reading. The resolver
+// may change operations at any time, and each change has an event.
 func (c *Client) picture(t testing.TB) picture {
 	t.Helper()
 	for range 20 {
@@ -311,7 +311,7 @@ func (c *Client) picture(t testing.TB) picture {
 	return picture{}
 }
 
-// intact fails the test unless the API reports that the sums of the ledger are correct.
+// intact fails the test unless the API reports that the ledger adds up.
 func (c *Client) intact(t testing.TB) {
 	t.Helper()
 	var found struct {

@@ -34,8 +34,8 @@ func untilRunning(t *testing.T, function string) {
 	})
 }
 
-// A stopping program finishes its work. A purchase at the provider gets its response, a long
-// poll gets its response immediately, and no job is lost.
+// A stopping program finishes its work. A purchase that the provider is processing gets its
+// response, a long poll gets its response immediately, and no job is lost.
 func TestAProgramEndsInOrder(t *testing.T) {
 	alone(t, func(t *testing.T, dialect db.Dialect) {
 		g := newGate()

@@ -16,7 +16,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// lateBiller is a biller that loses the reply to each sale, and replies slowly to requeries.
+// lateBiller is a biller whose replies to payments are lost, and whose replies to requeries
+// (requests for the status) are slow.
 type lateBiller struct {
 	provider.Biller
 	takes time.Duration
@@ -34,10 +35,10 @@ func (l lateBiller) Requery(ctx context.Context, _ string, _ time.Time) provider
 	return provider.Answer{Code: provider.CodeTimeout}
 }
 
-// BenchmarkCreditBesideSlowProviders measures the time from the notification of a credit to its
-// commit. One biller is down, the second biller needs 13 seconds for a reply, and each biller
-// has 160 open sales. Twenty credits come in each second. In the second run the first biller
-// has 30,000 more open sales.
+// BenchmarkCreditBesideSlowProviders measures the time from the notification of a credit to the
+// credit's commit. One biller is down, the second biller replies after 13 seconds, and each has 160
+// open sales. Twenty credits arrive each second. In the second run the first biller has 30,000 more
+// open sales.
 func BenchmarkCreditBesideSlowProviders(b *testing.B) {
 	for _, backlog := range []int{0, 30_000} {
 		b.Run(fmt.Sprintf("backlog=%d", backlog), func(b *testing.B) {
@@ -63,8 +64,8 @@ func creditsBesideSlowProviders(b *testing.B, dialect db.Dialect, backlog int) {
 		SELECT $2, 'operation.resolve', 'more-' || i, 'more-' || i, CAST($3 AS BIGINT) + i, 0, 0, 0, '', 0, 'safehaven' FROM n WHERE $1 > 0`,
 		int64(backlog), p.Reference, clock.Micros(p.App.Clock.Now().Add(30*time.Second)))
 	if err == nil {
-		// A PostgreSQL server normally does this within a minute, but the server of the tests does
-		// not.
+		// A PostgreSQL server normally analyses a changed table within a minute, but the server of the
+		// tests does not.
 		_, err = p.App.DB.Exec(b.Context(), `ANALYZE job`)
 	}
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// stuck is a biller that loses the reply to each sale. It does not reply to requeries until the
-// test releases it.
+// stuck is a biller whose replies to payments are lost. It replies to requeries (requests for the
+// status) only after the test releases it.
 type stuck struct {
 	provider.Biller
 	released chan struct{}
@@ -32,8 +32,8 @@ func (s stuck) Requery(context.Context, string, time.Time) provider.Answer {
 	return provider.Answer{Code: provider.CodeTimeout}
 }
 
-// While a biller does not reply to forty requeries, later credits are still booked. The
-// requeries use no more than their share of the workers.
+// While a biller does not reply to forty requeries, credits that arrive later are still booked. The
+// requeries occupy only the number of workers that is allowed for one provider.
 func TestASlowProviderDelaysNoCredit(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		released, asked := make(chan struct{}), &atomic.Int64{}

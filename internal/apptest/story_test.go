@@ -23,8 +23,8 @@ func each(t *testing.T, f func(t *testing.T, dialect db.Dialect)) {
 	}
 }
 
-// stories are the endings of completion.md §5, with the response to the order and the final
-// state of the purchase.
+// stories are the behaviours of the sandbox (completion.md §5), by the ending of the phone number.
+// Each has the expected response to the order and the expected final state of the purchase.
 var stories = []struct {
 	ending, name string
 	status       int
@@ -63,7 +63,8 @@ func TestEveryStoryEndsInTheTruth(t *testing.T) {
 			}
 		}
 		p.Audit(t, apptest.DevFloat)
-		// After a minute the requeries at 5 s and 30 s are over. After that the grace period ends.
+		// After a minute, the status requests at 5 s and at 30 s have been made. Next, let the resolver's
+		// grace period end.
 		p.Advance(time.Minute)
 		if open := p.Open(); len(open) != 2 {
 			t.Errorf("after a minute these are open: %+v", open)
@@ -76,7 +77,7 @@ func TestEveryStoryEndsInTheTruth(t *testing.T) {
 		for _, s := range stories {
 			tr := p.Transaction("story-" + s.ending)
 			o := p.Outcome(tr.TransactionID)
-			again := s.asked == 3 // the provider did not know the purchase, so it is FAILED, with a recheck later
+			again := s.asked == 3 // the provider did not know the purchase, so the purchase FAILED and is rechecked later
 			if tr.Status != s.end || o.Status != s.end || o.Attempts < s.asked || (o.NextTryAt != nil) != again || o.NeedsDecision {
 				t.Errorf("%s: ended %s, outcome %+v", s.name, tr.Status, o)
 			}
@@ -87,8 +88,8 @@ func TestEveryStoryEndsInTheTruth(t *testing.T) {
 	})
 }
 
-// If an order is repeated after its purchase has ended, nothing is charged. The caller gets the
-// first response again, even if that was a refusal.
+// If an order is sent again after its purchase has ended, nothing is charged. The caller gets the
+// first response again, even if that response was a refusal.
 func TestARepeatedOrderGetsTheFirstAnswer(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)
@@ -96,7 +97,7 @@ func TestARepeatedOrderGetsTheFirstAnswer(t *testing.T) {
 		for _, ending := range []string{"10", "01", "04"} {
 			order := p.Order(bundle, "again-"+ending, ending)
 			first := p.Buy(order)
-			order.PhoneNumber = "08000000010" // only the key identifies the repeated order
+			order.PhoneNumber = "08000000010" // an order with the same key counts as the same order
 			second := p.Buy(order)
 			if second.Status != first.Status {
 				t.Errorf("…%s: first %s, then %s", ending, first, second)

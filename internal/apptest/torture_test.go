@@ -30,9 +30,9 @@ func seed(t *testing.T) uint64 {
 	return n
 }
 
-// A program under load is killed at random moments, many times. A buyer without a response
-// repeats the request under the same key. At the end each key has one purchase. Each purchase
-// was either delivered and paid, or not delivered and refunded.
+// A program under load is killed at random moments, many times. A buyer that got no response sends
+// the request again under the same key. At the end each key has one purchase. Each purchase was
+// either delivered and paid for, or not delivered and refunded.
 func TestAProgramKilledAtRandomLosesNothing(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		chance := rand.New(rand.NewPCG(seed(t), 0))
@@ -81,7 +81,7 @@ type ledgerOfKeys struct {
 	heard map[string]apptest.Answer
 }
 
-// shop buys until the program is killed, and sometimes repeats an earlier order without a
+// shop buys until the program is killed. It sometimes repeats an earlier order that got no
 // response.
 func (l *ledgerOfKeys) shop(c *apptest.Client, b apptest.Bundle, chance *rand.Rand, name string) {
 	for n := 0; ; n++ {
@@ -98,7 +98,7 @@ func (l *ledgerOfKeys) shop(c *apptest.Client, b apptest.Bundle, chance *rand.Ra
 	}
 }
 
-// pick returns a new order, or an earlier order without a response.
+// pick returns a new order, or an earlier order that got no response.
 func (l *ledgerOfKeys) pick(c *apptest.Client, b apptest.Bundle, chance *rand.Rand, key string) apptest.Order {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,7 +116,7 @@ func (l *ledgerOfKeys) pick(c *apptest.Client, b apptest.Bundle, chance *rand.Ra
 	return o
 }
 
-// check compares the responses to the buyers with the ledger and the provider.
+// check compares the responses that the buyers got with the ledger and with the provider's records.
 func (l *ledgerOfKeys) check(t *testing.T, c *apptest.Client, transactions []apptest.Transaction) {
 	t.Helper()
 	end := map[string]apptest.Transaction{}

@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// The whole program, with its sandbox, must respond as the transcripts of the contract show.
-// Package api plays the same transcripts against a simulated biller.
+// The whole program, with its sandbox, must respond as the transcripts of the API contract show. A
+// test of package api plays the same transcripts with a simulated biller.
 func TestTheWholeProgramPlaysTheTranscripts(t *testing.T) {
 	files := os.DirFS("../api/testdata")
 	names, err := fs.Glob(files, "*.txt")
@@ -43,8 +43,8 @@ func TestTheWholeProgramPlaysTheTranscripts(t *testing.T) {
 	})
 }
 
-// raise returns a function that gives a company's first settlement account the number
-// apitest.Raised.
+// raise returns a function that changes the number of a company's first settlement account to
+// apitest.Raised, which the transcripts contain.
 func raise(d *db.DB) func(testing.TB, string) {
 	return func(t testing.TB, company string) {
 		t.Helper()

@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// The current program migrates the home of an earlier release and sells. It follows the earlier
-// program's PENDING operations until their outcome is known.
+// The current program migrates the home of an earlier release and makes new sales. It also polls
+// the PENDING operations of the earlier program until their outcome is known.
 func TestAProgramGoesOnInAFilledHome(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		for _, schema := range apptest.FilledSchemas(t, dialect) {
@@ -25,7 +25,7 @@ func TestAProgramGoesOnInAFilledHome(t *testing.T) {
 			}
 			p.Bought(p.Buy(p.Order(p.Bundle(), "after the upgrade", "10")))
 			events := p.Events(0)
-			behind := events[len(events)-1].CreatedAt.Sub(p.App.Clock.Now()) // the machine's clock may be behind that of the home
+			behind := events[len(events)-1].CreatedAt.Sub(p.App.Clock.Now()) // this machine's clock may be behind the times in the home
 			p.Advance(max(behind, 0) + time.Minute)
 			for range 4 {
 				p.Advance(25 * time.Hour)
@@ -41,8 +41,8 @@ func TestAProgramGoesOnInAFilledHome(t *testing.T) {
 	})
 }
 
-// A program starts on a newer schema, and reports that it is ready, only if that schema
-// supports the program.
+// A program starts on a newer schema, and reports that it is ready, only if that schema declares
+// that it serves the program's schema.
 func TestAProgramIsReadyOnANewerSchemaThatServesIt(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

@@ -19,10 +19,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// fillBook creates rows of every kind in the ledger of a company, through the API. The rows
-// include all outcomes of payouts, purchases and card fundings, returned money, and credits of
-// every kind. They also include cases closed in each way, adjustments, used keys, and open
-// operations. The function checks the ledger after each step.
+// fillBook creates rows of every kind in the ledger of a company, through the API. The rows include
+// all outcomes of payouts, purchases and card fundings, returned money, and credits of every kind.
+// They also include cases that were closed in each way, adjustments, used Idempotency-Keys, and
+// open operations. After each step, fillBook checks that the ledger adds up.
 func fillBook(t *testing.T, p *apptest.Program) {
 	t.Helper()
 	charge(t, p)
@@ -38,7 +38,8 @@ func fillBook(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// keyed sends every POST with an Idempotency-Key twice, and a request whose refusal is stored.
+// keyed sends every POST with an Idempotency-Key twice. It also sends a request whose refusal is
+// stored.
 func keyed(t *testing.T, p *apptest.Program) {
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	defer hook.Close()
@@ -72,7 +73,7 @@ func keyed(t *testing.T, p *apptest.Program) {
 	p.Advance(time.Minute)
 }
 
-// fundings makes one card funding for each ending.
+// fundings makes a card funding for each ending of the amount, which chooses what the sandbox does.
 func fundings(t *testing.T, p *apptest.Program) {
 	var list struct{ Data []struct{ ID string } }
 	p.Data("/api/v1/card", &list)
@@ -83,8 +84,8 @@ func fundings(t *testing.T, p *apptest.Program) {
 	p.Advance(16 * time.Minute)
 }
 
-// bills makes purchases of TV and power that are delivered or refused. A refusal makes the
-// verification usable again.
+// bills makes purchases of TV and power. Some are delivered. Others are refused, and then their
+// verification can be used again.
 func bills(t *testing.T, p *apptest.Program) {
 	tv, power := p.Category("Cable TV", "DSTV"), p.Category("Utility", "Ikeja Electric Payment - IKEDC")
 	pack := p.Product(tv, "DStv Compact + French Touch").Product
@@ -96,8 +97,8 @@ func bills(t *testing.T, p *apptest.Program) {
 	p.Pay(p.Airtime(p.Category("Airtime", "MTN"), "airtime", "08012345678", 150*money.Naira+5)).Want(t, http.StatusOK)
 }
 
-// eventfulDays repeats the days of the reconciliation test. Two operators close each case: they
-// book, assign or dismiss the money.
+// eventfulDays makes the same days as the reconciliation test. Two operators close each case: they
+// book the money, assign the money to the company, or dismiss the case.
 func eventfulDays(t *testing.T, p *apptest.Program) {
 	references, _ := eventfulDay(t, p)
 	plantLine(t, p, "Credit", straySession, 300, "")
@@ -117,7 +118,8 @@ func eventfulDays(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// opens waits for this number of open cases with the reason, or with any reason if it is "".
+// opens waits until there are this many open cases with the reason. If the reason is "", cases with
+// any reason count.
 func opens(t *testing.T, p *apptest.Program, reason operation.Reason, n int) (list []operation.Case) {
 	t.Helper()
 	apptest.Eventually(t, func() (wrong string) {
@@ -131,7 +133,7 @@ func opens(t *testing.T, p *apptest.Program, reason operation.Reason, n int) (li
 	return list
 }
 
-// agree makes the same decision on a case as two operators.
+// agree makes two operators submit the same decision on a case.
 func agree(t *testing.T, p *apptest.Program, caseID string, f operation.Finding) {
 	t.Helper()
 	for _, by := range []operator.Operator{operator.Local("ada"), operator.Local("bob")} {
@@ -141,8 +143,9 @@ func agree(t *testing.T, p *apptest.Program, caseID string, f operation.Finding)
 	}
 }
 
-// strangers makes credits to virtual accounts (in time, late and twice), and to unknown
-// accounts. One of these credits is assigned to the company.
+// strangers makes credits to virtual accounts and to unknown accounts. The credits to virtual
+// accounts come in time, late and twice. One credit to an unknown account is assigned to the
+// company.
 func strangers(t *testing.T, p *apptest.Program) {
 	numbers := map[string]string{}
 	for _, reference := range []string{"late", "paid"} {
@@ -191,8 +194,9 @@ func bookCorrections(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// unresolved makes operations that have no outcome after three days. One is decided as
-// confirmed and one as rejected, and the third waits. A late reply contradicts a success.
+// unresolved makes three purchases that have no outcome after three days. Operators confirm the
+// first and reject the second, and the third keeps its open case. It also opens a case about a
+// successful purchase that a later reply of the provider contradicts.
 func unresolved(t *testing.T, p *apptest.Program) {
 	for i := range 3 {
 		p.Buy(p.Order(p.Bundle(), fmt.Sprint("silent-", i), "08")).Want(t, http.StatusOK)
@@ -207,7 +211,7 @@ func unresolved(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// openOnes makes operations in flight, with different amounts.
+// openOnes makes operations that stay open, with different amounts.
 func openOnes(t *testing.T, p *apptest.Program) {
 	var list struct{ Data []struct{ ID string } }
 	p.Data("/api/v1/card", &list)
@@ -222,7 +226,8 @@ func openOnes(t *testing.T, p *apptest.Program) {
 	}
 }
 
-// Verify reports nothing while a program works, on either database.
+// While a program serves and changes the database, verify finds no contradiction, on either
+// database engine.
 func TestVerifyBesideTrafficFindsNothing(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(2*time.Second))
@@ -264,7 +269,7 @@ func TestVerifyBesideTrafficFindsNothing(t *testing.T) {
 	})
 }
 
-// asks sends a request and accepts any response, since a busy machine may respond 503.
+// asks sends a request and accepts any response, since a program on a busy machine may respond 503.
 func asks(t *testing.T, p *apptest.Program, path string, body any, key string) {
 	var headers []string
 	if key != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// An endpoint goes down, Kobo is killed while it sends, and both come back. Each message
-// arrives. A receiver that stores messages by their ID has each message once.
+// An endpoint goes down, and Kobo is killed while it sends messages. After both work again, each
+// message arrives. A receiver that stores messages by their ID has each message exactly once.
 func TestWebhooksLoseNothingInAKill(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		home := apptest.NewHome(t, dialect)
@@ -49,8 +49,8 @@ func TestWebhooksLoseNothingInAKill(t *testing.T) {
 	})
 }
 
-// A message has the same bytes as the event in the feed. For a day after a rotation, both
-// secrets sign messages.
+// A webhook message has the same bytes as the event in the feed. For a day after a rotation of the
+// secret, messages are signed with both the old secret and the new secret.
 func TestAMessageIsTheEventAsTheFeedShowsIt(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect)

@@ -19,8 +19,8 @@ import (
 )
 
 // BenchmarkStatement reads a statement of a million entries from a running program, in every
-// format. heap-MB is the largest heap, and grown-MB is the growth of the process (on Linux).
-// "each" only reads the entries.
+// format. The metric heap-MB is the largest heap, and grown-MB is the growth of the process (on
+// Linux). The sub-benchmark "each" only reads the entries and writes no format.
 func BenchmarkStatement(b *testing.B) {
 	for _, dialect := range dbtest.Dialects {
 		b.Run(string(dialect), func(b *testing.B) {
@@ -113,8 +113,8 @@ func watch(ctx context.Context) (most uint64) {
 	}
 }
 
-// TestWriteASamplePDF writes the PDF of the tests to the folder KOBO_TEST_SAMPLES, so that a
-// developer can look at it.
+// TestWriteASamplePDF writes a sample PDF to the folder that KOBO_TEST_SAMPLES names. A developer
+// can look at that PDF.
 func TestWriteASamplePDF(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.fortnight()

@@ -14,26 +14,26 @@ import (
 )
 
 const (
-	// mostCharge is the largest amount of a line that can count as a charge.
+	// mostCharge is the maximum amount of a statement line that counts as a charge.
 	mostCharge = 10_000 * money.Naira
-	// chargesLate is the time between the end of a day and the comparison of the day's charges.
-	// Banks take some charges in the following night or on the following day.
+	// chargesLate is how long after the end of a day its charges are compared. Banks take some charges
+	// of a day in the following night or on the following day.
 	chargesLate = 24 * time.Hour
 )
 
-// chargeWords matches the narrations of charges.
+// chargeWords matches words that banks use in the narrations of their charges.
 var chargeWords = regexp.MustCompile(`(?i)\b(charges?|fees?|commission|vat|stamp ?duty|sms|levy|emtl|maintenance|bvn|verification)\b`)
 
-// isCharge reports whether a line without an owner is a charge of the bank, or the return of
-// such a charge.
+// isCharge reports whether a line that belongs to no payment or credit is a charge of the bank, or
+// the return of such a charge.
 func isCharge(l provider.StatementLine) bool {
 	return (!l.Credit || l.Reversal) && l.Amount <= mostCharge && chargeWords.MatchString(l.Narration)
 }
 
-// split separates the bank's charges from a payment's own lines. A charge in the ledger may be
-// part of the payment's debit, or have separate lines. If the debits are not exactly the payment
-// plus its charge, the smaller debits next to the payment's debit are charges. Small credits are
-// returned charges.
+// split separates a payment's own lines from the lines of the bank's charges. A charge in the
+// ledger may be part of the payment's debit, or have separate lines. If the debits are not exactly
+// the payment plus its charge, smaller debits in addition to the payment's debit count as charges.
+// Small credits count as returned charges.
 func (p Payment) split(a account, w window) (own account, charged money.Kobo) {
 	var debits money.Kobo
 	beside := w.mayBeBefore(p.CreatedAt) || p.State != operation.Success
@@ -75,7 +75,7 @@ func (p Payment) split(a account, w window) (own account, charged money.Kobo) {
 	return own, charged
 }
 
-// charges groups the bank's charges by day, so that a hundred lines of ten naira become one
+// charges groups the bank's charges by day. A hundred charges of ten naira on one day become one
 // case.
 type charges struct {
 	window window
@@ -98,7 +98,7 @@ func (c *charges) at(at time.Time) *day {
 	return c.days[began]
 }
 
-// addLine adds a charge on the statement that does not belong to a payment.
+// addLine adds a charge that is on the statement and does not belong to a payment.
 func (c *charges) addLine(l provider.StatementLine) {
 	d := c.at(l.At)
 	d.lines++
@@ -109,10 +109,10 @@ func (c *charges) addLine(l provider.StatementLine) {
 	}
 }
 
-// addPayment adds the difference between a payment's charge on the statement and the charge in
-// the ledger. A charge that is only in the ledger does not count if the payment may be from
-// before the statement. It does not count either if the payment has no lines, because that is a
-// separate break.
+// addPayment adds the difference between a payment's charge on the statement and its charge in the
+// ledger. A charge that is only in the ledger is ignored if the payment may have been made before
+// the statement begins. It is also ignored if the statement has no lines for the payment, because
+// that is reported as a separate break.
 func (c *charges) addPayment(p Payment, a account, charged money.Kobo) {
 	at := p.UpdatedAt
 	if !a.last.IsZero() {
@@ -128,8 +128,8 @@ func (c *charges) addPayment(p Payment, a account, charged money.Kobo) {
 	}
 }
 
-// breaks returns a break for each past day whose sums of charges differ. A bank may show a day's
-// charges in one line, so only sums are compared.
+// breaks returns a break for each past day on which the charges on the statement and in the ledger
+// differ. A bank may show a day's charges in one line, so only the day's sums are compared.
 func (c *charges) breaks() (out []Break) {
 	for _, began := range slices.SortedFunc(maps.Keys(c.days), time.Time.Compare) {
 		d := c.days[began]

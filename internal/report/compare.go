@@ -17,26 +17,29 @@ import (
 )
 
 // window is the period of a comparison. The statement covers the time between begin and to. The
-// comparison covers the ledger's movements since from, if they are older than settling.
+// comparison covers movements in the ledger since from, if they are older than the constant
+// settling.
 type window struct{ begin, from, to time.Time }
 
 func (w window) settled() time.Time { return w.to.Add(-settling) }
 
-// isBefore reports whether a movement is certainly before the statement. mayBeBefore reports
-// whether a movement may be before the statement, because the bank's clock differs from ours.
+// isBefore reports whether a movement certainly happened before the statement begins. The method
+// mayBeBefore reports whether it may have happened before, because the bank's clock differs from
+// ours.
 func (w window) isBefore(at time.Time) bool    { return at.Before(w.begin.Add(-settling)) }
 func (w window) mayBeBefore(at time.Time) bool { return at.Before(w.begin.Add(settling)) }
 
-// shape matches our references and session IDs between banks. session matches only session IDs.
+// shape matches our references and the session IDs between banks. The pattern session matches only
+// session IDs.
 var (
 	shape   = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[a-z2-7]{20}\b|\b[0-9]{30}\b`)
 	session = regexp.MustCompile(`\b[0-9]{30}\b`)
 )
 
-// named returns the names that may identify the owner of a line, the likeliest first. They are
-// the line's reference, and our references within it. The narration of a debit or a return
-// counts too, since the bank wrote it. The sender writes the narration of a credit, so that
-// narration proves nothing.
+// named returns the names that may identify the payment or credit of a line, the likeliest first.
+// They are the line's reference, and our references within that reference. For a debit or a return,
+// our references in the narration count too, since the bank wrote that narration. The sender writes
+// the narration of a credit, so that narration proves nothing.
 func named(l provider.StatementLine) (out []string) {
 	reference := strings.TrimSpace(l.Reference)
 	if reference != "" {
@@ -49,7 +52,7 @@ func named(l provider.StatementLine) (out []string) {
 	return out
 }
 
-// account groups the lines of the statement that have the same name.
+// account groups the lines of the statement that have the same name (see nameOf).
 type account struct {
 	lines           []provider.StatementLine
 	debits, returns int
@@ -74,8 +77,9 @@ func (a *account) add(l provider.StatementLine) {
 // sheet has the lines of a statement, grouped by name.
 type sheet map[string]*account
 
-// nameOf returns the name of a line without an owner, which is usually the bank's reference. For
-// a credit it is the session ID within the reference, which a notification would name.
+// nameOf returns the name of a line that belongs to no known payment or credit. The name is usually
+// the bank's reference. For a credit it is the session ID within the reference, which a
+// notification would also contain.
 func nameOf(l provider.StatementLine) string {
 	if told := session.FindAllString(l.Reference, -1); l.Credit && len(told) == 1 {
 		return told[0]
@@ -83,8 +87,8 @@ func nameOf(l provider.StatementLine) string {
 	return cmp.Or(strings.TrimSpace(l.Reference), l.ID, "a line of "+clock.Text(l.At))
 }
 
-// byName groups the lines by owner. A line without an owner goes into the group that nameOf
-// names. Charges of the bank go to c instead.
+// byName groups the lines by the payment or credit that they belong to. Other lines are grouped by
+// the name that nameOf returns. Charges of the bank are added to c instead.
 func byName(lines []provider.StatementLine, known names, c *charges) sheet {
 	out := sheet{}
 	for _, l := range lines {
@@ -104,7 +108,7 @@ func byName(lines []provider.StatementLine, known names, c *charges) sheet {
 	return out
 }
 
-// take removes the group with a name from the sheet, and returns the group.
+// take removes the group of this name from the sheet, and returns the group.
 func (s sheet) take(name string) (a account) {
 	if s[name] != nil {
 		a = *s[name]
@@ -113,8 +117,8 @@ func (s sheet) take(name string) (a account) {
 	return a
 }
 
-// compare returns the breaks that are old enough. The lines and the record must belong to the
-// same bank. The lines begin at w.begin, and the movements of the record at w.from.
+// compare returns the breaks that are old enough to be certain. The lines and the record must
+// belong to the same bank. The lines begin at w.begin, and the movements of the record at w.from.
 func compare(w window, lines []provider.StatementLine, b record) (breaks []Break) {
 	c := charges{window: w, days: map[time.Time]*day{}}
 	for began, sum := range b.corrected {
@@ -130,7 +134,7 @@ func compare(w window, lines []provider.StatementLine, b record) (breaks []Break
 	for _, p := range b.paid {
 		a := s.take(p.ID)
 		if p.State == operation.Pending {
-			continue // the resolver still polls for its outcome
+			continue // the resolver still polls the provider for the payment's outcome
 		}
 		found, charged := p.against(a, w)
 		add(found, a.last, p.UpdatedAt)
@@ -149,7 +153,7 @@ func compare(w window, lines []provider.StatementLine, b record) (breaks []Break
 }
 
 // merged returns one receipt for each session ID. A credit that moved from suspense to a company
-// has a row in both ledgers, which merged combines.
+// has a receipt in both ledgers, and merged combines the two.
 func merged(received []Receipt) map[string]Receipt {
 	out := map[string]Receipt{}
 	for _, r := range received {
@@ -168,9 +172,9 @@ func merged(received []Receipt) map[string]Receipt {
 }
 
 // before returns the amount that the bank debited for a payment before the statement begins. It
-// is the whole amount if the payment succeeded before then. Without a debit on the statement, it
-// is also the whole amount if the payment may have begun before then. Such a payment must have
-// succeeded or come back.
+// returns the whole amount if the payment succeeded before the statement. It also returns the whole
+// amount if the payment may have begun before the statement, and the statement has no debit but
+// shows that the money left: the payment succeeded or was returned.
 func (p Payment) before(w window, debits, returns int) money.Kobo {
 	done := p.State == operation.Success && w.isBefore(p.UpdatedAt)
 	gone := w.mayBeBefore(p.CreatedAt) && debits == 0 && (p.State == operation.Success || returns > 0)
@@ -180,8 +184,8 @@ func (p Payment) before(w window, debits, returns int) money.Kobo {
 	return 0
 }
 
-// against returns the break between a finished payment and its lines, if they differ. It also
-// returns the bank's charge on the statement.
+// against returns the break between a finished payment and its lines on the statement, if they
+// differ. It also returns the bank's charge for the payment on the statement.
 func (p Payment) against(a account, w window) (b Break, charged money.Kobo) {
 	want := money.Kobo(0)
 	if p.State == operation.Success {
@@ -213,7 +217,8 @@ func (p Payment) against(a account, w window) (b Break, charged money.Kobo) {
 	return says(operation.AmountDiffers, "%s took %s", p.Provider, moved)
 }
 
-// against returns the break between a credit in the ledger and its lines, if they differ.
+// against returns the break between a credit in the ledger and its lines on the statement, if they
+// differ.
 func (r Receipt) against(a account, w window) Break {
 	b := Break{Company: r.Company, Subject: r.Session, Bank: -a.out, Book: r.Booked, credit: true}
 	switch {
@@ -229,7 +234,7 @@ func (r Receipt) against(a account, w window) Break {
 	return b
 }
 
-// unknown returns the break about lines that have no owner.
+// unknown returns the break about lines that belong to no known payment or credit.
 func unknown(name, company string, a account) Break {
 	b := Break{Company: company, Subject: name, Bank: a.out}
 	switch {
@@ -242,9 +247,9 @@ func unknown(name, company string, a account) Break {
 	return b
 }
 
-// pair adds hints to two breaks that may have the same cause: an unknown line, and a payment or
-// credit of the same amount that the statement does not show. The bank may have changed the
-// reference.
+// pair adds hints to two breaks that may have the same cause. One break is an unknown line. The
+// other break is a payment or credit of the same amount that the statement does not show. The bank
+// may have changed the reference of that payment or credit.
 func pair(breaks []Break) {
 	taken := map[int]bool{}
 	for i := range breaks {

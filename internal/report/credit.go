@@ -8,9 +8,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// addCredits compares the ledger with the credits. Each credit must have its transfer, suspense
-// must hold the credits for unknown accounts, and a paid collection must have its payment.
-// addCredits names at most 20 rows of each kind.
+// addCredits compares the ledger with the credits. Each credit must have its transfer, the suspense
+// account must hold the credits for unknown accounts, and a paid collection must have its payment.
+// The result names at most 20 wrong rows of each kind.
 func (i *Integrity) addCredits(ctx context.Context, q db.Querier) error {
 	lost, err := db.All(ctx, q, db.Value[string], `
 		SELECT c.id FROM settlement_credit AS c

@@ -13,7 +13,7 @@ import (
 // Entry is one line of a settlement account.
 type Entry struct {
 	ID           string // the id of the entry's transfer
-	Reference    string // the owner's id: a verify_id or a transactionId
+	Reference    string // the id of what the money was for: a verify_id or a transactionId
 	SettlementID int64
 	Credit       bool
 	// Amount is the amount of the credit, or of the debit without its fee. A debit lowers the
@@ -30,7 +30,7 @@ type Entry struct {
 	sequence int64
 }
 
-// Moved returns the change that the entry made to the balance.
+// Moved returns the change of the balance that the entry made.
 func (e Entry) Moved() money.Kobo { return e.Current - e.Previous }
 
 // EntryFilter narrows a list of entries. A field that is zero does not filter.
@@ -40,8 +40,8 @@ type EntryFilter struct {
 	From, To     time.Time
 }
 
-// span is a range of an account's entries by number, from first to end, without end. Entries are
-// numbered in the order of time without a gap. So the length of a span needs no SQL query.
+// span is the range of an account's entries with the numbers from first up to, but not including,
+// end. Entries are numbered by time without a gap. So the length of a span needs no SQL query.
 type span struct {
 	account    string
 	first, end int64
@@ -74,7 +74,7 @@ func (s *Service) Entry(ctx context.Context, company, reference string) (Entry, 
 // settlementPrefix is the beginning of the ids that settlement accounts have in the ledger.
 var settlementPrefix = strings.TrimSuffix(settlement.LedgerAccount(0), "0")
 
-// spans returns the ranges of entries that match the account and the period of a filter.
+// spans returns the ranges of entries that match the account and the period of the filter.
 func (s *Service) spans(ctx context.Context, company string, f EntryFilter) ([]span, error) {
 	account := ""
 	if f.SettlementID != 0 {
@@ -92,15 +92,15 @@ func (s *Service) spans(ctx context.Context, company string, f EntryFilter) ([]s
 	return all, err
 }
 
-// firstAt returns the number of the first entry at an instant or later. Two adjacent periods are
-// cut at the same number, so each entry is in exactly one period.
+// firstAt returns the number of the first entry at or after an instant. Two adjacent periods are
+// divided at the same number, so each entry is in exactly one period.
 func (s *Service) firstAt(ctx context.Context, company string, p span, at time.Time) (int64, error) {
 	return firstAt(p.first, p.end, at, func(n int64) (time.Time, error) { return entryTime(ctx, s.db, company, p.account, n) })
 }
 
-// firstAt returns the first number from low up to high whose time is not before an instant. It
-// returns high if all times are before the instant. The search is binary, so the times of the
-// numbers must ascend.
+// firstAt returns the first number in the range from low up to high whose time is not before an
+// instant. It returns high if all times are before the instant. The search is binary, so the times
+// must ascend with the numbers.
 func firstAt(low, high int64, at time.Time, timeOf func(n int64) (time.Time, error)) (int64, error) {
 	for low < high {
 		middle := low + (high-low)/2

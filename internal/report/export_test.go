@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// WritePages writes a PDF of so many pages. Each page contains only its number.
+// WritePages writes a PDF with this number of pages. Each page contains only its number.
 func WritePages(w io.Writer, pages int) error {
 	p := newPDF(w, nil)
 	for n := range pages {
@@ -21,15 +21,15 @@ func WritePages(w io.Writer, pages int) error {
 	return p.close("Pages", time.Unix(0, 0), nil)
 }
 
-// WriteSheets writes the statement as XLSX, with sheets of so many rows.
+// WriteSheets writes the statement as XLSX, with this number of rows on each sheet.
 func (s *Statement) WriteSheets(ctx context.Context, w io.Writer, rows int64) error {
 	return s.xlsx(ctx, w, rows)
 }
 
-// EventsAgree is the fast test that compares operations with their events.
+// EventsAgree is the fast check that compares operations with their events.
 var EventsAgree = eventsAgree
 
-// TransfersAgree runs the fast test that compares transfers with their owners.
+// TransfersAgree runs the fast check that compares transfers with the rows that caused them.
 func TransfersAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
 	moved := newDigest(maphash.MakeSeed())
 	if _, err := integrity(ctx, q, company, time.Time{}, moved.addTransfer); err != nil {

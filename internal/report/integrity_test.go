@@ -19,7 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// audited adds a company with one credit of 100 naira and one open operation of 30 naira.
+// audited creates a company with one credit of 100 naira and one open operation of 30 naira.
 func audited(t *testing.T, d *db.DB) (r *report.Service, company, reference string) {
 	t.Helper()
 	clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
@@ -76,7 +76,7 @@ func TestALedgerThatAddsUp(t *testing.T) {
 	})
 }
 
-// Integrity finds every change of a row that was made by hand.
+// Integrity finds every change that was made to a row by hand.
 func TestALedgerThatWasChangedByHand(t *testing.T) {
 	for name, c := range map[string]struct{ statement, found string }{
 		"a balance":           {`UPDATE ledger_account SET balance_kobo = balance_kobo + 1 WHERE company_id = $1 AND id = 'settlement/1'`, "account settlement/1 holds"},
@@ -107,8 +107,8 @@ func TestALedgerThatWasChangedByHand(t *testing.T) {
 	}
 }
 
-// A company does not see the accounts of a bank's charges, and the accounts that the company
-// sees add up to zero.
+// A company does not see the ledger accounts for a bank's charges. The accounts that the company
+// sees still add up to zero.
 func TestACompanySeesNoCharges(t *testing.T) {
 	found := report.Integrity{Accounts: []report.AccountCheck{
 		{Name: "charge/bank", Entries: 1, Balance: -1075, Recomputed: -1075},

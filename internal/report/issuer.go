@@ -37,7 +37,7 @@ type Logo struct {
 	pixels, alpha []byte // the colours and their opacity; an opaque picture has no alpha
 }
 
-// These are the limits of a logo, because every statement contains the logo.
+// These are the limits of a logo's size. A logo is small because every statement contains it.
 const (
 	LogoBytes  = 512 << 10
 	LogoPixels = 1000 // in each direction

@@ -98,7 +98,7 @@ func TestALogoIsInThePDF(t *testing.T) {
 	}
 }
 
-// others checks the PDF with two other programs, if the machine has them.
+// others checks the PDF with two other programs, as far as they are installed.
 func others(t *testing.T, paper []byte) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "statement.pdf")

@@ -11,8 +11,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// overdue is the age from which an open operation is listed. At that age the resolver has
-// already stopped polling.
+// overdue is the age from which an open operation counts as overdue. At that age the resolver has
+// already stopped polling the provider for the outcome.
 const overdue = 72 * time.Hour
 
 // Overdue is money that has been in a clearing account for more than 72 hours.
@@ -25,8 +25,8 @@ type Overdue struct {
 	Cases []operation.Case
 }
 
-// Overdue returns the money that has been in clearing for more than 72 hours, with the
-// operations that it belongs to.
+// Overdue returns the money that has been in clearing accounts for more than 72 hours, with the
+// operations that the money belongs to.
 func (s *Service) Overdue(ctx context.Context) (list []Overdue, err error) {
 	old, err := db.All(ctx, s.db, operation.Scan, `SELECT `+operation.Columns+` FROM operation
 		WHERE operation.state = 'PENDING' AND operation.created_at < $1

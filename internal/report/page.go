@@ -34,7 +34,7 @@ func (s *Service) count(ctx context.Context, company string, spans []span, kind 
 	return total, nil
 }
 
-// nearby is the largest offset at which newest also reads the entries before the page. For a
+// nearby is the largest offset at which newest also reads the entries that precede the page. For a
 // larger offset, newest calls skip first.
 const nearby = 500
 
@@ -62,8 +62,8 @@ func (s *Service) newest(ctx context.Context, company string, spans []span, kind
 	return all[min(offset, len(all)):min(offset+limit, len(all))], nil
 }
 
-// skip moves the ends of the spans close to the beginning of a page, and returns the remaining
-// offset. It is a binary search by time. Each step cuts the spans at an instant, and continues
+// skip moves the ends of the spans close to the beginning of a page, and returns the offset that
+// remains. It is a binary search by time. Each step divides the spans at an instant, and continues
 // with the part in which the page begins.
 func (s *Service) skip(ctx context.Context, company string, spans []span, kind string, offset int) (int, error) {
 	where := slices.Clone(spans) // the page begins in one of these spans
@@ -106,7 +106,7 @@ func (s *Service) skip(ctx context.Context, company string, spans []span, kind s
 	}
 }
 
-// cut divides spans at an instant. Entries of exactly that instant belong to the newer part.
+// cut divides each span at an instant. Entries of exactly that instant belong to the newer part.
 func (s *Service) cut(ctx context.Context, company string, spans []span, at time.Time) (older, newer []span, err error) {
 	older, newer = slices.Clone(spans), slices.Clone(spans)
 	for i, p := range spans {

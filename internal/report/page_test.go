@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// long adds n entries to each of the two accounts. Ten entries share each instant.
+// long adds n entries to each of the two accounts. Every ten entries have the same instant.
 func (w *world) long(n int) {
 	w.t.Helper()
 	w.many(n)

@@ -12,9 +12,9 @@ import (
 	"unicode/utf16"
 )
 
-// pdf writes a PDF file from front to back. It compresses and sends each full page, and stores
-// only the positions of the objects. So a file of any length needs only the memory for one page
-// (docs/decisions/0011).
+// pdf writes a PDF file from front to back. It compresses and sends each page when the page is
+// full, and keeps only the positions of the objects in memory. So a file of any length needs only
+// the memory for one page (docs/decisions/0011).
 type pdf struct {
 	out      *bufio.Writer
 	written  int64
@@ -29,7 +29,8 @@ type pdf struct {
 const (
 	// fan is the maximum number of children of a node in the page tree.
 	fan = 64
-	// longestPDF is the largest position that the ten digits of the file's index can hold.
+	// longestPDF is the largest byte position that the ten digits of the PDF's cross-reference table
+	// can hold.
 	longestPDF = 9_999_999_999
 	// The first objects have fixed numbers.
 	catalogObject, infoObject, resourcesObject, totalObject, usualObject, boldObject = 1, 2, 3, 4, 5, 6
@@ -37,11 +38,11 @@ const (
 
 var errLongPDF = errors.New("report: the PDF is longer than 10 GB")
 
-// newPDF begins a file. If there is a logo, the pages may draw it as /Logo.
+// newPDF begins a file. If logo is not nil, the pages may draw the logo as /Logo.
 func newPDF(w io.Writer, logo *Logo) *pdf {
 	p := &pdf{out: bufio.NewWriterSize(w, 1<<16), places: make([]int64, boldObject)}
 	p.squeezer = zlib.NewWriter(&p.squeezed)
-	// The second line shows programs that the file is binary.
+	// The second line has bytes that show other programs that the file is binary.
 	p.put("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
 	// Each font is a separate object, since some PDF readers search for fonts.
 	p.object(usualObject, usual.object())
@@ -60,7 +61,7 @@ func (p *pdf) put(text string) {
 	p.err = err
 }
 
-// reserve returns the number of an object that is written later.
+// reserve returns the number of an object that will be written later.
 func (p *pdf) reserve() int {
 	p.places = append(p.places, 0)
 	return len(p.places)
@@ -93,7 +94,8 @@ func (p *pdf) page(content []byte) {
 	p.pages = append(p.pages, number)
 }
 
-// close ends the file. Total has the drawing operators that every page uses as /Total.
+// close writes the end of the file. The argument total has the drawing operators that every page
+// uses as /Total.
 func (p *pdf) close(title string, made time.Time, total []byte) error {
 	p.stream(totalObject, fmt.Sprintf("/Type/XObject/Subtype/Form/BBox[0 -3 100 10]/Resources %d 0 R", resourcesObject), total)
 	p.object(infoObject, fmt.Sprintf("<</Title<%s>/Producer(Kobo)/CreationDate(D:%sZ)/ModDate(D:%[2]sZ)>>",

@@ -49,11 +49,11 @@ type style struct {
 	colour colour
 }
 
-// canvas is the content of a page as PDF operators. Places are measured from the top left
+// canvas is the content of a page as PDF operators. Positions are measured from the top left
 // corner. The y of a text is its base line.
 type canvas []byte
 
-// place appends a place as a PDF measures places, from the bottom left corner.
+// place appends a position in the form of PDF, which measures from the bottom left corner.
 func (c *canvas) place(x, y points) {
 	*c = append(appendPoints(*c, x), ' ')
 	*c = append(appendPoints(*c, paperHeight-y), ' ')
@@ -113,7 +113,8 @@ func (c *canvas) picture(name string, x, y, w, h points) {
 	*c = append(*c, "cm /"+name+" Do Q\n"...)
 }
 
-// draws adds a PDF form, such as the number of pages, to the page at a place.
+// draws places a PDF form on the page. A PDF form is a reusable drawing, such as the total number
+// of pages.
 func (c *canvas) draws(name string, x, y points) {
 	*c = append(*c, "q 1 0 0 1 "...)
 	c.place(x, y)

@@ -33,8 +33,8 @@ type writing struct {
 	odd   []odd // in the order of their places
 }
 
-// odd is a letter that the fonts lack. The page shows the nearest letter, with marks above and
-// below the letter. In a search or a copy, the PDF reader uses the letter itself.
+// odd is a letter that the fonts lack. The page shows the most similar letter, with marks above and
+// below that letter. If a user searches or copies text, the PDF reader uses the letter itself.
 type odd struct {
 	at    int
 	marks []mark
@@ -48,7 +48,7 @@ type mark struct {
 	rise int
 }
 
-// tall is how much higher a mark is above a capital or a tall letter.
+// tall is the additional height of a mark above a capital or a tall letter.
 const tall = 195
 
 // marks are the marks that Nigeria's languages put above and below letters.
@@ -57,13 +57,13 @@ var marks = map[rune]mark{
 	'\u0307': {'.', 600}, '\u0308': {0xA8, 0}, '\u0323': {'.', -215}, '\u0329': {'.', -215}, '\u0331': {0xAF, -810},
 }
 
-// nearest has the nearest letter for each letter that is not a letter with a mark.
+// nearest has the most similar letter for letters that do not consist of a letter and a mark.
 var nearest = map[rune]byte{
 	'ɓ': 'b', 'Ɓ': 'B', 'ɗ': 'd', 'Ɗ': 'D', 'ƙ': 'k', 'Ƙ': 'K', 'ƴ': 'y', 'Ƴ': 'Y', 'ǝ': 'e', 'Ǝ': 'E', 'ŋ': 'n', 'Ŋ': 'N',
 }
 
-// write converts a text to the characters of the fonts. The page shows letters of other scripts
-// as question marks, but a copy from the file has the letters themselves.
+// write converts a text to the characters of the fonts. The page shows letters of other scripts as
+// question marks, but a text that is copied from the file has the letters themselves.
 func write(text string) writing {
 	var w writing
 	if plainText(text) {
@@ -100,13 +100,14 @@ func plainText(text string) bool {
 	return true
 }
 
-// letter appends a letter that is drawn as a different letter.
+// letter appends a letter that the page shows as the character code.
 func (w *writing) letter(code byte, means rune) {
 	w.odd = append(w.odd, odd{at: len(w.codes), means: string(means)})
 	w.codes = append(w.codes, code)
 }
 
-// strange appends a letter that the fonts lack. It adds those marks that the fonts have.
+// strange appends a letter that the fonts lack. It adds those of the letter's marks that the fonts
+// have.
 func (w *writing) strange(r rune) {
 	parts := []rune(norm.NFD.String(string(r)))
 	code, known := charmap.Windows1252.EncodeRune(parts[0])
@@ -167,8 +168,8 @@ func (f *font) wide(codes []byte) int {
 
 const dots = 0x85 // the code of …
 
-// fit breaks a writing into at most so many lines of this width, between words if possible. If
-// there is more text, fit replaces the rest with dots.
+// fit breaks a writing into lines of this width, between words if possible. If there are more than
+// the maximum number of lines, fit replaces the rest with dots.
 func (f *font) fit(w writing, width, lines int) []writing {
 	var out []writing
 	for len(w.codes) > 0 && len(out) < lines {
@@ -192,7 +193,7 @@ func (f *font) fit(w writing, width, lines int) []writing {
 	return out
 }
 
-// reach returns how many of the characters fit into a width.
+// reach returns how many of the first characters fit into a width.
 func (f *font) reach(codes []byte, width int) int {
 	for i, c := range codes {
 		if width -= f.width(c); width < 0 {
@@ -208,8 +209,8 @@ func (f *font) show(out []byte, w writing, size points) []byte {
 	for _, o := range w.odd {
 		out = appendString(out, w.codes[from:o.at])
 		for _, m := range o.marks {
-			// The pen moves to the middle of the next letter, draws the mark and moves back. A copy
-			// from the file leaves out the mark.
+			// The pen moves to the middle of the next letter, draws the mark and moves back. Text that a
+			// user copies from the file does not contain the mark.
 			back := (f.width(w.codes[o.at]) + f.width(m.code)) / 2
 			out = append(out, fmt.Sprintf("/Span<</ActualText()>>BDC %s Ts[%d", size*points(m.rise)/1000, f.width(m.code)-back)...)
 			out = append(escape(append(out, '('), []byte{m.code}), fmt.Sprintf(")%d]TJ 0 Ts EMC ", back)...)

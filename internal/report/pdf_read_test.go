@@ -15,16 +15,18 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// paper is a PDF that the test reads by its index, without the code that wrote the PDF.
+// paper is a PDF that the test reads through its cross-reference table, without the code that wrote
+// the PDF.
 type paper struct {
 	t       testing.TB
 	file    []byte
-	objects map[string]string // by name, such as "7 0 R"
+	objects map[string]string // by reference, such as "7 0 R"
 	info    string
 	pages   [][]word
 }
 
-// patterns are the compiled patterns. They need no lock, because the tests read one PDF at a time.
+// patterns caches compiled patterns. The map needs no lock, because the tests read one PDF at a
+// time.
 var patterns = map[string]*regexp.Regexp{}
 
 var (
@@ -138,7 +140,7 @@ func (p *paper) words(object string) (out []word) {
 	return out
 }
 
-// text returns the text that a PDF reader would copy.
+// text returns the text that a user would copy from a PDF reader.
 func (p *paper) text(drawn string) string {
 	p.t.Helper()
 	var out strings.Builder

@@ -96,8 +96,8 @@ func (p *paper) lines(page []word) (out [][]string) {
 	return out
 }
 
-// many inserts n entries without the ledger, a microsecond apart. A credit of three naira and a
-// debit of one naira alternate.
+// many inserts n entries directly, without package ledger, a microsecond apart. A credit of three
+// naira and a debit of one naira alternate.
 func many(ctx context.Context, d *db.DB, company string, settlementID int64, first time.Time, n int) error {
 	account, at := settlement.LedgerAccount(settlementID), first.UnixMicro()
 	const numbers = `WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < $1) `
@@ -128,7 +128,7 @@ func TestAPDFOfAnyLengthAddsUp(t *testing.T) {
 		w := newWorld(t, d)
 		readPDF(t, w.statement(time.Time{}, time.Time{})) // without entries
 		w.many(2500)
-		// Around these numbers of entries, the totals move to the second page.
+		// With these numbers of entries, the row of totals moves to the second page.
 		for count := 16; count < 30; count++ {
 			readPDF(t, w.statement(time.Time{}, firstDay.Add(time.Duration(count)*time.Microsecond)))
 		}
@@ -193,7 +193,7 @@ func TestThePDFShowsEveryEntry(t *testing.T) {
 	}
 }
 
-// Other programs can read the PDF. The test runs only the programs that the machine has.
+// Other PDF programs can read the PDF. The test runs only those programs that are installed.
 func TestOtherProgramsReadThePDF(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.fortnight()

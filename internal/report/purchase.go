@@ -18,7 +18,8 @@ type PurchaseFilter struct {
 	From, To     time.Time // created at From or later, and before To
 }
 
-// purchaseFrom is SQL that applies a filter. An empty text or a 0 does not filter.
+// purchaseFrom is SQL that selects the purchases that match a filter. An empty text or a 0 in the
+// filter does not filter.
 const purchaseFrom = ` FROM vtu_purchase AS p JOIN operation
 	ON operation.company_id = p.company_id AND operation.id = p.id
 	WHERE p.company_id = $1

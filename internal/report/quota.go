@@ -17,8 +17,8 @@ type QuotaSet struct {
 }
 
 // QuotasHistory returns a page of all quotas that a company has ever had, newest first, and the
-// total count. The audit line of a quota has the quota's kind as its subject, and was written at
-// the same instant.
+// total count. It reads the operator from the audit log, in the line that has the quota's kind as
+// its subject and was written at the same instant.
 func (s *Service) QuotasHistory(ctx context.Context, company string, limit, offset int) ([]QuotaSet, int64, error) {
 	return page(ctx, s.db, db.Fields[QuotaSet], `SELECT count(*) FROM quota WHERE company_id = $1`,
 		`SELECT l.kind, l.most, l.created_at, coalesce((

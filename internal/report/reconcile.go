@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// settling is the minimum age of a payment in a comparison. Notifications about a younger
-	// payment may still be on their way, and the bank's clock differs from ours.
+	// settling is the minimum age of a payment that is compared. Notifications about a younger payment
+	// may not have arrived yet, and the bank's clock differs from ours.
 	settling = 30 * time.Minute
-	// furthest limits how much earlier than requested a statement may begin. A statement begins
-	// earlier than requested if an operation was open for days.
+	// furthest limits how much earlier than the requested day a statement may begin. It begins earlier
+	// if an operation whose outcome is in the period was open for days.
 	furthest = 7 * 24 * time.Hour
 	// lastPage is the maximum number of pages of a statement.
 	lastPage = 100_000
@@ -33,7 +33,7 @@ func midnight(at time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, clock.Lagos)
 }
 
-// Reconciliation is the comparison of a bank's statement with the ledger.
+// Reconciliation is the result of a comparison of a bank's statement with the ledger.
 type Reconciliation struct {
 	Bank     string
 	From, To time.Time // the period of the statement
@@ -46,26 +46,26 @@ type Reconciliation struct {
 // Break is a difference between the bank's statement and the ledger.
 type Break struct {
 	Reason  operation.Reason
-	Company string // the house, if the company is not known
-	Subject string // an operation, or the bank and a session ID, a line or a day
+	Company string // "house" (Kobo itself), if the company is not known
+	Subject string // an operation's id; or the bank's name with a session ID, the name of a line, or a day
 	Bank    money.Kobo
 	Book    money.Kobo
 	Detail  string
-	At      time.Time // the time of the break's last line; zero without a line
-	// Case is the case about the break. It is empty until a case is opened.
+	At      time.Time // the time of the break's last statement line; zero if there is none
+	// Case is the case that was opened about the break. It is empty until then.
 	Case operation.Case
 
 	credit bool // the break is about a credit
 }
 
-// Asked returns the case that must be opened about a break.
+// Asked returns the case that must be opened for a break.
 func (b Break) Asked() operation.Case {
 	return operation.Case{
 		Company: b.Company, Subject: b.Subject, Reason: b.Reason, Detail: b.Detail, Amount: b.Bank - b.Book, HappenedAt: b.At,
 	}
 }
 
-// Undecided returns the number of breaks without a decision.
+// Undecided returns the number of breaks whose case the operators have not decided.
 func (r Reconciliation) Undecided() (n int) {
 	for _, b := range r.Breaks {
 		if b.Case.State != operation.Resolved {
@@ -75,7 +75,7 @@ func (r Reconciliation) Undecided() (n int) {
 	return n
 }
 
-// Judged returns the instant up to which the comparison is complete.
+// Judged returns the instant up to which the comparison is complete. Later movements are too young.
 func (r Reconciliation) Judged() time.Time { return window{to: r.To}.settled() }
 
 // Payment is an operation and the amount that, according to the ledger, it moved at the bank.
@@ -92,20 +92,20 @@ type Receipt struct {
 	Amount  money.Kobo
 	At      time.Time // the bank's time of the credit
 	Booked  money.Kobo
-	Settled time.Time // the time of the credit's last transfer in the ledger
+	Settled time.Time // when the credit was last moved in the ledger
 }
 
 // record is the ledger's side of the comparison with a bank's statement.
 type record struct {
 	paid     []Payment
 	received []Receipt
-	owners   map[string]string // the companies of session IDs without a receipt
+	owners   map[string]string // which company owns a session ID that has no receipt, by session ID
 	// corrected has, for each day, the charges that operators have booked.
 	corrected map[time.Time]money.Kobo
 }
 
 // Reconcile compares a bank's statement with the operations, the credits and the ledger. The
-// statement begins on the day of from and ends at to. Movements that happen during the
+// statement begins on the day that contains from, and ends at to. Movements that happen during the
 // comparison are too young to be compared.
 func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Bookkeeper, from, to time.Time) (Reconciliation, error) {
 	ctx = db.WithLongTimeout(ctx)
@@ -126,8 +126,8 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 	if err != nil {
 		return r, err
 	}
-	// The statement may also name open, refused and old operations, which the record lacks because
-	// they have no recent movement.
+	// The statement may also name operations that are open, refused or old. The record lacks them,
+	// because they have no recent movement in the ledger. Read them too.
 	if names := missing(lines, ours); len(names) > 0 {
 		err = s.db.Snapshot(ctx, func(q db.Querier) error { return ours.find(ctx, q, name, names) })
 		if err != nil {
@@ -139,8 +139,8 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 	return r, nil
 }
 
-// ofBank adds the bank's name to each subject that is not an operation. A different bank may use
-// the same session ID or reference.
+// ofBank adds the bank's name to each subject that is not an operation, because a different bank
+// may use the same session ID or reference.
 func ofBank(bank string, breaks []Break, paid []Payment) []Break {
 	ours := map[string]bool{}
 	for _, p := range paid {
@@ -155,7 +155,8 @@ func ofBank(bank string, breaks []Break, paid []Payment) []Break {
 }
 
 // beginning returns the time at which a statement must begin to show all debits of these
-// operations. The bank debited an operation when it was made, perhaps days before its outcome.
+// operations. The bank debited an operation when the operation began, perhaps days before its
+// outcome.
 func beginning(from time.Time, paid []Payment) time.Time {
 	first := from
 	for _, p := range paid {
@@ -167,8 +168,8 @@ func beginning(from time.Time, paid []Payment) time.Time {
 }
 
 // wholeStatement reads all pages of a statement. If a page fails, it returns an error, since an
-// incomplete statement would look like lost money. New lines may move an old line to the next
-// page, so a line that is read twice counts once.
+// incomplete statement would look like lost money. A new line may move an old line to the next
+// page. So a line that is read twice counts only once.
 func wholeStatement(ctx context.Context, bank provider.Bookkeeper, from, to time.Time) (all []provider.StatementLine, err error) {
 	seen := map[string]bool{}
 	for page := range lastPage {
@@ -189,7 +190,8 @@ func wholeStatement(ctx context.Context, bank provider.Bookkeeper, from, to time
 	return nil, fault.New(fault.Unavailable, "The statement has no end")
 }
 
-// own returns the identity of a line, which is the bank's id, or else all fields of the line.
+// own returns the identity of a line: the bank's id of the line, or all fields of the line if the
+// bank gives no id.
 func own(l provider.StatementLine) string {
 	if l.ID != "" {
 		return l.ID
@@ -197,7 +199,7 @@ func own(l provider.StatementLine) string {
 	return fmt.Sprint(l.At.UnixMicro(), l.Credit, l.Amount, l.Balance, l.Reference, l.Narration)
 }
 
-// missing returns those names on the lines that no payment or receipt of the record has.
+// missing returns those names on the lines that belong to no payment or receipt of the record.
 func missing(lines []provider.StatementLine, b record) []string {
 	known, out := b.known(), map[string]bool{}
 	for _, l := range lines {
@@ -212,7 +214,7 @@ func missing(lines []provider.StatementLine, b record) []string {
 
 // names has the names that a statement may use for the payments and receipts of a record.
 type names struct {
-	own  map[string]bool   // the ids of operations and the session IDs of credits
+	own  map[string]bool   // the ids of all operations and the session IDs of all credits
 	sent map[string]string // the ids of operations, by their session IDs between the banks
 }
 
@@ -230,9 +232,10 @@ func (b record) known() names {
 	return known
 }
 
-// owner returns the name of the payment or receipt that a line belongs to. The session ID
-// between the banks identifies a payment's debit and the payment's return. A plain credit with
-// that session ID is the receipt of a different company, which received the payment.
+// owner returns the name of the payment or receipt that a line belongs to. The session ID between
+// the banks identifies both the debit of a payment and the return of that payment. If a plain
+// credit has that session ID, the payment went to a different company, and the credit is that
+// company's receipt.
 func (k names) owner(l provider.StatementLine) (string, bool) {
 	for _, n := range named(l) {
 		if id, sent := k.sent[n]; sent && (!l.Credit || l.Reversal) {

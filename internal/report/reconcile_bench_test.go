@@ -16,8 +16,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// BenchmarkReconcile compares twelve thousand lines of three days with the ledger of a much
-// older company. The older entries must not slow down the comparison.
+// BenchmarkReconcile compares twelve thousand lines of three days with the ledger of a company that
+// is much older than three days. The older entries must not slow down the comparison.
 func BenchmarkReconcile(b *testing.B) {
 	for _, age := range []int{20_000, 1_000_000} {
 		b.Run(fmt.Sprintf("operations=%d", age), func(b *testing.B) {
@@ -56,7 +56,8 @@ func (l bankOf) Statement(context.Context, time.Time, time.Time, int) ([]provide
 	return l, false, nil
 }
 
-// history adds a company with a payout every 25 seconds until an hour ago.
+// history adds a company that made a payout every 25 seconds. The last payout was made an hour
+// before now.
 func history(b *testing.B, d *db.DB, n int, now time.Time) {
 	b.Helper()
 	ctx := db.WithLongTimeout(b.Context())

@@ -30,8 +30,8 @@ func (d dated) Statement(_ context.Context, from, to time.Time, _ int) (lines []
 	return lines, false, nil
 }
 
-// An operation that was open for days is compared with its debit on the first day, whatever the
-// outcome is.
+// An operation that was open for days is compared with its debit on its first day, whether it
+// succeeds or fails.
 func TestALongOpenOperationIsComparedWithItsDebit(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))

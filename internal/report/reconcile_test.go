@@ -20,7 +20,8 @@ var (
 	early = noon.Add(-72 * time.Hour)
 )
 
-// out, back and in return a debit, a returned debit and a credit, five hours before noon.
+// out returns a debit on the statement, back returns a returned debit, and in returns a credit.
+// Each line is dated five hours before noon.
 func out(reference string, naira money.Kobo) provider.StatementLine {
 	return provider.StatementLine{Reference: reference, Amount: naira * money.Naira, At: noon.Add(-5 * time.Hour)}
 }
@@ -44,7 +45,8 @@ func says(l provider.StatementLine, narration string) provider.StatementLine {
 	return l
 }
 
-// paidOut returns a payout in a state. It began and ended at began, or else five hours before noon.
+// paidOut returns a payout in a state. The payout began and ended at the time began, which is five
+// hours before noon if it is omitted.
 func paidOut(state operation.State, booked money.Kobo, began ...time.Time) []Payment {
 	p := Payment{Booked: booked * money.Naira}
 	p.Company, p.ID, p.Kind, p.Provider, p.State, p.Amount = "c1", ours, "payout", "bank", state, 100*money.Naira
@@ -56,7 +58,7 @@ func paidOut(state operation.State, booked money.Kobo, began ...time.Time) []Pay
 	return []Payment{p}
 }
 
-// between is the session ID of a payout between the banks. The function through sets it.
+// between is the session ID between the banks that the function through gives to a payout.
 const between = "090286260102070000000000000001"
 
 func through(paid []Payment) []Payment {
@@ -64,7 +66,7 @@ func through(paid []Payment) []Payment {
 	return paid
 }
 
-// credit returns a credit of 100 naira, with the amount that the ledger has booked.
+// credit returns a credit of 100 naira of which the ledger has booked the amount booked.
 func credit(booked money.Kobo, told time.Time) []Receipt {
 	return []Receipt{{Company: "c1", Session: "s1", Amount: 100 * money.Naira, Booked: booked * money.Naira, At: told, Settled: told}}
 }
@@ -138,7 +140,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// verdicts returns the breaks of a comparison, which is made at noon for the last three days.
+// verdicts compares the statement with the payments and credits of the last three days, at noon,
+// and returns the breaks.
 func verdicts(t *testing.T, lines []provider.StatementLine, paid []Payment, received []Receipt, owners map[string]string) string {
 	t.Helper()
 	var got []string
@@ -152,8 +155,8 @@ func verdicts(t *testing.T, lines []provider.StatementLine, paid []Payment, rece
 	return strings.Join(got, "; ")
 }
 
-// Movements near the beginning of the statement are compared correctly, although the clocks of
-// the bank and the program differ.
+// Movements near the beginning of the statement are compared correctly, even if the clocks of the
+// bank and the program differ.
 func TestMovementsAtTheBeginOfTheStatement(t *testing.T) {
 	const ten = 10 * time.Minute
 	old, before, after := early.Add(-24*time.Hour), early.Add(-ten), early.Add(ten)
@@ -184,7 +187,8 @@ func TestMovementsAtTheBeginOfTheStatement(t *testing.T) {
 	}
 }
 
-// The bank's charges are compared by day, both the charges for payments and all other charges.
+// The bank's charges are compared as sums of each day. Both charges for payments and other charges
+// count.
 func TestCharges(t *testing.T) {
 	day := early.Add(30 * time.Hour)
 	on := func(list ...provider.StatementLine) []provider.StatementLine {
@@ -242,8 +246,8 @@ func TestCharges(t *testing.T) {
 	}
 }
 
-// A charge that operators have booked for a day counts for that day. This is also true of a
-// negative charge, which the bank has returned.
+// A charge that operators have booked for a day counts as a charge of that day. A negative charge,
+// which the bank has returned, counts too.
 func TestChargesBookedByOperatorsCount(t *testing.T) {
 	day := early.Add(30 * time.Hour)
 	sms, back := at(says(out("x1", 4), "SMS ALERT CHARGE"), day), at(says(back("x1", 4), "Rvsl SMS charge"), day)
@@ -278,7 +282,8 @@ func TestChargesBookedByOperatorsCount(t *testing.T) {
 func ended(p []Payment, at time.Time) []Payment { p[0].UpdatedAt = at; return p }
 
 // A line belongs to the operation whose reference the line contains. A line without a known
-// reference is a break, and the break's detail names the possible owner.
+// reference is a break, and the detail of that break names the operation that the line may belong
+// to.
 func TestTheOwnerOfALine(t *testing.T) {
 	const session = "000013300102050000000000000003"
 	upper, told := strings.ToUpper(ours), noon.Add(-5*time.Hour)
@@ -328,7 +333,8 @@ func TestTheStatementBeginsWithTheOldestOperation(t *testing.T) {
 	}
 }
 
-// pages is a bank that shows its statement page by page, and returns an error after the last page.
+// pages is a bank that shows its statement page by page. After the last page, the bank returns an
+// error.
 type pages [][]provider.StatementLine
 
 func (p pages) Statement(_ context.Context, _, _ time.Time, page int) ([]provider.StatementLine, bool, error) {

@@ -1,5 +1,5 @@
-// Package report reads data across several businesses, for statements, lists and checks. It only
-// reads, and owns no table.
+// Package report reads data of several businesses, such as payouts and purchases, for statements,
+// lists and checks. It never writes, and owns no table.
 package report
 
 import (
@@ -32,13 +32,13 @@ func New(d *db.DB, c clock.Clock) *Service { return WithLetterhead(d, c, Issuer{
 // statements no letterhead.
 func WithLetterhead(d *db.DB, c clock.Clock, i Issuer) *Service { return &Service{d, c, i} }
 
-// Outcome describes the outcome of an operation, as far as Kobo knows it.
+// Outcome describes what Kobo knows about the outcome of an operation.
 type Outcome struct {
 	Reference     string
 	Type          string // the kind of operation
 	Status        string
 	Amount        money.Kobo
-	Attempts      int    // the number of polls after the first call
+	Attempts      int    // the number of status requests after the first request to the provider
 	LastAnswer    string // "" before the first reply of the provider
 	LastAskedAt   time.Time
 	NextTryAt     time.Time
@@ -56,7 +56,7 @@ func (s *Service) Outcomes(ctx context.Context, company string, offset, limit in
 	return list, int(total), err
 }
 
-// Outcome returns the outcome of one operation of the company, which may have any state.
+// Outcome returns the outcome of one operation of the company. The operation may have any state.
 func (s *Service) Outcome(ctx context.Context, company, reference string) (Outcome, error) {
 	o, err := db.One(ctx, s.db, scanOutcome,
 		outcomeColumns+`WHERE operation.company_id = $1 AND operation.id = $2`, company, reference)
@@ -66,7 +66,7 @@ func (s *Service) Outcome(ctx context.Context, company, reference string) (Outco
 	return o, err
 }
 
-// Integrity is the result of adding up a company's ledger again.
+// Integrity is the result of adding up all entries of a company's ledger again.
 type Integrity struct {
 	Company  string
 	Sequence int64 // the number of the company's last event at the instant At
@@ -74,17 +74,18 @@ type Integrity struct {
 	Accounts []AccountCheck
 	InFlight InFlight
 	Entries  int64
-	Wrongs   []string // the differences, for operators
+	Wrongs   []string // the differences that were found, as text for operators
 }
 
-// AccountCheck has an account's balance, and the sum of the account's entries to compare.
+// AccountCheck has an account's balance and the sum of the account's entries. Both must be equal.
 type AccountCheck struct {
 	Name                string
 	Entries             int64
 	Balance, Recomputed money.Kobo
 }
 
-// InFlight has the money in clearing accounts, and the sum of the open operations to compare.
+// InFlight has the money that clearing accounts hold (Clearing), and the number and the sum of the
+// open operations. Clearing and Amount must be equal.
 type InFlight struct {
 	Clearing   money.Kobo
 	Operations int
@@ -94,9 +95,9 @@ type InFlight struct {
 // Intact reports whether the ledger adds up without any difference.
 func (i Integrity) Intact() bool { return len(i.Wrongs) == 0 }
 
-// Own returns the accounts in the form that their company sees. A company does not see the
-// accounts of the banks' charges. Own adds them to the account of the fintech's money at the
-// bank, which paid the charges. So the balances still add up to zero.
+// Own returns the accounts in the form in which the company sees them. A company does not see the
+// accounts of the banks' charges. Own adds the charges to the account of the fintech's money at the
+// bank, from which the bank took them. So the balances still add up to zero.
 func (i Integrity) Own() []AccountCheck {
 	var out []AccountCheck
 	for _, a := range i.Accounts {
@@ -125,7 +126,7 @@ func (s *Service) Integrity(ctx context.Context, company string) (out Integrity,
 	return out, err
 }
 
-// integrity adds up the ledger that q sees, and calls seen for each transfer.
+// integrity adds up the ledger through the querier q, and calls seen for each transfer.
 func integrity(ctx context.Context, q db.Querier, company string, now time.Time, seen func(ledger.Transfer)) (Integrity, error) {
 	sums, err := ledger.VerifyBeside(ctx, q, company, seen)
 	if err != nil {
@@ -141,7 +142,8 @@ func integrity(ctx context.Context, q db.Querier, company string, now time.Time,
 	return out, out.add(db.WithLongTimeout(ctx), q)
 }
 
-// add compares the ledger with the operations, the events and the credits.
+// add compares the ledger with the operations, the events and the credits. It records each
+// difference in i.Wrongs.
 func (i *Integrity) add(ctx context.Context, q db.Querier) error {
 	type sum struct {
 		count int64

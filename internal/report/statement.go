@@ -23,8 +23,9 @@ type Holder struct {
 	Since   time.Time // when the settlement account was opened
 }
 
-// Statement has a settlement account's entries of a period. The closing balance of a period is
-// the opening balance of the next period. Entries never change, so Each can read them in pieces.
+// Statement has the entries of a settlement account in a period. The closing balance of a period is
+// the opening balance of the next period. Entries never change, so Each can read them with several
+// SQL queries.
 type Statement struct {
 	Holder           Holder
 	SettlementID     int64
@@ -40,9 +41,9 @@ type Statement struct {
 	span    span
 }
 
-// Statement returns the statement of a settlement account for a period. A zero from means the
-// beginning of the account. A zero or future to means the present. A period that begins in the
-// future is refused.
+// Statement returns the statement of a settlement account for a period. If from is zero, the period
+// begins with the account. If to is zero or in the future, the period ends now. A period that
+// begins in the future is refused.
 func (s *Service) Statement(ctx context.Context, company string, settlementID int64, from, to time.Time) (*Statement, error) {
 	now := s.clock.Now()
 	if to.IsZero() || to.After(now) {
@@ -90,7 +91,7 @@ func (s *Service) Statement(ctx context.Context, company string, settlementID in
 	return out, err
 }
 
-// Opened returns the beginning of the period.
+// Opened returns the instant at which the period begins.
 func (s *Statement) Opened() time.Time {
 	if s.From.IsZero() {
 		return s.Holder.Since
@@ -112,8 +113,8 @@ func lagos(t time.Time, layout string) string { return t.In(clock.Lagos).Format(
 // piece is the number of entries that one SQL query reads.
 const piece = 2000
 
-// Each calls do for every entry, the oldest first, and adds up the entries. It returns an error
-// if the sum differs from the closing balance.
+// Each calls do for every entry, the oldest first, and adds up the entries. It returns an error if
+// the sum differs from the closing balance.
 func (s *Statement) Each(ctx context.Context, do func(Entry) error) error {
 	running, credits, debits, seen := s.Opening, money.Kobo(0), money.Kobo(0), int64(0)
 	for at := s.span.first; at < s.span.end; at += piece {

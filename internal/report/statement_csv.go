@@ -40,7 +40,8 @@ func (s *Statement) CSV(ctx context.Context, w io.Writer) error {
 	return out.Error()
 }
 
-// sides returns the texts of an entry's debit column and credit column. One text is empty.
+// sides returns the texts for the debit column and the credit column of an entry. One of the two
+// texts is empty.
 func sides(e Entry) (debit, credit string) {
 	if e.Credit {
 		return "", e.Moved().Decimal()
@@ -55,8 +56,8 @@ func some(k money.Kobo) string {
 	return k.Decimal()
 }
 
-// harmless returns a text in a form that a spreadsheet does not read as a formula. Some
-// spreadsheets also read full-width signs as the beginning of a formula.
+// harmless returns a text in a form that a spreadsheet does not execute as a formula. Some
+// spreadsheets also execute a formula that begins with a full-width sign.
 func harmless(text string) string {
 	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + text

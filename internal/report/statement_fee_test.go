@@ -27,8 +27,8 @@ func (w *world) returned(account int64, amount, fee money.Kobo) {
 	}
 }
 
-// A returned fee lowers the sum of fees. So in every format, the fee column adds up to the
-// ledger's fee account.
+// A returned fee lowers the sum of fees. So in every format, the fee column adds up to the balance
+// of the ledger's fee account.
 func TestTheFeeColumnAddsUpToTheLedger(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -89,7 +89,7 @@ func signed(t *testing.T, text string) money.Kobo {
 	return kobo(t, text)
 }
 
-// printed returns all texts of the PDF, each text on one line.
+// printed returns all texts of the statement's PDF, each text on a separate line.
 func printed(t testing.TB, s *report.Statement) string {
 	t.Helper()
 	var all strings.Builder
@@ -114,7 +114,7 @@ func TestAFuturePeriodIsRefused(t *testing.T) {
 				t.Errorf("next month %s: %v", name, err)
 			}
 		}
-		// A statement of the current month ends now.
+		// A statement whose period ends in the future ends now.
 		if s := w.statement(now.Add(-2*time.Hour), next); !s.To.Equal(now) || s.Count != 1 || s.Closing != 1_00 {
 			t.Errorf("the month that runs: %+v", s)
 		}
@@ -124,8 +124,8 @@ func TestAFuturePeriodIsRefused(t *testing.T) {
 	})
 }
 
-// An entry at half past midnight in Lagos belongs to the new day, although UTC still has the day
-// before.
+// An entry at half past midnight in Lagos belongs to the day that has begun in Lagos, although it
+// is still the previous day in UTC.
 func TestAStatementHasLagosDays(t *testing.T) {
 	w := newWorld(t, dbtest.New(t, db.SQLite))
 	w.clock.Advance(14*time.Hour + 30*time.Minute) // 1 March 23:30 UTC

@@ -251,9 +251,9 @@ func (p *drawing) totals() {
 	p.text(small, (paperWidth-small.width(end))/2, p.y+16_00, end)
 }
 
-// foot draws the bottom of the page and ends the page. The total number of pages is known only
-// at the end. So each page refers to a PDF form, which the end of the file defines. The space for
-// the number is estimated.
+// foot draws the bottom of the page and ends the page. The total number of pages is known only at
+// the end of the file. So each page refers to a drawing with this number, and the end of the file
+// contains that drawing. The width of the number is estimated.
 func (p *drawing) foot() {
 	p.box(line, margin, 806_00, across, 60)
 	p.left(small, margin, 817_00, 400_00, "Amounts in naira (NGN), times in Lagos (UTC+1). Opening balance plus money in, less money out, is the closing balance.")

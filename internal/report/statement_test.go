@@ -101,7 +101,7 @@ func (w *world) pay(account int64, amount, fee money.Kobo, outcome provider.Outc
 	return o.ID
 }
 
-// fortnight adds two weeks of entries. Each day has a credit, a successful payout and a failed
+// fortnight adds the entries of two weeks. Each day has a credit, a successful payout and a failed
 // payout. Both payouts have a fee.
 func (w *world) fortnight() {
 	for day := range 14 {
@@ -119,7 +119,7 @@ func TestTheListHasEveryEntryInOrder(t *testing.T) {
 		w := newWorld(t, d)
 		w.fortnight()
 		w.fund(w.other, 77, "elsewhere")
-		// The pages together have every entry, newest first.
+		// All pages together contain every entry, newest first.
 		var chain []report.Entry
 		for offset := 0; ; offset += 9 {
 			page, total, err := w.Entries(t.Context(), w.company, report.EntryFilter{SettlementID: w.main}, offset, 9)
@@ -275,7 +275,7 @@ func readCSV(t *testing.T, s *report.Statement) {
 	readd(t, s, rows[1:])
 }
 
-// caller is a writer that calls a function on the first write.
+// caller is a writer that calls a function when it is first written to.
 type caller struct {
 	first  func() error
 	writes int
@@ -290,7 +290,7 @@ func (c *caller) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// If the connection is closed, the statement stops reading entries.
+// If the client closes the connection, the statement stops reading entries.
 func TestAClosedConnectionEndsTheReading(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -333,7 +333,7 @@ func TestNoTextIsAFormula(t *testing.T) {
 	}
 }
 
-// readd checks that the rows add up to the closing balance.
+// readd checks that the rows of a table add up to the closing balance.
 func readd(t *testing.T, s *report.Statement, rows [][]string) {
 	t.Helper()
 	if len(rows) != int(s.Count)+2 {

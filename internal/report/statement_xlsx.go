@@ -50,7 +50,8 @@ func (b *ledgerBook) sheets() []string {
 	return names
 }
 
-// open begins a sheet with its headings. The first sheet has the account's details above them.
+// open begins a sheet with the headings of the table. On the first sheet, the account's details are
+// above the headings.
 func (b *ledgerBook) open() {
 	b.sheet([]int{24, 38, 12, 44, 18, 18, 18, 18})
 	if b.opened == 1 {
@@ -117,8 +118,8 @@ func (b *ledgerBook) close() {
 // naira returns a cell with an amount as a number, which is written without floating point.
 func naira(style int, k money.Kobo) cell { return cell{style: style, number: k.Decimal()} }
 
-// moment returns a cell with an instant as spreadsheets count it, in days since the end of 1899.
-// Such a value has no time zone, so the cell has the time in Lagos.
+// moment returns a cell with an instant. Spreadsheets count an instant in days since the end of
+// 1899, without a time zone, so the cell has the time in Lagos.
 func moment(t time.Time) cell {
 	const day = int64(24 * time.Hour / time.Millisecond)
 	const first = 25_569 // days from the end of 1899 to 1970

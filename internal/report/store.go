@@ -29,8 +29,9 @@ func scanOutcome(s db.Scanner) (Outcome, error) {
 	}, err
 }
 
-// page returns a page of rows and the total count. Both SQL queries take args. The SQL query for
-// the rows also takes limit and offset as its last parameters.
+// page returns a page of rows and the total count. One SQL query counts the rows and one reads
+// them. Both take args as parameters. The query that reads the rows also takes limit and offset as
+// its last parameters.
 func page[T any](
 	ctx context.Context, q db.Querier, scan func(db.Scanner) (T, error), count, rows string, limit, offset int, args ...any,
 ) ([]T, int64, error) {

@@ -13,10 +13,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// Recent movements at a bank are read from the end of some ledger accounts. These are each
-// company's account for the bank, and the company's clearing accounts. Every payment, credit and
-// refund at the bank has an entry there, in the order of time. So the ledger needs no index by
-// date.
+// Recent movements at a bank are read from the end of some ledger accounts: the account of each
+// company for the bank, and each company's clearing accounts. Every payment, credit and refund at
+// the bank has an entry in one of these accounts, and the entries are ordered by time. So the
+// ledger needs no database index by date.
 
 // movements is the number of entries that one SQL query reads.
 const movements = 5000
@@ -29,8 +29,8 @@ func movedSince(ctx context.Context, q db.Querier, bank string, from time.Time) 
 	return b, err
 }
 
-// find adds the payments and receipts with these names, however old they are. It also reads the
-// companies of session IDs that have no receipt.
+// find adds the payments and receipts that have these names, whatever their age. It also reads
+// which company owns each session ID that has no receipt.
 func (b *record) find(ctx context.Context, q db.Querier, bank string, names []string) error {
 	err := b.read(ctx, q, bank, receiptsBySession, func(string) ([]string, error) { return names, nil })
 	if err != nil {
@@ -41,8 +41,8 @@ func (b *record) find(ctx context.Context, q db.Querier, bank string, names []st
 	return err
 }
 
-// read adds the payments and receipts of all companies that have an account for the bank. For
-// each company, the function names returns the names to read.
+// read adds payments and receipts of all companies that have an account for the bank. For each
+// company, the function names returns the ids or session IDs to read.
 func (b *record) read(ctx context.Context, q db.Querier, bank, receipts string, names func(company string) ([]string, error)) error {
 	account := settlement.ProviderAccount(bank)
 	companies, err := db.All(ctx, q, db.Value[string], `SELECT company_id FROM ledger_account WHERE id = $1 ORDER BY company_id`, account)
@@ -87,9 +87,9 @@ func touchedSince(ctx context.Context, q db.Querier, company, account string, fr
 	return slices.Sorted(maps.Keys(touched)), nil
 }
 
-// addReferences adds the references of an account's entries since an instant. Entries are in the
-// order of time. The first SQL query reads only the last entry, since most companies have no
-// recent entry.
+// addReferences adds the references of an account's entries since an instant. Entries are ordered
+// by time. The first SQL query reads only the last entry, since the accounts of most companies have
+// no recent entry.
 func addReferences(ctx context.Context, q db.Querier, company, account string, last int64, from time.Time, touched map[string]bool) error {
 	type entry struct {
 		reference string
@@ -113,7 +113,7 @@ func addReferences(ctx context.Context, q db.Querier, company, account string, l
 	return nil
 }
 
-// payments returns those operations of a company and a provider that have one of these ids.
+// payments returns the operations with these ids that a company has made at a provider.
 func payments(ctx context.Context, q db.Querier, company, bank string, ids []string) ([]Payment, error) {
 	return db.All(ctx, q, func(sc db.Scanner) (Payment, error) {
 		var p Payment
@@ -151,8 +151,8 @@ const (
 		GROUP BY c.company_id, c.id, c.session_id, c.amount_kobo, c.told_at, c.created_at ORDER BY c.id`
 )
 
-// corrections returns the charges of a bank that operators have booked for the days of a window.
-// The operators may have booked them at any time.
+// corrections returns, for each day of a window, the charges of a bank that operators have booked
+// for that day. The operators may have booked them at any time.
 func corrections(ctx context.Context, q db.Querier, bank string, w window) (map[time.Time]money.Kobo, error) {
 	days, names := map[string]time.Time{}, []string{}
 	for day := w.from; day.Before(w.to); day = day.AddDate(0, 0, 1) {

@@ -12,7 +12,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// transferSides returns both entries of each transfer of a reference, the earliest transfer first.
+// transferSides returns both entries of each transfer with a reference, the earliest transfer
+// first.
 func transferSides(ctx context.Context, q db.Querier, company, reference string) ([]span, error) {
 	type transfer struct {
 		debit       string
@@ -29,7 +30,8 @@ func transferSides(ctx context.Context, q db.Querier, company, reference string)
 	return out, err
 }
 
-// wholeSpans returns spans of all entries of the company's settlement accounts, or of one account.
+// wholeSpans returns spans that contain all entries of the company's settlement accounts, or of
+// only one account.
 func wholeSpans(ctx context.Context, q db.Querier, company, account string) ([]span, error) {
 	return db.All(ctx, q, db.Fields[span], `SELECT id, 1, entry_sequence + 1 FROM ledger_account
 		WHERE company_id = $1 AND id LIKE 'settlement/%' AND (id = $2 OR $2 = '') ORDER BY id`, company, account)
@@ -68,7 +70,7 @@ func scanEntry(s db.Scanner) (Entry, error) {
 	e.CreatedAt = clock.Time(at)
 	e.Amount, e.Credit, e.Stands = moved, moved > 0, true
 	if !e.Credit {
-		// The debit of an operation is the sum of its amount and its fee.
+		// The debit of an operation includes its fee.
 		e.Amount, e.Fee = -moved-fee, fee
 		e.Stands = state == "" || state == "SUCCESS"
 	} else if operation.ReturnsFee(step) {
@@ -78,8 +80,8 @@ func scanEntry(s db.Scanner) (Entry, error) {
 	return e, err
 }
 
-// lastEntries returns the last entries of a span, the newest first. The kind is credit or debit,
-// or "" for both.
+// lastEntries returns the last entries of a span, the newest first. The argument kind is credit or
+// debit, or "" for both.
 func lastEntries(ctx context.Context, q db.Querier, company string, p span, kind string, limit int) ([]Entry, error) {
 	return db.All(ctx, q, scanEntry, entryColumns+`
 		WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence >= $3 AND e.sequence < $4
@@ -94,8 +96,8 @@ func entryCount(ctx context.Context, q db.Querier, company string, p span, kind 
 		company, p.account, p.first, p.end, kind)
 }
 
-// balanceBefore returns the balance before the entry with this number. The number may be one
-// more than the number of the last entry.
+// balanceBefore returns an account's balance before the entry with this number. For the balance
+// after the last entry, the number may be one more than that entry's number.
 func balanceBefore(ctx context.Context, q db.Querier, company, account string, sequence int64) (money.Kobo, error) {
 	if sequence <= 1 {
 		return 0, nil

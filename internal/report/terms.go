@@ -9,8 +9,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/payout"
 )
 
-// The tables of payouts hold a company's fees and limits. The audit log names the operator who
-// set a fee or a limit, in a line of the same commit.
+// The tables of package payout hold a company's fees and limits. A line of the audit log, written
+// in the same commit, names the operator who set them.
 
 // FeesSet is a fee schedule that an operator has set.
 type FeesSet struct {
@@ -61,9 +61,9 @@ type LimitSet struct {
 	By           string
 }
 
-// LimitsHistory returns a page of all limits that a company and its settlement accounts have
-// ever had, newest first, and the total count. The audit line of a limit has the settlement
-// account as its subject, and was written at the same instant.
+// LimitsHistory returns a page of all limits that a company and its settlement accounts have ever
+// had, newest first, and the total count. It reads the operator from the audit log, in the line
+// that has the settlement account as its subject and was written at the same instant.
 func (s *Service) LimitsHistory(ctx context.Context, company string, limit, offset int) ([]LimitSet, int64, error) {
 	return page(ctx, s.db, db.Fields[LimitSet], `SELECT count(*) FROM payout_limit WHERE company_id = $1`,
 		`SELECT l.settlement_id, l.amount_kobo, l.payouts, l.created_at, coalesce((

@@ -25,11 +25,11 @@ type Step struct {
 	said string // the provider's reply to the poll
 }
 
-// Timeline returns all steps that are known about a case, in the order of time. The steps are the
-// intent, the provider's replies, the ledger's transfers, the company's events, and the
+// Timeline returns all known steps of a case, ordered by time. The steps are the intent of the
+// operation, the provider's replies, the ledger's transfers, the company's events, and the
 // operators' actions. If the money went to a different company, the transfers in that company's
-// ledger are included. Long numbers in a provider's text are masked, since they may be account
-// or phone numbers.
+// ledger are included. Long numbers in a provider's text are masked, since they may be account or
+// phone numbers.
 func (s *Service) Timeline(ctx context.Context, c operation.Case) ([]Step, error) {
 	steps := []Step{{At: c.CreatedAt, What: "case", Text: string(c.Reason) + ": " + mask(c.Detail)}}
 	err := s.db.Snapshot(ctx, func(q db.Querier) error {
@@ -51,8 +51,8 @@ func (s *Service) Timeline(ctx context.Context, c operation.Case) ([]Step, error
 	return folded(steps), err
 }
 
-// folded replaces successive polls with equal replies by one step. The step has the time of the
-// first poll, the number of polls and the time of the last poll.
+// folded replaces successive polls that got equal replies with one step. The step shows the time of
+// the first poll, the number of polls and the time of the last poll.
 func folded(steps []Step) (out []Step) {
 	for len(steps) > 0 {
 		first, n := steps[0], 1
@@ -68,10 +68,11 @@ func folded(steps []Step) (out []Step) {
 	return out
 }
 
-// part is a function that reads one kind of step about the subject of a case.
+// part is a function that reads the steps of one kind. The steps are about the subject of a case.
 type part func(ctx context.Context, q db.Querier, c operation.Case, subject string) ([]Step, error)
 
-// around reads some parts of a case from the ledger of its company, and the events of these parts.
+// around reads some kinds of a case's steps from the ledger of the case's company. It adds the
+// events that belong to these steps.
 func around(ctx context.Context, q db.Querier, c operation.Case, parts ...part) (steps []Step, err error) {
 	subject, err := subjectOf(ctx, q, c)
 	if err != nil {
@@ -88,8 +89,8 @@ func around(ctx context.Context, q db.Querier, c operation.Case, parts ...part) 
 	return append(steps, told...), err
 }
 
-// subjectOf returns the reference of the rows about a case. It is the id of the credit with the
-// case's bank and session ID, or else the id of the operation.
+// subjectOf returns the reference that rows about a case have. This is the id of the credit with
+// the case's bank and session ID. If there is no such credit, it is the id of the operation.
 func subjectOf(ctx context.Context, q db.Querier, c operation.Case) (string, error) {
 	bank, session, _ := strings.Cut(c.Subject, "/")
 	ids, err := db.All(ctx, q, db.Value[string],
@@ -178,14 +179,14 @@ func auditSteps(ctx context.Context, q db.Querier, c operation.Case, _ string) (
 }
 
 const (
-	// near is the longest time between a step and its events, which are in the same commit.
+	// near is the maximum time between a step and the events of the same commit.
 	near = 5 * time.Second
 	// mostEvents is the maximum number of events that are read near a step.
 	mostEvents = 5000
 )
 
-// eventsAround returns the events that name the subject and happened near one of the steps.
-// Events have no index by subject, so the search is by time.
+// eventsAround returns the events that contain the subject and happened near one of the steps.
+// Events have no database index by subject, so the function searches by time.
 func eventsAround(ctx context.Context, q db.Querier, company, subject string, steps []Step) ([]Step, error) {
 	type event struct {
 		sequence   int64
@@ -218,7 +219,7 @@ func eventsAround(ctx context.Context, q db.Querier, company, subject string, st
 	return out, nil
 }
 
-// firstEventAt returns the number of the first event at an instant or later.
+// firstEventAt returns the number of the first event at or after an instant.
 func firstEventAt(ctx context.Context, q db.Querier, company string, at time.Time) (int64, error) {
 	last, err := db.One(ctx, q, db.Value[int64], `SELECT event_sequence FROM ledger_head WHERE company_id = $1`, company)
 	if err != nil {
@@ -230,8 +231,8 @@ func firstEventAt(ctx context.Context, q db.Querier, company string, at time.Tim
 	})
 }
 
-// longNumber matches numbers that may be personal, also a card's number in its printed form. It
-// also matches our ids, which mask does not change.
+// longNumber matches numbers that may be personal, including a card's number in groups of four
+// digits. It also matches our ids, but the function mask leaves ids unchanged.
 var longNumber = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[a-z2-7]{20}\b|\d{8,}|\b\d{4}(?:[ -]\d{4}){3}\b`)
 
 // mask replaces all but the last four digits of long numbers with asterisks.

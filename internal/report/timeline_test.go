@@ -13,8 +13,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// Successive polls with equal replies are one step. A different reply, the first call, or any
-// step in between begins a new step.
+// Successive polls with equal replies are shown as one step. A different reply, or any other step
+// between two polls, begins a new step. The first request to the provider is always a separate
+// step.
 func TestEqualPollsAreOneStep(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

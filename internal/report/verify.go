@@ -26,7 +26,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s: expected %s, found %s", f.Company, f.Check, f.ID, f.Expected, f.Found)
 }
 
-// Verification is the result of Verify, which compares all copies of a company's facts.
+// Verification is the result of Verify, which compares each fact about a company with the other
+// copies of that fact in the database.
 type Verification struct {
 	Integrity
 	Findings []Finding
@@ -44,22 +45,24 @@ func (v Verification) Lines() []string {
 	return lines
 }
 
-// most is the maximum number of findings that a check reports for a company. The first rows
-// show the mistake, and the limit bounds the memory. Each SQL query of a check ends with upTo.
+// most is the maximum number of findings that a check reports for a company. The first rows are
+// enough to show the mistake, and the limit bounds the memory. Each SQL query of a check ends with
+// upTo.
 const (
 	most = 20
 	upTo = " LIMIT 20"
 )
 
-// check compares two copies of a fact. The SQL query find returns the rows of a company that
-// differ, with the columns id, expected and found.
+// check compares two copies of a fact, such as an amount that is in two tables. The SQL query find
+// returns the rows of a company that differ, with the columns id, expected and found.
 type check struct {
 	name string
 	find string
-	// when is a cheap SQL query. If when returns no row, find would return no row and is not run.
-	// If when is empty, find always runs.
+	// when is a cheap SQL query. If it returns no row, the query find would return no row either, so
+	// find is not run. If when is empty, find always runs.
 	when string
-	// agree is a fast test. If it returns true, find would return no row and is not run.
+	// agree is a fast check. If it returns true, the query find would return no row, so find is not
+	// run.
 	agree func(ctx context.Context, q db.Querier, company string) (bool, error)
 	// then is an expensive SQL query for details. It runs if find has returned a row.
 	then string
@@ -68,11 +71,11 @@ type check struct {
 	ordered bool
 }
 
-// checks run while the ledger is added up. The checks of money come first.
+// checks run while the ledger is added up in parallel. The checks of money come first.
 var checks = slices.Concat(moneyChecks, eventChecks, rowChecks)
 
-// Verify compares all copies of a company's facts, as they are at one instant. In parallel it
-// adds up the ledger, as the ledger is at a slightly different instant.
+// Verify compares all copies of a company's facts, as they are at one instant. In parallel it adds
+// up the ledger in a second snapshot, which was taken at a slightly different instant.
 func (s *Service) Verify(ctx context.Context, company string) (Verification, error) {
 	var v Verification
 	var found []Finding
@@ -93,7 +96,8 @@ func (s *Service) Verify(ctx context.Context, company string) (Verification, err
 	return v, errors.Join(err, checked)
 }
 
-// Verify compares the same facts as Service.Verify, with a querier that sees one instant.
+// Verify compares the same facts as Service.Verify. All reads use one querier, which sees one
+// instant.
 func Verify(ctx context.Context, q db.Querier, company string, now time.Time) (Verification, error) {
 	v, err := added(ctx, q, company, now)
 	if err != nil {
@@ -173,7 +177,7 @@ func findings(ctx context.Context, q db.Querier, statement, company, name string
 }
 
 // Companies returns all companies with a row in the database, in order, for `kobo verify`. It
-// also returns a company that has lost its lock row.
+// includes a company whose lock row is missing.
 func (s *Service) Companies(ctx context.Context) ([]string, error) {
 	return db.All(ctx, s.db, db.Value[string], `
 		SELECT company_id FROM ledger_head UNION SELECT company_id FROM company

@@ -12,10 +12,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// This file compares operations with their events quickly. It reads both copies of the facts,
-// and for each copy adds up the hashes of all facts. Equal sums mean equal facts, in any order.
-// If the sums differ, a slower SQL query finds the rows. The seed is new each time, so an
-// attacker cannot prepare different facts with an equal sum.
+// This file compares operations with their events quickly. The same facts are in the operations and
+// in the events. The file adds up the hashes of the facts of each copy. Equal sums mean equal
+// facts, in any order. If the sums differ, a slower SQL query finds the rows. The seed of the
+// hashes is new each time, so an attacker cannot prepare different facts with an equal sum.
 
 // digest sums up the hashes of one copy of the facts.
 type digest struct {
@@ -30,7 +30,7 @@ func newDigest(seed maphash.Seed) *digest { return &digest{seed: seed, order: ma
 
 func (t *digest) add(fact []byte) { t.sum += maphash.Bytes(t.seed, fact) }
 
-// then adds one step of an operation's transfers. The order of the steps matters.
+// then adds one step of an operation's transfers to the digest. The order of the steps matters.
 func (t *digest) then(account, reference, step string) {
 	const prime = 1099511628211
 	t.step = append(append(append(t.step[:0], reference...), 0), step...)
@@ -53,8 +53,8 @@ func (t *digest) equals(u *digest) bool {
 // A reversal does not pass through a clearing account.
 var steps = [...]string{"", "settle", "refund"}
 
-// eventsAgree reports whether each operation has each of its events once, in order, and with the
-// right data.
+// eventsAgree reports whether each operation has each of its events exactly once, in the right
+// order, and with the right data.
 func eventsAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
 	seed := maphash.MakeSeed()
 	said, due := newDigest(seed), newDigest(seed)
@@ -115,8 +115,8 @@ func (t *digest) addSteps(ctx context.Context, q db.Querier, company, account st
 	})
 }
 
-// factOf appends those parts of an event's data that the operation's row contains too. It also
-// returns the operation's id.
+// factOf reads an event's data and appends to fact those parts that the operation's row contains
+// too. It also returns the operation's id.
 func factOf(fact []byte, kind, data string) (out []byte, subject string) {
 	part := func(from, to string) {
 		if i := strings.Index(data, from); i >= 0 {
@@ -152,7 +152,7 @@ func factOf(fact []byte, kind, data string) (out []byte, subject string) {
 	return fact, subject
 }
 
-// dueOf has the facts that the events of one operation must have.
+// dueOf has the facts of one operation that its events must contain.
 type dueOf struct {
 	id, kind, state, key string
 	account, bank        string // for a payout
@@ -180,7 +180,8 @@ func (o dueOf) add(t *digest, fact []byte) []byte {
 	return fact
 }
 
-// fact appends the fact that an event of this kind must contain, in the form of factOf.
+// fact appends the fact that an event of this kind must contain. The fact has the same form as in
+// factOf.
 func (o dueOf) fact(b []byte, kind, state string) []byte {
 	put := func(parts ...string) {
 		for _, p := range parts {
@@ -237,9 +238,9 @@ const (
 		AND kind IN ('payout.pending', 'payout.success', 'payout.failed', 'payout.reversed',
 			'vtu.pending', 'vtu.success', 'vtu.failed', 'card.funding_pending', 'card.funded', 'card.funding_failed')
 	ORDER BY sequence`
-	// dueOfOperations returns an empty account number if the verification is for a different
-	// settlement account or provider. It does the same if the payout has a wrong
-	// Idempotency-Key. Then the sums differ.
+	// dueOfOperations selects an empty account number if the payout's name verification is for a
+	// different settlement account or provider. It also does so if the payout's Idempotency-Key is
+	// wrong. Then the sums of the two copies differ.
 	dueOfOperations = `
 	SELECT o.id, o.kind, o.state, o.idempotency_key,
 		CASE WHEN v.settlement_id = o.settlement_id AND v.provider = o.provider AND o.idempotency_key = o.id THEN v.account_number ELSE '' END,

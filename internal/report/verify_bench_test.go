@@ -14,8 +14,8 @@ import (
 )
 
 // BenchmarkVerify compares all copies of the facts of a company with a quarter of a million
-// payouts, which have a million entries. KOBO_TEST_PAYOUTS sets a different number of payouts.
-// "integrity" measures only the part that a company can request.
+// payouts, which have a million entries. KOBO_TEST_PAYOUTS sets a different number of payouts. The
+// sub-benchmark "integrity" measures only the check that a company can request.
 func BenchmarkVerify(b *testing.B) {
 	payouts := int64(250_000)
 	if text := os.Getenv("KOBO_TEST_PAYOUTS"); text != "" {
@@ -47,8 +47,8 @@ func BenchmarkVerify(b *testing.B) {
 	})
 }
 
-// paidOften adds a company with one credit and n payouts, with all rows that the program would
-// write.
+// paidOften creates a company with one credit and n payouts. It writes all rows that the program
+// would write for them.
 func paidOften(b *testing.B, d *db.DB, company string, n int64) {
 	b.Helper()
 	const rows = `WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < CAST($2 AS BIGINT)), r AS (

@@ -7,12 +7,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// These checks compare events with the rows that caused them. A check searches an event's
-// data for a fact as JSON. Texts with JSON escapes are not compared.
+// These checks compare events with the rows that caused them. A check searches the JSON of an
+// event's data for the text of a fact. Texts that JSON escapes are not compared.
 
-// meanings explains each kind of an operation's events. It has the kind and the state of the
-// operation, and the step of the transfer in the same commit. It also has the place of the
-// operation's id in the event's data.
+// meanings has a row for each kind of an operation's events. The row contains the kind and the
+// state of the operation, and the step of the transfer in the same commit. It also contains the
+// place of the operation's id in the event's data.
 const meanings = `WITH meaning (event, operation, state, step, place) AS (VALUES
 		('payout.pending', 'payout', 'PENDING', '', 15), ('payout.success', 'payout', 'SUCCESS', 'settle', 15),
 		('payout.failed', 'payout', 'FAILED', 'refund', 15), ('payout.reversed', 'payout', 'REVERSED', 'reverse', 15),
@@ -20,8 +20,8 @@ const meanings = `WITH meaning (event, operation, state, step, place) AS (VALUES
 		('card.funding_pending', 'card', 'PENDING', '', 15), ('card.funded', 'card', 'SUCCESS', 'settle', 15),
 		('card.funding_failed', 'card', 'FAILED', 'refund', 15))`
 
-// These SQL expressions write amounts in the forms of events: naira with two decimals, and naira
-// as a number without zeros at its end.
+// These SQL expressions write amounts in the two forms that events use. One form is naira with two
+// decimals. The other form is a number of naira without zeros at its end.
 const (
 	operationDecimal = `CAST(o.amount_kobo / 100 AS TEXT) || '.' || substr(CAST(100 + o.amount_kobo % 100 AS TEXT), 2)`
 	operationNaira   = `rtrim(rtrim(` + operationDecimal + `, '0'), '.')`
@@ -33,11 +33,12 @@ const (
 // one of these events.
 const creditKinds = `('settlement.credit', 'transaction.credit', 'virtual_account.success', 'virtual_account.late_payment')`
 
-// creditChecks run after the ledger is added up, so that both parallel parts of Verify take
-// about the same time.
+// creditChecks run in the part of Verify that adds up the ledger, after that sum. So both parallel
+// parts of Verify take about the same time.
 var creditChecks = []check{
-	// Kobo decides once to which company a bank's session ID belongs. A company may also have a
-	// session ID that Kobo first gave to the house, and then assigned to the company.
+	// For each session ID, Kobo decides only once which company gets the credit. The check finds
+	// credits of a different company. One exception is a session ID that Kobo first gave to itself
+	// (the company "house"), and whose credit operators then assigned to the company.
 	{name: "credit session", find: `
 	SELECT c.id, 'session ' || c.session_id || ' of ' || c.provider || ' decided for this company',
 		coalesce('decided for ' || s.company_id, 'not decided')
@@ -48,8 +49,8 @@ var creditChecks = []check{
 			WHERE a.company_id = 'house' AND a.subject = c.provider || '/' || c.session_id AND a.state = 'RESOLVED'
 				AND a.outcome = 'assigned' AND a.target_company = c.company_id))
 	ORDER BY c.id` + upTo},
-	// Each event about a credit agrees with the credit. The SQL query also reads the settlement
-	// account's entry. The events must be in the order of these entries.
+	// Each event about a credit agrees with the credit. The SQL query also reads the entry of the
+	// credit in the settlement account. The events must be in the same order as these entries.
 	{name: "credit event", ordered: true, find: `
 	SELECT e.sequence, e.kind, coalesce(t.credit_account, ''), coalesce(t.credit_entry, 0),
 		CASE WHEN c.id IS NULL THEN 'a credit that it is about' WHEN strpos(e.data, '"amount":' || ` + creditNaira + ` || ',') > 0
@@ -100,7 +101,7 @@ var creditChecks = []check{
 	WHERE o.company_id = $1 AND m.operation = o.kind
 		AND (m.state = 'PENDING' OR m.state = o.state OR m.state = 'SUCCESS' AND o.state = 'REVERSED')
 		AND coalesce(told.n, 0) <> 1 ORDER BY o.id` + upTo},
-	// Each credit in a company's own ledger has one event.
+	// For each credit in a company's own ledger, there is exactly one event.
 	{name: "event count", find: `
 	SELECT 'credits', CAST(c.n AS TEXT), CAST(e.n AS TEXT) FROM
 		(SELECT count(*) AS n FROM settlement_credit WHERE company_id = $1 AND settlement_id <> 0) AS c,
@@ -117,9 +118,9 @@ var creditChecks = []check{
 
 // eventChecks compare the events with the rows that caused them.
 var eventChecks = []check{
-	// Each event of an operation agrees with the operation. The first event must also agree with
-	// the payee or the purchase. The SQL query also reads the clearing account's entry of the same
-	// commit. The events must be in the order of these entries.
+	// Each event of an operation agrees with the operation. The operation's first event must also
+	// agree with the payee or the purchase. The SQL query also reads the entry of the same commit in
+	// the clearing account. The events must be in the same order as these entries.
 	{name: "operation event", ordered: true, agree: eventsAgree, find: meanings + `
 	SELECT e.sequence, e.kind, coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_account ELSE t.debit_account END, ''),
 		coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_entry ELSE t.debit_entry END, 0),
@@ -191,7 +192,7 @@ var eventChecks = []check{
 	ORDER BY e.sequence` + upTo},
 }
 
-// toldEvent is an event, with the ledger entry that was made in the same commit.
+// toldEvent is an event and the ledger entry that was made in the same commit.
 type toldEvent struct {
 	sequence      int64
 	kind, account string
@@ -199,9 +200,9 @@ type toldEvent struct {
 	expected      string // the right data, if the event's data is wrong; else empty
 }
 
-// orderedEvents reads events in their order. It returns a finding for each event with wrong
-// data. It also returns a finding for each event whose entry does not come after the entry of
-// the account's previous event.
+// orderedEvents reads events in the order of their sequence. It returns a finding for each event
+// with wrong data. It also returns a finding if the entries of two successive events about an
+// account are not in the same order as the events.
 func orderedEvents(ctx context.Context, q db.Querier, statement, company, name string) (out []Finding, err error) {
 	last := map[string]int64{}
 	_, err = db.All(ctx, q, func(s db.Scanner) (struct{}, error) {

@@ -11,9 +11,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// limitCounters adds up the payouts of each day, except those whose money came back. It compares
-// the sums with the limit counters of the daily limits. The memory that it needs grows with the
-// number of days and settlement accounts, not with the number of payouts.
+// limitCounters adds up the payouts of each day, without the payouts that were refunded. It
+// compares the sums with the stored counters of the daily limits. The memory that it needs grows
+// with the number of days and settlement accounts, not with the number of payouts.
 func limitCounters(ctx context.Context, q db.Querier, company string) ([]Finding, error) {
 	// A day is the number of days since 1970. Lagos is one hour ahead of UTC all year, so a
 	// division gives the day.

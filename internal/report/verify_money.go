@@ -3,7 +3,7 @@ package report
 // transferDecimal is SQL for a transfer's amount, in the form of the audit log and of events.
 const transferDecimal = `CAST(t.amount_kobo / 100 AS TEXT) || '.' || substr(CAST(100 + t.amount_kobo % 100 AS TEXT), 2)`
 
-// moneyChecks compare the ledger with the rows that its transfers and accounts belong to.
+// moneyChecks compare the ledger with the rows that caused its transfers and accounts.
 var moneyChecks = []check{
 	// Each approved adjustment has one transfer with the amount of the adjustment.
 	{name: "adjustment money", find: `
@@ -12,8 +12,8 @@ var moneyChecks = []check{
 	WHERE j.company_id = $1 AND j.state = 'APPROVED' AND NOT EXISTS (SELECT 1 FROM ledger_transfer AS t
 		WHERE t.company_id = j.company_id AND t.reference = j.id AND t.step = '' AND t.amount_kobo = j.amount_kobo)
 	ORDER BY j.id` + upTo},
-	// A day of charges that operators have booked is in the ledger. An assigned credit has left
-	// suspense.
+	// If operators have booked the charges of a day, these charges are in the ledger. If operators
+	// have assigned a credit, the credit has left suspense.
 	{name: "case money", find: `
 	SELECT b.id, 'a transfer, for the case is ' || b.outcome, 'none'
 	FROM operation_case AS b
@@ -25,8 +25,9 @@ var moneyChecks = []check{
 				AND c.session_id = substr(b.subject, strpos(b.subject, '/') + 1) AND (c.settlement_id <> 0 OR EXISTS (SELECT 1 FROM ledger_transfer AS t
 					WHERE t.company_id = c.company_id AND t.reference = c.id AND t.kind = 'assign'))))
 	ORDER BY b.id` + upTo},
-	// An opening balance has no row outside the ledger. So the check compares the ledger with the
-	// audit log. For each account and amount, both must have the same number of opening balances.
+	// An opening balance has no row of its own besides the ledger. So the check compares the ledger
+	// with the audit log. For each account and amount, both must have the same number of opening
+	// balances.
 	{name: "opening money", when: `SELECT id, '', '' FROM operator_audit WHERE company_id = $1 AND action = 'settlement.fund' LIMIT 1`, find: `
 	WITH moved AS (
 		SELECT t.credit_account, t.amount_kobo, count(*) AS n FROM ledger_transfer AS t
@@ -60,8 +61,9 @@ var moneyChecks = []check{
 	SELECT a.id, 'a settlement account', 'none' FROM ledger_account AS a
 	WHERE a.company_id = $1 AND substr(a.id, 1, 11) = 'settlement/' AND NOT EXISTS (SELECT 1 FROM settlement_account AS s
 		WHERE s.company_id = a.company_id AND 'settlement/' || CAST(s.id AS TEXT) = a.id)` + upTo},
-	// Each operation has a payout, a purchase or a card funding with the same id. The first SQL
-	// query merges both tables in one order. The second SQL query searches for each row.
+	// Each operation has a payout, a purchase or a card funding with the same id. The SQL query `when`
+	// is fast, since it reads both tables in the order of their ids. The SQL query `find` searches for
+	// each row.
 	{name: "operation detail", when: `
 	SELECT id, kind, '' FROM operation WHERE company_id = $1 AND kind IN ('payout', 'vtu', 'card')
 	EXCEPT
@@ -77,7 +79,8 @@ var moneyChecks = []check{
 		WHEN 'card' THEN NOT EXISTS (SELECT 1 FROM card_funding AS p WHERE p.company_id = o.company_id AND p.id = o.id)
 		ELSE 1 = 0 END
 	ORDER BY o.id` + upTo},
-	// Each payout and purchase has an operation. After the check above, equal counts prove this.
+	// Each payout and purchase has an operation. Since each operation has a detail row (the check
+	// above), equal counts prove this.
 	{name: "operation detail", when: `
 	SELECT 'details', CAST(o.n AS TEXT), CAST(p.n + v.n AS TEXT) FROM
 		(SELECT count(*) AS n FROM operation WHERE company_id = $1 AND kind IN ('payout', 'vtu')) AS o,
@@ -88,8 +91,8 @@ var moneyChecks = []check{
 	UNION ALL
 	SELECT p.id, 'the operation of a purchase', 'none' FROM vtu_purchase AS p
 	WHERE p.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = p.company_id AND o.id = p.id AND o.kind = 'vtu')` + upTo},
-	// A card funding has the amount of its operation. The funding is open while the operation is
-	// pending, and closed afterwards.
+	// A card funding has the amount of its operation. The row of the funding is marked as open while
+	// the operation is pending, and as closed afterwards.
 	{name: "card funding", find: `
 	SELECT f.id, coalesce(o.state || ' of ' || CAST(o.amount_kobo AS TEXT) || ' kobo', 'its operation'), f.state || ' of ' || CAST(f.amount_kobo AS TEXT) || ' kobo'
 	FROM card_funding AS f
@@ -97,8 +100,8 @@ var moneyChecks = []check{
 	WHERE f.company_id = $1 AND (o.id IS NULL OR o.amount_kobo <> f.amount_kobo
 		OR f.state <> CASE o.state WHEN 'PENDING' THEN 'OPEN' ELSE 'CLOSED' END)
 	ORDER BY f.id` + upTo},
-	// Each used verification belongs to a purchase that did not fail. Each purchase that names a
-	// verification, and did not fail, has used that verification.
+	// Each verification of a bill that is marked as used belongs to a purchase that did not fail. Each
+	// purchase that names a verification, and did not fail, has used that verification.
 	{name: "bill verification", find: `
 	SELECT v.id, 'a purchase that used the verification', coalesce(v.purchase_id || ' ' || o.state, 'none')
 	FROM vtu_verification AS v
@@ -125,8 +128,8 @@ var moneyChecks = []check{
 			OR v.amount_control = 'OverPayment' AND c.amount_kobo < v.amount_kobo)
 		OR v.state <> 'SUCCESS' AND v.credit_id <> '')
 	ORDER BY v.id` + upTo},
-	// A limit counter equals the count or the sum of its rows. The last number of a sequence without
-	// gaps equals the count of its rows.
+	// A stored counter equals the count or the sum of the rows that it counts. The last number of a
+	// sequence without gaps equals the number of rows.
 	{name: "counter", find: `
 	WITH due (name, n) AS (
 		SELECT 'customer', count(*) FROM customer WHERE company_id = $1

@@ -3,15 +3,15 @@ package report
 // rowChecks compare jobs, cases, the audit log and stored responses with the rows that they are
 // about.
 var rowChecks = []check{
-	// An open operation has the job that polls for its outcome, or an open case.
+	// An open operation has a job that polls the provider for the outcome, or an open case.
 	{name: "pending operation", find: `
 	SELECT o.id, 'a job that asks for the outcome, or an open case', 'neither' FROM operation AS o
 	WHERE o.company_id = $1 AND o.state = 'PENDING'
 		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = o.company_id AND j.kind = 'operation.resolve' AND j.subject = o.id)
 		AND NOT EXISTS (SELECT 1 FROM operation_case AS c WHERE c.company_id = o.company_id AND c.subject = o.id AND c.state = 'OPEN')
 	ORDER BY o.id` + upTo},
-	// Each job that polls for an outcome belongs to an operation. The job may outlive the outcome,
-	// which Kobo may learn without the job.
+	// Each job that polls for an outcome belongs to an operation. The operation may already have its
+	// outcome, because Kobo may also learn the outcome from a notification.
 	{name: "job subject", find: `
 	SELECT j.kind || ' ' || j.subject, 'an operation', 'none' FROM job AS j
 	WHERE j.company_id = $1 AND j.kind = 'operation.resolve'
@@ -23,14 +23,14 @@ var rowChecks = []check{
 	WHERE v.company_id = $1 AND v.state = 'PENDING'
 		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = v.company_id AND j.kind = 'collection.expire' AND j.subject = v.id)
 	ORDER BY v.id` + upTo},
-	// A new notification has the job that processes it.
+	// A new notification has a job that will process it.
 	{name: "pending notification", find: `
 	SELECT n.id, 'a job that works the notification', 'none' FROM inbox_notification AS n
 	WHERE n.company_id = $1 AND n.state = 'NEW'
 		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = n.company_id AND j.kind = 'inbox.work' AND j.subject = n.id)
 	ORDER BY n.id` + upTo},
-	// An assigned credit has left the house's suspense. The credit is in the ledger of the company,
-	// or a job will add it there.
+	// An assigned credit has left the suspense account of the company "house". The credit is in the
+	// ledger of the company that it was assigned to, or a job will add the credit to that ledger.
 	{name: "assigned credit", find: `
 	SELECT a.id, 'the credit in the book of ' || a.target_company || ', or the job that brings it', 'neither'
 	FROM operation_case AS a
@@ -40,8 +40,9 @@ var rowChecks = []check{
 			AND c.provider = substr(a.subject, 1, strpos(a.subject || '/', '/') - 1)
 			AND c.session_id = substr(a.subject, strpos(a.subject, '/') + 1) AND c.settlement_id = a.target_settlement)
 	ORDER BY a.id` + upTo},
-	// A credit in suspense has a case, which a later commit adds. The case must exist after all
-	// notifications are processed and the credit poll has passed the time of the credit.
+	// A credit in suspense has a case, which is created in a later commit than the credit. The case
+	// must exist after all notifications are processed and the credit poll has passed the time of the
+	// credit.
 	{name: "suspense case", find: `
 	SELECT c.id, 'a case of ' || c.provider || '/' || c.session_id, 'none' FROM settlement_credit AS c
 	WHERE c.company_id = $1 AND c.settlement_id = 0
@@ -49,7 +50,7 @@ var rowChecks = []check{
 		AND NOT EXISTS (SELECT 1 FROM job AS j WHERE j.company_id = c.company_id AND j.kind = 'inbox.work')
 		AND EXISTS (SELECT 1 FROM inbox_sweep AS s WHERE s.company_id = c.company_id AND s.provider = c.provider AND s.done_until > c.created_at)
 	ORDER BY c.id` + upTo},
-	// The audit log has a line for the proposal and for the decision of each case.
+	// The audit log has a line for the proposal and a line for the decision of each case.
 	{name: "case audit", find: `
 	SELECT c.id, 'an audit line case.propose of ' || c.proposed_by, 'none' FROM operation_case AS c
 	WHERE c.company_id = $1 AND c.proposed_by <> '' AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
@@ -65,7 +66,7 @@ var rowChecks = []check{
 	WHERE l.company_id = $1 AND (l.action = 'case.propose' AND c.id IS NULL
 		OR l.action = 'case.resolve' AND coalesce(c.state, '') <> 'RESOLVED')
 	ORDER BY l.id` + upTo},
-	// The audit log has a line for the request and for the decision of each adjustment.
+	// The audit log has a line for the request and a line for the decision of each adjustment.
 	{name: "adjustment audit", find: `
 	SELECT a.id, 'an audit line adjustment.create of ' || a.created_by, 'none' FROM settlement_adjustment AS a
 	WHERE a.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operator_audit AS l
@@ -85,7 +86,7 @@ var rowChecks = []check{
 		OR strpos(l.details, '"direction":"' || a.direction || '"') = 0
 		OR l.action = 'adjustment.approve' AND a.state <> 'APPROVED' OR l.action = 'adjustment.reject' AND a.state <> 'REJECTED')
 	ORDER BY l.id` + upTo},
-	// The audit log has a line for each setting that operators have made for a company.
+	// For each setting that operators have changed for a company, the audit log has a line.
 	{name: "audit line", find: `
 	SELECT 'company.create', 'an audit line', 'none' FROM company AS c
 	WHERE c.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operator_audit AS l WHERE l.company_id = c.company_id AND l.action = 'company.create')
@@ -107,9 +108,9 @@ var rowChecks = []check{
 		(SELECT count(*) AS n FROM payout_limit WHERE company_id = $1) AS t,
 		(SELECT count(*) AS n FROM operator_audit WHERE company_id = $1 AND action = 'payout.limit') AS l
 	WHERE t.n <> l.n` + upTo},
-	// The stored response of an Idempotency-Key agrees with a state that the key's operation
-	// may have had. The check leaves out encrypted responses. It also leaves out responses about a card, because
-	// the first funding of a card has the same id as the card.
+	// The stored response of an Idempotency-Key agrees with a state that the operation of that request
+	// may have had. The check leaves out encrypted responses. It also leaves out responses about a
+	// card, because the first funding of a card has the same id as the card.
 	{name: "kept answer", find: `
 	SELECT o.kind || ' ' || o.id, 'an answer that can have been true of a ' || o.state, 'another with status ' || CAST(k.status AS TEXT)
 	FROM idempotency_key AS k JOIN operation AS o ON o.company_id = k.company_id AND o.id = k.subject

@@ -11,8 +11,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// The fast test of events is true for the rows that the program wrote, with any Idempotency-Key.
-// It is false after each change, so that the expensive SQL query runs.
+// The fast check of events reports agreement for the rows that the program wrote, with any
+// Idempotency-Key. After each change by hand it reports a difference, and then the expensive SQL
+// query runs.
 func TestEventsAgreeUntilOneIsAltered(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

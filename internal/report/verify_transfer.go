@@ -10,16 +10,16 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// This file compares transfers with their owners quickly. It compares two sums of hashes. The
-// first sum is over the operations' transfers in the ledger. The second sum is over the transfers
-// that the operations must have. Transfers without an operation are few, so an SQL query checks
-// each of them.
+// This file compares transfers with the rows that caused them, quickly. It compares two sums of
+// hashes. The first sum is over those transfers in the ledger that belong to operations. The second
+// sum is over the transfers that the operations must have. Only few transfers belong to no
+// operation, so an SQL query checks each of them.
 
-// otherKinds are the kinds of transfers that do not belong to an operation, and charges.
+// otherKinds are the kinds of transfers that do not belong to an operation, and the kind "charge".
 var otherKinds = map[string]bool{"credit": true, "collection": true, "suspense": true, "assign": true, "adjustment": true, "charge": true}
 
-// strayTransfer finds a transfer of these kinds that has no owner. An operation may have one
-// charge, after its success.
+// strayTransfer finds a transfer of these kinds that no row has caused. A successful operation may
+// have one charge.
 const strayTransfer = transferOf + ` AND t.kind IN ('credit', 'collection', 'suspense', 'assign', 'adjustment', 'charge')
 		AND NOT (t.kind = 'charge'
 			AND EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = t.company_id AND o.id = t.reference AND o.state IN ('SUCCESS', 'REVERSED')
@@ -29,7 +29,8 @@ const strayTransfer = transferOf + ` AND t.kind IN ('credit', 'collection', 'sus
 		AND (EXISTS (SELECT 1 FROM operation AS p WHERE p.company_id = t.company_id AND p.id = t.reference)
 			OR (1 = 1` + ownedOtherwise + `)) LIMIT 1`
 
-// addTransfer adds a transfer if each transfer of its kind must belong to an operation.
+// addTransfer adds a transfer to the digest, if transfers of its kind always belong to an
+// operation.
 func (t *digest) addTransfer(m ledger.Transfer) {
 	if !otherKinds[m.Kind] {
 		t.move(m.Reference, m.Kind, m.Debit, m.Credit, m.Amount)
@@ -45,8 +46,8 @@ func (t *digest) move(reference, kind, debit, credit string, amount money.Kobo) 
 	t.add(t.fact)
 }
 
-// transfersAgree reports whether the operations have the right transfers, and whether each
-// remaining transfer has an owner.
+// transfersAgree reports whether the operations have the right transfers, and whether each of the
+// remaining transfers was caused by a row, such as a credit.
 func transfersAgree(ctx context.Context, q db.Querier, company string, moved *digest) (bool, error) {
 	due, last := newDigest(moved.seed), ""
 	err := db.Pages(ctx, q, `
@@ -67,7 +68,8 @@ func transfersAgree(ctx context.Context, q db.Querier, company string, moved *di
 	return len(stray) == 0, err
 }
 
-// addOperation adds the transfers that an operation must have (see the variable owners).
+// addOperation adds to the digest the transfers that an operation must have. The checks in owners
+// describe these transfers.
 func (t *digest) addOperation(id, kind, state, provider, from string, amount, fee money.Kobo) {
 	clearing, bank := settlement.ClearingAccount(kind), settlement.ProviderAccount(provider)
 	t.move(id, kind, from, clearing, amount+fee)
@@ -117,7 +119,7 @@ const (
 				AND l.subject = t.credit_account AND l.details = '{"amount":"' || ` + transferDecimal + ` || '"}'))`
 )
 
-// owners are the checks that compare transfers with their owners.
+// owners are the checks that compare transfers with the rows that caused them (their owners).
 var owners = []check{
 	// An operation has one hold, which is a transfer of amount and fee into clearing. A successful
 	// operation also has one settlement and, if there is a fee, one transfer of the fee. A failed

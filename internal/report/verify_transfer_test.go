@@ -10,8 +10,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// The fast test of transfers is true for the rows that the program wrote, and false after each
-// change. The expensive SQL queries run only if the fast test is false.
+// The fast check of transfers reports agreement for the rows that the program wrote, and a
+// difference after each change. The expensive SQL queries run only if the fast check reports a
+// difference.
 func TestTransfersAgreeUntilOneIsAltered(t *testing.T) {
 	for _, dialect := range dbtest.Dialects {
 		t.Run(string(dialect), func(t *testing.T) {

@@ -21,7 +21,7 @@ type workbook struct {
 	err    error
 }
 
-// cell has a number, or a text if number is "". A spreadsheet never reads the text as a formula.
+// cell has a number, or a text if number is "". A spreadsheet never executes the text as a formula.
 type cell struct {
 	style        int
 	number, text string
@@ -29,7 +29,7 @@ type cell struct {
 
 func words(style int, text string) cell { return cell{style: style, text: text} }
 
-// These constants number the cell styles of xlsxStyles, in the same order.
+// These constants are the indexes of the cell styles in xlsxStyles.
 const (
 	plainStyle = iota
 	titleStyle
@@ -69,7 +69,7 @@ func newWorkbook(w io.Writer, made time.Time) *workbook {
 	return &workbook{zip: zip.NewWriter(w), made: made.UTC()}
 }
 
-// part ends the open part of the zip file and begins the next one.
+// part ends the open file within the zip, and begins the next file.
 func (b *workbook) part(name string) {
 	if b.out != nil {
 		b.keep(b.out.Flush())

@@ -19,7 +19,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// workbook writes a statement in sheets of so many rows, and reads the file back.
+// workbook writes a statement as XLSX with this number of rows on each sheet, and reads the file
+// back.
 func workbook(t *testing.T, s *report.Statement, rows int64) *excelize.File {
 	t.Helper()
 	var out bytes.Buffer
@@ -72,7 +73,8 @@ func readXLSX(t *testing.T, s *report.Statement) {
 	}
 }
 
-// readdSheet adds up all rows of a table without its headings, and checks the closing row.
+// readdSheet adds up all rows of a table and checks the closing row. The argument rows has no row
+// of headings.
 func readdSheet(t *testing.T, s *report.Statement, rows [][]string) {
 	t.Helper()
 	running, debits, credits := s.Opening, money.Kobo(0), money.Kobo(0)

@@ -131,7 +131,8 @@ func columns(sources []source) {
 	fmt.Printf("places per column     max %d, mean %d.%d (operation)\n", slices.Max(places), sum/len(places), sum*10/len(places)%10)
 }
 
-// listed adds one to each column that a declaration names, if it names at least half of them.
+// listed adds one to the count of each column that a declaration names, if the declaration names at
+// least half of the columns.
 func listed(n ast.Node, owner bool, columns []string, places []int) {
 	found := map[string]bool{}
 	ast.Inspect(n, func(n ast.Node) bool {

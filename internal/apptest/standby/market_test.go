@@ -15,7 +15,7 @@ const (
 	payOut   = "/api/v1/settlement/send-payout"
 )
 
-// order is a request with a unique key, and what its caller knows about the outcome.
+// order is an order with a unique key. It also has what the caller knows about the outcome.
 type order struct {
 	by        *apptest.Client
 	path, key string
@@ -24,8 +24,8 @@ type order struct {
 	reference string         // the reference in a response, or "" before the first response
 }
 
-// market simulates callers of several companies that buy and pay without pause. A caller waits
-// for a response longer than a request may hang.
+// market simulates callers of several companies that buy and pay without pause. A caller waits for
+// a response longer than the program may take to respond.
 type market struct {
 	p         *apptest.Program
 	companies []*apptest.Client
@@ -42,15 +42,16 @@ type market struct {
 
 func newMarket(t *testing.T, p *apptest.Program) *market {
 	m := &market{p: p, t: t, bundle: p.Bundle(), stop: make(chan struct{})}
-	// With several companies, their commits may hang at different points.
+	// The test uses several companies, because the commits of different companies may hang at
+	// different points.
 	for _, c := range []*apptest.Client{p.Client, p.Company(apptest.DevFloat), p.Company(apptest.DevFloat), p.Company(apptest.DevFloat)} {
 		m.companies = append(m.companies, c.WithTimeout(2*time.Minute))
 	}
 	return m
 }
 
-// open starts callers that buy bundles, and callers that make payouts. Only the first company
-// has a PIN for payouts.
+// open starts callers that buy data bundles, and callers that make payouts. All payouts are made by
+// the first company, which is the only one with a PIN.
 func (m *market) open(buyers, payers int) {
 	for i := range buyers {
 		by := m.companies[i%len(m.companies)]
@@ -104,8 +105,8 @@ func (m *market) place(o *order) {
 	}
 }
 
-// ask sends an order under its key. Without a response, the caller does not know the outcome of
-// the order.
+// ask sends an order under its key. If no response comes, the outcome of the order is unknown to
+// the caller.
 func (m *market) ask(t *testing.T, o *order) {
 	var err error
 	if o.told, err = o.by.Try(t.Context(), http.MethodPost, o.path, o.body, "Idempotency-Key", o.key); err != nil {
@@ -127,8 +128,8 @@ func (m *market) count() int {
 	return m.given
 }
 
-// acknowledged waits for a number of further responses. Each response must come within the time
-// limit of Eventually.
+// acknowledged waits until the callers have received a number of further confirmations. Each must
+// come within the time limit of Eventually.
 func (m *market) acknowledged(t *testing.T, more int) {
 	t.Helper()
 	for want := m.count() + more; m.count() < want; {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// alone is how long the primary runs without standbys. This is longer than twice the time that
-	// a request may wait for the database.
+	// alone is how long the primary runs without standbys. This is more than twice the time that a
+	// request may wait for the database.
 	alone = 42 * time.Second
 	// window is the timeout of a provider call, as in production.
 	window = 30 * time.Second
@@ -25,9 +25,9 @@ const (
 )
 
 // The primary confirms a commit when one of two standbys has stored it. Both standbys stop, the
-// primary hangs and then dies, and a standby replaces the primary. No confirmed operation is
-// lost. The ledger knows every operation that a provider delivered. Requests with the same keys
-// buy nothing again.
+// primary hangs and then dies, and a standby replaces the primary. No operation that was confirmed
+// to a caller is lost. The ledger has every operation that a provider delivered. If a caller sends
+// an order again under the same key, nothing is bought a second time.
 func TestNoAcknowledgedOperationIsLostInAFailover(t *testing.T) {
 	servers := dbtest.Replicated(t, "kobo")
 	home := apptest.Home{Data: t.TempDir(), Database: servers.URL("kobo")}
@@ -65,7 +65,7 @@ func TestNoAcknowledgedOperationIsLostInAFailover(t *testing.T) {
 	}
 }
 
-// nothingIsLost checks that the ledger knows all operations that were confirmed to callers or
+// nothingIsLost checks that the ledger has all operations that were confirmed to callers or
 // delivered by the provider.
 func (m *market) nothingIsLost(t *testing.T) {
 	acknowledged, lost := 0, 0
@@ -95,10 +95,10 @@ func known(c *apptest.Client, reference string) bool {
 	return c.Do(http.MethodGet, "/api/v1/outcomes/"+reference, nil).Status == http.StatusOK
 }
 
-// repeat sends every order again under its key, until each order has a final response. An
-// operation that was confirmed before must stay the same.
+// repeat sends every order again under its key, until each order has a final response. The response
+// must name the operation that was confirmed before.
 func (m *market) repeat(t *testing.T) {
-	m.p.Advance(2 * window) // all first calls have ended
+	m.p.Advance(2 * window) // all first requests to the provider have ended
 	changed := 0
 	for _, o := range m.orders {
 		earlier := o.reference
@@ -133,8 +133,8 @@ func (m *market) settle(t *testing.T) {
 	}
 }
 
-// nothingIsBoughtTwice checks that each succeeded operation was delivered once, and that the
-// provider made no other delivery.
+// nothingIsBoughtTwice checks that the provider delivered each successful operation exactly once,
+// and delivered nothing else.
 func (m *market) nothingIsBoughtTwice(t *testing.T) {
 	sales := m.p.Sales()
 	for _, o := range m.orders {
