@@ -80,8 +80,9 @@ func (c SafeHavenConfig) plug(group string) (safehaven.Config, error) {
 
 func (SafeHavenConfig) simulated() books.Provider { return &simulated.Bank{} }
 
-// marks returns a mark of the OAuth client and a mark of the account that pays. Two groups with the
-// same mark are the same account.
+// marks returns two strings that identify this configuration's bank account: one for the OAuth
+// client, and one for the account that pays. Two configurations that share a mark use the same
+// bank account.
 func (c SafeHavenConfig) marks() []string {
 	var out []string
 	for kind, value := range map[string]string{"client": c.ClientID, "account": c.DebitAccount} {

@@ -148,8 +148,8 @@ func everyStory(t *testing.T, p *apptest.Program) {
 	})
 }
 
-// everyFunding makes card fundings that the sandbox treats differently, and sends card
-// notifications.
+// everyFunding makes one card funding for each way in which the sandbox can treat a funding, and
+// sends card notifications.
 func everyFunding(t *testing.T, p *apptest.Program, card string) {
 	t.Helper()
 	for amount, want := range map[int]int{5000: 200, 5001: 400, 5002: 400} {

@@ -173,8 +173,8 @@ func TestTheFileOfAnotherDatabaseClosesAPIAccess(t *testing.T) {
 	})
 }
 
-// A program does not start with a bad epoch file. An unreadable file does not show the last epoch.
-// With a file that cannot be written, an old copy would stay unnoticed later.
+// A program does not start if it cannot read or write its epoch file. Without reading the file it
+// does not know the last epoch. Without writing it, it could not detect a restored old copy later.
 func TestABadFileStopsTheStart(t *testing.T) {
 	each(t, func(t *testing.T, p *place) {
 		for _, text := range []string{"", "\n", "name", "name ", " 5", "name -1", "name 0", "name 5 5", "name 5\nmore", "12"} {

@@ -113,7 +113,8 @@ type sides struct {
 	fact []byte
 }
 
-// add adds the hash of an entry, without the balances before and after the entry.
+// add hashes an entry and adds the hash to the running sum. The hash does not cover the balances
+// before and after the entry.
 func (s *sides) add(account string, sequence int64, reference, step, sign, amount string) {
 	s.fact = append(append(s.fact[:0], account...), 0)
 	s.fact = binary.LittleEndian.AppendUint64(s.fact, uint64(sequence))

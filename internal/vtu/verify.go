@@ -81,8 +81,8 @@ func (s *Shop) VerifyEntity(ctx context.Context, q EntityQuery) (Verification, e
 	return v, idempotency.Taken(s.Book.Commit(ctx, u))
 }
 
-// verified returns a verification of the company for a kind of service. Verified also returns a
-// used verification, which the commit of the purchase will refuse.
+// verified returns a verification of the company for a kind of service. It also returns a
+// verification that was used already. The commit of the purchase then refuses it.
 func (s *Shop) verified(ctx context.Context, company, verificationID string, kind provider.ServiceKind) (Verification, error) {
 	v, err := s.findVerification(ctx, company, verificationID)
 	if missing(err) || err == nil && v.Kind != kind {

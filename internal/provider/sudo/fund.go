@@ -112,7 +112,7 @@ const (
 	mostPages = 50
 )
 
-// scan looks for a funding on the list of our account. It reads from the newest line back to the
+// scan looks for a funding on the list of our account's transfers. It reads from the newest line back to the
 // time before the funding was recorded. A debit with our reference and amount is a success, unless
 // a credit with the same reference and amount returned the money.
 //
