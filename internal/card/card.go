@@ -186,7 +186,7 @@ func (s *Service) Token(ctx context.Context, company, cardID string) (provider.C
 
 // SendDefaultPIN asks the issuer to send the card's first PIN to the cardholder. It returns the
 // issuer's message. SendDefaultPIN records that the Idempotency-Key is in use before it calls the
-// issuer. Of two identical requests, only one therefore calls the issuer. If Kobo crashes during a
+// issuer. Therefore only one of two identical requests calls the issuer. If Kobo crashes during a
 // request, the outcome is unknown, and a retry sends the PIN again.
 func (s *Service) SendDefaultPIN(ctx context.Context, company, cardID string, key *idempotency.Key) (string, error) {
 	c, by, err := s.atIssuer(ctx, company, cardID)

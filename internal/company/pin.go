@@ -100,8 +100,8 @@ func (s *Service) MayUsePIN(ctx context.Context, reference string) error {
 }
 
 // CheckPIN compares text with the company's transaction PIN. It locks the row of the PIN, so
-// concurrent tries of one company run one after the other. Of twenty concurrent wrong tries,
-// five are compared and fifteen are refused as locked.
+// concurrent tries of one company run one after the other. If twenty wrong tries are
+// concurrent, CheckPIN compares five and refuses fifteen as locked.
 func (s *Service) CheckPIN(ctx context.Context, reference, text string) error {
 	now := s.clock.Now()
 	var verdict error

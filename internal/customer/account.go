@@ -45,7 +45,8 @@ type Request struct {
 }
 
 // GenerateAccount asks the bank to open the customer's only account. The OTP in the request proves
-// the customer's identity to the bank. Of several concurrent requests, only one calls the bank.
+// the customer's identity to the bank. Only one of several concurrent
+// requests calls the bank.
 // GenerateAccount returns faults of the kinds Missing, Refused and Limited. Limited means that the
 // OTP was guessed too often.
 func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, error) {

@@ -6,8 +6,8 @@
 // three OTPs, a new session may replace it a day after the last OTP. OTPs to customers are counted
 // per BVN, and the count starts again at zero a day after the last OTP.
 //
-// Kobo writes an attempt to the database before it calls the provider. Of two concurrent requests,
-// only one gets the attempt. If the call to the provider fails, the attempt is still used.
+// Kobo writes an attempt to the database before it calls the provider. Only one
+// of two concurrent requests gets the attempt. If the call to the provider fails, the attempt is still used.
 //
 // Guesses of an OTP are limited too: a session allows ten guesses, and one more every 30 seconds. A
 // new OTP allows ten guesses again. In addition, a quota limits a company's OTPs per day, for

@@ -135,8 +135,8 @@ func New(d *db.DB, book *ledger.Book, c clock.Clock) *Service {
 	return &Service{db: d, book: book, clock: c}
 }
 
-// Set gives a company a new quota, which is in force immediately. What the company created earlier
-// today counts too. 0 means no limit.
+// Set gives a company a new quota, which is in force immediately. The quota counts what
+// the company created earlier today. 0 means no limit.
 func (s *Service) Set(ctx context.Context, by Actor, company string, k Kind, most int64) error {
 	if _, known := find(k); !known {
 		names := make([]string, len(kinds))
