@@ -111,11 +111,10 @@ func (c SafeHavenConfig) connect(a *App, name string, p *plugs) error {
 		return err
 	}
 	p.billers[name] = plug
-	p.banks[name] = bank{Bank: plug, verifier: plug, float: cfg.DebitAccount}
+	own := bank{Bank: plug, verifier: plug, float: cfg.DebitAccount}
 	if a.cfg.Mode == Live {
-		own := p.banks[name]
 		own.marks = c.marks()
-		p.banks[name] = own
 	}
+	p.banks[name] = own
 	return nil
 }

@@ -219,7 +219,7 @@ func funding(o operation.Operation, c stored) provider.CardFunding {
 func (s *Service) requery(ctx context.Context, o operation.Operation) provider.Answer {
 	by, err := s.issuer(o.Provider)
 	if err != nil {
-		return provider.Answer{Code: "not_configured", Message: "The provider is not configured"}
+		return provider.NotConfigured
 	}
 	cardID, err := cardOf(ctx, s.DB, o.Company, o.ID)
 	if err != nil {

@@ -128,7 +128,7 @@ func New(c Config) *Shop {
 func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answer {
 	b := s.Billers[o.Provider]
 	if b == nil {
-		return provider.Answer{Code: "not_configured", Message: "The provider is not configured"}
+		return provider.NotConfigured
 	}
 	return b.Requery(ctx, o.ID, o.CreatedAt)
 }
