@@ -120,13 +120,19 @@ func removeData(ctx context.Context, cfg Config) error {
 	for _, books := range []string{"kobo.db", "sandbox.db", "sandbox-*.db"} {
 		patterns = append(patterns, books, books+"-wal", books+"-shm", books+"-lock", books+".epoch")
 	}
-	for _, pattern := range patterns {
-		paths, err := filepath.Glob(filepath.Join(cfg.Data, pattern))
-		for _, path := range paths {
-			err = errors.Join(err, os.Remove(path))
-		}
-		if err != nil {
-			return err
+	files, err := os.ReadDir(cfg.Data)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, file := range files {
+		ours := slices.ContainsFunc(patterns, func(pattern string) bool {
+			matches, err := filepath.Match(pattern, file.Name())
+			return err == nil && matches
+		})
+		if ours {
+			if err := os.Remove(filepath.Join(cfg.Data, file.Name())); err != nil {
+				return err
+			}
 		}
 	}
 	d, err := db.Open(ctx, cfg.Database)
