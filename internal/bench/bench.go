@@ -1,0 +1,200 @@
+// Package bench measures the speed of Kobo. It starts throw-away instances of the program, drives
+// them over HTTP, and counts what each operation costs.
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options choose what a run measures, and where.
+type Options struct {
+	Mixes    []string // all if empty
+	Clients  int
+	Rate     int64 // operations per second; 0 for a closed loop
+	Duration time.Duration
+	Warm     time.Duration // the load before the measured part
+	Short    bool          // permits a duration below Least
+	TLS      bool          // between Kobo and the provider
+	Postgres string        // the URL of a PostgreSQL server; SQLite if empty
+	Name     string        // of the database on that server; random if empty
+	Folder   string        // for the instances; the system's temporary folder if empty
+	Child    []string      // the command that runs Child
+	Progress io.Writer
+	Version  string
+}
+
+// Least is the shortest duration whose result is not marked as short. Work that Kobo defers, such
+// as jobs, must fall into the measured part.
+const Least = time.Minute
+
+// most is the longest duration, because an access token lives for fifteen minutes.
+const most = 10 * time.Minute
+
+// ErrOptions is an invalid combination of options.
+var ErrOptions = errors.New("kobo bench")
+
+// Check returns an error if the options are not valid.
+func (o Options) Check() error {
+	for _, name := range o.Mixes {
+		if !slices.ContainsFunc(mixes, func(m mix) bool { return m.name == name }) {
+			return fmt.Errorf("%w: there is no mix %q; there are %s", ErrOptions, name, strings.Join(Mixes(), ", "))
+		}
+	}
+	switch {
+	case o.Clients < 1 || o.Clients > 10_000:
+		return fmt.Errorf("%w: --clients must be 1 to 10000", ErrOptions)
+	case o.Rate < 0:
+		return fmt.Errorf("%w: --rate must not be negative", ErrOptions)
+	case o.Duration < Least && !o.Short:
+		return fmt.Errorf("%w: below %s the work that Kobo defers is not measured; --short permits it and marks the result", ErrOptions, Least)
+	case o.Duration <= 0 || o.Duration+o.Warm > most || o.Warm < 0:
+		return fmt.Errorf("%w: --duration and --warm-up together must be at most %s", ErrOptions, most)
+	case o.Name != "" && !ownName.MatchString(o.Name):
+		return fmt.Errorf("%w, not %q", ErrForeign, o.Name)
+	}
+	return nil
+}
+
+// Mixes returns the names of all mixes.
+func Mixes() (names []string) {
+	for _, m := range mixes {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// Describe returns a line about each mix.
+func Describe() string {
+	var b strings.Builder
+	for _, m := range mixes {
+		fmt.Fprintf(&b, "  %-10s %s\n", m.name, m.about)
+	}
+	return b.String()
+}
+
+// Report is the result of a run. Its numbers are integers: a thousandth of an operation's commits
+// is still a number of commits.
+type Report struct {
+	Version  string    `json:"version"`
+	Go       string    `json:"go"`
+	CPUs     int       `json:"cpus"`
+	Began    time.Time `json:"began"`
+	Engine   string    `json:"engine"`
+	TLS      bool      `json:"tls"`
+	Duration string    `json:"duration"`
+	Short    bool      `json:"short"`
+	Results  []Result  `json:"results"`
+}
+
+// Result is what a mix achieved, and what each of its operations cost.
+type Result struct {
+	Mix          string           `json:"mix"`
+	Clients      int              `json:"clients"`
+	Rate         int64            `json:"rate,omitempty"` // intended operations per second of an open loop
+	Operations   int64            `json:"operations"`
+	Failed       int64            `json:"failed"`
+	Unbegun      int64            `json:"unbegun,omitempty"` // operations that an open loop could not begin
+	FirstFailure string           `json:"firstFailure,omitempty"`
+	PerSecond    int64            `json:"perSecond"`
+	P50          int64            `json:"p50Micros"`
+	P99          int64            `json:"p99Micros"`
+	P999         int64            `json:"p999Micros"`
+	Max          int64            `json:"maxMicros"`
+	CPU          map[string]int64 `json:"cpuNanosPerOperation"`  // by process
+	Memory       map[string]int64 `json:"memoryBytes"`           // by process, at the end
+	Disk         int64            `json:"diskBytesPerOperation"` // that Kobo's process wrote
+	Commits      int64            `json:"commitsPerThousand"`
+	Fsyncs       int64            `json:"fsyncsPerThousand"`
+	WAL          int64            `json:"walBytesPerOperation"`
+	Stored       int64            `json:"storedBytesPerOperation"`
+}
+
+// Run measures each mix on a new instance.
+func Run(ctx context.Context, o Options) (Report, error) {
+	out := Report{
+		Version: o.Version, Go: runtime.Version(), CPUs: runtime.NumCPU(), Began: time.Now().UTC(), Engine: "sqlite", TLS: o.TLS,
+		Duration: o.Duration.String(), Short: o.Duration < Least,
+	}
+	if o.Postgres != "" {
+		out.Engine = "postgres"
+	}
+	if err := o.Check(); err != nil {
+		return out, err
+	}
+	for _, m := range mixes {
+		if len(o.Mixes) > 0 && !slices.Contains(o.Mixes, m.name) {
+			continue
+		}
+		result, err := o.measure(ctx, m)
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", m.name, err)
+		}
+		out.Results = append(out.Results, result)
+	}
+	return out, nil
+}
+
+// measure measures a mix on a new instance, and verifies the instance's ledger.
+func (o Options) measure(ctx context.Context, m mix) (out Result, err error) {
+	fmt.Fprintf(o.Progress, "\r%-12s starting %40s", m.name, "")
+	i, err := o.start(ctx, m)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, i.remove()) }()
+	p := &place{address: i.address, companies: i.companies, clients: o.Clients}
+	if err := p.find(); err != nil {
+		return out, err
+	}
+	l := load{name: m.name, address: i.address, clients: o.Clients, rate: o.Rate}
+	for client := range o.Clients {
+		s, err := m.step(p, client)
+		if err != nil {
+			return out, err
+		}
+		l.steps = append(l.steps, s)
+	}
+	var used []map[string]usage
+	var wrote []written
+	done, err := l.run(ctx, o.Warm, o.Duration, o.Progress, func() error {
+		u, w, err := i.measure(ctx)
+		used, wrote = append(used, u), append(wrote, w)
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	out = done.result(l, used, wrote[len(wrote)-1].less(wrote[0]))
+	fmt.Fprintf(o.Progress, "\r%-12s verifying the ledger %30s", m.name, "")
+	err = i.verify(ctx)
+	fmt.Fprintf(o.Progress, "\r%60s\r", "")
+	return out, err
+}
+
+// result divides what was used by the number of operations.
+func (d *counted) result(l load, used []map[string]usage, wrote written) Result {
+	n := d.n - d.unbegun
+	per := func(sum int64) int64 { return sum / max(n, 1) }
+	out := Result{
+		Mix: l.name, Clients: l.clients, Rate: l.rate, Operations: n, Failed: d.failed, Unbegun: d.unbegun,
+		PerSecond: n * 1000 / max(d.elapsed.Milliseconds(), 1), P50: d.at(500), P99: d.at(990), P999: d.at(999), Max: d.max,
+		CPU: map[string]int64{}, Memory: map[string]int64{},
+		Commits: per(wrote.Commits * 1000), Fsyncs: per(wrote.Fsyncs * 1000), WAL: per(wrote.WAL), Stored: per(wrote.Stored),
+	}
+	if d.first != nil {
+		out.FirstFailure = d.first.Error()
+	}
+	before, after := used[0], used[len(used)-1]
+	for name, u := range after {
+		out.CPU[name], out.Memory[name] = per(u.cpu-before[name].cpu), u.memory
+	}
+	out.Disk = per(after["kobo"].written - before["kobo"].written)
+	return out
+}
