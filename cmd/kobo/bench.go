@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -14,7 +15,7 @@ import (
 
 func benchCommand() *cobra.Command {
 	var o bench.Options
-	var file, before string
+	var file, before, credentials string
 	c := &cobra.Command{
 		Use:   "bench [MIX...]",
 		Short: "Measure the speed of Kobo on this machine",
@@ -40,6 +41,10 @@ at which the operation should have begun.`,
 	f.DurationVar(&o.Warm, "warm-up", 5*time.Second, "how long each mix runs before")
 	f.BoolVar(&o.Short, "short", false, "permit a shorter duration, and mark the result as short")
 	f.BoolVar(&o.TLS, "tls", false, "use TLS between Kobo and the provider")
+	f.BoolVar(&o.Limits, "limits", false, "also measure fsyncs, and with --postgres functions inside PostgreSQL that write the same rows")
+	f.DurationVar(&o.Idle, "idle", 0, "watch the processes this long after each load, for work that Kobo deferred")
+	f.StringVar(&o.URL, "url", "", "drive the running Kobo at this `URL` instead, which must be a development or staging instance")
+	f.StringVar(&credentials, "credentials", ".kobo/dev.json", "with --url: the `FILE` with the credentials of a company (JSON)")
 	f.StringVar(&file, "json", "", "write the result into this `FILE` too")
 	f.StringVar(&before, "compare", "", "print the ratios to the result in this `FILE`")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -49,6 +54,11 @@ at which the operation should have begun.`,
 		}
 		if err := o.Check(); err != nil {
 			return usage{err}
+		}
+		if o.URL != "" {
+			if err := readJSON(credentials, &o.Account); err != nil {
+				return err
+			}
 		}
 		self, err := os.Executable()
 		if err != nil {
@@ -73,11 +83,7 @@ const benchChild = "child"
 func runBench(c *cobra.Command, o bench.Options, file, before string) error {
 	var earlier *bench.Report
 	if before != "" {
-		text, err := os.ReadFile(before)
-		if err == nil {
-			err = json.Unmarshal(text, &earlier)
-		}
-		if err != nil {
+		if err := readJSON(before, &earlier); err != nil {
 			return err
 		}
 	}
@@ -93,4 +99,15 @@ func runBench(c *cobra.Command, o bench.Options, file, before string) error {
 		err = errors.Join(err, e)
 	}
 	return err
+}
+
+func readJSON(path string, v any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }

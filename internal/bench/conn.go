@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -13,11 +14,24 @@ import (
 // conn is a keep-alive connection of HTTP/1.1 that sends ready-made requests. net/http would cost
 // several times as much processor time as the measured program.
 type conn struct {
-	ctx     context.Context // its end closes the connection
-	address string
-	net     net.Conn
-	stop    func() bool
-	buf     []byte
+	target
+	ctx  context.Context // its end closes the connection
+	net  net.Conn
+	stop func() bool
+	buf  []byte
+}
+
+// target is the address of a program.
+type target struct {
+	host   string // with its port
+	secure bool   // use TLS
+}
+
+func (t target) dial(ctx context.Context) (net.Conn, error) {
+	if t.secure {
+		return new(tls.Dialer).DialContext(ctx, "tcp", t.host)
+	}
+	return new(net.Dialer).DialContext(ctx, "tcp", t.host)
 }
 
 // slowest is the time after which a request without a response counts as failed.
@@ -26,8 +40,7 @@ const slowest = 40 * time.Second
 // do sends a request and reads its response. The body is valid until the next call.
 func (c *conn) do(request []byte) (status int, body []byte, err error) {
 	if c.net == nil {
-		var d net.Dialer
-		opened, err := d.DialContext(c.ctx, "tcp", c.address)
+		opened, err := c.dial(c.ctx)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -136,9 +149,9 @@ func dechunk(text []byte) (body []byte, whole bool, err error) {
 
 // request returns the text of an HTTP request. The token and the body may be empty. Each of the
 // further headers ends with a line break.
-func request(method, path, token, body, headers string) []byte {
+func (t target) request(method, path, token, body, headers string) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: kobo\r\n%s", method, path, headers)
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n%s", method, path, t.host, headers)
 	if token != "" {
 		fmt.Fprintf(&b, "Authorization: Bearer %s\r\n", token)
 	}

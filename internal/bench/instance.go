@@ -25,7 +25,7 @@ type instance struct {
 	provider, kobo   *child
 	postgres         *db.DB // a connection for statistics; nil with SQLite
 	processes        []process
-	address          string
+	target           target
 	companies        []Account
 	undo             []func() error
 }
@@ -61,9 +61,9 @@ func (o Options) start(ctx context.Context, m mix) (i *instance, err error) {
 	if i.kobo, kobo, err = o.spawn(ctx, i, "kobo", r, env); err != nil {
 		return i, err
 	}
-	i.address, i.companies = kobo.Address, kobo.Companies
+	i.target, i.companies = target{host: kobo.Address}, kobo.Companies
 	if err = i.watch(ctx); err == nil {
-		err = tokens(ctx, i.address, i.companies)
+		err = i.target.tokens(ctx, i.companies)
 	}
 	return i, err
 }
@@ -90,11 +90,13 @@ func (i *instance) found(ctx context.Context, o Options) error {
 // watch finds the processes of the instance. It connects to PostgreSQL after Kobo has migrated the
 // database, because a migration refuses other programs.
 func (i *instance) watch(ctx context.Context) (err error) {
-	i.processes = []process{{name: "kobo", pid: i.kobo.Process.Pid}}
-	defer func() {
-		i.processes = append(i.processes, process{name: "provider", pid: i.provider.Process.Pid}, process{name: "client", pid: os.Getpid()})
-	}()
-	if strings.HasPrefix(i.database, "sqlite:") {
+	i.processes = []process{{name: "client", pid: os.Getpid()}}
+	for name, c := range map[string]*child{"kobo": i.kobo, "provider": i.provider} {
+		if c != nil {
+			i.processes = append(i.processes, process{name: name, pid: c.Process.Pid})
+		}
+	}
+	if i.database == "" || strings.HasPrefix(i.database, "sqlite:") {
 		return nil
 	}
 	if i.postgres, err = db.Open(ctx, i.database); err != nil {
@@ -181,8 +183,12 @@ func (c *child) stop() error {
 	return err
 }
 
-// verify stops Kobo and checks its ledger as kobo verify does.
+// verify stops Kobo and checks its ledger as kobo verify does. It asks a program that the bench has
+// not started over HTTP.
 func (i *instance) verify(ctx context.Context) error {
+	if i.kobo == nil {
+		return i.asked()
+	}
 	if err := i.kobo.stop(); err != nil {
 		return err
 	}

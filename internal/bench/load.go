@@ -16,10 +16,11 @@ type step func(c *conn) error
 
 // load is a number of clients that repeat a step, each on a separate connection.
 type load struct {
+	target
 	name    string
-	address string
 	clients int
 	rate    int64  // operations per second of all clients; 0 for a closed loop
+	batch   int64  // operations in one step; 0 counts as 1
 	steps   []step // one for each client
 }
 
@@ -34,6 +35,7 @@ type counted struct {
 	failed  int64
 	unbegun int64         // operations of an open loop that no client was free for; the histogram has them too
 	elapsed time.Duration // from the window's begin to its end, or to the last late operation
+	all     int64         // operations that ended, also before the window
 	first   error         // the first failure
 }
 
@@ -75,6 +77,7 @@ func (l load) run(ctx context.Context, warm, length time.Duration, progress io.W
 			out.first = parts[i].first
 		}
 	}
+	out.all = r.done.Load()
 	r.rest(&out)
 	return out, err
 }
@@ -99,7 +102,7 @@ func (r *runner) slot(i int64) time.Time {
 
 // client repeats the step until the window ends.
 func (r *runner) client(ctx context.Context, out *counted, do step) {
-	c := &conn{ctx: ctx, address: r.address}
+	c := &conn{ctx: ctx, target: r.target}
 	defer c.close()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -172,7 +175,7 @@ func (r *runner) watch(ctx context.Context, until time.Time, progress io.Writer)
 			return ctx.Err()
 		}
 		done := r.done.Load()
-		fmt.Fprintf(progress, "\r%-12s %4d s left %8d operations/s ", r.name, time.Until(r.end)/time.Second, done-last)
+		fmt.Fprintf(progress, "\r%-12s %4d s left %8d operations/s ", r.name, time.Until(r.end)/time.Second, (done-last)*max(r.batch, 1))
 		last = done
 	}
 	return ctx.Err()

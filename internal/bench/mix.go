@@ -19,9 +19,16 @@ type mix struct {
 	step        func(p *place, client int) (step, error)
 }
 
-const many = 1000
+// remote reports whether the mix can run on an instance that the bench has not started.
+func (m mix) remote() bool { return m.companies == 1 }
 
-// Mixes are the loads that the bench knows, in their usual order.
+const (
+	many   = 1000
+	flood  = "flood"
+	polite = 2 // the clients of the polite company
+)
+
+// mixes are the loads that the bench knows, in their usual order.
 var mixes = []mix{
 	{name: "hot", about: "purchases from one settlement account", companies: 1, step: (*place).buy},
 	{name: "spread", about: "purchases from the accounts of 1,000 companies", companies: many, step: (*place).buy},
@@ -30,11 +37,12 @@ var mixes = []mix{
 	{name: "refusals", about: "purchases from an account without money", companies: 2, poor: true, step: (*place).refuse},
 	{name: "accounts", about: "GET the settlement accounts", companies: 1, step: (*place).accounts},
 	{name: "purchase", about: "GET one purchase", companies: 1, step: one("/api/v1/vtu/transaction/")},
+	{name: flood, about: "a flooder with all clients next to a polite company with two clients, and the polite company alone", companies: 2, step: (*place).buy},
 }
 
 // place is what the clients of a mix need: companies with tokens, and a product on sale.
 type place struct {
-	address           string
+	target
 	companies         []Account
 	category, product string
 	clients           int
@@ -108,7 +116,7 @@ const success = `"status":"SUCCESS"`
 func (p *place) order(a Account, key, headers string) []byte {
 	body := fmt.Sprintf(`{"idempotencyKey":"%s","serviceCategoryId":"%s","productId":"%s","phoneNumber":"08030000010","settlementId":%d}`,
 		key, p.category, p.product, a.SettlementID)
-	return request(http.MethodPost, "/api/v1/vtu/purchase-data", a.token, body, headers)
+	return p.request(http.MethodPost, "/api/v1/vtu/purchase-data", a.token, body, headers)
 }
 
 // buy buys for one company after the other. Each client begins at a different company.
@@ -137,10 +145,10 @@ func (p *place) refuse(int) (step, error) {
 // pay validates an account at a bank, and sends a payout to it.
 func (p *place) pay(int) (step, error) {
 	a := p.companies[0]
-	validate := request(http.MethodPost, "/api/v1/settlement/validate-account", a.token,
+	validate := p.request(http.MethodPost, "/api/v1/settlement/validate-account", a.token,
 		fmt.Sprintf(`{"bank_code":"000014","account_number":"0123456710","pin":"%s","fromSettlementId":%d}`, a.PIN, a.SettlementID), "")
 	const id = "00000000-0000-0000-0000-000000000000"
-	send := request(http.MethodPost, "/api/v1/settlement/send-payout", a.token, `{"verify_id":"`+id+`","amount":100}`, "")
+	send := p.request(http.MethodPost, "/api/v1/settlement/send-payout", a.token, `{"verify_id":"`+id+`","amount":100}`, "")
 	at := bytes.Index(send, []byte(id))
 	return func(c *conn) error {
 		body, err := c.want(validate, http.StatusOK, []byte(`"id":"`))
@@ -159,7 +167,7 @@ func (p *place) pay(int) (step, error) {
 
 // accounts reads the company's settlement accounts.
 func (p *place) accounts(int) (step, error) {
-	return repeat(http.StatusOK, `"balance"`, request(http.MethodGet, "/api/v1/settlement/accounts", p.companies[0].token, "", "")), nil
+	return repeat(http.StatusOK, `"balance"`, p.request(http.MethodGet, "/api/v1/settlement/accounts", p.companies[0].token, "", "")), nil
 }
 
 // one returns the steps that read one purchase, which was made before.
@@ -175,27 +183,27 @@ func one(path string) func(p *place, client int) (step, error) {
 		if err := json.Unmarshal(body, &is); err != nil {
 			return nil, err
 		}
-		return repeat(http.StatusOK, success, request(http.MethodGet, path+is.Data.TransactionID, p.companies[0].token, "", "")), nil
+		return repeat(http.StatusOK, success, p.request(http.MethodGet, path+is.Data.TransactionID, p.companies[0].token, "", "")), nil
 	}
 }
 
 // ask sends one request on a new connection.
 func (p *place) ask(text []byte, has string) ([]byte, error) {
-	c := &conn{ctx: context.Background(), address: p.address}
+	c := &conn{ctx: context.Background(), target: p.target}
 	defer c.close()
 	return c.want(text, http.StatusOK, []byte(has))
 }
 
 // tokens gets an access token for each company.
-func tokens(ctx context.Context, address string, all []Account) error {
+func (t target) tokens(ctx context.Context, all []Account) error {
 	errs := make([]error, 16)
 	var clients sync.WaitGroup
 	for i := range errs {
 		clients.Go(func() {
-			c := &conn{ctx: ctx, address: address}
+			c := &conn{ctx: ctx, target: t}
 			defer c.close()
 			for n := i; n < len(all) && errs[i] == nil; n += len(errs) {
-				text := request(http.MethodPost, "/api/v1/auth/generate-token/"+all[n].Reference, "", "", "X-Api-Key: "+all[n].APIKey+"\r\nContent-Length: 0\r\n")
+				text := t.request(http.MethodPost, "/api/v1/auth/generate-token/"+all[n].Reference, "", "", "X-Api-Key: "+all[n].APIKey+"\r\nContent-Length: 0\r\n")
 				var body []byte
 				if body, errs[i] = c.want(text, http.StatusOK, nil); errs[i] == nil {
 					var is struct{ AccessToken string }
@@ -214,10 +222,10 @@ func tokens(ctx context.Context, address string, all []Account) error {
 	return nil
 }
 
-// product finds a data bundle on sale.
+// find finds a data bundle on sale.
 func (p *place) find() error {
 	read := func(path, field string) (string, error) {
-		body, err := p.ask(request(http.MethodGet, path, p.companies[0].token, "", ""), "")
+		body, err := p.ask(p.request(http.MethodGet, path, p.companies[0].token, "", ""), "")
 		if err != nil {
 			return "", err
 		}

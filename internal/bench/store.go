@@ -37,11 +37,32 @@ func (s server) exec(ctx context.Context, name, command string) error {
 func (s server) create(ctx context.Context, name string) (string, error) {
 	u, err := url.Parse(s.url)
 	if err != nil {
-		return "", errors.New("the PostgreSQL URL cannot be read")
+		return "", errURL
 	}
 	u.Path = "/" + name
 	return u.String(), s.exec(ctx, name, "CREATE DATABASE %s")
 }
+
+// errURL does not contain the URL, which may have a password.
+var errURL = errors.New("the PostgreSQL URL cannot be read")
+
+// withParameter returns a URL with a parameter set.
+func withParameter(address, name, value string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", errURL
+	}
+	q := u.Query()
+	q.Set(name, value)
+	u.RawQuery = q.Encode()
+	return u.String(), nil
+}
+
+// The two commits of a rival's purchases. The text is parsed as an array of PostgreSQL.
+const (
+	beginRival = `SELECT rival_begin($1, CAST(CAST($2 AS TEXT) AS TEXT[]))`
+	endRival   = `SELECT rival_end($1, CAST(CAST($2 AS TEXT) AS TEXT[]))`
+)
 
 // drop removes a database of the bench, and ends its connections.
 func (s server) drop(ctx context.Context, name string) error {

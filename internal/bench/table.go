@@ -17,9 +17,14 @@ func (r Report) Print(out io.Writer, before *Report) error {
 	if r.Short {
 		fmt.Fprintln(out, "SHORT: the measured part is too short for work that Kobo defers")
 	}
+	rows := r.Results
+	if r.Limits != nil {
+		fmt.Fprintf(out, "limits of the machine: %d fsyncs/s; the rivals write a purchase's rows by functions inside PostgreSQL\n", r.Limits.Fsyncs)
+		rows = slices.Concat(r.Limits.Rivals, rows)
+	}
 	t := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "mix\tclients\toperations/s\tp50 ms\tp99 ms\tp99.9 ms\tfailed\tclient µs\tkobo µs\tpostgres µs\tprovider µs\tall µs\tcommits\tfsyncs\tWAL B\tstored B\tdisk B\tkobo MB\t")
-	for _, m := range r.Results {
+	fmt.Fprintln(t, "mix\tclients\toperations/s\tp50 ms\tp99 ms\tp99.9 ms\tfailed\tclient µs\tkobo µs\tpostgres µs\tprovider µs\tall µs\tdeferred µs\tcommits\tfsyncs\tWAL B\tstored B\tdisk B\tkobo MB\t")
+	for _, m := range rows {
 		m.row(t)
 		if before == nil {
 			continue
@@ -53,7 +58,7 @@ func (m Result) row(t io.Writer) {
 	for _, name := range processes {
 		fmt.Fprintf(t, "%s\t", tenths(m.CPU[name], 1000))
 	}
-	fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t\n", tenths(m.cpu(), 1000), tenths(m.Commits, 1000), tenths(m.Fsyncs, 1000), m.WAL, m.Stored, m.Disk, m.Memory["kobo"]>>20)
+	fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t\n", tenths(m.cpu(), 1000), tenths(m.Deferred, 1000), tenths(m.Commits, 1000), tenths(m.Fsyncs, 1000), m.WAL, m.Stored, m.Disk, m.Memory["kobo"]>>20)
 }
 
 // ratios writes each number of the result as a multiple of the number before.
@@ -62,7 +67,7 @@ func (m Result) ratios(t io.Writer, b Result) {
 	for _, name := range processes {
 		fmt.Fprintf(t, "%s\t", ratio(m.CPU[name], b.CPU[name]))
 	}
-	fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", ratio(m.cpu(), b.cpu()), ratio(m.Commits, b.Commits), ratio(m.Fsyncs, b.Fsyncs),
+	fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", ratio(m.cpu(), b.cpu()), ratio(m.Deferred, b.Deferred), ratio(m.Commits, b.Commits), ratio(m.Fsyncs, b.Fsyncs),
 		ratio(m.WAL, b.WAL), ratio(m.Stored, b.Stored), ratio(m.Disk, b.Disk), ratio(m.Memory["kobo"], b.Memory["kobo"]))
 }
 
