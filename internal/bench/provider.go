@@ -19,16 +19,9 @@ type instant struct {
 	begun  string       // makes the sessions of each server different
 }
 
-// serve serves the connections of a listener until ctx ends.
+// serve serves the connections of a listener until ctx ends. Open connections end with the process.
 func (s *instant) serve(ctx context.Context, l net.Listener) error {
-	var open sync.Map
-	stop := context.AfterFunc(ctx, func() {
-		_ = l.Close() // Accept returns the error
-		open.Range(func(c, _ any) bool {
-			_ = c.(net.Conn).Close() // ends the goroutine that reads from it
-			return true
-		})
-	})
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() }) // Accept returns the error
 	defer stop()
 	for {
 		c, err := l.Accept()
@@ -38,18 +31,21 @@ func (s *instant) serve(ctx context.Context, l net.Listener) error {
 		if err != nil {
 			return err
 		}
-		open.Store(c, nil)
-		go func() {
-			defer open.Delete(c)
-			s.speak(c)
-		}()
+		go s.speak(c)
 	}
 }
+
+// buffers are kept, because Kobo may open a connection for each payment.
+var buffers = sync.Pool{New: func() any { return &buffer{make([]byte, 8<<10), make([]byte, 0, 1<<10)} }}
+
+type buffer struct{ request, reply []byte }
 
 // speak answers the requests of a connection until the client closes it.
 func (s *instant) speak(c net.Conn) {
 	defer func() { _ = c.Close() }() // the client has closed it, or asked for it
-	buf, reply := make([]byte, 8<<10), make([]byte, 0, 1<<10)
+	b := buffers.Get().(*buffer)
+	defer buffers.Put(b)
+	buf := b.request
 	for n := 0; ; {
 		m, err := c.Read(buf[n:])
 		if err != nil || n+m == len(buf) {
@@ -61,10 +57,10 @@ func (s *instant) speak(c net.Conn) {
 			if size == 0 {
 				break
 			}
-			if reply = s.reply(reply[:0], q); len(reply) == 0 {
+			if b.reply = s.reply(b.reply[:0], q); len(b.reply) == 0 {
 				return
 			}
-			if _, err := c.Write(reply); err != nil || q.last {
+			if _, err := c.Write(b.reply); err != nil || q.last {
 				return
 			}
 			n = copy(buf, buf[size:n])

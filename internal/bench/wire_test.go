@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -72,7 +71,7 @@ func TestEachRequestHasANewNumber(t *testing.T) {
 		next(text, at)
 		a, b, _ := strings.Cut(strings.TrimPrefix(string(text), "a="), "&b=")
 		if a != b || len(a) != len(unique) || seen[a] {
-			t.Fatal(fmt.Sprintf("%s after %d others", text, len(seen)))
+			t.Fatalf("%s after %d others", text, len(seen))
 		}
 		seen[a] = true
 	}
