@@ -10,7 +10,7 @@ BENCH    ?= .
 N        ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-pg standby bench bench-naive fuzz lint generate measure
+.PHONY: help run check test test-pg standby bench bench-go fuzz lint generate measure
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -30,13 +30,13 @@ test-pg: ## the PostgreSQL half of the tests alone
 standby: ## a failover under load, N times (N=5): three PostgreSQL servers, of which the primary dies
 	$(GO) test -count=$(N) -timeout 60m -v ./internal/apptest/standby
 
-bench: ## benchmarks, with every commit on the disk as in production (BENCH=Commit for some)
-	$(POSTGRES) -durable -- $(GO) test -run '^$$' -bench '$(BENCH)' $(PACKAGES)
+bench: ## measure Kobo on SQLite and PostgreSQL with every commit on the disk (ARGS='hot --clients 256' for some)
+	$(GO) build -o bin/kobo ./cmd/kobo
+	bin/kobo bench --limits $(ARGS)
+	$(POSTGRES) -durable -- sh -c 'bin/kobo bench --postgres "$$KOBO_TEST_POSTGRES" --limits $(ARGS)'
 
-bench-naive: ## beside it, PostgreSQL's own pgbench on one hot row, each request locking for itself
-	$(POSTGRES) -durable -- sh -c 'cd internal/operation/testdata && psql -q "$$KOBO_TEST_POSTGRES" -f hot_row_schema.pgbench && \
-		for callers in 1 16 64; do echo "callers=$$callers"; \
-			pgbench -n -M prepared -f hot_row.pgbench -c $$callers -j 2 -T 10 "$$KOBO_TEST_POSTGRES" 2>/dev/null | grep -E "tps|latency average"; done'
+bench-go: ## benchmarks of single packages, with every commit on the disk (BENCH=Commit for some)
+	$(POSTGRES) -durable -- $(GO) test -run '^$$' -bench '$(BENCH)' $(PACKAGES)
 
 fuzz: ## every fuzz target for a while (FUZZTIME=20s)
 	@set -e; grep -rl '^func Fuzz' --include='*_test.go' internal cmd | while read -r file; do \

@@ -12,6 +12,7 @@ import (
 // subpackage.
 var order = []string{
 	"cmd/...",
+	"internal/bench",
 	"internal/sim",
 	"internal/apptest/standby",
 	"internal/apptest",

@@ -101,6 +101,7 @@ var foreignTables = map[string]string{
 var ownSchema = map[string]string{
 	"internal/db":        "it makes statements from the descriptions of tables",
 	"internal/db/dbtest": "it makes databases",
+	"internal/bench":     "it makes databases, and reads the statistics of a server",
 }
 
 // hasOwnSchema reports whether a package is exempt from the rules for the project's SQL. The

@@ -117,7 +117,7 @@ func newWorld(t testing.TB) *world {
 		Limits: &api.Limits{
 			Company: api.Limit{Requests: 1000, Period: time.Second, Burst: 100_000}, Token: api.Limit{Requests: 1000, Period: time.Second, Burst: 100_000},
 		},
-		Health:  answer("application/json", `{"status": "ok"}`),
+		Health:  answer("application/json", `{"environment": "dev", "status": "ok"}`),
 		Ready:   answer("application/json", `{"database": "ok", "migrations": "ok", "status": "ready", "workers": "ok", "writes": "ok"}`),
 		Metrics: answer("text/plain", "# no figures\n"),
 		Mounts: map[string]http.Handler{

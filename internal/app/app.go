@@ -74,6 +74,7 @@ type App struct {
 	closed   atomic.Bool // API access is closed
 	leaving  atomic.Bool // the program is stopping
 	exposed  bool        // other machines can connect
+	dev      bool        // OpenDev has opened the program
 	plugs    plugs
 	sandbox  *sandboxMode // nil in live mode
 	registry *prometheus.Registry
@@ -220,7 +221,7 @@ func (a *App) Handler() (http.Handler, error) {
 		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Cards: a.Cards, Collections: a.Collections, VTU: a.Shop, Crypto: a.Crypto, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
 		Webhooks: a.Webhooks, Authenticate: a.Companies.Authenticate, PublicURL: a.cfg.PublicURL,
 		Clock: a.Clock, Log: a.log, Limits: limits, Proxies: proxies, Closed: a.closed.Load, Registry: a.registry, Traces: a.traces,
-		Health: http.HandlerFunc(healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
+		Health: http.HandlerFunc(a.healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
 		Mounts: map[string]http.Handler{"/admin/v1/": operators, "GET /admin/openapi.json": admin.Reference()},
 	}
 	cfg.Mounts[inbox.Pattern] = a.Inbox.CallbackHandler()

@@ -82,6 +82,7 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	if err != nil {
 		return nil, Credentials{}, err
 	}
+	a.dev = true
 	c, err := a.developer(ctx)
 	if err == nil {
 		err = a.adopt(ctx, c.SettlementAccountNumber)

@@ -14,9 +14,21 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// healthy responds that the process is running.
-func healthy(w http.ResponseWriter, _ *http.Request) {
-	sayHealth(w, http.StatusOK, map[string]string{"status": "ok"})
+// healthy responds that the process is running, and whether it may move real money.
+func (a *App) healthy(w http.ResponseWriter, _ *http.Request) {
+	sayHealth(w, http.StatusOK, map[string]string{"status": "ok", "environment": a.environment()})
+}
+
+// environment returns "live", or "dev" for kobo dev, or "staging" for a different program in
+// sandbox mode.
+func (a *App) environment() string {
+	switch {
+	case a.cfg.Mode == Live:
+		return "live"
+	case a.dev:
+		return "dev"
+	}
+	return "staging"
 }
 
 // writeAge is the time without a successful write to the database after which a program counts as

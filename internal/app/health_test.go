@@ -56,3 +56,17 @@ func TestReadyWaitsForNoLock(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// Only a program in live mode says that it is live.
+func TestHealthStatesTheEnvironment(t *testing.T) {
+	for want, a := range map[string]*App{
+		"live": {cfg: Config{Mode: Live}}, "staging": {cfg: Config{Mode: Sandbox}}, "dev": {cfg: Config{Mode: Sandbox}, dev: true},
+	} {
+		w := httptest.NewRecorder()
+		a.healthy(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz", nil))
+		said := map[string]string{}
+		if err := json.Unmarshal(w.Body.Bytes(), &said); err != nil || said["environment"] != want || said["status"] != "ok" {
+			t.Errorf("%s: %v, %v", want, said, err)
+		}
+	}
+}
