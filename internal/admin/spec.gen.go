@@ -435,6 +435,7 @@ type Remaining struct {
 
 // RequestLimitRequest defines model for RequestLimitRequest.
 type RequestLimitRequest struct {
+	// RequestsPerSecond At most 1000000.
 	RequestsPerSecond int64 `json:"requestsPerSecond"`
 }
 
