@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +30,9 @@ func companyCommand() *cobra.Command {
 	add("kyb REFERENCE STATUS", "Set the KYB status: IN_PROGRESS, SUBMITTED, APPROVED, REJECTED, CHANGES_REQUESTED", 2, setKYB).
 		Flags().String("reason", "", "the reason that the company is told")
 	add("live REFERENCE on|off", "Switch a company on or off", 2, setLive)
+	add("request-limit REFERENCE REQUESTS", "Set how many requests the company may make per second", 2, setRequestLimit).
+		Long = `Set how many requests the company may make per second. 0 restores the limit of the deployment.
+Every program applies the new limit within 30 seconds.`
 	add("key REFERENCE", "Issue another API key; older keys stay valid", 1, issueKey).
 		Flags().String("expires", "", "the end of the key, such as 2030-12-31T23:59:59Z; empty: never")
 	add("keys REFERENCE", "List the API keys of a company", 1, ofCompany(listKeys))
@@ -90,6 +94,15 @@ func setLive(c *cobra.Command, a *app.App, args []string) error {
 	return err
 }
 
+func setRequestLimit(c *cobra.Command, a *app.App, args []string) error {
+	requests, err := strconv.ParseInt(args[1], 10, 64)
+	if err != nil {
+		return usagef("%q is not a number", args[1])
+	}
+	_, err = a.Companies.SetPerSecond(c.Context(), local(), args[0], requests)
+	return err
+}
+
 func flagOf(c *cobra.Command, name string) string { return c.Flag(name).Value.String() }
 
 func issueKey(c *cobra.Command, a *app.App, args []string) error {
@@ -117,8 +130,8 @@ func showCompany(c *cobra.Command, a *app.App, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s  %s\nKYB %s, live %t, PIN %s, since %s\n\n",
-		is.Reference, is.Name, is.KYB, is.Live, pin, clock.Text(is.CreatedAt))
+	fmt.Fprintf(c.OutOrStdout(), "%s  %s\nKYB %s, live %t, PIN %s, since %s%s\n\n",
+		is.Reference, is.Name, is.KYB, is.Live, pin, clock.Text(is.CreatedAt), requestLimit(is))
 	t := newTable(c.OutOrStdout(), "SETTLEMENT NAME STATUS DEFAULT BALANCE TOLD_BELOW BANK_ACCOUNT SINCE")
 	for _, s := range accounts {
 		bank := strings.TrimSpace(string(s.AccountNumber + " " + s.BankName))
@@ -129,6 +142,14 @@ func showCompany(c *cobra.Command, a *app.App, args []string) error {
 		return err
 	}
 	return listKeys(c, a, args)
+}
+
+// requestLimit describes the request limit of a company that does not have the usual limit.
+func requestLimit(is company.Company) string {
+	if is.PerSecond == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d requests per second", is.PerSecond)
 }
 
 func listKeys(c *cobra.Command, a *app.App, args []string) error {

@@ -9,7 +9,7 @@ import (
 )
 
 func companyOf(c company.Company) Company {
-	return Company{c.Reference, c.Name, string(c.KYB), c.Live, clock.Text(c.CreatedAt), clock.Text(c.UpdatedAt)}
+	return Company{c.Reference, c.Name, string(c.KYB), c.Live, c.PerSecond, clock.Text(c.CreatedAt), clock.Text(c.UpdatedAt)}
 }
 
 func keyOf(k company.Key) Key {
@@ -56,6 +56,11 @@ func (e *edge) moveKYB(ctx context.Context, r *request, body KYBRequest) (any, e
 
 func (e *edge) setLive(ctx context.Context, r *request, body LiveRequest) (any, error) {
 	c, err := e.Companies.SetLive(ctx, r.by, r.PathValue("reference"), body.Live)
+	return companyOf(c), err
+}
+
+func (e *edge) setRequestLimit(ctx context.Context, r *request, body RequestLimitRequest) (any, error) {
+	c, err := e.Companies.SetPerSecond(ctx, r.by, r.PathValue("reference"), body.RequestsPerSecond)
 	return companyOf(c), err
 }
 

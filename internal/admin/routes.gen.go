@@ -44,6 +44,7 @@ func (e *edge) handlers() map[string]action {
 		"setLive":           taking(e.setLive),
 		"setPIN":            taking(e.setPIN),
 		"setQuota":          taking(e.setQuota),
+		"setRequestLimit":   taking(e.setRequestLimit),
 		"setXpub":           taking(e.setXpub),
 		"unlockPIN":         taking(e.unlockPIN),
 	}

@@ -175,8 +175,11 @@ type Company struct {
 	Name      string `json:"name"`
 	KybStatus string `json:"kybStatus"`
 	Live      bool   `json:"live"`
-	CreatedAt string `json:"createdAt"`
-	UpdatedAt string `json:"updatedAt"`
+
+	// RequestsPerSecond 0 is the limit of the deployment.
+	RequestsPerSecond int64  `json:"requestsPerSecond"`
+	CreatedAt         string `json:"createdAt"`
+	UpdatedAt         string `json:"updatedAt"`
 }
 
 // CompanyDetail defines model for CompanyDetail.
@@ -185,8 +188,11 @@ type CompanyDetail struct {
 	Name      string `json:"name"`
 	KybStatus string `json:"kybStatus"`
 	Live      bool   `json:"live"`
-	CreatedAt string `json:"createdAt"`
-	UpdatedAt string `json:"updatedAt"`
+
+	// RequestsPerSecond 0 is the limit of the deployment.
+	RequestsPerSecond int64  `json:"requestsPerSecond"`
+	CreatedAt         string `json:"createdAt"`
+	UpdatedAt         string `json:"updatedAt"`
 
 	// PinStatus Five wrong PINs in a row lock it. A new PIN unlocks it.
 	PinStatus          string              `json:"pinStatus"`
@@ -425,6 +431,12 @@ type Remaining struct {
 	// Amount null where there is no limit.
 	Amount  *money.Kobo `json:"amount"`
 	Payouts *int64      `json:"payouts"`
+}
+
+// RequestLimitRequest defines model for RequestLimitRequest.
+type RequestLimitRequest struct {
+	// RequestsPerSecond At most 1000000.
+	RequestsPerSecond int64 `json:"requestsPerSecond"`
 }
 
 // SetXpub defines model for SetXpub.

@@ -61,6 +61,8 @@ type Config struct {
 
 	// Authenticate returns the company of an access token. It is usually Companies.Authenticate.
 	Authenticate func(ctx context.Context, accessToken string) (company.Identity, error)
+	// Bound limits how long a request with this context waits for the database. nil sets no limit.
+	Bound func(ctx context.Context) context.Context
 	// Around wraps every handler of the contract. Tests inject faults there.
 	Around []StrictMiddlewareFunc
 

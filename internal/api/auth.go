@@ -24,7 +24,9 @@ func (h *handlers) GenerateToken(ctx context.Context, r GenerateTokenRequestObje
 	if err != nil {
 		return nil, err
 	}
-	_ = h.takeCompany(callOf(ctx).header, r.Reference) // even over the limit, the new tokens are sent
+	if holder, err := h.Companies.Holder(ctx, access); err == nil {
+		_ = h.takeCompany(callOf(ctx).header, holder) // even over the limit, the new tokens are sent
+	}
 	return GenerateToken200JSONResponse{AccessToken: access, RefreshToken: refresh}, nil
 }
 
@@ -34,9 +36,9 @@ func (h *handlers) RefreshAccessToken(ctx context.Context, r RefreshAccessTokenR
 	if err != nil {
 		return nil, err
 	}
-	company, err := h.Companies.Holder(access)
+	holder, err := h.Companies.Holder(ctx, access)
 	if err == nil {
-		err = h.takeCompany(callOf(ctx).header, company)
+		err = h.takeCompany(callOf(ctx).header, holder)
 	}
 	return RefreshAccessToken200JSONResponse{AccessToken: access}, err
 }

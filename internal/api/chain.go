@@ -69,7 +69,11 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := &recorder{ResponseWriter: w, status: http.StatusOK}
 	rec.Header().Set("X-Request-Id", c.id)
 	c.header, c.address = rec.Header(), e.client(r)
-	r = r.WithContext(context.WithValue(peer.With(r.Context(), c.address), callKey{}, c))
+	ctx := peer.With(r.Context(), c.address)
+	if e.Bound != nil {
+		ctx = e.Bound(ctx)
+	}
+	r = r.WithContext(context.WithValue(ctx, callKey{}, c))
 	c.request = r
 	defer func() {
 		p := recover()
@@ -165,7 +169,7 @@ func requestID(r *http.Request) string {
 // is only an escaped slash (%2F), canonical returns false, because ServeMux would read this slash as
 // the trailing slash of a list.
 func canonical(p string) bool {
-	if strings.Contains(strings.ToLower(p)+"/", "/%2f/") {
+	if strings.Contains(p, "%") && strings.Contains(strings.ToLower(p)+"/", "/%2f/") {
 		return false
 	}
 	return strings.HasPrefix(p, "/") && (p == "/" || path.Clean(p) == strings.TrimSuffix(p, "/"))

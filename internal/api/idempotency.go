@@ -6,9 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"math/big"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -103,44 +105,66 @@ func lasting(status int) bool {
 // fingerprint identifies a request by its method, path and body. Requests that differ only in
 // field order, white space, escapes or zeros at the end of a fraction have the same fingerprint.
 func fingerprint(r *http.Request, b *contract.Body) string {
-	h := sha256.New()
-	h.Write([]byte(r.Method + " " + strings.TrimSuffix(r.URL.Path, "/") + "\n"))
+	text := []byte(r.Method + " " + strings.TrimSuffix(r.URL.Path, "/") + "\n")
 	if b != nil {
-		text, err := json.Marshal(plain(b.Value)) // json.Marshal sorts the keys of a map
-		if err != nil {
-			panic(err) // the value was decoded from JSON
-		}
-		h.Write(text)
+		text = appendPlain(text, b.Value)
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
-// plain returns a decoded JSON value in which equal numbers, such as 1.5 and 1.50, have the same
-// spelling.
-func plain(value any) any {
+// appendPlain appends the JSON of a decoded value. It sorts the fields of objects. Equal numbers,
+// such as 1.5 and 1.50, get the same spelling.
+func appendPlain(out []byte, value any) []byte {
 	switch v := value.(type) {
 	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name, field := range v {
-			out[name] = plain(field)
+		out = append(out, '{')
+		for i, name := range slices.Sorted(maps.Keys(v)) {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = appendPlain(out, name)
+			out = appendPlain(append(out, ':'), v[name])
 		}
-		return out
+		return append(out, '}')
 	case []any:
-		out := make([]any, len(v))
+		out = append(out, '[')
 		for i, one := range v {
-			out[i] = plain(one)
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = appendPlain(out, one)
 		}
-		return out
+		return append(out, ']')
 	case json.Number:
-		exact, ok := new(big.Rat).SetString(v.String())
-		switch {
-		case ok && exact.IsInt():
-			return json.Number(exact.Num().String())
-		case ok:
-			return map[string]string{"number": exact.RatString()} // the number 1.5 must differ from the text "3/2"
+		return appendNumber(out, v.String())
+	case string:
+		if !strings.ContainsFunc(v, isEscaped) {
+			return append(append(append(out, '"'), v...), '"')
 		}
 	}
-	return value
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // the value was decoded from JSON
+	}
+	return append(out, text...)
+}
+
+// isEscaped reports whether json.Marshal may escape a character.
+func isEscaped(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune(`"\<>&`, c) }
+
+func appendNumber(out []byte, digits string) []byte {
+	if strings.Trim(digits, "0123456789") == "" {
+		return append(out, digits...)
+	}
+	exact, ok := new(big.Rat).SetString(digits)
+	switch {
+	case !ok:
+		return append(out, digits...)
+	case exact.IsInt():
+		return append(out, exact.Num().String()...)
+	}
+	return append(out, `{"number":"`+exact.RatString()+`"}`...) // the number 1.5 must differ from the text "3/2"
 }
 
 // memory buffers a response before it is sent.

@@ -3,8 +3,10 @@ package api
 import (
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/limit"
@@ -65,8 +67,20 @@ func take(h http.Header, in *limit.Buckets, bucket string, l Limit) error {
 
 // takeCompany counts a request towards the limit of its company. Over the limit, it returns a
 // fault.
-func (e *edge) takeCompany(h http.Header, reference string) error {
-	return take(h, e.limits.companies, reference, e.limits.Company)
+func (e *edge) takeCompany(h http.Header, of company.Identity) error {
+	return take(h, e.limits.companies, of.Reference, e.limits.of(of))
+}
+
+// of returns the limit of a company. Operators may set its requests per second. The burst then keeps
+// the proportion of the usual limit.
+func (l *limiters) of(c company.Identity) Limit {
+	usual := l.Company
+	if c.PerSecond == 0 || usual == (Limit{}) {
+		return usual
+	}
+	usual.Burst = max(1, c.PerSecond*usual.Burst/usual.Requests)
+	usual.Requests, usual.Period = c.PerSecond, time.Second
+	return usual
 }
 
 // watchToken prepares a request for tokens: if the request fails, it counts against the caller's

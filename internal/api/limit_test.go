@@ -12,6 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
@@ -213,5 +214,49 @@ func TestTheHeadersOfAFailure(t *testing.T) {
 	l.ask(401, "192.0.2.1:1", one, "wrong")
 	if _, err := api.New(api.Config{Clock: l.clock, Limits: &api.Limits{}}); err == nil {
 		t.Error("limits of nothing were taken")
+	}
+}
+
+// Operators set the requests per second of a company. The burst keeps its proportion. The new limit
+// takes effect when the program reads the company again, and also applies to requests for tokens.
+func TestACompanysOwnLimit(t *testing.T) {
+	l := newLimited(t)
+	limitOf := func(name string) string {
+		t.Helper()
+		w := l.ask(200, "192.0.2.1:1", name, "right")
+		return w.Header().Get("RateLimit-Limit") + " " + w.Header().Get("RateLimit-Remaining") + " " + w.Header().Get("RateLimit-Reset")
+	}
+	set := func(requests int64) {
+		t.Helper()
+		if c, err := l.companies.SetPerSecond(t.Context(), me, l.caller(one).reference, requests); err != nil || c.PerSecond != requests {
+			t.Fatal(c, err)
+		}
+	}
+	for i, want := range []string{"3 2 1", "3 1 2", "3 0 3"} {
+		if got := limitOf(one); got != want {
+			t.Errorf("%d: %s", i, got)
+		}
+	}
+	l.ask(429, "192.0.2.1:1", one, "right")
+	set(20)
+	l.clock.Advance(time.Second)
+	if got := limitOf(one); got != "60 0 3" { // the second gave one token of the former limit
+		t.Error(got)
+	}
+	l.clock.Advance(time.Second)
+	if got := limitOf(one); got != "60 19 3" {
+		t.Error(got)
+	}
+	if got := limitOf(two); got != "3 2 1" {
+		t.Error("another company: " + got)
+	}
+	set(0)
+	if got := limitOf(one); got != "3 2 1" {
+		t.Error("the usual limit again: " + got)
+	}
+	for _, requests := range []int64{-1, 1_000_001} {
+		if _, err := l.companies.SetPerSecond(t.Context(), me, l.caller(one).reference, requests); !fault.Is(err, fault.Invalid) {
+			t.Error(requests, err)
+		}
 	}
 }

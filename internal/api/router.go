@@ -109,11 +109,13 @@ func (e *edge) check(w http.ResponseWriter, r *http.Request, c *call) (err error
 		e.watchToken(c)
 	}
 	if !c.op.Open {
-		if c.company, err = e.gate(r); err != nil {
+		caller, err := e.gate(r)
+		if err != nil {
 			c.family = auth
 			return err
 		}
-		if err := e.takeCompany(c.header, c.company); err != nil {
+		c.company = caller.Reference
+		if err := e.takeCompany(c.header, caller); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // ListSettlementAccounts lists the company's settlement accounts.
 func (h *handlers) ListSettlementAccounts(ctx context.Context, _ ListSettlementAccountsRequestObject) (ListSettlementAccountsResponseObject, error) {
-	accounts, err := h.Settlements.Accounts(ctx, callOf(ctx).company)
+	accounts, err := h.Reports.Accounts(ctx, callOf(ctx).company)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,13 @@ var me = operator.Local("test")
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	d, clk, log := dbtest.New(t, db.SQLite), &clock.Movable{}, slog.New(slog.NewTextHandler(io.Discard, nil))
+	return newWorldOn(t, dbtest.New(t, db.SQLite))
+}
+
+// newWorldOn returns a world on a new database of either engine.
+func newWorldOn(t testing.TB, d *db.DB) *world {
+	t.Helper()
+	clk, log := &clock.Movable{}, slog.New(slog.NewTextHandler(io.Discard, nil))
 	keys, err := secret.Parse(secret.Generate())
 	if err != nil {
 		t.Fatal(err)

@@ -219,6 +219,9 @@ func (a *App) Handler() (http.Handler, error) {
 	}
 	cfg := api.Config{
 		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Cards: a.Cards, Collections: a.Collections, VTU: a.Shop, Crypto: a.Crypto, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
+		Bound: func(ctx context.Context) context.Context {
+			return db.Within(ctx, cmp.Or(a.cfg.DatabaseTimeout, databaseTimeout))
+		},
 		Webhooks: a.Webhooks, Authenticate: a.Companies.Authenticate, PublicURL: a.cfg.PublicURL,
 		Clock: a.Clock, Log: a.log, Limits: limits, Proxies: proxies, Closed: a.closed.Load, Registry: a.registry, Traces: a.traces,
 		Health: http.HandlerFunc(a.healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
@@ -234,11 +237,7 @@ func (a *App) Handler() (http.Handler, error) {
 	if a.sandbox != nil {
 		cfg.Mounts["/sandbox/"] = a.sandboxControls(proxies)
 	}
-	handler, err := api.New(cfg)
-	limit := cmp.Or(a.cfg.DatabaseTimeout, databaseTimeout)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		handler.ServeHTTP(w, r.WithContext(db.Within(r.Context(), limit)))
-	}), err
+	return api.New(cfg)
 }
 
 // databaseTimeout limits the total time that a request waits for the database. If the database does

@@ -13,6 +13,7 @@ package company
 
 import (
 	"context"
+	"crypto/sha256"
 	"time"
 	"unicode/utf8"
 
@@ -33,6 +34,7 @@ type Company struct {
 	Name      string    `db:"name"`
 	KYB       KYB       `db:"kyb_status,state"`
 	Live      bool      `db:"live,changes"`
+	PerSecond int64     `db:"requests_per_second,changes"` // 0 means the setting of the deployment
 	CreatedAt time.Time `db:"created_at"`
 	UpdatedAt time.Time `db:"updated_at,changes"`
 }
@@ -51,12 +53,15 @@ type Service struct {
 	signer secret.Signer
 	clock  clock.Clock
 	gate   *otter.Cache[string, Company]
+
+	verified *otter.Cache[[sha256.Size]byte, verified]
 }
 
 // New returns the service for a database and its ledger.
 func New(d *db.DB, book *ledger.Book, keys *secret.Keyring, clk clock.Clock) *Service {
 	return &Service{
-		db: d, book: book, keys: keys, signer: keys.Signer("token"), clock: clk, gate: newGate(clk),
+		db: d, book: book, keys: keys, signer: keys.Signer("token"), clock: clk,
+		gate: newGate(clk), verified: newVerified(clk),
 	}
 }
 

@@ -34,6 +34,7 @@ var (
 // Identity identifies the company that makes a request.
 type Identity struct {
 	Reference string
+	PerSecond int // the requests that the company may make per second; 0 means the setting of the deployment
 }
 
 // passes returns an error unless the company may use the API. The company must be live, and its
@@ -94,10 +95,11 @@ func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 	if token == "" {
 		return "", errNoRefresh
 	}
-	reference, tokenID, err := s.read(refresh, token)
+	presented, err := s.read(refresh, token)
 	if err != nil {
 		return "", errBadRefresh.Because(err)
 	}
+	reference := presented.Subject
 	c, err := s.Find(ctx, reference)
 	if fault.Is(err, fault.Missing) {
 		return "", errBadRefresh.Because(err)
@@ -106,7 +108,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 		return "", err
 	}
 	latest, err := s.workingRefresh(ctx, reference, s.clock.Now())
-	if errors.Is(err, db.ErrNone) || err == nil && latest != tokenID {
+	if errors.Is(err, db.ErrNone) || err == nil && latest != presented.ID {
 		return "", errWrongKey // the contract prescribes this message for a refresh token, too
 	}
 	if err == nil {
@@ -120,9 +122,13 @@ func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 
 // Holder returns the company of an access token. It does not check whether the company may use
 // the API.
-func (s *Service) Holder(token string) (reference string, err error) {
-	reference, _, err = s.read(access, token)
-	return reference, err
+func (s *Service) Holder(ctx context.Context, token string) (Identity, error) {
+	reference, err := s.holder(token)
+	if err != nil {
+		return Identity{}, err
+	}
+	c, err := s.cached(ctx, reference)
+	return c.identity(), err
 }
 
 // Authenticate returns the company of an access token, if the company may use the API. The state
@@ -132,20 +138,31 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Identity, err
 	if token == "" {
 		return Identity{}, errNoAccess
 	}
-	reference, _, err := s.read(access, token)
+	reference, err := s.holder(token)
 	if err != nil {
 		return Identity{}, errBadAccess.Because(err)
 	}
-	wait := db.Await(ctx) // Get may wait for a load that a different request began
-	c, err := s.gate.Get(ctx, reference, otter.LoaderFunc[string, Company](s.load))
-	wait.End()
+	c, err := s.cached(ctx, reference)
 	switch {
 	case fault.Is(err, fault.Missing):
 		return Identity{}, errBadAccess.Because(err)
 	case err != nil:
 		return Identity{}, errUnsure.Because(err)
 	}
-	return Identity{Reference: reference}, c.passes()
+	return c.identity(), c.passes()
+}
+
+func (c Company) identity() Identity { return Identity{c.Reference, int(c.PerSecond)} }
+
+// cached returns a company from the cache. If the cache has no fresh entry, cached reads the company
+// from the database.
+func (s *Service) cached(ctx context.Context, reference string) (Company, error) {
+	if c, found := s.gate.GetIfPresent(reference); found {
+		return c, nil
+	}
+	wait := db.Await(ctx) // Get may wait for a load that a different request began
+	defer wait.End()
+	return s.gate.Get(ctx, reference, otter.LoaderFunc[string, Company](s.load))
 }
 
 // load reads a company for the cache. Several requests may wait for one load, so the load goes

@@ -67,17 +67,44 @@ func (s *Service) SetKYB(ctx context.Context, by Actor, reference string, to KYB
 // SetLive switches a company on or off. To use the API, a company that is switched on also needs
 // an accepted KYB state.
 func (s *Service) SetLive(ctx context.Context, by Actor, reference string, live bool) (Company, error) {
+	line := auditLine{"company.live", map[string]string{"live": strconv.FormatBool(live)}}
+	return s.change(ctx, by, reference, line, "live", func(c *Company) { c.Live = live })
+}
+
+// mostPerSecond is the largest request limit that a company can have.
+const mostPerSecond = 1_000_000
+
+// SetPerSecond sets the number of requests that a company may make per second. With 0 the setting
+// of the deployment applies. Each program applies the new number as soon as its cache of companies
+// allows, within thirty seconds.
+func (s *Service) SetPerSecond(ctx context.Context, by Actor, reference string, requests int64) (Company, error) {
+	if requests < 0 || requests > mostPerSecond {
+		return Company{}, fault.Newf(fault.Invalid, `"requestsPerSecond" must be 0 to %d`, mostPerSecond)
+	}
+	line := auditLine{"company.rate", map[string]string{"requestsPerSecond": strconv.FormatInt(requests, 10)}}
+	return s.change(ctx, by, reference, line, "requests_per_second", func(c *Company) { c.PerSecond = requests })
+}
+
+// auditLine is the part of a line in the audit log that describes the change.
+type auditLine struct {
+	action  string
+	details map[string]string
+}
+
+// change changes one column of a company to the value that the function set gives it.
+func (s *Service) change(ctx context.Context, by Actor, reference string, line auditLine, column string, set func(*Company)) (Company, error) {
 	for {
 		c, err := s.Find(ctx, reference)
 		if err != nil {
 			return Company{}, err
 		}
-		c.Live, c.UpdatedAt = live, s.clock.Now()
+		set(&c)
+		c.UpdatedAt = s.clock.Now()
 		u := ledger.For(reference)
 		// The ledger refuses the unit if the KYB has changed meanwhile. The next try reads the new
 		// state.
-		u.Transition(companies.Record(c), string(c.KYB))
-		by.Audit(&u, "company.live", reference, map[string]string{"live": strconv.FormatBool(live)}, c.UpdatedAt)
+		u.Transition(companies.Record(c), string(c.KYB)).Only(column, "updated_at")
+		by.Audit(&u, line.action, reference, line.details, c.UpdatedAt)
 		err = s.book.Commit(ctx, u)
 		if ledger.Is(err, ledger.Moved) {
 			continue

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	columns    = `company_id, name, kyb_status, live, created_at, updated_at`
+	columns    = `company_id, name, kyb_status, live, requests_per_second, created_at, updated_at`
 	keyColumns = `company_id, id, hash, state, created_at, expires_at`
 	pinColumns = `company_id, hash, state, failures, updated_at`
 )

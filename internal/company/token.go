@@ -1,10 +1,14 @@
 package company
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/maypok86/otter/v2"
+
+	"github.com/kobo-waas/kobo/internal/clock"
 )
 
 // These are the lifetimes of tokens. The contract sets fifteen minutes for the access token,
@@ -49,22 +53,53 @@ func (s *Service) issue(u use, reference, tokenID string, life time.Duration) (s
 	return signed, nil
 }
 
-// read verifies a token for one use, and returns the token's company and id. A token must be signed
-// with HS256 and a key of the keyring, and must have an expiry.
-func (s *Service) read(u use, token string) (reference, tokenID string, err error) {
-	var c claims
+// read verifies a token for one use, and returns its claims. A token must be signed with HS256 and
+// a key of the keyring, and must have an expiry.
+func (s *Service) read(u use, token string) (c claims, err error) {
 	_, err = jwt.ParseWithClaims(token, &c, s.verifyingKey,
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
 		jwt.WithExpirationRequired(), jwt.WithStrictDecoding(), jwt.WithTimeFunc(s.clock.Now))
 	switch {
 	case err != nil:
-		return "", "", err
+		return c, err
 	case c.Use != u:
-		return "", "", fmt.Errorf("company: a token for %q instead of %q", c.Use, u)
+		return c, fmt.Errorf("company: a token for %q instead of %q", c.Use, u)
 	case c.Subject == "":
-		return "", "", fmt.Errorf("company: a token without a company")
+		return c, fmt.Errorf("company: a token without a company")
 	}
-	return c.Subject, c.ID, nil
+	return c, nil
+}
+
+// verified is an access token that the service has verified.
+type verified struct {
+	reference string
+	expires   time.Time
+}
+
+// newVerified returns a cache of verified access tokens by their SHA-256 hashes. A token that fails
+// never enters the cache, so strangers cannot fill it.
+func newVerified(clk clock.Clock) *otter.Cache[[sha256.Size]byte, verified] {
+	return otter.Must(&otter.Options[[sha256.Size]byte, verified]{
+		MaximumSize:      100_000,
+		ExpiryCalculator: otter.ExpiryWriting[[sha256.Size]byte, verified](AccessLife),
+		Clock:            ticking{clk},
+	})
+}
+
+// holder returns the company of an access token. The token itself decides nothing but its company
+// and its expiry, and the keys of the program never change. So a token needs one verification of its
+// signature, and a check of its expiry on each use.
+func (s *Service) holder(token string) (reference string, err error) {
+	hash := sha256.Sum256([]byte(token))
+	if v, found := s.verified.GetIfPresent(hash); found && s.clock.Now().Before(v.expires) {
+		return v.reference, nil
+	}
+	c, err := s.read(access, token)
+	if err != nil {
+		return "", err
+	}
+	s.verified.Set(hash, verified{c.Subject, c.ExpiresAt.Time})
+	return c.Subject, nil
 }
 
 func (s *Service) verifyingKey(t *jwt.Token) (any, error) {

@@ -40,7 +40,7 @@ var (
 // the Body, and do not decode the text a second time.
 type Body struct {
 	Value       any
-	text        *bytes.Reader
+	text        strings.Reader
 	keys        []string   // the keys of every object, in the order in which they were sent
 	unprintable [][]string // the paths of texts that contain control characters
 	isControl   func(c rune) bool
@@ -83,6 +83,9 @@ func Decode(w http.ResponseWriter, r *http.Request, isControl func(c rune) bool)
 
 // isJSON reports whether a Content-Type is application/json. A charset, if present, must be UTF-8.
 func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
 	media, parameters, err := mime.ParseMediaType(contentType)
 	charset, named := parameters["charset"]
 	return err == nil && media == "application/json" && (!named || strings.EqualFold(charset, "utf-8"))
@@ -98,11 +101,10 @@ func decode(raw []byte, isControl func(rune) bool) (*Body, error) {
 		// encoding/json would replace the lone surrogate by U+FFFD, which changes the text.
 		return nil, fault.New(fault.Invalid, "Request body holds half of a surrogate pair")
 	}
-	b := &Body{text: bytes.NewReader(raw), isControl: isControl}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
+	text := string(raw)
+	b := &Body{text: *strings.NewReader(text), isControl: isControl}
 	var err error
-	b.Value, err = b.read(d, nil)
+	b.Value, err = b.read(&scanner{text: text}, nil)
 	return b, err
 }
 
@@ -151,49 +153,107 @@ func malformed(raw []byte) error {
 	return ErrMalformed.Because(err)
 }
 
-// read returns the next value from d. The text is already known to be valid JSON. So read fails
+// scanner reads a text that is known to be valid JSON.
+type scanner struct {
+	text string
+	at   int
+}
+
+// next skips white space, and in lists and objects also commas and colons. It returns the next
+// character.
+func (s *scanner) next() byte {
+	for strings.IndexByte(" \t\r\n,:", s.text[s.at]) >= 0 {
+		s.at++
+	}
+	return s.text[s.at]
+}
+
+// end reports whether a list or an object ends here, and then skips its last character.
+func (s *scanner) end(bracket byte) bool {
+	isEnd := s.next() == bracket
+	if isEnd {
+		s.at++
+	}
+	return isEnd
+}
+
+// take returns the next n bytes.
+func (s *scanner) take(n int) string {
+	s.at += n
+	return s.text[s.at-n : s.at]
+}
+
+// quoted returns the string that begins here.
+func (s *scanner) quoted() (out string, err error) {
+	rest, isPlain := s.text[s.at+1:], true
+	for i := 0; ; i++ {
+		switch rest[i] {
+		case '\\':
+			i++
+			isPlain = false
+		case '"':
+			if isPlain {
+				return s.take(i + 2)[1 : i+1], nil
+			}
+			err = json.Unmarshal([]byte(s.take(i+2)), &out)
+			return out, err
+		}
+	}
+}
+
+// number returns the number that begins here.
+func (s *scanner) number() json.Number {
+	rest := s.text[s.at:]
+	n := len(rest) - len(strings.TrimLeft(rest, "+-.0123456789eE"))
+	return json.Number(s.take(n))
+}
+
+// read returns the next value from s. The text is already known to be valid JSON. So read fails
 // only for values that JSON allows and the contract forbids.
-func (b *Body) read(d *json.Decoder, path []string) (any, error) {
+func (b *Body) read(s *scanner, path []string) (any, error) {
 	if len(path) > maxDepth {
 		return nil, fault.New(fault.Invalid, "Request body is nested too deeply")
 	}
-	token, err := d.Token()
-	if err != nil {
-		return nil, ErrMalformed.Because(err)
-	}
-	switch token := token.(type) {
-	case json.Delim:
-		if token == '{' {
-			return b.object(d, path)
-		}
-		return b.array(d, path)
-	case string:
-		if strings.ContainsFunc(token, b.isControl) {
+	switch s.next() {
+	case '{':
+		return b.object(s, path)
+	case '[':
+		return b.array(s, path)
+	case '"':
+		text, err := s.quoted()
+		if strings.ContainsFunc(text, b.isControl) {
 			b.unprintable = append(b.unprintable, slices.Clone(path))
 		}
-		return token, nil
-	case json.Number:
-		_, exponent, _ := strings.Cut(strings.ToLower(token.String()), "e")
-		if len(token) > maxNumber || len(exponent) > 3 {
-			return nil, fault.New(fault.Invalid, "Request body holds a number that is out of range")
-		}
-		return token, nil
-	default:
-		return token, nil
+		return text, err
+	case 't':
+		s.take(len("true"))
+		return true, nil
+	case 'f':
+		s.take(len("false"))
+		return false, nil
+	case 'n':
+		s.take(len("null"))
+		return nil, nil
 	}
+	number := s.number()
+	_, exponent, _ := strings.Cut(strings.ToLower(number.String()), "e")
+	if len(number) > maxNumber || len(exponent) > 3 {
+		return nil, fault.New(fault.Invalid, "Request body holds a number that is out of range")
+	}
+	return number, nil
 }
 
 // Within is the name of the entry in a fault's Extra for a repeated field. Its value is the path of
 // the object that contains the field.
 const Within = "within"
 
-func (b *Body) object(d *json.Decoder, path []string) (any, error) {
+func (b *Body) object(s *scanner, path []string) (any, error) {
+	s.take(1)
 	out := map[string]any{}
-	for d.More() {
-		token, err := d.Token()
-		key, ok := token.(string)
-		if err != nil || !ok {
-			return nil, ErrMalformed.Because(err)
+	for !s.end('}') {
+		key, err := s.quoted()
+		if err != nil {
+			return nil, err
 		}
 		if _, seen := out[key]; seen {
 			f := fault.Newf(fault.Invalid, "Request body repeats the field %q", key)
@@ -201,23 +261,22 @@ func (b *Body) object(d *json.Decoder, path []string) (any, error) {
 			return nil, f
 		}
 		b.keys = append(b.keys, key)
-		if out[key], err = b.read(d, append(path, key)); err != nil {
+		if out[key], err = b.read(s, append(path, key)); err != nil {
 			return nil, err
 		}
 	}
-	_, err := d.Token()
-	return out, err
+	return out, nil
 }
 
-func (b *Body) array(d *json.Decoder, path []string) (any, error) {
+func (b *Body) array(s *scanner, path []string) (any, error) {
+	s.take(1)
 	out := []any{}
-	for i := 0; d.More(); i++ {
-		v, err := b.read(d, append(path, "["+strconv.Itoa(i)+"]"))
+	for i := 0; !s.end(']'); i++ {
+		v, err := b.read(s, append(path, "["+strconv.Itoa(i)+"]"))
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, v)
 	}
-	_, err := d.Token()
-	return out, err
+	return out, nil
 }

@@ -6,6 +6,7 @@ package event
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"sync"
 	"time"
 
@@ -72,16 +73,17 @@ type Event struct {
 	CreatedAt time.Time       `db:"created_at"`
 }
 
-// MarshalJSON writes the event as the API and webhooks show it.
+// MarshalJSON writes the event as the API and webhooks show it. Only the data needs the encoder, and
+// the data is JSON already. So MarshalJSON does not encode the event a second time.
 func (e Event) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		ID        string          `json:"id"`
-		Sequence  int64           `json:"sequence"`
-		Event     string          `json:"event"`
-		CreatedAt string          `json:"createdAt"`
-		CompanyID string          `json:"companyId"`
-		Data      json.RawMessage `json:"data"`
-	}{e.ID, e.Sequence, e.Kind, clock.Text(e.CreatedAt), e.Company, e.Data})
+	out := make([]byte, 0, len(e.Data)+256)
+	out = append(append(out, `{"id":"`...), e.ID...)
+	out = strconv.AppendInt(append(out, `","sequence":`...), e.Sequence, 10)
+	out = append(append(out, `,"event":"`...), e.Kind...)
+	out = append(append(out, `","createdAt":"`...), clock.Text(e.CreatedAt)...)
+	out = append(append(out, `","companyId":"`...), e.Company...)
+	out = append(append(out, `","data":`...), e.Data...)
+	return append(out, '}'), nil
 }
 
 // Emit makes a unit append an event to its company's feed.

@@ -34,17 +34,23 @@ func (l Limit) Check() error {
 // each returns the time in which a bucket refills by one token.
 func (l Limit) each() time.Duration { return l.Period / time.Duration(l.Requests) }
 
+// bucket is a token bucket with the limit that it enforces.
+type bucket struct {
+	*rate.Limiter
+	limit Limit
+}
+
 // Buckets holds the buckets in use. It removes a bucket that has had no request for ten minutes.
 type Buckets struct {
 	clock clock.Clock
-	all   *otter.Cache[string, *rate.Limiter]
+	all   *otter.Cache[string, bucket]
 }
 
 // New returns Buckets in which every bucket is full at first.
 func New(c clock.Clock) *Buckets {
-	return &Buckets{clock: c, all: otter.Must(&otter.Options[string, *rate.Limiter]{
+	return &Buckets{clock: c, all: otter.Must(&otter.Options[string, bucket]{
 		MaximumSize:      200_000,
-		ExpiryCalculator: otter.ExpiryAccessing[string, *rate.Limiter](10 * time.Minute),
+		ExpiryCalculator: otter.ExpiryAccessing[string, bucket](10 * time.Minute),
 	})}
 }
 
@@ -56,27 +62,38 @@ type State struct {
 }
 
 // Take takes one token from a bucket for a request. If the bucket is empty, the request is not
-// allowed, and Wait in the state is the time to wait.
-func (b *Buckets) Take(bucket string, l Limit) (s State, allowed bool) {
-	of, _ := b.all.ComputeIfAbsent(bucket, func() (*rate.Limiter, bool) {
-		return rate.NewLimiter(rate.Every(l.each()), l.Burst), false
-	})
+// allowed, and Wait in the state is the time to wait. A bucket with a different limit gets the
+// limit l, and keeps its tokens.
+func (b *Buckets) Take(name string, l Limit) (s State, allowed bool) {
+	of, found := b.all.GetIfPresent(name)
+	if !found {
+		of, _ = b.all.ComputeIfAbsent(name, func() (bucket, bool) {
+			return bucket{rate.NewLimiter(rate.Every(l.each()), l.Burst), l}, false
+		})
+	}
 	now := b.clock.Now()
+	if of.limit != l {
+		of.SetLimitAt(now, rate.Every(l.each()))
+		of.SetBurstAt(now, l.Burst)
+		of.limit = l
+		b.all.Set(name, of)
+	}
 	allowed = of.AllowN(now, 1)
-	return state(of, l, now), allowed
+	return of.state(now), allowed
 }
 
-// Look returns the state of a bucket without taking a token from it.
-func (b *Buckets) Look(bucket string, l Limit) State {
-	of, there := b.all.GetIfPresent(bucket)
-	if !there {
+// Look returns the state of a bucket without taking a token from it. An unused bucket has the limit
+// l.
+func (b *Buckets) Look(name string, l Limit) State {
+	of, found := b.all.GetIfPresent(name)
+	if !found {
 		return State{Most: l.Burst, Left: l.Burst}
 	}
-	return state(of, l, b.clock.Now())
+	return of.state(b.clock.Now())
 }
 
-func state(of *rate.Limiter, l Limit, now time.Time) State {
-	tokens := of.TokensAt(now)
+func (b bucket) state(now time.Time) State {
+	tokens, l := b.TokensAt(now), b.limit
 	left := int(max(0, tokens))
 	s := State{Most: l.Burst, Left: left, Full: l.each() * time.Duration(l.Burst-left)}
 	if left == 0 {

@@ -8,7 +8,12 @@ import "encoding/json"
 type Text string
 
 // MarshalJSON writes the text, or null if it is empty.
-func (t Text) MarshalJSON() ([]byte, error) { return json.Marshal(Optional(string(t))) }
+func (t Text) MarshalJSON() ([]byte, error) {
+	if t == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(t))
+}
 
 // Optional returns a pointer to a value, or nil for the zero value.
 func Optional[T comparable](v T) *T {
