@@ -7,39 +7,79 @@ import (
 	"sync"
 )
 
-// Queue runs its items in batches, one batch after the other. While one batch runs, the queue
-// collects the items of the next batch. It needs no timer.
+// Queue runs its items in batches. While a batch runs, the queue collects the items of the next
+// batch. It needs no timer.
+//
+// Each item belongs to an owner. The owners take turns, and the items of one owner never run in two
+// batches at once.
 type Queue[T comparable] struct {
 	most, room int
+	runners    int
+	share      int
+	owner      func(item T) string
 	run        func(batch []T) (late []T)
 	isGone     func(item T) bool
 
 	mu      sync.Mutex
-	waiting []T
-	running bool
+	lines   map[string]*line[T] // the lines with waiting or running items, by owner
+	turns   []*line[T]          // the lines with waiting items and without running items, in the order of their turns
+	waiting int
+	running int
+	crowded int // the number of next batches in which no owner has more than its share
 	idle    sync.WaitGroup
 }
 
-// New returns a queue. Room is the largest number of waiting items, and most is the largest number
-// of items in a batch. The function run returns the late items, which must wait for the next batch.
-// Late items go back to the front of the queue, except those for which isGone returns true. If run
-// never returns late items, isGone may be nil.
-func New[T comparable](most, room int, run func(batch []T) (late []T), isGone func(item T) bool) *Queue[T] {
-	return &Queue[T]{most: most, room: room, run: run, isGone: isGone}
+// line contains the waiting items of one owner.
+type line[T comparable] struct {
+	owner   string
+	waiting []T
+	running bool
 }
 
-// Add puts an item at the end of the queue. It returns false if the queue is full.
+// calm is the number of batches without competition after which an owner may fill a batch again. An
+// owner with few callers often has no waiting item when a batch begins, but sends one during it.
+const calm = 32
+
+// New returns a queue of a single owner, which runs one batch after the other. Room is the largest
+// number of waiting items, and most is the largest number of items in a batch. The function run
+// returns the late items, which must wait for the next batch. Late items go back to the front of
+// the queue, except those for which isGone returns true. If run never returns late items, isGone
+// may be nil.
+func New[T comparable](most, room int, run func(batch []T) (late []T), isGone func(item T) bool) *Queue[T] {
+	return &Queue[T]{
+		most: most, room: room, runners: 1, share: most, run: run, isGone: isGone,
+		owner: func(T) string { return "" }, lines: map[string]*line[T]{},
+	}
+}
+
+// Shared changes the queue so that it runs several batches at once and has several owners. While
+// owners compete for a place in a batch, each has at most share items in a batch.
+func (q *Queue[T]) Shared(runners, share int, owner func(item T) string) *Queue[T] {
+	q.runners, q.share, q.owner = runners, share, owner
+	return q
+}
+
+// Add puts an item at the end of its owner's line. It returns false if the queue is full.
 func (q *Queue[T]) Add(item T) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) >= q.room {
+	if q.waiting >= q.room {
 		return false
 	}
-	q.waiting = append(q.waiting, item)
-	if !q.running {
-		q.running = true
-		q.idle.Go(q.runAll)
+	owner := q.owner(item)
+	l := q.lines[owner]
+	if l == nil {
+		l = &line[T]{owner: owner}
+		q.lines[owner] = l
 	}
+	l.waiting = append(l.waiting, item)
+	if q.waiting++; !l.running && len(l.waiting) == 1 {
+		q.turns = append(q.turns, l)
+		if q.running == q.runners {
+			q.crowded = calm // this owner waits for a batch of other owners
+		}
+	}
+	q.start()
 	return true
 }
 
@@ -48,8 +88,18 @@ func (q *Queue[T]) Add(item T) bool {
 func (q *Queue[T]) Withdraw(item T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if i := slices.Index(q.waiting, item); i >= 0 {
-		q.waiting = slices.Delete(q.waiting, i, i+1)
+	l := q.lines[q.owner(item)]
+	if l == nil {
+		return
+	}
+	i := slices.Index(l.waiting, item)
+	if i < 0 {
+		return
+	}
+	q.waiting--
+	if l.waiting = slices.Delete(l.waiting, i, i+1); len(l.waiting) == 0 && !l.running {
+		q.turns = slices.DeleteFunc(q.turns, func(other *line[T]) bool { return other == l })
+		delete(q.lines, l.owner)
 	}
 }
 
@@ -57,33 +107,62 @@ func (q *Queue[T]) Withdraw(item T) {
 func (q *Queue[T]) Waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.waiting)
+	return q.waiting
 }
 
 // Drain waits until no item waits and no batch runs. After Drain, no item may be added.
 func (q *Queue[T]) Drain() { q.idle.Wait() }
 
-// runAll runs batches until the queue is empty.
+// runAll runs batches until no item waits that another batch does not hold back.
 func (q *Queue[T]) runAll() {
-	for batch := q.next(nil); batch != nil; {
-		batch = q.next(q.run(batch))
+	for batch, lines := q.next(nil, nil); batch != nil; {
+		batch, lines = q.next(q.run(batch), lines)
 	}
 }
 
-// next puts late items back to the front of the queue, in their order. It then takes the next
-// batch. A late item for which isGone returns true is dropped.
-func (q *Queue[T]) next(late []T) []T {
+// next ends a batch of the given lines and takes the next batch. It puts late items back to the
+// front of their lines, in their order. A late item for which isGone returns true is dropped.
+func (q *Queue[T]) next(late []T, ended []*line[T]) (batch []T, lines []*line[T]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(late) > 0 {
-		q.waiting = slices.Insert(q.waiting, 0, slices.DeleteFunc(late, q.isGone)...)
+	for i := len(late) - 1; i >= 0; i-- {
+		if !q.isGone(late[i]) {
+			l := q.lines[q.owner(late[i])]
+			l.waiting = slices.Insert(l.waiting, 0, late[i])
+			q.waiting++
+		}
 	}
-	n := min(len(q.waiting), q.most)
-	if n == 0 {
-		q.running = false
-		return nil
+	for _, l := range ended {
+		if l.running = false; len(l.waiting) > 0 {
+			q.turns = append(q.turns, l)
+		} else {
+			delete(q.lines, l.owner)
+		}
 	}
-	batch := slices.Clone(q.waiting[:n])
-	q.waiting = slices.Delete(q.waiting, 0, n)
-	return batch
+	share := q.most
+	if q.crowded > 0 {
+		q.crowded--
+		share = q.share
+	}
+	for len(q.turns) > 0 && len(batch) < q.most {
+		l := q.turns[0]
+		n := min(len(l.waiting), share, q.most-len(batch))
+		batch = append(batch, l.waiting[:n]...)
+		l.waiting, l.running = slices.Delete(l.waiting, 0, n), true
+		q.turns, lines = q.turns[1:], append(lines, l)
+	}
+	if q.waiting -= len(batch); len(batch) == 0 {
+		q.running--
+		return nil, nil
+	}
+	q.start() // for lines that did not fit
+	return batch, lines
+}
+
+// start starts a runner if there is work for one more.
+func (q *Queue[T]) start() {
+	if q.running < q.runners && len(q.turns) > 0 {
+		q.running++
+		q.idle.Go(q.runAll)
+	}
 }

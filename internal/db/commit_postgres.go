@@ -21,6 +21,7 @@ type line struct {
 	committing atomic.Bool // true from before a COMMIT is sent until its reply has arrived
 	warned     bool        // the reply to the COMMIT came with a warning
 	left       atomic.Bool // pgx has given up the connection during a COMMIT
+	sender     *sender     // nil before the first batch
 }
 
 // wire is the network connection to the server. After giving up a connection, pgx waits at most

@@ -3,11 +3,11 @@ package db
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -56,11 +56,13 @@ func (l *pgPipeline) Read(ctx context.Context, lookups ...Lookup) error {
 	}
 	for _, k := range lookups {
 		if len(k.Keys) > 0 {
-			b.Queue(lookupSQL(k), arrays(columnsOf(k.Table, k.By), k.Keys)...).Query(func(rows pgx.Rows) error {
+			set := setOf(columnsOf(k.Table, k.By), k.Keys)
+			b.Queue(lookupSQL(k, set), set.arguments()...).Query(func(rows pgx.Rows) error {
 				return eachRow(rows, k)
 			})
 		}
 	}
+	senderOf(l.conn.Conn()).begin(l.conn.Conn())
 	if err := l.conn.SendBatch(ctx, &b).Close(); err != nil {
 		l.Rollback()
 		return err
@@ -88,14 +90,18 @@ func (l *pgPipeline) Commit(ctx context.Context, writes ...Write) error {
 		switch {
 		case len(w.Rows) == 0:
 		case w.Set == nil:
-			b.Queue(insertSQL(w.Table), arrays(w.Table.Columns, w.Rows)...)
+			set := setOf(w.Table.Columns, w.Rows)
+			b.Queue(insertSQL(w.Table, set), set.arguments()...)
 		default:
-			columns := append(columnsOf(w.Table, w.By), columnsOf(w.Table, w.Set)...)
-			b.Queue(updateSQL(w), append(arrays(columns, w.Rows), len(w.Rows))...)
+			set := setOf(append(columnsOf(w.Table, w.By), columnsOf(w.Table, w.Set)...), w.Rows)
+			b.Queue(updateSQL(w, set), append(set.arguments(), len(w.Rows))...)
 		}
 	}
 	b.Queue("COMMIT")
-	err := l.p.committing(l.conn, func(c *pgx.Conn) error { return c.SendBatch(ctx, &b).Close() }, refusedStatement)
+	err := l.p.committing(l.conn, func(c *pgx.Conn) error {
+		senderOf(c).begin(c)
+		return c.SendBatch(ctx, &b).Close()
+	}, refusedStatement)
 	if err != nil {
 		l.Rollback()
 		return err
@@ -125,41 +131,40 @@ func columnsOf(t *Table, names []string) []Column {
 	return out
 }
 
-// arrays turns rows into one array for each column.
-func arrays(columns []Column, rows [][]any) []any {
-	out := make([]any, len(columns), len(columns)+1)
-	for i, c := range columns {
-		out[i] = &pgColumn{rows: rows, at: i, of: c.Type}
+// rowSet is a set of rows as the parameters of an SQL statement.
+type rowSet struct {
+	columns []Column
+	rows    [][]any
+	same    bool // all rows have the same value in the first column, which is sent only once
+}
+
+func setOf(columns []Column, rows [][]any) rowSet {
+	first := rows[0][0]
+	return rowSet{columns, rows, len(columns) > 1 && !slices.ContainsFunc(rows, func(r []any) bool { return r[0] != first })}
+}
+
+// arguments returns one array for each column.
+func (s rowSet) arguments() []any {
+	out := make([]any, len(s.columns), len(s.columns)+1)
+	for i, c := range s.columns {
+		out[i] = &pgColumn{rows: s.rows, at: i, of: c.Type}
+	}
+	if s.same {
+		out[0] = s.rows[0][0]
 	}
 	return out
 }
 
-// pgColumn is one column of a set of rows. pgx sends it as an array, without copying the values.
-type pgColumn struct {
-	rows [][]any
-	at   int
-	of   Type
-}
-
-func (c *pgColumn) Dimensions() []pgtype.ArrayDimension {
-	return []pgtype.ArrayDimension{{Length: int32(len(c.rows)), LowerBound: 1}}
-}
-
-func (c *pgColumn) Index(i int) any { return c.rows[i][c.at] }
-
-func (c *pgColumn) IndexType() any {
-	if c.of == Int {
-		return int64(0)
-	}
-	return ""
-}
-
-// unnested returns "SELECT unnest($1::text[]) AS a, unnest(…) AS b, …", which turns parallel arrays
+// selected returns "SELECT unnest($1::text[]) AS a, unnest(…) AS b, …", which turns parallel arrays
 // into rows. If unnest were in FROM, PostgreSQL would first store each array as a table.
-func unnested(columns []Column) string {
-	parts := make([]string, len(columns))
-	for i, c := range columns {
-		parts[i] = fmt.Sprintf("unnest($%d::%s[]) AS %s", i+1, map[Type]string{Text: "text", Int: "bigint"}[c.Type], c.Name)
+func (s rowSet) selected() string {
+	parts := make([]string, len(s.columns))
+	for i, c := range s.columns {
+		form := "unnest($%d::%s[]) AS %s"
+		if i == 0 && s.same {
+			form = "$%d::%s AS %s"
+		}
+		parts[i] = fmt.Sprintf(form, i+1, map[Type]string{Text: "text", Int: "bigint"}[c.Type], c.Name)
 	}
 	return "SELECT " + strings.Join(parts, ", ")
 }
@@ -176,11 +181,11 @@ func prefixed(prefix string, names []string) string {
 	return prefix + strings.Join(names, ", "+prefix)
 }
 
-func lookupSQL(k Lookup) string {
-	key := fmt.Sprintf("lookup %s %v %v %v %s", k.Table.Name, k.By, k.Columns, k.Lock, k.Present)
+func lookupSQL(k Lookup, set rowSet) string {
+	key := fmt.Sprintf("lookup %s %v %v %v %s %v", k.Table.Name, k.By, k.Columns, k.Lock, k.Present, set.same)
 	return cached(key, func() string {
 		s := "SELECT " + prefixed("t.", append(append([]string{}, k.By...), k.Columns...)) +
-			" FROM (" + unnested(columnsOf(k.Table, k.By)) + ") AS k" +
+			" FROM (" + set.selected() + ") AS k" +
 			" JOIN " + k.Table.Name + " AS t ON " + matched(k.By)
 		if k.Present != "" {
 			s += " WHERE t." + k.Present + " <> ''"
@@ -192,9 +197,9 @@ func lookupSQL(k Lookup) string {
 	})
 }
 
-func insertSQL(t *Table) string {
-	return cached("insert "+t.Name, func() string {
-		s := "INSERT INTO " + t.Name + " (" + strings.Join(t.Names(), ", ") + ") " + unnested(t.Columns)
+func insertSQL(t *Table, set rowSet) string {
+	return cached(fmt.Sprintf("insert %s %v", t.Name, set.same), func() string {
+		s := "INSERT INTO " + t.Name + " (" + strings.Join(t.Names(), ", ") + ") " + set.selected()
 		if t.Lenient {
 			s += " ON CONFLICT DO NOTHING"
 		}
@@ -205,15 +210,14 @@ func insertSQL(t *Table) string {
 // updateSQL returns an SQL statement that updates a set of rows. The SQL statement divides by zero
 // if it does not find exactly the rows of the set. So it fails, and the COMMIT that follows in the
 // same pipeline fails too.
-func updateSQL(w Write) string {
-	return cached(fmt.Sprintf("update %s %v %v", w.Table.Name, w.By, w.Set), func() string {
-		columns := append(columnsOf(w.Table, w.By), columnsOf(w.Table, w.Set)...)
-		set := make([]string, len(w.Set))
+func updateSQL(w Write, set rowSet) string {
+	return cached(fmt.Sprintf("update %s %v %v %v", w.Table.Name, w.By, w.Set, set.same), func() string {
+		changes := make([]string, len(w.Set))
 		for i, n := range w.Set {
-			set[i] = n + " = k." + n
+			changes[i] = n + " = k." + n
 		}
-		return "WITH u AS (UPDATE " + w.Table.Name + " AS t SET " + strings.Join(set, ", ") +
-			" FROM (" + unnested(columns) + ") AS k WHERE " + matched(w.By) + " RETURNING 1)" +
-			fmt.Sprintf(" SELECT 1 / (count(*) = $%d)::int FROM u", len(columns)+1)
+		return "WITH u AS (UPDATE " + w.Table.Name + " AS t SET " + strings.Join(changes, ", ") +
+			" FROM (" + set.selected() + ") AS k WHERE " + matched(w.By) + " RETURNING 1)" +
+			fmt.Sprintf(" SELECT 1 / (count(*) = $%d)::int FROM u", len(set.columns)+1)
 	})
 }

@@ -15,6 +15,8 @@ import (
 type liteStatements struct {
 	conn any
 	byQ  map[string]driver.Stmt
+
+	named []driver.NamedValue // the parameters of the last SQL statement
 }
 
 // litePipeline runs prepared SQL statements directly on the connection of the driver. A batch has
@@ -61,7 +63,7 @@ func (l *litePipeline) lookup(k Lookup) error {
 	return l.raw(query, func(st driver.Stmt) error {
 		values := make([]driver.Value, len(k.By)+len(k.Columns))
 		for _, key := range k.Keys {
-			if err := each(st, key, values, k.Found); err != nil {
+			if err := l.each(st, key, values, k.Found); err != nil {
 				return err
 			}
 		}
@@ -69,8 +71,8 @@ func (l *litePipeline) lookup(k Lookup) error {
 	})
 }
 
-func each(st driver.Stmt, key []any, values []driver.Value, found func([]any) error) error {
-	rows, err := st.(driver.StmtQueryContext).QueryContext(context.Background(), named(key))
+func (l *litePipeline) each(st driver.Stmt, key []any, values []driver.Value, found func([]any) error) error {
+	rows, err := st.(driver.StmtQueryContext).QueryContext(context.Background(), l.named(key))
 	if err != nil {
 		return err
 	}
@@ -124,7 +126,7 @@ func (l *litePipeline) write(w Write) error {
 	})
 	return l.raw(query, func(st driver.Stmt) error {
 		for _, row := range w.Rows {
-			n, err := run(st, row)
+			n, err := l.run(st, row)
 			if err == nil && n != 1 {
 				err = fmt.Errorf("db: an update of %s found %d rows for one key", w.Table.Name, n)
 			}
@@ -137,37 +139,31 @@ func (l *litePipeline) write(w Write) error {
 }
 
 // insert inserts several rows with one SQL statement, which costs little more than an SQL statement
-// with one row.
+// with one row. It uses few sizes, so each table needs few prepared SQL statements.
 func (l *litePipeline) insert(w Write) error {
-	const most = 16
-	for rows := w.Rows; len(rows) > 0; {
-		n := most
-		if len(rows) < most {
-			n = 1 // with only these two sizes, each table needs only two prepared SQL statements
+	rows := w.Rows
+	for _, n := range [...]int{32, 8, 1} {
+		for ; len(rows) >= n; rows = rows[n:] {
+			err := l.raw(liteInsertSQL(w.Table, n), func(st driver.Stmt) error {
+				_, err := l.run(st, rows[:n]...)
+				return err
+			})
+			if err != nil {
+				return err
+			}
 		}
-		values := make([]any, 0, n*len(w.Table.Columns))
-		for _, r := range rows[:n] {
-			values = append(values, r...)
-		}
-		err := l.raw(liteInsertSQL(w.Table, n), func(st driver.Stmt) error {
-			_, err := run(st, values)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		rows = rows[n:]
 	}
 	return nil
 }
 
+// liteInsertSQL returns an SQL statement that inserts n rows. Its parameters have no numbers,
+// because the driver would search for the name of each parameter. With OR FAIL, SQLite does not
+// save each page that the SQL statement changes, in order to undo the rows before a refused row. The
+// pipeline rolls back after each error, which undoes these rows.
 func liteInsertSQL(t *Table, n int) string {
 	return cached(fmt.Sprintf("lite insert %s %d", t.Name, n), func() string {
-		rows := make([]string, n)
-		for i := range rows {
-			rows[i] = "(" + numbered(i*len(t.Columns)+1, len(t.Columns)) + ")"
-		}
-		s := "INSERT INTO " + t.Name + " (" + strings.Join(t.Names(), ", ") + ") VALUES " + strings.Join(rows, ", ")
+		row := "(?" + strings.Repeat(", ?", len(t.Columns)-1) + ")"
+		s := "INSERT OR FAIL INTO " + t.Name + " (" + strings.Join(t.Names(), ", ") + ") VALUES " + row + strings.Repeat(", "+row, n-1)
 		if t.Lenient {
 			s += " ON CONFLICT DO NOTHING"
 		}
@@ -193,7 +189,7 @@ func (l *litePipeline) release() {
 
 func (l *litePipeline) exec(query string) error {
 	return l.raw(query, func(st driver.Stmt) error {
-		_, err := run(st, nil)
+		_, err := l.run(st)
 		return err
 	})
 }
@@ -218,19 +214,24 @@ func (l *litePipeline) raw(query string, use func(driver.Stmt) error) error {
 	})
 }
 
-func run(st driver.Stmt, args []any) (int64, error) {
-	res, err := st.(driver.StmtExecContext).ExecContext(context.Background(), named(args))
+// run runs an SQL statement with the values of some rows.
+func (l *litePipeline) run(st driver.Stmt, rows ...[]any) (int64, error) {
+	res, err := st.(driver.StmtExecContext).ExecContext(context.Background(), l.named(rows...))
 	if err != nil {
 		return 0, err
 	}
 	return res.RowsAffected()
 }
 
-func named(args []any) []driver.NamedValue {
-	out := make([]driver.NamedValue, len(args))
-	for i, a := range args {
-		out[i] = driver.NamedValue{Ordinal: i + 1, Value: a}
+// named returns the values of some rows as parameters. The result is valid until the next call.
+func (l *litePipeline) named(rows ...[]any) []driver.NamedValue {
+	out := l.s.batch.named[:0]
+	for _, row := range rows {
+		for _, v := range row {
+			out = append(out, driver.NamedValue{Ordinal: len(out) + 1, Value: v})
+		}
 	}
+	l.s.batch.named = out
 	return out
 }
 

@@ -15,7 +15,7 @@ import (
 // maxUnits is the largest number of units that share a transaction.
 const maxUnits = 512
 
-// maxWaiting is the largest number of units that may wait in a batcher. While the database hangs,
+// maxWaiting is the largest number of units that may wait in the queue. While the database hangs,
 // further units are refused, so the memory of waiting units has a bound.
 const maxWaiting = 32 * maxUnits
 
@@ -60,9 +60,20 @@ var (
 	errFull    = errors.New("ledger: too many changes wait for the database")
 )
 
-// newBatcher returns a batcher of the ledger's units. At most room units can wait in it.
-func (b *Book) newBatcher(room int) *batch.Queue[*pending] {
-	return batch.New(maxUnits, room, b.commit, (*pending).isGone)
+// share is the largest number of units of one company in a batch while companies compete. The wait
+// of a company is then short even if another company floods the ledger.
+const share = 8
+
+// newQueue returns a queue of the ledger's units. At most room units can wait in it. On PostgreSQL,
+// one batch can run while another batch waits for the disk. SQLite has only one writer. A company
+// is never in two batches, so two batches of one process never wait for each other's locks.
+func (b *Book) newQueue(room int) *batch.Queue[*pending] {
+	runners := 2
+	if b.db.Dialect() == db.SQLite {
+		runners = 1
+	}
+	company := func(p *pending) string { return p.unit.Company }
+	return batch.New(maxUnits, room, b.commit, (*pending).isGone).Shared(runners, share, company)
 }
 
 // commit runs one batch, reports the result to the caller of each unit, and returns the units that

@@ -113,8 +113,8 @@ type Book struct {
 	clock clock.Clock
 	onLow OnLowBalance
 
-	batchers []*batch.Queue[*pending]
-	timeout  time.Duration
+	queue   *batch.Queue[*pending]
+	timeout time.Duration
 
 	proven atomic.Uint64 // the value of db.DB.Doubts that was read before the last successful commit
 
@@ -128,15 +128,7 @@ func New(d *db.DB, c clock.Clock) *Book { return WithAlerts(d, c, nil) }
 // WithAlerts returns the ledger in a database. It calls onLow for each low balance.
 func WithAlerts(d *db.DB, c clock.Clock, onLow OnLowBalance) *Book {
 	b := &Book{db: d, run: d.Run, clock: c, onLow: onLow, timeout: timeout}
-	// On PostgreSQL, one batch can run while another batch waits for the disk. SQLite has only one
-	// writer.
-	batchers := 2
-	if d.Dialect() == db.SQLite {
-		batchers = 1
-	}
-	for range batchers {
-		b.batchers = append(b.batchers, b.newBatcher(maxWaiting))
-	}
+	b.queue = b.newQueue(maxWaiting)
 	return b
 }
 
@@ -161,7 +153,7 @@ func (b *Book) Commit(ctx context.Context, u Unit) error {
 	return b.send(ctx, u)
 }
 
-// send puts a unit into its batcher's queue and waits for the result.
+// send puts a unit into the queue and waits for the result.
 func (b *Book) send(ctx context.Context, u Unit) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -169,8 +161,7 @@ func (b *Book) send(ctx context.Context, u Unit) error {
 	wait := db.Await(ctx)
 	defer wait.End()
 	p := &pending{unit: u, done: make(chan error, 1)}
-	batcher := b.batcher(u.Company)
-	if !batcher.Add(p) {
+	if !b.queue.Add(p) {
 		return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(errFull)
 	}
 	select {
@@ -178,7 +169,7 @@ func (b *Book) send(ctx context.Context, u Unit) error {
 		return err
 	case <-wait.Over:
 		err := p.leave()
-		batcher.Withdraw(p)
+		b.queue.Withdraw(p)
 		return err
 	}
 }
@@ -202,18 +193,4 @@ func (b *Book) Prove(ctx context.Context, company string) error {
 func (b *Book) certain(doubts uint64) bool { return b.proven.Load() == doubts }
 
 // Drain waits until no batch is running. After Drain, no Commit may begin.
-func (b *Book) Drain() {
-	for _, batcher := range b.batchers {
-		batcher.Drain()
-	}
-}
-
-// batcher returns the batcher of a company. Each company has only one batcher, so two batchers of
-// one process never wait for each other's locks.
-func (b *Book) batcher(company string) *batch.Queue[*pending] {
-	sum := uint32(2166136261) // the start value of the hash function FNV-1a
-	for _, c := range []byte(company) {
-		sum = (sum ^ uint32(c)) * 16777619
-	}
-	return b.batchers[sum%uint32(len(b.batchers))]
-}
+func (b *Book) Drain() { b.queue.Drain() }

@@ -53,7 +53,7 @@ func TestAWithdrawnUnitLeavesTheQueue(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if waiting := b.batcher("c1").Waiting(); waiting != 0 {
+		if waiting := b.queue.Waiting(); waiting != 0 {
 			t.Errorf("%d units wait for nobody", waiting)
 		}
 		answer()
@@ -90,10 +90,8 @@ func TestAFullQueueRefuses(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
-		l := b.newBatcher(2)
-		for i := range b.batchers {
-			b.batchers[i] = l
-		}
+		l := b.newQueue(2)
+		b.queue = l
 		answer, _ := hung(t, b)
 		waiting := []*pending{{unit: claiming("a"), done: make(chan error, 1)}, {unit: claiming("b"), done: make(chan error, 1)}}
 		for _, p := range waiting {
