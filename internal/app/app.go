@@ -95,7 +95,7 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if a.traces, a.flush, err = tracer(ctx, cfg.Traces, log); err != nil {
 		return nil, err
 	}
-	if a.DB, err = db.Open(ctx, cfg.Database); err != nil {
+	if a.DB, err = db.OpenWith(ctx, cfg.Database, db.Pools{Reads: cfg.Pools.Reads, Heavy: cfg.Pools.HeavyLimit}); err != nil {
 		return nil, err
 	}
 	if err := a.build(ctx, keys); err != nil {
@@ -236,7 +236,11 @@ func (a *App) Handler() (http.Handler, error) {
 	handler, err := api.New(cfg)
 	limit := cmp.Or(a.cfg.DatabaseTimeout, databaseTimeout)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		handler.ServeHTTP(w, r.WithContext(db.Within(r.Context(), limit)))
+		ctx := db.Within(r.Context(), limit)
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			ctx = db.Reading(ctx)
+		}
+		handler.ServeHTTP(w, r.WithContext(ctx))
 	}), err
 }
 

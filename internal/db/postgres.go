@@ -20,8 +20,8 @@ import (
 type postgres struct {
 	pool    *pgxpool.Pool          // for all that writes, and for lanes without a separate pool
 	apart   map[lane]*pgxpool.Pool // the separate pools
-	replan  time.Duration // how long a connection reuses the plans of batches
-	locks   lockTimeout   // the lock timeout of a migration
+	replan  time.Duration          // how long a connection reuses the plans of batches
+	locks   lockTimeout            // the lock timeout of a migration
 	doubt   atomic.Uint64
 	leaving sync.WaitGroup
 
