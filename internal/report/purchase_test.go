@@ -146,22 +146,30 @@ func purchased(ctx context.Context, d *db.DB, company string, settlementID int64
 			missing, asked_at, next_at, outcome, code, message, provider_reference, token, created_at, updated_at)` + numbers + `
 			SELECT $2, 'p' || i, 'vtu', 'key-' || i, CASE i % 10 WHEN 0 THEN 'FAILED' ELSE 'SUCCESS' END, 'bank', $3, 10000, 0, 0, 0,
 				0, 0, 0, '', '', '', 'r' || i, '', $4 + i * 1000000, $4 + i * 1000000 FROM n`, []any{n, company, settlementID, at}},
-		{`INSERT INTO vtu_purchase (company_id, id, kind, category_id, product_id, product_name, phone_number, card_number, meter_number,
+		{
+			`INSERT INTO vtu_purchase (company_id, id, kind, category_id, product_id, product_name, phone_number, card_number, meter_number,
 			verification_id, created_at, settlement_id)` + numbers + `
 			SELECT $2, 'p' || i, CASE i % 3 WHEN 0 THEN 'DATA' ELSE 'AIRTIME' END, 'c', 'd', '1 GB', '08000000000', '', '', '', $4 + i * 1000000, $3 FROM n`,
-			[]any{n, company, settlementID, at}},
-		{`INSERT INTO ledger_transfer (company_id, reference, step, debit_account, credit_account, amount_kobo, kind, narration, debit_entry,
+			[]any{n, company, settlementID, at},
+		},
+		{
+			`INSERT INTO ledger_transfer (company_id, reference, step, debit_account, credit_account, amount_kobo, kind, narration, debit_entry,
 			credit_entry, stamp, created_at)` + numbers + `
 			SELECT $2, 'p' || i, '', $3, 'clearing/vtu', 10000, 'vtu', 'a purchase', i + (i - 1) / 10, i, 0, $4 + i * 1000000 FROM n`,
-			[]any{n, company, account, at}},
-		{`INSERT INTO ledger_transfer (company_id, reference, step, debit_account, credit_account, amount_kobo, kind, narration, debit_entry,
+			[]any{n, company, account, at},
+		},
+		{
+			`INSERT INTO ledger_transfer (company_id, reference, step, debit_account, credit_account, amount_kobo, kind, narration, debit_entry,
 			credit_entry, stamp, created_at)` + numbers + `
 			SELECT $2, 'p' || i, 'refund', 'clearing/vtu', $3, 10000, 'vtu', 'Refund', i, i + i / 10, 0, $4 + i * 1000000 FROM n WHERE i % 10 = 0`,
-			[]any{n, company, account, at}},
-		{`INSERT INTO ledger_entry (company_id, account_id, sequence, reference, step, amount_kobo, previous_kobo, current_kobo, created_at)` + numbers + `
+			[]any{n, company, account, at},
+		},
+		{
+			`INSERT INTO ledger_entry (company_id, account_id, sequence, reference, step, amount_kobo, previous_kobo, current_kobo, created_at)` + numbers + `
 			SELECT $2, $3, i + (i - 1) / 10, 'p' || i, '', -10000, 10000, 0, $4 + i * 1000000 FROM n
 			UNION ALL SELECT $2, $3, i + i / 10, 'p' || i, 'refund', 10000, 0, 10000, $4 + i * 1000000 FROM n WHERE i % 10 = 0`,
-			[]any{n, company, account, at}},
+			[]any{n, company, account, at},
+		},
 		{`UPDATE ledger_account SET entry_sequence = $3 WHERE company_id = $1 AND id = $2`, []any{company, account, n + n/10}},
 		{`INSERT INTO ledger_account (company_id, id, floor_kobo, alert_kobo, balance_kobo, entry_sequence, created_at)
 			VALUES ($1, 'clearing/vtu', 0, 0, 0, $2, 0)
