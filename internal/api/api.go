@@ -61,8 +61,9 @@ type Config struct {
 
 	// Authenticate returns the company of an access token. It is usually Companies.Authenticate.
 	Authenticate func(ctx context.Context, accessToken string) (company.Identity, error)
-	// Bound limits how long a request with this context waits for the database. nil sets no limit.
-	Bound func(ctx context.Context) context.Context
+	// Bound returns the context of a request, with the limit of its waiting for the database. nil
+	// sets no limit.
+	Bound func(r *http.Request) context.Context
 	// Around wraps every handler of the contract. Tests inject faults there.
 	Around []StrictMiddlewareFunc
 

@@ -69,11 +69,11 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := &recorder{ResponseWriter: w, status: http.StatusOK}
 	rec.Header().Set("X-Request-Id", c.id)
 	c.header, c.address = rec.Header(), e.client(r)
-	ctx := peer.With(r.Context(), c.address)
+	ctx := r.Context()
 	if e.Bound != nil {
-		ctx = e.Bound(ctx)
+		ctx = e.Bound(r)
 	}
-	r = r.WithContext(context.WithValue(ctx, callKey{}, c))
+	r = r.WithContext(context.WithValue(peer.With(ctx, c.address), callKey{}, c))
 	c.request = r
 	defer func() {
 		p := recover()

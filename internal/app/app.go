@@ -96,7 +96,7 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if a.traces, a.flush, err = tracer(ctx, cfg.Traces, log); err != nil {
 		return nil, err
 	}
-	if a.DB, err = db.Open(ctx, cfg.Database); err != nil {
+	if a.DB, err = db.OpenWith(ctx, cfg.Database, db.Pools{Reads: cfg.Pools.Reads, Heavy: cfg.Pools.HeavyLimit}); err != nil {
 		return nil, err
 	}
 	if err := a.build(ctx, keys); err != nil {
@@ -219,8 +219,12 @@ func (a *App) Handler() (http.Handler, error) {
 	}
 	cfg := api.Config{
 		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Cards: a.Cards, Collections: a.Collections, VTU: a.Shop, Crypto: a.Crypto, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
-		Bound: func(ctx context.Context) context.Context {
-			return db.Within(ctx, cmp.Or(a.cfg.DatabaseTimeout, databaseTimeout))
+		Bound: func(r *http.Request) context.Context {
+			ctx := db.Within(r.Context(), cmp.Or(a.cfg.DatabaseTimeout, databaseTimeout))
+			if r.Method == http.MethodGet || r.Method == http.MethodHead {
+				ctx = db.Reading(ctx)
+			}
+			return ctx
 		},
 		Webhooks: a.Webhooks, Authenticate: a.Companies.Authenticate, PublicURL: a.cfg.PublicURL,
 		Clock: a.Clock, Log: a.log, Limits: limits, Proxies: proxies, Closed: a.closed.Load, Registry: a.registry, Traces: a.traces,

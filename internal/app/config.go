@@ -32,6 +32,7 @@ type Config struct {
 	Listen string `koanf:"listen"` // Address and port of the HTTP server. Put TLS in front of it.
 	// `sqlite:PATH` or `postgres://…`. `pool_max_conns` in the URL of PostgreSQL bounds
 	// the connections of one program. Without it the bound is 12, or the number of cores.
+	// The group `pools` divides them.
 	Database string `koanf:"database"`
 	Data     string `koanf:"data"` // Folder of the sandbox's books.
 	// Bearer token that `/sandbox/` requires. Without a token `/sandbox/` answers only
@@ -64,6 +65,7 @@ type Config struct {
 	Serve      ServeConfig   `koanf:"serve"`
 	Limits     LimitConfig   `koanf:"limits"`
 	Jobs       JobConfig     `koanf:"jobs"`
+	Pools      PoolConfig    `koanf:"pools"`
 	Log        LogConfig     `koanf:"log"`
 	// OTLP/HTTP address of an OpenTelemetry collector, such as `http://collector:4318`
 	// (docs/operating/install.md).
@@ -126,6 +128,17 @@ func (c JobConfig) check() error {
 
 const mostWorkers = 256
 
+// PoolConfig is about the connections to PostgreSQL, and about heavy reads (docs/operating/install.md).
+type PoolConfig struct {
+	// Connections for the reads of GET requests. One more is for heavy reads, one for `/readyz`, and
+	// the rest of `pool_max_conns` for the ledger and the jobs: at least one. 0: a quarter. Fewer
+	// than 4 connections are not divided.
+	Reads int `koanf:"reads"`
+	// Time limit of a heavy read: a list with a filter, a count, a report, a piece of a statement.
+	// After it the request gets 503. `100ms` to `9s`.
+	HeavyLimit time.Duration `koanf:"heavy_limit"`
+}
+
 // LogConfig is how the log looks. The log goes to standard error.
 type LogConfig struct {
 	Level  string `koanf:"level"`  // `debug`, `info`, `warn` or `error`.
@@ -141,6 +154,7 @@ func Defaults() Config {
 		Serve:    ServeConfig{Drain: 5 * time.Second},
 		Limits:   LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60, CallbacksPerSecond: 100, CallbacksBurst: 1000},
 		Jobs:     JobConfig{Workers: job.Usual.Workers, Inbox: job.Usual.Reserved, PerProvider: job.Usual.PerProvider},
+		Pools:    PoolConfig{HeavyLimit: 5 * time.Second},
 		Log:      LogConfig{Level: "info", Format: "json"},
 	}
 }

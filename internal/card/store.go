@@ -118,14 +118,10 @@ func findCard(ctx context.Context, q db.Querier, company, cardID string) (stored
 // List returns a page of a company's issued cards, newest first, and the total count. With a
 // customerID, List includes only this customer's cards.
 func (s *Service) List(ctx context.Context, company, customerID string, offset, limit int) ([]Card, int, error) {
-	total, err := db.One(ctx, s.DB, db.Value[int64],
-		`SELECT count(*) FROM card WHERE company_id = $1 AND state = 'ISSUED' AND (customer_id = $2 OR $2 = '')`, company, customerID)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := db.All(ctx, s.DB, db.Fields[Card], `SELECT `+shownColumns+` FROM card
+	list, total, err := db.Page(ctx, s.DB, company, db.Fields[Card],
+		`SELECT count(*) FROM card WHERE company_id = $1 AND state = 'ISSUED' AND (customer_id = $2 OR $2 = '')`, `SELECT `+shownColumns+` FROM card
 		WHERE company_id = $1 AND state = 'ISSUED' AND (customer_id = $2 OR $2 = '') ORDER BY id DESC LIMIT $3 OFFSET $4`,
-		company, customerID, limit, offset)
+		limit, offset, company, customerID)
 	return list, int(total), err
 }
 

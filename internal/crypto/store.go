@@ -158,13 +158,20 @@ func (f TransactionFilter) args(company string) []any {
 }
 
 // Transactions returns a page of the company's transactions, newest first, and the total count.
+// Without a filter, a page is a range of the transactions' numbers, which have no gaps.
 func (s *Service) Transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, int, error) {
-	total, err := db.One(ctx, s.DB, db.Value[int64], `SELECT count(*) FROM crypto_transaction WHERE `+filtered, f.args(company)...)
-	if err != nil {
-		return nil, 0, err
+	if f == (TransactionFilter{}) {
+		last, err := s.highest(ctx, company)
+		if err != nil {
+			return nil, 0, err
+		}
+		high := last - int64(offset)
+		list, err := db.All(ctx, s.DB, scanTransaction,
+			transactionsWhere+`company_id = $1 AND id <= $2 AND id > $3 ORDER BY id DESC`, company, high, high-int64(limit))
+		return list, int(last), err
 	}
-	list, err := db.All(ctx, s.DB, scanTransaction, transactionsWhere+filtered+`ORDER BY id DESC LIMIT $10 OFFSET $11`,
-		append(f.args(company), limit, offset)...)
+	list, total, err := db.Page(ctx, s.DB, company, scanTransaction, `SELECT count(*) FROM crypto_transaction WHERE `+filtered,
+		transactionsWhere+filtered+`ORDER BY id DESC LIMIT $10 OFFSET $11`, limit, offset, f.args(company)...)
 	return list, int(total), err
 }
 

@@ -139,14 +139,10 @@ func (s *Service) customers(ctx context.Context, company string, high, low int64
 
 // matches returns a page of the customers whose search text matches a pattern, and the total count.
 func (s *Service) matches(ctx context.Context, company, pattern string, limit, offset int) ([]Customer, int, error) {
-	total, err := db.One(ctx, s.DB, db.Value[int64],
-		`SELECT count(*) FROM customer WHERE company_id = $1 AND search LIKE $2 ESCAPE '\'`, company, pattern)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := db.All(ctx, s.DB, scanCustomer, selectCustomer+`
+	list, total, err := db.Page(ctx, s.DB, company, scanCustomer,
+		`SELECT count(*) FROM customer WHERE company_id = $1 AND search LIKE $2 ESCAPE '\'`, selectCustomer+`
 		WHERE c.company_id = $1 AND c.search LIKE $2 ESCAPE '\' ORDER BY c.number DESC LIMIT $3 OFFSET $4`,
-		company, pattern, limit, offset)
+		limit, offset, company, pattern)
 	return list, int(total), err
 }
 
@@ -191,15 +187,11 @@ func (s *Service) filteredTransactions(
 	if !f.To.IsZero() {
 		to = clock.Micros(f.To)
 	}
-	total, err := db.One(ctx, s.DB, db.Value[int64], `
+	list, total, err := db.Page(ctx, s.DB, company, scanTransaction, `
 		SELECT count(*) FROM customer_transaction
-		WHERE company_id = $1 AND ($2 = '' OR customer_id = $2) AND created_at >= $3 AND created_at < $4`, company, f.CustomerID, from, to)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := db.All(ctx, s.DB, scanTransaction, selectTransaction+`
+		WHERE company_id = $1 AND ($2 = '' OR customer_id = $2) AND created_at >= $3 AND created_at < $4`, selectTransaction+`
 		WHERE t.company_id = $1 AND ($2 = '' OR t.customer_id = $2) AND t.created_at >= $3 AND t.created_at < $4
-		ORDER BY t.number DESC LIMIT $5 OFFSET $6`, company, f.CustomerID, from, to, limit, offset)
+		ORDER BY t.number DESC LIMIT $5 OFFSET $6`, limit, offset, company, f.CustomerID, from, to)
 	return list, int(total), err
 }
 

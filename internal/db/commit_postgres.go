@@ -173,6 +173,6 @@ func (p *postgres) knows(pid uint32) bool {
 	ctx, cancel := context.WithTimeout(p.ended, 5*time.Second)
 	defer cancel()
 	known := true
-	err := p.pool.QueryRow(ctx, "SELECT count(*) > 0 FROM pg_stat_activity WHERE pid = $1", int64(pid)).Scan(&known)
+	err := p.in(probing).QueryRow(ctx, "SELECT count(*) > 0 FROM pg_stat_activity WHERE pid = $1", int64(pid)).Scan(&known)
 	return err != nil || known
 }

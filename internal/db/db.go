@@ -11,9 +11,11 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
+	"time"
 )
 
 // Dialect is the name of a database engine.
@@ -56,6 +58,7 @@ type engine interface {
 	Querier
 	begin(ctx context.Context) (tx, error)
 	snapshot(ctx context.Context) (tx, error)
+	heavy(ctx context.Context, limit time.Duration) (tx, error)
 	pipeline() Pipeline
 	prepare(ctx context.Context, query string) error
 	ping(ctx context.Context) error
@@ -72,7 +75,9 @@ type tx interface {
 // DB is an open database. Several goroutines may use it concurrently.
 type DB struct {
 	engine
-	dialect Dialect
+	dialect    Dialect
+	turns      turns
+	heavyLimit time.Duration
 }
 
 // CheckURL returns an error if Open does not understand the URL. It does not connect to the
@@ -94,17 +99,20 @@ func isPostgres(url string) bool {
 
 // Open opens the database at url, which is "sqlite:/path/to/file.db" or "postgres://…". It does not
 // migrate the schema.
-func Open(ctx context.Context, url string) (*DB, error) {
+func Open(ctx context.Context, url string) (*DB, error) { return OpenWith(ctx, url, Pools{}) }
+
+// OpenWith does the same as Open, and divides the connections as pools states.
+func OpenWith(ctx context.Context, url string, pools Pools) (*DB, error) {
 	if err := CheckURL(url); err != nil {
 		return nil, err
 	}
-	d := &DB{dialect: Postgres}
+	d := &DB{dialect: Postgres, heavyLimit: cmp.Or(pools.Heavy, usualHeavy)}
 	var err error
 	if path, lite := SQLitePath(url); lite {
 		d.dialect = SQLite
 		d.engine, err = openSQLite(ctx, path)
 	} else {
-		d.engine, err = openPostgres(ctx, url)
+		d.engine, err = openPostgres(ctx, url, pools)
 	}
 	if err != nil {
 		return nil, err
@@ -115,13 +123,16 @@ func Open(ctx context.Context, url string) (*DB, error) {
 // Dialect returns the name of this database's engine.
 func (d *DB) Dialect() Dialect { return d.dialect }
 
-// Ping returns an error unless the database responds and can write.
+// Ping returns an error unless the database responds and can write. It does not wait for connections
+// that other work uses.
 func (d *DB) Ping(ctx context.Context) error { return d.ping(ctx) }
 
 // Doubts returns the number of events after which the database may show a row that its standby does
 // not have. These events are a COMMIT without a reply, the end of such a COMMIT, and a new
-// connection. A new connection counts because the server may have restarted. A later COMMIT that
-// succeeds ends the doubt, because its standby then has all earlier rows too.
+// connection. A new connection counts because the server may have restarted. Connections for
+// reads (Reading, Heavy) and for Ping do not count, because no refusal and no stored response rests
+// on their rows. A later COMMIT that succeeds ends the doubt, because its standby then has all
+// earlier rows too.
 //
 // An operator may end another program's wait for the standby. Only that other program gets a
 // warning or loses its connection, so Doubts of this program does not count the event.

@@ -33,7 +33,7 @@ func AskSoon(d *DB) { d.engine.(*postgres).question = 50 * time.Millisecond }
 
 // MigrateTo applies the migrations up to a version.
 func MigrateTo(ctx context.Context, d *DB, version int64) error {
-	return d.withProvider(true, func(p *goose.Provider, _ *sql.DB) error {
+	return d.withProvider(ctx, true, func(p *goose.Provider, _ *sql.DB) error {
 		_, err := p.UpTo(ctx, version)
 		return err
 	})
@@ -42,4 +42,14 @@ func MigrateTo(ctx context.Context, d *DB, version int64) error {
 // Impatient sets how long a migration waits for a lock, and how often it tries.
 func Impatient(d *DB, limit time.Duration, tries int) {
 	d.engine.(*postgres).locks = lockTimeout{limit: limit, pause: time.Millisecond, tries: tries}
+}
+
+// Waiting returns the number of heavy reads that wait for their turn.
+func Waiting(d *DB) (n int) {
+	d.turns.mu.Lock()
+	defer d.turns.mu.Unlock()
+	for _, of := range d.turns.waiting {
+		n += len(of)
+	}
+	return n
 }

@@ -28,7 +28,7 @@ func (d *DB) Migrate(ctx context.Context) error { return d.migrate(ctx, false) }
 func (d *DB) ForceMigrate(ctx context.Context) error { return d.migrate(ctx, true) }
 
 func (d *DB) migrate(ctx context.Context, force bool) error {
-	return d.withProvider(true, func(p *goose.Provider, handle *sql.DB) error {
+	return d.withProvider(ctx, true, func(p *goose.Provider, handle *sql.DB) error {
 		have, want, err := p.GetVersions(ctx)
 		if err == nil {
 			err = d.whole(ctx, p, have)
@@ -64,7 +64,7 @@ func up(ctx context.Context, p *goose.Provider, handle *sql.DB, have, serves int
 // Migrated returns the version of the database's schema, and the version that this program needs.
 // It returns an error if a migration below the schema's version was not applied.
 func (d *DB) Migrated(ctx context.Context) (have, want int64, err error) {
-	err = d.withProvider(false, func(p *goose.Provider, _ *sql.DB) error {
+	err = d.withProvider(ctx, false, func(p *goose.Provider, _ *sql.DB) error {
 		if have, want, err = p.GetVersions(ctx); err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (d *DB) whole(ctx context.Context, p *goose.Provider, have int64) error {
 
 // withProvider calls the function use with the migrations and a handle to the database. If changes
 // is true, the handle has separate connections with a timeout for locks.
-func (d *DB) withProvider(changes bool, use func(*goose.Provider, *sql.DB) error) error {
+func (d *DB) withProvider(ctx context.Context, changes bool, use func(*goose.Provider, *sql.DB) error) error {
 	var handle *sql.DB
 	var files fs.FS = migration.Files
 	dialect := goose.DialectSQLite3
@@ -101,7 +101,7 @@ func (d *DB) withProvider(changes bool, use func(*goose.Provider, *sql.DB) error
 	case *lite:
 		handle, files = e.write, liteMigrations{migration.Files}
 	case *postgres:
-		handle = e.handle(changes)
+		handle = e.handle(ctx, changes)
 		defer func() { _ = handle.Close() }()
 		dialect = goose.DialectPostgres
 		locker, err := lock.NewPostgresSessionLocker()
@@ -122,9 +122,9 @@ func (d *DB) withProvider(changes bool, use func(*goose.Provider, *sql.DB) error
 
 // handle returns the pool for goose, or separate connections with a timeout for locks if limited is
 // true.
-func (p *postgres) handle(limited bool) *sql.DB {
+func (p *postgres) handle(ctx context.Context, limited bool) *sql.DB {
 	if !limited {
-		return stdlib.OpenDBFromPool(p.pool)
+		return stdlib.OpenDBFromPool(p.in(laneOf(ctx)))
 	}
 	return stdlib.OpenDB(*p.pool.Config().ConnConfig.Copy(), stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, fmt.Sprintf("SET lock_timeout = %d", p.locks.limit.Milliseconds()))
@@ -169,7 +169,7 @@ func (l lockTimeout) retry(ctx context.Context, do func() error) error {
 
 // Empty removes the schema with all rows. It is for a development database that is created again.
 func (d *DB) Empty(ctx context.Context) error {
-	return d.withProvider(false, func(p *goose.Provider, _ *sql.DB) error {
+	return d.withProvider(ctx, false, func(p *goose.Provider, _ *sql.DB) error {
 		_, err := p.DownTo(ctx, 0)
 		return err
 	})

@@ -16,11 +16,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// postgres is a PostgreSQL database with a connection pool of pgx.
+// postgres is a PostgreSQL database with connection pools of pgx.
 type postgres struct {
-	pool    *pgxpool.Pool
-	replan  time.Duration // how long a connection reuses the plans of batches
-	locks   lockTimeout   // the lock timeout of a migration
+	pool    *pgxpool.Pool          // for all that writes, and for lanes without a separate pool
+	apart   map[lane]*pgxpool.Pool // the separate pools
+	replan  time.Duration          // how long a connection reuses the plans of batches
+	locks   lockTimeout            // the lock timeout of a migration
 	doubt   atomic.Uint64
 	leaving sync.WaitGroup
 
@@ -34,7 +35,7 @@ type postgres struct {
 
 var errUnreadable = errors.New("db: the PostgreSQL URL cannot be read")
 
-func openPostgres(ctx context.Context, address string) (*postgres, error) {
+func openPostgres(ctx context.Context, address string, pools Pools) (*postgres, error) {
 	most, said, err := maxConns(address)
 	if err != nil {
 		return nil, err
@@ -53,17 +54,43 @@ func openPostgres(ctx context.Context, address string) (*postgres, error) {
 		cfg.MaxConns = most
 	}
 	cfg.BeforeConnect = attend
-	p := &postgres{replan: 5 * time.Second, locks: usualLockTimeout, most: int64(cfg.MaxConns), question: 15 * time.Second}
+	sizes, err := pools.sizes(cfg.MaxConns)
+	if err != nil {
+		return nil, err
+	}
+	p := &postgres{
+		apart: map[lane]*pgxpool.Pool{}, replan: 5 * time.Second, locks: usualLockTimeout,
+		most: int64(cfg.MaxConns), question: 15 * time.Second,
+	}
 	p.doubt.Store(1) // the server may have restarted before this program started (DB.Doubts)
-	cfg.AfterConnect = func(context.Context, *pgx.Conn) error {
-		p.doubt.Add(1)
-		return nil
-	}
-	if p.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
-		return nil, fmt.Errorf("db: %w", err)
-	}
 	p.ended, p.end = context.WithCancel(context.Background())
+	for l, size := range sizes {
+		of := cfg.Copy()
+		of.MaxConns = size
+		if l == working {
+			of.AfterConnect = func(context.Context, *pgx.Conn) error {
+				p.doubt.Add(1)
+				return nil
+			}
+		}
+		pool, err := pgxpool.NewWithConfig(ctx, of)
+		if err != nil {
+			p.close()
+			return nil, fmt.Errorf("db: %w", err)
+		}
+		if p.apart[l] = pool; l == working {
+			p.pool = pool
+		}
+	}
 	return p, nil
+}
+
+// in returns the pool of a lane. With few connections, all lanes share one pool.
+func (p *postgres) in(l lane) *pgxpool.Pool {
+	if pool := p.apart[l]; pool != nil {
+		return pool
+	}
+	return p.pool
 }
 
 func (p *postgres) doubts() uint64 { return p.doubt.Load() }
@@ -90,12 +117,14 @@ func maxConns(address string) (most int32, said bool, err error) {
 }
 
 func (p *postgres) close() {
-	p.pool.Close()
+	for _, pool := range p.apart {
+		pool.Close()
+	}
 	p.end()
 	p.leaving.Wait()
 }
 
-func (p *postgres) ping(ctx context.Context) error { return explain(p.pool.Ping(ctx)) }
+func (p *postgres) ping(ctx context.Context) error { return explain(p.in(probing).Ping(ctx)) }
 
 func (p *postgres) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	conn, err := p.pool.Acquire(ctx)
@@ -112,7 +141,7 @@ func (p *postgres) Exec(ctx context.Context, query string, args ...any) (int64, 
 }
 
 func (p *postgres) Query(ctx context.Context, query string, args ...any) (Rows, error) {
-	rows, err := p.pool.Query(ctx, query, args...)
+	rows, err := p.in(laneOf(ctx)).Query(ctx, query, args...)
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -129,14 +158,23 @@ func (p *postgres) prepare(ctx context.Context, query string) error {
 	return err
 }
 
-func (p *postgres) begin(ctx context.Context) (tx, error) { return p.beginAs(ctx, pgx.TxOptions{}) }
-
-func (p *postgres) snapshot(ctx context.Context) (tx, error) {
-	return p.beginAs(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+func (p *postgres) begin(ctx context.Context) (tx, error) {
+	return p.beginAs(ctx, p.pool, pgx.TxOptions{})
 }
 
-func (p *postgres) beginAs(ctx context.Context, o pgx.TxOptions) (tx, error) {
-	conn, err := p.pool.Acquire(ctx)
+func (p *postgres) snapshot(ctx context.Context) (tx, error) {
+	return p.beginAs(ctx, p.in(laneOf(ctx)), pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+}
+
+// heavy begins a snapshot whose SQL statements have a time limit. Old statistics of the planner
+// cannot make it read a whole table, and the compilation of a plan cannot take longer than the plan.
+func (p *postgres) heavy(ctx context.Context, limit time.Duration) (tx, error) {
+	return p.beginAs(ctx, p.in(heavy), pgx.TxOptions{BeginQuery: fmt.Sprintf("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "+
+		"SET LOCAL statement_timeout = %d; SET LOCAL enable_seqscan = off; SET LOCAL jit = off", limit.Milliseconds())})
+}
+
+func (p *postgres) beginAs(ctx context.Context, pool *pgxpool.Pool, o pgx.TxOptions) (tx, error) {
+	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -50,6 +50,9 @@ func watch(ctx context.Context) *watched {
 	if ctx.Value(longTimeout{}) != nil {
 		w.limit = longSilence
 	}
+	if limit, ok := ctx.Value(limitKey{}).(time.Duration); ok {
+		w.limit = limit
+	}
 	w.Context, w.cancel = context.WithCancelCause(ctx)
 	w.timer = time.AfterFunc(w.limit, func() { w.cancel(errSilent) })
 	w.listen()
@@ -100,17 +103,29 @@ func (w *watched) explain(err error) error {
 }
 
 // attentive is a Querier that ends SQL statements when the database is silent.
-type attentive struct{ Querier }
+type attentive struct {
+	Querier
+	limit time.Duration // how long the database may be silent; 0 means the usual time
+}
+
+type limitKey struct{}
+
+func (a attentive) watch(ctx context.Context) *watched {
+	if a.limit > 0 {
+		ctx = context.WithValue(ctx, limitKey{}, a.limit)
+	}
+	return watch(ctx)
+}
 
 func (a attentive) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	w := watch(ctx)
+	w := a.watch(ctx)
 	defer w.end()
 	n, err := a.Querier.Exec(w, query, args...)
 	return n, w.explain(err)
 }
 
 func (a attentive) Query(ctx context.Context, query string, args ...any) (Rows, error) {
-	w := watch(ctx)
+	w := a.watch(ctx)
 	rows, err := a.Querier.Query(w, query, args...)
 	if err != nil {
 		defer w.end()
@@ -141,13 +156,13 @@ func (r *watchedRows) Close() {
 
 // Query runs an SQL statement that only reads.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (Rows, error) {
-	return attentive{d.engine}.Query(ctx, query, args...)
+	return attentive{Querier: d.engine}.Query(ctx, query, args...)
 }
 
 // Exec runs an SQL statement in a separate transaction. If the database does not respond, the
 // outcome of the SQL statement is unknown.
 func (d *DB) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	return attentive{d.engine}.Exec(ctx, query, args...)
+	return attentive{Querier: d.engine}.Exec(ctx, query, args...)
 }
 
 // watchedTx is a transaction that ends when the database is silent.
@@ -165,7 +180,7 @@ func watchTx(ctx context.Context, begin func(context.Context) (tx, error)) (*wat
 		return nil, w.explain(err)
 	}
 	w.heard()
-	return &watchedTx{attentive{t}, t, w}, nil
+	return &watchedTx{attentive{Querier: t}, t, w}, nil
 }
 
 func (t *watchedTx) commit(ctx context.Context) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"sync"
+	"time"
 
 	driver "modernc.org/sqlite" // the driver registers itself as "sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -126,6 +127,14 @@ func (s *lite) Exec(ctx context.Context, query string, args ...any) (int64, erro
 }
 
 func (s *lite) Query(ctx context.Context, query string, args ...any) (Rows, error) {
+	if laneOf(ctx) == probing {
+		// Other work may use all readers. The writer is free as soon as a write can begin.
+		rows, err := s.write.QueryContext(ctx, forSQLite(query), args...)
+		if err != nil {
+			return nil, explain(err)
+		}
+		return liteRows{rows}, nil
+	}
 	st, err := s.statement(ctx, query)
 	if err != nil {
 		return nil, explain(err)
@@ -157,6 +166,10 @@ func (s *lite) snapshot(ctx context.Context) (tx, error) {
 	}
 	return &liteTx{s: s, tx: t}, nil
 }
+
+// heavy begins a snapshot. The caller ends an SQL statement that takes too long, and SQLite then
+// interrupts it.
+func (s *lite) heavy(ctx context.Context, _ time.Duration) (tx, error) { return s.snapshot(ctx) }
 
 type liteRows struct{ *sql.Rows }
 

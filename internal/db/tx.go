@@ -57,12 +57,16 @@ func again(ctx context.Context, do func() error) error {
 // Snapshot runs fn in a read-only transaction, which sees the database as it was at one instant.
 func (d *DB) Snapshot(ctx context.Context, fn func(q Querier) error) error {
 	return again(ctx, func() error {
-		t, err := watchTx(ctx, d.snapshot)
-		if err != nil {
-			return err
-		}
-		defer t.w.end()
-		defer t.rollback(ctx)
-		return fn(t)
+		return d.inSnapshot(ctx, d.snapshot, func(t *watchedTx) error { return fn(t) })
 	})
+}
+
+func (d *DB) inSnapshot(ctx context.Context, begin func(context.Context) (tx, error), fn func(t *watchedTx) error) error {
+	t, err := watchTx(ctx, begin)
+	if err != nil {
+		return err
+	}
+	defer t.w.end()
+	defer t.rollback(ctx)
+	return fn(t)
 }

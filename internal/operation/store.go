@@ -111,13 +111,8 @@ func (f CaseFilter) values() []any {
 
 // Cases returns a page of the cases that a filter selects, newest first, and their total count.
 func (s *Service) Cases(ctx context.Context, f CaseFilter, limit, offset int) ([]Case, int64, error) {
-	total, err := db.One(ctx, s.db, db.Value[int64], `SELECT count(company_id) FROM operation_case WHERE `+passing, f.values()...)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := db.All(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case
-		WHERE `+passing+` ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $6`, append(f.values(), limit, offset)...)
-	return list, total, err
+	return db.Page(ctx, s.db, "", cases.Scan, `SELECT count(company_id) FROM operation_case WHERE `+passing, `SELECT `+caseColumns+` FROM operation_case
+		WHERE `+passing+` ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $6`, limit, offset, f.values()...)
 }
 
 // OpenOf returns the open cases of all companies with this reason and amount.

@@ -28,20 +28,14 @@ func insertLine(ctx context.Context, q db.Querier, line db.Record) error {
 // Audit returns a page of the audit log, the newest line first, and the total count. It returns
 // the lines of one company, or of all companies if company is "".
 func (s *Service) Audit(ctx context.Context, company string, limit, offset int) ([]Line, int64, error) {
-	total, err := db.One(ctx, s.db, db.Value[int64],
-		`SELECT count(*) FROM operator_audit WHERE ($1 = '' OR company_id = $1)`, company)
-	if err != nil {
-		return nil, 0, err
-	}
-	lines, err := db.All(ctx, s.db, func(r db.Scanner) (Line, error) {
+	return db.Page(ctx, s.db, "", func(r db.Scanner) (Line, error) {
 		row, err := audit.Scan(r)
 		if err == nil {
 			err = json.Unmarshal(row.Text, &row.Details)
 		}
 		return row.Line, err
-	}, `SELECT `+auditColumns+` FROM operator_audit
-		WHERE ($1 = '' OR company_id = $1) ORDER BY id DESC LIMIT $2 OFFSET $3`, company, limit, offset)
-	return lines, total, err
+	}, `SELECT count(*) FROM operator_audit WHERE ($1 = '' OR company_id = $1)`, `SELECT `+auditColumns+` FROM operator_audit
+		WHERE ($1 = '' OR company_id = $1) ORDER BY id DESC LIMIT $2 OFFSET $3`, limit, offset, company)
 }
 
 // insertKey inserts a key, and returns the number of rows. It inserts no row if the name has a

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -74,28 +75,28 @@ func (s *Service) Entry(ctx context.Context, company, reference string) (Entry, 
 // settlementPrefix is the beginning of the ids that settlement accounts have in the ledger.
 var settlementPrefix = strings.TrimSuffix(settlement.LedgerAccount(0), "0")
 
-// spans returns the ranges of entries that match the account and the period of the filter.
-func (s *Service) spans(ctx context.Context, company string, f EntryFilter) ([]span, error) {
+// spansOf returns the ranges of entries that match the account and the period of the filter.
+func spansOf(ctx context.Context, q db.Querier, company string, f EntryFilter) ([]span, error) {
 	account := ""
 	if f.SettlementID != 0 {
 		account = settlement.LedgerAccount(f.SettlementID)
 	}
-	all, err := wholeSpans(ctx, s.db, company, account)
+	all, err := wholeSpans(ctx, q, company, account)
 	for i := range all {
 		if err == nil && !f.To.IsZero() {
-			all[i].end, err = s.firstAt(ctx, company, all[i], f.To)
+			all[i].end, err = entryAt(ctx, q, company, all[i], f.To)
 		}
 		if err == nil && !f.From.IsZero() {
-			all[i].first, err = s.firstAt(ctx, company, all[i], f.From)
+			all[i].first, err = entryAt(ctx, q, company, all[i], f.From)
 		}
 	}
 	return all, err
 }
 
-// firstAt returns the number of the first entry at or after an instant. Two adjacent periods are
+// entryAt returns the number of the first entry at or after an instant. Two adjacent periods are
 // divided at the same number, so each entry is in exactly one period.
-func (s *Service) firstAt(ctx context.Context, company string, p span, at time.Time) (int64, error) {
-	return firstAt(p.first, p.end, at, func(n int64) (time.Time, error) { return entryTime(ctx, s.db, company, p.account, n) })
+func entryAt(ctx context.Context, q db.Querier, company string, p span, at time.Time) (int64, error) {
+	return firstAt(p.first, p.end, at, func(n int64) (time.Time, error) { return entryTime(ctx, q, company, p.account, n) })
 }
 
 // firstAt returns the first number in the range from low up to high whose time is not before an

@@ -2,11 +2,13 @@ package report
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
@@ -18,27 +20,94 @@ type PurchaseFilter struct {
 	From, To     time.Time // created at From or later, and before To
 }
 
-// purchaseFrom is SQL that selects the purchases that match a filter. An empty text or a 0 in the
-// filter does not filter.
-const purchaseFrom = ` FROM vtu_purchase AS p JOIN operation
-	ON operation.company_id = p.company_id AND operation.id = p.id
-	WHERE p.company_id = $1
-		AND (p.kind = $2 OR $2 = '')
-		AND (operation.state = $3 OR $3 = '')
-		AND (operation.settlement_id = $4 OR $4 = 0)
-		AND (operation.created_at >= $5 OR $5 = 0)
-		AND (operation.created_at < $6 OR $6 = 0)`
+// purchaseFilter selects from the alias p the purchases that match a filter, apart from their state.
+// One index has all its columns. A row from before schema 46 has no settlement account, so its
+// operation is read. The CASE keeps PostgreSQL from reading all operations for that.
+const purchaseFilter = ` p.company_id = $1 AND p.created_at >= $2 AND p.created_at < $3 AND (p.kind = $4 OR $4 = '')
+	AND ($5 = 0 OR CASE WHEN p.settlement_id <> 0 THEN p.settlement_id
+		ELSE (SELECT o.settlement_id FROM operation AS o WHERE o.company_id = p.company_id AND o.id = p.id) END = $5) `
+
+// ofState selects the purchases in the state $6, which is PENDING or FAILED. For SUCCESS it selects
+// the purchases in all other states. Each FAILED purchase has a refund in the ledger, of the same
+// commit. So ofState reads open operations and refunds, and no successful purchase.
+const ofState = ` FROM (
+		SELECT o.id FROM operation AS o WHERE o.company_id = $1 AND o.state = 'PENDING' AND o.kind = 'vtu' AND $6 <> 'FAILED'
+		UNION ALL SELECT e.reference FROM ledger_entry AS e
+		WHERE e.company_id = $1 AND e.amount_kobo > 0 AND substr(e.account_id, 1, 11) = 'settlement/'
+			AND (e.step = 'refund' AND $6 <> 'PENDING' OR e.step = 'reverse' AND $6 = 'SUCCESS')
+	) AS x JOIN vtu_purchase AS p ON p.id = x.id WHERE` + purchaseFilter
+
+// These SQL statements count the purchases that match a filter. Each has the parameters $1 to $6.
+const (
+	purchaseCount  = `SELECT count(*) FROM vtu_purchase AS p WHERE ($6 = '') AND` + purchaseFilter
+	ofStateCount   = `SELECT count(*)` + ofState
+	succeededCount = `SELECT (SELECT count(*) FROM vtu_purchase AS p WHERE` + purchaseFilter + `) - (` + ofStateCount + `)`
+)
+
+// These parts make the SQL statements that read a page. The inner one selects the keys of the page, so
+// that the rows before the page are skipped in an index.
+const (
+	pageBegin = `SELECT ` + operation.Columns + `, ` + vtu.PurchaseColumns + ` FROM (SELECT p.id `
+	pageEnd   = ` ORDER BY p.created_at DESC, p.id DESC LIMIT $7 OFFSET $8) AS k
+		JOIN vtu_purchase AS p ON p.company_id = $1 AND p.id = k.id
+		JOIN operation ON operation.company_id = p.company_id AND operation.id = p.id
+		ORDER BY p.created_at DESC, p.id DESC`
+
+	purchasePage  = pageBegin + `FROM vtu_purchase AS p WHERE ($6 = '') AND` + purchaseFilter + pageEnd
+	ofStatePage   = pageBegin + ofState + pageEnd
+	succeededPage = pageBegin + `FROM vtu_purchase AS p WHERE` + purchaseFilter + ` AND (SELECT o.state FROM operation AS o
+		WHERE o.company_id = p.company_id AND o.id = p.id) = $6` + pageEnd
+)
+
+// boughtCount counts all purchases of a company without reading them. Each purchase has one entry in
+// the clearing account, and a second one after its outcome. The entries have dense numbers.
+const boughtCount = `SELECT (coalesce((SELECT a.entry_sequence FROM ledger_account AS a WHERE a.company_id = $1 AND a.id = $2), 0)
+		+ (SELECT count(*) FROM operation AS o WHERE o.company_id = $1 AND o.state = 'PENDING' AND o.kind = 'vtu')) / 2`
+
+// deep is the offset from which a page of an unfiltered list counts as a heavy read.
+const deep = 10_000
+
+func scanPurchase(sc db.Scanner) (vtu.Transaction, error) {
+	var o operation.Operation
+	var p vtu.Purchase
+	err := sc.Scan(append(o.Targets(), p.Targets()...)...)
+	return vtu.Of(o, p), err
+}
 
 // Purchases returns a page of the company's VTU transactions, newest first, and the total count.
 func (s *Service) Purchases(ctx context.Context, company string, f PurchaseFilter, offset, limit int) ([]vtu.Transaction, int, error) {
-	scan := func(sc db.Scanner) (vtu.Transaction, error) {
-		var o operation.Operation
-		var p vtu.Purchase
-		err := sc.Scan(append(o.Targets(), p.Targets()...)...)
-		return vtu.Of(o, p), err
+	to := int64(math.MaxInt64)
+	if !f.To.IsZero() {
+		to = clock.Micros(f.To)
 	}
-	list, total, err := page(ctx, s.db, scan, `SELECT count(p.id)`+purchaseFrom,
-		`SELECT `+operation.Columns+`, `+vtu.PurchaseColumns+purchaseFrom+` ORDER BY p.created_at DESC, p.id DESC LIMIT $7 OFFSET $8`,
-		limit, offset, company, f.Type, f.Status, f.SettlementID, clock.Micros(f.From), clock.Micros(f.To))
+	args := []any{company, clock.Micros(f.From), to, f.Type, f.SettlementID, f.Status}
+	count, rows := purchaseCount, purchasePage
+	switch f.Status {
+	case "":
+	case string(vtu.Success):
+		count, rows = succeededCount, succeededPage
+	default:
+		count, rows = ofStateCount, ofStatePage
+	}
+	if f == (PurchaseFilter{}) {
+		total, err := db.One(ctx, s.db, db.Value[int64], boughtCount, company, settlement.ClearingAccount(vtu.Kind))
+		if err != nil || int64(offset) >= total {
+			return nil, int(total), err
+		}
+		read := func(q db.Querier) (list []vtu.Transaction, err error) {
+			return db.All(ctx, q, scanPurchase, rows, append(args, limit, offset)...)
+		}
+		var list []vtu.Transaction
+		if offset < deep {
+			list, err = read(s.db)
+		} else {
+			err = s.db.Heavy(ctx, company, func(q db.Querier) error {
+				list, err = read(q)
+				return err
+			})
+		}
+		return list, int(total), err
+	}
+	list, total, err := db.Page(ctx, s.db, company, scanPurchase, count, rows, limit, offset, args...)
 	return list, int(total), err
 }

@@ -20,7 +20,7 @@ type QuotaSet struct {
 // total count. It reads the operator from the audit log, in the line that has the quota's kind as
 // its subject and was written at the same instant.
 func (s *Service) QuotasHistory(ctx context.Context, company string, limit, offset int) ([]QuotaSet, int64, error) {
-	return page(ctx, s.db, db.Fields[QuotaSet], `SELECT count(*) FROM quota WHERE company_id = $1`,
+	return db.Page(ctx, s.db, company, db.Fields[QuotaSet], `SELECT count(*) FROM quota WHERE company_id = $1`,
 		`SELECT l.kind, l.most, l.created_at, coalesce((
 			SELECT max(a.operator) FROM operator_audit AS a
 			WHERE a.company_id = l.company_id AND a.action = 'company.quota'

@@ -68,7 +68,7 @@ func (s *Service) Statement(ctx context.Context, company string, settlementID in
 	if to.Before(out.Opened()) {
 		return nil, fault.New(fault.Refused, "The period ends before it begins")
 	}
-	spans, err := s.spans(ctx, company, EntryFilter{SettlementID: settlementID, From: from, To: to})
+	spans, err := spansOf(ctx, s.db, company, EntryFilter{SettlementID: settlementID, From: from, To: to})
 	if err != nil || len(spans) == 0 {
 		return out, err
 	}
@@ -82,11 +82,15 @@ func (s *Service) Statement(ctx context.Context, company string, settlementID in
 		return nil, err
 	}
 	type sums struct{ credits, debits money.Kobo }
-	sum, err := db.One(ctx, s.db, db.Fields[sums], `
+	var sum sums
+	err = s.db.Heavy(ctx, company, func(q db.Querier) error {
+		sum, err = db.One(ctx, q, db.Fields[sums], `
 		SELECT CAST(coalesce(sum(CASE WHEN amount_kobo > 0 THEN amount_kobo ELSE 0 END), 0) AS BIGINT),
 			CAST(coalesce(sum(CASE WHEN amount_kobo < 0 THEN -amount_kobo ELSE 0 END), 0) AS BIGINT)
 		FROM ledger_entry WHERE company_id = $1 AND account_id = $2 AND sequence >= $3 AND sequence < $4`,
-		company, p.account, p.first, p.end)
+			company, p.account, p.first, p.end)
+		return err
+	})
 	out.Credits, out.Debits = sum.credits, sum.debits
 	return out, err
 }
@@ -114,12 +118,17 @@ func lagos(t time.Time, layout string) string { return t.In(clock.Lagos).Format(
 const piece = 2000
 
 // Each calls do for every entry, the oldest first, and adds up the entries. It returns an error if
-// the sum differs from the closing balance.
+// the sum differs from the closing balance. Each piece waits for its turn as a heavy read, as long as
+// necessary, because a response that has begun cannot become a 503.
 func (s *Statement) Each(ctx context.Context, do func(Entry) error) error {
 	running, credits, debits, seen := s.Opening, money.Kobo(0), money.Kobo(0), int64(0)
 	for at := s.span.first; at < s.span.end; at += piece {
 		part := span{s.span.account, at, min(at+piece, s.span.end)}
-		list, err := lastEntries(ctx, s.db, s.company, part, "", piece)
+		var list []Entry
+		err := s.db.Heavy(db.Unbounded(ctx), s.company, func(q db.Querier) (err error) {
+			list, err = lastEntries(ctx, q, s.company, part, "", piece)
+			return err
+		})
 		if err != nil {
 			return err
 		}

@@ -1,9 +1,6 @@
 package report
 
 import (
-	"context"
-	"slices"
-
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/operation"
 )
@@ -27,18 +24,4 @@ func scanOutcome(s db.Scanner) (Outcome, error) {
 		LastAnswer: last, LastAskedAt: o.AskedAt, NextTryAt: o.NextAt, NeedsDecision: open == 1,
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
 	}, err
-}
-
-// page returns a page of rows and the total count. One SQL query counts the rows and one reads
-// them. Both take args as parameters. The query that reads the rows also takes limit and offset as
-// its last parameters.
-func page[T any](
-	ctx context.Context, q db.Querier, scan func(db.Scanner) (T, error), count, rows string, limit, offset int, args ...any,
-) ([]T, int64, error) {
-	total, err := db.One(ctx, q, db.Value[int64], count, args...)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := db.All(ctx, q, scan, rows, slices.Concat(args, []any{limit, offset})...)
-	return list, total, err
 }

@@ -80,20 +80,32 @@ func scanEntry(s db.Scanner) (Entry, error) {
 	return e, err
 }
 
-// lastEntries returns the last entries of a span, the newest first. The argument kind is credit or
-// debit, or "" for both.
+// These conditions select entries by their type. The one for credits is that of the index
+// ledger_entry_credit.
+const (
+	creditsOnly = ` AND e.amount_kobo > 0 AND substr(e.account_id, 1, 11) = 'settlement/'`
+	debitsOnly  = ` AND e.amount_kobo < 0`
+	inSpan      = ` WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence >= $3 AND e.sequence < $4`
+	lastFirst   = ` ORDER BY e.sequence DESC LIMIT $5`
+)
+
+// lastEntries returns the last entries of a span of a settlement account, the newest first. The
+// argument kind is credit or debit, or "" for both.
 func lastEntries(ctx context.Context, q db.Querier, company string, p span, kind string, limit int) ([]Entry, error) {
-	return db.All(ctx, q, scanEntry, entryColumns+`
-		WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence >= $3 AND e.sequence < $4
-			AND (e.amount_kobo > 0 OR $5 <> 'credit') AND (e.amount_kobo < 0 OR $5 <> 'debit')
-		ORDER BY e.sequence DESC LIMIT $6`, company, p.account, p.first, p.end, kind, limit)
+	query := entryColumns + inSpan + lastFirst
+	switch kind {
+	case "credit":
+		query = entryColumns + inSpan + creditsOnly + lastFirst
+	case "debit":
+		query = entryColumns + inSpan + debitsOnly + lastFirst
+	}
+	return db.All(ctx, q, scanEntry, query, company, p.account, p.first, p.end, limit)
 }
 
-func entryCount(ctx context.Context, q db.Querier, company string, p span, kind string) (int64, error) {
-	return db.One(ctx, q, db.Value[int64], `SELECT count(e.company_id) FROM ledger_entry AS e
-		WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence >= $3 AND e.sequence < $4
-			AND (e.amount_kobo > 0 OR $5 <> 'credit') AND (e.amount_kobo < 0 OR $5 <> 'debit')`,
-		company, p.account, p.first, p.end, kind)
+// creditCount returns the number of credits in a span of a settlement account.
+func creditCount(ctx context.Context, q db.Querier, company string, p span) (int64, error) {
+	return db.One(ctx, q, db.Value[int64], `SELECT count(*) FROM ledger_entry AS e`+inSpan+creditsOnly,
+		company, p.account, p.first, p.end)
 }
 
 // balanceBefore returns an account's balance before the entry with this number. For the balance

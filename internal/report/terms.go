@@ -30,7 +30,7 @@ func (s *Service) FeesHistory(ctx context.Context, company string, limit, offset
 		at          time.Time
 		by          string
 	}
-	bands, total, err := page(ctx, s.db, db.Fields[band], `SELECT count(DISTINCT version) FROM payout_fee WHERE company_id = $1`,
+	bands, total, err := db.Page(ctx, s.db, company, db.Fields[band], `SELECT count(DISTINCT version) FROM payout_fee WHERE company_id = $1`,
 		`SELECT f.version, f.from_kobo, f.flat_kobo, f.basis_points, f.cap_kobo, f.created_at, coalesce((
 			SELECT max(a.operator) FROM operator_audit AS a
 			WHERE a.company_id = f.company_id AND a.action = 'payout.fees' AND a.subject = f.version), '')
@@ -65,7 +65,7 @@ type LimitSet struct {
 // had, newest first, and the total count. It reads the operator from the audit log, in the line
 // that has the settlement account as its subject and was written at the same instant.
 func (s *Service) LimitsHistory(ctx context.Context, company string, limit, offset int) ([]LimitSet, int64, error) {
-	return page(ctx, s.db, db.Fields[LimitSet], `SELECT count(*) FROM payout_limit WHERE company_id = $1`,
+	return db.Page(ctx, s.db, company, db.Fields[LimitSet], `SELECT count(*) FROM payout_limit WHERE company_id = $1`,
 		`SELECT l.settlement_id, l.amount_kobo, l.payouts, l.created_at, coalesce((
 			SELECT max(a.operator) FROM operator_audit AS a
 			WHERE a.company_id = l.company_id AND a.action = 'payout.limit'

@@ -103,14 +103,9 @@ func (s *Service) findAdjustment(ctx context.Context, adjustmentID string) (Adju
 // Adjustments returns a page of all companies' adjustments in a state, the newest first, and
 // their total count. An empty state selects the adjustments in any state.
 func (s *Service) Adjustments(ctx context.Context, state AdjustmentState, limit, offset int) ([]Adjustment, int64, error) {
-	total, err := db.One(ctx, s.DB, db.Value[int64],
-		`SELECT count(*) FROM settlement_adjustment WHERE ($1 = '' OR state = $1)`, string(state))
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := db.All(ctx, s.DB, adjustments.Scan, `SELECT `+adjustmentColumns+` FROM settlement_adjustment
-		WHERE ($1 = '' OR state = $1) ORDER BY id DESC LIMIT $2 OFFSET $3`, string(state), limit, offset)
-	return list, total, err
+	return db.Page(ctx, s.DB, "", adjustments.Scan,
+		`SELECT count(*) FROM settlement_adjustment WHERE ($1 = '' OR state = $1)`, `SELECT `+adjustmentColumns+` FROM settlement_adjustment
+		WHERE ($1 = '' OR state = $1) ORDER BY id DESC LIMIT $2 OFFSET $3`, limit, offset, string(state))
 }
 
 const selectSession = `SELECT company_id FROM settlement_session WHERE provider = $1 AND session_id = $2`

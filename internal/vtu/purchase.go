@@ -62,6 +62,7 @@ type Purchase struct {
 	Meter          string    `db:"meter_number"`
 	VerificationID string    `db:"verification_id"`
 	CreatedAt      time.Time `db:"created_at"`
+	SettlementID   int64     `db:"settlement_id"` // 0 in rows from before schema 46; the operation has it in every case
 }
 
 // basket is the content of an order, with the data that the biller needs.
@@ -117,7 +118,7 @@ func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, erro
 // pay writes the operation, calls the biller and writes the outcome.
 func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *idempotency.Key) (Receipt, error) {
 	p := b.Purchase
-	p.Company, p.ID, p.CreatedAt = o.Company, o.ID, o.CreatedAt
+	p.Company, p.ID, p.CreatedAt, p.SettlementID = o.Company, o.ID, o.CreatedAt, o.SettlementID
 	u := s.Operations.Unit(o, leave, b.narration)
 	key.Begin(&u, o.ID, o.CalledUntil)
 	u.Append(purchases.Record(p))

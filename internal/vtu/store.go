@@ -14,7 +14,7 @@ import (
 // PurchaseColumns lists the columns of a purchase in the order of Targets. The SQL query must use
 // the alias p for the purchases' table.
 const PurchaseColumns = `p.company_id, p.id, p.kind, p.category_id, p.product_id, p.product_name, p.phone_number,
-	p.card_number, p.meter_number, p.verification_id, p.created_at`
+	p.card_number, p.meter_number, p.verification_id, p.created_at, p.settlement_id`
 
 const verificationColumns = `company_id, id, category_id, kind, entity_number, customer_name, address, current_package,
 	due_date, renewal_kobo, vend_type, least_kobo, most_kobo, state, purchase_id, created_at`

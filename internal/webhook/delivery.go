@@ -124,12 +124,7 @@ func (s *Service) Deliveries(ctx context.Context, company, endpointID string, st
 	if _, err := s.Find(ctx, company, endpointID); err != nil {
 		return nil, 0, err
 	}
-	total, err := s.deliveryCount(ctx, company, endpointID, state)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := s.deliveries(ctx, company, endpointID, state, limit, offset)
-	return list, total, err
+	return s.deliveries(ctx, company, endpointID, state, limit, offset)
 }
 
 // Test posts a test message to an endpoint, without retries, and returns the result. If the

@@ -52,14 +52,10 @@ func (s *Service) List(ctx context.Context, company string) ([]Endpoint, error) 
 // All returns a page of all companies' endpoints in a state, newest first, and their total count.
 // An empty state selects endpoints in any state. Deleted endpoints are never included.
 func (s *Service) All(ctx context.Context, state State, limit, offset int) ([]Endpoint, int64, error) {
-	total, err := db.One(ctx, s.DB, db.Value[int64],
-		`SELECT count(*) FROM webhook_endpoint WHERE state <> 'DELETED' AND (state = $1 OR $1 = '')`, string(state))
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := db.All(ctx, s.DB, scanEndpoint, endpointsWhere+`state <> 'DELETED' AND (state = $1 OR $1 = '')
-		ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`, string(state), limit, offset)
-	return list, total, err
+	return db.Page(ctx, s.DB, "", scanEndpoint,
+		`SELECT count(*) FROM webhook_endpoint WHERE state <> 'DELETED' AND (state = $1 OR $1 = '')`,
+		endpointsWhere+`state <> 'DELETED' AND (state = $1 OR $1 = '') ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`,
+		limit, offset, string(state))
 }
 
 const idle = `SELECT l.company_id, l.endpoint_id, l.id, l.kind, l.sequence, l.through, l.due_at, l.lease_until, l.fence, e.failures
@@ -183,38 +179,29 @@ func (s *Service) dueDeliveries(ctx context.Context, company, endpointID string,
 		AND next_at <= $3 ORDER BY next_at LIMIT $4`, company, endpointID, clock.Micros(now), limit)
 }
 
-// deliveries returns a page of an endpoint's deliveries in a state, newest first. The SQL query
-// contains FAILED and PENDING as literals, so that the database uses the small index on deliveries
-// in that state.
-func (s *Service) deliveries(ctx context.Context, company, endpointID string, state DeliveryState, limit, offset int) ([]Delivery, error) {
-	switch state {
-	case GivenUp:
-		return db.All(ctx, s.DB, deliveryTable.Scan, deliveriesWhere+`company_id = $1 AND endpoint_id = $2 AND state = 'FAILED'
-			ORDER BY id DESC LIMIT $3 OFFSET $4`, company, endpointID, limit, offset)
-	case Pending:
-		return db.All(ctx, s.DB, deliveryTable.Scan, deliveriesWhere+`company_id = $1 AND endpoint_id = $2 AND state = 'PENDING'
-			ORDER BY id DESC LIMIT $3 OFFSET $4`, company, endpointID, limit, offset)
-	}
-	return db.All(ctx, s.DB, deliveryTable.Scan, deliveriesWhere+`company_id = $1 AND endpoint_id = $2 AND (state = $3 OR $3 = '')
-		ORDER BY id DESC LIMIT $4 OFFSET $5`, company, endpointID, string(state), limit, offset)
-}
+const (
+	deliveryTotal  = `SELECT count(*) FROM webhook_delivery WHERE company_id = $1 AND endpoint_id = $2`
+	deliveriesOf   = deliveriesWhere + `company_id = $1 AND endpoint_id = $2`
+	ofFailed       = ` AND state = 'FAILED'`
+	ofPending      = ` AND state = 'PENDING'`
+	newestDelivery = ` ORDER BY id DESC LIMIT $3 OFFSET $4`
+)
 
-// deliveryCount returns the number of an endpoint's deliveries in a state. It reads only indexes.
-func (s *Service) deliveryCount(ctx context.Context, company, endpointID string, state DeliveryState) (int64, error) {
-	pending, one := s.pendingCount(ctx, company, endpointID)
-	failed, two := s.failedCount(ctx, company, endpointID)
-	all, three := db.One(ctx, s.DB, db.Value[int64],
-		`SELECT count(*) FROM webhook_delivery WHERE company_id = $1 AND endpoint_id = $2`, company, endpointID)
-	err := errors.Join(one, two, three)
+// deliveries returns a page of an endpoint's deliveries in a state, newest first, and their total
+// count. The counts read only indexes. The SQL queries contain FAILED and PENDING as literals, so
+// that the database uses the small index on deliveries in that state.
+func (s *Service) deliveries(ctx context.Context, company, endpointID string, state DeliveryState, limit, offset int) ([]Delivery, int64, error) {
+	count, rows := deliveryTotal, deliveriesOf
 	switch state {
-	case Pending:
-		return pending, err
 	case GivenUp:
-		return failed, err
+		count, rows = deliveryTotal+ofFailed, deliveriesOf+ofFailed
+	case Pending:
+		count, rows = deliveryTotal+ofPending, deliveriesOf+ofPending
 	case Delivered:
-		return max(all-pending-failed, 0), err
+		count = `SELECT (` + deliveryTotal + `) - (` + deliveryTotal + ofFailed + `) - (` + deliveryTotal + ofPending + `)`
+		rows += ` AND state = 'DELIVERED'`
 	}
-	return all, err
+	return db.Page(ctx, s.DB, company, deliveryTable.Scan, count, rows+newestDelivery, limit, offset, company, endpointID)
 }
 
 func (s *Service) pendingCount(ctx context.Context, company, endpointID string) (int64, error) {

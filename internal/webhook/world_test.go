@@ -260,3 +260,9 @@ func eventually(t testing.TB, what string, is func() bool) {
 		}
 	}
 }
+
+// deliveryCount returns the number of an endpoint's deliveries in a state.
+func (s *Service) deliveryCount(ctx context.Context, company, endpointID string, state DeliveryState) (int64, error) {
+	_, n, err := s.deliveries(ctx, company, endpointID, state, 1, 0)
+	return n, err
+}
