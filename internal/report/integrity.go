@@ -90,11 +90,11 @@ var errTooMuch = fault.New(fault.Unavailable, "Service temporarily unavailable")
 // balances. A daily Walk reads the old rows again, and its findings stay in the result until the
 // next walk finds none.
 func (s *Service) Integrity(ctx context.Context, company string) (out Integrity, err error) {
-	inTime, stop := within(ctx, s.limit)
-	defer stop()
 	var before, p progress
 	var whole bool
 	err = s.heavy(ctx, func(q db.Querier) error {
+		inTime, stop := within(ctx, s.limit)
+		defer stop()
 		size, err := ledger.Size(ctx, q, company)
 		if err == nil {
 			before, err = progressOf(ctx, q, company)
@@ -128,7 +128,7 @@ func (s *Service) Integrity(ctx context.Context, company string) (out Integrity,
 	return out, err
 }
 
-// heavy runs a long read. All long reads of requests begin here.
+// heavy runs a long read. Its time limit begins when fn begins.
 func (s *Service) heavy(ctx context.Context, fn func(q db.Querier) error) error {
 	return s.db.Snapshot(ctx, fn)
 }

@@ -170,7 +170,7 @@ func (w *walk) finish(ctx context.Context, d *db.DB, now time.Time) ([]string, e
 	err := d.Snapshot(ctx, func(q db.Querier) (err error) {
 		more, stop := within(ctx, walkStep)
 		defer stop()
-		p = progress{sequence: w.Ledger.Sequence, places: w.Ledger.Places, credit: w.Credit}
+		p = progress{sequence: w.Ledger.Sequence, places: w.Ledger.Places, credit: w.Credit}.copy()
 		found, _, err = p.check(ctx, q, company, now, more)
 		return err
 	})
