@@ -50,6 +50,8 @@ var overCompanies = map[string]string{
 	"report.read":    "all companies share one account at the bank: its statement is held against all of them",
 	"report.Overdue": "operators work across companies",
 
+	"report.dueWalks": "one walk at a time goes through all ledgers",
+
 	"report.Heads":     "the integrity of the whole book is a round of all companies",
 	"report.Companies": "a company whose head row is gone is found by its other rows",
 }
@@ -93,7 +95,7 @@ var sqlHomes = []string{
 
 // foreignTables are the packages whose SQL may name tables of other packages.
 var foreignTables = map[string]string{
-	"internal/report": "it reads across the businesses and owns no table",
+	"internal/report": "it reads across the businesses",
 }
 
 // ownSchema are the packages whose SQL is not about the project's schema, or is built only

@@ -43,7 +43,8 @@ func (h *handlers) CheckIntegrity(ctx context.Context, _ CheckIntegrityRequestOb
 	})
 	flight := found.InFlight
 	return CheckIntegrity200JSONResponse{Status: "success", Data: Integrity{
-		Intact: found.Intact(), VerifiedThrough: found.Sequence, VerifiedAt: clock.Text(found.At), Accounts: rows,
+		Intact: found.Intact(), VerifiedThrough: found.Sequence, VerifiedAt: clock.Text(found.At),
+		VerifiedUpTo: found.VerifiedUpTo, FullWalkAt: clock.Optional(found.FullWalkAt), Accounts: rows,
 		InFlight: InFlightCheck{
 			Clearing: flight.Clearing, OpenOperations: int64(flight.Operations), OpenAmount: flight.Amount, Intact: flight.Clearing == flight.Amount,
 		},

@@ -522,6 +522,12 @@ type Integrity struct {
 	// Examples: 2030-01-02T03:04:05.678Z
 	VerifiedAt Instant `json:"verifiedAt"`
 
+	// VerifiedUpTo The sequence of the last event in the last check without a difference. While `intact` is true, it equals `verifiedThrough`.
+	VerifiedUpTo int64 `json:"verifiedUpTo"`
+
+	// FullWalkAt When the last check of all rows began; `null` before the first one.
+	FullWalkAt *string `json:"fullWalkAt"`
+
 	// Accounts Each of your accounts in the ledger.
 	Accounts []AccountCheck `json:"accounts"`
 

@@ -13,6 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
@@ -30,6 +31,7 @@ func (a *App) newWorker() *job.Worker {
 		customer.ResolveJob:   a.Customers.Resolve,
 		corporate.ResolveJob:  a.Corporate.Resolve,
 		reconcileJob:          a.reconcileDaily,
+		report.WalkJob:        a.walkLedgers,
 		webhook.ClearJob:      a.Webhooks.Clear,
 		collection.ExpireJob:  a.Collections.Expire,
 		collection.ResolveJob: a.Collections.Resolve,
@@ -91,4 +93,13 @@ func (a *App) syncLists(ctx context.Context) time.Duration {
 	a.warn(ctx, a.Shop.SyncDue(ctx), "a biller's catalogue was not copied")
 	a.warn(ctx, a.Payouts.SyncDue(ctx), "a list of banks was not copied")
 	return 30 * time.Second
+}
+
+// walkLedgers runs a report.WalkJob, and logs each difference that a walk has found.
+func (a *App) walkLedgers(ctx context.Context, _ job.Job) (time.Time, error) {
+	wrongs, next, err := a.Reports.Walk(ctx)
+	for _, w := range wrongs {
+		a.log.Error("a ledger does not add up", "finding", w)
+	}
+	return next, err
 }

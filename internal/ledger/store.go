@@ -98,6 +98,12 @@ func Last(ctx context.Context, q db.Querier, company string, name Next) (int64, 
 		`SELECT value FROM ledger_counter WHERE company_id = $1 AND name = $2`, company, string(name)))
 }
 
+// Size returns the number of entries in a company's ledger, according to its accounts.
+func Size(ctx context.Context, q db.Querier, company string) (int64, error) {
+	return db.One(ctx, q, db.Value[int64],
+		`SELECT CAST(coalesce(sum(entry_sequence), 0) AS BIGINT) FROM ledger_account WHERE company_id = $1`, company)
+}
+
 // accountSums returns the accounts of a company without the sums of their entries.
 func accountSums(ctx context.Context, q db.Querier, company string) ([]AccountSum, error) {
 	return db.All(ctx, q, func(s db.Scanner) (AccountSum, error) {

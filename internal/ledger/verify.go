@@ -22,6 +22,13 @@ type Report struct {
 	Wrongs    []string // one sentence for each error found
 }
 
+// These findings come from Verify and from VerifyAfter.
+const (
+	brokenChain = "entry %d of account %s begins at %d kobo, where the one before it ended at %d"
+	notTwice    = "%d transfers have %d entries, not two each"
+	notPaired   = "transfer %s does not have exactly its debit and its credit entry"
+)
+
 func (r *Report) wrong(format string, args ...any) {
 	r.Wrongs = append(r.Wrongs, r.Company+": "+fmt.Sprintf(format, args...))
 }
@@ -78,15 +85,8 @@ func VerifyBeside(ctx context.Context, q db.Querier, company string, seen func(T
 }
 
 func (r *Report) read(ctx context.Context, q db.Querier, seen func(Transfer)) error {
-	heads, err := db.All(ctx, q, db.Value[int64],
-		`SELECT event_sequence FROM ledger_head WHERE company_id = $1`, r.Company)
-	if err != nil {
+	if err := r.readHead(ctx, q); err != nil {
 		return err
-	}
-	if len(heads) == 0 {
-		r.wrong("has no company lock row")
-	} else {
-		r.Sequence = heads[0]
 	}
 	ctx = db.WithLongTimeout(ctx)
 	entries := sides{seed: maphash.MakeSeed()}
@@ -103,6 +103,18 @@ func (r *Report) read(ctx context.Context, q db.Querier, seen func(Transfer)) er
 		return err
 	}
 	return r.nameUnpaired(ctx, q)
+}
+
+// readHead reads the number of the company's last event.
+func (r *Report) readHead(ctx context.Context, q db.Querier) error {
+	heads, err := db.All(ctx, q, db.Value[int64],
+		`SELECT event_sequence FROM ledger_head WHERE company_id = $1`, r.Company)
+	if len(heads) > 0 {
+		r.Sequence = heads[0]
+	} else if err == nil {
+		r.wrong("has no company lock row")
+	}
+	return err
 }
 
 // sides is the sum of the entries' hashes. Equal sums mean the same entries, in any order. The seed
@@ -137,8 +149,7 @@ func (r *Report) readEntries(ctx context.Context, q db.Querier, entries *sides) 
 		}
 		entries.add(e.account, e.sequence, e.reference, e.step, "", e.amount)
 		if before := a.add(e); before != e.previous && len(broken) < 20 {
-			broken = append(broken, fmt.Sprintf("entry %d of account %s begins at %d kobo, where the one before it ended at %d",
-				e.sequence, e.account, e.previous, before))
+			broken = append(broken, fmt.Sprintf(brokenChain, e.sequence, e.account, e.previous, before))
 		}
 	})
 	return broken, err
@@ -185,7 +196,7 @@ func (r *Report) readTransfers(ctx context.Context, q db.Querier, transfers *sid
 		seen(t)
 	})
 	if r.Entries != 2*r.Transfers {
-		r.wrong("%d transfers have %d entries, not two each", r.Transfers, r.Entries)
+		r.wrong(notTwice, r.Transfers, r.Entries)
 	}
 	return err
 }
@@ -193,7 +204,7 @@ func (r *Report) readTransfers(ctx context.Context, q db.Querier, transfers *sid
 func (r *Report) nameUnpaired(ctx context.Context, q db.Querier) error {
 	unpaired, err := unpairedTransfers(ctx, q, r.Company, r.Entries == 2*r.Transfers)
 	for _, id := range unpaired {
-		r.wrong("transfer %s does not have exactly its debit and its credit entry", id)
+		r.wrong(notPaired, id)
 	}
 	return err
 }

@@ -37,3 +37,17 @@ func TransfersAgree(ctx context.Context, q db.Querier, company string) (bool, er
 	}
 	return transfersAgree(ctx, q, company, moved)
 }
+
+// InParts makes Integrity read only new rows, even if the ledger is small. A check that takes longer
+// than the limit is refused.
+func (s *Service) InParts(limit time.Duration) { s.small, s.limit = 0, limit }
+
+// WalkRows continues the walk through a company's ledger by a number of rows. It reports whether the
+// walk has ended, and returns its findings.
+func (s *Service) WalkRows(ctx context.Context, company string, rows int) (done bool, wrongs []string, err error) {
+	wrongs, err = s.step(ctx, company, func() bool { rows--; return rows >= 0 })
+	return rows >= 0, wrongs, err
+}
+
+// HourBefore returns the id at which a check of new credits begins.
+var HourBefore = hourBefore

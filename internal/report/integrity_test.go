@@ -76,22 +76,25 @@ func TestALedgerThatAddsUp(t *testing.T) {
 	})
 }
 
+// byHand changes a row of audited by hand. The text found is a part of what Integrity then says.
+var byHand = map[string]struct{ statement, found string }{
+	"a balance":           {`UPDATE ledger_account SET balance_kobo = balance_kobo + 1 WHERE company_id = $1 AND id = 'settlement/1'`, "account settlement/1 holds"},
+	"two balances":        {`UPDATE ledger_account SET balance_kobo = balance_kobo + 1 WHERE company_id = $1 AND id <> 'settlement/1'`, "account clearing/test holds"},
+	"an entry":            {`UPDATE ledger_entry SET amount_kobo = amount_kobo + 1, current_kobo = current_kobo + 1 WHERE company_id = $1 AND account_id = 'clearing/test'`, "account clearing/test holds"},
+	"a chain":             {`UPDATE ledger_entry SET previous_kobo = previous_kobo + 1, current_kobo = current_kobo + 1 WHERE company_id = $1 AND account_id = 'settlement/1' AND sequence = 1`, "begins at"},
+	"a missing entry":     {`DELETE FROM ledger_entry WHERE company_id = $1 AND account_id = 'clearing/test'`, "transfers have"},
+	"a transfer":          {`UPDATE ledger_transfer SET amount_kobo = amount_kobo + 1 WHERE company_id = $1 AND debit_account = 'settlement/1'`, "does not have exactly its debit and its credit"},
+	"an entry too many":   {`INSERT INTO ledger_entry SELECT company_id, account_id, 2, reference, step, -amount_kobo, current_kobo, previous_kobo, created_at FROM ledger_entry WHERE company_id = $1 AND account_id = 'capital'`, "does not have exactly its debit and its credit"},
+	"a mark of a page":    {"UPDATE ledger_entry SET reference = reference || '\x1e\x1f' WHERE company_id = $1 AND account_id = 'clearing/test'", "does not have exactly its debit and its credit"},
+	"an operation":        {`UPDATE operation SET state = 'SUCCESS' WHERE company_id = $1`, "clearing holds 3000 kobo for open operations of 0 kobo"},
+	"an operation's sum":  {`UPDATE operation SET amount_kobo = 1 WHERE company_id = $1`, "clearing holds 3000 kobo for open operations of 1 kobo"},
+	"an event in between": {`DELETE FROM event WHERE company_id = $1 AND sequence = 1`, "there are 1 events, the last numbered 2"},
+	"the last event":      {`DELETE FROM event WHERE company_id = $1 AND sequence = 2`, "there are 1 events, the last numbered 1"},
+}
+
 // Integrity finds every change that was made to a row by hand.
 func TestALedgerThatWasChangedByHand(t *testing.T) {
-	for name, c := range map[string]struct{ statement, found string }{
-		"a balance":           {`UPDATE ledger_account SET balance_kobo = balance_kobo + 1 WHERE company_id = $1 AND id = 'settlement/1'`, "account settlement/1 holds"},
-		"two balances":        {`UPDATE ledger_account SET balance_kobo = balance_kobo + 1 WHERE company_id = $1 AND id <> 'settlement/1'`, "account clearing/test holds"},
-		"an entry":            {`UPDATE ledger_entry SET amount_kobo = amount_kobo + 1, current_kobo = current_kobo + 1 WHERE company_id = $1 AND account_id = 'clearing/test'`, "account clearing/test holds"},
-		"a chain":             {`UPDATE ledger_entry SET previous_kobo = previous_kobo + 1, current_kobo = current_kobo + 1 WHERE company_id = $1 AND account_id = 'settlement/1' AND sequence = 1`, "begins at"},
-		"a missing entry":     {`DELETE FROM ledger_entry WHERE company_id = $1 AND account_id = 'clearing/test'`, "transfers have"},
-		"a transfer":          {`UPDATE ledger_transfer SET amount_kobo = amount_kobo + 1 WHERE company_id = $1 AND debit_account = 'settlement/1'`, "does not have exactly its debit and its credit"},
-		"an entry too many":   {`INSERT INTO ledger_entry SELECT company_id, account_id, 2, reference, step, -amount_kobo, current_kobo, previous_kobo, created_at FROM ledger_entry WHERE company_id = $1 AND account_id = 'capital'`, "does not have exactly its debit and its credit"},
-		"a mark of a page":    {"UPDATE ledger_entry SET reference = reference || '\x1e\x1f' WHERE company_id = $1 AND account_id = 'clearing/test'", "does not have exactly its debit and its credit"},
-		"an operation":        {`UPDATE operation SET state = 'SUCCESS' WHERE company_id = $1`, "clearing holds 3000 kobo for open operations of 0 kobo"},
-		"an operation's sum":  {`UPDATE operation SET amount_kobo = 1 WHERE company_id = $1`, "clearing holds 3000 kobo for open operations of 1 kobo"},
-		"an event in between": {`DELETE FROM event WHERE company_id = $1 AND sequence = 1`, "there are 1 events, the last numbered 2"},
-		"the last event":      {`DELETE FROM event WHERE company_id = $1 AND sequence = 2`, "there are 1 events, the last numbered 1"},
-	} {
+	for name, c := range byHand {
 		t.Run(name, func(t *testing.T) {
 			dbtest.Each(t, func(t *testing.T, d *db.DB) {
 				r, company, _ := audited(t, d)

@@ -1,5 +1,5 @@
 // Package report reads data of several businesses, such as payouts and purchases, for statements,
-// lists and checks. It never writes, and owns no table.
+// lists and checks. It writes nothing but its own table, which holds how far each ledger is verified.
 package report
 
 import (
@@ -13,7 +13,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
-	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -23,6 +22,8 @@ type Service struct {
 	db     *db.DB
 	clock  clock.Clock
 	issuer Issuer
+	small  int64         // Integrity reads a ledger of up to this number of entries as a whole
+	limit  time.Duration // how long Integrity may read
 }
 
 // New returns a service that reads a database.
@@ -30,7 +31,9 @@ func New(d *db.DB, c clock.Clock) *Service { return WithLetterhead(d, c, Issuer{
 
 // WithLetterhead returns a service whose statements name their issuer. An empty issuer gives
 // statements no letterhead.
-func WithLetterhead(d *db.DB, c clock.Clock, i Issuer) *Service { return &Service{d, c, i} }
+func WithLetterhead(d *db.DB, c clock.Clock, i Issuer) *Service {
+	return &Service{db: d, clock: c, issuer: i, small: 10_000, limit: 8 * time.Second}
+}
 
 // Outcome describes what Kobo knows about the outcome of an operation.
 type Outcome struct {
@@ -66,15 +69,20 @@ func (s *Service) Outcome(ctx context.Context, company, reference string) (Outco
 	return o, err
 }
 
-// Integrity is the result of adding up all entries of a company's ledger again.
+// Integrity is the result of a check of a company's ledger.
 type Integrity struct {
 	Company  string
 	Sequence int64 // the number of the company's last event at the instant At
 	At       time.Time
-	Accounts []AccountCheck
-	InFlight InFlight
-	Entries  int64
-	Wrongs   []string // the differences that were found, as text for operators
+	// VerifiedUpTo is the number of the last event up to which everything was found sound. It is
+	// Sequence, unless this check has found a difference.
+	VerifiedUpTo int64
+	// FullWalkAt is when the last walk through all rows began, or zero before the first walk.
+	FullWalkAt time.Time
+	Accounts   []AccountCheck
+	InFlight   InFlight
+	Entries    int64
+	Wrongs     []string // the differences that were found, as text for operators
 }
 
 // AccountCheck has an account's balance and the sum of the account's entries. Both must be equal.
@@ -115,58 +123,6 @@ func (i Integrity) Own() []AccountCheck {
 	}
 	slices.SortFunc(out, func(a, b AccountCheck) int { return strings.Compare(a.Name, b.Name) })
 	return out
-}
-
-// Integrity adds up the company's whole ledger as it is at one instant.
-func (s *Service) Integrity(ctx context.Context, company string) (out Integrity, err error) {
-	err = s.db.Snapshot(ctx, func(q db.Querier) error {
-		out, err = integrity(ctx, q, company, s.clock.Now(), func(ledger.Transfer) {})
-		return err
-	})
-	return out, err
-}
-
-// integrity adds up the ledger through the querier q, and calls seen for each transfer.
-func integrity(ctx context.Context, q db.Querier, company string, now time.Time, seen func(ledger.Transfer)) (Integrity, error) {
-	sums, err := ledger.VerifyBeside(ctx, q, company, seen)
-	if err != nil {
-		return Integrity{}, err
-	}
-	out := Integrity{Company: company, Sequence: sums.Sequence, At: now, Entries: sums.Entries, Wrongs: sums.Wrongs}
-	for _, a := range sums.Accounts {
-		out.Accounts = append(out.Accounts, AccountCheck{a.ID, a.Entries, a.Balance, a.Sum})
-		if a.Clearing() {
-			out.InFlight.Clearing += a.Balance
-		}
-	}
-	return out, out.add(db.WithLongTimeout(ctx), q)
-}
-
-// add compares the ledger with the operations, the events and the credits. It records each
-// difference in i.Wrongs.
-func (i *Integrity) add(ctx context.Context, q db.Querier) error {
-	type sum struct {
-		count int64
-		money money.Kobo
-	}
-	open, err := db.One(ctx, q, db.Fields[sum], `SELECT count(*), CAST(coalesce(sum(amount_kobo + fee_kobo), 0) AS BIGINT)
-		FROM operation WHERE company_id = $1 AND state = 'PENDING'`, i.Company)
-	if err != nil {
-		return err
-	}
-	i.InFlight.Operations, i.InFlight.Amount = int(open.count), open.money
-	if i.InFlight.Clearing != open.money {
-		i.wrong("clearing holds %d kobo for open operations of %d kobo", i.InFlight.Clearing, open.money)
-	}
-	type count struct{ events, last int64 }
-	c, err := db.One(ctx, q, db.Fields[count], `SELECT count(*), coalesce(max(sequence), 0) FROM event WHERE company_id = $1`, i.Company)
-	if err != nil {
-		return err
-	}
-	if c.events != i.Sequence || c.last != i.Sequence {
-		i.wrong("there are %d events, the last numbered %d, where the company lock row says %d", c.events, c.last, i.Sequence)
-	}
-	return i.addCredits(ctx, q)
 }
 
 func (i *Integrity) wrong(format string, args ...any) {
