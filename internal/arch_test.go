@@ -38,6 +38,7 @@ var order = []string{
 	"internal/customer",
 	"internal/corporate",
 	"internal/settlement",
+	"internal/archive",
 	"internal/webhook",
 	"internal/operator",
 	"internal/company",

@@ -31,6 +31,11 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for ArchivedProblemStatus.
+const (
+	Error ArchivedProblemStatus = "error"
+)
+
 // AccessToken defines model for AccessToken.
 type AccessToken struct {
 	// AccessToken A JWT. Valid 15 minutes.
@@ -75,6 +80,21 @@ type Address = customer.Address
 
 // AirtimePurchase defines model for AirtimePurchase.
 type AirtimePurchase = vtu.AirtimePurchase
+
+// ArchivedProblem defines model for ArchivedProblem.
+type ArchivedProblem struct {
+	// Status Always `error`.
+	Status ArchivedProblemStatus `json:"status"`
+
+	// Message The error, in words.
+	Message string `json:"message"`
+
+	// FirstSequence The sequence of the first event that is kept.
+	FirstSequence int64 `json:"firstSequence"`
+}
+
+// ArchivedProblemStatus Always `error`.
+type ArchivedProblemStatus string
 
 // Bank defines model for Bank.
 type Bank = payout.Bank
@@ -480,7 +500,7 @@ type IdempotencyUse struct {
 	// ResponseStatus The HTTP status of the answer.
 	ResponseStatus *int64 `json:"responseStatus"`
 
-	// Response The answer's body.
+	// Response The answer's body; `null` after 13 months.
 	Response *json.RawMessage `json:"response"`
 
 	// CreatedAt When it was first used.
@@ -1106,6 +1126,9 @@ type PageSize = string
 // To defines model for To.
 type To = string
 
+// Archived defines model for Archived.
+type Archived = ArchivedProblem
+
 // GenerateTokenParams defines parameters for GenerateToken.
 type GenerateTokenParams struct {
 	// XApiKey The company's API key, in plain text. It never leaves your backend.
@@ -1134,6 +1157,9 @@ type FundCardParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1143,6 +1169,9 @@ type GenerateCardParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1152,6 +1181,9 @@ type SendDefaultPinParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1161,6 +1193,9 @@ type GenerateCorporateAccountParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1170,6 +1205,9 @@ type InitiateCorporateKycParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1179,6 +1217,9 @@ type RetryCorporateOtpParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1188,6 +1229,9 @@ type ValidateCorporateKycParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1197,6 +1241,9 @@ type GenerateCryptoAddressParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1251,6 +1298,9 @@ type CreateCustomerParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1260,6 +1310,9 @@ type GenerateCustomerAccountParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1269,6 +1322,9 @@ type ResendCustomerOtpParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1299,6 +1355,9 @@ type CreateSettlementAccountParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1308,6 +1367,9 @@ type SetSettlementAlertParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1327,6 +1389,9 @@ type SendPayoutParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1372,6 +1437,9 @@ type ValidateAccountParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1399,6 +1467,9 @@ type GenerateVirtualAccountParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1412,6 +1483,9 @@ type PurchaseAirtimeParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1425,6 +1499,9 @@ type PurchaseCableTVParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1438,6 +1515,9 @@ type PurchaseDataParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1451,6 +1531,9 @@ type PurchaseUtilityParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1484,6 +1567,9 @@ type VerifyEntityParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1493,6 +1579,9 @@ type CreateWebhookParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1502,6 +1591,9 @@ type ResendWebhookDeliveryParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1511,6 +1603,9 @@ type UpdateWebhookParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1532,6 +1627,9 @@ type ReplayWebhookParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1541,6 +1639,9 @@ type RotateWebhookSecretParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1550,6 +1651,9 @@ type TestWebhookParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4744,6 +4848,18 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	return m
 }
 
+type ArchivedResponseHeaders struct {
+	RateLimitLimit     *int
+	RateLimitRemaining *int
+	RateLimitReset     *int
+	XRequestID         *string
+}
+type ArchivedJSONResponse struct {
+	Body ArchivedProblem
+
+	Headers ArchivedResponseHeaders
+}
+
 type GenerateTokenRequestObject struct {
 	Reference string `json:"reference"`
 	Params    GenerateTokenParams
@@ -5438,6 +5554,32 @@ func (response ListEvents200JSONResponse) VisitListEventsResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEvents410JSONResponse struct{ ArchivedJSONResponse }
+
+func (response ListEvents410JSONResponse) VisitListEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.RateLimitLimit != nil {
+		w.Header().Set("RateLimit-Limit", fmt.Sprint(*response.Headers.RateLimitLimit))
+	}
+	if response.Headers.RateLimitRemaining != nil {
+		w.Header().Set("RateLimit-Remaining", fmt.Sprint(*response.Headers.RateLimitRemaining))
+	}
+	if response.Headers.RateLimitReset != nil {
+		w.Header().Set("RateLimit-Reset", fmt.Sprint(*response.Headers.RateLimitReset))
+	}
+	if response.Headers.XRequestID != nil {
+		w.Header().Set("X-Request-Id", fmt.Sprint(*response.Headers.XRequestID))
+	}
+	w.WriteHeader(410)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6555,6 +6697,32 @@ func (response ReplayWebhook200JSONResponse) VisitReplayWebhookResponse(w http.R
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReplayWebhook410JSONResponse struct{ ArchivedJSONResponse }
+
+func (response ReplayWebhook410JSONResponse) VisitReplayWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.RateLimitLimit != nil {
+		w.Header().Set("RateLimit-Limit", fmt.Sprint(*response.Headers.RateLimitLimit))
+	}
+	if response.Headers.RateLimitRemaining != nil {
+		w.Header().Set("RateLimit-Remaining", fmt.Sprint(*response.Headers.RateLimitRemaining))
+	}
+	if response.Headers.RateLimitReset != nil {
+		w.Header().Set("RateLimit-Reset", fmt.Sprint(*response.Headers.RateLimitReset))
+	}
+	if response.Headers.XRequestID != nil {
+		w.Header().Set("X-Request-Id", fmt.Sprint(*response.Headers.XRequestID))
+	}
+	w.WriteHeader(410)
 	_, err := buf.WriteTo(w)
 	return err
 }

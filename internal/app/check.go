@@ -128,6 +128,7 @@ func (c Config) checkOwn() error {
 		errorIf(c.Mode != Live && c.Mode != Sandbox, "mode must be live or sandbox, not %q", c.Mode),
 		errorIf(c.Window < time.Second, "window must be at least 1s"),
 		errorIf(c.Webhooks.KeepDays < 1 || c.Webhooks.KeepDays > 3650, "webhooks.keep_days must be 1 to 3650"),
+		errorIf(c.Events.KeepMonths != 0 && (c.Events.KeepMonths < 3 || c.Events.KeepMonths > 1200), "events.keep_months must be 0 or 3 to 1200"),
 		errorIf(c.Serve.Drain < 0 || c.Serve.Drain > 10*time.Minute, "serve.drain must be 0s to 10m"),
 	)
 	if c.EpochFile != "" {

@@ -159,7 +159,11 @@ func (i *Integrity) add(ctx context.Context, q db.Querier) error {
 		i.wrong("clearing holds %d kobo for open operations of %d kobo", i.InFlight.Clearing, open.money)
 	}
 	type count struct{ events, last int64 }
-	c, err := db.One(ctx, q, db.Fields[count], `SELECT count(*), coalesce(max(sequence), 0) FROM event WHERE company_id = $1`, i.Company)
+	c, err := db.One(ctx, q, db.Fields[count], `
+		SELECT a.events + (SELECT count(*) FROM event WHERE company_id = $1 AND sequence > a.last),
+			(SELECT coalesce(max(sequence), 0) FROM event WHERE company_id = $1)
+		FROM (SELECT CAST(coalesce(sum(last_sequence - first_sequence + 1), 0) AS BIGINT) AS events, coalesce(max(last_sequence), 0) AS last
+			FROM archive_month WHERE company_id = $1) AS a`, i.Company)
 	if err != nil {
 		return err
 	}
