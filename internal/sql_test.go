@@ -43,8 +43,8 @@ var overCompanies = map[string]string{
 	"webhook.recoverRetries": "the sender looks once a minute for retries that were forgotten",
 	"webhook.All":            "operators work across companies",
 
-	"webhook.positions":      "Prometheus is told of all endpoints together",
-	"webhook.waitingRetries": "Prometheus is told of all retries together",
+	"webhook.positions":       "Prometheus is told of all endpoints together",
+	"webhook.waitingRetries":  "Prometheus is told of all retries together",
 	"event.NextCompany":       "kobo archive goes from company to company",
 	"idempotency.nextCompany": "old responses are removed company by company",
 

@@ -61,7 +61,9 @@ func TestAnOldKeyExecutesNothing(t *testing.T) {
 			first apptest.Answer
 		}
 		var sent []request
-		send := func(r request) apptest.Answer { return p.Do(http.MethodPost, r.path, r.body, header, r.post.path+" once") }
+		send := func(r request) apptest.Answer {
+			return p.Do(http.MethodPost, r.path, r.body, header, r.post.path+" once")
+		}
 		for _, o := range posts {
 			if o.wait > 0 {
 				p.Advance(o.wait)

@@ -274,4 +274,3 @@ func (s *Service) Waiting(ctx context.Context, company string) (sequence int64, 
 		) AS l JOIN webhook_endpoint AS e ON e.company_id = $1 AND e.id = l.endpoint_id WHERE e.state <> 'DELETED'`, company)
 	return sequence, sequence > 0, err
 }
-
