@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"strconv"
 	"sync"
@@ -46,6 +47,7 @@ func openPostgres(ctx context.Context, address string) (*postgres, error) {
 	}
 	cfg.ConnConfig.ConnectTimeout = 5 * time.Second
 	cfg.ConnConfig.RuntimeParams["application_name"] = applicationName() // replaces the name in the URL
+	maps.Copy(cfg.ConnConfig.RuntimeParams, planByKeys)
 	cfg.ConnConfig.Tracer = otelpgx.NewTracer()
 	cfg.HealthCheckPeriod = 5 * time.Second
 	cfg.MaxConns = max(cfg.MaxConns, usualConns)
@@ -65,6 +67,13 @@ func openPostgres(ctx context.Context, address string) (*postgres, error) {
 	p.ended, p.end = context.WithCancel(context.Background())
 	return p, nil
 }
+
+// planByKeys makes the planner find rows by their keys. A plan that was made for a small table would
+// otherwise read the whole table after the table has grown.
+var planByKeys = map[string]string{"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off"}
+
+// planFreely undoes planByKeys for a snapshot, whose SQL queries read most rows of a company.
+const planFreely = `SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on`
 
 func (p *postgres) doubts() uint64 { return p.doubt.Load() }
 
@@ -132,7 +141,13 @@ func (p *postgres) prepare(ctx context.Context, query string) error {
 func (p *postgres) begin(ctx context.Context) (tx, error) { return p.beginAs(ctx, pgx.TxOptions{}) }
 
 func (p *postgres) snapshot(ctx context.Context) (tx, error) {
-	return p.beginAs(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	t, err := p.beginAs(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err == nil {
+		if _, err = t.Exec(ctx, planFreely); err != nil {
+			t.rollback(ctx)
+		}
+	}
+	return t, err
 }
 
 func (p *postgres) beginAs(ctx context.Context, o pgx.TxOptions) (tx, error) {

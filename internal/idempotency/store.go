@@ -40,7 +40,7 @@ func (r row) removed() bool { return r.State == done && r.Body == "" }
 // nextCompany returns the next company that has a stored response, in the order of company IDs.
 func (s *Service) nextCompany(ctx context.Context, after string) (string, error) {
 	return db.One(ctx, s.db, db.Value[string], `SELECT company_id FROM idempotency_key
-		WHERE company_id > $1 AND body <> '' ORDER BY company_id LIMIT 1`, after)
+		WHERE company_id > $1 AND body <> '' ORDER BY company_id, created_at LIMIT 1`, after)
 }
 
 // removeBodies removes a company's oldest stored responses, at most limit, if the
