@@ -39,6 +39,7 @@ var order = []string{
 	"internal/customer",
 	"internal/corporate",
 	"internal/settlement",
+	"internal/archive",
 	"internal/webhook",
 	"internal/operator",
 	"internal/company",

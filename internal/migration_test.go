@@ -26,6 +26,7 @@ var (
 	dropsTable     = regexp.MustCompile(`(?m)^DROP TABLE (\w+)`)
 	locksTables    = regexp.MustCompile(`(?m)^LOCK TABLE ([\w, ]+) IN ACCESS EXCLUSIVE MODE;$`)
 	writesRows     = regexp.MustCompile(`(?m)^(UPDATE|DELETE|INSERT)\b`)
+	dividesTable   = regexp.MustCompile(`(?i)\bPARTITION\s+(BY|OF)\b|\bINHERITS\b`)
 	remark         = regexp.MustCompile(`(?m)--.*$`)
 )
 
@@ -92,8 +93,20 @@ func longMovesAreJobs(texts map[string]string) (complaints []string) {
 	return complaints
 }
 
+// claimsAreWhole complains if a migration divides a table into partitions. A unique constraint of such
+// a table must contain the partition's key. If the key is a time, two partitions can hold the same
+// claim, such as one Idempotency-Key, and money moves twice.
+func claimsAreWhole(texts map[string]string) (complaints []string) {
+	migrations(texts, func(name string, _ int64, _, up, _ string) {
+		if dividesTable.MatchString(up) {
+			complaints = append(complaints, lineOf(name, 0, "a table is not divided into partitions: its unique constraint would no longer hold over all rows"))
+		}
+	})
+	return complaints
+}
+
 func TestMigrationsKeepTheRules(t *testing.T) {
-	for _, rule := range []func(map[string]string) []string{copiedTablesAreLocked, migrationsSayWhatTheyServe, longMovesAreJobs} {
+	for _, rule := range []func(map[string]string) []string{copiedTablesAreLocked, migrationsSayWhatTheyServe, longMovesAreJobs, claimsAreWhole} {
 		for _, complaint := range rule(files(t)) {
 			t.Error(complaint)
 		}
@@ -121,6 +134,9 @@ func TestMigrationRulesBite(t *testing.T) {
 		{"0040_a.sql", migrationsSayWhatTheyServe, "-- kobo: serves 41\n-- +goose Up\n", 1},
 		{"0040_a.sql", longMovesAreJobs, "-- +goose Up\nUPDATE a SET b = 1;\n", 1},
 		{"0040_a.sql", longMovesAreJobs, "-- +goose Up\nCREATE TABLE a (id TEXT);\n-- +goose Down\nDELETE FROM b;\n", 0},
+		{"0040_a.sql", claimsAreWhole, "-- +goose Up\nCREATE TABLE a (id TEXT, at BIGINT, PRIMARY KEY (id, at))\n  PARTITION BY RANGE (at);\n", 1},
+		{"0040_a.sql", claimsAreWhole, "-- +goose Up\nCREATE TABLE a_2030 PARTITION OF a FOR VALUES FROM (0) TO (1);\n", 1},
+		{"0040_a.sql", claimsAreWhole, "-- +goose Up\n-- no PARTITION BY\nCREATE TABLE a (id TEXT);\n", 0},
 		{"0031_a.sql", longMovesAreJobs, "-- +goose Up\nUPDATE a SET b = 1;\n", 0},
 	} {
 		if got := c.rule(map[string]string{c.name: c.text}); len(got) != c.want {

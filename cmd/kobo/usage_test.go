@@ -93,6 +93,7 @@ epoch: x
 epoch_file: no-such-folder/kobo.epoch
 window: 1ms
 webhooks: {keep_days: 0}
+events: {keep_months: 2}
 serve: {drain: 11m}
 limits: {company_burst: 0, token_per_minute: -1}
 jobs: {workers: 1, inbox: 0, per_provider: 300}
@@ -109,7 +110,7 @@ tatum: {api_key: k, base_url: "http://x", hmac_secret: short}
 
 var wrongLines = []string{
 	"there is no setting \"epoch\"", "epoch_file: stat no-such-folder", "listen: address nowhere", "database: db: the database URL", "master_key: secret: line 1", "public_url must be",
-	"trusted_proxies: \"proxy\" is no network", "trusted_proxies: \"0.0.0.0/0\" is everybody", "traces must be", "window must be", "webhooks.keep_days must be",
+	"trusted_proxies: \"proxy\" is no network", "trusted_proxies: \"0.0.0.0/0\" is everybody", "traces must be", "window must be", "webhooks.keep_days must be", "events.keep_months must be",
 	"serve.drain must be", "limits.company_…: ", "limits.token_…: ", "jobs.workers must be", "jobs.inbox must be", "jobs.per_provider must be",
 	"log.level must be", "log.format must be", "issuer.name has 2 lines", "issuer.support has 2 lines", "issuer.logo: open no-such-file",
 	"vtu.routes: a route is written", "\"POSTAGE=vtpass\" names no kind", "\"TV=x\" names no kind", "vtu.routes names \"nobody\"",

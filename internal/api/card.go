@@ -82,10 +82,7 @@ func (h *handlers) FundCard(ctx context.Context, r FundCardRequestObject) (FundC
 		p, err := h.Cards.Preview(ctx, order)
 		return FundCard200JSONResponse{Status: "success", Message: nothingSent, Data: p}, err
 	}
-	return answer(ctx, h.funded, func(key *idempotency.Key) (card.Funding, error) {
-		if begun := key.Subject(); begun != "" {
-			return h.Cards.Resume(ctx, c.company, begun, key)
-		}
+	return resumable(ctx, h.funded, h.Cards.Resume, func(key *idempotency.Key) (card.Funding, error) {
 		order.Key = key
 		return h.Cards.Fund(ctx, order)
 	})

@@ -24,14 +24,10 @@ func (h *handlers) ListCryptoNetworks(context.Context, ListCryptoNetworksRequest
 // GenerateCryptoAddress makes a new address. A repeated request with the same
 // Idempotency-Key gets the address of the first request.
 func (h *handlers) GenerateCryptoAddress(ctx context.Context, r GenerateCryptoAddressRequestObject) (GenerateCryptoAddressResponseObject, error) {
-	return answer(ctx, func(a crypto.Address) (GenerateCryptoAddress200JSONResponse, error) {
+	return resumable(ctx, func(a crypto.Address) (GenerateCryptoAddress200JSONResponse, error) {
 		return GenerateCryptoAddress200JSONResponse{Status: "success", Data: a}, nil
-	}, func(key *idempotency.Key) (crypto.Address, error) {
-		company := callOf(ctx).company
-		if begun := key.Subject(); begun != "" {
-			return h.Crypto.Resume(ctx, company, begun, key)
-		}
-		g := crypto.Generation{Company: company, NetworkID: r.NetworkID, Key: key}
+	}, h.Crypto.Resume, func(key *idempotency.Key) (crypto.Address, error) {
+		g := crypto.Generation{Company: callOf(ctx).company, NetworkID: r.NetworkID, Key: key}
 		if r.Body != nil {
 			g.Label = r.Body.Label
 		}

@@ -57,6 +57,8 @@ type (
 		Errors  []fieldProblem `json:"errors,omitzero"`
 		Error   *string        `json:"error,omitzero"`
 		Data    any            `json:"data,omitzero"`
+		// FirstSequence is the first event of the feed that is kept.
+		FirstSequence any `json:"firstSequence,omitzero"`
 	}
 	fieldProblem struct {
 		Path    []string `json:"path"`
@@ -91,6 +93,8 @@ func (f family) dress(why *fault.Fault) (int, any) {
 		return status, gateBody{Code: why.Code, Status: fmt.Sprint(why.Extra["kybStatus"]), Message: message}
 	}
 	switch {
+	case why.Kind == fault.Gone:
+		return status, problemBody{Status: "error", Message: message, FirstSequence: why.Extra["firstSequence"]}
 	case f == auth || f == token:
 		return status, messageBody{sentence(message, why.Details)}
 	case f == corporateFamily:
@@ -152,6 +156,7 @@ func corporateDress(status int, message string, why *fault.Fault) (int, any) {
 var statuses = map[fault.Kind]int{
 	fault.Invalid:         http.StatusBadRequest,
 	fault.Missing:         http.StatusBadRequest,
+	fault.Gone:            http.StatusGone,
 	fault.Refused:         http.StatusBadRequest,
 	fault.Unauthenticated: http.StatusUnauthorized,
 	fault.Forbidden:       http.StatusForbidden,

@@ -77,7 +77,7 @@ func (e *edge) use(w http.ResponseWriter, r *http.Request, value string, handler
 	switch {
 	case err != nil:
 		refuse(w, r, err)
-	case stands.Status == given.Status && bytes.Equal(stands.Body, given.Body):
+	case stands.Status == given.Status && bytes.Equal(stands.Body, given.Body) && key.Expired() == nil:
 		send(w, given)
 	default:
 		replay(w, stands)
@@ -190,7 +190,22 @@ func send(w http.ResponseWriter, a idempotency.Answer) {
 // The function answer calls a business service with do, and turns the result into a response with
 // shape. If the request has an Idempotency-Key, answer first gives the key a function that builds
 // the response. The business service can then store the response in the same commit as the result.
+//
+// If the stored response of an old Idempotency-Key has been removed, answer does not call the
+// business service. It returns a fault with the date on which the Idempotency-Key was used.
 func answer[R, A any](ctx context.Context, shape func(R) (A, error), do func(key *idempotency.Key) (R, error)) (A, error) {
+	return resumable(ctx, shape, nil, do)
+}
+
+// The function resumable does the same as answer for a request that makes an object. If an earlier
+// request with the same Idempotency-Key has made the object, resumable calls resume and not do. The
+// function resume only reads the object, so it also makes the response anew after the stored
+// response has been removed.
+func resumable[R, A any](
+	ctx context.Context, shape func(R) (A, error),
+	resume func(ctx context.Context, company, subject string, key *idempotency.Key) (R, error), do func(key *idempotency.Key) (R, error),
+) (A, error) {
+	var none A
 	c := callOf(ctx)
 	c.key.Render(func(result any, err error) idempotency.Answer {
 		var body A
@@ -199,9 +214,14 @@ func answer[R, A any](ctx context.Context, shape func(R) (A, error), do func(key
 		}
 		return render(c.family, body, err)
 	})
-	result, err := do(c.key)
+	var result R
+	err := c.key.Expired()
+	if subject := c.key.Subject(); resume != nil && subject != "" {
+		result, err = resume(ctx, c.company, subject, c.key)
+	} else if err == nil {
+		result, err = do(c.key)
+	}
 	if err != nil {
-		var none A
 		return none, err
 	}
 	return shape(result)
@@ -242,7 +262,10 @@ func (h *handlers) FindIdempotencyKey(ctx context.Context, r FindIdempotencyKeyR
 	row := IdempotencyUse{Key: use.Value, Status: "RUNNING", Reference: wire.Optional(use.Subject), CreatedAt: clock.Text(use.CreatedAt)}
 	if a := use.Answer; a != nil {
 		status, response := int64(a.Status), json.RawMessage(a.Body)
-		row.Status, row.ResponseStatus, row.Response = "DONE", &status, &response
+		row.Status, row.ResponseStatus = "DONE", &status
+		if response != nil {
+			row.Response = &response
+		}
 	}
 	c.noStore()
 	return FindIdempotencyKey200JSONResponse{Status: "success", Data: row}, nil

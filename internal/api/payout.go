@@ -45,10 +45,7 @@ func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (S
 		p, err := h.Payouts.Preview(ctx, order)
 		return SendPayout200JSONResponse{Status: "success", Message: nothingSent, Data: p}, err
 	}
-	return answer(ctx, sentAnswer, func(key *idempotency.Key) (payout.Payout, error) {
-		if begun := key.Subject(); begun != "" {
-			return h.Payouts.Resume(ctx, c.company, begun, key)
-		}
+	return resumable(ctx, sentAnswer, h.Payouts.Resume, func(key *idempotency.Key) (payout.Payout, error) {
 		order.Key = key
 		return h.Payouts.Send(ctx, order)
 	})

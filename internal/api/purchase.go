@@ -43,10 +43,7 @@ func buy[B any](
 	purchase func(context.Context, B) (vtu.Receipt, error),
 ) (PurchaseAnswer, error) {
 	c := callOf(ctx)
-	return answer(ctx, dress, func(key *idempotency.Key) (vtu.Receipt, error) {
-		if begun := key.Subject(); begun != "" {
-			return h.VTU.Resume(ctx, c.company, begun, key)
-		}
+	return resumable(ctx, dress, h.VTU.Resume, func(key *idempotency.Key) (vtu.Receipt, error) {
 		order.Company, order.Key, order.DryRun = c.company, key, isDry(c.request)
 		return purchase(ctx, *body)
 	})

@@ -31,6 +31,11 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for ArchivedProblemStatus.
+const (
+	Error ArchivedProblemStatus = "error"
+)
+
 // AccessToken defines model for AccessToken.
 type AccessToken struct {
 	// AccessToken A JWT. Valid 15 minutes.
@@ -75,6 +80,21 @@ type Address = customer.Address
 
 // AirtimePurchase defines model for AirtimePurchase.
 type AirtimePurchase = vtu.AirtimePurchase
+
+// ArchivedProblem defines model for ArchivedProblem.
+type ArchivedProblem struct {
+	// Status Always `error`.
+	Status ArchivedProblemStatus `json:"status"`
+
+	// Message The error, in words.
+	Message string `json:"message"`
+
+	// FirstSequence The sequence of the first event that is kept.
+	FirstSequence int64 `json:"firstSequence"`
+}
+
+// ArchivedProblemStatus Always `error`.
+type ArchivedProblemStatus string
 
 // Bank defines model for Bank.
 type Bank = payout.Bank
@@ -480,7 +500,7 @@ type IdempotencyUse struct {
 	// ResponseStatus The HTTP status of the answer.
 	ResponseStatus *int64 `json:"responseStatus"`
 
-	// Response The answer's body.
+	// Response The answer's body; `null` after 13 months.
 	Response *json.RawMessage `json:"response"`
 
 	// CreatedAt When it was first used.
@@ -1112,6 +1132,9 @@ type PageSize = string
 // To defines model for To.
 type To = string
 
+// Archived defines model for Archived.
+type Archived = ArchivedProblem
+
 // GenerateTokenParams defines parameters for GenerateToken.
 type GenerateTokenParams struct {
 	// XApiKey The company's API key, in plain text. It never leaves your backend.
@@ -1140,6 +1163,9 @@ type FundCardParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1149,6 +1175,9 @@ type GenerateCardParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1158,6 +1187,9 @@ type SendDefaultPinParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1167,6 +1199,9 @@ type GenerateCorporateAccountParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1176,6 +1211,9 @@ type InitiateCorporateKycParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1185,6 +1223,9 @@ type RetryCorporateOtpParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1194,6 +1235,9 @@ type ValidateCorporateKycParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1203,6 +1247,9 @@ type GenerateCryptoAddressParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1257,6 +1304,9 @@ type CreateCustomerParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1266,6 +1316,9 @@ type GenerateCustomerAccountParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1275,6 +1328,9 @@ type ResendCustomerOtpParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1305,6 +1361,9 @@ type CreateSettlementAccountParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1314,6 +1373,9 @@ type SetSettlementAlertParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1333,6 +1395,9 @@ type SendPayoutParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1378,6 +1443,9 @@ type ValidateAccountParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1405,6 +1473,9 @@ type GenerateVirtualAccountParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1418,6 +1489,9 @@ type PurchaseAirtimeParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1431,6 +1505,9 @@ type PurchaseCableTVParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1444,6 +1521,9 @@ type PurchaseDataParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1457,6 +1537,9 @@ type PurchaseUtilityParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1490,6 +1573,9 @@ type VerifyEntityParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1499,6 +1585,9 @@ type CreateWebhookParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1508,6 +1597,9 @@ type ResendWebhookDeliveryParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1517,6 +1609,9 @@ type UpdateWebhookParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1538,6 +1633,9 @@ type ReplayWebhookParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1547,6 +1645,9 @@ type RotateWebhookSecretParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1556,6 +1657,9 @@ type TestWebhookParams struct {
 	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
 	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
 	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4750,6 +4854,18 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	return m
 }
 
+type ArchivedResponseHeaders struct {
+	RateLimitLimit     *int
+	RateLimitRemaining *int
+	RateLimitReset     *int
+	XRequestID         *string
+}
+type ArchivedJSONResponse struct {
+	Body ArchivedProblem
+
+	Headers ArchivedResponseHeaders
+}
+
 type GenerateTokenRequestObject struct {
 	Reference string `json:"reference"`
 	Params    GenerateTokenParams
@@ -5444,6 +5560,32 @@ func (response ListEvents200JSONResponse) VisitListEventsResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEvents410JSONResponse struct{ ArchivedJSONResponse }
+
+func (response ListEvents410JSONResponse) VisitListEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.RateLimitLimit != nil {
+		w.Header().Set("RateLimit-Limit", fmt.Sprint(*response.Headers.RateLimitLimit))
+	}
+	if response.Headers.RateLimitRemaining != nil {
+		w.Header().Set("RateLimit-Remaining", fmt.Sprint(*response.Headers.RateLimitRemaining))
+	}
+	if response.Headers.RateLimitReset != nil {
+		w.Header().Set("RateLimit-Reset", fmt.Sprint(*response.Headers.RateLimitReset))
+	}
+	if response.Headers.XRequestID != nil {
+		w.Header().Set("X-Request-Id", fmt.Sprint(*response.Headers.XRequestID))
+	}
+	w.WriteHeader(410)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6561,6 +6703,32 @@ func (response ReplayWebhook200JSONResponse) VisitReplayWebhookResponse(w http.R
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReplayWebhook410JSONResponse struct{ ArchivedJSONResponse }
+
+func (response ReplayWebhook410JSONResponse) VisitReplayWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.RateLimitLimit != nil {
+		w.Header().Set("RateLimit-Limit", fmt.Sprint(*response.Headers.RateLimitLimit))
+	}
+	if response.Headers.RateLimitRemaining != nil {
+		w.Header().Set("RateLimit-Remaining", fmt.Sprint(*response.Headers.RateLimitRemaining))
+	}
+	if response.Headers.RateLimitReset != nil {
+		w.Header().Set("RateLimit-Reset", fmt.Sprint(*response.Headers.RateLimitReset))
+	}
+	if response.Headers.XRequestID != nil {
+		w.Header().Set("X-Request-Id", fmt.Sprint(*response.Headers.XRequestID))
+	}
+	w.WriteHeader(410)
 	_, err := buf.WriteTo(w)
 	return err
 }

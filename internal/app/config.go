@@ -62,6 +62,7 @@ type Config struct {
 	Cards      CardConfig    `koanf:"cards"`
 	Issuer     IssuerConfig  `koanf:"issuer"`
 	Webhooks   WebhookConfig `koanf:"webhooks"`
+	Events     EventConfig   `koanf:"events"`
 	Serve      ServeConfig   `koanf:"serve"`
 	Limits     LimitConfig   `koanf:"limits"`
 	Jobs       JobConfig     `koanf:"jobs"`
@@ -93,6 +94,12 @@ type Config struct {
 type WebhookConfig struct {
 	// Days for which a finished delivery is kept, 1 to 3650. The events stay.
 	KeepDays int `koanf:"keep_days"`
+}
+
+// EventConfig is about the age at which an owner may move events into files (docs/operating/growth.md).
+type EventConfig struct {
+	// Whole months for which `kobo archive` leaves events in the database, 3 to 1200. `0`: for ever.
+	KeepMonths int `koanf:"keep_months"`
 }
 
 // LimitConfig are the rate limits.

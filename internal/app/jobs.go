@@ -11,6 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/report"
@@ -33,6 +34,7 @@ func (a *App) newWorker() *job.Worker {
 		reconcileJob:          a.reconcileDaily,
 		report.WalkJob:        a.walkLedgers,
 		webhook.ClearJob:      a.Webhooks.Clear,
+		idempotency.ClearJob:  a.Keys.Clear,
 		collection.ExpireJob:  a.Collections.Expire,
 		collection.ResolveJob: a.Collections.Resolve,
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"strconv"
 	"sync"
@@ -47,6 +48,7 @@ func openPostgres(ctx context.Context, address string, pools Pools) (*postgres, 
 	}
 	cfg.ConnConfig.ConnectTimeout = 5 * time.Second
 	cfg.ConnConfig.RuntimeParams["application_name"] = applicationName() // replaces the name in the URL
+	maps.Copy(cfg.ConnConfig.RuntimeParams, planByKeys)
 	cfg.ConnConfig.Tracer = otelpgx.NewTracer()
 	cfg.HealthCheckPeriod = 5 * time.Second
 	cfg.MaxConns = max(cfg.MaxConns, usualConns)
@@ -92,6 +94,14 @@ func (p *postgres) in(l lane) *pgxpool.Pool {
 	}
 	return p.pool
 }
+
+// planByKeys makes the planner find rows by their keys. A plan that was made for a small table would
+// otherwise read the whole table after the table has grown.
+var planByKeys = map[string]string{"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off"}
+
+// planFreely begins a snapshot without planByKeys, because its SQL queries read most rows of a company.
+const planFreely = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+	SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on`
 
 func (p *postgres) doubts() uint64 { return p.doubt.Load() }
 
@@ -163,14 +173,14 @@ func (p *postgres) begin(ctx context.Context) (tx, error) {
 }
 
 func (p *postgres) snapshot(ctx context.Context) (tx, error) {
-	return p.beginAs(ctx, p.in(laneOf(ctx)), pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	return p.beginAs(ctx, p.in(laneOf(ctx)), pgx.TxOptions{BeginQuery: planFreely})
 }
 
 // heavy begins a snapshot whose SQL statements have a time limit. Old statistics of the planner
 // cannot make it read a whole table, and the compilation of a plan cannot take longer than the plan.
 func (p *postgres) heavy(ctx context.Context, limit time.Duration) (tx, error) {
-	return p.beginAs(ctx, p.in(heavy), pgx.TxOptions{BeginQuery: fmt.Sprintf("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "+
-		"SET LOCAL statement_timeout = %d; SET LOCAL enable_seqscan = off; SET LOCAL jit = off", limit.Milliseconds())})
+	return p.beginAs(ctx, p.in(heavy), pgx.TxOptions{BeginQuery: fmt.Sprintf("%s; SET LOCAL enable_seqscan = off; "+
+		"SET LOCAL jit = off; SET LOCAL statement_timeout = %d", planFreely, limit.Milliseconds())})
 }
 
 func (p *postgres) beginAs(ctx context.Context, pool *pgxpool.Pool, o pgx.TxOptions) (tx, error) {

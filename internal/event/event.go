@@ -12,6 +12,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
@@ -163,8 +164,19 @@ func (s *Service) Feed(ctx context.Context, company string, after int64, limit i
 	} else {
 		events, err = s.page(ctx, company, after, limit+1)
 	}
+	// Numbers have no gap, and the newest event is never archived.
+	if len(events) > 0 && events[0].Sequence > after+1 {
+		return nil, false, gone(events[0].Sequence)
+	}
 	if err != nil || len(events) <= limit {
 		return events, false, err
 	}
 	return events[:limit], true, nil
+}
+
+// gone returns the fault of a reader whose next events have been archived.
+func gone(first int64) error {
+	f := fault.Newf(fault.Gone, "Events before %d are archived", first)
+	f.Extra = map[string]any{"firstSequence": first}
+	return f
 }

@@ -20,3 +20,22 @@ func (s *Service) page(ctx context.Context, company string, after int64, limit i
 	return db.All(ctx, s.db, table.Scan,
 		`SELECT `+columns+` FROM event WHERE company_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`, company, after, limit)
 }
+
+// First returns the number of the company's first event that is kept, or 0 if there is none.
+func (s *Service) First(ctx context.Context, company string) (int64, error) {
+	return db.OrZero(db.One(ctx, s.db, db.Value[int64],
+		`SELECT sequence FROM event WHERE company_id = $1 ORDER BY sequence LIMIT 1`, company))
+}
+
+// NextCompany returns the next company with events, in the order of company IDs, or db.ErrNone.
+func (s *Service) NextCompany(ctx context.Context, after string) (string, error) {
+	return db.One(ctx, s.db, db.Value[string],
+		`SELECT company_id FROM event WHERE company_id > $1 ORDER BY company_id LIMIT 1`, after)
+}
+
+// Remove removes a company's oldest events, at most limit, up to the number through. It returns how
+// many events it has removed. The caller must have archived these events.
+func (s *Service) Remove(ctx context.Context, company string, through int64, limit int) (int64, error) {
+	return s.db.Exec(ctx, `DELETE FROM event WHERE company_id = $1 AND sequence IN (
+			SELECT sequence FROM event WHERE company_id = $1 AND sequence <= $2 ORDER BY sequence LIMIT $3)`, company, through, limit)
+}

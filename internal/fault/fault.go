@@ -20,6 +20,7 @@ const (
 	Unauthenticated Kind = "unauthenticated" // the credentials are missing or wrong
 	Forbidden       Kind = "forbidden"       // the caller is known, but not allowed to do this
 	Missing         Kind = "missing"         // the company does not have the requested object
+	Gone            Kind = "gone"            // the object was removed on purpose
 	Refused         Kind = "refused"         // a business rule refuses the request
 	Conflict        Kind = "conflict"        // an equal request is running now
 	Mismatch        Kind = "mismatch"        // the Idempotency-Key was used before with a different request

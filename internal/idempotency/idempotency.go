@@ -49,6 +49,7 @@ type Key struct {
 	now                         time.Time
 	render                      func(result any, err error) Answer
 	seal                        func(body []byte) string
+	used                        time.Time   // when the Idempotency-Key was used, if its stored response has been removed
 	begun                       atomic.Bool // true when the ledger has committed the intent of this request
 }
 
@@ -120,7 +121,7 @@ func (s *Service) answer(ctx context.Context, company string, r row) (*Answer, e
 type Use struct {
 	Value     string
 	Subject   string  // the ID of the object that the request created; "" if there is none
-	Answer    *Answer // the stored response; nil while the request is running
+	Answer    *Answer // the stored response; nil while the request is running; its Body is nil after keep
 	CreatedAt time.Time
 }
 
@@ -131,7 +132,10 @@ func (s *Service) Used(ctx context.Context, company, value string) (Use, error) 
 		return Use{}, db.Missing(err, "Idempotency-Key not found")
 	}
 	u := Use{Value: value, Subject: r.Subject, CreatedAt: r.CreatedAt}
-	if r.State == done {
+	switch {
+	case r.removed():
+		u.Answer = &Answer{Status: int(r.Status)}
+	case r.State == done:
 		u.Answer, err = s.answer(ctx, company, r)
 	}
 	return u, err
@@ -140,7 +144,8 @@ func (s *Service) Used(ctx context.Context, company, value string) (Use, error) 
 // Open begins a request with an Idempotency-Key. If a response is stored, Open returns it.
 // Otherwise Open returns a Key for the request. The error is a fault of kind Mismatch if a
 // different request used the Idempotency-Key. It is a fault of kind Conflict if the request that
-// used the Idempotency-Key first is still running.
+// used the Idempotency-Key first is still running. If the stored response has been removed, the
+// Key is expired, and the request must not be executed (Key.Expired).
 func (s *Service) Open(ctx context.Context, company, value, fingerprint string) (*Key, *Answer, error) {
 	now := s.clock.Now()
 	key := &Key{company: company, value: value, fingerprint: s.hash(company, fingerprint), print: fingerprint, now: now, seal: s.sealFor(company)}
@@ -152,6 +157,8 @@ func (s *Service) Open(ctx context.Context, company, value, fingerprint string) 
 		return nil, nil, err
 	case !s.same(company, row.Fingerprint, fingerprint):
 		return nil, nil, errMismatch
+	case row.removed():
+		key.used = row.CreatedAt
 	case row.State == done:
 		answer, err := s.answer(ctx, company, row)
 		return nil, answer, err
@@ -177,6 +184,16 @@ func (k *Key) Subject() string {
 		return ""
 	}
 	return k.subject
+}
+
+// Expired returns nil, unless the stored response of the Idempotency-Key has been removed. Then the
+// request must not be executed again. It gets a response made from the object Subject. If there is
+// no such object, it gets the fault that Expired returns.
+func (k *Key) Expired() error {
+	if k == nil || k.used.IsZero() {
+		return nil
+	}
+	return fault.New(fault.Mismatch, "Idempotency-Key was used on "+k.used.In(clock.Lagos).Format(time.DateOnly))
 }
 
 // Render sets the function that turns a result or an error into a response.
@@ -212,9 +229,9 @@ func (k *Key) Begun() {
 }
 
 // Finish makes the unit u also store the response. The unit u decides the outcome of a request for
-// which Begin was called.
+// which Begin was called. A response that Clear has removed is not stored again.
 func (k *Key) Finish(u *ledger.Unit, result any, err error) {
-	if k != nil {
+	if k != nil && k.Expired() == nil {
 		k.begun.Store(true)
 		u.Transition(k.record(done, k.subject, time.Time{}, k.render(result, err)), running).Only("status", "body")
 	}
@@ -260,7 +277,7 @@ func (k *Key) Resume(ctx context.Context, book *ledger.Book, result any) error {
 // finish stores a response in a separate unit. If a response is stored already, finish returns its
 // parameter stored as the error.
 func (k *Key) finish(ctx context.Context, book *ledger.Book, result any, why, stored error) error {
-	if k == nil {
+	if k == nil || k.Expired() != nil {
 		return nil
 	}
 	u := ledger.For(k.company)
@@ -290,6 +307,9 @@ func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
 // request used the Idempotency-Key. It is a fault of kind Unavailable if the stored response cannot
 // be read.
 func (s *Service) Settle(ctx context.Context, k *Key, a Answer) (Answer, error) {
+	if k.Expired() != nil {
+		return a, nil
+	}
 	stored, err := s.stored(ctx, k)
 	if errors.Is(err, db.ErrNone) {
 		if err = s.Freeze(ctx, k, a); err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
@@ -31,4 +32,21 @@ type row struct {
 func (s *Service) find(ctx context.Context, company, value string) (row, error) {
 	return db.One(ctx, s.db, table.Scan, `SELECT `+columns+` FROM idempotency_key
 		WHERE company_id = $1 AND value = $2`, company, value)
+}
+
+// removed reports whether the stored response has been removed. The row and the status stay.
+func (r row) removed() bool { return r.State == done && r.Body == "" }
+
+// nextCompany returns the next company that has a stored response, in the order of company IDs.
+func (s *Service) nextCompany(ctx context.Context, after string) (string, error) {
+	return db.One(ctx, s.db, db.Value[string], `SELECT company_id FROM idempotency_key
+		WHERE company_id > $1 AND body <> '' ORDER BY company_id, created_at LIMIT 1`, after)
+}
+
+// removeBodies removes a company's oldest stored responses, at most limit, if the
+// Idempotency-Keys were used before the given time. It returns the number of removed responses.
+func (s *Service) removeBodies(ctx context.Context, company string, before time.Time, limit int) (int64, error) {
+	return s.db.Exec(ctx, `UPDATE idempotency_key SET body = '' WHERE company_id = $1 AND value IN (
+			SELECT value FROM idempotency_key WHERE company_id = $1 AND body <> '' AND created_at < $2
+			ORDER BY created_at LIMIT $3)`, company, clock.Micros(before), limit)
 }

@@ -92,7 +92,7 @@ var errTooMuch = fault.New(fault.Unavailable, "Service temporarily unavailable")
 func (s *Service) Integrity(ctx context.Context, company string) (out Integrity, err error) {
 	var before, p progress
 	var whole bool
-	err = s.heavy(ctx, func(q db.Querier) error {
+	err = s.db.Heavy(ctx, company, func(q db.Querier) error {
 		inTime, stop := within(ctx, s.limit)
 		defer stop()
 		size, err := ledger.Size(ctx, q, company)
@@ -126,11 +126,6 @@ func (s *Service) Integrity(ctx context.Context, company string) (out Integrity,
 		err = errTooMuch
 	}
 	return out, err
-}
-
-// heavy runs a long read. Its time limit begins when fn begins.
-func (s *Service) heavy(ctx context.Context, fn func(q db.Querier) error) error {
-	return s.db.Snapshot(ctx, fn)
 }
 
 // within returns a function that reports whether there is time left. The caller must call stop.
@@ -199,15 +194,31 @@ func (i *Integrity) addOperations(ctx context.Context, q db.Querier) error {
 	return err
 }
 
-// addEvents counts the events after a number, up to which they are verified.
+// addEvents counts the events after a number, up to which they are verified or archived.
 func (i *Integrity) addEvents(ctx context.Context, q db.Querier, after int64) error {
+	archived, err := archiveOf(ctx, q, i.Company)
+	if err != nil {
+		return err
+	}
+	after = max(after, archived.last)
 	type count struct{ events, last int64 }
 	c, err := db.One(ctx, q, db.Fields[count], `SELECT count(*), coalesce(max(sequence), $2) FROM event
 		WHERE company_id = $1 AND sequence > $2`, i.Company, after)
-	if err == nil && (after+c.events != i.Sequence || c.last != i.Sequence) {
-		i.wrong("there are %d events, the last numbered %d, where the company lock row says %d", after+c.events, c.last, i.Sequence)
+	c.events += after - archived.missing
+	if err == nil && (c.events != i.Sequence || c.last != i.Sequence) {
+		i.wrong("there are %d events, the last numbered %d, where the company lock row says %d", c.events, c.last, i.Sequence)
 	}
 	return err
+}
+
+// archive is what kobo archive has moved into files: the number of the last event, and the number of
+// events that the files leave out before it.
+type archive struct{ last, missing int64 }
+
+func archiveOf(ctx context.Context, q db.Querier, company string) (archive, error) {
+	return db.One(ctx, q, db.Fields[archive], `SELECT coalesce(max(last_sequence), 0),
+		coalesce(max(last_sequence), 0) - CAST(coalesce(sum(last_sequence - first_sequence + 1), 0) AS BIGINT)
+		FROM archive_month WHERE company_id = $1`, company)
 }
 
 // pagesUntil reads rows with an id and a mark, and calls wrong for each row whose mark is not "1". It

@@ -226,7 +226,8 @@ func firstEventAt(ctx context.Context, q db.Querier, company string, at time.Tim
 		return 0, err
 	}
 	return firstAt(1, last+1, at, func(n int64) (time.Time, error) {
-		then, err := db.One(ctx, q, db.Value[int64], `SELECT created_at FROM event WHERE company_id = $1 AND sequence = $2`, company, n)
+		then, err := db.One(ctx, q, db.Value[int64], `SELECT created_at FROM event
+			WHERE company_id = $1 AND sequence >= $2 ORDER BY sequence LIMIT 1`, company, n) // event n may be archived
 		return clock.Time(then), err
 	})
 }

@@ -109,12 +109,12 @@ var rowChecks = []check{
 		(SELECT count(*) AS n FROM operator_audit WHERE company_id = $1 AND action = 'payout.limit') AS l
 	WHERE t.n <> l.n` + upTo},
 	// The stored response of an Idempotency-Key agrees with a state that the operation of that request
-	// may have had. The check leaves out encrypted responses. It also leaves out responses about a
+	// may have had. The check leaves out encrypted responses. It also leaves out removed responses, and responses about a
 	// card, because the first funding of a card has the same id as the card.
 	{name: "kept answer", find: `
 	SELECT o.kind || ' ' || o.id, 'an answer that can have been true of a ' || o.state, 'another with status ' || CAST(k.status AS TEXT)
 	FROM idempotency_key AS k JOIN operation AS o ON o.company_id = k.company_id AND o.id = k.subject
-	WHERE k.company_id = $1 AND k.state = 'DONE' AND k.subject <> '' AND substr(k.body, 1, 7) <> 'sealed:'
+	WHERE k.company_id = $1 AND k.state = 'DONE' AND k.subject <> '' AND k.body <> '' AND substr(k.body, 1, 7) <> 'sealed:'
 		AND NOT EXISTS (SELECT 1 FROM card AS d WHERE d.company_id = k.company_id AND d.id = k.subject) AND NOT CASE
 		WHEN k.status = 200 AND o.kind = 'payout' THEN strpos(k.body, '"reference":"' || o.id || '"') > 0
 			AND strpos(k.body, '"amount":' || ` + operationNaira + ` || ',') > 0 AND strpos(k.body, '"fee":' || ` + operationFee + ` || ',') > 0

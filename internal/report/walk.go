@@ -124,7 +124,11 @@ func (w *walk) goOn(ctx context.Context, q db.Querier, more func() bool) (done b
 }
 
 func (w *walk) countEvents(ctx context.Context, q db.Querier, more func() bool) (bool, error) {
-	for w.Events < w.Ledger.Sequence {
+	archived, err := archiveOf(ctx, q, w.Ledger.Company)
+	if err != nil {
+		return false, err
+	}
+	for w.Events = max(w.Events, archived.last); w.Events < w.Ledger.Sequence; {
 		if !more() {
 			return false, nil
 		}

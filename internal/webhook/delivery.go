@@ -225,6 +225,9 @@ func (s *Service) Replay(ctx context.Context, company, endpointID string, first,
 	case first > last:
 		return Replay{}, fault.New(fault.Refused, "There are no events in this range")
 	}
+	if _, _, err = s.Events.Feed(ctx, company, first-1, 1, 0); err != nil {
+		return Replay{}, err // a fault of kind Gone if the events are archived
+	}
 	if n, err := s.replayCount(ctx, company, e.ID); err != nil || n >= mostReplays {
 		if err == nil {
 			err = fault.Newf(fault.Refused, "%d replays to this webhook are under way", n)

@@ -249,3 +249,15 @@ func (s *Service) remove(ctx context.Context, company string, ids []string) erro
 	_, err := s.DB.Exec(ctx, `DELETE FROM webhook_delivery WHERE company_id = $1 AND id = ANY($2)`, company, ids)
 	return err
 }
+
+// Waiting returns the number of the company's first event that a webhook has not received yet. The
+// webhook may be paused. If no webhook waits, ok is false. An event that does not exist yet may count
+// as waiting.
+func (s *Service) Waiting(ctx context.Context, company string) (sequence int64, ok bool, err error) {
+	sequence, err = db.One(ctx, s.DB, db.Value[int64], `SELECT coalesce(min(l.first), 0) FROM (
+			SELECT endpoint_id, sequence + 1 AS first FROM webhook_lane WHERE company_id = $1 AND kind <> 'retries'
+			UNION ALL
+			SELECT endpoint_id, sequence AS first FROM webhook_delivery WHERE company_id = $1 AND state = 'PENDING' AND sequence > 0
+		) AS l JOIN webhook_endpoint AS e ON e.company_id = $1 AND e.id = l.endpoint_id WHERE e.state <> 'DELETED'`, company)
+	return sequence, sequence > 0, err
+}

@@ -1,0 +1,87 @@
+package internal_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+)
+
+// mayScan are the SQL statements that may read a whole table, or all rows of a company, with the
+// reason. No request depends on the number of these rows.
+var mayScan = map[string]string{
+	"company.count": "operators list the companies", "company.page": "operators list the companies",
+	"operation.Cases": "operators list cases", "operation.FindCase": "operators name a case by its id alone",
+	"operation.OpenOf": "the reconciliation, once a day", "operation.OpenBreaks": "the reconciliation, once a day",
+	"operator.Audit":       "operators read the audit log",
+	"report.QuotasHistory": "operators read the audit log", "report.FeesHistory": "operators read the audit log",
+	"report.LimitsHistory": "operators read the audit log", "report.auditSteps": "operators read the timeline of a case",
+	"report.Overdue": "the reconciliation, over the open operations", "report.read": "the reconciliation, once a day",
+	"report.Heads": "kobo verify and backups go through all companies", "report.addCredits": "the integrity of the whole ledger of a company",
+	"settlement.Adjustments": "operators list adjustments", "settlement.findAdjustment": "operators name an adjustment by its id alone",
+	"webhook.All": "operators list webhooks",
+
+	"job.queues":    "an index scan that stops after each queue's first row",
+	"job.Providers": "the start of a program; the rows are work that waits, and not history",
+
+	"webhook.idleQueues":     "the sender reads three rows of each webhook at most",
+	"webhook.recoverRetries": "three rows of each webhook at most, once a minute",
+	"webhook.positions":      "three rows of each webhook at most, for the metrics",
+	"webhook.waitingRetries": "the deliveries that wait for a retry, for the metrics",
+	"webhook.Waiting":        "kobo archive, once for each company",
+	"webhook.List":           "a company has few webhooks",
+
+	"ledger.Alerts": "a company has few ledger accounts", "report.Statement": "a settlement account has few bank accounts",
+	"crypto.findKey": "a company has few keys",
+
+	"customer.matches":    "a search for a part of a name reads the company's customers",
+	"crypto.Transactions": "any filter may be left out, and the exact count reads the company's transactions",
+	"report.Purchases":    "any filter may be left out, and the exact count reads the company's purchases",
+}
+
+// smallTables are the tables that stay small in every deployment, with what bounds them.
+var smallTables = map[string]string{
+	"vtu_service": "the billers' catalogue", "vtu_category": "the billers' catalogue", "vtu_product": "the billers' catalogue",
+	"vtu_sync": "a row for each biller", "payout_sync": "a row for each bank", "payout_bank": "the banks of the country",
+	"db_schema": "one row", "deployment": "one row", "operator_door": "one row",
+	"operator_key": "the operators", "operator_keyring": "the master keys",
+	"inbox_bank": "a row for each bank", "inbox_sweep": "a row for each bank", "crypto_cursor": "a row for each network",
+}
+
+// No request reads more rows than it needs, however large the tables are. The planners' statistics
+// are those of nearly empty tables, because they may be old when a table grows.
+func TestNoRequestScans(t *testing.T) {
+	found := statements(house(t), schemaOf(files(t)))
+	used := map[string]bool{}
+	for _, dialect := range dbtest.Dialects {
+		t.Run(string(dialect), func(t *testing.T) {
+			scans := dbtest.Scans(t, dbtest.Outgrown(t, dialect, func(table string) bool { return smallTables[table] != "" }))
+			asked := 0
+			for _, s := range found {
+				walks := strings.HasPrefix(s.path, "internal/report/verify") || s.path == "internal/ledger/verify.go"
+				if hasOwnSchema(s.dir) || s.built || walks {
+					continue
+				}
+				asked++
+				for _, scan := range slices.Compact(scans(s.text)) {
+					table := scan[strings.LastIndex(scan, " ")+1:]
+					if used[s.owner] = true; mayScan[s.owner] == "" && smallTables[table] == "" {
+						t.Error(s.complain("%s", scan))
+					}
+				}
+			}
+			if asked < 100 {
+				t.Errorf("%d statements: the search is broken", asked)
+			}
+			if len(scans("SELECT kind FROM event WHERE kind = $1")) == 0 {
+				t.Error("a scan is not found")
+			}
+		})
+	}
+	for owner := range mayScan {
+		if !used[owner] {
+			t.Errorf("%s may scan, and does not", owner)
+		}
+	}
+}
