@@ -26,6 +26,11 @@ func (p *postgres) pipeline() Pipeline { return &pgPipeline{p: p} }
 const keepPlans = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), ` +
 	`set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
+// keepOrder adds to keepPlans: the planner reads rows in the order of an index, and sorts only what
+// no index sorts. The price of such a sort is fictitious, so PostgreSQL must not compile the query
+// because of its price.
+const keepOrder = `, set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true), set_config('jit', 'off', true)`
+
 // outdated reports whether a connection should discard its query plans. A connection discards them
 // every few seconds. For a table of only a few rows, PostgreSQL plans to read the whole index.
 // Without discarding, this plan would stay in use after the table has grown, until PostgreSQL
@@ -87,6 +92,8 @@ func (l *pgPipeline) Commit(ctx context.Context, writes ...Write) error {
 	for _, w := range writes {
 		switch {
 		case len(w.Rows) == 0:
+		case w.Delete:
+			b.Queue(deleteSQL(w), arrays(columnsOf(w.Table, w.By), w.Rows)...)
 		case w.Set == nil:
 			b.Queue(insertSQL(w.Table), arrays(w.Table.Columns, w.Rows)...)
 		default:
@@ -177,7 +184,7 @@ func prefixed(prefix string, names []string) string {
 }
 
 func lookupSQL(k Lookup) string {
-	key := fmt.Sprintf("lookup %s %v %v %v %s", k.Table.Name, k.By, k.Columns, k.Lock, k.Present)
+	key := fmt.Sprintf("lookup %s %v %v %v %v %s", k.Table.Name, k.By, k.Columns, k.Lock, k.Free, k.Present)
 	return cached(key, func() string {
 		s := "SELECT " + prefixed("t.", append(append([]string{}, k.By...), k.Columns...)) +
 			" FROM (" + unnested(columnsOf(k.Table, k.By)) + ") AS k" +
@@ -187,6 +194,9 @@ func lookupSQL(k Lookup) string {
 		}
 		if k.Lock {
 			s += " ORDER BY " + prefixed("t.", k.By) + " FOR UPDATE OF t"
+			if k.Free {
+				s += " SKIP LOCKED"
+			}
 		}
 		return s
 	})
@@ -199,6 +209,12 @@ func insertSQL(t *Table) string {
 			s += " ON CONFLICT DO NOTHING"
 		}
 		return s
+	})
+}
+
+func deleteSQL(w Write) string {
+	return cached(fmt.Sprintf("delete %s %v", w.Table.Name, w.By), func() string {
+		return "DELETE FROM " + w.Table.Name + " AS t USING (" + unnested(columnsOf(w.Table, w.By)) + ") AS k WHERE " + matched(w.By)
 	})
 }
 

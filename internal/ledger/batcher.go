@@ -90,11 +90,12 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 		}
 		doubts := b.db.Doubts() // called after all reads, because a read may open a connection, which counts as a doubt
 		proves := !b.certain(doubts) && d.prove()
-		if len(d.accepted) == 0 && !proves {
-			p.Rollback()
+		writes := d.writes()
+		if !proves && !slices.ContainsFunc(writes, func(w db.Write) bool { return len(w.Rows) > 0 }) {
+			p.Rollback() // the units are refused, or only required rows in their states
 			return nil
 		}
-		err := p.Commit(ctx, d.writes()...)
+		err := p.Commit(ctx, writes...)
 		if err == nil {
 			b.proven.Store(doubts)
 		}
@@ -131,6 +132,11 @@ func (b *Book) answer(d *decision) {
 		b.mu.RLock()
 		for _, fn := range b.listeners {
 			fn(d.companies)
+		}
+		for _, l := range b.appended {
+			if rows := d.inserts[l.table]; len(rows) > 0 {
+				l.fn(rows)
+			}
 		}
 		b.mu.RUnlock()
 	}

@@ -36,6 +36,7 @@ type decision struct {
 	inserted  []*db.Table
 	updates   map[string]*db.Write
 	updated   []string
+	deletes   []db.Write // one for each table
 }
 
 type refusal struct {
