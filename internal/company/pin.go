@@ -144,7 +144,7 @@ func (s *Service) compare(p pin, text string) (verdict error, u ledger.Unit) {
 		p.failures, p.hash = 0, s.keys.MAC("pin", p.company, text)
 		row = u.Transition(pins.Record(p), pinSet)
 	default:
-		row = u.Require(pins.Record(p), pinSet)
+		row = u.Expect(pins.Record(p), pinSet)
 	}
 	row.Expect("failures", seen.failures).Expect("hash", seen.hash)
 	return verdict, u

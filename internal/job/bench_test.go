@@ -67,4 +67,3 @@ func benchmarkDueJobs(b *testing.B, d *db.DB, companies int) {
 	<-gone
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
 }
-

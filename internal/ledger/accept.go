@@ -58,8 +58,8 @@ func (d *decision) accept(w *pending) error {
 		d.insertOnce(r, w.keys[i])
 	}
 	for i := range u.transitions {
-		if m := &u.transitions[i]; !m.checks {
-			d.transition(m)
+		if !u.transitions[i].still {
+			d.transition(&u.transitions[i])
 		}
 	}
 	for _, r := range u.removed {

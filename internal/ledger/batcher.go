@@ -91,8 +91,9 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 		doubts := b.db.Doubts() // called after all reads, because a read may open a connection, which counts as a doubt
 		proves := !b.certain(doubts) && d.prove()
 		writes := d.writes()
-		if !proves && !slices.ContainsFunc(writes, func(w db.Write) bool { return len(w.Rows) > 0 }) {
-			p.Rollback() // the units are refused, or only required rows in their states
+		d.wrote = slices.ContainsFunc(writes, func(w db.Write) bool { return len(w.Rows) > 0 })
+		if !d.wrote && !proves {
+			p.Rollback() // each unit is refused, or only expected rows in their states
 			return nil
 		}
 		err := p.Commit(ctx, writes...)
@@ -128,7 +129,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 // callers. So a reader that waits for an event is woken before the caller that caused the event
 // gets its result.
 func (b *Book) answer(d *decision) {
-	if len(d.accepted) > 0 {
+	if len(d.accepted) > 0 && d.wrote {
 		b.mu.RLock()
 		for _, fn := range b.listeners {
 			fn(d.companies)

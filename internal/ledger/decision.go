@@ -37,6 +37,7 @@ type decision struct {
 	updates   map[string]*db.Write
 	updated   []string
 	deletes   []db.Write // one for each table
+	wrote     bool       // the batch has rows to write
 }
 
 type refusal struct {

@@ -59,7 +59,7 @@ func TestARefusedUnitRemovesNothing(t *testing.T) {
 		must(t, b.Commit(t.Context(), u))
 		u = For("c1")
 		u.Remove(thing("c1", "a", "", ""))
-		u.Require(thing("c1", "a", "", ""), "OLD")
+		u.Expect(thing("c1", "a", "", ""), "OLD")
 		if err := b.Commit(t.Context(), u); !Is(err, Moved) || len(states(t, d, "c1")) != 1 {
 			t.Errorf("%v, left %v", err, states(t, d, "c1"))
 		}
@@ -79,7 +79,7 @@ func TestAUnitRequiresAState(t *testing.T) {
 		for i := range 40 {
 			all.Go(func() {
 				u := For("c1")
-				r := u.Require(thing("c1", "a", "", "ignored"), "NEW", "OLD")
+				r := u.Expect(thing("c1", "a", "", "ignored"), "NEW", "OLD")
 				switch i % 4 {
 				case 0:
 					r.Expect("price_kobo", int64(8))
@@ -98,7 +98,7 @@ func TestAUnitRequiresAState(t *testing.T) {
 			t.Errorf("%d events, %v, %v", n, err, states(t, d, "c1"))
 		}
 		u = For("c1")
-		u.Require(thing("c1", "missing", "", ""), "NEW")
+		u.Expect(thing("c1", "missing", "", ""), "NEW")
 		if err := b.Commit(t.Context(), u); !Is(err, Moved) {
 			t.Errorf("a row that does not exist: %v", err)
 		}
@@ -114,10 +114,10 @@ func TestARequiredRowMayChangeOnce(t *testing.T) {
 		u := For("c1")
 		u.Append(thing("c1", "a", "ka", "NEW"))
 		must(t, b.Commit(t.Context(), u))
-		change, require := For("c1"), For("c1")
+		change, expect := For("c1"), For("c1")
 		change.Transition(thing("c1", "a", "", "OLD"), "NEW")
-		require.Require(thing("c1", "a", "", ""), "NEW")
-		first, second := &pending{unit: change, done: make(chan error, 1)}, &pending{unit: require, done: make(chan error, 1)}
+		expect.Expect(thing("c1", "a", "", ""), "NEW")
+		first, second := &pending{unit: change, done: make(chan error, 1)}, &pending{unit: expect, done: make(chan error, 1)}
 		late := b.commit([]*pending{first, second})
 		if len(late) != 1 || late[0] != second || <-first.done != nil {
 			t.Fatalf("late: %v", late)

@@ -53,9 +53,9 @@ type Transition struct {
 	row      string // the key as one string
 	from     []string
 	expected []change // further values that the row must have
+	still    bool     // the row only has to be in the expected state, and does not change
 	to       string
 	set      []change
-	checks   bool // the row is only checked and not written (Unit.Require)
 }
 
 // change is the value of one column. The value is a string or an int64.
@@ -137,12 +137,12 @@ func (u *Unit) Transition(r db.Record, from ...string) *Transition {
 	return &u.transitions[len(u.transitions)-1]
 }
 
-// Require makes the ledger refuse the unit unless the row that has the key of r is in one of the
-// given states. The unit does not change the row, so any number of such units fit in a batch.
-func (u *Unit) Require(r db.Record, states ...string) *Transition {
-	t := u.Transition(r, states...)
-	t.checks = true
-	return t
+// Expect makes the ledger refuse the unit unless the row that has the key of r is in one of the
+// given states. The row does not change, so any number of such units fit in a batch.
+func (u *Unit) Expect(r db.Record, states ...string) *Transition {
+	key := r.Values[:r.Table.Key]
+	u.transitions = append(u.transitions, Transition{table: r.Table, key: key, row: keyOf(key), from: states, still: true})
+	return &u.transitions[len(u.transitions)-1]
 }
 
 // Update writes the changing columns of r over the row, which must have the version before the
