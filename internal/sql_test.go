@@ -21,11 +21,11 @@ import (
 var overCompanies = map[string]string{
 	"job.queues":             "the worker's scan: it reads which queues have work that is due, and takes nothing",
 	"job.due":                "the worker's scan: it reads who has work that is due, and takes nothing",
-	"job.outstanding":        "who has moved the sandbox's clock waits until nothing is due any more",
 	"operation.FindCase":     "an operator's case is found by its id alone",
 	"operation.Cases":        "operators work across companies",
 	"operation.OpenBreaks":   "operators work across companies",
 	"operation.pendingAfter": "the walk that restores lost jobs goes through all companies",
+	"ledger.Clearing":        "the search for lost jobs begins with the companies that have money on its way",
 	"operation.OpenOf":       "a credit of the statement that is nobody's may be any company's",
 	"company.count":          "operators work across companies",
 	"company.page":           "operators work across companies",

@@ -45,7 +45,7 @@ func (a *App) newWorker() *job.Worker {
 // startJobs starts the background work, which runs until ctx ends.
 func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	var all sync.WaitGroup
-	a.Book.Committed(func([]string) { a.Worker.Wake() })
+	a.Worker.Follow(a.Book)
 	for _, run := range []func(context.Context){a.Worker.Run, a.Webhooks.Run, a.Deployment.Run, a.Crypto.Follow} {
 		all.Go(func() { run(ctx) })
 	}
@@ -78,10 +78,15 @@ func (a *App) warn(ctx context.Context, err error, what string) {
 	}
 }
 
-// restoreJobs creates jobs for open operations that have lost theirs. It returns the pause until
-// its next call: an hour, or a minute after an error.
+// restoreJobs creates jobs for open operations that have lost theirs. While API access is closed,
+// for example because the database is a restored copy, it reads all open operations. It returns the
+// pause until its next call: an hour, or a minute after an error.
 func (a *App) restoreJobs(ctx context.Context) time.Duration {
-	err := a.Operations.Restore(ctx)
+	restore := a.Operations.RestoreLost
+	if a.closed.Load() {
+		restore = a.Operations.Restore
+	}
+	err := restore(ctx)
 	a.warn(ctx, err, "the lost jobs of operations were not restored")
 	if err != nil {
 		return time.Minute

@@ -1,6 +1,8 @@
 package company_test
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,5 +36,58 @@ func BenchmarkAWrongKey(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+	})
+}
+
+// BenchmarkARightPIN measures right PINs of one company, with 64 callers. Parameter other/s is the
+// rate of the commits of another company with two callers at the same time.
+func BenchmarkARightPIN(b *testing.B) {
+	dbtest.Each(b, func(b *testing.B, d *db.DB) {
+		clk := clock.System{}
+		book := ledger.New(d, clk)
+		b.Cleanup(book.Drain)
+		keys, err := secret.Parse(masterKey)
+		if err != nil {
+			b.Fatal(err)
+		}
+		s := company.New(d, book, keys, clk)
+		one, _, err := s.Create(b.Context(), ada, "One Ltd")
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := s.SetPIN(b.Context(), ada, one.Reference, secret.NewText("1234")); err != nil {
+			b.Fatal(err)
+		}
+		other, _, err := s.Create(b.Context(), ada, "Other Ltd")
+		if err != nil {
+			b.Fatal(err)
+		}
+		var left, commits atomic.Int64
+		left.Store(int64(b.N))
+		done := make(chan struct{})
+		b.ResetTimer()
+		for i := range 66 {
+			go func() {
+				for i < 2 && left.Load() > 0 {
+					u := ledger.For(other.Reference)
+					ada.Audit(&u, "bench", other.Reference, nil, clk.Now())
+					if err := book.Commit(context.Background(), u); err != nil {
+						b.Error(err)
+					}
+					commits.Add(1)
+				}
+				for left.Add(-1) >= 0 {
+					if err := s.CheckPIN(context.Background(), one.Reference, "1234"); err != nil {
+						b.Error(err)
+					}
+				}
+				done <- struct{}{}
+			}()
+		}
+		for range 66 {
+			<-done
+		}
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "pins/s")
+		b.ReportMetric(float64(commits.Load())/b.Elapsed().Seconds(), "other/s")
 	})
 }

@@ -99,40 +99,53 @@ func (s *Service) MayUsePIN(ctx context.Context, reference string) error {
 	return err
 }
 
-// CheckPIN compares text with the company's transaction PIN. It locks the row of the PIN, so
-// concurrent tries of one company run one after the other. If twenty wrong tries are
-// concurrent, CheckPIN compares five and refuses fifteen as locked.
+// CheckPIN compares text with the company's transaction PIN. It compares before it asks the ledger,
+// and the ledger accepts the result only if no other try has changed the PIN's row meanwhile. So
+// concurrent tries of one company count as if they ran one after the other. If twenty wrong tries
+// are concurrent, CheckPIN compares five and refuses fifteen as locked. A right PIN writes nothing,
+// except after a wrong try, and any number of right tries share one transaction.
 func (s *Service) CheckPIN(ctx context.Context, reference, text string) error {
-	now := s.clock.Now()
-	var verdict error
-	err := s.db.Tx(ctx, func(q db.Querier) error {
-		p, err := lockPIN(ctx, q, reference)
+	for {
+		p, err := s.findPIN(ctx, reference)
 		switch {
 		case errors.Is(err, db.ErrNone):
-			verdict = errNoPIN
-			return nil
+			return errNoPIN
 		case err != nil:
 			return err
 		case p.state == pinLocked:
-			verdict = errLockedPIN
-			return nil
-		case !s.keys.Verify(p.hash, "pin", reference, text):
-			verdict = errWrongPIN
-			if p.failures++; p.failures >= tries {
-				p.state = pinLocked
-			}
-		default:
-			verdict = nil
-			if p.failures == 0 && !s.keys.Stale(p.hash) {
-				return nil
-			}
-			p.failures, p.hash = 0, s.keys.MAC("pin", reference, text)
+			return errLockedPIN
 		}
-		p.updatedAt = now
-		return savePIN(ctx, q, p)
-	})
-	if err != nil {
-		return err
+		verdict, u := s.compare(p, text)
+		err = s.book.Commit(ctx, u)
+		if err == nil {
+			return verdict
+		}
+		if !ledger.Is(err, ledger.Moved) {
+			return err
+		}
 	}
-	return verdict
+}
+
+// compare returns nil if text is the PIN, or errWrongPIN. The unit counts a wrong try. After a right
+// try it sets the count to zero and replaces a stale hash. The ledger refuses the unit if the PIN's
+// row has changed.
+func (s *Service) compare(p pin, text string) (verdict error, u ledger.Unit) {
+	seen, right := p, s.keys.Verify(p.hash, "pin", p.company, text)
+	u, p.updatedAt = ledger.For(p.company), s.clock.Now()
+	var row *ledger.Transition
+	switch {
+	case !right:
+		verdict = errWrongPIN
+		if p.failures++; p.failures >= tries {
+			p.state = pinLocked
+		}
+		row = u.Transition(pins.Record(p), pinSet)
+	case p.failures > 0 || s.keys.Stale(p.hash):
+		p.failures, p.hash = 0, s.keys.MAC("pin", p.company, text)
+		row = u.Transition(pins.Record(p), pinSet)
+	default:
+		row = u.Expect(pins.Record(p), pinSet)
+	}
+	row.Expect("failures", seen.failures).Expect("hash", seen.hash)
+	return verdict, u
 }

@@ -96,9 +96,9 @@ func (s *Service) workingRefresh(ctx context.Context, reference string, now time
 		WHERE t.company_id = $1 AND k.state = $2 AND (k.expires_at = 0 OR k.expires_at > $3)`, reference, keyActive, clock.Micros(now))
 }
 
-// lockPIN reads the row of a PIN, and locks the row until the transaction ends.
-func lockPIN(ctx context.Context, q db.Querier, reference string) (pin, error) {
-	return db.One(ctx, q, pins.Scan, `SELECT `+pinColumns+` FROM company_pin WHERE company_id = $1 FOR UPDATE`, reference)
+// findPIN reads the row of a PIN.
+func (s *Service) findPIN(ctx context.Context, reference string) (pin, error) {
+	return db.One(ctx, s.db, pins.Scan, `SELECT `+pinColumns+` FROM company_pin WHERE company_id = $1`, reference)
 }
 
 // PINState returns the state of a company's PIN for operators: NOT_SET, SET or LOCKED.
@@ -108,11 +108,4 @@ func (s *Service) PINState(ctx context.Context, reference string) (string, error
 		return noPIN, nil
 	}
 	return state, err
-}
-
-func savePIN(ctx context.Context, q db.Querier, p pin) error {
-	_, err := q.Exec(ctx, `
-		UPDATE company_pin SET hash = $2, state = $3, failures = $4, updated_at = $5 WHERE company_id = $1`,
-		p.company, p.hash, p.state, p.failures, clock.Micros(p.updatedAt))
-	return err
 }

@@ -15,6 +15,7 @@ type Lookup struct {
 	Columns []string // the columns to read
 	Keys    [][]any  // the values to search for; each key has a string or an int64 for each column of By
 	Lock    bool     // lock the rows in the order of their keys, until the end of the transaction
+	Free    bool     // with Lock, leave out a row that another transaction has locked, instead of waiting for it
 	// Present names a column of By in which every key has a non-empty value. It adds the condition
 	// column <> '' to the query, and the engine can then use an index that has the same condition.
 	// Without that index, the engine would read all rows of the company. If Present is "", the
@@ -24,10 +25,13 @@ type Lookup struct {
 	Found func(row []any) error
 }
 
-// Write is a set of changes of the same type to one table. If Set is empty, the rows are inserted.
-// Otherwise the existing rows with the given values of By are updated.
+// Write is a set of changes of the same type to one table. With Delete, the rows with the given
+// values of By are deleted, and a row that does not exist is ignored. Otherwise, if Set is empty,
+// the rows are inserted. If Set names columns, the existing rows with the given values of By are
+// updated.
 type Write struct {
-	Table *Table
+	Table  *Table
+	Delete bool
 	// Set names the columns that an update changes. Each row then has the values of By,
 	// followed by those of Set.
 	By, Set []string
@@ -69,14 +73,19 @@ func (d *DB) Insert(ctx context.Context, records ...Record) error {
 		}
 		writes[i].Rows = append(writes[i].Rows, r.Values)
 	}
-	w := watch(ctx)
-	defer w.end()
-	return w.explain(d.Run(w, func(p Pipeline) error {
-		if err := p.Read(w); err != nil {
+	return d.Apply(ctx, func(ctx context.Context, p Pipeline) error {
+		if err := p.Read(ctx); err != nil {
 			return err
 		}
-		return p.Commit(w, writes...)
-	}))
+		return p.Commit(ctx, writes...)
+	})
+}
+
+// Apply runs the steps as Run does. If the database does not respond, Apply stops waiting.
+func (d *DB) Apply(ctx context.Context, steps func(ctx context.Context, p Pipeline) error) error {
+	w := watch(ctx)
+	defer w.end()
+	return w.explain(d.Run(w, func(p Pipeline) error { return steps(w, p) }))
 }
 
 // built caches the generated SQL statements. Their cache keys contain only names and never values,
@@ -98,7 +107,7 @@ func Statements(of Dialect) (list []string) {
 	built.Range(func(key, text any) bool {
 		made, _, _ := strings.Cut(strings.TrimPrefix(key.(string), "lite "), " ")
 		lite := strings.HasPrefix(key.(string), "lite ")
-		if lite == (of == SQLite) && slices.Contains([]string{"lookup", "insert", "update"}, made) {
+		if lite == (of == SQLite) && slices.Contains([]string{"lookup", "insert", "update", "delete"}, made) {
 			list = append(list, text.(string))
 		}
 		return true

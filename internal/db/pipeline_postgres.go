@@ -26,6 +26,11 @@ func (p *postgres) pipeline() Pipeline { return &pgPipeline{p: p} }
 const keepPlans = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), ` +
 	`set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
+// keepOrder adds to keepPlans: the planner reads rows in the order of an index, and sorts only what
+// no index sorts. The price of such a sort is fictitious, so PostgreSQL must not compile the query
+// because of its price.
+const keepOrder = `, set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true), set_config('jit', 'off', true)`
+
 // outdated reports whether a connection should discard its query plans. A connection discards them
 // every few seconds. For a table of only a few rows, PostgreSQL plans to read the whole index.
 // Without discarding, this plan would stay in use after the table has grown, until PostgreSQL
@@ -89,6 +94,9 @@ func (l *pgPipeline) Commit(ctx context.Context, writes ...Write) error {
 	for _, w := range writes {
 		switch {
 		case len(w.Rows) == 0:
+		case w.Delete:
+			set := setOf(columnsOf(w.Table, w.By), w.Rows)
+			b.Queue(deleteSQL(w, set), set.arguments()...)
 		case w.Set == nil:
 			set := setOf(w.Table.Columns, w.Rows)
 			b.Queue(insertSQL(w.Table, set), set.arguments()...)
@@ -182,7 +190,7 @@ func prefixed(prefix string, names []string) string {
 }
 
 func lookupSQL(k Lookup, set rowSet) string {
-	key := fmt.Sprintf("lookup %s %v %v %v %s %v", k.Table.Name, k.By, k.Columns, k.Lock, k.Present, set.same)
+	key := fmt.Sprintf("lookup %s %v %v %v %v %s %v", k.Table.Name, k.By, k.Columns, k.Lock, k.Free, k.Present, set.same)
 	return cached(key, func() string {
 		s := "SELECT " + prefixed("t.", append(append([]string{}, k.By...), k.Columns...)) +
 			" FROM (" + set.selected() + ") AS k" +
@@ -192,6 +200,9 @@ func lookupSQL(k Lookup, set rowSet) string {
 		}
 		if k.Lock {
 			s += " ORDER BY " + prefixed("t.", k.By) + " FOR UPDATE OF t"
+			if k.Free {
+				s += " SKIP LOCKED"
+			}
 		}
 		return s
 	})
@@ -204,6 +215,12 @@ func insertSQL(t *Table, set rowSet) string {
 			s += " ON CONFLICT DO NOTHING"
 		}
 		return s
+	})
+}
+
+func deleteSQL(w Write, set rowSet) string {
+	return cached(fmt.Sprintf("delete %s %v %v", w.Table.Name, w.By, set.same), func() string {
+		return "DELETE FROM " + w.Table.Name + " AS t USING (" + set.selected() + ") AS k WHERE " + matched(w.By)
 	})
 }
 

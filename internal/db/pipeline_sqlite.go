@@ -114,20 +114,13 @@ func (l *litePipeline) write(w Write) error {
 	if len(w.Rows) == 0 {
 		return nil
 	}
-	if w.Set == nil {
+	if w.Set == nil && !w.Delete {
 		return l.insert(w)
 	}
-	query := cached(fmt.Sprintf("lite update %s %v %v", w.Table.Name, w.By, w.Set), func() string {
-		set := make([]string, len(w.Set))
-		for i, n := range w.Set {
-			set[i] = fmt.Sprintf("%s = $%d", n, len(w.By)+i+1)
-		}
-		return "UPDATE " + w.Table.Name + " SET " + strings.Join(set, ", ") + " WHERE " + equals(w.By, 1)
-	})
-	return l.raw(query, func(st driver.Stmt) error {
+	return l.raw(liteChangeSQL(w), func(st driver.Stmt) error {
 		for _, row := range w.Rows {
 			n, err := l.run(st, row)
-			if err == nil && n != 1 {
+			if err == nil && n != 1 && !w.Delete {
 				err = fmt.Errorf("db: an update of %s found %d rows for one key", w.Table.Name, n)
 			}
 			if err != nil {
@@ -135,6 +128,21 @@ func (l *litePipeline) write(w Write) error {
 			}
 		}
 		return nil
+	})
+}
+
+func liteChangeSQL(w Write) string {
+	if w.Delete {
+		return cached(fmt.Sprintf("lite delete %s %v", w.Table.Name, w.By), func() string {
+			return "DELETE FROM " + w.Table.Name + " WHERE " + equals(w.By, 1)
+		})
+	}
+	return cached(fmt.Sprintf("lite update %s %v %v", w.Table.Name, w.By, w.Set), func() string {
+		set := make([]string, len(w.Set))
+		for i, n := range w.Set {
+			set[i] = fmt.Sprintf("%s = $%d", n, len(w.By)+i+1)
+		}
+		return "UPDATE " + w.Table.Name + " SET " + strings.Join(set, ", ") + " WHERE " + equals(w.By, 1)
 	})
 }
 

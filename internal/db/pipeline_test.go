@@ -121,6 +121,67 @@ func TestAPipelineIsAllOrNothing(t *testing.T) {
 	})
 }
 
+// A write with Delete deletes the rows with the given values. Rows that do not exist are ignored.
+func TestRowsAreDeletedByTheirValues(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		if err := write(t, d, db.Write{Table: thing, Rows: [][]any{row("c1", "a", 1), row("c1", "b", 2), row("c2", "a", 3)}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			by   []string
+			rows [][]any
+			left string
+		}{
+			{[]string{"company_id", "id", "n"}, [][]any{{"c1", "a", int64(7)}, {"c1", "missing", int64(1)}}, "[a=1 b=2]"},
+			{thing.KeyNames(), [][]any{{"c1", "a"}, {"c1", "a"}, {"c1", "missing"}}, "[b=2]"},
+		} {
+			if err := write(t, d, db.Write{Table: thing, Delete: true, By: c.by, Rows: c.rows}); err != nil {
+				t.Fatal(err)
+			}
+			if got := things(t, d, "c1"); got != c.left {
+				t.Errorf("by %v: left %s, not %s", c.by, got, c.left)
+			}
+		}
+		if got := things(t, d, "c2"); got != "[a=3]" {
+			t.Errorf("the other company has %s", got)
+		}
+	})
+}
+
+// A look-up with Free leaves out the rows that another transaction has locked, and does not wait.
+func TestALookupLeavesOutLockedRows(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		if d.Dialect() == db.SQLite {
+			return // SQLite has one writer at a time
+		}
+		if err := write(t, d, db.Write{Table: thing, Rows: [][]any{row("c1", "a", 1), row("c1", "b", 2)}}); err != nil {
+			t.Fatal(err)
+		}
+		look := func(found *string, free bool, ids ...string) db.Lookup {
+			l := db.Lookup{Table: thing, By: thing.KeyNames(), Columns: []string{"n"}, Lock: true, Free: free}
+			for _, id := range ids {
+				l.Keys = append(l.Keys, []any{"c1", id})
+			}
+			l.Found = func(row []any) error { *found += fmt.Sprint(row[1]); return nil }
+			return l
+		}
+		var first, second string
+		err := d.Run(t.Context(), func(p db.Pipeline) error {
+			defer p.Rollback()
+			if err := p.Read(t.Context(), look(&first, false, "a")); err != nil {
+				return err
+			}
+			return d.Run(t.Context(), func(p db.Pipeline) error {
+				defer p.Rollback()
+				return p.Read(t.Context(), look(&second, true, "a", "b"))
+			})
+		})
+		if err != nil || first != "a" || second != "b" {
+			t.Errorf("the first look-up found %s, the second %s, %v", first, second, err)
+		}
+	})
+}
+
 // A table with Lenient keeps its existing row when a row with the same primary key is inserted.
 func TestALenientTableKeepsWhatItHas(t *testing.T) {
 	lenient := &db.Table{Name: "db_note", Key: 1, Lenient: true, Columns: append(db.Texts("id"), db.Ints("n")...)}

@@ -54,6 +54,20 @@ func again(ctx context.Context, do func() error) error {
 	}
 }
 
+// Ordered does the same as Snapshot. The planner of PostgreSQL then uses an index wherever an index
+// fits, in the order of the index. So a plan that was made for a small table, or with old
+// statistics, does not read and sort a whole large table.
+func (d *DB) Ordered(ctx context.Context, fn func(q Querier) error) error {
+	return d.Snapshot(ctx, func(q Querier) error {
+		if d.dialect == Postgres {
+			if _, err := q.Exec(ctx, keepPlans+keepOrder); err != nil {
+				return err
+			}
+		}
+		return fn(q)
+	})
+}
+
 // Snapshot runs fn in a read-only transaction, which sees the database as it was at one instant.
 func (d *DB) Snapshot(ctx context.Context, fn func(q Querier) error) error {
 	return again(ctx, func() error {

@@ -40,6 +40,12 @@ func (j Job) Record() db.Record {
 	return table.Record(j)
 }
 
+// Row returns a row with the key of a job. The ledger unit that makes the job needless removes this
+// row. A worker that is running the job then ends without an effect on the list.
+func Row(company, kind, subject string) db.Record {
+	return table.Record(Job{Company: company, Kind: kind, Subject: subject})
+}
+
 // Work runs a job once. It returns the time of the job's next run, or the zero time if the job is
 // done. After an error the job runs again after a pause.
 type Work func(ctx context.Context, j Job) (next time.Time, err error)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
 )
 
 // Limits are the maximum numbers of jobs that a worker runs concurrently.
@@ -55,8 +57,9 @@ func (w *Worker) left(queue string, running map[string]int) int {
 }
 
 // next returns as many due jobs as the limits allow, the most overdue first. It skips jobs of
-// unknown kinds, which only a newer version of the program can run.
-func (w *Worker) next(ctx context.Context, now time.Time) (list []Job, err error) {
+// unknown kinds, which only a newer version of the program can run. It also reports whether more
+// jobs may be due than the limits allow.
+func (w *Worker) next(ctx context.Context, now time.Time) (list []Job, more bool, err error) {
 	w.mu.Lock()
 	running := maps.Clone(w.running)
 	w.mu.Unlock()
@@ -65,48 +68,64 @@ func (w *Worker) next(ctx context.Context, now time.Time) (list []Job, err error
 		busy += n
 	}
 	if busy == w.Limits.Workers {
-		return nil, nil
+		return nil, true, nil
 	}
-	names, err := queues(ctx, w.db, now)
-	if err != nil {
-		return nil, err
-	}
-	for _, queue := range names {
-		n := w.left(queue, running)
-		if w.Kinds[kindOf(queue)] == nil || n == 0 {
-			continue
+	err = w.db.Ordered(ctx, func(q db.Querier) error {
+		list, more = nil, false
+		names, err := queues(ctx, q, now, false)
+		for _, queue := range names {
+			n := w.left(queue, running)
+			if err != nil || w.Kinds[kindOf(queue)] == nil {
+				continue
+			}
+			var some []Job
+			if n > 0 {
+				some, err = due(ctx, q, queue, now, n)
+			}
+			more = more || len(some) == n
+			list = append(list, some...)
 		}
-		some, err := due(ctx, w.db, queue, now, n)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, some...)
-	}
+		return err
+	})
 	slices.SortStableFunc(list, func(a, b Job) int { return a.RunAt.Compare(b.RunAt) })
 	return slices.DeleteFunc(list, func(j Job) bool {
 		full := w.left(j.queue(), running) == 0
 		if !full {
 			running[j.queue()]++
 		}
+		more = more || full
 		return full
-	}), nil
+	}), more, err
 }
 
-// begin counts these jobs as running.
-func (w *Worker) begin(jobs []Job) {
+// begin starts leased jobs, and counts them as running.
+func (w *Worker) begin(ctx context.Context, jobs []Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, j := range jobs {
 		w.running[j.queue()]++
+		go w.do(ctx, j)
 	}
 }
 
-// end stops counting a job as running, and wakes the worker.
-func (w *Worker) end(j Job) {
+// ended stops counting a job as running, and makes the worker store the end.
+func (w *Worker) ended(e end) {
 	w.mu.Lock()
-	if w.running[j.queue()]--; w.running[j.queue()] == 0 {
-		delete(w.running, j.queue())
+	if w.running[e.queue()]--; w.running[e.queue()] == 0 {
+		delete(w.running, e.queue())
 	}
+	w.ends = append(w.ends, e)
 	w.mu.Unlock()
-	w.Wake()
+	w.signal()
+}
+
+// retry makes the worker store these ends again.
+func (w *Worker) retry(blocked []end) {
+	if len(blocked) == 0 {
+		return
+	}
+	w.mu.Lock()
+	w.ends = append(w.ends, blocked...)
+	w.mu.Unlock()
+	w.signal()
 }

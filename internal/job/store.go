@@ -12,10 +12,14 @@ const columns = `company_id, kind, subject, id, run_at, lease_until, fence, atte
 
 var table = db.Declare[Job]("job", db.Reads(columns), db.KeepFirst())
 
-// queues returns the names of the queues that have a due job without a lease, across all
-// companies. It leases no jobs. It finds the names in an index and reads one row for each queue.
-// So a long queue takes no more time than a short queue.
-func queues(ctx context.Context, q db.Querier, now time.Time) ([]string, error) {
+// queues returns the names of the queues that have a due job, across all companies. Jobs with a
+// lease count only if leased is true. It finds the names in an index and reads one row for each
+// queue. So a long queue takes no more time than a short queue.
+func queues(ctx context.Context, q db.Querier, now time.Time, leased bool) ([]string, error) {
+	free := now
+	if leased {
+		free = never
+	}
 	return db.All(ctx, q, db.Value[string], `
 		WITH RECURSIVE lane (name) AS (
 			SELECT (SELECT kind || '/' || provider FROM job ORDER BY kind || '/' || provider LIMIT 1)
@@ -26,9 +30,12 @@ func queues(ctx context.Context, q db.Querier, now time.Time) ([]string, error) 
 			) FROM lane WHERE lane.name IS NOT NULL
 		)
 		SELECT lane.name FROM lane WHERE lane.name IS NOT NULL AND EXISTS (
-			SELECT id FROM job WHERE kind || '/' || provider = lane.name AND run_at <= $1 AND lease_until <= $1
-		) ORDER BY lane.name`, clock.Micros(now))
+			SELECT id FROM job WHERE kind || '/' || provider = lane.name AND run_at <= $1 AND lease_until <= $2
+		) ORDER BY lane.name`, clock.Micros(now), clock.Micros(free))
 }
+
+// never is later than every lease.
+var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // due returns the due jobs of a queue that have no lease, the most overdue first.
 func due(ctx context.Context, q db.Querier, queue string, now time.Time, limit int) ([]Job, error) {
@@ -36,12 +43,6 @@ func due(ctx context.Context, q db.Querier, queue string, now time.Time, limit i
 		SELECT `+columns+` FROM job
 		WHERE kind || '/' || provider = $2 AND run_at <= $1 AND lease_until <= $1 ORDER BY run_at LIMIT $3`,
 		clock.Micros(now), queue, limit)
-}
-
-// outstanding returns the number of due jobs, with or without a lease.
-func outstanding(ctx context.Context, q db.Querier, kinds []string, now time.Time) (int64, error) {
-	return db.One(ctx, q, db.Value[int64],
-		`SELECT count(company_id) FROM job WHERE run_at <= $1 AND kind = ANY($2)`, clock.Micros(now), kinds)
 }
 
 // Subjects returns those of the given subjects for which this company has a job of this kind.
@@ -55,15 +56,112 @@ func Subjects(ctx context.Context, q db.Querier, company, kind string, subjects 
 	return there, err
 }
 
-// take leases the jobs of one company and kind with these subjects, and returns the leased jobs.
-// It skips jobs that already have a lease.
-func take(ctx context.Context, q db.Querier, company, kind string, subjects []string, now, until time.Time) ([]Job, error) {
-	return db.All(ctx, q, table.Scan, `
-		UPDATE job SET lease_until = $5, fence = fence + 1, attempts = attempts + 1
-		WHERE company_id = $1 AND kind = $2 AND subject = ANY($3) AND lease_until <= $4 AND run_at <= $4
-		RETURNING `+columns,
-		company, kind, subjects, clock.Micros(now), clock.Micros(until))
+// Waiting returns the subjects of all jobs of a company and a kind.
+func Waiting(ctx context.Context, q db.Querier, company, kind string) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], `SELECT subject FROM job WHERE company_id = $1 AND kind = $2`, company, kind)
 }
+
+// end is the end of one run of a job.
+type end struct {
+	Job
+	next    time.Time // the time of the next run; zero if the job is done
+	trouble string    // the error of the run
+}
+
+// store stores the ends of runs and leases the given due jobs, in one transaction. It returns the
+// leased jobs. It changes no job that another worker has leased, and drops the end of a run that
+// has lost its lease.
+//
+// It never waits for a row that another transaction has locked, such as the job of an operation
+// whose outcome is being written. So it cannot get into a deadlock. It returns the ends that it
+// could not store for this reason.
+func store(ctx context.Context, d *db.DB, ends []end, due []Job, now, until time.Time) (leased []Job, blocked []end, err error) {
+	keys := make([][]any, 0, len(ends)+len(due))
+	for _, e := range ends {
+		keys = append(keys, e.key())
+	}
+	for _, j := range due {
+		keys = append(keys, j.key())
+	}
+	err = d.Apply(ctx, func(ctx context.Context, p db.Pipeline) error {
+		locked, seen := map[Job]Job{}, map[Job]Job{}
+		if err := p.Read(ctx, find(keys, true, locked), find(keys[:len(ends)], false, seen)); err != nil {
+			return err
+		}
+		var c changes
+		leased, blocked = nil, nil
+		for _, e := range ends {
+			switch {
+			case e.isOf(locked[e.name()]):
+				c.end(e)
+			case e.isOf(seen[e.name()]):
+				blocked = append(blocked, e)
+			}
+			delete(locked, e.name()) // the job is leased again after its next look-up at the earliest
+		}
+		for _, j := range due {
+			if j, free := locked[j.name()]; free && !j.LeaseUntil.After(now) && !j.RunAt.After(now) {
+				leased = append(leased, c.lease(j, until))
+			}
+		}
+		if len(c.done)+len(c.again)+len(c.leases) == 0 {
+			p.Rollback()
+			return nil
+		}
+		return p.Commit(ctx, c.writes()...)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return leased, blocked, nil
+}
+
+// find returns the look-up of the jobs with these keys. It puts them into found, by their names.
+func find(keys [][]any, lock bool, found map[Job]Job) db.Lookup {
+	by := table.KeyNames()
+	return db.Lookup{
+		Table: table.Table, By: by, Columns: table.Names()[len(by):], Keys: keys, Lock: lock, Free: lock,
+		Found: func(row []any) error {
+			j, err := table.Value(db.Record{Table: table.Table, Values: row})
+			found[j.name()] = j
+			return err
+		},
+	}
+}
+
+// isOf reports whether the worker still has the lease of the run, according to the job's row.
+func (e end) isOf(j Job) bool { return j.ID == e.ID && j.fence == e.fence }
+
+// changes are the rows that store writes.
+type changes struct{ done, again, leases [][]any }
+
+func (c *changes) end(e end) {
+	if e.next.IsZero() {
+		c.done = append(c.done, e.key())
+		return
+	}
+	c.again = append(c.again, append(e.key(), clock.Micros(e.next), int64(0), e.trouble))
+}
+
+func (c *changes) lease(j Job, until time.Time) Job {
+	j.LeaseUntil, j.fence, j.Attempts = until, j.fence+1, j.Attempts+1
+	c.leases = append(c.leases, append(j.key(), clock.Micros(until), j.fence, j.Attempts))
+	return j
+}
+
+func (c *changes) writes() []db.Write {
+	by := table.KeyNames()
+	return []db.Write{
+		{Table: table.Table, Delete: true, By: by, Rows: c.done},
+		{Table: table.Table, By: by, Set: []string{"run_at", "lease_until", "last_error"}, Rows: c.again},
+		{Table: table.Table, By: by, Set: []string{"lease_until", "fence", "attempts"}, Rows: c.leases},
+	}
+}
+
+// name returns a job with only the fields of the primary key.
+func (j Job) name() Job { return Job{Company: j.Company, Kind: j.Kind, Subject: j.Subject} }
+
+func (j Job) key() []any { return []any{j.Company, j.Kind, j.Subject} }
 
 // renew extends a lease. It returns false if the worker no longer has the lease.
 func renew(ctx context.Context, q db.Querier, j Job, until time.Time) (bool, error) {
@@ -72,23 +170,6 @@ func renew(ctx context.Context, q db.Querier, j Job, until time.Time) (bool, err
 		WHERE company_id = $1 AND kind = $2 AND subject = $3 AND id = $4 AND fence = $5`,
 		j.Company, j.Kind, j.Subject, j.ID, j.fence, clock.Micros(until))
 	return n > 0, err
-}
-
-// finish deletes a job, if the worker still has the job's lease.
-func finish(ctx context.Context, q db.Querier, j Job) error {
-	_, err := q.Exec(ctx, `DELETE FROM job WHERE company_id = $1 AND kind = $2 AND subject = $3 AND id = $4 AND fence = $5`,
-		j.Company, j.Kind, j.Subject, j.ID, j.fence)
-	return err
-}
-
-// again ends the lease of a job and sets the time of its next run, if the worker still has the
-// lease.
-func again(ctx context.Context, q db.Querier, j Job, at time.Time, trouble string) error {
-	_, err := q.Exec(ctx, `
-		UPDATE job SET run_at = $6, lease_until = 0, last_error = $7
-		WHERE company_id = $1 AND kind = $2 AND subject = $3 AND id = $4 AND fence = $5`,
-		j.Company, j.Kind, j.Subject, j.ID, j.fence, clock.Micros(at), trouble)
-	return err
 }
 
 // Reschedule changes the time of the next run of a job. It does not change a running job.

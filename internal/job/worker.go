@@ -6,14 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 const (
@@ -44,10 +45,12 @@ type Worker struct {
 	log   *slog.Logger
 
 	wake chan struct{}
-	busy sync.WaitGroup
+	news atomic.Bool // the list may have due jobs that the worker has not read
+	more bool        // the last look found more jobs than the limits allowed
 
 	mu      sync.Mutex
 	running map[string]int // the number of running jobs of each queue
+	ends    []end          // the ends of runs that are not stored yet
 	lastOK  time.Time      // when the list was last read successfully
 }
 
@@ -60,8 +63,25 @@ func NewWorker(d *db.DB, c clock.Clock, log *slog.Logger, cfg Config) *Worker {
 	return &Worker{Config: cfg, db: d, clock: c, log: log, wake: make(chan struct{}, 1), running: map[string]int{}}
 }
 
+// Follow makes the worker read the job list as soon as the ledger has appended a job that is due.
+// Without Follow, the worker finds such a job at its next look.
+func (w *Worker) Follow(book *ledger.Book) {
+	runAt := table.Index("run_at")
+	book.Appended(table.Table, func(rows [][]any) {
+		now := clock.Micros(w.clock.Now())
+		if slices.ContainsFunc(rows, func(row []any) bool { return row[runAt].(int64) <= now }) {
+			w.Wake()
+		}
+	})
+}
+
 // Wake makes the worker read the job list immediately.
 func (w *Worker) Wake() {
+	w.news.Store(true)
+	w.signal()
+}
+
+func (w *Worker) signal() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -82,8 +102,8 @@ func (w *Worker) Settled(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		w.Wake()
-		open, err := outstanding(ctx, w.db, slices.Collect(maps.Keys(w.Kinds)), w.clock.Now())
-		if err != nil || open == 0 {
+		open, err := queues(ctx, w.db, w.clock.Now(), true)
+		if err != nil || !slices.ContainsFunc(open, func(queue string) bool { return w.Kinds[kindOf(queue)] != nil }) {
 			return err
 		}
 		select {
@@ -109,101 +129,75 @@ func (w *Worker) Renew(ctx context.Context, j Job) error {
 
 // Run runs due jobs until ctx ends, and then waits for the running jobs.
 func (w *Worker) Run(ctx context.Context) {
-	defer w.busy.Wait()
 	tick := time.NewTicker(look)
 	defer tick.Stop()
-	for {
-		n, err := w.round(ctx)
-		if err != nil && ctx.Err() == nil {
+	w.news.Store(true)
+	for stop := ctx.Done(); stop != nil || !w.idle(); {
+		if err := w.round(ctx); err != nil && ctx.Err() == nil {
 			w.log.Warn("the to-do list cannot be read", "error", err)
 		}
-		if n > 0 {
-			continue
-		}
 		select {
-		case <-ctx.Done():
-			return
+		case <-stop:
+			stop = nil
 		case <-tick.C:
+			w.news.Store(true)
 		case <-w.wake:
 		}
 	}
 }
 
-// round starts as many due jobs as the limits allow, and returns their number. It does not wait
-// for these jobs to end.
-func (w *Worker) round(ctx context.Context) (int, error) {
-	jobs, err := w.leaseDue(ctx)
-	if err != nil {
-		return 0, err
-	}
+// idle reports whether no job is running and all ends of runs are stored.
+func (w *Worker) idle() bool {
 	w.mu.Lock()
-	w.lastOK = time.Now()
-	w.mu.Unlock()
-	w.begin(jobs)
-	for _, j := range jobs {
-		w.busy.Go(func() {
-			defer w.end(j)
-			w.do(ctx, j)
-		})
-	}
-	return len(jobs), nil
+	defer w.mu.Unlock()
+	return len(w.running)+len(w.ends) == 0
 }
 
-// leaseDue leases as many due jobs as the limits allow, and returns them. It uses one transaction
-// for each company and kind. A job that must wait gets no lease, since another program may have
-// capacity. If the database fails, leaseDue returns the jobs that it has leased, and the other
-// jobs stay on the list.
-func (w *Worker) leaseDue(ctx context.Context) ([]Job, error) {
+// round stores the ends of runs, and starts as many due jobs as the limits allow. It does not wait
+// for these jobs to end. Ends and new leases share a transaction. A job that must wait gets no
+// lease, since another program may have capacity.
+func (w *Worker) round(ctx context.Context) error {
 	now := w.clock.Now()
-	list, err := w.next(ctx, now)
-	if err != nil {
-		return nil, err
-	}
-	type group struct{ company, kind string }
-	subjects, order := map[group][]string{}, []group{}
-	for _, j := range list {
-		g := group{j.Company, j.Kind}
-		if subjects[g] == nil {
-			order = append(order, g)
+	w.mu.Lock()
+	ends := w.ends
+	w.ends = nil
+	w.mu.Unlock()
+	var due []Job
+	var failed error
+	if looks := w.news.Swap(false) || w.more && len(ends) > 0; looks && ctx.Err() == nil {
+		if due, w.more, failed = w.next(ctx, now); failed == nil {
+			w.mu.Lock()
+			w.lastOK = time.Now()
+			w.mu.Unlock()
 		}
-		subjects[g] = append(subjects[g], j.Subject)
 	}
-	var taken []Job
-	for _, g := range order {
-		var got []Job
-		err := w.db.Tx(ctx, func(q db.Querier) (err error) {
-			got, err = take(ctx, q, g.company, g.kind, subjects[g], now, now.Add(lease))
-			return err
-		})
-		if err != nil && len(taken) == 0 {
-			return nil, err
+	if len(ends)+len(due) > 0 {
+		// The ends are stored even if ctx has ended because the program stops.
+		leased, blocked, err := store(context.WithoutCancel(ctx), w.db, ends, due, now, now.Add(lease))
+		if err != nil && len(ends) > 0 {
+			// The leases will expire, and then the jobs run again.
+			w.log.Warn("the ends of jobs were not stored", "jobs", len(ends), "error", err)
 		}
-		if err != nil {
-			break
+		failed = cmp.Or(failed, err)
+		w.begin(ctx, leased)
+		w.retry(blocked)
+		overtaken := err == nil && len(leased) < len(due) // other workers have leased some of the jobs first
+		if overtaken || slices.ContainsFunc(ends, func(e end) bool { return !e.next.IsZero() && !e.next.After(now) }) {
+			w.Wake()
 		}
-		taken = append(taken, got...)
 	}
-	return taken, nil
+	return failed
 }
 
-// do runs one job and stores the result. It stores the result even if ctx has ended because the
-// program stops.
+// do runs one job.
 func (w *Worker) do(ctx context.Context, j Job) {
 	log := w.log.With("kind", j.Kind, "company", j.Company, "subject", j.Subject)
 	next, err := w.guarded(ctx, j, log)
-	after := context.WithoutCancel(ctx)
-	switch {
-	case err != nil:
-		err = again(after, w.db, j, w.clock.Now().Add(pause(j.Attempts)), err.Error())
-	case next.IsZero():
-		err = finish(after, w.db, j)
-	default:
-		err = again(after, w.db, j, next, "")
-	}
+	e := end{Job: j, next: next}
 	if err != nil {
-		// The lease will expire, and then the job runs again.
-		log.Warn("a job's end was not stored", "error", err)
+		e.next, e.trouble = w.clock.Now().Add(pause(j.Attempts)), err.Error()
 	}
+	w.ended(e)
 }
 
 // guarded runs the job's work and logs its error. It turns a panic into an error, so that one bad

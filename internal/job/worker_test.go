@@ -247,3 +247,58 @@ func TestUnknownKindsAreLeftAlone(t *testing.T) {
 		}
 	})
 }
+
+// A worker that follows the ledger reads the list immediately when a due job is appended. A job that
+// is due later does not make it read.
+func TestAWorkerFollowsTheLedger(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		w := job.NewWorker(o.db, o.clock, o.log, job.Config{})
+		w.Follow(o.book)
+		u := ledger.For(o.company)
+		u.OpenAccounts(ledger.Account{ID: "no job"})
+		if err := o.book.Commit(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+		o.want("greet", "later", o.clock.Now().Add(time.Microsecond))
+		if w.HasNews() {
+			t.Error("a job that is due later makes the worker read the list")
+		}
+		o.want("greet", "now", o.clock.Now())
+		if !w.HasNews() {
+			t.Error("a due job does not make the worker read the list")
+		}
+	})
+}
+
+// A unit that removes a job while the job runs leaves nothing behind: neither the end of the run
+// nor its next run restores the job.
+func TestARemovedJobStaysRemoved(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		taken, goOn := make(chan job.Job, 2), make(chan struct{})
+		w := o.hire("greet", func(_ context.Context, j job.Job) (time.Time, error) {
+			taken <- j
+			<-goOn
+			if j.Subject == "again" {
+				return o.clock.Now(), nil
+			}
+			return time.Time{}, nil
+		})
+		u := ledger.For(o.company)
+		for _, subject := range []string{"again", "done"} {
+			o.want("greet", subject, o.clock.Now())
+			await(t, taken)
+			u.Remove(job.Row(o.company, "greet", subject))
+		}
+		u.Remove(job.Row(o.company, "greet", "missing"))
+		if err := o.book.Commit(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+		close(goOn)
+		o.settled(w)
+		w.dismiss()
+		await(t, w.gone)
+		if left := o.list(); len(left) != 0 {
+			t.Errorf("left: %+v", left)
+		}
+	})
+}

@@ -58,7 +58,12 @@ func (d *decision) accept(w *pending) error {
 		d.insertOnce(r, w.keys[i])
 	}
 	for i := range u.transitions {
-		d.transition(&u.transitions[i])
+		if !u.transitions[i].still {
+			d.transition(&u.transitions[i])
+		}
+	}
+	for _, r := range u.removed {
+		d.remove(r)
 	}
 	for _, r := range u.appended {
 		d.append(u.Company, r)
@@ -141,6 +146,15 @@ func (d *decision) insert(t *db.Table, row []any) {
 	d.inserts[t] = append(d.inserts[t], row)
 }
 
+func (d *decision) remove(r db.Record) {
+	i := slices.IndexFunc(d.deletes, func(w db.Write) bool { return w.Table == r.Table })
+	if i < 0 {
+		i = len(d.deletes)
+		d.deletes = append(d.deletes, db.Write{Table: r.Table, Delete: true, By: r.Table.KeyNames()})
+	}
+	d.deletes[i].Rows = append(d.deletes[i].Rows, r.Values[:r.Table.Key])
+}
+
 // transition adds a transition to the write that changes the same columns of the same table.
 func (d *decision) transition(m *Transition) {
 	d.guards[m.table].rows[m.row].fresh = true
@@ -203,6 +217,7 @@ func (d *decision) writes() []db.Write {
 		{Table: transferTable, Rows: d.transfers},
 		{Table: entryTable, Rows: d.entries},
 	}
+	out = append(out, d.deletes...)
 	for _, t := range d.inserted {
 		out = append(out, db.Write{Table: t, Rows: d.inserts[t]})
 	}

@@ -101,11 +101,13 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 		}
 		doubts := b.db.Doubts() // called after all reads, because a read may open a connection, which counts as a doubt
 		proves := !b.certain(doubts) && d.prove()
-		if len(d.accepted) == 0 && !proves {
-			p.Rollback()
+		writes := d.writes()
+		d.wrote = slices.ContainsFunc(writes, func(w db.Write) bool { return len(w.Rows) > 0 })
+		if !d.wrote && !proves {
+			p.Rollback() // each unit is refused, or only expected rows in their states
 			return nil
 		}
-		err := p.Commit(ctx, d.writes()...)
+		err := p.Commit(ctx, writes...)
 		if err == nil {
 			b.proven.Store(doubts)
 		}
@@ -138,10 +140,15 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 // callers. So a reader that waits for an event is woken before the caller that caused the event
 // gets its result.
 func (b *Book) answer(d *decision) {
-	if len(d.accepted) > 0 {
+	if len(d.accepted) > 0 && d.wrote {
 		b.mu.RLock()
 		for _, fn := range b.listeners {
 			fn(d.companies)
+		}
+		for _, l := range b.appended {
+			if rows := d.inserts[l.table]; len(rows) > 0 {
+				l.fn(rows)
+			}
 		}
 		b.mu.RUnlock()
 	}

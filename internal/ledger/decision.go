@@ -36,6 +36,8 @@ type decision struct {
 	inserted  []*db.Table
 	updates   map[string]*db.Write
 	updated   []string
+	deletes   []db.Write // one for each table
+	wrote     bool       // the batch has rows to write
 }
 
 type refusal struct {

@@ -120,6 +120,13 @@ type Book struct {
 
 	mu        sync.RWMutex
 	listeners []func(companies []string)
+	appended  []rowListener
+}
+
+// rowListener is a function that receives the rows of a table that a batch has inserted.
+type rowListener struct {
+	table *db.Table
+	fn    func(rows [][]any)
 }
 
 // New returns the ledger in a database. It does not report low balances.
@@ -138,6 +145,14 @@ func (b *Book) Committed(fn func(companies []string)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.listeners = append(b.listeners, fn)
+}
+
+// Appended registers the function fn. After each commit that inserts rows into the table t, the
+// ledger calls fn with these rows. The commit waits for fn, so fn must not wait.
+func (b *Book) Appended(t *db.Table, fn func(rows [][]any)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.appended = append(b.appended, rowListener{t, fn})
 }
 
 // Commit commits the unit, or returns why it did not. If the ledger refuses the unit, the error is

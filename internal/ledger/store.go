@@ -61,6 +61,18 @@ func (b *Book) Balances(ctx context.Context, company string) (map[string]money.K
 	return db.Map[string, money.Kobo](ctx, b.db, `SELECT id, balance_kobo FROM ledger_account WHERE company_id = $1`, company)
 }
 
+// Clearing returns the companies whose clearing accounts hold money.
+func (b *Book) Clearing(ctx context.Context) ([]string, error) {
+	return db.All(ctx, b.db, db.Value[string], `SELECT DISTINCT company_id FROM ledger_account
+		WHERE id LIKE 'clearing/%' AND balance_kobo <> 0 ORDER BY company_id`)
+}
+
+// InClearing returns the money that a company's clearing accounts hold.
+func InClearing(ctx context.Context, q db.Querier, company string) (money.Kobo, error) {
+	return db.One(ctx, q, db.Value[money.Kobo], `SELECT CAST(coalesce(sum(balance_kobo), 0) AS BIGINT) FROM ledger_account
+		WHERE company_id = $1 AND id LIKE 'clearing/%'`, company)
+}
+
 // Alerts returns the alert amounts of a company's accounts, by account ID. Accounts without an
 // alert are left out.
 func (b *Book) Alerts(ctx context.Context, company string) (map[string]money.Kobo, error) {

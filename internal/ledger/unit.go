@@ -23,6 +23,7 @@ type Unit struct {
 	transfers   []Transfer   // transfers, which are made in this order
 	alerts      []alert      // alerts, which are set after the transfers
 	appended    []db.Record  // other rows, such as events, jobs and the audit log
+	removed     []db.Record  // rows to delete, such as jobs; only their keys count
 	proof       bool         // the unit changes nothing and only waits for a proof (Book.Prove)
 }
 
@@ -52,6 +53,7 @@ type Transition struct {
 	row      string // the key as one string
 	from     []string
 	expected []change // further values that the row must have
+	still    bool     // the row only has to be in the expected state, and does not change
 	to       string
 	set      []change
 }
@@ -97,7 +99,7 @@ var Now = instant{}
 // IsEmpty reports whether the unit does nothing. A unit that only adds to limit counters counts as
 // empty.
 func (u *Unit) IsEmpty() bool {
-	return len(u.open)+len(u.inserts)+len(u.transitions)+len(u.transfers)+len(u.alerts)+len(u.appended) == 0 && !u.found
+	return len(u.open)+len(u.inserts)+len(u.transitions)+len(u.transfers)+len(u.alerts)+len(u.appended)+len(u.removed) == 0 && !u.found
 }
 
 // For returns a unit of a company that does nothing yet.
@@ -116,6 +118,11 @@ func (u *Unit) Insert(rows ...db.Record) { u.inserts = append(u.inserts, rows...
 // Append adds rows without checking whether they are new. Their fields may contain Next and Now.
 func (u *Unit) Append(rows ...db.Record) { u.appended = append(u.appended, rows...) }
 
+// Remove deletes the rows that have the keys of the given rows. A row that does not exist is
+// ignored, because its worker may have deleted it. A batch deletes rows before it inserts rows, so
+// a row that the same batch appends stays.
+func (u *Unit) Remove(rows ...db.Record) { u.removed = append(u.removed, rows...) }
+
 // Transition changes the row that has the key of r. The row must be in one of the given states. The
 // row gets the state of r and the changing columns of r. If the row is in another state, the ledger
 // refuses the unit.
@@ -127,6 +134,14 @@ func (u *Unit) Transition(r db.Record, from ...string) *Transition {
 		t.set = append(t.set, change{r.Table.Columns[i].Name, r.Values[i]})
 	}
 	u.transitions = append(u.transitions, t)
+	return &u.transitions[len(u.transitions)-1]
+}
+
+// Expect makes the ledger refuse the unit unless the row that has the key of r is in one of the
+// given states. The row does not change, so any number of such units fit in a batch.
+func (u *Unit) Expect(r db.Record, states ...string) *Transition {
+	key := r.Values[:r.Table.Key]
+	u.transitions = append(u.transitions, Transition{table: r.Table, key: key, row: keyOf(key), from: states, still: true})
 	return &u.transitions[len(u.transitions)-1]
 }
 
@@ -183,7 +198,7 @@ func (u *Unit) check() error {
 			return fmt.Errorf("ledger: not a transfer: %q %q → %q %d", t.Reference, t.Debit, t.Credit, t.Amount)
 		}
 	}
-	for _, set := range [][]db.Record{u.inserts, u.appended} {
+	for _, set := range [][]db.Record{u.inserts, u.appended, u.removed} {
 		for _, r := range set {
 			if len(r.Values) != len(r.Table.Columns) || r.Values[0] != u.Company {
 				return fmt.Errorf("ledger: a row of %s that is not this company's", r.Table.Name)

@@ -20,68 +20,106 @@ const restoreBatch = 500
 //
 // If one operation fails, Restore continues with the remaining operations, and returns all errors
 // at the end. A restored job is due at the operation's next requery.
-func (s *Service) Restore(ctx context.Context) error {
-	var company, operationID string
+func (s *Service) Restore(ctx context.Context) error { return s.restore(ctx, "", pendingAfter) }
+
+// RestoreLost does the same as Restore, but reads only the operations of companies that have lost
+// a job or a case. It finds these companies by their money: the clearing accounts of a company hold
+// exactly the money of its PENDING operations. If the operations with a job or an open case have
+// less money, another operation is PENDING.
+func (s *Service) RestoreLost(ctx context.Context) error {
+	companies, err := s.book.Clearing(ctx)
+	for _, company := range companies {
+		lost, failed := s.hasLost(ctx, company)
+		if lost {
+			s.log.Warn("clearing accounts hold money of operations without a job", "company", company)
+			failed = s.restore(ctx, company, pendingIn)
+		}
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// hasLost reports whether a company's clearing accounts hold other money than its operations with a
+// job or an open case.
+func (s *Service) hasLost(ctx context.Context, company string) (lost bool, err error) {
+	err = s.db.Snapshot(ctx, func(q db.Querier) error {
+		held, err := ledger.InClearing(ctx, q, company)
+		if err != nil {
+			return err
+		}
+		open, err := openOf(ctx, q, company)
+		if err != nil {
+			return err
+		}
+		pending, err := pendingMoney(ctx, q, company, open)
+		lost = held != pending
+		return err
+	})
+	return lost, err
+}
+
+// restore restores what the operations of a walk lack. The function after returns the next page of
+// the walk.
+func (s *Service) restore(ctx context.Context, company string, after func(ctx context.Context, q db.Querier, company, operationID string) ([]Operation, error)) error {
+	var operationID string
 	var failed error
 	for {
-		page, err := s.pendingAfter(ctx, company, operationID, restoreBatch)
+		var page, lost []Operation
+		// An outcome removes the job. So the operations and their jobs are read as of one instant.
+		err := s.db.Snapshot(ctx, func(q db.Querier) (err error) {
+			if page, err = after(ctx, q, company, operationID); err == nil {
+				lost, err = unfollowed(ctx, q, page)
+			}
+			return err
+		})
 		if err != nil || len(page) == 0 {
 			return errors.Join(failed, err)
 		}
-		failed = errors.Join(failed, s.restorePage(ctx, page))
+		failed = errors.Join(failed, s.follow(ctx, lost))
 		last := page[len(page)-1]
 		company, operationID = last.Company, last.ID
 	}
 }
 
-// restorePage restores the jobs and cases of a page of operations, which must be sorted by
-// company.
-func (s *Service) restorePage(ctx context.Context, page []Operation) error {
+// follow adds the jobs, and opens the cases, that these operations lack.
+func (s *Service) follow(ctx context.Context, lost []Operation) (failed error) {
 	var jobs []db.Record
-	var undecided []Operation
-	for len(page) > 0 {
-		n := 1
-		for n < len(page) && page[n].Company == page[0].Company {
-			n++
-		}
-		lost, err := s.unfollowed(ctx, page[:n])
-		if err != nil {
-			return err
-		}
-		for _, o := range lost {
-			if o.NextAt.IsZero() {
-				undecided = append(undecided, o)
-				continue
-			}
+	for _, o := range lost {
+		if !o.NextAt.IsZero() {
 			s.log.Warn("an operation has lost its job, which is restored", "company", o.Company, "operation", o.ID)
 			jobs = append(jobs, o.resolveJob().Record())
+			continue
 		}
-		page = page[n:]
-	}
-	var failed error
-	if len(jobs) > 0 {
-		failed = s.db.Insert(ctx, jobs...)
-	}
-	for _, o := range undecided {
 		if _, err := s.AskAbout(ctx, o); err != nil && !errors.Is(err, ErrDecided) {
 			failed = errors.Join(failed, fmt.Errorf("operation %s of %s: %w", o.ID, o.Company, err))
 		}
 	}
+	if len(jobs) > 0 {
+		failed = errors.Join(failed, s.db.Insert(ctx, jobs...))
+	}
 	return failed
 }
 
-// unfollowed returns those of the PENDING operations in open that have no job. All of them must
-// belong to one company.
-func (s *Service) unfollowed(ctx context.Context, open []Operation) (lost []Operation, err error) {
-	ids := make([]string, len(open))
-	for i, o := range open {
-		ids[i] = o.ID
-	}
-	there, err := job.Subjects(ctx, s.db, open[0].Company, ResolveJob, ids)
-	for _, o := range open {
-		if !there[o.ID] {
-			lost = append(lost, o)
+// unfollowed returns those of the PENDING operations in open that have no job. They must be sorted
+// by company.
+func unfollowed(ctx context.Context, q db.Querier, open []Operation) (lost []Operation, err error) {
+	for len(open) > 0 && err == nil {
+		n := 1
+		for n < len(open) && open[n].Company == open[0].Company {
+			n++
 		}
+		ids := make([]string, n)
+		for i, o := range open[:n] {
+			ids[i] = o.ID
+		}
+		var there map[string]bool
+		there, err = job.Subjects(ctx, q, open[0].Company, ResolveJob, ids)
+		for _, o := range open[:n] {
+			if !there[o.ID] {
+				lost = append(lost, o)
+			}
+		}
+		open = open[n:]
 	}
 	return lost, err
 }

@@ -247,7 +247,8 @@ func (s *Service) write(ctx context.Context, o, after Operation, extra Extra) (O
 }
 
 // outcomeUnit returns the unit of step three. It has the operation's transition. For a final
-// state it also has the transfers out of clearing and the effects of the kind.
+// state it also has the transfers out of clearing and the effects of the kind, and removes the
+// resolver's job.
 func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit, error) {
 	u := ledger.For(after.Company)
 	u.Transition(operations.Record(after), string(Pending))
@@ -260,6 +261,7 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 	if !after.NextAt.IsZero() { // it FAILED because the provider has no record of it
 		u.Append(job.Job{Kind: RecheckJob, Subject: after.ID, Provider: after.Provider, RunAt: after.NextAt}.For(u.Company))
 	}
+	u.Remove(job.Row(u.Company, ResolveJob, after.ID))
 	u.Transfer(s.settle(after)...)
 	s.bookCharge(&u, after)
 	return u, nil

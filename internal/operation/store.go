@@ -6,6 +6,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -70,15 +71,46 @@ func (s *Service) FindByKey(ctx context.Context, company, kind, key string) (Ope
 // PendingOf returns the IDs of a company's PENDING operations with this kind and amount, the
 // oldest first.
 func PendingOf(ctx context.Context, q db.Querier, company, kind string, amount money.Kobo) ([]string, error) {
+	open, err := openOf(ctx, q, company)
+	if err != nil {
+		return nil, err
+	}
 	return db.All(ctx, q, db.Value[string], `SELECT id FROM operation
-		WHERE company_id = $1 AND state = 'PENDING' AND kind = $2 AND amount_kobo = $3 ORDER BY created_at, id`, company, kind, int64(amount))
+		WHERE company_id = $1 AND id = ANY($4) AND state = 'PENDING' AND kind = $2 AND amount_kobo = $3
+		ORDER BY created_at, id`, company, kind, int64(amount), open)
+}
+
+// openOf returns the IDs of all operations of a company that may be PENDING. A PENDING operation
+// has a resolver's job or an open case. So no index of the operations by state is needed, which
+// each outcome would have to change.
+func openOf(ctx context.Context, q db.Querier, company string) ([]string, error) {
+	open, err := job.Waiting(ctx, q, company, ResolveJob)
+	if err != nil {
+		return nil, err
+	}
+	undecided, err := db.All(ctx, q, db.Value[string],
+		`SELECT subject FROM operation_case WHERE company_id = $1 AND state = 'OPEN'`, company)
+	return append(open, undecided...), err
+}
+
+// pendingMoney returns the sum of the amounts and fees of a company's PENDING operations among
+// these.
+func pendingMoney(ctx context.Context, q db.Querier, company string, ids []string) (money.Kobo, error) {
+	return db.One(ctx, q, db.Value[money.Kobo], `SELECT CAST(coalesce(sum(amount_kobo + fee_kobo), 0) AS BIGINT) FROM operation
+		WHERE company_id = $1 AND id = ANY($2) AND state = 'PENDING'`, company, ids)
 }
 
 // pendingAfter returns the next PENDING operations of all companies, in the order of company and
 // ID. It starts after the operation with this company and ID.
-func (s *Service) pendingAfter(ctx context.Context, company, operationID string, limit int) ([]Operation, error) {
-	return db.All(ctx, s.db, Scan, `SELECT `+Columns+` FROM operation
-		WHERE state = 'PENDING' AND (company_id, id) > ($1, $2) ORDER BY company_id, id LIMIT $3`, company, operationID, limit)
+func pendingAfter(ctx context.Context, q db.Querier, company, operationID string) ([]Operation, error) {
+	return db.All(ctx, q, Scan, `SELECT `+Columns+` FROM operation
+		WHERE state = 'PENDING' AND (company_id, id) > ($1, $2) ORDER BY company_id, id LIMIT $3`, company, operationID, restoreBatch)
+}
+
+// pendingIn does the same as pendingAfter for the operations of one company.
+func pendingIn(ctx context.Context, q db.Querier, company, operationID string) ([]Operation, error) {
+	return db.All(ctx, q, Scan, `SELECT `+Columns+` FROM operation
+		WHERE company_id = $1 AND id > $2 AND state = 'PENDING' ORDER BY id LIMIT $3`, company, operationID, restoreBatch)
 }
 
 // Repeated reports whether the provider has ever reported the operation's reference as a

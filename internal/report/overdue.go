@@ -29,7 +29,10 @@ type Overdue struct {
 // operations that the money belongs to.
 func (s *Service) Overdue(ctx context.Context) (list []Overdue, err error) {
 	old, err := db.All(ctx, s.db, operation.Scan, `SELECT `+operation.Columns+` FROM operation
-		WHERE operation.state = 'PENDING' AND operation.created_at < $1
+		WHERE (operation.company_id, operation.id) IN (
+			SELECT company_id, subject FROM job WHERE kind = 'operation.resolve'
+			UNION SELECT company_id, subject FROM operation_case WHERE state = 'OPEN')
+			AND operation.state = 'PENDING' AND operation.created_at < $1
 		ORDER BY operation.company_id, operation.kind, operation.id`, clock.Micros(s.clock.Now().Add(-overdue)))
 	for _, o := range old {
 		account := settlement.ClearingAccount(o.Kind)

@@ -52,10 +52,8 @@ type Outcome struct {
 
 // Outcomes returns a page of the company's open operations, newest first, and the total count.
 func (s *Service) Outcomes(ctx context.Context, company string, offset, limit int) ([]Outcome, int, error) {
-	list, total, err := db.Page(ctx, s.db, company, scanOutcome, `SELECT count(*) FROM operation WHERE company_id = $1 AND state = 'PENDING'`,
-		outcomeColumns+`
-		WHERE operation.company_id = $1 AND operation.state = 'PENDING'
-		ORDER BY operation.created_at DESC, operation.id DESC LIMIT $2 OFFSET $3`, limit, offset, company)
+	list, total, err := db.Page(ctx, s.db, company, scanOutcome, `SELECT count(*) FROM operation WHERE`+isOpen,
+		outcomeColumns+`WHERE`+isOpen+`ORDER BY operation.created_at DESC, operation.id DESC LIMIT $2 OFFSET $3`, limit, offset, company)
 	return list, int(total), err
 }
 

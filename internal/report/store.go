@@ -11,6 +11,12 @@ const outcomeColumns = `SELECT ` + operation.Columns + `,
 		WHERE c.company_id = operation.company_id AND c.subject = operation.id AND c.state = 'OPEN')
 	THEN 1 ELSE 0 END FROM operation `
 
+// isOpen is the condition for an open operation of the company $1. Such an operation has a job that
+// asks for the outcome, or an open case. So the query reads no operations with an outcome.
+const isOpen = ` operation.company_id = $1 AND operation.state = 'PENDING' AND operation.id IN (
+	SELECT subject FROM job WHERE company_id = $1 AND kind = 'operation.resolve'
+	UNION SELECT subject FROM operation_case WHERE company_id = $1 AND state = 'OPEN') `
+
 func scanOutcome(s db.Scanner) (Outcome, error) {
 	var o operation.Operation
 	var open int64
