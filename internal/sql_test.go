@@ -96,7 +96,7 @@ var archived = map[string]string{
 
 // sqlHomes are the packages that may have SQL in any file, not only in store.go.
 var sqlHomes = []string{
-	"internal/ledger", "internal/job", "internal/event", "internal/report", "internal/db", "internal/db/dbtest", "internal/provider/sandbox/books",
+	"internal/ledger", "internal/job", "internal/event", "internal/report", "internal/db", "internal/db/dbtest", "internal/db/bulk", "internal/provider/sandbox/books",
 }
 
 // foreignTables are the packages whose SQL may name tables of other packages.
@@ -109,6 +109,7 @@ var foreignTables = map[string]string{
 var ownSchema = map[string]string{
 	"internal/db":        "it makes statements from the descriptions of tables",
 	"internal/db/dbtest": "it makes databases",
+	"internal/db/bulk":   "it copies rows of any schema, for benchmarks",
 }
 
 // hasOwnSchema reports whether a package is exempt from the rules for the project's SQL. The
