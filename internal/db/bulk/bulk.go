@@ -57,14 +57,15 @@ func Purchases(ctx context.Context, d *db.DB, t Template, n int, progress func(d
 	if d.Dialect() != db.Postgres {
 		return errors.New("bulk: only PostgreSQL databases are filled")
 	}
+	ctx = db.WithLongTimeout(ctx)
 	for from := 1; from <= n; from += chunk {
 		to := min(from+chunk-1, n)
-		if err := d.Tx(db.WithLongTimeout(ctx), func(q db.Querier) error { return t.copies(ctx, q, to-from+1) }); err != nil {
+		if err := d.Tx(ctx, func(q db.Querier) error { return t.copies(ctx, q, to-from+1) }); err != nil {
 			return err
 		}
 		progress(to)
 	}
-	_, err := d.Exec(db.WithLongTimeout(ctx), "ANALYZE")
+	_, err := d.Exec(ctx, "ANALYZE")
 	return err
 }
 
@@ -73,6 +74,7 @@ func Purchases(ctx context.Context, d *db.DB, t Template, n int, progress func(d
 func (t Template) copies(ctx context.Context, q db.Querier, n int) error {
 	for _, prepare := range []string{
 		`SET LOCAL synchronous_commit = off`,
+		`SET LOCAL enable_seqscan = on`, `SET LOCAL enable_hashjoin = on`,
 		`CREATE TEMPORARY TABLE fill_account (id TEXT, entries BIGINT, change BIGINT) ON COMMIT DROP`,
 		`CREATE TEMPORARY TABLE fill_head (events BIGINT, dated_at BIGINT, done BIGINT) ON COMMIT DROP`,
 	} {
