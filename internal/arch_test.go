@@ -58,6 +58,7 @@ var order = []string{
 	"internal/db/dbtest/pgtest",
 	"internal/db/dbtest",
 	"internal/db/dbtest/cluster",
+	"internal/db/bulk",
 	"internal/db",
 	"internal/db/migration",
 	// The vocabulary packages import no other package of the project.

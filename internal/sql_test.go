@@ -98,12 +98,13 @@ var archived = map[string]string{
 
 // sqlHomes are the packages that may have SQL in any file, not only in store.go.
 var sqlHomes = []string{
-	"internal/ledger", "internal/job", "internal/event", "internal/report", "internal/db", "internal/db/dbtest", "internal/provider/sandbox/books",
+	"internal/ledger", "internal/job", "internal/event", "internal/report", "internal/db", "internal/db/dbtest", "internal/db/bulk", "internal/provider/sandbox/books",
 }
 
 // foreignTables are the packages whose SQL may name tables of other packages.
 var foreignTables = map[string]string{
-	"internal/report": "it reads across the businesses",
+	"internal/report":  "it reads across the businesses",
+	"internal/db/bulk": "it copies a purchase in all tables, for benchmarks",
 }
 
 // ownSchema are the packages whose SQL is not about the project's schema, or is built only
@@ -112,6 +113,7 @@ var ownSchema = map[string]string{
 	"internal/db":        "it makes statements from the descriptions of tables",
 	"internal/db/dbtest": "it makes databases",
 	"internal/bench":     "it makes databases, and reads the statistics of a server",
+	"internal/db/bulk":   "it copies rows of any schema, for benchmarks",
 }
 
 // hasOwnSchema reports whether a package is exempt from the rules for the project's SQL. The

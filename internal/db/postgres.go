@@ -96,8 +96,9 @@ func (p *postgres) in(l lane) *pgxpool.Pool {
 }
 
 // planByKeys makes the planner find rows by their keys. A plan that was made for a small table would
-// otherwise read the whole table after the table has grown.
-var planByKeys = map[string]string{"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off"}
+// otherwise read the whole table after the table has grown. Without jit = off, PostgreSQL would compile
+// each plan that has to read a small table without a key, because such a plan now seems expensive.
+var planByKeys = map[string]string{"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off", "jit": "off"}
 
 // planFreely begins a snapshot without planByKeys, because its SQL queries read most rows of a company.
 const planFreely = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;

@@ -64,6 +64,8 @@ func multiply(t testing.TB, d *db.DB, table string, first, last, companies int) 
 	t.Helper()
 	columns := list(t, d, `SELECT column_name || ' ' || data_type FROM information_schema.columns
 		WHERE table_schema = 'public' AND table_name = '`+table+`' ORDER BY ordinal_position`)
+	unique := len(list(t, d, `SELECT indexrelid::regclass::text FROM pg_index
+		WHERE indrelid = '`+table+`'::regclass AND indisprimary AND indnatts = 1`)) > 0
 	names, values := make([]string, len(columns)), make([]string, len(columns))
 	for i, column := range columns {
 		name, kind, _ := strings.Cut(column, " ")
@@ -71,7 +73,7 @@ func multiply(t testing.TB, d *db.DB, table string, first, last, companies int) 
 		switch some := someValues[name]; {
 		case kind == "bigint":
 			values[i] = "g"
-		case name == "company_id" && len(columns) > 3:
+		case name == "company_id" && !unique:
 			values[i] = fmt.Sprintf("'company' || CAST(g %% %d AS TEXT)", companies)
 		case some != nil:
 			values[i] = fmt.Sprintf("CASE g %% %d", len(some)+1)
