@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ const Least = time.Minute
 const most = 10 * time.Minute
 
 // ErrOptions is an invalid combination of options.
-var ErrOptions = errors.New("kobo bench")
+var ErrOptions = errors.New("invalid options")
 
 // Check returns an error if the options are not valid.
 func (o Options) Check() error {
@@ -147,6 +148,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	if err := o.Check(); err != nil {
 		return out, err
+	}
+	if _, err := (process{pid: os.Getpid()}).use(); err != nil {
+		return out, err // before anything is started
 	}
 	if o.Limits {
 		l, err := o.limits(ctx)

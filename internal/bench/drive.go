@@ -34,6 +34,9 @@ func (o Options) usual(ctx context.Context, i *instance, p *place, m mix) ([]Res
 	}
 	out := is.result(l)
 	out.Cost = is.cost(is.operations(l))
+	if out.Operations == 0 {
+		return nil, fmt.Errorf("no operation had the expected outcome: %w", is.first)
+	}
 	return []Result{out}, nil
 }
 
