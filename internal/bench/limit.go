@@ -119,7 +119,7 @@ func rivalStep(ctx context.Context, d *db.DB, client, companies, batch int) step
 		company := fmt.Sprint("company-", turn%companies)
 		ids := make([]string, batch)
 		for i := range ids {
-			ids[i] = fmt.Sprintf("0199c1f2-7b1e-7c0a-9d3e-%012d", number.Add(1))
+			ids[i] = fmt.Sprintf("0199c1f2-7b1e-7c0a-%020d", fresh())
 		}
 		list := "{" + strings.Join(ids, ",") + "}"
 		_, err := d.Exec(ctx, beginRival, company, list)

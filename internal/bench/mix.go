@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // mix is a kind of load.
@@ -55,8 +56,14 @@ type place struct {
 	clients           int
 }
 
-// number makes the keys of this process's requests different.
-var number atomic.Int64
+// fresh returns a number that no earlier request had, also of an earlier run. Otherwise a running
+// instance would only repeat its responses to the earlier run.
+func fresh() int64 { return begun + number.Add(1) }
+
+var (
+	begun  = time.Now().UnixMicro()
+	number atomic.Int64
+)
 
 // unique is the place of a number in a request. Each request gets the next number.
 const unique = "n000000000000000000"
@@ -64,7 +71,7 @@ const unique = "n000000000000000000"
 // next writes the next number into the request at the positions of unique.
 func next(text []byte, at []int) {
 	var digits [len(unique)]byte
-	n := strconv.AppendInt(digits[:0], number.Add(1), 10)
+	n := strconv.AppendInt(digits[:0], fresh(), 10)
 	for _, i := range at {
 		copy(text[i+len(unique)-len(n):], n)
 	}
@@ -117,7 +124,12 @@ func repeat(status int, has string, texts ...[]byte) step {
 	}
 }
 
-const success = `"status":"SUCCESS"`
+// A response to a new purchase contains bought. A response to a repeated purchase contains only
+// success.
+const (
+	bought  = "Data purchase successful"
+	success = `"status":"SUCCESS"`
+)
 
 // order returns the request of a purchase. The headers end with a line break each.
 func (p *place) order(a Account, key, headers string) []byte {
@@ -132,12 +144,13 @@ func (p *place) buy(client int) (step, error) {
 	for i := client % len(p.companies); i < len(p.companies); i += p.clients {
 		texts = append(texts, p.order(p.companies[i], unique, ""))
 	}
-	return repeat(http.StatusOK, success, texts...), nil
+	return repeat(http.StatusOK, bought, texts...), nil
 }
 
 // replay repeats one purchase that was made before.
-func (p *place) replay(client int) (step, error) {
-	text := p.order(p.companies[0], fmt.Sprint("again-", client), fmt.Sprintf("Idempotency-Key: again-%d\r\n", client))
+func (p *place) replay(int) (step, error) {
+	key := fmt.Sprint("again-", fresh())
+	text := p.order(p.companies[0], key, "Idempotency-Key: "+key+"\r\n")
 	if _, err := p.ask(text, success); err != nil {
 		return nil, err
 	}
@@ -181,7 +194,7 @@ func get(path string) maker {
 
 // one reads one purchase, which was made before.
 func (p *place) one(client int) (step, error) {
-	body, err := p.ask(p.order(p.companies[0], fmt.Sprint("one-", client), ""), success)
+	body, err := p.ask(p.order(p.companies[0], fmt.Sprint("one-", fresh()), ""), success)
 	if err != nil {
 		return nil, err
 	}
