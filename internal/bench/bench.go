@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ const Least = time.Minute
 const most = 10 * time.Minute
 
 // ErrOptions is an invalid combination of options.
-var ErrOptions = errors.New("kobo bench")
+var ErrOptions = errors.New("invalid options")
 
 // Check returns an error if the options are not valid.
 func (o Options) Check() error {
@@ -148,6 +149,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if err := o.Check(); err != nil {
 		return out, err
 	}
+	if _, err := (process{pid: os.Getpid()}).use(); err != nil {
+		return out, err // before anything is started
+	}
 	if o.Limits {
 		l, err := o.limits(ctx)
 		if out.Limits = &l; err != nil {
@@ -183,8 +187,8 @@ func (o Options) measure(ctx context.Context, m mix) (out []Result, err error) {
 	if err := p.find(); err != nil {
 		return nil, err
 	}
-	if m.name == flood {
-		out, err = o.flood(ctx, i, p)
+	if m.beside != nil {
+		out, err = o.flood(ctx, i, p, m)
 	} else {
 		out, err = o.usual(ctx, i, p, m)
 	}
@@ -194,138 +198,4 @@ func (o Options) measure(ctx context.Context, m mix) (out []Result, err error) {
 	}
 	fmt.Fprintf(o.Progress, "\r%60s\r", "")
 	return out, err
-}
-
-// load returns the load of a mix.
-func (p *place) load(name string, m func(p *place, client int) (step, error)) (load, error) {
-	l := load{target: p.target, name: name, clients: p.clients}
-	for client := range p.clients {
-		s, err := m(p, client)
-		if err != nil {
-			return l, err
-		}
-		l.steps = append(l.steps, s)
-	}
-	return l, nil
-}
-
-// usual measures a mix with one load.
-func (o Options) usual(ctx context.Context, i *instance, p *place, m mix) ([]Result, error) {
-	l, err := p.load(m.name, m.step)
-	if err != nil {
-		return nil, err
-	}
-	l.rate = o.Rate
-	is, err := i.drive(ctx, o, l)
-	if err != nil {
-		return nil, err
-	}
-	out := is.result(l)
-	out.Cost = is.cost(is.operations(l))
-	return []Result{out}, nil
-}
-
-// flood measures a polite company alone, and then while a different company floods the program.
-func (o Options) flood(ctx context.Context, i *instance, p *place) ([]Result, error) {
-	few := *p
-	few.companies, few.clients = p.companies[1:], polite
-	p.companies = p.companies[:1]
-	calm, err := few.load("polite alone", (*place).buy)
-	if err != nil {
-		return nil, err
-	}
-	wild, err := p.load("flooder", (*place).buy)
-	if err != nil {
-		return nil, err
-	}
-	alone, err := i.drive(ctx, o, calm)
-	if err != nil {
-		return nil, err
-	}
-	first := alone.result(calm)
-	first.Cost = alone.cost(alone.operations(calm))
-	type flooded struct {
-		counted
-		error
-	}
-	ended := make(chan flooded, 1)
-	go func() {
-		done, err := wild.run(ctx, o.Warm, o.Duration, io.Discard, func() error { return nil })
-		ended <- flooded{done, err}
-	}()
-	calm.name = "polite beside"
-	beside, err := i.drive(ctx, o, calm)
-	at := <-ended
-	if err = errors.Join(err, at.error); err != nil {
-		return nil, err
-	}
-	// The cost of both loads together stands in the flooder's row.
-	last := at.result(wild)
-	last.Cost = beside.cost(beside.operations(calm) + at.operations(wild))
-	return []Result{first, beside.result(calm), last}, nil
-}
-
-// driven is what a load did, and what the processes used for it.
-type driven struct {
-	counted
-	used  []map[string]usage // at the window's begin, at its end, and perhaps after an idle time
-	wrote []written
-}
-
-// drive runs a load, and reads what the processes use.
-func (i *instance) drive(ctx context.Context, o Options, l load) (d driven, err error) {
-	sample := func() error {
-		u, w, err := i.measure(ctx)
-		d.used, d.wrote = append(d.used, u), append(d.wrote, w)
-		return err
-	}
-	if d.counted, err = l.run(ctx, o.Warm, o.Duration, o.Progress, sample); err != nil || o.Idle == 0 {
-		return d, err
-	}
-	fmt.Fprintf(o.Progress, "\r%-12s idle for %s %30s", l.name, o.Idle, "")
-	before, _, err := i.measure(ctx) // the last operations have ended only now
-	if err != nil {
-		return d, err
-	}
-	timer := time.NewTimer(o.Idle)
-	defer timer.Stop()
-	if !wait(ctx, timer, time.Now().Add(o.Idle)) {
-		return d, ctx.Err()
-	}
-	d.used = append(d.used, before)
-	return d, sample()
-}
-
-// operations returns the number of operations that had the expected outcome.
-func (d *counted) operations(l load) int64 { return (d.n - d.unbegun) * max(l.batch, 1) }
-
-func (d *counted) result(l load) Result {
-	n := d.operations(l)
-	out := Result{
-		Mix: l.name, Clients: l.clients, Rate: l.rate, Operations: n, Failed: d.failed, Unbegun: d.unbegun,
-		PerSecond: n * 1000 / max(d.elapsed.Milliseconds(), 1), P50: d.at(500), P99: d.at(990), P999: d.at(999), Max: d.max,
-	}
-	if d.first != nil {
-		out.FirstFailure = d.first.Error()
-	}
-	return out
-}
-
-// cost divides what was used by a number of operations.
-func (d driven) cost(n int64) Cost {
-	per := func(sum int64) int64 { return sum / max(n, 1) }
-	before, after, wrote := d.used[0], d.used[1], d.wrote[1].less(d.wrote[0])
-	out := Cost{
-		CPU: map[string]int64{}, Memory: map[string]int64{}, Disk: per(after["kobo"].written - before["kobo"].written),
-		Commits: per(wrote.Commits * 1000), Fsyncs: per(wrote.Fsyncs * 1000), WAL: per(wrote.WAL), Stored: per(wrote.Stored),
-	}
-	for name, u := range after {
-		out.CPU[name], out.Memory[name] = per(u.cpu-before[name].cpu), u.memory
-	}
-	if len(d.used) == 4 {
-		for name, u := range d.used[3] {
-			out.Deferred += (u.cpu - d.used[2][name].cpu) / max(d.all, 1)
-		}
-	}
-	return out
 }

@@ -44,7 +44,7 @@ func brief(t *testing.T, mixes ...string) Options {
 
 // A run of one second on SQLite makes purchases, finds the ledger sound, and leaves nothing behind.
 func TestAShortRunOnSQLite(t *testing.T) {
-	o := brief(t, "hot", "payouts", "flood")
+	o := brief(t, "hot", "payouts", "flood", "lists")
 	o.TLS, o.Limits = true, true
 	is, err := Run(t.Context(), o)
 	if err != nil {
@@ -56,7 +56,7 @@ func TestAShortRunOnSQLite(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if got := strings.Join(names, ", "); got != "hot, payouts, polite alone, polite beside, flooder" {
+	if got := strings.Join(names, ", "); got != "hot, payouts, flood alone, flood polite, flood flooder, lists alone, lists polite, lists flooder" {
 		t.Error(got)
 	}
 	if hot := is.Results[0]; hot.CPU["kobo"] == 0 || hot.Memory["kobo"] == 0 || hot.Stored == 0 {

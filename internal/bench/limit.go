@@ -87,8 +87,8 @@ func (o Options) rival(ctx context.Context, r rival) (out Result, err error) {
 	if err := i.found(ctx, o); err != nil {
 		return out, err
 	}
-	// Each client needs a connection, and the statistics need one.
-	if i.database, err = withParameter(i.database, "pool_max_conns", fmt.Sprint(2*rivalClients)); err != nil {
+	// Each client needs a connection. Kobo's pool keeps a part of the connections for other work.
+	if i.database, err = withParameter(i.database, "pool_max_conns", fmt.Sprint(4*rivalClients)); err != nil {
 		return out, err
 	}
 	if err := i.watch(ctx); err != nil {
@@ -119,7 +119,7 @@ func rivalStep(ctx context.Context, d *db.DB, client, companies, batch int) step
 		company := fmt.Sprint("company-", turn%companies)
 		ids := make([]string, batch)
 		for i := range ids {
-			ids[i] = fmt.Sprintf("0199c1f2-7b1e-7c0a-9d3e-%012d", number.Add(1))
+			ids[i] = fmt.Sprintf("0199c1f2-7b1e-7c0a-%020d", fresh())
 		}
 		list := "{" + strings.Join(ids, ",") + "}"
 		_, err := d.Exec(ctx, beginRival, company, list)

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -63,7 +62,15 @@ func (l load) run(ctx context.Context, warm, length time.Duration, progress io.W
 	for i := range parts {
 		clients.Go(func() { r.client(ctx, &parts[i], l.steps[i]) })
 	}
-	err := errors.Join(r.watch(ctx, r.begin, progress), sample(), r.watch(ctx, r.end, progress), sample())
+	var err error
+	for _, at := range []time.Time{r.begin, r.end} {
+		if err == nil {
+			err = r.watch(ctx, at, progress)
+		}
+		if err == nil {
+			err = sample()
+		}
+	}
 	if err != nil {
 		cancel()
 	}

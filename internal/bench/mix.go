@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // mix is a kind of load.
@@ -16,15 +17,17 @@ type mix struct {
 	name, about string
 	companies   int  // number of companies that the mix needs
 	poor        bool // only the first company has money
-	step        func(p *place, client int) (step, error)
+	step        maker
+	// beside, if set, is the step of a flooder, while a polite company repeats the mix's step.
+	beside maker
+	fill   bool // the flooder makes purchases first, so that it has rows to read
 }
 
-// remote reports whether the mix can run on an instance that the bench has not started.
-func (m mix) remote() bool { return m.companies == 1 }
+// maker returns the step of one client.
+type maker func(p *place, client int) (step, error)
 
 const (
 	many   = 1000
-	flood  = "flood"
 	polite = 2 // the clients of the polite company
 )
 
@@ -35,10 +38,15 @@ var mixes = []mix{
 	{name: "payouts", about: "payouts from one account: a validation, then the payout", companies: 1, step: (*place).pay},
 	{name: "replays", about: "the same purchase again, with the same Idempotency-Key", companies: 1, step: (*place).replay},
 	{name: "refusals", about: "purchases from an account without money", companies: 2, poor: true, step: (*place).refuse},
-	{name: "accounts", about: "GET the settlement accounts", companies: 1, step: (*place).accounts},
-	{name: "purchase", about: "GET one purchase", companies: 1, step: one("/api/v1/vtu/transaction/")},
-	{name: flood, about: "a flooder with all clients next to a polite company with two clients, and the polite company alone", companies: 2, step: (*place).buy},
+	{name: "accounts", about: "GET the settlement accounts", companies: 1, step: get("/api/v1/settlement/accounts")},
+	{name: "purchase", about: "GET one purchase", companies: 1, step: (*place).one},
+	{name: "flood", about: "a polite company with two clients, alone and beside a flood of purchases", companies: 2, step: (*place).buy, beside: (*place).buy},
+	{name: "lists", about: "the same beside a company that lists its purchases", companies: 2, step: (*place).buy, beside: get("/api/v1/vtu/transactions"), fill: true},
+	{name: "checks", about: "the same beside a company that asks for its integrity", companies: 2, step: (*place).buy, beside: get("/api/v1/integrity"), fill: true},
 }
+
+// remote reports whether the mix can run on an instance that the bench has not started.
+func (m mix) remote() bool { return m.companies == 1 }
 
 // place is what the clients of a mix need: companies with tokens, and a product on sale.
 type place struct {
@@ -48,8 +56,14 @@ type place struct {
 	clients           int
 }
 
-// number makes the keys of this process's requests different.
-var number atomic.Int64
+// fresh returns a number that no earlier request had, also of an earlier run. Otherwise a running
+// instance would only repeat its responses to the earlier run.
+func fresh() int64 { return begun + number.Add(1) }
+
+var (
+	begun  = time.Now().UnixMicro()
+	number atomic.Int64
+)
 
 // unique is the place of a number in a request. Each request gets the next number.
 const unique = "n000000000000000000"
@@ -57,7 +71,7 @@ const unique = "n000000000000000000"
 // next writes the next number into the request at the positions of unique.
 func next(text []byte, at []int) {
 	var digits [len(unique)]byte
-	n := strconv.AppendInt(digits[:0], number.Add(1), 10)
+	n := strconv.AppendInt(digits[:0], fresh(), 10)
 	for _, i := range at {
 		copy(text[i+len(unique)-len(n):], n)
 	}
@@ -110,7 +124,12 @@ func repeat(status int, has string, texts ...[]byte) step {
 	}
 }
 
-const success = `"status":"SUCCESS"`
+// A response to a new purchase contains bought. A response to a repeated purchase contains only
+// success.
+const (
+	bought  = "Data purchase successful"
+	success = `"status":"SUCCESS"`
+)
 
 // order returns the request of a purchase. The headers end with a line break each.
 func (p *place) order(a Account, key, headers string) []byte {
@@ -125,12 +144,13 @@ func (p *place) buy(client int) (step, error) {
 	for i := client % len(p.companies); i < len(p.companies); i += p.clients {
 		texts = append(texts, p.order(p.companies[i], unique, ""))
 	}
-	return repeat(http.StatusOK, success, texts...), nil
+	return repeat(http.StatusOK, bought, texts...), nil
 }
 
 // replay repeats one purchase that was made before.
-func (p *place) replay(client int) (step, error) {
-	text := p.order(p.companies[0], fmt.Sprint("again-", client), fmt.Sprintf("Idempotency-Key: again-%d\r\n", client))
+func (p *place) replay(int) (step, error) {
+	key := fmt.Sprint("again-", fresh())
+	text := p.order(p.companies[0], key, "Idempotency-Key: "+key+"\r\n")
 	if _, err := p.ask(text, success); err != nil {
 		return nil, err
 	}
@@ -165,26 +185,26 @@ func (p *place) pay(int) (step, error) {
 	}, nil
 }
 
-// accounts reads the company's settlement accounts.
-func (p *place) accounts(int) (step, error) {
-	return repeat(http.StatusOK, `"balance"`, p.request(http.MethodGet, "/api/v1/settlement/accounts", p.companies[0].token, "", "")), nil
+// get returns the maker of steps that read a path.
+func get(path string) maker {
+	return func(p *place, _ int) (step, error) {
+		return repeat(http.StatusOK, "", p.request(http.MethodGet, path, p.companies[0].token, "", "")), nil
+	}
 }
 
-// one returns the steps that read one purchase, which was made before.
-func one(path string) func(p *place, client int) (step, error) {
-	return func(p *place, client int) (step, error) {
-		body, err := p.ask(p.order(p.companies[0], fmt.Sprint("one-", client), ""), success)
-		if err != nil {
-			return nil, err
-		}
-		var is struct {
-			Data struct{ TransactionID string }
-		}
-		if err := json.Unmarshal(body, &is); err != nil {
-			return nil, err
-		}
-		return repeat(http.StatusOK, success, p.request(http.MethodGet, path+is.Data.TransactionID, p.companies[0].token, "", "")), nil
+// one reads one purchase, which was made before.
+func (p *place) one(client int) (step, error) {
+	body, err := p.ask(p.order(p.companies[0], fmt.Sprint("one-", fresh()), ""), success)
+	if err != nil {
+		return nil, err
 	}
+	var is struct {
+		Data struct{ TransactionID string }
+	}
+	if err := json.Unmarshal(body, &is); err != nil {
+		return nil, err
+	}
+	return get("/api/v1/vtu/transaction/"+is.Data.TransactionID)(p, client)
 }
 
 // ask sends one request on a new connection.
