@@ -6,12 +6,31 @@ package id
 
 import (
 	"crypto/rand"
+	"fmt"
+	"strconv"
 
 	"github.com/google/uuid"
 )
 
 // New returns a new time-ordered identifier of 36 characters.
 func New() string { return uuid.Must(uuid.NewV7()).String() }
+
+// Numbered returns an identifier that contains a number of at most 44 bits, so its row can be found
+// by the number. It has the form of a UUID (version 8) and begins with "f", unlike those of New. The
+// parameter from is an identifier that New has made, whose random part is used.
+func Numbered(from string, n int64) string {
+	return fmt.Sprintf("f%07x-%04x-8%s", n>>16, n&0xffff, from[15:])
+}
+
+// Number returns the number in an identifier that Numbered has made. It returns false for other
+// identifiers.
+func Number(s string) (int64, bool) {
+	if len(s) != 36 || s[0] != 'f' || s[8] != '-' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s[1:8]+s[9:13], 16, 44)
+	return int64(n), err == nil
+}
 
 // Cuid returns a new company reference. It is "c" followed by 24 random characters of [0-9a-z],
 // which have 124 bits.
