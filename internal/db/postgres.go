@@ -14,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/sdk/trace"
 )
 
 // postgres is a PostgreSQL database with a connection pool of pgx.
@@ -46,7 +48,10 @@ func openPostgres(ctx context.Context, address string) (*postgres, error) {
 	}
 	cfg.ConnConfig.ConnectTimeout = 5 * time.Second
 	cfg.ConnConfig.RuntimeParams["application_name"] = applicationName() // replaces the name in the URL
-	cfg.ConnConfig.Tracer = otelpgx.NewTracer()
+	// Without a collector, the tracer would cost time in each query and record nothing.
+	if _, traced := otel.GetTracerProvider().(*trace.TracerProvider); traced {
+		cfg.ConnConfig.Tracer = otelpgx.NewTracer()
+	}
 	cfg.HealthCheckPeriod = 5 * time.Second
 	cfg.MaxConns = max(cfg.MaxConns, usualConns)
 	if said {

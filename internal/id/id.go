@@ -6,7 +6,6 @@ package id
 
 import (
 	"crypto/rand"
-	"fmt"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -19,7 +18,12 @@ func New() string { return uuid.Must(uuid.NewV7()).String() }
 // by the number. It has the form of a UUID (version 8) and begins with "f", unlike those of New. The
 // parameter from is an identifier that New has made, whose random part is used.
 func Numbered(from string, n int64) string {
-	return fmt.Sprintf("f%07x-%04x-8%s", n>>16, n&0xffff, from[15:])
+	const digits = "0123456789abcdef"
+	b := []byte("f0000000-0000-8" + from[15:])
+	for i, at := range [...]int{12, 11, 10, 9, 7, 6, 5, 4, 3, 2, 1} {
+		b[at] = digits[n>>(4*i)&15]
+	}
+	return string(b)
 }
 
 // Number returns the number in an identifier that Numbered has made. It returns false for other
