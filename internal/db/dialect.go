@@ -12,11 +12,13 @@ import (
 //	x = ANY($1)    →  x IN (SELECT value FROM json_each($1))
 //	… FOR UPDATE   →  …            (SQLite has one writer at a time)
 //	LOCK TABLE …;  →               (in migrations, for the same reason)
+//	… (fillfactor) →               (in migrations, because SQLite changes a row in its place)
 //	strpos(x, y)   →  instr(x, y)  (the position of y in x, or 0)
 var (
 	anyOf     = regexp.MustCompile(`= ANY\((\$\d+)\)`)
 	forUpdate = regexp.MustCompile(`\s+FOR UPDATE\b`)
 	lockTable = regexp.MustCompile(`(?m)^LOCK TABLE [^;]*;\n`)
+	fill      = regexp.MustCompile(`(?m)^ALTER TABLE \w+ (SET|RESET) \(fillfactor[^;]*;\n`)
 	strpos    = regexp.MustCompile(`\bstrpos\(`)
 )
 

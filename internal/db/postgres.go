@@ -15,6 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/sdk/trace"
 )
 
 // postgres is a PostgreSQL database with connection pools of pgx.
@@ -49,7 +51,10 @@ func openPostgres(ctx context.Context, address string, pools Pools) (*postgres, 
 	cfg.ConnConfig.ConnectTimeout = 5 * time.Second
 	cfg.ConnConfig.RuntimeParams["application_name"] = applicationName() // replaces the name in the URL
 	maps.Copy(cfg.ConnConfig.RuntimeParams, planByKeys)
-	cfg.ConnConfig.Tracer = otelpgx.NewTracer()
+	// Without a collector, the tracer would cost time in each query and record nothing.
+	if _, traced := otel.GetTracerProvider().(*trace.TracerProvider); traced {
+		cfg.ConnConfig.Tracer = otelpgx.NewTracer()
+	}
 	cfg.HealthCheckPeriod = 5 * time.Second
 	cfg.MaxConns = max(cfg.MaxConns, usualConns)
 	if said {

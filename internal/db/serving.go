@@ -109,8 +109,8 @@ func (d *DB) unserved(ctx context.Context, serves int64) error {
 // liteMigrations provides the migrations in the form that SQLite understands.
 type liteMigrations struct{ embed.FS }
 
-// Open opens a file or folder. A migration file is returned without its LOCK statements, which only
-// PostgreSQL understands.
+// Open opens a file or folder. A migration file is returned without its SQL statements for locks and
+// fill factors, which only PostgreSQL understands.
 func (l liteMigrations) Open(name string) (fs.File, error) {
 	file, err := l.FS.Open(name)
 	if err != nil || !strings.HasSuffix(name, ".sql") {
@@ -120,7 +120,7 @@ func (l liteMigrations) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return liteMigration{file, bytes.NewReader(lockTable.ReplaceAll(text, nil))}, nil
+	return liteMigration{file, bytes.NewReader(fill.ReplaceAll(lockTable.ReplaceAll(text, nil), nil))}, nil
 }
 
 type liteMigration struct {

@@ -92,7 +92,8 @@ func Emit(u *ledger.Unit, kind string, data any) { u.Append(New(u.Company, kind,
 
 // New returns the row that appends an event to the company's feed. It converts data to JSON
 // immediately, and data must not contain a secret. The ledger sets the number and the instant, so a
-// later number never has an earlier instant.
+// later number never has an earlier instant. The ID contains the number, so that no second index is
+// needed to find the event by its ID.
 func New(company, kind string, data any) db.Record {
 	b, err := json.Marshal(data)
 	if err != nil {
@@ -100,8 +101,10 @@ func New(company, kind string, data any) db.Record {
 		// test with this event finds.
 		panic("event: " + kind + " cannot be written as JSON: " + err.Error())
 	}
-	row := table.Record(Event{Company: company, ID: id.New(), Kind: kind, Data: b})
-	return row.Put("sequence", ledger.Sequence).Put("created_at", ledger.Now)
+	from := id.New()
+	named := ledger.Numbered(func(sequence int64) string { return id.Numbered(from, sequence) })
+	row := table.Record(Event{Company: company, Kind: kind, Data: b})
+	return row.Put("sequence", ledger.Sequence).Put("id", named).Put("created_at", ledger.Now)
 }
 
 // Service reads the feeds of all companies and wakes readers that wait for events.

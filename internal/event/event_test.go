@@ -217,3 +217,31 @@ func await[T any](t testing.TB, c <-chan T) T {
 		panic("unreachable")
 	}
 }
+
+// An event that a program of an earlier schema wrote has an ID without its number, and is found too.
+func TestEarlierEventsAreFound(t *testing.T) {
+	each(t, func(t *testing.T, s *station) {
+		s.says(s.here, s.company, "new")
+		events, _, err := s.Feed(t.Context(), s.company, 0, 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, ok := id.Number(events[0].ID); !ok || n != events[0].Sequence {
+			t.Errorf("%s has the number %d, not %d", events[0].ID, n, events[0].Sequence)
+		}
+		old := id.New()
+		u := ledger.For(s.company)
+		u.Append(event.New(s.company, "old", nil).Put("id", old))
+		if err := s.here.Commit(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+		if e, err := s.Find(t.Context(), s.company, old); err != nil || e.Kind != "old" || e.Sequence != 2 {
+			t.Errorf("found %v, %v", e, err)
+		}
+		for _, absent := range []string{id.New(), id.Numbered(old, 1), id.Numbered(old, 3), "x", ""} {
+			if e, err := s.Find(t.Context(), s.company, absent); !fault.Is(err, fault.Missing) {
+				t.Errorf("found %v, %v for %q", e, err, absent)
+			}
+		}
+	})
+}

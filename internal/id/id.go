@@ -6,12 +6,35 @@ package id
 
 import (
 	"crypto/rand"
+	"strconv"
 
 	"github.com/google/uuid"
 )
 
 // New returns a new time-ordered identifier of 36 characters.
 func New() string { return uuid.Must(uuid.NewV7()).String() }
+
+// Numbered returns an identifier that contains a number of at most 44 bits, so its row can be found
+// by the number. It has the form of a UUID (version 8) and begins with "f", unlike those of New. The
+// parameter from is an identifier that New has made, whose random part is used.
+func Numbered(from string, n int64) string {
+	const digits = "0123456789abcdef"
+	b := []byte("f0000000-0000-8" + from[15:])
+	for i, at := range [...]int{12, 11, 10, 9, 7, 6, 5, 4, 3, 2, 1} {
+		b[at] = digits[n>>(4*i)&15]
+	}
+	return string(b)
+}
+
+// Number returns the number in an identifier that Numbered has made. It returns false for other
+// identifiers.
+func Number(s string) (int64, bool) {
+	if len(s) != 36 || s[0] != 'f' || s[8] != '-' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s[1:8]+s[9:13], 16, 44)
+	return int64(n), err == nil
+}
 
 // Cuid returns a new company reference. It is "c" followed by 24 random characters of [0-9a-z],
 // which have 124 bits.

@@ -28,3 +28,19 @@ func TestCuid(t *testing.T) {
 		}
 	}
 }
+
+// A numbered identifier has the form of a UUID, sorts after those of New, and gives back its number.
+func TestNumbered(t *testing.T) {
+	for _, n := range []int64{1, 0xffff, 0x10000, 1<<44 - 1} {
+		from := New()
+		s := Numbered(from, n)
+		if got, ok := Number(s); !ok || got != n || len(s) != 36 || s[14] != '8' || s <= from || s[15:] != from[15:] {
+			t.Errorf("%s has the number %d, %v", s, got, ok)
+		}
+	}
+	for _, bad := range []string{"", New(), "f", "f000000g" + New()[8:], "f0000001x" + New()[9:], "f+000001-0001" + New()[13:]} {
+		if n, ok := Number(bad); ok {
+			t.Errorf("%q has the number %d", bad, n)
+		}
+	}
+}

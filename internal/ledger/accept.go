@@ -71,24 +71,25 @@ func (d *decision) accept(w *pending) error {
 	return d.appendLow(u)
 }
 
-// append adds a row. It fills in the next number and the instant where the row contains the
-// placeholders Next and Now.
+// append adds a row. It fills in the next number, the text with the number and the instant where the
+// row contains the placeholders Next, Numbered and Now.
 func (d *decision) append(company string, r db.Record) {
 	out := r.Values
 	for i, v := range r.Values {
-		var n int64
-		switch v := v.(type) {
+		switch given := v.(type) {
 		case Next:
-			n = d.next(company, v)
+			v = d.next(company, given)
+		case Numbered:
+			v = given(d.locks[company].sequence)
 		case instant:
-			n = d.locks[company].at
+			v = d.locks[company].at
 		default:
 			continue
 		}
 		if &out[0] == &r.Values[0] {
 			out = slices.Clone(r.Values) // copied, so that the unit keeps its placeholders and can be decided again
 		}
-		out[i] = n
+		out[i] = v
 	}
 	d.insert(r.Table, out)
 }

@@ -271,38 +271,32 @@ func (d *decision) witness(found *bool) (db.Lookup, bool) {
 	}
 	for _, w := range d.accepted {
 		if r, there := w.unit.witness(); there {
-			return rowLookup(r, found), true
+			return rowLookup(r, d.inserts[r.Table][0], found), true
 		}
 	}
 	return db.Lookup{}, false
 }
 
-// rowLookup returns the look-up that finds a row and compares its values. It searches by the
-// primary key, because another program may insert a different row with the same values in the
-// unique columns. If the ledger fills a number or an instant into the primary key, it searches by
-// the unique columns instead.
-func rowLookup(r db.Record, found *bool) db.Lookup {
-	given := func(v any) bool {
-		_, next := v.(Next)
-		return next || v == any(Now)
-	}
-	by := r.Table.KeyNames()
-	if slices.ContainsFunc(r.Values[:r.Table.Key], given) {
-		by = r.Table.UniqueNames()
-	}
-	key := make([]any, len(by))
-	for i, n := range by {
-		key[i] = r.Value(n)
+// rowLookup returns the look-up that finds a row by its primary key and compares its values. Ours is
+// the row with the numbers and instants that the ledger has filled in. If the key has such a number,
+// another program may have used the number because our batch was not committed. Its row then differs
+// in the unique columns, which never change in such a table, and counts as not found.
+func rowLookup(r db.Record, ours []any, found *bool) db.Lookup {
+	t := r.Table
+	numbered := slices.ContainsFunc(r.Values[:t.Key], func(v any) bool { _, next := v.(Next); return next })
+	differs := func(theirs []any) bool {
+		return slices.ContainsFunc(t.Unique, func(c string) bool { return ours[t.Index(c)] != theirs[t.Index(c)] })
 	}
 	return db.Lookup{
-		Table: r.Table, By: by, Columns: r.Table.Names(), Keys: [][]any{key},
+		Table: t, By: t.KeyNames(), Columns: t.Names(), Keys: [][]any{ours[:t.Key]},
 		Found: func(row []any) error {
-			for i, v := range row[len(by):] {
-				if ours := r.Values[i]; !given(ours) && keyOf([]any{ours}) != keyOf([]any{v}) {
-					return errOther
-				}
+			theirs := row[t.Key:]
+			if numbered && differs(theirs) {
+				return nil
 			}
-			*found = true
+			if *found = slices.Equal(ours, theirs); !*found {
+				return errOther
+			}
 			return nil
 		},
 	}

@@ -260,3 +260,34 @@ func TestACallerIsNotKeptWaiting(t *testing.T) {
 		}
 	})
 }
+
+// After a lost COMMIT of a unit that only appends an event, another program may give the number of
+// the event to an event of its own. The outcome is known even then.
+func TestALostEventIsToldFromAnother(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		other := New(d, b.clock)
+		found(t, b, "c1")
+		table := *eventTable
+		table.Unique = []string{"company_id", "id"}
+		emitting := func() Unit {
+			return Unit{Company: "c1", appended: []db.Record{{Table: &table, Values: said("c1", "k").Values}}}
+		}
+		for _, f := range []fate{lostBefore, lostAfter} {
+			next, calls := first(f), 0
+			b.run = func(ctx context.Context, strokes func(db.Pipeline) error) error {
+				if calls++; calls == 2 { // between the COMMIT and the look-up
+					must(t, other.Commit(t.Context(), emitting()))
+				}
+				return b.db.Run(ctx, func(p db.Pipeline) error { return strokes(losing{p, next()}) })
+			}
+			err := b.Commit(t.Context(), emitting())
+			if happened := f == lostAfter; happened != (err == nil) || !happened && !fault.Is(err, fault.Unavailable) {
+				t.Errorf("fate %d: %v", f, err)
+			}
+		}
+		if n, err := b.LastEvent(t.Context(), "c1"); err != nil || n != 3 { // two of the other program and one of this
+			t.Errorf("%d events, %v", n, err)
+		}
+	})
+}

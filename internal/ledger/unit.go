@@ -89,6 +89,10 @@ type Count struct {
 // Sequence is the placeholder for the next number of the company's events.
 const Sequence Next = "event"
 
+// Numbered is a placeholder in an appended row, after the placeholder Sequence. The ledger replaces
+// it with the result of the function for the number of the event.
+type Numbered func(sequence int64) string
+
 type instant struct{}
 
 // Now is a placeholder in an appended row. The ledger replaces it with the instant of the unit and
