@@ -38,6 +38,7 @@ var presets = map[string]string{
 	"settlement_bank_account.turn":    "programs of schema 32 attach bank accounts without it",
 	"identity_session.guessed_until":  "programs of schema 32 begin sessions without it",
 	"payout_verification.credentials": "programs of schema 32 validate accounts without it",
+	"company.requests_per_second":     "programs of schema 32 create companies without it",
 }
 
 type (
