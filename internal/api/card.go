@@ -102,6 +102,6 @@ func (h *handlers) funded(f card.Funding) (FundCard200JSONResponse, error) {
 
 // FindCardTransaction shows a funding.
 func (h *handlers) FindCardTransaction(ctx context.Context, r FindCardTransactionRequestObject) (FindCardTransactionResponseObject, error) {
-	f, err := h.Cards.Funding(ctx, callOf(ctx).company, r.Reference)
+	f, err := h.Reports.Funding(ctx, callOf(ctx).company, r.Reference)
 	return FindCardTransaction200JSONResponse{Status: "success", Data: f}, err
 }

@@ -132,11 +132,11 @@ func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duratio
 	if e.Traces != nil {
 		trace.SpanFromContext(r.Context()).SetName(r.Method + " " + route)
 	}
-	attrs := []slog.Attr{
+	attrs := append(make([]slog.Attr, 0, 9),
 		slog.String("method", r.Method), slog.String("route", route), slog.Int("status", rec.status),
 		slog.Duration("took", took), slog.String("request_id", c.id),
 		slog.String("address", c.address),
-	}
+	)
 	if c.company != "" {
 		attrs = append(attrs, slog.String("company", c.company))
 	}

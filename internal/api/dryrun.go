@@ -15,7 +15,9 @@ import (
 const dryRun = "dry_run"
 
 // isDry reports whether a request is a dry run. mayRun must have accepted the request before.
-func isDry(r *http.Request) bool { return r.URL.Query().Get(dryRun) == "true" }
+func isDry(r *http.Request) bool {
+	return r.URL.RawQuery != "" && r.URL.Query().Get(dryRun) == "true"
+}
 
 // mayRun refuses a misspelled dry_run parameter, because a typing error must not move money. For
 // the same reason, an operation that has no dry run refuses every value except false.

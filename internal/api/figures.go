@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,7 +14,19 @@ import (
 type figures struct {
 	requests *prometheus.CounterVec
 	took     *prometheus.HistogramVec
+	known    sync.Map // the time series by labels, because the vectors hash all labels on each look-up
 }
+
+type (
+	labels struct {
+		method, route string
+		status        int
+	}
+	series struct {
+		requests prometheus.Counter
+		took     prometheus.Observer
+	}
+)
 
 func newFigures(registry prometheus.Registerer) (*figures, error) {
 	if registry == nil {
@@ -39,6 +52,14 @@ func (f *figures) count(method, route string, status int, took time.Duration) {
 	default:
 		method = "other" // a caller can invent any number of methods
 	}
-	f.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
-	f.took.WithLabelValues(method, route).Observe(took.Seconds())
+	l := labels{method, route, status}
+	known, found := f.known.Load(l)
+	if !found {
+		known, _ = f.known.LoadOrStore(l, series{
+			f.requests.WithLabelValues(method, route, strconv.Itoa(status)), f.took.WithLabelValues(method, route),
+		})
+	}
+	of := known.(series)
+	of.requests.Inc()
+	of.took.Observe(took.Seconds())
 }

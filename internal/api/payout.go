@@ -68,6 +68,6 @@ func sentAnswer(p payout.Payout) (SendPayout200JSONResponse, error) {
 
 // FindPayout shows a payout.
 func (h *handlers) FindPayout(ctx context.Context, r FindPayoutRequestObject) (FindPayoutResponseObject, error) {
-	p, err := h.Payouts.Status(ctx, callOf(ctx).company, r.Reference)
+	p, err := h.Reports.Payout(ctx, callOf(ctx).company, r.Reference)
 	return FindPayout200JSONResponse{Status: "success", Data: p}, err
 }

@@ -42,8 +42,8 @@ type Funding struct {
 	message, provider string // the issuer's latest message, and the issuer's name
 }
 
-// of builds the funding of a card from the funding's operation.
-func of(o operation.Operation, cardID string) Funding {
+// Of builds the funding of a card from the funding's operation.
+func Of(o operation.Operation, cardID string) Funding {
 	return Funding{
 		Reference: o.ID, CardID: cardID, Amount: o.Amount, Status: o.State, Refunded: o.Refunded(), SettlementID: o.SettlementID,
 		CreatedAt: clock.Instant{Time: o.CreatedAt}, UpdatedAt: clock.Instant{Time: o.UpdatedAt}, message: o.Message, provider: o.Provider,
@@ -156,7 +156,7 @@ func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, ke
 			return s.run(ctx, c, op, key)
 		}
 		if earlier, ok := operation.Earlier(err); ok {
-			return of(earlier, c.ID), nil
+			return Of(earlier, c.ID), nil
 		}
 		switch {
 		case ledger.Is(err, ledger.Short):
@@ -193,7 +193,7 @@ func (s *Service) begin(ctx context.Context, c stored, op operation.Operation, k
 	}
 	u.Count(guard(c.ID, op.Amount), 1, limit)
 	u.Append(fundings.Record(fundingRow{op.Company, op.ID, c.ID, op.Amount, opens, op.CreatedAt}))
-	event.Emit(&u, event.CardFundingPending, of(op, c.ID))
+	event.Emit(&u, event.CardFundingPending, Of(op, c.ID))
 	return idempotency.Taken(s.Book.Commit(ctx, u))
 }
 
@@ -202,13 +202,13 @@ func (s *Service) run(ctx context.Context, c stored, op operation.Operation, key
 		func(ctx context.Context) provider.Answer {
 			return s.Issuers[op.Provider].FundCard(ctx, funding(op, c))
 		},
-		func(after operation.Operation, u *ledger.Unit) { key.Finish(u, of(after, c.ID), nil) })
+		func(after operation.Operation, u *ledger.Unit) { key.Finish(u, Of(after, c.ID), nil) })
 	if err != nil {
 		// The issuer's reply is not in the ledger, so the funding stays PENDING. The resolver will
 		// ask the issuer again.
 		s.Log.Error("the outcome of a card funding was not written", "company", op.Company, "operation", op.ID, "error", err)
 	}
-	return of(op, c.ID), nil
+	return Of(op, c.ID), nil
 }
 
 func funding(o operation.Operation, c stored) provider.CardFunding {
@@ -253,7 +253,7 @@ func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.
 	}
 	u.Transition(fundings.Record(fundingRow{company: o.Company, id: o.ID, state: shut}), opens)
 	u.Count(guard(cardID, o.Amount), -1, 0)
-	event.Emit(u, kind, of(o, cardID))
+	event.Emit(u, kind, Of(o, cardID))
 	return nil
 }
 
@@ -267,7 +267,7 @@ func (s *Service) Funding(ctx context.Context, company, reference string) (Fundi
 		return Funding{}, err
 	}
 	cardID, err := cardOf(ctx, s.DB, company, reference)
-	return of(o, cardID), err
+	return Of(o, cardID), err
 }
 
 // Resume returns the funding for a retry with the same Idempotency-Key, after Kobo crashed during

@@ -105,9 +105,9 @@ func (b bucket) state(now time.Time) State {
 
 // Show sets the RateLimit headers of a response.
 func (s State) Show(h http.Header) {
-	h.Set("RateLimit-Limit", strconv.Itoa(s.Most))
-	h.Set("RateLimit-Remaining", strconv.Itoa(s.Left))
-	h.Set("RateLimit-Reset", seconds(s.Full))
+	values := []string{strconv.Itoa(s.Most), strconv.Itoa(s.Left), seconds(s.Full)}
+	// The names are in the form that Header.Set would make of them on each request.
+	h["Ratelimit-Limit"], h["Ratelimit-Remaining"], h["Ratelimit-Reset"] = values[0:1:1], values[1:2:2], values[2:3:3]
 }
 
 // Refusal returns the fault for a request that exceeds the limit.

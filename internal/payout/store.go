@@ -6,6 +6,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -56,6 +57,19 @@ type order struct {
 	Verification
 	Narration string
 }
+
+// RowColumns lists the columns of a payout in the order of Row.Targets. The SQL query must use the
+// alias v for the verifications' table.
+const RowColumns = verificationColumns + `, payout.narration`
+
+// Row is a payout without its operation.
+type Row struct{ order }
+
+// Targets returns pointers to the fields of r, in the order of RowColumns.
+func (r *Row) Targets() []any { return append(verifications.Targets(&r.Verification), &r.Narration) }
+
+// Of returns the payout of an operation.
+func (r Row) Of(o operation.Operation) Payout { return payoutOf(o, r.order) }
 
 func (s *Service) findPayout(ctx context.Context, company, reference string) (order, error) {
 	return db.One(ctx, s.DB, db.Fields[order], `SELECT `+verificationColumns+`, payout.narration

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -15,11 +17,15 @@ import (
 func (s *Service) Accounts(ctx context.Context, company string) ([]settlement.Account, error) {
 	rows, err := db.All(ctx, s.db, scanAccount, `
 		SELECT a.company_id, a.id, a.name, a.status, a.created_at, coalesce(l.balance_kobo, 0), coalesce(l.alert_kobo, 0),
-			coalesce(b.account_number, ''), coalesce(b.account_name, ''), coalesce(b.bank_name, ''), coalesce(b.bank_code, '')
+			coalesce(b.account_number, ''), coalesce(b.account_name, ''), coalesce(b.bank_name, ''), coalesce(b.bank_code, ''),
+			coalesce(b.created_at, 0)
 		FROM settlement_account AS a
 		LEFT JOIN ledger_account AS l ON l.company_id = a.company_id AND l.id = 'settlement/' || CAST(a.id AS TEXT)
 		LEFT JOIN settlement_bank_account AS b ON b.company_id = a.company_id AND b.settlement_id = a.id
-		WHERE a.company_id = $1 ORDER BY a.id, b.created_at, b.account_number`, company)
+		WHERE a.company_id = $1`, company)
+	slices.SortFunc(rows, func(a, b accountRow) int { // PostgreSQL takes longer for the few rows
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.since, b.since), cmp.Compare(a.AccountNumber, b.AccountNumber))
+	})
 	var out []settlement.Account
 	found := false // whether the default account has been found
 	for _, a := range rows {
@@ -28,16 +34,22 @@ func (s *Service) Accounts(ctx context.Context, company string) ([]settlement.Ac
 		}
 		a.IsDefault = a.Status == settlement.Active && !found
 		found = found || a.IsDefault
-		out = append(out, a)
+		out = append(out, a.Account)
 	}
 	return out, err
 }
 
-func scanAccount(s db.Scanner) (settlement.Account, error) {
-	var a settlement.Account
+// accountRow is a settlement account with one of its bank accounts.
+type accountRow struct {
+	settlement.Account
+	since int64 // when the bank account was attached
+}
+
+func scanAccount(s db.Scanner) (accountRow, error) {
+	var a accountRow
 	var at int64
 	var number, name, bank string
-	err := s.Scan(&a.Company, &a.ID, &a.Name, &a.Status, &at, &a.Balance, &a.LowBalance, &number, &name, &bank, &a.BankCode)
+	err := s.Scan(&a.Company, &a.ID, &a.Name, &a.Status, &at, &a.Balance, &a.LowBalance, &number, &name, &bank, &a.BankCode, &a.since)
 	a.CreatedAt.Time = clock.Time(at)
 	a.AccountNumber, a.AccountName, a.BankName = wire.Text(number), wire.Text(name), wire.Text(bank)
 	return a, err

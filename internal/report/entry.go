@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -53,23 +52,8 @@ func (s span) len() int64 { return max(s.end-s.first, 0) }
 // Entry returns the first entry of a reference in a settlement account of the company. For a
 // payout or a purchase, that entry is the debit.
 func (s *Service) Entry(ctx context.Context, company, reference string) (Entry, error) {
-	sides, err := transferSides(ctx, s.db, company, reference)
-	if err != nil {
-		return Entry{}, err
-	}
-	for _, side := range sides {
-		if strings.HasPrefix(side.account, settlementPrefix) {
-			list, err := lastEntries(ctx, s.db, company, side, "", 1)
-			if err != nil {
-				return Entry{}, err
-			}
-			if len(list) > 0 {
-				return list[0], nil
-			}
-			break
-		}
-	}
-	return Entry{}, fault.New(fault.Missing, "Transaction not found")
+	e, err := firstEntry(ctx, s.db, company, reference)
+	return e, db.Missing(err, "Transaction not found")
 }
 
 // settlementPrefix is the beginning of the ids that settlement accounts have in the ledger.

@@ -12,24 +12,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
-// transferSides returns both entries of each transfer with a reference, the earliest transfer
-// first.
-func transferSides(ctx context.Context, q db.Querier, company, reference string) ([]span, error) {
-	type transfer struct {
-		debit       string
-		debitEntry  int64
-		credit      string
-		creditEntry int64
-	}
-	transfers, err := db.All(ctx, q, db.Fields[transfer], `SELECT debit_account, debit_entry, credit_account, credit_entry
-		FROM ledger_transfer WHERE company_id = $1 AND reference = $2 ORDER BY created_at, step`, company, reference)
-	var out []span
-	for _, t := range transfers {
-		out = append(out, span{t.debit, t.debitEntry, t.debitEntry + 1}, span{t.credit, t.creditEntry, t.creditEntry + 1})
-	}
-	return out, err
-}
-
 // wholeSpans returns spans that contain all entries of the company's settlement accounts, or of
 // only one account.
 func wholeSpans(ctx context.Context, q db.Querier, company, account string) ([]span, error) {
@@ -44,14 +26,28 @@ func entryTime(ctx context.Context, q db.Querier, company, account string, seque
 	return clock.Time(at), err
 }
 
-// entryColumns selects an entry with its transfer. It also selects the operation or the
-// customer's transaction, if there is one.
-const entryColumns = `SELECT e.account_id, e.sequence, e.step, e.amount_kobo, e.previous_kobo, e.current_kobo, e.created_at,
-		t.kind, t.reference, t.narration, coalesce(o.state, ''), coalesce(o.fee_kobo, 0), coalesce(c.customer_id, '')
-	FROM ledger_entry AS e
-	JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.reference = e.reference AND t.step = e.step
-	LEFT JOIN operation AS o ON o.company_id = e.company_id AND o.id = t.reference
-	LEFT JOIN customer_transaction AS c ON c.company_id = e.company_id AND c.id = t.reference `
+// These texts select an entry with its transfer, and the operation or the customer's transaction, if
+// there is one.
+const (
+	entryFields = `SELECT e.account_id, e.sequence, e.step, e.amount_kobo, e.previous_kobo, e.current_kobo, e.created_at,
+		t.kind, t.reference, t.narration, coalesce(o.state, ''), coalesce(o.fee_kobo, 0), coalesce(c.customer_id, '')`
+	entryCauses = `
+		LEFT JOIN operation AS o ON o.company_id = e.company_id AND o.id = t.reference
+		LEFT JOIN customer_transaction AS c ON c.company_id = e.company_id AND c.id = t.reference `
+	entryColumns = entryFields + ` FROM ledger_entry AS e
+		JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.reference = e.reference AND t.step = e.step` + entryCauses
+)
+
+// firstEntry returns the first entry of a reference in a settlement account. The CROSS JOIN makes
+// SQLite begin with the transfer, and the two conditions with OR find its entries by the primary key.
+func firstEntry(ctx context.Context, q db.Querier, company, reference string) (Entry, error) {
+	return db.One(ctx, q, scanEntry, entryFields+` FROM ledger_transfer AS t CROSS JOIN ledger_entry AS e`+entryCauses+`
+		WHERE t.company_id = $1 AND t.reference = $2 AND e.reference = t.reference AND e.step = t.step
+			AND (e.company_id = $1 AND e.account_id = t.debit_account AND e.sequence = t.debit_entry
+				OR e.company_id = $1 AND e.account_id = t.credit_account AND e.sequence = t.credit_entry)
+			AND e.account_id LIKE 'settlement/%'
+		ORDER BY t.created_at, t.step, e.amount_kobo LIMIT 1`, company, reference)
+}
 
 func scanEntry(s db.Scanner) (Entry, error) {
 	var e Entry

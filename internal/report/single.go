@@ -1,0 +1,60 @@
+package report
+
+import (
+	"context"
+	"errors"
+
+	"github.com/kobo-waas/kobo/internal/card"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/vtu"
+)
+
+// The functions below read an operation together with the business's row in one SQL query.
+
+// Purchase returns a VTU transaction of the company, by its id or by the idempotencyKey of the
+// purchase.
+func (s *Service) Purchase(ctx context.Context, company, idOrKey string) (vtu.Transaction, error) {
+	const purchase = `SELECT ` + operation.Columns + `, ` + vtu.PurchaseColumns + ` FROM operation
+		JOIN vtu_purchase AS p ON p.company_id = operation.company_id AND p.id = operation.id WHERE operation.company_id = $1 AND `
+	scan := func(sc db.Scanner) (vtu.Transaction, error) {
+		var o operation.Operation
+		var p vtu.Purchase
+		err := sc.Scan(append(o.Targets(), p.Targets()...)...)
+		return vtu.Of(o, p), err
+	}
+	t, err := db.One(ctx, s.db, scan, purchase+`operation.id = $2`, company, idOrKey)
+	if errors.Is(err, db.ErrNone) {
+		t, err = db.One(ctx, s.db, scan, purchase+`operation.kind = $3 AND operation.idempotency_key = $2
+			AND operation.idempotency_key <> ''`, company, idOrKey, vtu.Kind)
+	}
+	return t, db.Missing(err, "Transaction not found")
+}
+
+// Payout returns a payout of the company by its reference.
+func (s *Service) Payout(ctx context.Context, company, reference string) (payout.Payout, error) {
+	p, err := db.One(ctx, s.db, func(sc db.Scanner) (payout.Payout, error) {
+		var o operation.Operation
+		var r payout.Row
+		err := sc.Scan(append(o.Targets(), r.Targets()...)...)
+		return r.Of(o), err
+	}, `SELECT `+operation.Columns+`, `+payout.RowColumns+` FROM operation
+		JOIN payout ON payout.company_id = operation.company_id AND payout.id = operation.id
+		JOIN payout_verification AS v ON v.company_id = operation.company_id AND v.id = operation.id
+		WHERE operation.company_id = $1 AND operation.id = $2`, company, reference)
+	return p, db.Missing(err, "Payout not found")
+}
+
+// Funding returns a funding of a card of the company by its reference.
+func (s *Service) Funding(ctx context.Context, company, reference string) (card.Funding, error) {
+	f, err := db.One(ctx, s.db, func(sc db.Scanner) (card.Funding, error) {
+		var o operation.Operation
+		var cardID string
+		err := sc.Scan(append(o.Targets(), &cardID)...)
+		return card.Of(o, cardID), err
+	}, `SELECT `+operation.Columns+`, f.card_id FROM operation
+		JOIN card_funding AS f ON f.company_id = operation.company_id AND f.id = operation.id
+		WHERE operation.company_id = $1 AND operation.id = $2`, company, reference)
+	return f, db.Missing(err, "Card transaction not found")
+}
