@@ -55,7 +55,7 @@ var besides = map[string]string{
 	"credits":     "/api/v1/settlement/transaction/?type=credit",
 	"statement":   "/api/v1/settlement/statement?settlementId=1&format=csv",
 	"one-account": "/api/v1/settlement/accounts",
-	"integrity":   "/api/v1/ledger/integrity",
+	"integrity":   "/api/v1/integrity",
 }
 
 // beside measures b.N purchases of the polite company next to a flood of requests.
