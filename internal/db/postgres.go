@@ -73,7 +73,7 @@ func openPostgres(ctx context.Context, address string, pools Pools) (*postgres, 
 	p.ended, p.end = context.WithCancel(context.Background())
 	for l, size := range sizes {
 		of := cfg.Copy()
-		of.MaxConns = size
+		of.MaxConns, of.MinConns, of.MinIdleConns = size, min(of.MinConns, size), min(of.MinIdleConns, size)
 		if l == working {
 			of.AfterConnect = func(context.Context, *pgx.Conn) error {
 				p.doubt.Add(1)
@@ -182,11 +182,11 @@ func (p *postgres) snapshot(ctx context.Context) (tx, error) {
 	return p.beginAs(ctx, p.in(laneOf(ctx)), pgx.TxOptions{BeginQuery: planFreely})
 }
 
-// heavy begins a snapshot whose SQL statements have a time limit. Old statistics of the planner
-// cannot make it read a whole table, and the compilation of a plan cannot take longer than the plan.
+// heavy begins a snapshot whose SQL statements have a time limit. The planner knows the values of the
+// filters. Its old statistics cannot make it read a whole table, and it does not compile plans.
 func (p *postgres) heavy(ctx context.Context, limit time.Duration) (tx, error) {
-	return p.beginAs(ctx, p.in(heavy), pgx.TxOptions{BeginQuery: fmt.Sprintf("%s; SET LOCAL enable_seqscan = off; "+
-		"SET LOCAL jit = off; SET LOCAL statement_timeout = %d", planFreely, limit.Milliseconds())})
+	return p.beginAs(ctx, p.in(heavy), pgx.TxOptions{BeginQuery: fmt.Sprintf("%s; SET LOCAL plan_cache_mode = force_custom_plan; "+
+		"SET LOCAL enable_seqscan = off; SET LOCAL statement_timeout = %d", planFreely, limit.Milliseconds())})
 }
 
 func (p *postgres) beginAs(ctx context.Context, pool *pgxpool.Pool, o pgx.TxOptions) (tx, error) {

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -34,10 +37,14 @@ func BenchmarkBesideAFlood(b *testing.B) {
 				p := apptest.Start(b, dialect, func(c *app.Config) { c.Limits.Off = true },
 					apptest.Around(func(of provider.Biller) provider.Biller { return instant{of} }))
 				p.Altered = true
-				must(b, purchased(b.Context(), p.App.DB, p.Reference, p.SettlementID, p.App.Clock.Now().Add(-time.Hour*400), rows))
+				a, err := p.App.Settlements.Create(b.Context(), me, p.Reference, "Many purchases")
+				must(b, err)
+				begun := p.App.Clock.Now().Add(-time.Duration(rows) * time.Second)
+				must(b, purchased(db.WithLongTimeout(b.Context()), p.App.DB, p.Reference, a.ID, begun, rows))
 				polite := p.Company(1_000_000_000 * money.Naira)
 				flood := p.Company(1_000_000_000 * money.Naira)
 				for name, path := range besides {
+					path = strings.ReplaceAll(path, "ID", strconv.FormatInt(a.ID, 10))
 					b.Run(name, func(b *testing.B) { beside(b, polite, p.Client, path) })
 				}
 				b.Run("purchases", func(b *testing.B) { beside(b, polite, flood, apptest.PurchaseData) })
@@ -51,11 +58,11 @@ var besides = map[string]string{
 	"deep-page":   "/api/v1/vtu/transactions?page=900&pageSize=100",
 	"by-type":     "/api/v1/vtu/transactions?type=DATA",
 	"by-status":   "/api/v1/vtu/transactions?status=FAILED",
-	"by-account":  "/api/v1/vtu/transactions?settlementId=1",
+	"by-account":  "/api/v1/vtu/transactions?settlementId=ID",
 	"credits":     "/api/v1/settlement/transaction/?type=credit",
-	"statement":   "/api/v1/settlement/statement?settlementId=1&format=csv",
+	"statement":   "/api/v1/settlement/statement?settlementId=ID&format=csv",
 	"one-account": "/api/v1/settlement/accounts",
-	"integrity":   "/api/v1/ledger/integrity",
+	"integrity":   "/api/v1/integrity",
 }
 
 // beside measures b.N purchases of the polite company next to a flood of requests.
