@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"math"
 	"os"
 	"strconv"
 	"testing"
@@ -15,7 +16,8 @@ import (
 
 // BenchmarkVerify compares all copies of the facts of a company with a quarter of a million
 // payouts, which have a million entries. KOBO_TEST_PAYOUTS sets a different number of payouts. The
-// sub-benchmark "integrity" measures only the check that a company can request.
+// sub-benchmark "walk" measures the daily walk. The sub-benchmark "integrity" measures the check that
+// a company can request, when nothing is new since the walk.
 func BenchmarkVerify(b *testing.B) {
 	payouts := int64(250_000)
 	if text := os.Getenv("KOBO_TEST_PAYOUTS"); text != "" {
@@ -27,6 +29,14 @@ func BenchmarkVerify(b *testing.B) {
 		company := id.Cuid()
 		paidOften(b, d, company, payouts)
 		r := report.New(d, clock.System{})
+		b.Run("walk", func(b *testing.B) {
+			for b.Loop() {
+				done, wrongs, err := r.WalkRows(b.Context(), company, math.MaxInt)
+				if err != nil || !done || len(wrongs) > 0 {
+					b.Fatalf("%q, %v", wrongs, err)
+				}
+			}
+		})
 		b.Run("integrity", func(b *testing.B) {
 			for b.Loop() {
 				i, err := r.Integrity(b.Context(), company)
