@@ -124,9 +124,7 @@ func (w *Worker) look(ctx context.Context, now time.Time, running map[string]int
 		return err
 	}
 	w.lanes = lanes
-	w.mu.Lock()
-	w.lastOK = time.Now()
-	w.mu.Unlock()
+	w.looked()
 	return nil
 }
 

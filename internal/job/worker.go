@@ -96,6 +96,13 @@ func (w *Worker) Healthy() bool {
 	return time.Since(w.lastOK) < 10*time.Second
 }
 
+// looked notes that the list was read.
+func (w *Worker) looked() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lastOK = time.Now()
+}
+
 // Settled waits until no job is due or running, or until ctx ends. It is for callers that have
 // moved the clock and wait for the consequences.
 func (w *Worker) Settled(ctx context.Context) error {
