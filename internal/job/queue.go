@@ -56,46 +56,76 @@ func (w *Worker) left(queue string, running map[string]int) int {
 	return max(min(n, w.Limits.PerProvider-running[queue]), 0)
 }
 
-// next returns as many due jobs as the limits allow, the most overdue first. It skips jobs of
-// unknown kinds, which only a newer version of the program can run. It also reports whether more
-// jobs may be due than the limits allow.
-func (w *Worker) next(ctx context.Context, now time.Time) (list []Job, more bool, err error) {
+// ahead is the number of due jobs of a queue that a worker reads at once. It leases them only when
+// it can run them, so other workers may lease them first.
+const ahead = 64
+
+// lane is a queue as of the worker's last look.
+type lane struct {
+	jobs []Job // due jobs, the most overdue first
+	cut  bool  // the queue may have further due jobs
+}
+
+// next returns as many due jobs as the limits allow, the most overdue first.
+func (w *Worker) next(ctx context.Context, now time.Time) (list []Job, err error) {
 	w.mu.Lock()
 	running := maps.Clone(w.running)
 	w.mu.Unlock()
-	busy := 0
-	for _, n := range running {
-		busy += n
-	}
-	if busy == w.Limits.Workers {
-		return nil, true, nil
-	}
-	err = w.db.Ordered(ctx, func(q db.Querier) error {
-		list, more = nil, false
-		names, err := queues(ctx, q, now, false)
-		for _, queue := range names {
-			n := w.left(queue, running)
-			if err != nil || w.Kinds[kindOf(queue)] == nil {
-				continue
-			}
-			var some []Job
-			if n > 0 {
-				some, err = due(ctx, q, queue, now, n)
-			}
-			more = more || len(some) == n
-			list = append(list, some...)
+	if w.news.Swap(false) || w.exhausted(running) {
+		if err := w.look(ctx, now, running); err != nil {
+			return nil, err
 		}
-		return err
-	})
+	}
+	for queue, l := range w.lanes {
+		list = append(list, l.jobs[:min(w.left(queue, running), len(l.jobs))]...)
+	}
 	slices.SortStableFunc(list, func(a, b Job) int { return a.RunAt.Compare(b.RunAt) })
 	return slices.DeleteFunc(list, func(j Job) bool {
 		full := w.left(j.queue(), running) == 0
 		if !full {
 			running[j.queue()]++
+			l := w.lanes[j.queue()]
+			l.jobs = l.jobs[1:]
 		}
-		more = more || full
 		return full
-	}), more, err
+	}), nil
+}
+
+// exhausted reports whether the worker could run further jobs of a queue, and has read no more.
+func (w *Worker) exhausted(running map[string]int) bool {
+	for queue, l := range w.lanes {
+		if l.cut && len(l.jobs) == 0 && w.left(queue, running) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// look reads the due jobs of the queues that are not full. It skips jobs of unknown kinds, which
+// only a newer version of the program can run.
+func (w *Worker) look(ctx context.Context, now time.Time, running map[string]int) error {
+	lanes := map[string]*lane{}
+	err := w.db.Ordered(ctx, func(q db.Querier) error {
+		names, err := queues(ctx, q, now, false)
+		for _, queue := range names {
+			if err != nil || w.Kinds[kindOf(queue)] == nil {
+				continue
+			}
+			l := &lane{cut: true}
+			if w.left(queue, running) > 0 {
+				l.jobs, err = due(ctx, q, queue, now, ahead)
+				l.cut = len(l.jobs) == ahead
+			}
+			lanes[queue] = l
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	w.lanes = lanes
+	w.looked()
+	return nil
 }
 
 // begin starts leased jobs, and counts them as running.

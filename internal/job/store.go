@@ -29,9 +29,10 @@ func queues(ctx context.Context, q db.Querier, now time.Time, leased bool) ([]st
 				ORDER BY kind || '/' || provider LIMIT 1
 			) FROM lane WHERE lane.name IS NOT NULL
 		)
-		SELECT lane.name FROM lane WHERE lane.name IS NOT NULL AND EXISTS (
+		SELECT lane.name FROM lane WHERE lane.name IS NOT NULL AND (
 			SELECT id FROM job WHERE kind || '/' || provider = lane.name AND run_at <= $1 AND lease_until <= $2
-		) ORDER BY lane.name`, clock.Micros(now), clock.Micros(free))
+			ORDER BY run_at LIMIT 1
+		) IS NOT NULL ORDER BY lane.name`, clock.Micros(now), clock.Micros(free))
 }
 
 // never is later than every lease.

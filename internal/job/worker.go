@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// look is the time between two reads of the job list if Wake is not called.
-	look = 250 * time.Millisecond
+	// pace is the longest time between two looks at the job list.
+	pace = 250 * time.Millisecond
 	// lease is how long a worker's lease of a job lasts. The work must end well before that time,
 	// or call Renew.
 	lease = 2 * time.Minute
@@ -45,8 +45,9 @@ type Worker struct {
 	log   *slog.Logger
 
 	wake chan struct{}
-	news atomic.Bool // the list may have due jobs that the worker has not read
-	more bool        // the last look found more jobs than the limits allowed
+	news atomic.Bool // the worker must look at the list, which may have further due jobs
+
+	lanes map[string]*lane // the due jobs of the last look, by queue
 
 	mu      sync.Mutex
 	running map[string]int // the number of running jobs of each queue
@@ -95,6 +96,13 @@ func (w *Worker) Healthy() bool {
 	return time.Since(w.lastOK) < 10*time.Second
 }
 
+// looked notes that the list was read.
+func (w *Worker) looked() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lastOK = time.Now()
+}
+
 // Settled waits until no job is due or running, or until ctx ends. It is for callers that have
 // moved the clock and wait for the consequences.
 func (w *Worker) Settled(ctx context.Context) error {
@@ -129,7 +137,7 @@ func (w *Worker) Renew(ctx context.Context, j Job) error {
 
 // Run runs due jobs until ctx ends, and then waits for the running jobs.
 func (w *Worker) Run(ctx context.Context) {
-	tick := time.NewTicker(look)
+	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	w.news.Store(true)
 	for stop := ctx.Done(); stop != nil || !w.idle(); {
@@ -164,12 +172,8 @@ func (w *Worker) round(ctx context.Context) error {
 	w.mu.Unlock()
 	var due []Job
 	var failed error
-	if looks := w.news.Swap(false) || w.more && len(ends) > 0; looks && ctx.Err() == nil {
-		if due, w.more, failed = w.next(ctx, now); failed == nil {
-			w.mu.Lock()
-			w.lastOK = time.Now()
-			w.mu.Unlock()
-		}
+	if ctx.Err() == nil {
+		due, failed = w.next(ctx, now)
 	}
 	if len(ends)+len(due) > 0 {
 		// The ends are stored even if ctx has ended because the program stops.
