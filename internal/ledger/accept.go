@@ -58,7 +58,9 @@ func (d *decision) accept(w *pending) error {
 		d.insertOnce(r, w.keys[i])
 	}
 	for i := range u.transitions {
-		d.transition(&u.transitions[i])
+		if !u.transitions[i].still {
+			d.transition(&u.transitions[i])
+		}
 	}
 	for _, r := range u.appended {
 		d.append(u.Company, r)

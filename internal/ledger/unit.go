@@ -24,6 +24,7 @@ type Unit struct {
 	alerts      []alert      // alerts, which are set after the transfers
 	appended    []db.Record  // other rows, such as events, jobs and the audit log
 	proof       bool         // the unit changes nothing and only waits for a proof (Book.Prove)
+	then        []func()     // functions that Commit calls after it has committed the unit
 }
 
 // Account is a ledger account that a unit opens.
@@ -52,6 +53,7 @@ type Transition struct {
 	row      string // the key as one string
 	from     []string
 	expected []change // further values that the row must have
+	still    bool     // the row only has to be in the expected state, and does not change
 	to       string
 	set      []change
 }
@@ -129,6 +131,17 @@ func (u *Unit) Transition(r db.Record, from ...string) *Transition {
 	u.transitions = append(u.transitions, t)
 	return &u.transitions[len(u.transitions)-1]
 }
+
+// Expect makes the ledger refuse the unit unless the row that has the key of r is in one of the
+// given states. The row does not change.
+func (u *Unit) Expect(r db.Record, states ...string) {
+	key := r.Values[:r.Table.Key]
+	u.transitions = append(u.transitions, Transition{table: r.Table, key: key, row: keyOf(key), from: states, still: true})
+}
+
+// Then registers the function fn. Commit calls it after it has committed the unit, and before it
+// returns. If the unit is refused or its outcome is unknown, fn is never called.
+func (u *Unit) Then(fn func()) { u.then = append(u.then, fn) }
 
 // Update writes the changing columns of r over the row, which must have the version before the
 // version of r. If another unit has changed the row meanwhile, the ledger refuses the unit.
