@@ -47,6 +47,6 @@ func (h *handlers) ListVtuTransactions(ctx context.Context, r ListVtuTransaction
 
 // FindVtuTransaction shows one purchase, by its id or by the key that the caller chose for it.
 func (h *handlers) FindVtuTransaction(ctx context.Context, r FindVtuTransactionRequestObject) (FindVtuTransactionResponseObject, error) {
-	t, err := h.VTU.Transaction(ctx, callOf(ctx).company, r.TransactionID)
+	t, err := h.Reports.Purchase(ctx, callOf(ctx).company, r.TransactionID)
 	return FindVtuTransaction200JSONResponse{Success: true, Data: t}, err
 }
