@@ -40,7 +40,7 @@ type till struct {
 	product vtu.DataPurchase
 }
 
-func newTill(b *testing.B, dialect db.Dialect) *till {
+func newTill(b testing.TB, dialect db.Dialect) *till {
 	d, clk, log := dbtest.New(b, dialect), clock.System{}, slog.New(slog.DiscardHandler)
 	book := ledger.New(d, clk)
 	b.Cleanup(book.Drain)
