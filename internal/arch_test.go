@@ -64,6 +64,7 @@ var order = []string{
 	// The vocabulary packages import no other package of the project.
 	"internal/secret",
 	"internal/batch",
+	"internal/memo",
 	"internal/nuban",
 	"internal/chain",
 	"internal/id",

@@ -15,6 +15,7 @@ import (
 )
 
 func main() {
+	tuneMemory()
 	db.Identify(version())
 	if err := root().ExecuteContext(untilSignal()); err != nil {
 		fmt.Fprintln(os.Stderr, "kobo:", said(err))

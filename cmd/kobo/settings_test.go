@@ -47,9 +47,11 @@ A complete file for live mode is in [operating/live.md](operating/live.md).
 
 const sharedFlags = "Every command that opens a database takes these flags. `kobo serve` takes `--config` alone."
 
-// others are environment variables that Kobo obeys but does not define. The OpenTelemetry
-// specification defines their meaning.
+// others are environment variables that Kobo obeys but does not define. The Go runtime and the
+// OpenTelemetry specification define their meaning.
 var others = [][2]string{
+	{"GOGC", "Growth of the heap in percent after which Go's garbage collector runs. Without it Kobo sets 400."},
+	{"GOMEMLIMIT", "Memory that Go tries not to exceed, such as `900MiB`. Without it Kobo sets nine tenths of the limit of its control group (cgroup v2), if there is one."},
 	{"OTEL_EXPORTER_OTLP_ENDPOINT", "Address of a collector, if `traces` is not set. Spans go to `/v1/traces` below the address."},
 	{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "Address for spans, if `traces` is not set. Kobo takes the address as it is."},
 	{"OTEL_TRACES_EXPORTER", "`otlp` sends spans to `localhost:4318` if no address is set. `none` sends none. Any other value is a WARN, and sends none."},

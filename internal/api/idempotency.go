@@ -52,22 +52,56 @@ func (e *edge) once(handler http.Handler) http.Handler {
 // keyShape matches a valid Idempotency-Key.
 var keyShape = regexp.MustCompile(`^[ -~]{1,255}$`)
 
+// commitsFirst names the operations that change nothing, here or at a provider, before their first
+// commit. This commit inserts the row of the Idempotency-Key, so it is refused if the key was used
+// before. These operations run without a look-up of the key. Only if they commit nothing, the key
+// is looked up, and decides the response as if it had been looked up first.
+var commitsFirst = map[string]bool{
+	"purchaseData": true, "purchaseCableTV": true, "purchaseAirtime": true, "purchaseUtility": true, "sendPayout": true,
+}
+
 // The method use handles a request that has an Idempotency-Key.
 func (e *edge) use(w http.ResponseWriter, r *http.Request, value string, handler http.Handler) {
 	c := callOf(r.Context())
-	key, answer, err := e.Keys.Open(r.Context(), c.company, value, fingerprint(r, c.body))
-	if err != nil {
+	print := fingerprint(r, c.body)
+	var early *memory // the response of an operation that ran without a look-up of its key
+	if commitsFirst[c.op.ID] {
+		c.key = e.Keys.Unread(c.company, value, print)
+		early = run(handler, r, w.Header().Clone())
+		if c.key.Committed() || fault.Is(c.err, fault.Unknown) { // after Unknown, the stored key may be of this request
+			e.settle(w, r, early)
+			return
+		}
+	}
+	why := c.err
+	c.err = nil
+	key, answer, err := e.Keys.Open(r.Context(), c.company, value, print)
+	switch {
+	case err != nil:
 		refuse(w, r, err)
-		return
-	}
-	if answer != nil {
+	case answer != nil:
 		replay(w, *answer)
-		return
+	case early != nil && key.Subject() == "" && key.Expired() == nil:
+		c.err = why
+		e.settle(w, r, early)
+	default:
+		c.key = key
+		e.settle(w, r, run(handler, r, w.Header()))
 	}
-	c.key = key
-	memory := &memory{header: w.Header(), status: http.StatusOK}
-	handler.ServeHTTP(memory, r)
-	given := idempotency.Answer{Status: memory.status, Body: memory.Bytes()}
+}
+
+// run calls a handler and returns its response.
+func run(handler http.Handler, r *http.Request, header http.Header) *memory {
+	m := &memory{header: header, status: http.StatusOK}
+	handler.ServeHTTP(m, r)
+	return m
+}
+
+// settle stores the response of a request with an Idempotency-Key, and sends it. If a different
+// response is stored already, settle sends that response.
+func (e *edge) settle(w http.ResponseWriter, r *http.Request, m *memory) {
+	maps.Copy(w.Header(), m.header)
+	key, given := callOf(r.Context()).key, idempotency.Answer{Status: m.status, Body: m.Bytes()}
 	if !lasting(given.Status) {
 		send(w, given)
 		return

@@ -198,6 +198,7 @@ func (s *Service) begin(ctx context.Context, c stored, op operation.Operation, k
 }
 
 func (s *Service) run(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) (Funding, error) {
+	op.Known = target(c.ID)
 	op, err := s.Operations.Run(ctx, op,
 		func(ctx context.Context) provider.Answer {
 			return s.Issuers[op.Provider].FundCard(ctx, funding(op, c))
@@ -244,17 +245,24 @@ func (s *Service) requery(ctx context.Context, o operation.Operation) provider.A
 // funding, and allows the next funding of the same card and amount.
 func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
 	cardID, err := cardOf(ctx, s.DB, o.Company, o.ID)
-	if err != nil {
-		return err
+	if err == nil {
+		target(cardID).Effects(o, u)
 	}
+	return err
+}
+
+// target is the ID of the card that a funding funds.
+type target string
+
+// Effects adds to the unit of the outcome what the funding changes with it.
+func (t target) Effects(o operation.Operation, u *ledger.Unit) {
 	kind := event.CardFunded
 	if o.Refunded() {
 		kind = event.CardFundingFailed
 	}
 	u.Transition(fundings.Record(fundingRow{company: o.Company, id: o.ID, state: shut}), opens)
-	u.Count(guard(cardID, o.Amount), -1, 0)
-	event.Emit(u, kind, Of(o, cardID))
-	return nil
+	u.Count(guard(string(t), o.Amount), -1, 0)
+	event.Emit(u, kind, Of(o, string(t)))
 }
 
 // Funding returns a funding of the company by its reference.

@@ -49,8 +49,9 @@ type Key struct {
 	now                         time.Time
 	render                      func(result any, err error) Answer
 	seal                        func(body []byte) string
-	used                        time.Time   // when the Idempotency-Key was used, if its stored response has been removed
-	begun                       atomic.Bool // true when the ledger has committed the intent of this request
+	used                        time.Time              // when the Idempotency-Key was used, if its stored response has been removed
+	begun                       atomic.Bool            // true when the ledger has committed the intent of this request
+	stored                      atomic.Pointer[Answer] // the response that a committed unit of this request has stored
 }
 
 // Service stores the Idempotency-Keys of all companies.
@@ -147,8 +148,7 @@ func (s *Service) Used(ctx context.Context, company, value string) (Use, error) 
 // used the Idempotency-Key first is still running. If the stored response has been removed, the
 // Key is expired, and the request must not be executed (Key.Expired).
 func (s *Service) Open(ctx context.Context, company, value, fingerprint string) (*Key, *Answer, error) {
-	now := s.clock.Now()
-	key := &Key{company: company, value: value, fingerprint: s.hash(company, fingerprint), print: fingerprint, now: now, seal: s.sealFor(company)}
+	key := s.Unread(company, value, fingerprint)
 	row, err := s.find(ctx, company, value)
 	switch {
 	case errors.Is(err, db.ErrNone):
@@ -162,12 +162,26 @@ func (s *Service) Open(ctx context.Context, company, value, fingerprint string) 
 	case row.State == done:
 		answer, err := s.answer(ctx, company, row)
 		return nil, answer, err
-	case now.Before(row.RunningUntil):
+	case key.now.Before(row.RunningUntil):
 		return nil, nil, ErrInFlight
 	}
 	key.subject = row.Subject // the response is made from this object
 	return key, nil, s.book.Prove(ctx, company)
 }
+
+// Unread returns a Key like Open, but does not look whether the Idempotency-Key was used before. The
+// ledger then refuses the unit of Begin or Answer. After a request that has committed nothing, the
+// caller must call Open.
+func (s *Service) Unread(company, value, fingerprint string) *Key {
+	return &Key{
+		company: company, value: value, fingerprint: s.hash(company, fingerprint), print: fingerprint,
+		now: s.clock.Now(), seal: s.sealFor(company),
+	}
+}
+
+// Committed reports whether the ledger has committed a unit of this request with its
+// Idempotency-Key.
+func (k *Key) Committed() bool { return k.begun.Load() || k.stored.Load() != nil }
 
 // Value returns the Idempotency-Key as the caller sent it, or "".
 func (k *Key) Value() string {
@@ -216,7 +230,9 @@ func (k *Key) Begin(u *ledger.Unit, subject string, until time.Time) {
 // response.
 func (k *Key) Answer(u *ledger.Unit, result any, err error) {
 	if k != nil {
-		u.Insert(k.record(done, "", k.now, k.render(result, err)))
+		a := k.render(result, err)
+		u.Insert(k.record(done, "", k.now, a))
+		u.Then(func() { k.stored.Store(&a) })
 	}
 }
 
@@ -233,7 +249,9 @@ func (k *Key) Begun() {
 func (k *Key) Finish(u *ledger.Unit, result any, err error) {
 	if k != nil && k.Expired() == nil {
 		k.begun.Store(true)
-		u.Transition(k.record(done, k.subject, time.Time{}, k.render(result, err)), running).Only("status", "body")
+		a := k.render(result, err)
+		u.Transition(k.record(done, k.subject, time.Time{}, a), running).Only("status", "body")
+		u.Then(func() { k.stored.Store(&a) })
 	}
 }
 
@@ -297,6 +315,7 @@ func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
 	}
 	u := ledger.For(k.company)
 	u.Insert(k.record(done, "", k.now, a))
+	u.Then(func() { k.stored.Store(&a) })
 	return ledger.Except(s.book.Commit(ctx, u), ledger.Exists)
 }
 
@@ -306,15 +325,19 @@ func (s *Service) Freeze(ctx context.Context, k *Key, a Answer) error {
 // unknown, and the error is ErrInFlight. The error is a fault of kind Mismatch if a different
 // request used the Idempotency-Key. It is a fault of kind Unavailable if the stored response cannot
 // be read.
+//
+// Settle reads the stored response only if this request has not stored it.
 func (s *Service) Settle(ctx context.Context, k *Key, a Answer) (Answer, error) {
 	if k.Expired() != nil {
 		return a, nil
 	}
-	stored, err := s.stored(ctx, k)
-	if errors.Is(err, db.ErrNone) {
-		if err = s.Freeze(ctx, k, a); err == nil {
-			stored, err = s.stored(ctx, k)
-		}
+	var err error
+	if !k.Committed() {
+		err = s.Freeze(ctx, k, a)
+	}
+	stored := k.stored.Load()
+	if stored == nil && err == nil {
+		stored, err = s.stored(ctx, k)
 	}
 	switch {
 	case err == nil && stored != nil:

@@ -80,3 +80,22 @@ func TestNoRefusalStandsWithoutTheDatabase(t *testing.T) {
 		}
 	})
 }
+
+// A request that runs without a look-up of its Idempotency-Key commits nothing if the key was used
+// before. Open then returns the stored response.
+func TestAnUnreadKeyIsRefusedByTheLedger(t *testing.T) {
+	each(t, func(t *testing.T, d *drawer) {
+		first := d.Unread(d.company, "k", "print")
+		first.Render(func(any, error) idempotency.Answer { return idempotency.Answer{Status: 200, Body: []byte("yes")} })
+		d.commit(d.with(answered(first, nil)))
+		if !first.Committed() || d.settled(first) != "200 yes" {
+			t.Error("the request does not know its own response")
+		}
+		again := d.Unread(d.company, "k", "print")
+		err := d.book.Commit(t.Context(), d.with(begun(again, "thing", d.clock.Now().Add(time.Minute))))
+		if idempotency.Taken(err) != idempotency.ErrInFlight || again.Committed() {
+			t.Errorf("a used key: %v", err)
+		}
+		d.stored("k", "200 yes")
+	})
+}

@@ -165,7 +165,13 @@ func (b *Book) Commit(ctx context.Context, u Unit) error {
 	if err := u.check(); err != nil {
 		return err
 	}
-	return b.send(ctx, u)
+	err := b.send(ctx, u)
+	for _, fn := range u.then {
+		if err == nil {
+			fn()
+		}
+	}
+	return err
 }
 
 // send puts a unit into the queue and waits for the result.

@@ -25,6 +25,7 @@ type Unit struct {
 	appended    []db.Record  // other rows, such as events, jobs and the audit log
 	removed     []db.Record  // rows to delete, such as jobs; only their keys count
 	proof       bool         // the unit changes nothing and only waits for a proof (Book.Prove)
+	then        []func()     // functions that Commit calls after it has committed the unit
 }
 
 // Account is a ledger account that a unit opens.
@@ -148,6 +149,10 @@ func (u *Unit) Expect(r db.Record, states ...string) *Transition {
 	u.transitions = append(u.transitions, Transition{table: r.Table, key: key, row: keyOf(key), from: states, still: true})
 	return &u.transitions[len(u.transitions)-1]
 }
+
+// Then registers the function fn. Commit calls it after it has committed the unit, and before it
+// returns. If the unit is refused or its outcome is unknown, fn is never called.
+func (u *Unit) Then(fn func()) { u.then = append(u.then, fn) }
 
 // Update writes the changing columns of r over the row, which must have the version before the
 // version of r. If another unit has changed the row meanwhile, the ledger refuses the unit.

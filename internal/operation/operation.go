@@ -18,6 +18,7 @@ package operation
 import (
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -66,6 +67,14 @@ type Operation struct {
 	// Returned is true if the latest reply states that the provider returned the money after a
 	// success.
 	Returned bool
+	// Known, if set, adds the effects of the outcome in place of Kind.Effects. The request that began
+	// the operation sets it, because the request knows the rows that Kind.Effects would read.
+	Known Known
+}
+
+// Known adds the same changes as Kind.Effects, from rows that are known already.
+type Known interface {
+	Effects(after Operation, u *ledger.Unit)
 }
 
 // InFlight reports whether the first call to the provider may still be running.

@@ -255,7 +255,9 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 	if after.State == Pending {
 		return u, nil
 	}
-	if err := s.kinds[after.Kind].Effects(ctx, after, &u); err != nil {
+	if after.Known != nil {
+		after.Known.Effects(after, &u)
+	} else if err := s.kinds[after.Kind].Effects(ctx, after, &u); err != nil {
 		return u, err
 	}
 	if !after.NextAt.IsZero() { // it FAILED because the provider has no record of it

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -40,6 +41,19 @@ func (s *Service) Banks(ctx context.Context, company, search string) ([]Bank, er
 	return all, nil
 }
 
+// fresh is how old the name of a bank may be that a program shows. The banks' lists are copied every
+// few hours.
+const fresh = 5 * time.Second
+
+// bankName returns the name of a bank, or "" if the bank is not on the provider's list.
+func (s *Service) bankName(ctx context.Context, from, code string) (string, error) {
+	name, err := s.names.Read(s.Clock.Now(), from+" "+code, func() (string, error) { return s.findBank(ctx, from, code) })
+	if errors.Is(err, db.ErrNone) {
+		return "", nil
+	}
+	return name, err
+}
+
 // plain returns a name in upper case with single blanks, for comparisons.
 func plain(name string) string { return strings.Join(strings.Fields(strings.ToUpper(name)), " ") }
 
@@ -60,6 +74,7 @@ func (s *Service) sync(ctx context.Context, name string, p provider.Payer) error
 		// An empty list is an error of the provider. Storing the empty list would stop all payouts.
 		return errors.New("the list is empty")
 	}
+	defer s.names.Drop()
 	at := s.Clock.Now()
 	return s.DB.Tx(ctx, func(q db.Querier) error {
 		for _, b := range list {

@@ -19,6 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/memo"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -95,12 +96,16 @@ type Config struct {
 }
 
 // Service sends payouts.
-type Service struct{ Config }
+type Service struct {
+	Config
+	names memo.Memo[string] // the names of banks that were read in the last seconds, by provider and code
+}
 
 // New returns a Service and registers the operation kind of payouts. New does not choose a bank,
 // because each payout uses the bank that replied to its name enquiry.
 func New(c Config) *Service {
-	s := &Service{c}
+	s := &Service{Config: c}
+	s.names.Keep = fresh
 	c.Operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects, Returns: true})
 	return s
 }
@@ -146,15 +151,19 @@ var outcomes = map[operation.State]string{Success: event.PayoutSuccess, Failed: 
 // effects adds the payout's event to the unit that records the outcome. If the payout is refunded,
 // the same unit takes it out of the day's limit counters.
 func (s *Service) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
-	p, err := s.complete(ctx, o)
-	if err != nil {
-		return err
+	to, err := s.findPayout(ctx, o.Company, o.ID)
+	if err == nil {
+		to.Effects(o, u)
 	}
+	return err
+}
+
+// Effects adds to the unit of the outcome what the payout changes with it.
+func (p order) Effects(o operation.Operation, u *ledger.Unit) {
 	if o.Refunded() {
 		count(u, counters(o, -1, Limit{}, Limit{}))
 	}
-	event.Emit(u, outcomes[o.State], p)
-	return nil
+	event.Emit(u, outcomes[o.State], payoutOf(o, p))
 }
 
 // Status returns a payout of the company by its reference.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/company"
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
@@ -42,33 +41,28 @@ type plan struct {
 	whole, own   Limit // the company's limit, and the settlement account's limit
 }
 
+// plan returns the payout that an order describes. It does not check the account or the bank.
 func (s *Service) plan(ctx context.Context, o Order) (plan, error) {
-	v, err := s.findVerification(ctx, o.Company, o.VerifyID)
-	if errors.Is(err, db.ErrNone) {
+	rows, err := s.findTerms(ctx, o.Company, o.VerifyID)
+	if err != nil {
+		return plan{}, err
+	}
+	if len(rows) == 0 {
 		return plan{}, errNoVerification
 	}
-	if err != nil {
-		return plan{}, err
+	bands := make(Schedule, len(rows))
+	for i, r := range rows {
+		bands[i] = r.Band
 	}
-	if err := s.Settlements.MayPay(ctx, o.Company, v.SettlementID); err != nil {
-		return plan{}, err
-	}
-	if s.Payers.Named(v.Provider) == nil {
-		return plan{}, errBankAway
-	}
-	bands, err := s.Fees(ctx, o.Company)
-	if err != nil {
-		return plan{}, err
-	}
+	v := rows[0].Verification
 	p := plan{verification: v, operation: operation.Operation{
 		// The ledger refuses a second operation with this ID, so a verify_id pays only once.
 		Company: o.Company, ID: v.ID, Kind: Kind, IdempotencyKey: v.ID, Provider: v.Provider,
 		SettlementID: v.SettlementID, Amount: o.Amount, Fee: bands.Fee(o.Amount),
 	}}
-	if p.whole, err = s.Limit(ctx, o.Company, 0); err == nil {
-		p.own, err = s.Limit(ctx, o.Company, v.SettlementID)
-	}
-	return p, err
+	p.whole.Amount, p.whole.Payouts = rows[0].whole.Amount, rows[0].whole.Payouts
+	p.own.Amount, p.own.Payouts = rows[0].own.Amount, rows[0].own.Payouts
+	return p, nil
 }
 
 // Send sends a payout. A PENDING payout is debited, and Kobo asks the bank for its outcome
@@ -81,27 +75,14 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	if err != nil {
 		return Payout{}, err
 	}
-	if err := s.Companies.MayUsePIN(ctx, o.Company); err != nil {
-		return Payout{}, err
-	}
-	session, err := s.renewed(ctx, p.verification)
-	if err != nil {
-		return Payout{}, err
-	}
-	op, v := s.Operations.Start(p.operation), p.verification
+	v := p.verification
 	to := order{v, o.Narration}
-	u := s.Operations.Unit(op, 0, cmp.Or(o.Narration, "Payout to "+v.AccountName))
-	o.Key.Begin(&u, op.ID, op.CalledUntil)
-	// The credentials are checked before the limits. Otherwise an exceeded limit would hide that
-	// the verification is invalidated.
-	company.ExpectCredentials(&u, v.credentials)
-	count(&u, counters(op, 1, p.whole, p.own))
-	u.Append(payouts.Record(payoutRow{op.Company, op.ID, o.Narration, session, op.CreatedAt}))
-	event.Emit(&u, event.PayoutPending, payoutOf(op, to))
-	if err := s.Book.Commit(ctx, u); err != nil {
-		return Payout{}, refused(err)
+	op, session, err := s.begin(ctx, p, to, o.Key)
+	if err != nil {
+		return Payout{}, s.unstarted(ctx, p.operation, err)
 	}
 	o.Key.Begun()
+	op.Known = to
 	op, err = s.Operations.Run(ctx, op,
 		func(ctx context.Context) provider.Answer {
 			return s.heard(ctx, op, s.Payers.Named(op.Provider).Transfer(ctx, provider.TransferOrder{
@@ -116,6 +97,44 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 		s.Log.Error("the outcome of a payout was not written", "company", op.Company, "operation", op.ID, "error", err)
 	}
 	return payoutOf(op, to), nil
+}
+
+// begin writes the operation of a payout and debits the amount and the fee. It also returns the
+// session of the name enquiry for the transfer order. The ledger checks in the commit that the
+// account may pay.
+func (s *Service) begin(ctx context.Context, p plan, to order, key *idempotency.Key) (op operation.Operation, session string, err error) {
+	if s.Payers.Named(p.operation.Provider) == nil {
+		return op, "", errBankAway
+	}
+	if err := s.Companies.MayUsePIN(ctx, p.operation.Company); err != nil {
+		return op, "", err
+	}
+	if session, err = s.renewed(ctx, p.verification); err != nil {
+		return op, "", err
+	}
+	op = s.Operations.Start(p.operation) // after the enquiry, whose time does not count towards the window
+	u := s.Operations.Unit(op, 0, cmp.Or(to.Narration, "Payout to "+to.AccountName))
+	settlement.ExpectActive(&u, op.SettlementID)
+	key.Begin(&u, op.ID, op.CalledUntil)
+	// The credentials are checked before the limits. Otherwise an exceeded limit would hide that
+	// the verification is invalidated.
+	company.ExpectCredentials(&u, p.verification.credentials)
+	count(&u, counters(op, 1, p.whole, p.own))
+	u.Append(payouts.Record(payoutRow{op.Company, op.ID, to.Narration, session, op.CreatedAt}))
+	event.Emit(&u, event.PayoutPending, payoutOf(op, to))
+	return op, session, s.Book.Commit(ctx, u)
+}
+
+// unstarted turns the reason why a payout was not committed into a fault for the company. An
+// account that may not pay takes precedence over any other reason.
+func (s *Service) unstarted(ctx context.Context, op operation.Operation, why error) error {
+	if fault.Is(why, fault.Unknown) {
+		return why
+	}
+	if err := s.Settlements.MayPay(ctx, op.Company, op.SettlementID); err != nil {
+		return err
+	}
+	return refused(why)
 }
 
 // stale is the age from which a name enquiry must be repeated before its payout.
@@ -150,6 +169,9 @@ func refused(err error) error {
 		return errUsed
 	}
 	r := ledger.Refused(err)
+	if inactive := settlement.MayNotPay(err); inactive != nil {
+		return inactive
+	}
 	switch {
 	case company.IsVoid(err):
 		return errVoid
@@ -184,6 +206,12 @@ func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 		return Preview{}, err
 	}
 	op := s.Operations.Start(p.operation)
+	if err := s.Settlements.MayPay(ctx, op.Company, op.SettlementID); err != nil {
+		return Preview{}, err
+	}
+	if s.Payers.Named(op.Provider) == nil {
+		return Preview{}, errBankAway
+	}
 	balance, err := s.Book.Balance(ctx, o.Company, settlement.LedgerAccount(op.SettlementID))
 	if err != nil {
 		return Preview{}, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -47,9 +48,36 @@ type limitRow struct {
 	Limit
 }
 
-func (s *Service) findVerification(ctx context.Context, company, verifyID string) (Verification, error) {
-	return db.One(ctx, s.DB, verifications.Scan,
-		`SELECT `+verificationColumns+` FROM payout_verification AS v WHERE v.company_id = $1 AND v.id = $2`, company, verifyID)
+// terms is a verification with the limits and one band of the fee schedule that are now in force.
+type terms struct {
+	Verification
+	Band
+	whole, own struct {
+		Amount  money.Kobo
+		Payouts int64
+	}
+}
+
+// findTerms reads a verification, the company's fee schedule, the company's limit and the
+// settlement account's limit in one statement. It returns one row for each band of the schedule,
+// and one row without a band if the company has no schedule.
+func (s *Service) findTerms(ctx context.Context, company, verifyID string) ([]terms, error) {
+	return db.All(ctx, s.DB, func(sc db.Scanner) (terms, error) {
+		var t terms
+		err := sc.Scan(append(verifications.Targets(&t.Verification), &t.From, &t.Flat, &t.BasisPoints, &t.Cap,
+			&t.whole.Amount, &t.whole.Payouts, &t.own.Amount, &t.own.Payouts)...)
+		return t, err
+	}, `SELECT `+verificationColumns+`,
+			coalesce(f.from_kobo, 0), coalesce(f.flat_kobo, 0), coalesce(f.basis_points, 0), coalesce(f.cap_kobo, 0),
+			coalesce(w.amount_kobo, 0), coalesce(w.payouts, 0), coalesce(o.amount_kobo, 0), coalesce(o.payouts, 0)
+		FROM payout_verification AS v
+		LEFT JOIN payout_fee AS f ON f.company_id = v.company_id
+			AND f.version = (SELECT max(version) FROM payout_fee WHERE company_id = $1)
+		LEFT JOIN payout_limit AS w ON w.company_id = v.company_id AND w.settlement_id = 0
+			AND w.version = (SELECT max(version) FROM payout_limit WHERE company_id = $1 AND settlement_id = 0)
+		LEFT JOIN payout_limit AS o ON o.company_id = v.company_id AND o.settlement_id = v.settlement_id
+			AND o.version = (SELECT max(version) FROM payout_limit WHERE company_id = $1 AND settlement_id = v.settlement_id)
+		WHERE v.company_id = $1 AND v.id = $2 ORDER BY f.from_kobo`, company, verifyID)
 }
 
 // order is a payout's beneficiary account and narration.
@@ -109,10 +137,8 @@ func (s *Service) banks(ctx context.Context, from string) ([]Bank, error) {
 	return db.All(ctx, s.DB, db.Fields[Bank], `SELECT name, code FROM payout_bank WHERE provider = $1 AND active = 1`, from)
 }
 
-// bankName returns the name of a bank, or "" if the bank is not on the provider's list.
-func (s *Service) bankName(ctx context.Context, from, code string) (string, error) {
-	return db.OrZero(db.One(ctx, s.DB, db.Value[string],
-		`SELECT name FROM payout_bank WHERE provider = $1 AND code = $2`, from, code))
+func (s *Service) findBank(ctx context.Context, from, code string) (string, error) {
+	return db.One(ctx, s.DB, db.Value[string], `SELECT name FROM payout_bank WHERE provider = $1 AND code = $2`, from, code)
 }
 
 func saveBank(ctx context.Context, q db.Querier, from string, b provider.BankCode, at time.Time) error {

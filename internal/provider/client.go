@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -50,11 +51,13 @@ func (c ClientConfig) LogValue() slog.Value { return slog.StringValue(c.String()
 // a request was not sent, got a complete response, or has an unknown outcome. Pay sends a request
 // at most once; Read may repeat a request.
 type Client struct {
-	base          string
-	payDeadline   time.Duration
-	readDeadline  time.Duration
-	paying, plain *http.Client
-	reading       failsafe.Executor[Reply]
+	base         string
+	payDeadline  time.Duration
+	readDeadline time.Duration
+	paying       *http.Client // for payments
+	apart        *http.Client // for payments that net/http might send again, each on a new connection
+	plain        *http.Client // for reads
+	reading      failsafe.Executor[Reply]
 }
 
 // Call is one request to a provider.
@@ -69,6 +72,7 @@ type Call struct {
 type Reply struct {
 	Status int // the HTTP status; 0 if no status was read
 	Body   []byte
+	Object any // the decoded Body, for a plug that needs it several times; nil until the plug sets it
 	// Trouble is empty if the whole response was read. In that case the plug derives the outcome
 	// from Status and Body. Trouble is CodeNotSent if the request was not sent. With any other code
 	// it is unknown whether the provider carried the request out.
@@ -160,7 +164,8 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		base:         strings.TrimRight(cfg.BaseURL, "/"),
 		payDeadline:  cmp.Or(max(cfg.PayDeadline, 0), 30*time.Second),
 		readDeadline: cmp.Or(max(cfg.ReadDeadline, 0), 10*time.Second),
-		paying:       &http.Client{Transport: cfg.Around(transport(false)), CheckRedirect: stay},
+		paying:       &http.Client{Transport: cfg.Around(payments()), CheckRedirect: stay},
+		apart:        &http.Client{Transport: cfg.Around(transport(false)), CheckRedirect: stay},
 		plain:        &http.Client{Transport: cfg.Around(transport(true)), CheckRedirect: stay},
 		reading:      readPolicy(),
 	}, nil
@@ -182,9 +187,33 @@ func IsLocal(u *url.URL) bool {
 // a second time, to a different address.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// transport returns a new transport. Payments use it without keepAlive, so that each request has a
-// separate connection. On a reused connection net/http may silently send a request again. HTTP/2
-// may do so too, so only reads use HTTP/2.
+// payIdle is how long an idle connection may wait for the next payment. If the server closes the
+// connection while a payment is on its way, the outcome is unknown. So payIdle is shorter than the
+// idle time after which servers close connections (docs/decisions/0017-payments-share-connections.md).
+const payIdle = time.Second
+
+// payingAtOnce is how many connections for payments may be idle.
+const payingAtOnce = 256
+
+// payments returns a transport for payments, which reuses connections for a short time. It sends no
+// request twice: net/http sends a request again only if the request has no body or a GetBody, or
+// over HTTP/2 (see repeatable).
+func payments() *http.Transport {
+	t := transport(false)
+	t.DisableKeepAlives, t.IdleConnTimeout = false, payIdle
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = payingAtOnce, payingAtOnce
+	return t
+}
+
+// repeatable reports whether net/http might send a request again on a new connection, after the
+// server has closed a reused connection. A request with a body is safe, because it has no GetBody.
+// The header is a second protection, because net/http takes it for a permission.
+func repeatable(call Call) bool {
+	return call.Body == nil || call.Header.Get("Idempotency-Key") != "" || call.Header.Get("X-Idempotency-Key") != ""
+}
+
+// transport returns a new transport. Without keepAlive each request has a separate connection.
+// HTTP/2 may silently send a request again, so only reads, which have keepAlive, use HTTP/2.
 func transport(keepAlive bool) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DialContext = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
@@ -225,7 +254,11 @@ func (c *Client) Once(ctx context.Context, call Call) Reply {
 func (c *Client) Pay(ctx context.Context, call Call) Reply {
 	ctx, cancel := context.WithTimeout(ctx, c.payDeadline)
 	defer cancel()
-	return c.send(ctx, c.paying, call)
+	via := c.paying
+	if repeatable(call) {
+		via = c.apart
+	}
+	return c.send(ctx, via, call)
 }
 
 // send sends one request and returns its result.
@@ -253,7 +286,7 @@ func (c *Client) send(ctx context.Context, via *http.Client, call Call) Reply {
 		// ends it.
 		return Reply{Status: res.StatusCode, Trouble: CodeUnreadable, Cause: fmt.Errorf("HTTP %d", res.StatusCode)}
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, bodyLimit+1))
+	body, err := readBody(res.Body)
 	reply := Reply{Status: res.StatusCode, Body: body}
 	switch s := res.StatusCode; {
 	case s >= 500, s == http.StatusRequestTimeout, s == http.StatusTooManyRequests:
@@ -269,6 +302,24 @@ func (c *Client) send(ctx context.Context, via *http.Client, call Call) Reply {
 		reply.Body = nil
 	}
 	return reply
+}
+
+// buffers holds buffers for the bodies of responses.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// pooledBody is the length in bytes of the longest buffer that is kept.
+const pooledBody = 64 << 10
+
+// readBody reads a body up to one byte more than bodyLimit.
+func readBody(from io.Reader) ([]byte, error) {
+	b := buffers.Get().(*bytes.Buffer)
+	b.Reset()
+	_, err := b.ReadFrom(io.LimitReader(from, bodyLimit+1))
+	body := bytes.Clone(b.Bytes())
+	if b.Cap() <= pooledBody {
+		buffers.Put(b)
+	}
+	return body, err
 }
 
 func (c *Client) request(ctx context.Context, call Call) (*http.Request, error) {

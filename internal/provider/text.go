@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // ReadObject decodes a body that is one JSON object into v. It returns false for any other body.
@@ -28,17 +29,32 @@ type Text string
 // response unreadable.
 func (t *Text) UnmarshalJSON(b []byte) error {
 	*t = ""
-	var s string
-	var n json.Number
-	switch {
-	case json.Unmarshal(b, &s) == nil:
+	switch s, ok := Scalar(b); {
+	case ok:
 		*t = Text(s)
-	case json.Unmarshal(b, &n) == nil:
-		*t = Text(n)
 	case string(b) == "true", string(b) == "false":
 		*t = Text(b)
 	}
 	return nil
+}
+
+// Scalar returns the text of a JSON string or number. It returns false for any other value. The
+// value must be valid JSON, as a json.Unmarshaler gets it.
+func Scalar(b []byte) (string, bool) {
+	switch {
+	case len(b) == 0:
+		return "", false
+	case b[0] == '-' || b[0] >= '0' && b[0] <= '9':
+		return string(b), true
+	case b[0] == '"' && !bytes.ContainsRune(b, '\\') && utf8.Valid(b):
+		return string(b[1 : len(b)-1]), true
+	}
+	var s *string // with a string in place of the pointer, null would be a text
+	err := json.Unmarshal(b, &s)
+	if err != nil || s == nil {
+		return "", false
+	}
+	return *s, true
 }
 
 // First returns the first value that is not empty.

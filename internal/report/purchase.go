@@ -3,10 +3,12 @@ package report
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/vtu"
@@ -72,6 +74,29 @@ func scanPurchase(sc db.Scanner) (vtu.Transaction, error) {
 	var p vtu.Purchase
 	err := sc.Scan(append(o.Targets(), p.Targets()...)...)
 	return vtu.Of(o, p), err
+}
+
+// onePurchase is SQL that selects at most two purchases: one by its ID, and one by its
+// idempotencyKey.
+const onePurchase = `SELECT ` + operation.Columns + `, ` + vtu.PurchaseColumns + ` FROM operation JOIN vtu_purchase AS p
+	ON p.company_id = operation.company_id AND p.id = operation.id
+	WHERE operation.company_id = $1 AND operation.id = $2
+	UNION ALL SELECT ` + operation.Columns + `, ` + vtu.PurchaseColumns + ` FROM operation JOIN vtu_purchase AS p
+	ON p.company_id = operation.company_id AND p.id = operation.id
+	WHERE operation.company_id = $1 AND operation.kind = 'vtu' AND operation.idempotency_key = $2 AND operation.idempotency_key <> ''`
+
+// Purchase returns a VTU transaction of the company by its ID or, if no transaction has this ID, by
+// its idempotencyKey.
+func (s *Service) Purchase(ctx context.Context, company, idOrKey string) (vtu.Transaction, error) {
+	found, err := db.All(ctx, s.db, scanPurchase, onePurchase, company, idOrKey)
+	if err != nil {
+		return vtu.Transaction{}, err
+	}
+	if len(found) == 0 {
+		return vtu.Transaction{}, fault.New(fault.Missing, "Transaction not found")
+	}
+	byID := slices.IndexFunc(found, func(t vtu.Transaction) bool { return t.ID == idOrKey })
+	return found[max(byID, 0)], nil
 }
 
 // Purchases returns a page of the company's VTU transactions, newest first, and the total count.

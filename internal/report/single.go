@@ -2,35 +2,14 @@ package report
 
 import (
 	"context"
-	"errors"
 
 	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/payout"
-	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
 // The functions below read an operation together with the business's row in one SQL query.
-
-// Purchase returns a VTU transaction of the company, by its id or by the idempotencyKey of the
-// purchase.
-func (s *Service) Purchase(ctx context.Context, company, idOrKey string) (vtu.Transaction, error) {
-	const purchase = `SELECT ` + operation.Columns + `, ` + vtu.PurchaseColumns + ` FROM operation
-		JOIN vtu_purchase AS p ON p.company_id = operation.company_id AND p.id = operation.id WHERE operation.company_id = $1 AND `
-	scan := func(sc db.Scanner) (vtu.Transaction, error) {
-		var o operation.Operation
-		var p vtu.Purchase
-		err := sc.Scan(append(o.Targets(), p.Targets()...)...)
-		return vtu.Of(o, p), err
-	}
-	t, err := db.One(ctx, s.db, scan, purchase+`operation.id = $2`, company, idOrKey)
-	if errors.Is(err, db.ErrNone) {
-		t, err = db.One(ctx, s.db, scan, purchase+`operation.kind = $3 AND operation.idempotency_key = $2
-			AND operation.idempotency_key <> ''`, company, idOrKey, vtu.Kind)
-	}
-	return t, db.Missing(err, "Transaction not found")
-}
 
 // Payout returns a payout of the company by its reference.
 func (s *Service) Payout(ctx context.Context, company, reference string) (payout.Payout, error) {

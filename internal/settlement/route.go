@@ -3,7 +3,7 @@ package settlement
 import (
 	"context"
 
-	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 )
 
@@ -20,7 +20,22 @@ func Route(o operation.Operation) operation.Route {
 func (s *Service) MayPay(ctx context.Context, company string, settlementID int64) error {
 	active, err := s.Active(ctx, company, settlementID)
 	if err == nil && !active {
-		err = fault.New(fault.Refused, "Settlement account not found")
+		err = errNotChosen
 	}
 	return err
+}
+
+// ExpectActive makes the ledger refuse a unit unless the settlement account is active at the
+// commit. MayNotPay recognises this refusal.
+func ExpectActive(u *ledger.Unit, settlementID int64) {
+	u.Expect(accounts.Record(Account{Company: u.Company, ID: settlementID}), string(Active))
+}
+
+// MayNotPay turns the ledger's refusal because of ExpectActive into the fault of MayPay. It returns
+// nil for any other error.
+func MayNotPay(err error) error {
+	if ledger.Is(err, ledger.Moved, accounts.Table) || ledger.Is(err, ledger.NoCompany) {
+		return errNotChosen
+	}
+	return nil
 }

@@ -3,10 +3,12 @@ package vtu
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/memo"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -15,29 +17,87 @@ var Names = map[provider.ServiceKind]string{
 	provider.Airtime: "Airtime", provider.Data: "Data", provider.CableTV: "Cable TV", provider.Utility: "Utility",
 }
 
+// fresh is how old the catalogue may be that a program shows and sells from. The billers' lists are
+// copied every few hours, so a few seconds more change nothing.
+const fresh = 5 * time.Second
+
+// shelf keeps the parts of the catalogue that were read in the last seconds. It keeps no part that
+// does not exist. So a caller cannot fill the memory, and a new part is on sale immediately.
+type shelf struct {
+	services   memo.Memo[[]Service]
+	categories memo.Memo[[]Category] // by the ID of their service
+	category   memo.Memo[Category]   // by its ID
+	products   memo.Memo[[]Product]  // by the ID of their category
+}
+
+func (s *shelf) keep(d time.Duration) {
+	s.services.Keep, s.categories.Keep, s.category.Keep, s.products.Keep = d, d, d, d
+}
+
+// drop makes the next purchase read the catalogue again.
+func (s *shelf) drop() {
+	s.services.Drop()
+	s.categories.Drop()
+	s.category.Drop()
+	s.products.Drop()
+}
+
+// Services returns the services that have a category on sale.
+func (s *Shop) Services(ctx context.Context) ([]Service, error) {
+	return s.shelf.services.Read(s.Clock.Now(), "", func() ([]Service, error) { return s.services(ctx) })
+}
+
 // Categories returns the categories on sale in a service. A vendor that several billers offer
 // appears once.
 func (s *Shop) Categories(ctx context.Context, serviceID string) ([]Category, error) {
-	offered, err := s.categories(ctx, serviceID)
-	if err == nil && len(offered) == 0 {
-		err = fault.New(fault.Missing, "Service not found")
-	}
-	return s.onSale(offered), err
+	return s.shelf.categories.Read(s.Clock.Now(), serviceID, func() ([]Category, error) {
+		offered, err := s.categories(ctx, serviceID)
+		if err == nil && len(offered) == 0 {
+			err = fault.New(fault.Missing, "Service not found")
+		}
+		return s.onSale(offered), err
+	})
 }
 
 // findCategory returns a category on sale. If the routes choose a different biller for the vendor
 // than the category's biller, the category counts as missing.
 func (s *Shop) findCategory(ctx context.Context, categoryID string) (Category, error) {
-	offered, err := s.siblings(ctx, categoryID)
-	if err != nil {
-		return Category{}, err
-	}
-	for _, c := range s.onSale(offered) {
-		if c.ID == categoryID {
-			return c, nil
+	return s.shelf.category.Read(s.Clock.Now(), categoryID, func() (Category, error) {
+		offered, err := s.siblings(ctx, categoryID)
+		if err != nil {
+			return Category{}, err
 		}
+		for _, c := range s.onSale(offered) {
+			if c.ID == categoryID {
+				return c, nil
+			}
+		}
+		return Category{}, fault.New(fault.Missing, "Service category not found")
+	})
+}
+
+// Products returns the products on sale in a category.
+func (s *Shop) Products(ctx context.Context, categoryID string) ([]Product, error) {
+	if _, err := s.findCategory(ctx, categoryID); err != nil {
+		return nil, err
 	}
-	return Category{}, fault.New(fault.Missing, "Service category not found")
+	return s.onShelf(ctx, categoryID)
+}
+
+func (s *Shop) onShelf(ctx context.Context, categoryID string) ([]Product, error) {
+	return s.shelf.products.Read(s.Clock.Now(), categoryID, func() ([]Product, error) { return s.products(ctx, categoryID) })
+}
+
+// product returns a product of a category that is on sale.
+func (s *Shop) product(ctx context.Context, categoryID, productID string) (Product, error) {
+	all, err := s.onShelf(ctx, categoryID)
+	if err != nil {
+		return Product{}, err
+	}
+	if i := slices.IndexFunc(all, func(p Product) bool { return p.ID == productID }); i >= 0 {
+		return all[i], nil
+	}
+	return s.findProduct(ctx, categoryID, productID)
 }
 
 // SyncDue copies the catalogue from each biller whose next copy is due.
@@ -58,6 +118,7 @@ func (s *Shop) sync(ctx context.Context, name string, b provider.Biller) error {
 	if err != nil {
 		return err
 	}
+	defer s.shelf.drop()
 	at := s.Clock.Now()
 	return s.DB.Tx(ctx, func(q db.Querier) error {
 		for _, o := range offers {

@@ -115,7 +115,7 @@ func (s *Shop) pick(ctx context.Context, kind provider.ServiceKind, categoryID, 
 	if err != nil {
 		return b, err
 	}
-	product, err := s.findProduct(ctx, b.CategoryID, productID)
+	product, err := s.product(ctx, b.CategoryID, productID)
 	if missing(err) || err == nil && (!product.Fixed || product.Amount <= 0) {
 		return b, fault.New(fault.Refused, "Invalid product")
 	}

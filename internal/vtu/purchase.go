@@ -77,23 +77,67 @@ type basket struct {
 }
 
 // buy makes a purchase of any kind of service. It calls choose to look up the ordered product and
-// its price, unless an earlier order had the same idempotencyKey.
+// its price.
 //
 // A PENDING transaction is debited, and Kobo asks the biller for its outcome later. Buy returns a
 // Refused fault if Kobo refuses the order, and then debits nothing. It returns a Conflict fault
 // while an earlier request with the same Idempotency-Key is running. It may also return an
 // Unavailable fault.
+//
+// Almost every order is new and comes from an active account. So buy reads neither an earlier
+// transaction with the same idempotencyKey nor the account: the ledger checks both in the commit.
 func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, error)) (Receipt, error) {
-	earlier, err := s.Operations.FindByKey(ctx, order.Company, Kind, order.IdempotencyKey)
+	if order.DryRun {
+		return s.dryRun(ctx, order, choose)
+	}
+	b, err := choose()
+	if err != nil {
+		return s.unstarted(ctx, order, err)
+	}
+	o := s.Operations.Start(operation.Operation{
+		Company: order.Company, Kind: Kind, IdempotencyKey: order.IdempotencyKey, Provider: b.category.provider,
+		SettlementID: order.SettlementID, Amount: b.amount,
+	})
+	p := b.Purchase
+	p.Company, p.ID, p.CreatedAt, p.SettlementID = o.Company, o.ID, o.CreatedAt, o.SettlementID
+	err = s.begin(ctx, o, p, b.narration, order.Key)
 	switch {
-	case err == nil && order.DryRun && earlier.State == Failed:
-		return s.preview(ctx, order, earlier.Amount, errKeyFailed)
-	case err == nil && order.DryRun:
-		return s.preview(ctx, order, earlier.Amount, errKeyUsed)
-	case err == nil:
+	case ledger.Refused(err) != nil:
+		return s.refused(ctx, err)
+	case fault.Is(err, fault.Unknown): // the transaction that unstarted would find may be this one
+		return Receipt{}, err
+	case err != nil:
+		return s.unstarted(ctx, order, err)
+	}
+	return s.pay(ctx, o, p, b, order.Key), nil
+}
+
+// unstarted returns the result of an order that was not committed because of the error why. An
+// order that repeats an earlier order gets the earlier transaction, whatever became of the account
+// or the product. An account that may not pay takes precedence over a product that is not on sale.
+func (s *Shop) unstarted(ctx context.Context, order Order, why error) (Receipt, error) {
+	earlier, err := s.Operations.FindByKey(ctx, order.Company, Kind, order.IdempotencyKey)
+	if err == nil {
 		return s.replay(ctx, earlier)
 	}
 	if !fault.Is(err, fault.Missing) {
+		return Receipt{}, err
+	}
+	if err := s.Settlements.MayPay(ctx, order.Company, order.SettlementID); err != nil {
+		return Receipt{}, err
+	}
+	return Receipt{}, why
+}
+
+// dryRun previews an order. It checks the order in the order of buy's answers.
+func (s *Shop) dryRun(ctx context.Context, order Order, choose func() (basket, error)) (Receipt, error) {
+	earlier, err := s.Operations.FindByKey(ctx, order.Company, Kind, order.IdempotencyKey)
+	switch {
+	case err == nil && earlier.State == Failed:
+		return s.preview(ctx, order, earlier.Amount, errKeyFailed)
+	case err == nil:
+		return s.preview(ctx, order, earlier.Amount, errKeyUsed)
+	case !fault.Is(err, fault.Missing):
 		return Receipt{}, err
 	}
 	if err := s.Settlements.MayPay(ctx, order.Company, order.SettlementID); err != nil {
@@ -103,31 +147,27 @@ func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, erro
 	switch {
 	case err != nil:
 		return Receipt{}, err
-	case order.DryRun && b.used:
+	case b.used:
 		return s.preview(ctx, order, b.amount, errVerificationUsed)
-	case order.DryRun:
-		return s.preview(ctx, order, b.amount, nil)
 	}
-	o := s.Operations.Start(operation.Operation{
-		Company: order.Company, Kind: Kind, IdempotencyKey: order.IdempotencyKey, Provider: b.category.provider,
-		SettlementID: order.SettlementID, Amount: b.amount,
-	})
-	return s.pay(ctx, o, b, order.Key)
+	return s.preview(ctx, order, b.amount, nil)
 }
 
-// pay writes the operation, calls the biller and writes the outcome.
-func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *idempotency.Key) (Receipt, error) {
-	p := b.Purchase
-	p.Company, p.ID, p.CreatedAt, p.SettlementID = o.Company, o.ID, o.CreatedAt, o.SettlementID
-	u := s.Operations.Unit(o, leave, b.narration)
+// begin writes the operation of a purchase and debits its price.
+func (s *Shop) begin(ctx context.Context, o operation.Operation, p Purchase, narration string, key *idempotency.Key) error {
+	u := s.Operations.Unit(o, leave, narration)
+	settlement.ExpectActive(&u, o.SettlementID)
 	key.Begin(&u, o.ID, o.CalledUntil)
 	u.Append(purchases.Record(p))
 	event.Emit(&u, event.VTUPending, Of(o, p))
 	p.verification(&u, unused, used)
-	if err := s.Book.Commit(ctx, u); err != nil {
-		return s.refused(ctx, err)
-	}
+	return s.Book.Commit(ctx, u)
+}
+
+// pay calls the biller and writes the outcome.
+func (s *Shop) pay(ctx context.Context, o operation.Operation, p Purchase, b basket, key *idempotency.Key) Receipt {
 	key.Begun()
+	o.Known = p
 	o, err := s.Operations.Run(ctx, o,
 		func(ctx context.Context) provider.Answer { return s.Billers[o.Provider].Pay(ctx, b.request(o)) },
 		func(after operation.Operation, u *ledger.Unit) {
@@ -138,7 +178,7 @@ func (s *Shop) pay(ctx context.Context, o operation.Operation, b basket, key *id
 		// ask the biller again.
 		s.Log.Error("the outcome of a purchase was not written", "company", o.Company, "operation", o.ID, "error", err)
 	}
-	return Receipt{Transaction: Of(o, p)}, nil
+	return Receipt{Transaction: Of(o, p)}
 }
 
 // request converts a basket and its operation into the purchase order for the biller.
@@ -151,10 +191,14 @@ func (b basket) request(o operation.Operation) provider.Purchase {
 
 // refused turns the ledger's refusal to start a purchase into a fault. If the order repeats an
 // earlier order, refused returns the earlier transaction instead. The ledger checks for a repeated
-// order first, and only then checks that the verification is unused.
+// order first. Then it checks that the account is active and the verification unused, and last the
+// balance.
 func (s *Shop) refused(ctx context.Context, err error) (Receipt, error) {
 	if earlier, ok := operation.Earlier(err); ok {
 		return s.replay(ctx, earlier)
+	}
+	if inactive := settlement.MayNotPay(err); inactive != nil {
+		return Receipt{}, inactive
 	}
 	switch {
 	case ledger.Is(err, ledger.Short):
@@ -178,7 +222,11 @@ func (s *Shop) replay(ctx context.Context, o operation.Operation) (Receipt, erro
 // the first request. Resume also stores this receipt as the stored response of the
 // Idempotency-Key.
 func (s *Shop) Resume(ctx context.Context, company, transactionID string, key *idempotency.Key) (Receipt, error) {
-	t, err := s.Transaction(ctx, company, transactionID)
+	o, err := s.Operations.Find(ctx, company, transactionID)
+	if err != nil {
+		return Receipt{}, err
+	}
+	t, err := s.complete(ctx, o)
 	if err != nil {
 		return Receipt{}, err
 	}

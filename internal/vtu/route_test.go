@@ -40,7 +40,7 @@ func TestOnSale(t *testing.T) {
 		{ID: "6", kind: provider.Airtime, vendor: "MTN", provider: "a"},
 		{ID: "7", kind: provider.Data, vendor: "SMILE", provider: "gone"},
 	}
-	s := &Shop{Config{Billers: map[string]provider.Biller{"a": biller{}, "b": biller{}}}}
+	s := &Shop{Config: Config{Billers: map[string]provider.Biller{"a": biller{}, "b": biller{}}}}
 	for routes, want := range map[string]string{
 		"":                                "13 5 6",
 		"*=b":                             "24 5 6",
@@ -70,7 +70,7 @@ type biller struct{ provider.Biller }
 // If an operation's biller is not configured any more, the operation stays PENDING. Kobo does not
 // send the operation to a different biller.
 func TestABillerThatIsGoneIsNotReplaced(t *testing.T) {
-	s := &Shop{Config{Billers: map[string]provider.Biller{"a": biller{}}, Routes: Routes{"*": "a"}}}
+	s := &Shop{Config: Config{Billers: map[string]provider.Biller{"a": biller{}}, Routes: Routes{"*": "a"}}}
 	a := s.requery(t.Context(), operation.Operation{ID: "1", Provider: "gone"})
 	if a.Outcome != provider.Unknown || a.Missing || a.Code != "not_configured" {
 		t.Errorf("%+v", a)

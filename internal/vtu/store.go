@@ -40,8 +40,7 @@ func (s *Shop) findPurchase(ctx context.Context, company, purchaseID string) (Pu
 		`SELECT `+PurchaseColumns+` FROM vtu_purchase AS p WHERE company_id = $1 AND id = $2`, company, purchaseID)
 }
 
-// Services returns the services that have a category on sale.
-func (s *Shop) Services(ctx context.Context) ([]Service, error) {
+func (s *Shop) services(ctx context.Context) ([]Service, error) {
 	return db.All(ctx, s.DB, db.Fields[Service], `SELECT v.id, v.name, v.kind FROM vtu_service AS v
 		WHERE EXISTS (SELECT 1 FROM vtu_category AS c WHERE c.service_id = v.id AND c.active = 1) ORDER BY v.name, v.id`)
 }
@@ -74,11 +73,7 @@ func scanProduct(sc db.Scanner) (Product, error) {
 	return p, err
 }
 
-// Products returns the products on sale in a category.
-func (s *Shop) Products(ctx context.Context, categoryID string) ([]Product, error) {
-	if _, err := s.findCategory(ctx, categoryID); err != nil {
-		return nil, err
-	}
+func (s *Shop) products(ctx context.Context, categoryID string) ([]Product, error) {
 	return db.All(ctx, s.DB, scanProduct,
 		productColumns+`WHERE category_id = $1 AND active = 1 ORDER BY amount_kobo, name, id`, categoryID)
 }

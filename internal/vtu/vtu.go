@@ -13,7 +13,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
-	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -113,11 +112,15 @@ type Config struct {
 }
 
 // Shop shows the catalogue and makes the purchases.
-type Shop struct{ Config }
+type Shop struct {
+	Config
+	shelf shelf
+}
 
 // New returns a Shop and registers the operation kind of purchases.
 func New(c Config) *Shop {
-	s := &Shop{c}
+	s := &Shop{Config: c}
+	s.shelf.keep(fresh)
 	c.Operations.Handle(Kind, operation.Kind{Route: settlement.Route, Requery: s.requery, Effects: s.effects})
 	return s
 }
@@ -137,31 +140,20 @@ func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answ
 // the same unit makes the verification unused again.
 func (s *Shop) effects(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
 	p, err := s.findPurchase(ctx, o.Company, o.ID)
-	if err != nil {
-		return err
+	if err == nil {
+		p.Effects(o, u)
 	}
+	return err
+}
+
+// Effects adds to the unit of the outcome what the purchase changes with it.
+func (p Purchase) Effects(o operation.Operation, u *ledger.Unit) {
 	if o.State != Failed {
 		event.Emit(u, event.VTUSuccess, Of(o, p))
-		return nil
+		return
 	}
 	event.Emit(u, event.VTUFailed, Of(o, p))
 	p.verification(u, used, unused)
-	return nil
-}
-
-// Transaction returns a purchase of the company by its ID or by its idempotencyKey.
-func (s *Shop) Transaction(ctx context.Context, company, idOrKey string) (Transaction, error) {
-	o, err := s.Operations.Find(ctx, company, idOrKey)
-	if fault.Is(err, fault.Missing) || err == nil && o.Kind != Kind {
-		o, err = s.Operations.FindByKey(ctx, company, Kind, idOrKey)
-	}
-	if fault.Is(err, fault.Missing) {
-		return Transaction{}, fault.New(fault.Missing, "Transaction not found")
-	}
-	if err != nil {
-		return Transaction{}, err
-	}
-	return s.complete(ctx, o)
 }
 
 func (s *Shop) complete(ctx context.Context, o operation.Operation) (Transaction, error) {

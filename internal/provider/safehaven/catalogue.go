@@ -127,7 +127,7 @@ func (p *Plug) page(ctx context.Context, path string, rows any) (pages int, err 
 	if reply.Trouble != "" {
 		return 0, reply.Error(p.Name())
 	}
-	e, ok := read(reply.Body)
+	e, ok := read(reply)
 	if status := e.status(reply.Status); status/100 != 2 {
 		return 0, &provider.Error{Provider: p.Name(), Code: strconv.Itoa(status), Message: provider.Message(string(e.Message))}
 	}

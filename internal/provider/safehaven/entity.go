@@ -18,8 +18,8 @@ type entityRequest struct {
 // since payments do not take a sessionId.
 func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provider.EntityAnswer {
 	reply := p.ask(ctx, http.MethodPost, "/vas/verify", entityRequest{q.Category, q.Number})
-	var e envelope
-	if a, ok := reply.Read(&e); !ok {
+	e, a, ok := asked(reply)
+	if !ok {
 		return provider.EntityAnswer{Answer: a}
 	}
 	var d entity

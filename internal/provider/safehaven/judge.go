@@ -74,7 +74,7 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	if r.Trouble != "" {
 		return r.Answer()
 	}
-	e, ok := read(r.Body)
+	e, ok := read(r)
 	if !ok && shut(r) {
 		return r.Refused()
 	}
@@ -129,14 +129,14 @@ type record struct {
 // judgeRequery derives the outcome of a sale from its record. A failed or refused requery proves
 // nothing about the sale.
 func judgeRequery(r provider.Reply, reference string) provider.Answer {
-	var e envelope
-	if a, ok := r.Read(&e); !ok {
+	e, a, ok := asked(r)
+	if !ok {
 		return a
 	}
 	status := e.status(r.Status)
 	// The envelope's message describes the requery ("fetched successfully"), so it is not passed
 	// on.
-	a := provider.Answer{Code: strconv.Itoa(status)}
+	a = provider.Answer{Code: strconv.Itoa(status)}
 	if e.missing(status) {
 		a.Missing = true
 		return a

@@ -130,6 +130,9 @@ func (p *Plug) with(ctx context.Context, send func(context.Context, provider.Cal
 		// The spelling of the headers follows Safe Haven's documentation.
 		call.Header = http.Header{"Authorization": {"Bearer " + s.access}, "ClientID": {s.client}}
 		reply := send(ctx, call)
+		if e, ok := read(reply); ok && reply.Trouble == "" {
+			reply.Object = e
+		}
 		if !shut(reply) {
 			return reply
 		}

@@ -122,9 +122,9 @@ func (t transfer) charge() (sum money.Kobo) {
 // judgeName converts the bank's reply to a name enquiry into a NameAnswer.
 func judgeName(r provider.Reply, bankCode, account string) provider.NameAnswer {
 	out := provider.NameAnswer{BankCode: bankCode, Account: account}
-	var e envelope
-	var ok bool
-	if out.Answer, ok = r.Read(&e); !ok {
+	e, a, ok := asked(r)
+	if !ok {
+		out.Answer = a
 		return out
 	}
 	var d struct {
@@ -192,8 +192,7 @@ func judgeTransferStatus(r provider.Reply, reference string) provider.TransferAn
 // transfer's outcome.
 func judgeStatus(r provider.Reply) (transfer, provider.Answer) {
 	var t transfer
-	var e envelope
-	a, ok := r.Read(&e)
+	e, a, ok := asked(r)
 	if !ok {
 		return t, a
 	}

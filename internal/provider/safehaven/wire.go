@@ -15,15 +15,53 @@ type envelope struct {
 	StatusCode   text            `json:"statusCode"`
 	Message      text            `json:"message"`
 	ResponseCode text            `json:"responseCode"`
-	Data         json.RawMessage `json:"data"`
+	Data         *part           `json:"data"`
 	Pagination   json.RawMessage `json:"pagination"`
 }
 
-// read decodes a reply's envelope. It returns false unless the body is one JSON object.
-func read(body []byte) (envelope, bool) {
+// part is the data of a reply, which is decoded when its shape is known.
+type part struct {
+	text   json.RawMessage
+	coded  bool
+	inside struct {
+		ResponseCode text `json:"responseCode"`
+	}
+}
+
+// UnmarshalJSON keeps the text of the data.
+func (p *part) UnmarshalJSON(b []byte) error { return p.text.UnmarshalJSON(b) }
+
+// code returns the response code inside the data, or "". Only the first call decodes the data.
+func (p *part) code() string {
+	if p == nil {
+		return ""
+	}
+	if !p.coded {
+		provider.ReadPart(p.text, &p.inside) // data of a different shape has no code
+		p.coded = true
+	}
+	return string(p.inside.ResponseCode)
+}
+
+// read returns a reply's envelope. It returns false unless the body is one JSON object. The function
+// with has decoded the envelope already, if the reply came through it.
+func read(r provider.Reply) (envelope, bool) {
+	if e, ok := r.Object.(envelope); ok {
+		return e, true
+	}
 	var e envelope
-	ok := provider.ReadObject(body, &e)
+	ok := provider.ReadObject(r.Body, &e)
 	return e, ok
+}
+
+// asked returns the envelope of the reply to a question, such as a requery. If the reply cannot be
+// read, asked returns false and an Answer whose outcome is Unknown.
+func asked(r provider.Reply) (envelope, provider.Answer, bool) {
+	e, ok := read(r)
+	if r.Trouble == "" && !ok {
+		r = provider.Unreadable
+	}
+	return e, r.Unknown(), r.Trouble == ""
 }
 
 // status returns the HTTP status. If HTTP reports a success and the body has a statusCode, it
@@ -39,7 +77,7 @@ func (e envelope) status(httpStatus int) int {
 func (e envelope) inner() int { return provider.Number(e.StatusCode) }
 
 // into decodes the data into v. It returns false if the data is absent or of a different shape.
-func (e envelope) into(v any) bool { return provider.ReadPart(e.Data, v) }
+func (e envelope) into(v any) bool { return e.Data != nil && provider.ReadPart(e.Data.text, v) }
 
 // pages returns the number of pages of a list, or 0 if the reply does not contain it.
 func (e envelope) pages() int {
@@ -59,7 +97,7 @@ func shut(r provider.Reply) bool {
 		return false
 	}
 	s := r.Status
-	if e, ok := read(r.Body); ok {
+	if e, ok := read(r); ok {
 		if e.duplicate(s) {
 			return false
 		}
@@ -80,11 +118,7 @@ func (e envelope) duplicate(httpStatus int) bool {
 type codes [2]string
 
 func (e envelope) codes() codes {
-	var inside struct {
-		ResponseCode text `json:"responseCode"`
-	}
-	e.into(&inside) // without data the inner code stays empty
-	return codes{string(e.ResponseCode), string(inside.ResponseCode)}
+	return codes{string(e.ResponseCode), e.Data.code()}
 }
 
 // clear reports whether both codes are compatible with a success.
@@ -113,16 +147,12 @@ type text string
 // UnmarshalJSON decodes a value and never fails, since one unexpected field must not make the whole
 // reply unreadable.
 func (t *text) UnmarshalJSON(b []byte) error {
-	*t = ""
-	var s string
-	var n json.Number
+	s, ok := provider.Scalar(b)
+	if *t = text(s); ok {
+		return nil
+	}
 	var list []string
-	switch {
-	case json.Unmarshal(b, &s) == nil:
-		*t = text(s)
-	case json.Unmarshal(b, &n) == nil:
-		*t = text(n)
-	case json.Unmarshal(b, &list) == nil:
+	if json.Unmarshal(b, &list) == nil {
 		*t = text(strings.Join(list, "; "))
 	}
 	return nil
