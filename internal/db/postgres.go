@@ -140,7 +140,15 @@ func (p *postgres) close() {
 	p.leaving.Wait()
 }
 
-func (p *postgres) ping(ctx context.Context) error { return explain(p.in(probing).Ping(ctx)) }
+// ping tries a second time with a new connection. The first one may have been lost since the previous
+// check, and only the check uses it.
+func (p *postgres) ping(ctx context.Context) error {
+	err := p.in(probing).Ping(ctx)
+	if Classify(err) == Away {
+		err = p.in(probing).Ping(ctx)
+	}
+	return explain(err)
+}
 
 func (p *postgres) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	conn, err := p.pool.Acquire(ctx)
