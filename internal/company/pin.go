@@ -115,7 +115,7 @@ func (s *Service) CheckPIN(ctx context.Context, reference, text string) error {
 		case p.state == pinLocked:
 			return errLockedPIN
 		}
-		verdict, u := s.compare(p, text)
+		u, verdict := s.compare(p, text)
 		err = s.book.Commit(ctx, u)
 		if err == nil {
 			return verdict
@@ -126,10 +126,10 @@ func (s *Service) CheckPIN(ctx context.Context, reference, text string) error {
 	}
 }
 
-// compare returns nil if text is the PIN, or errWrongPIN. The unit counts a wrong try. After a right
+// compare returns the error nil if text is the PIN, or errWrongPIN. The unit counts a wrong try. After a right
 // try it sets the count to zero and replaces a stale hash. The ledger refuses the unit if the PIN's
 // row has changed.
-func (s *Service) compare(p pin, text string) (verdict error, u ledger.Unit) {
+func (s *Service) compare(p pin, text string) (u ledger.Unit, verdict error) {
 	seen, right := p, s.keys.Verify(p.hash, "pin", p.company, text)
 	u, p.updatedAt = ledger.For(p.company), s.clock.Now()
 	var row *ledger.Transition
@@ -147,5 +147,5 @@ func (s *Service) compare(p pin, text string) (verdict error, u ledger.Unit) {
 		row = u.Expect(pins.Record(p), pinSet)
 	}
 	row.Expect("failures", seen.failures).Expect("hash", seen.hash)
-	return verdict, u
+	return u, verdict
 }
