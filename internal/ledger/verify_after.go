@@ -15,7 +15,7 @@ import (
 // and the balance after it.
 type Place struct {
 	Sequence int64
-	Balance  money.Kobo
+	Balance  int64 // in kobo; a money.Kobo above money.Max could not be read from JSON
 }
 
 // VerifyAfter does the same as Verify, but reads only the entries after the given places. It trusts
@@ -56,10 +56,11 @@ func VerifyAfter(
 
 // begin makes the account continue after a place.
 func (a *AccountSum) begin(at Place) {
-	a.Sum, a.Entries, a.last, a.lastEntry = at.Balance, at.Sequence, at.Balance, at.Sequence
+	balance := money.Kobo(at.Balance)
+	a.Sum, a.Entries, a.last, a.lastEntry = balance, at.Sequence, balance, at.Sequence
 }
 
-func (a *AccountSum) place() Place { return Place{a.lastEntry, a.last} }
+func (a *AccountSum) place() Place { return Place{a.lastEntry, int64(a.last)} }
 
 // verifyEntries adds up the entries of an account up to a number, page by page. It checks that each
 // entry follows the one before it, and that a transfer names exactly this entry and the entry on
@@ -107,7 +108,7 @@ func BeginWalk(ctx context.Context, q db.Querier, company string) (*Walk, error)
 	}
 	accounts, err := accountSums(ctx, q, company)
 	for _, a := range accounts {
-		w.Targets[a.ID] = Place{a.sequence, a.Balance}
+		w.Targets[a.ID] = Place{a.sequence, int64(a.Balance)}
 	}
 	return w, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
@@ -156,6 +157,24 @@ func TestACheckOfNewRowsComparesAllBalances(t *testing.T) {
 		p.must(`UPDATE ledger_head SET event_sequence = event_sequence + 1 WHERE company_id = $1`)
 		p.must(`DELETE FROM ledger_account WHERE company_id = $1 AND id = 'clearing/test'`)
 		p.says("account clearing/test is missing")
+	})
+}
+
+// An account may hold more than one amount can be. Its place is stored and read again.
+func TestABalanceAboveTheLargestAmount(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		p := startInParts(t, d)
+		u := ledger.For(p.company)
+		for range 3 {
+			u.Transfer(ledger.Transfer{Reference: id.New(), Debit: "capital", Credit: "settlement/1", Amount: money.Max, Kind: "credit"})
+		}
+		if err := ledger.New(p.db, p.clock).Commit(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+		p.walks("")
+		p.says("")
+		p.credit()
+		p.says("")
 	})
 }
 
