@@ -19,6 +19,8 @@ var mayScan = map[string]string{
 	"report.LimitsHistory": "operators read the audit log", "report.auditSteps": "operators read the timeline of a case",
 	"report.Overdue": "the reconciliation, over the open operations", "report.read": "the reconciliation, once a day",
 	"report.Heads": "kobo verify and backups go through all companies", "report.addCredits": "the integrity of the whole ledger of a company",
+	"report.dueWalks":        "the job of the daily walk goes through all companies",
+	"ledger.Clearing":        "the start of a program, and an hourly job; a company has few ledger accounts",
 	"settlement.Adjustments": "operators list adjustments", "settlement.findAdjustment": "operators name an adjustment by its id alone",
 	"webhook.All": "operators list webhooks",
 
@@ -37,7 +39,6 @@ var mayScan = map[string]string{
 
 	"customer.matches":    "a search for a part of a name reads the company's customers",
 	"crypto.Transactions": "any filter may be left out, and the exact count reads the company's transactions",
-	"report.Purchases":    "any filter may be left out, and the exact count reads the company's purchases",
 }
 
 // smallTables are the tables that stay small in every deployment, with what bounds them.

@@ -23,6 +23,9 @@ var (
 // at most 200 characters, without personal data.
 func Message(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	if len(s) < 40 && !strings.ContainsAny(s, "0123456789@:=_") && !strings.Contains(s, "eyJ") {
+		return s // none of the expressions can match, and they take longer than the rest of the reply
+	}
 	s = secrets.ReplaceAllString(s, "$1 …")
 	s = tokens.ReplaceAllString(s, "…")
 	s = personal.ReplaceAllString(s, "…")
