@@ -19,6 +19,7 @@ var mayScan = map[string]string{
 	"report.LimitsHistory": "operators read the audit log", "report.auditSteps": "operators read the timeline of a case",
 	"report.Overdue": "the reconciliation, over the open operations", "report.read": "the reconciliation, once a day",
 	"report.Heads": "kobo verify and backups go through all companies", "report.addCredits": "the integrity of the whole ledger of a company",
+	"report.integrity":       "the integrity of the whole ledger of a company",
 	"report.dueWalks":        "the job of the daily walk goes through all companies",
 	"ledger.Clearing":        "the start of a program, and an hourly job; a company has few ledger accounts",
 	"settlement.Adjustments": "operators list adjustments", "settlement.findAdjustment": "operators name an adjustment by its id alone",

@@ -99,9 +99,9 @@ func TestArchivedEventsAreInFiles(t *testing.T) {
 				t.Fatalf("%v, held %v", err, held)
 			}
 			p.Sound(t)
-			kept, first := feed(t, p, 0)
+			_, first := feed(t, p, 0)
 			if first > 0 {
-				if kept, _ = feed(t, p, first-1); len(kept) != len(all)-int(first)+1 {
+				if kept, _ := feed(t, p, first-1); len(kept) != len(all)-int(first)+1 {
 					t.Fatalf("%d of %d events are kept, the first is %d", len(kept), len(all), first)
 				}
 				if filed := filedEvents(t, p, folder); len(filed) < int(first)-1 {

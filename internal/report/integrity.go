@@ -143,7 +143,7 @@ func (p *progress) check(ctx context.Context, q db.Querier, company string, now 
 		return out, false, err
 	}
 	ctx = db.WithLongTimeout(ctx)
-	if err = errors.Join(out.addOperations(ctx, q), out.addEvents(ctx, q, p.sequence), out.addSuspense(ctx, q)); err != nil {
+	if err = errors.Join(out.addOperations(ctx, q, openMoney+isOpen), out.addEvents(ctx, q, p.sequence), out.addSuspense(ctx, q)); err != nil {
 		return out, false, err
 	}
 	last := hourBefore(p.credit)
@@ -176,17 +176,23 @@ func integrity(ctx context.Context, q db.Querier, company string, now time.Time,
 	}
 	out := ofSums(sums, now)
 	ctx = db.WithLongTimeout(ctx)
-	return out, errors.Join(out.addOperations(ctx, q), out.addEvents(ctx, q, 0), out.addCredits(ctx, q))
+	return out, errors.Join(out.addOperations(ctx, q, openMoney+isPending), out.addEvents(ctx, q, 0), out.addCredits(ctx, q))
 }
 
-// addOperations compares the money in clearing with the open operations.
-func (i *Integrity) addOperations(ctx context.Context, q db.Querier) error {
+// openMoney is SQL that adds up open operations. A check of new rows finds them by isOpen. A check of
+// all rows finds them by isPending, so it also sees an operation whose job was lost.
+const (
+	openMoney = `SELECT count(*), CAST(coalesce(sum(amount_kobo + fee_kobo), 0) AS BIGINT) FROM operation WHERE`
+	isPending = ` operation.company_id = $1 AND operation.state = 'PENDING'`
+)
+
+// addOperations compares the money in clearing with the open operations, which the SQL query adds up.
+func (i *Integrity) addOperations(ctx context.Context, q db.Querier, query string) error {
 	type sum struct {
 		count int64
 		money money.Kobo
 	}
-	open, err := db.One(ctx, q, db.Fields[sum], `SELECT count(*), CAST(coalesce(sum(amount_kobo + fee_kobo), 0) AS BIGINT)
-		FROM operation WHERE company_id = $1 AND state = 'PENDING'`, i.Company)
+	open, err := db.One(ctx, q, db.Fields[sum], query, i.Company)
 	i.InFlight.Operations, i.InFlight.Amount = int(open.count), open.money
 	if err == nil && i.InFlight.Clearing != open.money {
 		i.wrong("clearing holds %d kobo for open operations of %d kobo", i.InFlight.Clearing, open.money)

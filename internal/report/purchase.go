@@ -29,11 +29,16 @@ const purchaseFilter = ` p.company_id = $1 AND p.created_at >= $2 AND p.created_
 	AND ($5 = 0 OR CASE WHEN p.settlement_id <> 0 THEN p.settlement_id
 		ELSE (SELECT o.settlement_id FROM operation AS o WHERE o.company_id = p.company_id AND o.id = p.id) END = $5) `
 
+// openPurchases selects from the alias u the IDs of the company's open purchases. It reads each
+// operation by its key.
+const openPurchases = ` FROM (` + undecided + `) AS u
+	WHERE (SELECT o.kind FROM operation AS o WHERE o.company_id = $1 AND o.id = u.subject AND o.state = 'PENDING') = 'vtu' `
+
 // ofState selects the purchases in the state $6, which is PENDING or FAILED. For SUCCESS it selects
 // the purchases in all other states. Each FAILED purchase has a refund in the ledger, of the same
 // commit. So ofState reads open operations and refunds, and no successful purchase.
 const ofState = ` FROM (
-		SELECT o.id FROM operation AS o WHERE o.company_id = $1 AND o.state = 'PENDING' AND o.kind = 'vtu' AND $6 <> 'FAILED'
+		SELECT u.subject AS id` + openPurchases + `AND $6 <> 'FAILED'
 		UNION ALL SELECT e.reference FROM ledger_entry AS e
 		WHERE e.company_id = $1 AND e.amount_kobo > 0 AND substr(e.account_id, 1, 11) = 'settlement/'
 			AND (e.step = 'refund' AND $6 <> 'PENDING' OR e.step = 'reverse' AND $6 = 'SUCCESS')
@@ -64,7 +69,7 @@ const (
 // boughtCount counts all purchases of a company without reading them. Each purchase has one entry in
 // the clearing account, and a second one after its outcome. The entries have dense numbers.
 const boughtCount = `SELECT (coalesce((SELECT a.entry_sequence FROM ledger_account AS a WHERE a.company_id = $1 AND a.id = $2), 0)
-		+ (SELECT count(*) FROM operation AS o WHERE o.company_id = $1 AND o.state = 'PENDING' AND o.kind = 'vtu')) / 2`
+		+ (SELECT count(*)` + openPurchases + `)) / 2`
 
 // deep is the offset from which a page of an unfiltered list counts as a heavy read.
 const deep = 10_000

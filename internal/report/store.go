@@ -13,9 +13,11 @@ const outcomeColumns = `SELECT ` + operation.Columns + `,
 
 // isOpen is the condition for an open operation of the company $1. Such an operation has a job that
 // asks for the outcome, or an open case. So the query reads no operations with an outcome.
-const isOpen = ` operation.company_id = $1 AND operation.state = 'PENDING' AND operation.id IN (
-	SELECT subject FROM job WHERE company_id = $1 AND kind = 'operation.resolve'
-	UNION SELECT subject FROM operation_case WHERE company_id = $1 AND state = 'OPEN') `
+const isOpen = ` operation.company_id = $1 AND operation.state = 'PENDING' AND operation.id IN (` + undecided + `) `
+
+// undecided is SQL that selects the IDs of a company's operations that have a job or an open case.
+const undecided = `SELECT subject FROM job WHERE company_id = $1 AND kind = 'operation.resolve'
+	UNION SELECT subject FROM operation_case WHERE company_id = $1 AND state = 'OPEN'`
 
 func scanOutcome(s db.Scanner) (Outcome, error) {
 	var o operation.Operation
