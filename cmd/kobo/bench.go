@@ -40,6 +40,7 @@ at which the operation should have begun.`,
 	f.DurationVar(&o.Duration, "duration", bench.Least, "how long each mix is measured")
 	f.DurationVar(&o.Warm, "warm-up", 5*time.Second, "how long each mix runs before")
 	f.BoolVar(&o.Short, "short", false, "permit a shorter duration, and mark the result as short")
+	f.IntVar(&o.Fill, "fill", 0, "with --postgres: copy a purchase `N` times first, so that the ledger is big")
 	f.BoolVar(&o.TLS, "tls", false, "use TLS between Kobo and the provider")
 	f.BoolVar(&o.Limits, "limits", false, "also measure fsyncs, and with --postgres functions inside PostgreSQL that write the same rows")
 	f.DurationVar(&o.Idle, "idle", 0, "watch the processes this long after each load, for work that Kobo deferred")

@@ -30,6 +30,7 @@ type Options struct {
 	Progress io.Writer
 	Version  string
 
+	Fill   int           // copies of a purchase in the first company's ledger before the load
 	Limits bool          // also measure what the machine achieves without Kobo
 	Idle   time.Duration // how long the processes are watched after the load, for work that Kobo deferred
 
@@ -63,6 +64,8 @@ func (o Options) Check() error {
 		return fmt.Errorf("%w: below %s the work that Kobo defers is not measured; --short permits it and marks the result", ErrOptions, Least)
 	case o.Idle < 0 || o.Idle > most:
 		return fmt.Errorf("%w: --idle must be 0s to %s", ErrOptions, most)
+	case o.Fill < 0 || o.Fill > 0 && o.Postgres == "":
+		return fmt.Errorf("%w: --fill must not be negative, and needs --postgres", ErrOptions)
 	case o.URL != "" && (o.Postgres != "" || o.TLS || o.Limits || o.Idle > 0):
 		return fmt.Errorf("%w: --url drives a running instance, and takes no --postgres, --tls, --limits and --idle", ErrOptions)
 	case o.Duration <= 0 || o.Duration+o.Warm > most || o.Warm < 0:
@@ -184,7 +187,10 @@ func (o Options) measure(ctx context.Context, m mix) (out []Result, err error) {
 	}
 	defer func() { err = errors.Join(err, i.remove()) }()
 	p := &place{target: i.target, companies: i.companies, clients: o.Clients}
-	if err := p.find(); err != nil {
+	if err = p.find(); err == nil {
+		err = o.enlarge(ctx, i, p)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if m.beside != nil {

@@ -194,17 +194,24 @@ func get(path string) maker {
 
 // one reads one purchase, which was made before.
 func (p *place) one(client int) (step, error) {
-	body, err := p.ask(p.order(p.companies[0], fmt.Sprint("one-", fresh()), ""), success)
+	id, err := p.sample(fmt.Sprint("one-", fresh()))
 	if err != nil {
 		return nil, err
+	}
+	return get("/api/v1/vtu/transaction/"+id)(p, client)
+}
+
+// sample makes one purchase of the first company, and returns its ID.
+func (p *place) sample(key string) (string, error) {
+	body, err := p.ask(p.order(p.companies[0], key, ""), success)
+	if err != nil {
+		return "", err
 	}
 	var is struct {
 		Data struct{ TransactionID string }
 	}
-	if err := json.Unmarshal(body, &is); err != nil {
-		return nil, err
-	}
-	return get("/api/v1/vtu/transaction/"+is.Data.TransactionID)(p, client)
+	err = json.Unmarshal(body, &is)
+	return is.Data.TransactionID, err
 }
 
 // ask sends one request on a new connection.

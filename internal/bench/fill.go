@@ -1,0 +1,25 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kobo-waas/kobo/internal/db/bulk"
+)
+
+// enlarge makes one purchase of the first company and copies it o.Fill times, so that the mix runs on
+// a big ledger.
+func (o Options) enlarge(ctx context.Context, i *instance, p *place) error {
+	if o.Fill == 0 {
+		return nil
+	}
+	key := fmt.Sprint("fill-", fresh())
+	id, err := p.sample(key)
+	if err != nil {
+		return err
+	}
+	t := bulk.Template{Company: p.companies[0].Reference, Operation: id, Key: key}
+	return bulk.Purchases(ctx, i.postgres, t, o.Fill, func(done int) {
+		fmt.Fprintf(o.Progress, "\r%-12s %d of %d copies %20s", "filling", done, o.Fill, "")
+	})
+}
