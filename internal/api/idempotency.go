@@ -57,7 +57,7 @@ var keyShape = regexp.MustCompile(`^[ -~]{1,255}$`)
 // before. These operations run without a look-up of the key. Only if they commit nothing, the key
 // is looked up, and decides the response as if it had been looked up first.
 var commitsFirst = map[string]bool{
-	"purchaseData": true, "purchaseCableTV": true, "purchaseAirtime": true, "purchaseUtility": true, "sendPayout": true,
+	"purchaseData": true, "purchaseCableTV": true, "purchaseAirtime": true, "purchaseUtility": true,
 }
 
 // The method use handles a request that has an Idempotency-Key.

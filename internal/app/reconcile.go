@@ -133,9 +133,12 @@ func (a *App) reconcileDaily(ctx context.Context, j job.Job) (time.Time, error) 
 }
 
 // Overdue returns the money that has been in clearing for too long. It opens one case for each
-// operation that holds such money.
+// operation that holds such money. The report finds operations by their jobs and cases, so Overdue
+// restores lost ones first.
 func (a *App) Overdue(ctx context.Context) ([]report.Overdue, error) {
+	lost := a.Operations.RestoreLost(ctx)
 	old, err := a.Reports.Overdue(ctx)
+	err = errors.Join(lost, err)
 	for i := range old {
 		for _, o := range old[i].Operations {
 			c, failed := a.Operations.AskAbout(ctx, o)

@@ -90,14 +90,14 @@ func (s *Service) company(ctx context.Context, company string, before time.Time,
 	if err != nil {
 		return nil, err
 	}
-	waiting, waits, err := s.Webhooks.Waiting(ctx, company)
-	if err != nil {
-		return nil, err
-	}
 	for {
 		m, err := s.following(ctx, last, before)
+		if err != nil || m.Last < m.First {
+			return nil, err
+		}
+		waiting, waits, err := s.Webhooks.Waiting(ctx, company) // for each month, because a company may ask for a replay meanwhile
 		switch {
-		case err != nil || m.Last < m.First:
+		case err != nil:
 			return nil, err
 		case waits && waiting <= m.Last:
 			return &Held{company, waiting}, nil

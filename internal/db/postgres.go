@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"strconv"
 	"sync"
@@ -50,7 +49,6 @@ func openPostgres(ctx context.Context, address string, pools Pools) (*postgres, 
 	}
 	cfg.ConnConfig.ConnectTimeout = 5 * time.Second
 	cfg.ConnConfig.RuntimeParams["application_name"] = applicationName() // replaces the name in the URL
-	maps.Copy(cfg.ConnConfig.RuntimeParams, planByKeys)
 	// Without a collector, the tracer would cost time in each query and record nothing.
 	if _, traced := otel.GetTracerProvider().(*trace.TracerProvider); traced {
 		cfg.ConnConfig.Tracer = otelpgx.NewTracer()
@@ -74,11 +72,12 @@ func openPostgres(ctx context.Context, address string, pools Pools) (*postgres, 
 	for l, size := range sizes {
 		of := cfg.Copy()
 		of.MaxConns, of.MinConns, of.MinIdleConns = size, min(of.MinConns, size), min(of.MinIdleConns, size)
-		if l == working {
-			of.AfterConnect = func(context.Context, *pgx.Conn) error {
+		of.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+			if l == working {
 				p.doubt.Add(1)
-				return nil
 			}
+			_, err := c.Exec(ctx, planByKeys) // not a startup parameter, which a pooler may refuse
+			return err
 		}
 		pool, err := pgxpool.NewWithConfig(ctx, of)
 		if err != nil {
@@ -103,7 +102,7 @@ func (p *postgres) in(l lane) *pgxpool.Pool {
 // planByKeys makes the planner find rows by their keys. A plan that was made for a small table would
 // otherwise read the whole table after the table has grown. Without jit = off, PostgreSQL would compile
 // each plan that has to read a small table without a key, because such a plan now seems expensive.
-var planByKeys = map[string]string{"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off", "jit": "off"}
+const planByKeys = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off`
 
 // planFreely begins a snapshot without planByKeys, because its SQL queries read most rows of a company.
 const planFreely = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;

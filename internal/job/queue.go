@@ -149,7 +149,7 @@ func (w *Worker) ended(e end) {
 	w.signal()
 }
 
-// retry makes the worker store these ends again.
+// retry makes the worker store these ends again at its next tick. Another transaction holds their rows.
 func (w *Worker) retry(blocked []end) {
 	if len(blocked) == 0 {
 		return
@@ -157,5 +157,4 @@ func (w *Worker) retry(blocked []end) {
 	w.mu.Lock()
 	w.ends = append(w.ends, blocked...)
 	w.mu.Unlock()
-	w.signal()
 }

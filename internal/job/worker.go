@@ -185,7 +185,9 @@ func (w *Worker) round(ctx context.Context) error {
 		failed = cmp.Or(failed, err)
 		w.begin(ctx, leased)
 		w.retry(blocked)
-		overtaken := err == nil && len(leased) < len(due) // other workers have leased some of the jobs first
+		// Other workers have leased some of the jobs first. If they hold all of them, the worker waits for
+		// the next tick: a COMMIT that waits for its standby may hold a row for long.
+		overtaken := err == nil && len(leased) > 0 && len(leased) < len(due)
 		if overtaken || slices.ContainsFunc(ends, func(e end) bool { return !e.next.IsZero() && !e.next.After(now) }) {
 			w.Wake()
 		}

@@ -139,6 +139,14 @@ func (w *walk) countEvents(ctx context.Context, q db.Querier, more func() bool) 
 			return false, err
 		}
 		if n != upTo-w.Events {
+			now, err := archiveOf(ctx, q, w.Ledger.Company)
+			if err != nil {
+				return false, err
+			}
+			if now != archived { // kobo archive has removed events meanwhile
+				archived, w.Events = now, max(w.Events, now.last)
+				continue
+			}
 			w.wrong("there are %d events from %d to %d", n, w.Events+1, upTo)
 		}
 		w.Events = upTo

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/kobo-waas/kobo/internal/fault"
 )
 
 // figures contains the metrics of sending. The metrics have no label for the company or the
@@ -172,6 +174,9 @@ func (s *Service) behind(ctx context.Context, w *waiting, positions []position, 
 func (s *Service) oldest(ctx context.Context, after map[string]int64, now time.Time) (age time.Duration, err error) {
 	for company, sequence := range after {
 		page, _, err := s.Events.Feed(ctx, company, sequence, 1, 0)
+		if fault.Is(err, fault.Gone) {
+			continue // the queue of a replay whose events are archived
+		}
 		if err != nil {
 			return 0, err
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -122,7 +123,16 @@ func (v *visit) events(ctx context.Context) error {
 		}
 		var page []event.Event
 		var err error
-		if page, more, err = v.Events.Feed(ctx, v.queue.company, v.queue.sequence, pageSize, 0); err != nil {
+		page, more, err = v.Events.Feed(ctx, v.queue.company, v.queue.sequence, pageSize, 0)
+		if fault.Is(err, fault.Gone) {
+			// kobo archive was faster than a replay. The queue goes on with the first event that is kept.
+			var first int64
+			if first, err = v.Events.First(ctx, v.queue.company); err == nil {
+				v.queue.sequence = first - 1
+				page, more, err = v.Events.Feed(ctx, v.queue.company, v.queue.sequence, pageSize, 0)
+			}
+		}
+		if err != nil {
 			return err
 		}
 		for _, e := range page {
