@@ -2,10 +2,12 @@ package apptest_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -327,7 +329,8 @@ func TestAFilledDatabaseHasEverything(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.NewHome(t, dialect).Start(t, apptest.Window(time.Second), apptest.Routes("UTILITY=vtpass"))
 		fill(t, p)
-		for table, found := range rows(t, p.App.DB) {
+		tables := rows(t, p.App.DB)
+		for table, found := range tables {
 			if _, empty := untouched[table]; empty != (len(found) == 0) {
 				t.Errorf("%s has %d rows", table, len(found))
 			}
@@ -340,6 +343,10 @@ func TestAFilledDatabaseHasEverything(t *testing.T) {
 		p.Stop()
 		scans := dbtest.Scans(t, dbtest.Outgrown(t, dialect, func(string) bool { return false }))
 		for _, statement := range db.Statements(dialect) {
+			ours := func(table string) bool { return strings.Contains(statement, " "+table+" ") }
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(tables)), ours) {
+				continue // the table of another test
+			}
 			if found := scans(statement); len(found) > 0 {
 				t.Errorf("%s: %s", found, statement)
 			}

@@ -31,6 +31,8 @@ type postgres struct {
 	most       int64         // the largest value of unanswered
 	question   time.Duration // the time between two queries of attendEnd
 
+	opened atomic.Bool // all pools exist
+
 	ended context.Context // the context that ends when the pool is closed
 	end   context.CancelFunc
 }
@@ -79,6 +81,7 @@ func openPostgres(ctx context.Context, address string, pools Pools) (*postgres, 
 			_, err := c.Exec(ctx, planByKeys) // not a startup parameter, which a pooler may refuse
 			return err
 		}
+		of.BeforeClose = p.brokeOff
 		pool, err := pgxpool.NewWithConfig(ctx, of)
 		if err != nil {
 			p.close()
@@ -88,7 +91,18 @@ func openPostgres(ctx context.Context, address string, pools Pools) (*postgres, 
 			p.pool = pool
 		}
 	}
+	p.opened.Store(true)
 	return p, nil
+}
+
+// brokeOff closes all idle connections if a connection is closed that is broken already. The server has
+// probably restarted. Otherwise each idle connection would fail one more request.
+func (p *postgres) brokeOff(c *pgx.Conn) {
+	if c.IsClosed() && p.opened.Load() {
+		for _, pool := range p.apart {
+			pool.Reset()
+		}
+	}
 }
 
 // in returns the pool of a lane. With few connections, all lanes share one pool.

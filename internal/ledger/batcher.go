@@ -100,10 +100,12 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 			}
 		}
 		doubts := b.db.Doubts() // called after all reads, because a read may open a connection, which counts as a doubt
-		proves := !b.certain(doubts) && d.prove()
 		writes := d.writes()
 		d.wrote = slices.ContainsFunc(writes, func(w db.Write) bool { return len(w.Rows) > 0 })
-		if !d.wrote && !proves {
+		switch {
+		case !b.certain(doubts) && d.prove():
+			writes = d.writes() // now with unchanged lock rows
+		case !d.wrote:
 			p.Rollback() // each unit is refused, or only expected rows in their states
 			return nil
 		}

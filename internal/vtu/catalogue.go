@@ -17,71 +17,61 @@ var Names = map[provider.ServiceKind]string{
 	provider.Airtime: "Airtime", provider.Data: "Data", provider.CableTV: "Cable TV", provider.Utility: "Utility",
 }
 
-// fresh is how old the catalogue may be that a program shows and sells from. The billers' lists are
-// copied every few hours, so a few seconds more change nothing.
+// fresh is how old the catalogue may be that a program sells from. The billers' lists are copied every
+// few hours, so a few seconds more change nothing.
 const fresh = 5 * time.Second
 
-// shelf keeps the parts of the catalogue that were read in the last seconds. It keeps no part that
-// does not exist. So a caller cannot fill the memory, and a new part is on sale immediately.
+// shelf keeps the parts of the catalogue that purchases have read in the last seconds. It keeps no part
+// that does not exist. So a caller cannot fill the memory, and a new part is on sale immediately.
 type shelf struct {
-	services   memo.Memo[[]Service]
-	categories memo.Memo[[]Category] // by the ID of their service
-	category   memo.Memo[Category]   // by its ID
-	products   memo.Memo[[]Product]  // by the ID of their category
+	category memo.Memo[Category]  // by its ID
+	products memo.Memo[[]Product] // by the ID of their category
 }
 
-func (s *shelf) keep(d time.Duration) {
-	s.services.Keep, s.categories.Keep, s.category.Keep, s.products.Keep = d, d, d, d
-}
+func (s *shelf) keep(d time.Duration) { s.category.Keep, s.products.Keep = d, d }
 
 // drop makes the next purchase read the catalogue again.
 func (s *shelf) drop() {
-	s.services.Drop()
-	s.categories.Drop()
 	s.category.Drop()
 	s.products.Drop()
-}
-
-// Services returns the services that have a category on sale.
-func (s *Shop) Services(ctx context.Context) ([]Service, error) {
-	return s.shelf.services.Read(s.Clock.Now(), "", func() ([]Service, error) { return s.services(ctx) })
 }
 
 // Categories returns the categories on sale in a service. A vendor that several billers offer
 // appears once.
 func (s *Shop) Categories(ctx context.Context, serviceID string) ([]Category, error) {
-	return s.shelf.categories.Read(s.Clock.Now(), serviceID, func() ([]Category, error) {
-		offered, err := s.categories(ctx, serviceID)
-		if err == nil && len(offered) == 0 {
-			err = fault.New(fault.Missing, "Service not found")
-		}
-		return s.onSale(offered), err
-	})
+	offered, err := s.categories(ctx, serviceID)
+	if err == nil && len(offered) == 0 {
+		err = fault.New(fault.Missing, "Service not found")
+	}
+	return s.onSale(offered), err
 }
 
-// findCategory returns a category on sale. If the routes choose a different biller for the vendor
-// than the category's biller, the category counts as missing.
+// findCategory returns what readCategory returns, or has returned in the last seconds.
 func (s *Shop) findCategory(ctx context.Context, categoryID string) (Category, error) {
-	return s.shelf.category.Read(s.Clock.Now(), categoryID, func() (Category, error) {
-		offered, err := s.siblings(ctx, categoryID)
-		if err != nil {
-			return Category{}, err
+	return s.shelf.category.Read(s.Clock.Now(), categoryID, func() (Category, error) { return s.readCategory(ctx, categoryID) })
+}
+
+// readCategory returns a category on sale. If the routes choose a different biller for the vendor
+// than the category's biller, the category counts as missing.
+func (s *Shop) readCategory(ctx context.Context, categoryID string) (Category, error) {
+	offered, err := s.siblings(ctx, categoryID)
+	if err != nil {
+		return Category{}, err
+	}
+	for _, c := range s.onSale(offered) {
+		if c.ID == categoryID {
+			return c, nil
 		}
-		for _, c := range s.onSale(offered) {
-			if c.ID == categoryID {
-				return c, nil
-			}
-		}
-		return Category{}, fault.New(fault.Missing, "Service category not found")
-	})
+	}
+	return Category{}, fault.New(fault.Missing, "Service category not found")
 }
 
 // Products returns the products on sale in a category.
 func (s *Shop) Products(ctx context.Context, categoryID string) ([]Product, error) {
-	if _, err := s.findCategory(ctx, categoryID); err != nil {
+	if _, err := s.readCategory(ctx, categoryID); err != nil {
 		return nil, err
 	}
-	return s.onShelf(ctx, categoryID)
+	return s.products(ctx, categoryID)
 }
 
 func (s *Shop) onShelf(ctx context.Context, categoryID string) ([]Product, error) {

@@ -40,7 +40,8 @@ func (s *Shop) findPurchase(ctx context.Context, company, purchaseID string) (Pu
 		`SELECT `+PurchaseColumns+` FROM vtu_purchase AS p WHERE company_id = $1 AND id = $2`, company, purchaseID)
 }
 
-func (s *Shop) services(ctx context.Context) ([]Service, error) {
+// Services returns the services that have a category on sale.
+func (s *Shop) Services(ctx context.Context) ([]Service, error) {
 	return db.All(ctx, s.DB, db.Fields[Service], `SELECT v.id, v.name, v.kind FROM vtu_service AS v
 		WHERE EXISTS (SELECT 1 FROM vtu_category AS c WHERE c.service_id = v.id AND c.active = 1) ORDER BY v.name, v.id`)
 }

@@ -77,6 +77,9 @@ func liteZeros(statement string) ([]any, error) {
 		}
 		zeros[n] = []int64{0}
 	}
+	for range strings.Count(statement, "?") { // a statement has either numbered parameters or these
+		zeros[len(zeros)+1] = int64(0)
+	}
 	values := make([]any, len(zeros))
 	for i := range values {
 		values[i] = zeros[i+1]
