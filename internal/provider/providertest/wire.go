@@ -3,6 +3,7 @@ package providertest
 import (
 	"bytes"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -25,6 +26,8 @@ type Wire struct {
 	mu       sync.Mutex
 	seen     []string
 	planned  []plan
+	conns    []*net.TCPConn
+	open     sync.WaitGroup // the connections that are open
 }
 
 type plan struct {
@@ -36,14 +39,39 @@ type plan struct {
 // NewWire serves a provider through a new Wire until the test ends.
 func NewWire(t *testing.T, provider http.Handler) *Wire {
 	w := &Wire{provider: provider}
-	w.server = httptest.NewServer(w)
+	w.server = httptest.NewUnstartedServer(w)
+	w.server.Config.ConnState = w.changed
+	w.server.Start()
 	w.URL = w.server.URL
 	t.Cleanup(w.server.Close)
 	return w
 }
 
-// Cut closes the server, so that no connection is possible.
-func (w *Wire) Cut() { w.server.Close() }
+// Cut closes the server, so that no connection is possible. It waits until each client has noticed
+// the end of its open connections. Otherwise the outcome of the next request would depend on chance.
+func (w *Wire) Cut() {
+	_ = w.server.Listener.Close() // closed again below
+	w.mu.Lock()
+	for _, c := range w.conns {
+		_ = c.CloseWrite() // an error means that the connection is closed already
+	}
+	w.mu.Unlock()
+	w.open.Wait()
+	w.server.Close()
+}
+
+// changed counts the open connections.
+func (w *Wire) changed(c net.Conn, to http.ConnState) {
+	switch to {
+	case http.StateNew:
+		w.open.Add(1)
+		w.mu.Lock()
+		w.conns = append(w.conns, c.(*net.TCPConn))
+		w.mu.Unlock()
+	case http.StateClosed, http.StateHijacked:
+		w.open.Done()
+	}
+}
 
 // Plan makes the given accident happen to the next requests for which matches returns true. It
 // happens at most the given number of times.
