@@ -141,7 +141,8 @@ func (s *Service) load(ctx context.Context, c stored) (Funding, error) {
 }
 
 // tries is how often fund tries to start a funding before it gives up. A try fails if an open
-// funding of the same card and amount stops it, but ends before fund has read its reference.
+// funding of the same card and amount stops it, but ends before fund has read its reference. A try
+// also fails if an operator deactivates the settlement account after plan has chosen it.
 const tries = 10
 
 var errBusy = fault.New(fault.Unavailable, "other fundings of this card and amount came and went all the time")
@@ -159,6 +160,13 @@ func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, ke
 			return Of(earlier, c.ID), nil
 		}
 		switch {
+		case settlement.MayNotPay(err) != nil:
+			from, err := s.purse(ctx, op.Company)
+			if err != nil {
+				return Funding{}, err
+			}
+			op.SettlementID = from.ID
+			continue
 		case ledger.Is(err, ledger.Short):
 			return Funding{}, errShort
 		case !ledger.Is(err, ledger.Over):
@@ -186,6 +194,7 @@ func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, ke
 // open.
 func (s *Service) begin(ctx context.Context, c stored, op operation.Operation, key *idempotency.Key) error {
 	u := s.Operations.Unit(op, 0, "Card funding")
+	settlement.ExpectActive(&u, op.SettlementID)
 	key.Begin(&u, op.ID, op.CalledUntil)
 	limit := int64(0)
 	if key == nil {

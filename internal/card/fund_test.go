@@ -281,3 +281,23 @@ func TestACompanyWithoutASettlementAccount(t *testing.T) {
 		}
 	})
 }
+
+// An account that an operator deactivates after the funding has chosen it does not pay. The next
+// active account pays.
+func TestAnAccountDeactivatedMeanwhileDoesNotPay(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		fund, err := w.Plan(t.Context(), card.Order{Company: w.company, CardID: w.card().ID, Amount: 100})
+		must(t, err)
+		_, err = d.Exec(t.Context(), `UPDATE settlement_account SET status = 'INACTIVE' WHERE company_id = $1`, w.company)
+		must(t, err)
+		_, err = fund()
+		w.refused(err, "Insufficient balance")
+		accounts, err := w.settlements.Accounts(t.Context(), w.company)
+		must(t, err)
+		if len(accounts) != 2 || !accounts[1].IsDefault || accounts[1].Balance != 0 {
+			t.Errorf("%+v", accounts)
+		}
+		w.holds(1000*money.Naira, 0, 0)
+	})
+}
