@@ -14,6 +14,7 @@ import (
 // batches at once.
 type Queue[T comparable] struct {
 	most, room int
+	each       int // the largest number of waiting items of one owner
 	runners    int
 	share      int
 	owner      func(item T) string
@@ -47,19 +48,21 @@ const calm = 32
 // may be nil.
 func New[T comparable](most, room int, run func(batch []T) (late []T), isGone func(item T) bool) *Queue[T] {
 	return &Queue[T]{
-		most: most, room: room, runners: 1, share: most, run: run, isGone: isGone,
+		most: most, room: room, each: room, runners: 1, share: most, run: run, isGone: isGone,
 		owner: func(T) string { return "" }, lines: map[string]*line[T]{},
 	}
 }
 
 // Shared changes the queue so that it runs several batches at once and has several owners. While
-// owners compete for a place in a batch, each has at most share items in a batch.
+// owners compete for a place in a batch, each has at most share items in a batch. One owner can fill
+// at most half of the room, so the items of other owners still find a place.
 func (q *Queue[T]) Shared(runners, share int, owner func(item T) string) *Queue[T] {
-	q.runners, q.share, q.owner = runners, share, owner
+	q.runners, q.share, q.owner, q.each = runners, share, owner, (q.room+1)/2
 	return q
 }
 
-// Add puts an item at the end of its owner's line. It returns false if the queue is full.
+// Add puts an item at the end of its owner's line. It returns false if the queue or the owner's part
+// of it is full.
 func (q *Queue[T]) Add(item T) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -71,6 +74,9 @@ func (q *Queue[T]) Add(item T) bool {
 	if l == nil {
 		l = &line[T]{owner: owner}
 		q.lines[owner] = l
+	}
+	if len(l.waiting) >= q.each {
+		return false
 	}
 	l.waiting = append(l.waiting, item)
 	if q.waiting++; !l.running && len(l.waiting) == 1 {

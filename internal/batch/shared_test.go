@@ -109,3 +109,20 @@ func owners(all []*string) map[string]bool {
 	}
 	return out
 }
+
+// One owner can fill half of the queue. Items of other owners still find a place.
+func TestAnOwnerFillsHalfOfTheQueue(t *testing.T) {
+	h := newHeld(10, 4).owned(1, 10)
+	h.add(t, "a1")
+	h.compares(t, "a1")
+	h.add(t, "a2")
+	h.add(t, "a3")
+	refused := "a4"
+	if h.Add(&refused) {
+		t.Error("one owner fills more than half of the queue")
+	}
+	h.add(t, "b1")
+	h.late <- nil
+	h.runs(t, "b1 a2 a3")
+	h.Drain()
+}

@@ -90,7 +90,7 @@ func TestAFullQueueRefuses(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
-		l := b.newQueue(2)
+		l := b.newQueue(4) // one company can fill half of it
 		b.queue = l
 		answer, _ := hung(t, b)
 		waiting := []*pending{{unit: claiming("a"), done: make(chan error, 1)}, {unit: claiming("b"), done: make(chan error, 1)}}
