@@ -138,6 +138,9 @@ func (s *Service) Close() { s.close.Do(func() { close(s.closed) }) }
 // Since returns the number of a company's first event at an instant or later. If there is no such
 // event, Since returns the last number plus one. It uses binary search, because a later number
 // never has an earlier instant.
+//
+// Events are archived in whole months of Lagos. If the month of the instant is kept, Since skips the
+// archived numbers before it.
 func (s *Service) Since(ctx context.Context, company string, at time.Time) (int64, error) {
 	head, err := s.book.LastEvent(ctx, company)
 	low, high := int64(1), head+1
@@ -151,6 +154,16 @@ func (s *Service) Since(ctx context.Context, company string, at time.Time) (int6
 			low = middle + 1
 		} else {
 			high = middle
+		}
+	}
+	if err != nil || low > head {
+		return low, err
+	}
+	next, err := s.page(ctx, company, low-1, 1)
+	if len(next) > 0 {
+		kept := next[0].CreatedAt.In(clock.Lagos)
+		if month := time.Date(kept.Year(), kept.Month(), 1, 0, 0, 0, 0, clock.Lagos); !at.Before(month) {
+			low = next[0].Sequence
 		}
 	}
 	return low, err

@@ -245,3 +245,22 @@ func TestEarlierEventsAreFound(t *testing.T) {
 		}
 	})
 }
+
+// Months are archived whole. So a search from an instant in a month that is kept begins with the
+// first kept event. A search from an earlier instant begins with an archived number.
+func TestASearchByInstantSkipsArchivedEvents(t *testing.T) {
+	each(t, func(t *testing.T, s *station) {
+		for range 3 {
+			s.says(s.here, s.company, event.KYBChanged)
+		}
+		if _, err := s.Remove(t.Context(), s.company, 2, 10); err != nil {
+			t.Fatal(err)
+		}
+		month := time.Date(2030, 1, 1, 0, 0, 0, 0, clock.Lagos)
+		for at, want := range map[time.Time]int64{month.Add(-time.Microsecond): 1, month: 3, noon: 3, noon.Add(time.Hour): 4} {
+			if n, err := s.Since(t.Context(), s.company, at); err != nil || n != want {
+				t.Errorf("from %v: %d %v, want %d", at, n, err, want)
+			}
+		}
+	})
+}
