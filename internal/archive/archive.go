@@ -168,7 +168,7 @@ func (s *Service) move(ctx context.Context, m Month, hash string) (Month, error)
 
 // export writes the file of a month, unless the file exists. It returns what the file must contain.
 func (s *Service) export(ctx context.Context, m Month, hash, path string) (c content, err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := s.makeFolder(filepath.Dir(path)); err != nil {
 		return c, err
 	}
 	if err := removeDrafts(path); err != nil {
@@ -193,6 +193,20 @@ func (s *Service) export(ctx context.Context, m Month, hash, path string) (c con
 		return c, err
 	}
 	return c, s.step("named")
+}
+
+// makeFolder creates the folder of a company and, if necessary, the folder of the archive. It makes
+// the name of the archive's folder safe on the disk. The caller does this for the company's folder.
+func (s *Service) makeFolder(folder string) error {
+	if _, err := os.Stat(s.Folder); errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(s.Folder, 0o700); err != nil {
+			return err
+		}
+		if err := persistNames(filepath.Dir(s.Folder)); err != nil {
+			return err
+		}
+	}
+	return os.MkdirAll(folder, 0o700)
 }
 
 // finish removes the events of months that were recorded and not removed, if their files are still
