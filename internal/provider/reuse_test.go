@@ -75,9 +75,11 @@ func TestAnIdleConnectionThatTheServerCloses(t *testing.T) {
 func TestPaymentsReuseConnectionsForAShortTime(t *testing.T) {
 	var connections, requests atomic.Int32
 	ended := make(chan error, payingAtOnce)
+	opened := make(chan struct{}, 10*payingAtOnce)
 	gate := make(chan struct{})
 	address := raw(t, func(conn net.Conn) {
 		connections.Add(1)
+		opened <- struct{}{}
 		in := bufio.NewReader(conn)
 		for readRequest(in) {
 			if requests.Add(1) <= payingAtOnce {
@@ -92,7 +94,7 @@ func TestPaymentsReuseConnectionsForAShortTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
+	for round := range 2 {
 		var all sync.WaitGroup
 		for range payingAtOnce {
 			all.Go(func() {
@@ -101,9 +103,9 @@ func TestPaymentsReuseConnectionsForAShortTime(t *testing.T) {
 				}
 			})
 		}
-		if requests.Load() < payingAtOnce {
-			for connections.Load() < payingAtOnce {
-				time.Sleep(time.Millisecond)
+		if round == 0 {
+			for range payingAtOnce {
+				<-opened
 			}
 			close(gate)
 		}
