@@ -17,8 +17,8 @@ func archiveCommand() *cobra.Command {
 		Long: `Move the events of each company that are older than events.keep_months into files, in whole
 months. Each line of a file holds an event and a hash, which covers all lines before it.
 
-The command removes a month only after it has read the month's file again from the disk. It
-never overwrites a file. After an interruption, run it again with the same FOLDER. Kobo may
+The command removes a month only after it has written the month's file to the disk and has read
+the file again. It never overwrites a file. After an interruption, run it again with the same FOLDER. Kobo may
 serve meanwhile. The events that a webhook has not received yet stay.
 
 Run it as the owner of the database (docs/operating/growth.md).`,

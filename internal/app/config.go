@@ -141,8 +141,8 @@ type PoolConfig struct {
 	// the rest of `pool_max_conns` for the ledger and the jobs: at least one. 0: a quarter. Fewer
 	// than 4 connections are not divided.
 	Reads int `koanf:"reads"`
-	// Time limit of a heavy read: a list with a filter, a count, a report, a piece of a statement.
-	// After it the request gets 503. `100ms` to `9s`.
+	// Time limit of each SQL statement of a heavy read: a list with a filter, a count, a report. After
+	// it the request gets 503. The pieces of an account statement have no limit. `100ms` to `9s`.
 	HeavyLimit time.Duration `koanf:"heavy_limit"`
 }
 

@@ -123,8 +123,8 @@ func OpenWith(ctx context.Context, url string, pools Pools) (*DB, error) {
 // Dialect returns the name of this database's engine.
 func (d *DB) Dialect() Dialect { return d.dialect }
 
-// Ping returns an error unless the database responds and can write. It does not wait for connections
-// that other work uses.
+// Ping returns an error unless the database responds and can write. On PostgreSQL with at least four
+// connections, it does not wait for connections that other work uses.
 func (d *DB) Ping(ctx context.Context) error { return d.ping(ctx) }
 
 // Doubts returns the number of events after which the database may show a row that its standby does

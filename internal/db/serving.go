@@ -16,8 +16,9 @@ import (
 )
 
 // Fits returns nil if this program can run on the database. The schema must be the program's
-// schema, or a newer schema that declares that programs of this program's schema can run on it. Fits
-// does not wait for connections that other work uses.
+// schema, or a newer schema that declares that programs of this program's schema can run on it. On
+// PostgreSQL with at least four connections, Fits does not wait for connections that other work
+// uses.
 func (d *DB) Fits(ctx context.Context) error {
 	ctx = inLane(ctx, probing)
 	have, want, err := d.Migrated(ctx)
