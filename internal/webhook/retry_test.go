@@ -239,6 +239,7 @@ func TestADeadEndpointDelaysNobody(t *testing.T) {
 		} else {
 			t.Logf("p50 %v, p99 %v", waits[len(waits)/2], p99)
 		}
+		eventually(t, "a request to the dead endpoint", func() bool { return len(dead.all()) > 0 })
 		if n := len(dead.all()); n != 1 {
 			t.Errorf("the dead one was asked %d times", n)
 		}
