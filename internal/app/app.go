@@ -92,6 +92,10 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	signer, err := cfg.Evidence()
+	if err != nil {
+		return nil, err
+	}
 	a := &App{cfg: cfg, log: log, Clock: clock.System{}, registry: prometheus.NewRegistry()}
 	if a.traces, a.flush, err = tracer(ctx, cfg.Traces, log); err != nil {
 		return nil, err
@@ -99,6 +103,7 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if a.DB, err = db.OpenWith(ctx, cfg.Database, db.Pools{Reads: cfg.Pools.Reads, Heavy: cfg.Pools.HeavyLimit}); err != nil {
 		return nil, err
 	}
+	a.DB.SignWith(signer)
 	if err := a.build(ctx, keys); err != nil {
 		a.Close()
 		return nil, err

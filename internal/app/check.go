@@ -169,10 +169,14 @@ func (c Config) checkDatabase() error {
 }
 
 func (c Config) checkKey() error {
+	keys := failure(c.keyring())
 	if c.MasterKey.Reveal() == "" && c.MasterKeyFile == "" {
-		return errors.New("configuration: master_key or master_key_file is not set (make one with: kobo keygen)")
+		keys = errors.New("configuration: master_key or master_key_file is not set (make one with: kobo keygen)")
 	}
-	return failure(c.keyring())
+	if c.EvidenceKeyFile == "" && c.Mode == Sandbox {
+		return keys // the master key signs the evidence
+	}
+	return errors.Join(keys, failure(c.Evidence()))
 }
 
 // checkLimits checks the rate limits, unless they are off.

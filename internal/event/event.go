@@ -72,6 +72,8 @@ type Event struct {
 	Kind      string          `db:"kind"`
 	Data      json.RawMessage `db:"data"` // the same JSON as the response of the matching GET
 	CreatedAt time.Time       `db:"created_at"`
+	Leaf      int64           `db:"leaf"`
+	MAC       string          `db:"mac"`
 }
 
 // MarshalJSON writes the event as the API and webhooks show it. Only the data needs the encoder, and

@@ -7,9 +7,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 )
 
-const columns = `company_id, sequence, id, kind, data, created_at`
+const columns = `company_id, sequence, id, kind, data, created_at, leaf, mac`
 
-var table = db.Declare[Event]("event", db.Reads(columns), db.Unique("company_id", "id"))
+var table = db.Declare[Event]("event", db.Reads(columns), db.Unique("company_id", "id"), db.Evidence())
 
 // Find returns one event of the company. The ID of an event contains its number. Events of schema
 // 48 and earlier have other IDs, which begin with 0. Only those are in an index.
