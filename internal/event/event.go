@@ -56,6 +56,9 @@ const (
 	CardFunded         = "card.funded"
 	CardFundingFailed  = "card.funding_failed"
 
+	// CheckpointSigned means that Kobo has signed the present root of the company's tree.
+	CheckpointSigned = "checkpoint.signed"
+
 	// SettlementCredit means that money arrived in a bank account of a settlement account. The list
 	// in completion.md does not contain this kind.
 	SettlementCredit = "settlement.credit"
