@@ -34,9 +34,7 @@ type grown struct {
 }
 
 const (
-	// tilesAtOnce is the maximum number of tiles that a request stores, and tilesInRound that of a
-	// company in one step of a round.
-	tilesAtOnce  = 100
+	// tilesInRound is the maximum number of tiles that one run of the job stores for a company.
 	tilesInRound = 1000
 	// onDemandEvery is the time between two checkpoints on demand of one company.
 	onDemandEvery = time.Second
@@ -203,7 +201,7 @@ func (s *Service) OnDemand(ctx context.Context, company string, leaf int64) (Che
 	if err != nil || last.Size >= leaf {
 		return last, err
 	}
-	g, _, err := s.prepare(ctx, company, tilesAtOnce)
+	g, _, err := s.prepare(ctx, company, s.limit)
 	if err != nil {
 		return last, s.report(err)
 	}

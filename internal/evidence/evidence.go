@@ -53,11 +53,12 @@ type Config struct {
 // Service makes checkpoints and proofs.
 type Service struct {
 	Config
+	limit int64        // how many tiles a request may store
 	wrong atomic.Int64 // the number of trees that the last round found changed
 }
 
 // New returns a service.
-func New(c Config) *Service { return &Service{Config: c} }
+func New(c Config) *Service { return &Service{Config: c, limit: 100} }
 
 // MissingError means that a row of evidence is not in the database.
 type MissingError struct {

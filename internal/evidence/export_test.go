@@ -35,3 +35,6 @@ func (t Tree) Inclusion(index, size int64) ([][]byte, error) { return t.inclusio
 
 // Consistency proves a beginning.
 func (t Tree) Consistency(from, to int64) ([][]byte, error) { return t.consistency(from, to) }
+
+// LimitTiles sets how many tiles a request stores.
+func LimitTiles(s *Service, n int64) { s.limit = n }

@@ -109,25 +109,23 @@ func (s *Service) Begin(ctx context.Context) error {
 
 // keepPresent writes a checkpoint of the deployment's present tree into the second place.
 func (s *Service) keepPresent(ctx context.Context, name string) error {
-	last, err := latest(ctx, s.DB, Deployment)
+	size, err := sizes(ctx, s.DB, []string{Deployment})
 	if err != nil {
 		return err
 	}
-	root := hasher.EmptyRoot()
-	if last.Size > 0 {
-		if root, err = decode(last.Root); err != nil {
-			return err
-		}
+	c := Checkpoint{Size: size[Deployment], CreatedAt: s.Clock.Now()}
+	root, err := s.tree(ctx, s.DB, Deployment, c.Size).root(c.Size)
+	if err != nil {
+		return s.report(err)
 	}
 	by, err := signers(name, s.Keys)
 	if err != nil {
 		return err
 	}
-	last.CreatedAt = s.Clock.Now()
-	if last.Note, err = sign(newHead(origin(name, Deployment), last.Size, root, last.CreatedAt), by); err != nil {
+	if c.Note, err = sign(newHead(origin(name, Deployment), c.Size, root, c.CreatedAt), by); err != nil {
 		return err
 	}
-	return s.keep(name, last)
+	return s.keep(name, c)
 }
 
 // compare returns the reason why a database does not continue a checkpoint of the second place, or "".

@@ -72,7 +72,7 @@ func (t *tree) node(id compact.NodeID) ([]byte, error) {
 	}
 	from, to := first%tileSize, first%tileSize+1<<height
 	if to > int64(len(hashes)) {
-		return nil, fmt.Errorf("evidence: the tree of %q has no node %d/%d", t.company, id.Level, id.Index)
+		return nil, &AlteredError{t.company, t.size} // a tile is missing
 	}
 	return fold(hashes[from:to]), nil
 }
