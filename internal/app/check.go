@@ -133,6 +133,9 @@ func (c Config) checkOwn() error {
 		errorIf(c.Events.KeepMonths != 0 && (c.Events.KeepMonths < 3 || c.Events.KeepMonths > 1200), "events.keep_months must be 0 or 3 to 1200"),
 		errorIf(c.Serve.Drain < 0 || c.Serve.Drain > 10*time.Minute, "serve.drain must be 0s to 10m"),
 	)
+	if c.CheckpointFolder != "" {
+		all = errors.Join(all, prefixed("checkpoint_folder: ", failure(os.ReadDir(c.CheckpointFolder))))
+	}
 	if c.EpochFile != "" {
 		all = errors.Join(all, prefixed("epoch_file: ", failure(os.Stat(filepath.Dir(c.EpochFile)))))
 	}

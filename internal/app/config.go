@@ -55,6 +55,9 @@ type Config struct {
 	// File that holds the evidence key, which signs the ledger's history (docs/operating/keys.md).
 	// Live mode needs it. Without it, sandbox mode signs with the master key.
 	EvidenceKeyFile string `koanf:"evidence_key_file"`
+	// Folder on other storage than the database's, for a copy of each checkpoint. A start compares the
+	// database with the newest one (docs/operating/evidence.md).
+	CheckpointFolder string `koanf:"checkpoint_folder"`
 	// How long a provider call may take before its outcome is unknown. At least `1s`.
 	Window time.Duration `koanf:"window"`
 	// The bank of each kind of work, if there are several, such as `PAYOUT=second,
@@ -196,8 +199,15 @@ func (c Config) keyring() (*secret.Keyring, error) {
 
 // Evidence returns the keys that sign the ledger's history.
 func (c Config) Evidence() (*secret.Evidence, error) {
-	var k *secret.Keyring
-	var err error
+	k, err := c.evidence()
+	if err != nil {
+		return nil, err
+	}
+	return k.Evidence(), nil
+}
+
+// evidence returns the evidence keyring.
+func (c Config) evidence() (k *secret.Keyring, err error) {
 	switch {
 	case c.EvidenceKeyFile != "":
 		k, err = readKeyring(c.EvidenceKeyFile)
@@ -207,10 +217,7 @@ func (c Config) Evidence() (*secret.Evidence, error) {
 	default:
 		err = errors.New("configuration: evidence_key_file is not set (make one with: kobo keygen --out FILE)")
 	}
-	if err != nil {
-		return nil, err
-	}
-	return k.Evidence(), nil
+	return k, err
 }
 
 // readKeyring reads a keyring from a file that no other user may write.

@@ -113,8 +113,8 @@ func (o *office) exec(query string, args ...any) {
 // heads returns the sizes of a company's checkpoints, newest first.
 func (o *office) heads(company string) (sizes []int64) {
 	o.t.Helper()
-	list, total, err := o.Checkpoints(o.t.Context(), company, 1000, 0)
-	if err != nil || int(total) != len(list) {
+	list, total, err := o.Checkpoints(o.t.Context(), company, 0, 1000)
+	if err != nil || total != len(list) {
 		o.t.Fatalf("%d of %d checkpoints: %v", len(list), total, err)
 	}
 	for _, c := range list {

@@ -163,8 +163,10 @@ func (s *Service) Consistency(ctx context.Context, company string, from, to int6
 		return c, fault.New(fault.Invalid, `"to" must not be less than "from"`)
 	}
 	hashes, err := s.tree(ctx, s.DB, company, c.To.Size).consistency(from, c.To.Size)
-	c.Proof = encodeAll(hashes)
-	return c, s.report(err)
+	if c.Proof = encodeAll(hashes); err != nil {
+		err = s.report(err)
+	}
+	return c, err
 }
 
 // Statement is what a verified receipt proves.

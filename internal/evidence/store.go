@@ -129,10 +129,11 @@ func untold(ctx context.Context, q db.Querier, companies []string) ([]Checkpoint
 }
 
 // Checkpoints returns a page of the company's checkpoints, the newest first, and the total count.
-func (s *Service) Checkpoints(ctx context.Context, company string, limit, offset int) ([]Checkpoint, int64, error) {
-	return db.Page(ctx, s.DB, company, checkpoints.Scan, `SELECT count(*) FROM evidence_checkpoint WHERE company_id = $1`,
+func (s *Service) Checkpoints(ctx context.Context, company string, offset, limit int) ([]Checkpoint, int, error) {
+	list, total, err := db.Page(ctx, s.DB, company, checkpoints.Scan, `SELECT count(*) FROM evidence_checkpoint WHERE company_id = $1`,
 		`SELECT `+checkpointColumns+` FROM evidence_checkpoint WHERE company_id = $1 ORDER BY size DESC LIMIT $2 OFFSET $3`,
 		limit, offset, company)
+	return list, int(total), err
 }
 
 func insertCheckpoint(ctx context.Context, q db.Querier, c Checkpoint) error {

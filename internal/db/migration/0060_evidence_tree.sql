@@ -58,11 +58,7 @@ CREATE TABLE evidence_erased (
     PRIMARY KEY (company_id, leaf)
 );
 
--- 1 if all events of the month have leaves below whole tiles, so that the tree knows their hashes.
-ALTER TABLE archive_month ADD COLUMN covered BIGINT NOT NULL DEFAULT 0;
-
 -- +goose Down
-ALTER TABLE archive_month DROP COLUMN covered;
 DROP TABLE evidence_erased;
 DROP TABLE evidence_leaf;
 DROP TABLE evidence_checkpoint;
