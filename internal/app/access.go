@@ -2,9 +2,13 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -21,6 +25,20 @@ func (a *App) meetDatabase(ctx context.Context) error {
 		return err
 	}
 	return a.readAccess(ctx)
+}
+
+// Trees returns the service that checks the trees of a database, for a command that opens only the
+// database.
+func (c Config) Trees(d *db.DB) (*evidence.Service, error) {
+	ring, err := c.evidence()
+	if err != nil {
+		return nil, err
+	}
+	log := slog.New(slog.DiscardHandler)
+	return evidence.New(evidence.Config{
+		DB: d, Clock: clock.System{}, Log: log, Keys: ring.CheckpointKeys(), Folder: c.CheckpointFolder,
+		Name: deployment.New(d, clock.System{}, log, "").Name,
+	}), nil
 }
 
 // newEvidence returns the service of checkpoints and receipts.

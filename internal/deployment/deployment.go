@@ -9,6 +9,7 @@ package deployment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -202,14 +203,16 @@ func (s *Service) Name(ctx context.Context) (string, error) {
 	if name != "" {
 		return name, nil
 	}
-	var m Mark
-	err := s.db.Tx(ctx, func(q db.Querier) error {
-		err := found(ctx, q, id.New())
-		if err == nil {
-			m, err = find(ctx, q)
-		}
-		return err
-	})
+	m, err := find(ctx, s.db)
+	if errors.Is(err, db.ErrNone) {
+		err = s.db.Tx(ctx, func(q db.Querier) error {
+			err := found(ctx, q, id.New())
+			if err == nil {
+				m, err = find(ctx, q)
+			}
+			return err
+		})
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.name = m.Name

@@ -33,6 +33,13 @@ func (s *Service) First(ctx context.Context, company string) (int64, error) {
 		`SELECT sequence FROM event WHERE company_id = $1 ORDER BY sequence LIMIT 1`, company))
 }
 
+// Leaves returns the smallest and the largest evidence number of the events from … to.
+func (s *Service) Leaves(ctx context.Context, company string, from, to int64) (first, last int64, err error) {
+	both, err := db.One(ctx, s.db, db.Fields[struct{ First, Last int64 }], `SELECT coalesce(min(leaf), 0), coalesce(max(leaf), 0) FROM event
+		WHERE company_id = $1 AND sequence >= $2 AND sequence <= $3`, company, from, to)
+	return both.First, both.Last, err
+}
+
 // NextCompany returns the next company with events, in the order of company IDs, or db.ErrNone.
 func (s *Service) NextCompany(ctx context.Context, after string) (string, error) {
 	return db.One(ctx, s.db, db.Value[string],

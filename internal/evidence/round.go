@@ -27,7 +27,7 @@ const (
 
 // Plan adds the recurring job to the job list, unless the list contains it already.
 func (s *Service) Plan(ctx context.Context) error {
-	return s.DB.Insert(ctx, job.Job{Company: inbox.House, Kind: SignJob, RunAt: s.Clock.Now().Add(time.Minute)}.Record())
+	return s.DB.Insert(ctx, job.Job{Company: inbox.House, Kind: SignJob, RunAt: s.Clock.Now().Add(signEvery)}.Record())
 }
 
 // Sign runs a SignJob: it compares the database with the second place, and makes a checkpoint of each
