@@ -21,6 +21,9 @@ func (a *App) meetDatabase(ctx context.Context) error {
 	if err := a.Deployment.Begin(ctx, a.Operators.Shut); err != nil {
 		return err
 	}
+	if a.cfg.Mode == Live && a.cfg.CheckpointFolder == "" {
+		a.log.Warn("checkpoint_folder is not set: only checkpoints that companies have kept show that the newest history was removed")
+	}
 	if err := a.Evidence.Begin(ctx); err != nil {
 		return err
 	}

@@ -18,7 +18,8 @@ import (
 	"crypto/ed25519"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -53,12 +54,12 @@ type Config struct {
 // Service makes checkpoints and proofs.
 type Service struct {
 	Config
-	limit int64        // how many tiles a request may store
-	wrong atomic.Int64 // the number of trees that the last round found changed
+	limit   int64 // how many tiles a request may store
+	changed prometheus.Gauge
 }
 
 // New returns a service.
-func New(c Config) *Service { return &Service{Config: c, limit: 100} }
+func New(c Config) *Service { return &Service{Config: c, limit: 100, changed: newChanged()} }
 
 // MissingError means that a row of evidence is not in the database.
 type MissingError struct {

@@ -76,7 +76,6 @@ func (s *Service) kept(name string) (own []string, foreign bool, err error) {
 // API access, and then writes the present checkpoint, so that the next start does not close it again.
 func (s *Service) Begin(ctx context.Context) error {
 	if s.Folder == "" {
-		s.Log.Warn("checkpoint_folder is not set: a changed or shortened history is found only with checkpoints that companies have kept")
 		return nil
 	}
 	name, err := s.Name(ctx)

@@ -39,7 +39,7 @@ func (s *Service) Sign(ctx context.Context, _ job.Job) (next time.Time, err erro
 	limited, cancel := context.WithTimeout(ctx, roundLimit)
 	defer cancel()
 	ctx = db.WithLongTimeout(ctx)
-	s.wrong.Store(0)
+	s.changed.Set(0)
 	unfinished := false
 	for after, first := "", true; ; first = false {
 		heads, err := ledger.Heads(ctx, s.DB, after, companiesAtOnce)
@@ -104,7 +104,7 @@ func (s *Service) signPage(ctx context.Context, heads []ledger.Head, more func()
 		case errors.Is(err, errGrowing):
 			unfinished = true
 		case IsAltered(err):
-			s.wrong.Add(1)
+			s.changed.Inc()
 			_ = s.report(err) // it is logged, and the other companies get their checkpoints
 		default:
 			return false, err
@@ -119,9 +119,11 @@ func (s *Service) signPage(ctx context.Context, heads []ledger.Head, more func()
 }
 
 // Metrics returns the metrics of the trees.
-func (s *Service) Metrics() []prometheus.Collector {
-	return []prometheus.Collector{prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+func (s *Service) Metrics() []prometheus.Collector { return []prometheus.Collector{s.changed} }
+
+func newChanged() prometheus.Gauge {
+	return prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "kobo_evidence_changed_trees",
 		Help: "Companies whose rows did not fit their last checkpoint in the last hourly round.",
-	}, func() float64 { return float64(s.wrong.Load()) })}
+	})
 }
