@@ -41,6 +41,7 @@ var order = []string{
 	"internal/settlement",
 	"internal/archive",
 	"internal/webhook",
+	"internal/evidence",
 	"internal/operator",
 	"internal/company",
 	// The businesses share these packages.

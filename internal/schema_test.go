@@ -30,6 +30,13 @@ var notAmounts = map[string]string{
 // to a released table needs a default, since the program of the earlier release does not write that
 // column.
 var presets = map[string]string{
+	"ledger_transfer.leaf":            "programs of schema 54 book transfers without it",
+	"ledger_transfer.mac":             "programs of schema 54 book transfers without it",
+	"event.leaf":                      "programs of schema 54 write events without it",
+	"event.mac":                       "programs of schema 54 write events without it",
+	"operator_audit.leaf":             "programs of schema 54 write audit lines without it",
+	"operator_audit.mac":              "programs of schema 54 write audit lines without it",
+	"ledger_head.leaf":                "programs of schema 54 found companies without it",
 	"job.provider":                    "programs of schema 32 write jobs without it",
 	"collection.missing":              "programs of schema 32 write collections without it",
 	"corporate_account.provider":      "programs of schema 32 open accounts without it",

@@ -18,8 +18,9 @@ func archiveCommand() *cobra.Command {
 months. Each line of a file holds an event and a hash, which covers all lines before it.
 
 The command removes a month only after it has written the month's file to the disk and has read
-the file again. It never overwrites a file. After an interruption, run it again with the same FOLDER. Kobo may
-serve meanwhile. The events that a webhook has not received yet stay.
+the file again. It never overwrites a file. After an interruption, run it again with the same
+FOLDER. Kobo may serve meanwhile. Two kinds of events stay: those that a webhook has not received
+yet, and those whose hashes are not in a whole tile of the company's tree yet.
 
 Run it as the owner of the database (docs/operating/growth.md).`,
 		Args: cobra.ExactArgs(1),
@@ -30,13 +31,17 @@ Run it as the owner of the database (docs/operating/growth.md).`,
 			fmt.Fprintf(c.OutOrStdout(), "company %s  %s  events %d to %d  %s\n", m.Company, m.Name, m.First, m.Last, m.Hash)
 		})
 		for _, h := range held {
-			fmt.Fprintf(c.OutOrStdout(), "company %s  a webhook still waits for event %d\n", h.Company, h.Sequence)
+			why := "a webhook still waits for event %d"
+			if h.Uncovered {
+				why = "no whole tile below a checkpoint covers the month of event %d"
+			}
+			fmt.Fprintf(c.OutOrStdout(), "company %s  "+why+"\n", h.Company, h.Sequence)
 		}
 		if err != nil {
 			return fmt.Errorf("not all events were archived: %w", err)
 		}
 		if len(held) > 0 {
-			return errors.New("some events were not archived, because webhooks wait for them")
+			return errors.New("some events were not archived, because they must wait")
 		}
 		return nil
 	})

@@ -32,6 +32,9 @@ PostgreSQL has tools of its own: docs/operating/incidents.md.`,
 			return err
 		}
 		k.File, k.Database = args[0], cfg.Database
+		if signer, err := cfg.Evidence(); err == nil {
+			k.Signer = signer // without it, the MACs are not checked
+		}
 		held, err := app.Backup(c.Context(), k)
 		if err != nil {
 			return fmt.Errorf("no backup was made: %w", err)
@@ -65,6 +68,9 @@ restore" in docs/operating/incidents.md before you need it.`,
 			return err
 		}
 		k.File, k.Database = args[0], cfg.Database
+		if k.Signer, err = cfg.Evidence(); err != nil {
+			return err
+		}
 		held, kept, err := app.Restore(c.Context(), k)
 		if err != nil {
 			return fmt.Errorf("nothing was restored: %w", err)

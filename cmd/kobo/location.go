@@ -130,6 +130,9 @@ func (l *location) withDatabase(do func(c *cobra.Command, d *db.DB, args []strin
 			return err
 		}
 		defer d.Close()
+		if signer, err := cfg.Evidence(); err == nil {
+			d.SignWith(signer) // without it the command can read, and ledger.Sign refuses to write
+		}
 		return do(c, d, args)
 	}
 }

@@ -56,7 +56,7 @@ command line is not valid.`,
 		SilenceErrors: true,
 	}
 	c.AddCommand(devCommand(), serveCommand(), migrateCommand(), companyCommand(), operatorCommand(), payoutCommand(), adjustmentCommand(), auditCommand(),
-		listenCommand(), triggerCommand(), caseCommand(), webhookCommand(), verifyCommand(), reconcileCommand(),
+		listenCommand(), triggerCommand(), caseCommand(), webhookCommand(), verifyCommand(), receiptCommand(), reconcileCommand(),
 		backupCommand(), restoreCommand(), archiveCommand(), accessCommand(), benchCommand(), keygenCommand(), versionCommand())
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
 	strict(c)

@@ -268,6 +268,21 @@ func lowBalance(s *script) {
 	s.post(alert, map[string]any{"lowBalance": before}, nil)
 }
 
+// signCheckpoint buys something, and fetches the receipt of the purchase. The receipt needs a new
+// checkpoint. Kobo makes at most one a second on demand.
+func signCheckpoint(s *script) {
+	s.advance("1s")
+	buy("10")(s)
+	var page struct {
+		Data []struct{ TransactionID string }
+	}
+	if s.get("vtu/transactions?pageSize=1", &page); len(page.Data) == 0 {
+		s.fail("the purchase is not in the list")
+		return
+	}
+	s.get("receipts/"+page.Data[0].TransactionID, nil)
+}
+
 // kybChanged is the only kind of event that cannot happen to the development company, because that
 // company stays approved.
 const kybChanged = "kyb.changed"

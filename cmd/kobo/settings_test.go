@@ -293,6 +293,7 @@ func TestTheLiveConfigurationWorks(t *testing.T) {
 		}
 	}
 	keep(t, dir, "master.key", []byte(secret.Generate()))
+	keep(t, dir, "evidence.key", []byte(secret.Generate()))
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)

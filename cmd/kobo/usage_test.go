@@ -61,7 +61,7 @@ func TestAllErrorsOfAConfigurationArePrinted(t *testing.T) {
 	}
 	lines := strings.Split("kobo: "+said(err), "\n")
 	for _, want := range []string{
-		`there is no setting "databse"`, "window", "jobs.workers", "log.level must be", "database is not set", "master_key or master_key_file",
+		`there is no setting "databse"`, "window", "jobs.workers", "log.level must be", "database is not set", "master_key or master_key_file", "evidence_key_file is not set",
 		"traces must be", "safehaven.base_url must be an https URL", "safehaven: the client id", "safehaven: the debit account",
 		"either safehaven.private_key_file", "live mode needs callback_base",
 	} {
@@ -75,7 +75,7 @@ func TestAllErrorsOfAConfigurationArePrinted(t *testing.T) {
 			t.Errorf("%s: in %d lines of\n%s", want, n, strings.Join(lines, "\n"))
 		}
 	}
-	if len(lines) != 12 {
+	if len(lines) != 13 {
 		t.Errorf("%d lines:\n%s", len(lines), strings.Join(lines, "\n"))
 	}
 }
@@ -109,7 +109,7 @@ tatum: {api_key: k, base_url: "http://x", hmac_secret: short}
 `
 
 var wrongLines = []string{
-	"there is no setting \"epoch\"", "epoch_file: stat no-such-folder", "listen: address nowhere", "database: db: the database URL", "master_key: secret: line 1", "public_url must be",
+	"there is no setting \"epoch\"", "epoch_file: stat no-such-folder", "listen: address nowhere", "database: db: the database URL", "master_key: secret: line 1", "evidence_key_file is not set", "public_url must be",
 	"trusted_proxies: \"proxy\" is no network", "trusted_proxies: \"0.0.0.0/0\" is everybody", "traces must be", "window must be", "webhooks.keep_days must be", "events.keep_months must be",
 	"serve.drain must be", "limits.company_…: ", "limits.token_…: ", "jobs.workers must be", "jobs.inbox must be", "jobs.per_provider must be",
 	"log.level must be", "log.format must be", "issuer.name has 2 lines", "issuer.support has 2 lines", "issuer.logo: open no-such-file",

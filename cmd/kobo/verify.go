@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
@@ -27,15 +29,30 @@ with their transfers, events with their contents, pending operations with their 
 limits with payments, and decisions with the audit log. Print each difference with its
 company, its check, its id, the expected value and the value found.
 
+Last, compute the Merkle tree of each company again from its transfers, events and audit
+lines. Compare it with the stored tiles, with all checkpoints, and with the checkpoints in
+checkpoint_folder. This needs the evidence key.
+
 The command only reads, and may run beside a serving Kobo. The exit code is 1 if there is
 a difference.`,
 		Args: cobra.NoArgs,
 	}
-	c.RunE = configuredOrDev(c).withDatabase(verify)
+	l := configuredOrDev(c)
+	c.RunE = l.withDatabase(func(c *cobra.Command, d *db.DB, _ []string) error {
+		cfg, err := l.load()
+		if err != nil {
+			return err
+		}
+		trees, err := cfg.Trees(d)
+		if err != nil {
+			fmt.Fprintln(c.ErrOrStderr(), "kobo: the trees are not checked:", err)
+		}
+		return verify(c, d, trees)
+	})
 	return c
 }
 
-func verify(c *cobra.Command, d *db.DB, _ []string) error {
+func verify(c *cobra.Command, d *db.DB, trees *evidence.Service) error {
 	ctx, r := c.Context(), report.New(d, clock.System{})
 	companies, err := r.Companies(ctx)
 	if err != nil {
@@ -54,18 +71,63 @@ func verify(c *cobra.Command, d *db.DB, _ []string) error {
 		}
 		entries += found.Entries
 		operations += int64(found.InFlight.Operations)
-		for _, w := range found.Lines() {
+		lines, err := verifyTree(ctx, d, trees, one)
+		if err != nil {
+			return err
+		}
+		for _, w := range append(found.Lines(), lines...) {
 			fmt.Fprintln(c.OutOrStdout(), w)
 			wrong = true
 		}
 		_ = bar.Add(1) // if the progress bar cannot be drawn, the check goes on
 	}
 	_ = bar.Finish()
+	rest, err := verifyRest(ctx, d, trees)
+	if err != nil {
+		return err
+	}
+	for _, w := range rest {
+		fmt.Fprintln(c.OutOrStdout(), w)
+		wrong = true
+	}
 	if wrong {
 		return errors.New("the ledger does not add up")
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%d companies, %d entries, %d operations open: everything adds up\n", len(companies), entries, operations)
 	return nil
+}
+
+// verifyTree checks the tree of a company, as it is at one instant.
+func verifyTree(ctx context.Context, d *db.DB, trees *evidence.Service, company string) (lines []string, err error) {
+	if trees == nil {
+		return nil, nil
+	}
+	ctx = db.WithLongTimeout(ctx)
+	err = d.Snapshot(ctx, func(q db.Querier) error {
+		removed, err := report.Archived(ctx, q, company)
+		if err == nil {
+			lines, err = trees.Verify(ctx, q, company, removed)
+		}
+		return err
+	})
+	return lines, err
+}
+
+// verifyRest checks the tree of the audit lines of no company, the tree of the deployment, and the
+// second place.
+func verifyRest(ctx context.Context, d *db.DB, trees *evidence.Service) (all []string, err error) {
+	if trees == nil {
+		return nil, nil
+	}
+	for _, company := range []string{"", evidence.Deployment} {
+		lines, err := verifyTree(ctx, d, trees, company)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, lines...)
+	}
+	lines, err := trees.VerifyPlace(ctx, d)
+	return append(all, lines...), err
 }
 
 // isTerminal reports whether a file is a terminal, which can show a progress bar.

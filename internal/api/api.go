@@ -34,6 +34,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/peer"
@@ -57,6 +58,7 @@ type Config struct {
 	Events      *event.Service
 	Webhooks    *webhook.Service
 	Reports     *report.Service
+	Evidence    *evidence.Service
 	Keys        *idempotency.Service
 
 	// Authenticate returns the company of an access token. It is usually Companies.Authenticate.

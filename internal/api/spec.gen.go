@@ -22,6 +22,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -172,6 +173,42 @@ type CardToken struct {
 
 // Category defines model for Category.
 type Category = vtu.Category
+
+// Checkpoint defines model for Checkpoint.
+type Checkpoint = evidence.Signed
+
+// CheckpointKey defines model for CheckpointKey.
+type CheckpointKey struct {
+	// Key The present key in the format of signed notes: name, hash and key.
+	Key string `json:"key"`
+
+	// PublicKey The 32 bytes of the present Ed25519 key in base64.
+	PublicKey string `json:"publicKey"`
+
+	// Earlier The earlier keys, in the format of `key`. They still sign.
+	Earlier []string `json:"earlier"`
+}
+
+// CheckpointPage defines model for CheckpointPage.
+type CheckpointPage struct {
+	// Data The checkpoints of this page, newest first.
+	Data []Checkpoint `json:"data"`
+
+	// Meta The place of this page in the whole list.
+	Meta ListMeta `json:"meta"`
+}
+
+// ConsistencyProof defines model for ConsistencyProof.
+type ConsistencyProof struct {
+	// From The earlier checkpoint.
+	From Checkpoint `json:"from"`
+
+	// To The later checkpoint.
+	To Checkpoint `json:"to"`
+
+	// Proof The hashes of the proof in base64, in the order of RFC 6962.
+	Proof []string `json:"proof"`
+}
 
 // CorporateAccount defines model for CorporateAccount.
 type CorporateAccount = corporate.Account
@@ -811,6 +848,15 @@ type PurchaseAnswer struct {
 // PurchasePreview defines model for PurchasePreview.
 type PurchasePreview = vtu.Preview
 
+// Receipt defines model for Receipt.
+type Receipt = evidence.Receipt
+
+// ReceiptAnchor defines model for ReceiptAnchor.
+type ReceiptAnchor = evidence.Anchor
+
+// ReceiptLeaf defines model for ReceiptLeaf.
+type ReceiptLeaf = evidence.Leaf
+
 // RefreshRequest defines model for RefreshRequest.
 type RefreshRequest struct {
 	// RefreshToken The most recent refresh token from token generation.
@@ -1193,6 +1239,24 @@ type SendDefaultPinParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListCheckpointsParams defines parameters for ListCheckpoints.
+type ListCheckpointsParams struct {
+	// Page The number of the page. Zero, a negative number or a text means the first page.
+	Page Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
+	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+}
+
+// ProveConsistencyParams defines parameters for ProveConsistency.
+type ProveConsistencyParams struct {
+	// From The size of the earlier checkpoint.
+	From string `form:"from" json:"from"`
+
+	// To The size of the later checkpoint. Without it, the last one.
+	To string `form:"to,omitempty" json:"to,omitempty"`
+}
+
 // GenerateCorporateAccountParams defines parameters for GenerateCorporateAccount.
 type GenerateCorporateAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
@@ -1353,6 +1417,12 @@ type ListOutcomesParams struct {
 
 	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
 	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+}
+
+// FindReceiptParams defines parameters for FindReceipt.
+type FindReceiptParams struct {
+	// Step The step of the operation: empty for the first transfer, `settle`, `refund` or `reverse`.
+	Step *string `form:"step,omitempty" json:"step,omitempty"`
 }
 
 // CreateSettlementAccountParams defines parameters for CreateSettlementAccount.
@@ -1764,6 +1834,15 @@ type ServerInterface interface {
 	// FindCardTransaction Check a card transaction
 	// (GET /api/v1/card/transaction/{reference})
 	FindCardTransaction(w http.ResponseWriter, r *http.Request, reference string)
+	// ListCheckpoints List signed tree heads
+	// (GET /api/v1/checkpoints)
+	ListCheckpoints(w http.ResponseWriter, r *http.Request, params ListCheckpointsParams)
+	// ProveConsistency Prove that a tree continues an earlier one
+	// (GET /api/v1/checkpoints/consistency)
+	ProveConsistency(w http.ResponseWriter, r *http.Request, params ProveConsistencyParams)
+	// FindCheckpointKey Fetch the public key of checkpoints
+	// (GET /api/v1/checkpoints/key)
+	FindCheckpointKey(w http.ResponseWriter, r *http.Request)
 	// GenerateCorporateAccount Open the company's bank account
 	// (POST /api/v1/coop/generate-account)
 	GenerateCorporateAccount(w http.ResponseWriter, r *http.Request, params GenerateCorporateAccountParams)
@@ -1824,6 +1903,9 @@ type ServerInterface interface {
 	// FindOutcome Fetch the outcome of an operation
 	// (GET /api/v1/outcomes/{reference})
 	FindOutcome(w http.ResponseWriter, r *http.Request, reference string)
+	// FindReceipt Fetch the receipt of a transfer or an event
+	// (GET /api/v1/receipts/{reference})
+	FindReceipt(w http.ResponseWriter, r *http.Request, reference string, params FindReceiptParams)
 	// ListSettlementAccounts List settlement accounts
 	// (GET /api/v1/settlement/accounts)
 	ListSettlementAccounts(w http.ResponseWriter, r *http.Request)
@@ -2281,6 +2363,112 @@ func (siw *ServerInterfaceWrapper) FindCardTransaction(w http.ResponseWriter, r 
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.FindCardTransaction(w, r, reference)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListCheckpoints operation middleware
+func (siw *ServerInterfaceWrapper) ListCheckpoints(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCheckpointsParams
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", r.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "page"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "page", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", r.URL.Query(), &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "pageSize"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "pageSize", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListCheckpoints(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ProveConsistency operation middleware
+func (siw *ServerInterfaceWrapper) ProveConsistency(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ProveConsistencyParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ProveConsistency(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindCheckpointKey operation middleware
+func (siw *ServerInterfaceWrapper) FindCheckpointKey(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindCheckpointKey(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3104,6 +3292,48 @@ func (siw *ServerInterfaceWrapper) FindOutcome(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.FindOutcome(w, r, reference)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindReceipt operation middleware
+func (siw *ServerInterfaceWrapper) FindReceipt(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "reference" -------------
+	var reference string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "reference", r.PathValue("reference"), &reference, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "reference", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params FindReceiptParams
+
+	// ------------- Optional query parameter "step" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "step", r.URL.Query(), &params.Step, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "step"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "step", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindReceipt(w, r, reference, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4795,6 +5025,9 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/card/get-card/{cardId}", wrapper.FindCard)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/card/send-default-pin/{cardId}", wrapper.SendDefaultPin)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/card/transaction/{reference}", wrapper.FindCardTransaction)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/checkpoints", wrapper.ListCheckpoints)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/checkpoints/consistency", wrapper.ProveConsistency)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/checkpoints/key", wrapper.FindCheckpointKey)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/generate-account", wrapper.GenerateCorporateAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/initiate-kyc", wrapper.InitiateCorporateKyc)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/retry-otp", wrapper.RetryCorporateOtp)
@@ -4815,6 +5048,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/integrity", wrapper.CheckIntegrity)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/outcomes", wrapper.ListOutcomes)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/outcomes/{reference}", wrapper.FindOutcome)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/receipts/{reference}", wrapper.FindReceipt)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.ListSettlementAccounts)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.CreateSettlementAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts/{settlementId}/alert", wrapper.SetSettlementAlert)
@@ -5108,6 +5342,89 @@ type FindCardTransaction200JSONResponse struct {
 }
 
 func (response FindCardTransaction200JSONResponse) VisitFindCardTransactionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCheckpointsRequestObject struct {
+	Params ListCheckpointsParams
+}
+
+type ListCheckpointsResponseObject interface {
+	VisitListCheckpointsResponse(w http.ResponseWriter) error
+}
+
+type ListCheckpoints200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data One page of checkpoints.
+	Data CheckpointPage `json:"data"`
+}
+
+func (response ListCheckpoints200JSONResponse) VisitListCheckpointsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ProveConsistencyRequestObject struct {
+	Params ProveConsistencyParams
+}
+
+type ProveConsistencyResponseObject interface {
+	VisitProveConsistencyResponse(w http.ResponseWriter) error
+}
+
+type ProveConsistency200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The proof.
+	Data ConsistencyProof `json:"data"`
+}
+
+func (response ProveConsistency200JSONResponse) VisitProveConsistencyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindCheckpointKeyRequestObject struct {
+}
+
+type FindCheckpointKeyResponseObject interface {
+	VisitFindCheckpointKeyResponse(w http.ResponseWriter) error
+}
+
+type FindCheckpointKey200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The keys.
+	Data CheckpointKey `json:"data"`
+}
+
+func (response FindCheckpointKey200JSONResponse) VisitFindCheckpointKeyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -5718,6 +6035,35 @@ type FindOutcome200JSONResponse struct {
 }
 
 func (response FindOutcome200JSONResponse) VisitFindOutcomeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindReceiptRequestObject struct {
+	Reference string `json:"reference"`
+	Params    FindReceiptParams
+}
+
+type FindReceiptResponseObject interface {
+	VisitFindReceiptResponse(w http.ResponseWriter) error
+}
+
+type FindReceipt200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The receipt.
+	Data Receipt `json:"data"`
+}
+
+func (response FindReceipt200JSONResponse) VisitFindReceiptResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -6820,6 +7166,15 @@ type StrictServerInterface interface {
 	// FindCardTransaction Check a card transaction
 	// (GET /api/v1/card/transaction/{reference})
 	FindCardTransaction(ctx context.Context, request FindCardTransactionRequestObject) (FindCardTransactionResponseObject, error)
+	// ListCheckpoints List signed tree heads
+	// (GET /api/v1/checkpoints)
+	ListCheckpoints(ctx context.Context, request ListCheckpointsRequestObject) (ListCheckpointsResponseObject, error)
+	// ProveConsistency Prove that a tree continues an earlier one
+	// (GET /api/v1/checkpoints/consistency)
+	ProveConsistency(ctx context.Context, request ProveConsistencyRequestObject) (ProveConsistencyResponseObject, error)
+	// FindCheckpointKey Fetch the public key of checkpoints
+	// (GET /api/v1/checkpoints/key)
+	FindCheckpointKey(ctx context.Context, request FindCheckpointKeyRequestObject) (FindCheckpointKeyResponseObject, error)
 	// GenerateCorporateAccount Open the company's bank account
 	// (POST /api/v1/coop/generate-account)
 	GenerateCorporateAccount(ctx context.Context, request GenerateCorporateAccountRequestObject) (GenerateCorporateAccountResponseObject, error)
@@ -6880,6 +7235,9 @@ type StrictServerInterface interface {
 	// FindOutcome Fetch the outcome of an operation
 	// (GET /api/v1/outcomes/{reference})
 	FindOutcome(ctx context.Context, request FindOutcomeRequestObject) (FindOutcomeResponseObject, error)
+	// FindReceipt Fetch the receipt of a transfer or an event
+	// (GET /api/v1/receipts/{reference})
+	FindReceipt(ctx context.Context, request FindReceiptRequestObject) (FindReceiptResponseObject, error)
 	// ListSettlementAccounts List settlement accounts
 	// (GET /api/v1/settlement/accounts)
 	ListSettlementAccounts(ctx context.Context, request ListSettlementAccountsRequestObject) (ListSettlementAccountsResponseObject, error)
@@ -7274,6 +7632,82 @@ func (sh *strictHandler) FindCardTransaction(w http.ResponseWriter, r *http.Requ
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(FindCardTransactionResponseObject); ok {
 		if err := validResponse.VisitFindCardTransactionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListCheckpoints operation middleware
+func (sh *strictHandler) ListCheckpoints(w http.ResponseWriter, r *http.Request, params ListCheckpointsParams) {
+	var request ListCheckpointsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCheckpoints(ctx, request.(ListCheckpointsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCheckpoints")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListCheckpointsResponseObject); ok {
+		if err := validResponse.VisitListCheckpointsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ProveConsistency operation middleware
+func (sh *strictHandler) ProveConsistency(w http.ResponseWriter, r *http.Request, params ProveConsistencyParams) {
+	var request ProveConsistencyRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ProveConsistency(ctx, request.(ProveConsistencyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ProveConsistency")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ProveConsistencyResponseObject); ok {
+		if err := validResponse.VisitProveConsistencyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindCheckpointKey operation middleware
+func (sh *strictHandler) FindCheckpointKey(w http.ResponseWriter, r *http.Request) {
+	var request FindCheckpointKeyRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindCheckpointKey(ctx, request.(FindCheckpointKeyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindCheckpointKey")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindCheckpointKeyResponseObject); ok {
+		if err := validResponse.VisitFindCheckpointKeyResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -7848,6 +8282,33 @@ func (sh *strictHandler) FindOutcome(w http.ResponseWriter, r *http.Request, ref
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(FindOutcomeResponseObject); ok {
 		if err := validResponse.VisitFindOutcomeResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindReceipt operation middleware
+func (sh *strictHandler) FindReceipt(w http.ResponseWriter, r *http.Request, reference string, params FindReceiptParams) {
+	var request FindReceiptRequestObject
+
+	request.Reference = reference
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindReceipt(ctx, request.(FindReceiptRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindReceipt")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindReceiptResponseObject); ok {
+		if err := validResponse.VisitFindReceiptResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/identity"
 	"github.com/kobo-waas/kobo/internal/job"
@@ -117,6 +119,11 @@ func newWorldOn(t testing.TB, d *db.DB) *world {
 		}),
 		Customers: customers, Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
 		Events: events, Webhooks: webhooks,
+		Evidence: evidence.New(evidence.Config{
+			DB: d, Book: book, Events: events, Clock: clk, Log: log, Keys: keys.CheckpointKeys(),
+			Name:   func(context.Context) (string, error) { return "test", nil },
+			Hidden: func(account string) bool { return strings.HasPrefix(account, settlement.ChargeAccount("")) },
+		}),
 		Keys: answers, Clock: clk, Log: log, Authenticate: companies.Authenticate,
 		// The limits are too high to refuse a test's request. They add the rate-limit headers to
 		// every response.

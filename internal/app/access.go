@@ -2,16 +2,55 @@ package app
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/deployment"
+	"github.com/kobo-waas/kobo/internal/evidence"
+	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// meetDatabase closes API access if the database was restored from an old copy. Then it reads from
-// the database whether API access is closed.
+// meetDatabase closes API access if the database was restored from an old copy, or if its history does
+// not continue the checkpoints in the second place. Then it reads from the database whether API access
+// is closed.
 func (a *App) meetDatabase(ctx context.Context) error {
 	if err := a.Deployment.Begin(ctx, a.Operators.Shut); err != nil {
 		return err
 	}
+	if a.cfg.Mode == Live && a.cfg.CheckpointFolder == "" {
+		a.log.Warn("checkpoint_folder is not set: only checkpoints that companies have kept show that the newest history was removed")
+	}
+	if err := a.Evidence.Begin(ctx); err != nil {
+		return err
+	}
 	return a.readAccess(ctx)
+}
+
+// Trees returns the service that checks the trees of a database, for a command that opens only the
+// database.
+func (c Config) Trees(d *db.DB) (*evidence.Service, error) {
+	ring, err := c.evidence()
+	if err != nil {
+		return nil, err
+	}
+	log := slog.New(slog.DiscardHandler)
+	return evidence.New(evidence.Config{
+		DB: d, Clock: clock.System{}, Log: log, Keys: ring.CheckpointKeys(), Folder: c.CheckpointFolder,
+		Name: deployment.New(d, clock.System{}, log, "").Name,
+	}), nil
+}
+
+// newEvidence returns the service of checkpoints and receipts.
+func (a *App) newEvidence(ring *secret.Keyring) *evidence.Service {
+	return evidence.New(evidence.Config{
+		DB: a.DB, Book: a.Book, Events: a.Events, Clock: a.Clock, Log: a.log, Keys: ring.CheckpointKeys(), Name: a.Deployment.Name,
+		Folder: a.cfg.CheckpointFolder, Close: a.Operators.Shut,
+		Hidden: func(account string) bool { return strings.HasPrefix(account, settlement.ChargeAccount("")) },
+	})
 }
 
 // readAccess reads from the database whether API access is closed, and logs each change.

@@ -27,6 +27,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/identity"
 	"github.com/kobo-waas/kobo/internal/inbox"
@@ -67,6 +68,7 @@ type App struct {
 	Shop        *vtu.Shop
 	Crypto      *crypto.Service
 	Reports     *report.Service
+	Evidence    *evidence.Service
 	Worker      *job.Worker
 
 	cfg      Config
@@ -92,6 +94,10 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	ring, err := cfg.evidence()
+	if err != nil {
+		return nil, err
+	}
 	a := &App{cfg: cfg, log: log, Clock: clock.System{}, registry: prometheus.NewRegistry()}
 	if a.traces, a.flush, err = tracer(ctx, cfg.Traces, log); err != nil {
 		return nil, err
@@ -99,14 +105,15 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if a.DB, err = db.OpenWith(ctx, cfg.Database, db.Pools{Reads: cfg.Pools.Reads, Heavy: cfg.Pools.HeavyLimit}); err != nil {
 		return nil, err
 	}
-	if err := a.build(ctx, keys); err != nil {
+	a.DB.SignWith(ring.Evidence())
+	if err := a.build(ctx, keys, ring); err != nil {
 		a.Close()
 		return nil, err
 	}
 	return a, nil
 }
 
-func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
+func (a *App) build(ctx context.Context, keys, ring *secret.Keyring) error {
 	err := a.DB.Fits(ctx)
 	if err != nil {
 		return err
@@ -126,6 +133,12 @@ func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
 		return err
 	}
 	a.businesses(keys, p, letterhead)
+	a.Evidence = a.newEvidence(ring)
+	a.registry.MustRegister(a.Evidence.Metrics()...)
+	a.Worker = a.newWorker()
+	if a.sandbox != nil {
+		a.sandbox.follow(a.Worker, a.Webhooks)
+	}
 	if err := a.Operators.Recognise(ctx); err != nil {
 		return err
 	}
@@ -177,10 +190,6 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	a.Crypto = a.newCrypto(p.custody)
 	a.Cards = a.newCards(p.issuers)
 	a.Reports = report.WithLetterhead(a.DB, a.Clock, letterhead)
-	a.Worker = a.newWorker()
-	if a.sandbox != nil {
-		a.sandbox.follow(a.Worker, a.Webhooks)
-	}
 }
 
 // Close releases everything that Open has opened. Run calls Close before it returns.
@@ -218,7 +227,7 @@ func (a *App) Handler() (http.Handler, error) {
 		return nil, err
 	}
 	cfg := api.Config{
-		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Cards: a.Cards, Collections: a.Collections, VTU: a.Shop, Crypto: a.Crypto, Events: a.Events, Reports: a.Reports, Keys: a.Keys,
+		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Cards: a.Cards, Collections: a.Collections, VTU: a.Shop, Crypto: a.Crypto, Events: a.Events, Reports: a.Reports, Evidence: a.Evidence, Keys: a.Keys,
 		Bound: func(r *http.Request) context.Context {
 			ctx := db.Within(r.Context(), cmp.Or(a.cfg.DatabaseTimeout, databaseTimeout))
 			if r.Method == http.MethodGet || r.Method == http.MethodHead {
@@ -285,7 +294,7 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	if err := a.Inbox.Begin(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(a.planReconciliation(ctx), a.Webhooks.Begin(ctx), a.Reports.Begin(ctx), a.Keys.Begin(ctx)); err != nil {
+	if err := errors.Join(a.planReconciliation(ctx), a.Webhooks.Begin(ctx), a.Reports.Begin(ctx), a.Keys.Begin(ctx), a.Evidence.Plan(ctx)); err != nil {
 		return err
 	}
 	if a.sandbox != nil {

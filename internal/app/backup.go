@@ -22,6 +22,9 @@ type Copying struct {
 	Overwrite bool   // a backup may replace an existing file
 	Quick     bool   // skips the check of the ledger
 	By        operator.Operator
+	// Signer signs the audit line of a restore, and checks the signatures in the copy. A backup
+	// without it does not check them.
+	Signer db.Signer
 
 	// Step, if set, is called after each step of the copying. Tests use it to kill the program at a
 	// chosen step.
@@ -121,6 +124,7 @@ func (c Copying) look(ctx context.Context, path string) (held Holding, err error
 		return held, err
 	}
 	defer d.Close()
+	d.SignWith(c.Signer)
 	r := report.New(d, clock.System{})
 	if held.Heads, err = r.Heads(ctx); err != nil {
 		return held, fmt.Errorf("it is not a Kobo database: %w", err)
@@ -230,6 +234,7 @@ func (c Copying) prepare(ctx context.Context, draft string) error {
 	if err := d.Migrate(ctx); err != nil {
 		return err
 	}
+	d.SignWith(c.Signer)
 	o := operator.New(d, nil, clock.System{})
 	return o.CloseAccess(ctx, c.By, "restored from a backup: see docs/operating.md before opening it")
 }

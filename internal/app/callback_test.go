@@ -1,6 +1,7 @@
 package app
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,10 @@ import (
 func TestLiveModeNeedsACallbackBase(t *testing.T) {
 	cfg := Defaults()
 	cfg.Database, cfg.MasterKey, cfg.Window = "sqlite:x", secret.NewText(secret.Generate()), 30*time.Second
+	cfg.EvidenceKeyFile = filepath.Join(t.TempDir(), "evidence.key")
+	if err := secret.Create(cfg.EvidenceKeyFile); err != nil {
+		t.Fatal(err)
+	}
 	cfg.Providers["safehaven"] = SafeHavenConfig{
 		BaseURL: "https://api.example.com", ClientID: "c", DebitAccount: "0123456789", Assertion: secret.NewText("a"),
 	}

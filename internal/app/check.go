@@ -133,6 +133,9 @@ func (c Config) checkOwn() error {
 		errorIf(c.Events.KeepMonths != 0 && (c.Events.KeepMonths < 3 || c.Events.KeepMonths > 1200), "events.keep_months must be 0 or 3 to 1200"),
 		errorIf(c.Serve.Drain < 0 || c.Serve.Drain > 10*time.Minute, "serve.drain must be 0s to 10m"),
 	)
+	if c.CheckpointFolder != "" {
+		all = errors.Join(all, prefixed("checkpoint_folder: ", failure(os.ReadDir(c.CheckpointFolder))))
+	}
 	if c.EpochFile != "" {
 		all = errors.Join(all, prefixed("epoch_file: ", failure(os.Stat(filepath.Dir(c.EpochFile)))))
 	}
@@ -169,10 +172,14 @@ func (c Config) checkDatabase() error {
 }
 
 func (c Config) checkKey() error {
+	keys := failure(c.keyring())
 	if c.MasterKey.Reveal() == "" && c.MasterKeyFile == "" {
-		return errors.New("configuration: master_key or master_key_file is not set (make one with: kobo keygen)")
+		keys = errors.New("configuration: master_key or master_key_file is not set (make one with: kobo keygen)")
 	}
-	return failure(c.keyring())
+	if c.EvidenceKeyFile == "" && c.Mode == Sandbox {
+		return keys // the master key signs the evidence
+	}
+	return errors.Join(keys, failure(c.Evidence()))
 }
 
 // checkLimits checks the rate limits, unless they are off.

@@ -52,6 +52,12 @@ type Config struct {
 	// The master key itself. Set this or `master_key_file` (docs/operating/keys.md).
 	MasterKey     secret.Text `koanf:"master_key"`
 	MasterKeyFile string      `koanf:"master_key_file"` // File that holds the master key.
+	// File that holds the evidence key, which signs the ledger's history (docs/operating/keys.md).
+	// Live mode needs it. Without it, sandbox mode signs with the master key.
+	EvidenceKeyFile string `koanf:"evidence_key_file"`
+	// Folder on other storage than the database's, for a copy of each checkpoint. A start compares the
+	// database with the newest one (docs/operating/evidence.md).
+	CheckpointFolder string `koanf:"checkpoint_folder"`
 	// How long a provider call may take before its outcome is unknown. At least `1s`.
 	Window time.Duration `koanf:"window"`
 	// The bank of each kind of work, if there are several, such as `PAYOUT=second,
@@ -187,15 +193,43 @@ func (c Config) keyring() (*secret.Keyring, error) {
 		k, err := secret.Parse(text)
 		return k, prefixed("master_key: ", err)
 	}
-	path := filepath.Clean(c.MasterKeyFile)
+	k, err := readKeyring(c.MasterKeyFile)
+	return k, prefixed("master_key_file: ", err)
+}
+
+// Evidence returns the keys that sign the ledger's history.
+func (c Config) Evidence() (*secret.Evidence, error) {
+	k, err := c.evidence()
+	if err != nil {
+		return nil, err
+	}
+	return k.Evidence(), nil
+}
+
+// evidence returns the evidence keyring.
+func (c Config) evidence() (k *secret.Keyring, err error) {
+	switch {
+	case c.EvidenceKeyFile != "":
+		k, err = readKeyring(c.EvidenceKeyFile)
+		err = prefixed("evidence_key_file: ", err)
+	case c.Mode == Sandbox:
+		k, err = c.keyring()
+	default:
+		err = errors.New("configuration: evidence_key_file is not set (make one with: kobo keygen --out FILE)")
+	}
+	return k, err
+}
+
+// readKeyring reads a keyring from a file that no other user may write.
+func readKeyring(path string) (*secret.Keyring, error) {
+	path = filepath.Clean(path)
 	_, err := secret.CheckMode(path)
 	var text []byte
 	if err == nil {
 		text, err = os.ReadFile(path)
 	}
 	if err != nil {
-		return nil, prefixed("master_key_file: ", err)
+		return nil, err
 	}
-	k, err := secret.Parse(string(text))
-	return k, prefixed("master_key_file: ", err)
+	return secret.Parse(string(text))
 }

@@ -143,7 +143,7 @@ func TestAnEmptyConfigurationIsRefused(t *testing.T) {
 
 // The first start reports the errors of all banks, each with the path of its setting.
 func TestTheErrorsOfAllBanksAreToldTogether(t *testing.T) {
-	const head = "mode: live\ndatabase: sqlite:/nowhere/kobo.db\ncallback_base: https://pay.example.com\n"
+	head := "mode: live\ndatabase: sqlite:/nowhere/kobo.db\ncallback_base: https://pay.example.com\nevidence_key_file: " + live(t).EvidenceKeyFile + "\n"
 	t.Setenv("KOBO_MASTER_KEY", secret.Generate())
 	const whole = "{plug: safehaven, base_url: https://api.safehavenmfb.com, client_id: c, debit_account: '0100000001', assertion: signed}"
 	const other = "{plug: safehaven, base_url: https://api.safehavenmfb.com, client_id: d, debit_account: '0100000002', assertion: signed}"
@@ -189,8 +189,13 @@ func TestTheErrorsOfAllBanksAreToldTogether(t *testing.T) {
 }
 
 // live returns a valid configuration for live mode.
-func live() app.Config {
+func live(t *testing.T) app.Config {
+	t.Helper()
 	cfg := app.Defaults()
+	cfg.EvidenceKeyFile = filepath.Join(t.TempDir(), "evidence.key")
+	if err := secret.Create(cfg.EvidenceKeyFile); err != nil {
+		t.Fatal(err)
+	}
 	cfg.Database, cfg.MasterKey = "sqlite:/nowhere/kobo.db", secret.NewText(secret.Generate())
 	cfg.CallbackBase = "https://pay.example.com"
 	cfg.Providers["safehaven"] = app.SafeHavenConfig{
@@ -217,7 +222,7 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		}
 		return err
 	}
-	if err := open(live()); err == nil || strings.Contains(err.Error(), "configuration") {
+	if err := open(live(t)); err == nil || strings.Contains(err.Error(), "configuration") {
 		t.Fatalf("a configuration in which only the folder is missing: %v", err)
 	}
 	for want, change := range map[string]func(*app.Config){
@@ -253,15 +258,17 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		"jobs.inbox must be at least 1":          func(c *app.Config) { c.Jobs.Inbox = 0 },
 		"jobs.per_provider must be 1 to":         func(c *app.Config) { c.Jobs.PerProvider = 17 },
 		"must begin with sqlite: or postgres://": func(c *app.Config) { c.Database = "kobo.db" },
+		"evidence_key_file is not set":           func(c *app.Config) { c.EvidenceKeyFile = "" },
+		"evidence_key_file: stat no-such-file":   func(c *app.Config) { c.EvidenceKeyFile = "no-such-file" },
 		"master_key_file":                        func(c *app.Config) { c.MasterKey, c.MasterKeyFile = secret.Text{}, "no-such-file" },
 	} {
-		cfg := live()
+		cfg := live(t)
 		change(&cfg)
 		if err := open(cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	cfg := live()
+	cfg := live(t)
 	cfg.Database = dbtest.EmptyURL(t, db.SQLite)
 	if err := open(cfg); err == nil || !strings.Contains(err.Error(), "run kobo migrate") {
 		t.Errorf("a database without a schema: %v", err)

@@ -49,6 +49,7 @@ func DevConfig(data, database string) Config {
 		cfg.Database = "sqlite:" + filepath.Join(data, "kobo.db")
 	}
 	cfg.MasterKeyFile = filepath.Join(data, "master.key")
+	cfg.EvidenceKeyFile = filepath.Join(data, "evidence.key")
 	cfg.Window = 2 * time.Second // so a lost response of the sandbox costs at most two seconds
 	cfg.Serve.Drain = 0          // there is no load balancer
 	cfg.PublicURL = os.Getenv("KOBO_PUBLIC_URL")
@@ -69,8 +70,10 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 			return nil, Credentials{}, err
 		}
 	}
-	if _, err := secret.LoadOrCreate(cfg.MasterKeyFile); err != nil {
-		return nil, Credentials{}, err
+	for _, file := range []string{cfg.MasterKeyFile, cfg.EvidenceKeyFile} {
+		if _, err := secret.LoadOrCreate(file); err != nil {
+			return nil, Credentials{}, err
+		}
 	}
 	if err := Migrate(ctx, cfg.Database, false); err != nil {
 		return nil, Credentials{}, err
@@ -117,7 +120,7 @@ func Migrate(ctx context.Context, database string, force bool) error {
 // removeData removes the files of a development program, and leaves other files in its folder.
 // It empties a PostgreSQL database.
 func removeData(ctx context.Context, cfg Config) error {
-	patterns := []string{"dev-*.json", "master.key", devFile}
+	patterns := []string{"dev-*.json", "master.key", "evidence.key", devFile}
 	for _, books := range []string{"kobo.db", "sandbox.db", "sandbox-*.db"} {
 		patterns = append(patterns, books, books+"-wal", books+"-shm", books+"-lock", books+".epoch")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -33,6 +34,7 @@ func (a *App) newWorker() *job.Worker {
 		corporate.ResolveJob:  a.Corporate.Resolve,
 		reconcileJob:          a.reconcileDaily,
 		report.WalkJob:        a.walkLedgers,
+		evidence.SignJob:      a.Evidence.Sign,
 		webhook.ClearJob:      a.Webhooks.Clear,
 		idempotency.ClearJob:  a.Keys.Clear,
 		collection.ExpireJob:  a.Collections.Expire,

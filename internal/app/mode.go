@@ -12,9 +12,16 @@ import (
 // warnFileModes logs a warning for each of the program's files that other users can read. It does
 // not change the files' modes, since a file may be shared with a group on purpose.
 func (a *App) warnFileModes() {
-	if path := a.cfg.MasterKeyFile; path != "" && a.cfg.MasterKey.Reveal() == "" {
+	keys := map[string]string{"evidence": a.cfg.EvidenceKeyFile}
+	if a.cfg.MasterKey.Reveal() == "" {
+		keys["master"] = a.cfg.MasterKeyFile
+	}
+	for name, path := range keys {
+		if path == "" {
+			continue
+		}
 		if readable, err := secret.CheckMode(path); err != nil || readable {
-			a.log.Warn("other users can read the master key: chmod 600", "file", path, "error", err)
+			a.log.Warn("other users can read the "+name+" key: chmod 600", "file", path, "error", err)
 		}
 	}
 	for _, path := range a.cfg.ownFiles() {

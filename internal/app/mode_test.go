@@ -65,7 +65,7 @@ func TestWhatKoboMakesIsForItsOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		"kobo", "kobo.db", "kobo.db-wal", "kobo.db-shm", "kobo.db-lock", "kobo.db.epoch", "sandbox.db", "sandbox.db-wal", "master.key",
+		"kobo", "kobo.db", "kobo.db-wal", "kobo.db-shm", "kobo.db-lock", "kobo.db.epoch", "sandbox.db", "sandbox.db-wal", "master.key", "evidence.key",
 		"dev.json", "credentials.json", "backup.db",
 	} {
 		if !seen[name] {

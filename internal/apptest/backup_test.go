@@ -32,6 +32,7 @@ func takeBackup(t *testing.T, h apptest.Home) (restored func() apptest.Home) {
 		return func() apptest.Home {
 			again := apptest.Home{Data: h.Data, Database: dbtest.Load(t, dump)}
 			d := dbtest.Open(t, again.Database)
+			d.SignWith(signer(t, h))
 			if err := operator.New(d, nil, clock.System{}).CloseAccess(t.Context(), tester, "restored from a dump"); err != nil {
 				t.Fatal(err)
 			}
@@ -44,12 +45,22 @@ func takeBackup(t *testing.T, h apptest.Home) (restored func() apptest.Home) {
 	}
 	return func() apptest.Home {
 		again := apptest.Home{Data: h.Data, Database: "sqlite:" + filepath.Join(t.TempDir(), "kobo.db")}
-		held, kept, err := app.Restore(t.Context(), app.Copying{Database: again.Database, File: file, By: tester})
+		held, kept, err := app.Restore(t.Context(), app.Copying{Database: again.Database, File: file, By: tester, Signer: signer(t, h)})
 		if err != nil || kept != "" || !held.Added || len(held.Heads) == 0 {
 			t.Fatalf("%+v %q %v", held, kept, err)
 		}
 		return again
 	}
+}
+
+// signer returns the evidence keys of a home.
+func signer(t *testing.T, h apptest.Home) db.Signer {
+	t.Helper()
+	keys, err := app.DevConfig(h.Data, h.Database).Evidence()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
 }
 
 // opened checks that API access is closed in a program on a restored database, and then opens API

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
@@ -56,7 +57,7 @@ func copyingMain(text string) error {
 		return err
 	}
 	k := app.Copying{
-		Database: c.Database, File: c.File, Overwrite: c.Overwrite, By: operator.Local("test"),
+		Database: c.Database, File: c.File, Overwrite: c.Overwrite, By: operator.Local("test"), Signer: dbtest.Evidence,
 		Step: func(what string) {
 			if what == c.Dies {
 				die()

@@ -39,6 +39,9 @@ type Service struct {
 	Webhooks *webhook.Service
 	Clock    clock.Clock
 	Folder   string
+	// Covered returns the number of a company's first rows of evidence whose hashes stay when the rows
+	// are removed. If it is nil, all events may be removed.
+	Covered func(ctx context.Context, company string) (int64, error)
 
 	// Step, if set, is called after each step. Tests use it to interrupt the run.
 	Step func(what string) error
@@ -54,15 +57,18 @@ type Month struct {
 	ArchivedAt time.Time `db:"archived_at"`
 }
 
-// Held is a company whose events must wait, because a webhook has not received them yet.
+// Held is a company whose events must wait.
 type Held struct {
 	Company  string
 	Sequence int64 // the first event that waits
+	// Uncovered means that no whole tile below a checkpoint has the hash of the event. Otherwise a
+	// webhook has not received the event yet.
+	Uncovered bool
 }
 
 // Run moves all months that ended at least keep months before the present month. It calls moved
 // after each month. The newest event of a company always stays, and so does its month. Run returns
-// the companies with an event that a webhook still waits for.
+// the companies with an event that must wait.
 func (s *Service) Run(ctx context.Context, keep int, moved func(Month)) (held []Held, err error) {
 	now := s.Clock.Now().In(clock.Lagos)
 	before := time.Date(now.Year(), now.Month()-time.Month(keep), 1, 0, 0, 0, 0, clock.Lagos)
@@ -100,7 +106,10 @@ func (s *Service) company(ctx context.Context, company string, before time.Time,
 		case err != nil:
 			return nil, err
 		case waits && waiting <= m.Last:
-			return &Held{company, waiting}, nil
+			return &Held{Company: company, Sequence: waiting}, nil
+		}
+		if covered, err := s.covered(ctx, m); err != nil || !covered {
+			return &Held{Company: company, Sequence: m.First, Uncovered: true}, err
 		}
 		if m, err = s.move(ctx, m, last.Hash); err != nil {
 			return nil, err
@@ -108,6 +117,19 @@ func (s *Service) company(ctx context.Context, company string, before time.Time,
 		moved(m)
 		last = m
 	}
+}
+
+// covered reports whether the tree of the company keeps the hashes of all events of a month.
+func (s *Service) covered(ctx context.Context, m Month) (bool, error) {
+	if s.Covered == nil {
+		return true, nil
+	}
+	first, last, err := s.Events.Leaves(ctx, m.Company, m.First, m.Last)
+	if err != nil {
+		return false, err
+	}
+	count, err := s.Covered(ctx, m.Company)
+	return first > 0 && last <= count, err
 }
 
 // following returns the month after an archived one that has events. Its Last is 0 if that month

@@ -78,6 +78,7 @@ type DB struct {
 	dialect    Dialect
 	turns      turns
 	heavyLimit time.Duration
+	signer     Signer
 }
 
 // CheckURL returns an error if Open does not understand the URL. It does not connect to the

@@ -87,9 +87,7 @@ func Declare[T any](name string, rules ...Rule) *Declared[T] {
 			}
 		}
 	}
-	for _, rule := range rules {
-		rule(d.Table)
-	}
+	d.With(rules...)
 	return d
 }
 

@@ -38,6 +38,8 @@ type Table struct {
 	Changing []int
 	// Lenient is true if an inserted row is ignored when a row with the same primary key exists.
 	Lenient bool
+	// Evidence is true if the ledger numbers and signs each inserted row (Evidence).
+	Evidence bool
 }
 
 // Texts returns TEXT columns with these names.
@@ -52,6 +54,14 @@ func columns(t Type, names []string) []Column {
 		out[i] = Column{n, t}
 	}
 	return out
+}
+
+// With applies rules to a table that is not declared by a Go type, and returns the table.
+func (t *Table) With(rules ...Rule) *Table {
+	for _, rule := range rules {
+		rule(t)
+	}
+	return t
 }
 
 // Index returns the position of a column by name, or -1.

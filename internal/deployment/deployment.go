@@ -9,6 +9,7 @@ package deployment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -39,6 +40,7 @@ type Service struct {
 	last   int64     // the epoch after our last raise
 	raised time.Time // the time of that raise
 	failed bool      // true if the last raise failed
+	name   string    // the name of the database, or "" before it was read
 }
 
 // New returns a service for a database and the epoch file at path. With path "", there is no file.
@@ -191,6 +193,30 @@ func (s *Service) keep(now Mark, instead string) error {
 		return nil
 	}
 	return write(s.path, now)
+}
+
+// Name returns the name of the database. It gives the database a name if it has none yet.
+func (s *Service) Name(ctx context.Context) (string, error) {
+	s.mu.Lock()
+	name := s.name
+	s.mu.Unlock()
+	if name != "" {
+		return name, nil
+	}
+	m, err := find(ctx, s.db)
+	if errors.Is(err, db.ErrNone) {
+		err = s.db.Tx(ctx, func(q db.Querier) error {
+			err := found(ctx, q, id.New())
+			if err == nil {
+				m, err = find(ctx, q)
+			}
+			return err
+		})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.name = m.Name
+	return m.Name, err
 }
 
 // Raised returns the time of the last raise. At that time the database could be written.

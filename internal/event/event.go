@@ -56,6 +56,9 @@ const (
 	CardFunded         = "card.funded"
 	CardFundingFailed  = "card.funding_failed"
 
+	// CheckpointSigned means that Kobo has signed the present root of the company's tree.
+	CheckpointSigned = "checkpoint.signed"
+
 	// SettlementCredit means that money arrived in a bank account of a settlement account. The list
 	// in completion.md does not contain this kind.
 	SettlementCredit = "settlement.credit"
@@ -72,6 +75,8 @@ type Event struct {
 	Kind      string          `db:"kind"`
 	Data      json.RawMessage `db:"data"` // the same JSON as the response of the matching GET
 	CreatedAt time.Time       `db:"created_at"`
+	Leaf      int64           `db:"leaf"`
+	MAC       string          `db:"mac"`
 }
 
 // MarshalJSON writes the event as the API and webhooks show it. Only the data needs the encoder, and

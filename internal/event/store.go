@@ -7,9 +7,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 )
 
-const columns = `company_id, sequence, id, kind, data, created_at`
+const columns = `company_id, sequence, id, kind, data, created_at, leaf, mac`
 
-var table = db.Declare[Event]("event", db.Reads(columns), db.Unique("company_id", "id"))
+var table = db.Declare[Event]("event", db.Reads(columns), db.Unique("company_id", "id"), db.Evidence())
 
 // Find returns one event of the company. The ID of an event contains its number. Events of schema
 // 48 and earlier have other IDs, which begin with 0. Only those are in an index.
@@ -31,6 +31,13 @@ func (s *Service) page(ctx context.Context, company string, after int64, limit i
 func (s *Service) First(ctx context.Context, company string) (int64, error) {
 	return db.OrZero(db.One(ctx, s.db, db.Value[int64],
 		`SELECT sequence FROM event WHERE company_id = $1 ORDER BY sequence LIMIT 1`, company))
+}
+
+// Leaves returns the smallest and the largest evidence number of the events from … to.
+func (s *Service) Leaves(ctx context.Context, company string, from, to int64) (first, last int64, err error) {
+	both, err := db.One(ctx, s.db, db.Fields[struct{ First, Last int64 }], `SELECT coalesce(min(leaf), 0), coalesce(max(leaf), 0) FROM event
+		WHERE company_id = $1 AND sequence >= $2 AND sequence <= $3`, company, from, to)
+	return both.First, both.Last, err
 }
 
 // NextCompany returns the next company with events, in the order of company IDs, or db.ErrNone.

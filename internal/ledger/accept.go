@@ -86,12 +86,30 @@ func (d *decision) append(company string, r db.Record) {
 		default:
 			continue
 		}
-		if &out[0] == &r.Values[0] {
-			out = slices.Clone(r.Values) // copied, so that the unit keeps its placeholders and can be decided again
-		}
+		out = own(out, r)
 		out[i] = v
 	}
+	if r.Table.Evidence {
+		out = own(out, r)
+		d.sign(r.Table, out, d.locks[company])
+	}
 	d.insert(r.Table, out)
+}
+
+// own returns the values of a row that the ledger may fill in. It copies the values of the unit once,
+// so that the unit keeps its placeholders and can be decided again.
+func own(out []any, r db.Record) []any {
+	if &out[0] == &r.Values[0] {
+		return slices.Clone(out)
+	}
+	return out
+}
+
+// sign numbers and signs a row of evidence.
+func (d *decision) sign(t *db.Table, row []any, l *lockRow) {
+	l.leaf++
+	l.changed = true
+	d.content = seal(d.signer, t, row, l.leaf, d.content)
 }
 
 func (d *decision) next(company string, name Next) int64 {
@@ -125,9 +143,11 @@ func (d *decision) transfer(in string, t *Transfer, l *lockRow) {
 	}
 	debit, debitEntry := entry(t.Debit, -t.Amount)
 	credit, creditEntry := entry(t.Credit, t.Amount)
-	d.transfers = append(d.transfers, []any{
-		company, reference, step, debit, credit, int64(t.Amount), t.Kind, t.Narration, debitEntry, creditEntry, d.stamp, at,
-	})
+	row := []any{
+		company, reference, step, debit, credit, int64(t.Amount), t.Kind, t.Narration, debitEntry, creditEntry, d.stamp, at, nil, nil,
+	}
+	d.sign(transferTable, row, l)
+	d.transfers = append(d.transfers, row)
 }
 
 func (d *decision) insertOnce(r db.Record, key string) {
@@ -192,11 +212,11 @@ func (d *decision) writes() []db.Write {
 	for c, l := range d.locks {
 		switch {
 		case l.founded:
-			newLocks = append(newLocks, []any{c, l.sequence, l.at})
+			newLocks = append(newLocks, []any{c, l.sequence, l.at, l.leaf})
 		case l.changed:
-			locks = append(locks, []any{c, l.sequence, l.at})
+			locks = append(locks, []any{c, l.sequence, l.at, l.leaf})
 		case l.restated:
-			locks = append(locks, []any{c, l.sequence, l.dated})
+			locks = append(locks, []any{c, l.sequence, l.dated, l.leaf})
 		}
 	}
 	for k, a := range d.accounts {
@@ -212,7 +232,7 @@ func (d *decision) writes() []db.Write {
 		{Table: counterTable, Rows: newCounters},
 		{Table: counterTable, By: counterTable.KeyNames(), Set: []string{"value"}, Rows: counters},
 		{Table: lockTable, Rows: newLocks},
-		{Table: lockTable, By: lockTable.KeyNames(), Set: []string{"event_sequence", "dated_at"}, Rows: locks},
+		{Table: lockTable, By: lockTable.KeyNames(), Set: lockTable.Names()[1:], Rows: locks},
 		{Table: accountTable, Rows: newAccounts},
 		{Table: accountTable, By: accountTable.KeyNames(), Set: []string{"alert_kobo", "balance_kobo", "entry_sequence"}, Rows: accounts},
 		{Table: transferTable, Rows: d.transfers},

@@ -26,7 +26,9 @@ type decision struct {
 	onLow OnLowBalance
 	read  func(lookups ...db.Lookup) error // reads further rows in the transaction of the batch
 
-	stamp     any // a random int64 in each transfer of this batch, which no other batch has
+	signer    db.Signer
+	content   []byte // a buffer for the content of a row of evidence
+	stamp     any    // a random int64 in each transfer of this batch, which no other batch has
 	accepted  []*pending
 	refused   []refusal
 	late      []*pending
@@ -49,9 +51,10 @@ type refusal struct {
 type lockRow struct {
 	found    bool // the row exists
 	founded  bool // this batch inserts the row
-	changed  bool // this batch changes the sequence or the instant of the row
+	changed  bool // this batch changes the numbers or the instant of the row
 	restated bool // this batch writes the row unchanged
 	sequence int64
+	leaf     int64 // the number of the company's last row of evidence
 	dated    int64 // the instant that the row had when it was read
 	at       int64 // the instant of the batch in this company
 }
@@ -80,9 +83,9 @@ type uniqueSet struct {
 	rows map[string]db.Record // the rows that exist or that this batch inserts, by their unique key
 }
 
-func newDecision(onLow OnLowBalance, read func(lookups ...db.Lookup) error) *decision {
+func newDecision(signer db.Signer, onLow OnLowBalance, read func(lookups ...db.Lookup) error) *decision {
 	return &decision{
-		onLow: onLow, read: read, stamp: rand.Int64(),
+		signer: signer, onLow: onLow, read: read, stamp: rand.Int64(),
 		locks: map[string]*lockRow{}, counters: map[counterKey]*counter{}, accounts: map[accountKey]*account{},
 		uniques: map[*db.Table]*uniqueSet{}, guards: map[*db.Table]*guardSet{},
 		inserts: map[*db.Table][][]any{}, updates: map[string]*db.Write{},
@@ -203,10 +206,10 @@ func (d *decision) lockLookup() db.Lookup {
 		keys[i] = []any{c}
 	}
 	return db.Lookup{
-		Table: lockTable, By: lockTable.KeyNames(), Columns: []string{"event_sequence", "dated_at"}, Keys: keys, Lock: true,
+		Table: lockTable, By: lockTable.KeyNames(), Columns: lockTable.Names()[1:], Keys: keys, Lock: true,
 		Found: func(row []any) error {
 			l := d.locks[row[0].(string)]
-			l.found, l.sequence, l.dated = true, row[1].(int64), row[2].(int64)
+			l.found, l.sequence, l.dated, l.leaf = true, row[1].(int64), row[2].(int64), row[3].(int64)
 			l.at = l.dated
 			return nil
 		},

@@ -129,11 +129,15 @@ type rowListener struct {
 	fn    func(rows [][]any)
 }
 
-// New returns the ledger in a database. It does not report low balances.
+// New returns the ledger in a database, which must have a signer (db.DB.SignWith). It does not report
+// low balances.
 func New(d *db.DB, c clock.Clock) *Book { return WithAlerts(d, c, nil) }
 
 // WithAlerts returns the ledger in a database. It calls onLow for each low balance.
 func WithAlerts(d *db.DB, c clock.Clock, onLow OnLowBalance) *Book {
+	if d.Signer() == nil {
+		panic("ledger: the database has no evidence key")
+	}
 	b := &Book{db: d, run: d.Run, clock: c, onLow: onLow, timeout: timeout}
 	b.queue = b.newQueue(maxWaiting)
 	return b

@@ -12,7 +12,7 @@ import (
 var (
 	lockTable = &db.Table{
 		Name: "ledger_head", Key: 1,
-		Columns: append(db.Texts("company_id"), db.Ints("event_sequence", "dated_at")...),
+		Columns: append(db.Texts("company_id"), db.Ints("event_sequence", "dated_at", "leaf")...),
 	}
 	counterTable = &db.Table{
 		Name: "ledger_counter", Key: 2,
@@ -23,12 +23,12 @@ var (
 		Columns: append(db.Texts("company_id", "id"),
 			db.Ints("floor_kobo", "alert_kobo", "balance_kobo", "entry_sequence", "created_at")...),
 	}
-	transferTable = &db.Table{
+	transferTable = (&db.Table{
 		Name: "ledger_transfer", Key: 3,
 		Columns: slices.Concat(
 			db.Texts("company_id", "reference", "step", "debit_account", "credit_account"), db.Ints("amount_kobo"),
-			db.Texts("kind", "narration"), db.Ints("debit_entry", "credit_entry", "stamp", "created_at")),
-	}
+			db.Texts("kind", "narration"), db.Ints("debit_entry", "credit_entry", "stamp", "created_at", "leaf"), db.Texts("mac")),
+	}).With(db.Evidence())
 	entryTable = &db.Table{
 		Name: "ledger_entry", Key: 3,
 		Columns: slices.Concat(db.Texts("company_id", "account_id"), db.Ints("sequence"),

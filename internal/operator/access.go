@@ -47,7 +47,7 @@ func (s *Service) shut(ctx context.Context, q db.Querier, by Operator, reason st
 	if err := closeAccess(ctx, q, reason, now); err != nil {
 		return err
 	}
-	return insertLine(ctx, q, by.Note("", "door.close", "", map[string]string{"reason": reason}, now))
+	return s.insertLine(ctx, q, by.Note("", "door.close", "", map[string]string{"reason": reason}, now))
 }
 
 // OpenAccess opens API access again.

@@ -158,7 +158,7 @@ func (s *Service) change(ctx context.Context, line db.Record, refusal error, do 
 		if n == 0 {
 			return refusal
 		}
-		return insertLine(ctx, q, line)
+		return s.insertLine(ctx, q, line)
 	})
 }
 

@@ -7,21 +7,28 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
-const auditColumns = `company_id, id, operator, action, subject, created_at, details`
+const auditColumns = `company_id, id, operator, action, subject, created_at, details, leaf, mac`
 
-var audit = db.Declare[auditRow]("operator_audit", db.Reads(auditColumns))
+var audit = db.Declare[auditRow]("operator_audit", db.Reads(auditColumns), db.Evidence())
 
 // auditRow is a line of the audit log with its details as JSON.
 type auditRow struct {
 	Line
 	Text json.RawMessage `db:"details"`
+	Leaf int64           `db:"leaf"`
+	MAC  string          `db:"mac"`
 }
 
-// insertLine inserts a line of the audit log without a ledger unit.
-func insertLine(ctx context.Context, q db.Querier, line db.Record) error {
-	_, err := q.Exec(ctx, `INSERT INTO operator_audit (`+auditColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`, line.Values...)
+// insertLine inserts a line of the audit log that belongs to no company, without a ledger unit.
+func (s *Service) insertLine(ctx context.Context, q db.Querier, line db.Record) error {
+	line, err := ledger.Sign(ctx, q, s.db.Signer(), line)
+	if err != nil {
+		return err
+	}
+	_, err = q.Exec(ctx, `INSERT INTO operator_audit (`+auditColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, line.Values...)
 	return err
 }
 

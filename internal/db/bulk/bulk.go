@@ -47,6 +47,8 @@ var numbers = map[string]string{
 	"credit_entry":           "s.credit_entry + g * c.entries",
 	"event.id":               "CAST(CAST(md5(i.id || s.id) AS uuid) AS TEXT)",
 	"ledger_transfer.stamp":  "s.stamp + g",
+	"leaf":                   "0",
+	"mac":                    "''",
 	"ledger_entry.reference": "i.id",
 }
 

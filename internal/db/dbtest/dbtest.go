@@ -11,9 +11,11 @@ package dbtest
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // Dialects lists the engines that each test runs on.
@@ -48,8 +50,18 @@ func Open(t testing.TB, url string) *db.DB {
 		t.Fatalf("dbtest: %v", err)
 	}
 	t.Cleanup(d.Close)
+	d.SignWith(Evidence)
 	return d
 }
+
+// Evidence contains the fixed evidence key of tests.
+var Evidence = func() *secret.Evidence {
+	k, err := secret.Parse("test:" + strings.Repeat("A", 43))
+	if err != nil {
+		panic(err)
+	}
+	return k.Evidence()
+}()
 
 // URL returns the URL of a new database with the current schema. The database is not open yet, so a
 // test can start a whole program on it. The database is removed when the test ends.

@@ -1,0 +1,268 @@
+package evidence
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/transparency-dev/merkle/compact"
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/ledger"
+)
+
+// most is the maximum number of findings about a tree.
+const most = 20
+
+// check computes a tree again from all its leaves, and compares it with tiles and checkpoints.
+type check struct {
+	ctx     context.Context
+	q       db.Querier
+	company string
+	name    string // of the deployment
+	known   []note.Verifier
+	size    int64
+	// removed is the number of events that kobo archive has removed, and whose leaves the tree has.
+	removed int64
+
+	tree    *compact.Range
+	next    []Checkpoint // the following checkpoints, the smallest first
+	missing int64
+	wrongs  []string
+}
+
+// Verify computes the tree of a company again from its rows. It returns the differences from the stored
+// tiles and from the checkpoints. Removed is the number of events with leaves that kobo archive has
+// removed. The company may be "", or Deployment for the deployment's own tree.
+func (s *Service) Verify(ctx context.Context, q db.Querier, company string, removed int64) ([]string, error) {
+	name, err := s.Name(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by, err := signers(name, s.Keys)
+	if err != nil {
+		return nil, err
+	}
+	c := &check{ctx: ctx, q: q, company: company, name: name, removed: removed, tree: ranges.NewEmptyRange(0)}
+	for _, one := range by {
+		c.known = append(c.known, one.(signer).Verifier)
+	}
+	if company == Deployment {
+		size, err := sizes(ctx, q, []string{Deployment})
+		if err != nil {
+			return nil, err
+		}
+		c.size = size[Deployment]
+	} else if c.size, err = ledger.Leaves(ctx, q, company); err != nil {
+		return nil, err
+	}
+	err = c.run()
+	return c.wrongs, err
+}
+
+func (c *check) wrong(format string, args ...any) {
+	if len(c.wrongs) < most {
+		c.wrongs = append(c.wrongs, fmt.Sprintf("%s: tree: %s", c.company, fmt.Sprintf(format, args...)))
+	}
+}
+
+// run compares the whole tree. It reads the leaves of several tiles at once.
+func (c *check) run() error {
+	last, err := latest(c.ctx, c.q, c.company)
+	if err != nil {
+		return err
+	}
+	if last.Size > c.size {
+		c.wrong("there are %d rows, and the last checkpoint covers %d", c.size, last.Size)
+	}
+	for from := int64(0); from < c.size; from += growTiles * tileSize {
+		if err := c.leaves(from, min(c.size, from+growTiles*tileSize), last.Size); err != nil {
+			return err
+		}
+	}
+	if c.removed > 0 && c.missing != c.removed {
+		c.wrong("%d rows are missing, and %d events are archived", c.missing, c.removed)
+	}
+	if err := c.beyond(); err != nil {
+		return err
+	}
+	if err := c.upper(); err != nil {
+		return err
+	}
+	if last.Size == 0 {
+		return nil
+	}
+	if _, err := open(last.Note, c.known...); err != nil {
+		c.wrong("checkpoint %d: %v", last.Size, err)
+	}
+	return nil
+}
+
+// leaves appends the leaves after from, up to to, and compares them with their tiles.
+func (c *check) leaves(from, to, covered int64) error {
+	hashes := make([][]byte, to-from)
+	if err := eachLeaf(c.ctx, c.q, c.company, from+1, to, func(leaf int64, hash []byte) error {
+		if hashes[leaf-1-from] != nil {
+			c.wrong("two rows have the number %d", leaf)
+		}
+		hashes[leaf-1-from] = hash
+		return nil
+	}); err != nil {
+		return err
+	}
+	stored, err := tilesFrom(c.ctx, c.q, c.company, 0, from/tileSize, (to+tileSize-1)/tileSize)
+	if err != nil {
+		return err
+	}
+	known := map[int64][][]byte{}
+	for _, t := range stored {
+		if known[t.Tile], err = t.list(); err != nil || encode(fold(known[t.Tile])) != t.Root {
+			c.wrong("tile %d is damaged", t.Tile)
+			known[t.Tile] = nil
+		}
+	}
+	for i, hash := range hashes {
+		n := from + int64(i)
+		t := known[n/tileSize]
+		switch {
+		case t == nil && n%tileSize == 0 && n+tileSize <= covered:
+			c.wrong("tile %d is missing", n/tileSize)
+		case t != nil && hash == nil:
+			c.missing++
+			hash = t[n%tileSize]
+			if c.removed == 0 {
+				c.wrong("row %d is missing", n+1)
+			}
+		case t != nil && !bytes.Equal(hash, t[n%tileSize]):
+			c.wrong("row %d was changed", n+1)
+		}
+		if hash == nil {
+			c.wrong("row %d is missing", n+1)
+			hash = hasher.EmptyRoot()
+		}
+		if err := c.tree.Append(hash, nil); err != nil {
+			return err
+		}
+		if err := c.compare(n + 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare compares the root of the first leaves with the checkpoint of that size, if there is one.
+func (c *check) compare(size int64) (err error) {
+	if c.next == nil || len(c.next) > 0 && c.next[0].Size < size {
+		if c.next, err = since(c.ctx, c.q, c.company, size-1, 1000); err != nil {
+			return err
+		}
+		if c.next == nil {
+			c.next = []Checkpoint{}
+		}
+	}
+	if len(c.next) == 0 || c.next[0].Size != size {
+		return nil
+	}
+	p := c.next[0]
+	if c.next = c.next[1:]; len(c.next) == 0 {
+		c.next = nil // the next page is read
+	}
+	root, err := c.tree.GetRootHash(nil)
+	if err != nil {
+		return err
+	}
+	if encode(root) != p.Root {
+		c.wrong("the first %d rows do not have the root of their checkpoint", size)
+		return nil
+	}
+	h := newHead(origin(c.name, c.company), size, root, p.CreatedAt)
+	if len(p.Note) < len(h.text) || p.Note[:len(h.text)] != h.text {
+		c.wrong("checkpoint %d was changed", size)
+		return nil
+	}
+	if c.company == Deployment {
+		return nil
+	}
+	list, err := ownHashes(c.ctx, c.q, p.Leaf, p.Leaf)
+	if err == nil && (len(list) != 1 || list[0].Hash != encode(hasher.HashLeaf([]byte(h.text)))) {
+		c.wrong("checkpoint %d is not in the deployment's tree", size)
+	}
+	return err
+}
+
+// beyond finds rows whose numbers are above the last number of the company.
+func (c *check) beyond() error {
+	const all = 1<<62 - 1
+	return eachLeaf(c.ctx, c.q, c.company, c.size+1, all, func(leaf int64, _ []byte) error {
+		c.wrong("row %d is after the last row, %d", leaf, c.size)
+		return nil
+	})
+}
+
+// upper compares the tiles above level 0 with the roots below them.
+func (c *check) upper() error {
+	for level := int64(1); ; level++ {
+		count, err := countTiles(c.ctx, c.q, c.company, level)
+		if err != nil || count == 0 {
+			return err
+		}
+		for n := range count {
+			below, err := roots(c.ctx, c.q, c.company, level-1, n*tileSize, (n+1)*tileSize)
+			if err != nil {
+				return err
+			}
+			stored, err := db.OrZero(findTile(c.ctx, c.q, c.company, level, n))
+			if err != nil {
+				return err
+			}
+			if len(below) != tileSize || newTile(c.company, level, n, below) != stored {
+				c.wrong("tile %d of level %d is damaged", n, level)
+			}
+		}
+	}
+}
+
+// VerifyPlace compares the database with all checkpoints of the second place, and returns the
+// differences.
+func (s *Service) VerifyPlace(ctx context.Context, q db.Querier) (wrongs []string, err error) {
+	name, err := s.Name(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own, foreign, err := s.kept(name)
+	if err != nil {
+		return nil, err
+	}
+	if foreign {
+		wrongs = append(wrongs, fmt.Sprintf("the checkpoints in %s are of another database", s.Folder))
+	}
+	for _, path := range own {
+		why, err := s.compare(ctx, q, name, path)
+		if err != nil {
+			return wrongs, err
+		}
+		if why != "" && len(wrongs) < most {
+			wrongs = append(wrongs, why)
+		}
+	}
+	return wrongs, nil
+}
+
+// Erasing returns the row that keeps the hash of a row of evidence. The unit that erases a person in
+// the row also inserts this row. Then the proofs of all other rows stay valid.
+func (s *Service) Erasing(ctx context.Context, company string, leaf int64) (db.Record, error) {
+	l, err := s.leaf(ctx, company, leaf)
+	return erasedRows.Record(erased{Company: company, Leaf: leaf, Hash: l.Hash, ErasedAt: s.Clock.Now()}), err
+}
+
+// Covered returns the number of a company's first rows whose hashes are in whole tiles below a
+// checkpoint. Their hashes stay when the rows are removed.
+func (s *Service) Covered(ctx context.Context, company string) (int64, error) {
+	count, err := countTiles(ctx, s.DB, company, 0)
+	if err != nil {
+		return 0, err
+	}
+	last, err := latest(ctx, s.DB, company)
+	return min(count*tileSize, last.Size), err
+}
