@@ -47,6 +47,9 @@ type Config struct {
 	Quotas      *quota.Service
 	Clock       clock.Clock
 	Log         *slog.Logger
+	// HideSecrets is true where operators must not see an API key or a PIN of a company. They get
+	// tokens for the company instead.
+	HideSecrets bool
 	// Failed limits the requests without a valid key from one address. If nil, there is no
 	// limit.
 	Failed *limit.Limit

@@ -33,6 +33,7 @@ func (e *edge) handlers() map[string]action {
 		"listXpubs":         e.listXpubs,
 		"moveKYB":           taking(e.moveKYB),
 		"rejectAdjustment":  taking(e.rejectAdjustment),
+		"resetPIN":          taking(e.resetPIN),
 		"resolveCase":       taking(e.resolveCase),
 		"revokeKey":         e.revokeKey,
 		"setAccountAlert":   taking(e.setAccountAlert),

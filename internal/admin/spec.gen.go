@@ -291,6 +291,17 @@ type KeyRequest struct {
 	ExpiresAt string `json:"expiresAt,omitempty"`
 }
 
+// KeyToken defines model for KeyToken.
+type KeyToken struct {
+	Reference string `json:"reference"`
+
+	// KeyToken For the company, which exchanges it once for an API key. Shown only once.
+	KeyToken string `json:"keyToken"`
+
+	// ExpiresAt The end of the token.
+	ExpiresAt string `json:"expiresAt"`
+}
+
 // Limit defines model for Limit.
 type Limit struct {
 	// SettlementID null is the whole company.
@@ -364,6 +375,15 @@ type Operator struct {
 // PINRequest defines model for PINRequest.
 type PINRequest struct {
 	Pin string `json:"pin,omitempty"`
+}
+
+// PINToken defines model for PINToken.
+type PINToken struct {
+	// PinToken For the company, which sets its PIN with it once. Shown only once.
+	PinToken string `json:"pinToken"`
+
+	// ExpiresAt The end of the token.
+	ExpiresAt string `json:"expiresAt"`
 }
 
 // Problem defines model for Problem.

@@ -5,6 +5,10 @@ import (
 	"time"
 )
 
+// HidesSecrets reports whether operators must not see an API key or a PIN of a company. Then they
+// hand out tokens, which the company exchanges itself.
+func (a *App) HidesSecrets() bool { return a.cfg.Mode == Live }
+
 // meetDatabase closes API access if the database was restored from an old copy. Then it reads from
 // the database whether API access is closed.
 func (a *App) meetDatabase(ctx context.Context) error {
