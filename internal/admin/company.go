@@ -91,7 +91,7 @@ func (e *edge) unlockPIN(ctx context.Context, r *request, _ NoRequest) (any, err
 }
 
 func (e *edge) issueKey(ctx context.Context, r *request, body KeyRequest) (any, error) {
-	if e.HideSecrets {
+	if e.HideSecrets || body.Token {
 		t, err := e.Companies.IssueKeyToken(ctx, r.by, r.PathValue("reference"), instant(body.ExpiresAt))
 		return keyTokenOf(t), err
 	}

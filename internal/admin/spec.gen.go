@@ -289,6 +289,9 @@ type Key struct {
 type KeyRequest struct {
 	// ExpiresAt Without it the key does not expire.
 	ExpiresAt string `json:"expiresAt,omitempty"`
+
+	// Token true: answer with a `keyToken`, as in live mode with four eyes.
+	Token bool `json:"token,omitempty"`
 }
 
 // KeyToken defines model for KeyToken.
