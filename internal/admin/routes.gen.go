@@ -11,6 +11,7 @@ func (e *edge) handlers() map[string]action {
 		"createAccount":     taking(e.createAccount),
 		"createAdjustment":  taking(e.createAdjustment),
 		"createCompany":     taking(e.createCompany),
+		"exportAudit":       e.exportAudit,
 		"findAdjustment":    e.findAdjustment,
 		"findCardAddress":   e.findCardAddress,
 		"findCase":          e.findCase,

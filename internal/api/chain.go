@@ -135,13 +135,16 @@ func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duratio
 	if e.Traces != nil {
 		trace.SpanFromContext(r.Context()).SetName(r.Method + " " + route)
 	}
-	attrs := append(make([]slog.Attr, 0, 10),
+	attrs := append(make([]slog.Attr, 0, 11),
 		slog.String("method", r.Method), slog.String("route", route), slog.Int("status", rec.status),
 		slog.Duration("took", took), slog.String("request_id", c.id),
 		slog.String("address", c.address),
 	)
 	if c.company != "" {
 		attrs = append(attrs, slog.String("company", c.company))
+	}
+	if operator := peer.OperatorOf(r.Context()); operator != "" {
+		attrs = append(attrs, slog.String("operator", operator))
 	}
 	if c.reference != "" {
 		attrs = append(attrs, slog.String("reference", c.reference))

@@ -19,14 +19,16 @@ CREATE TABLE company_token (
     FOREIGN KEY (company_id) REFERENCES company (company_id)
 );
 
--- The audit log by operator and by action, the newest first, and the lines of no
--- company that are about one: failed requests for tokens, and what operators read.
-CREATE INDEX operator_audit_operator ON operator_audit (operator, id);
-CREATE INDEX operator_audit_action ON operator_audit (action, id);
-CREATE INDEX operator_audit_subject ON operator_audit (company_id, subject, id);
+-- The audit log by time, operator and action, and the lines of no company that are
+-- about one: failed requests for tokens, and what operators read.
+CREATE INDEX operator_audit_time ON operator_audit (created_at, id);
+CREATE INDEX operator_audit_operator ON operator_audit (operator, created_at, id);
+CREATE INDEX operator_audit_action ON operator_audit (action, created_at, id);
+CREATE INDEX operator_audit_subject ON operator_audit (company_id, subject, created_at);
 
 -- +goose Down
 DROP INDEX operator_audit_subject;
 DROP INDEX operator_audit_action;
 DROP INDEX operator_audit_operator;
+DROP INDEX operator_audit_time;
 DROP TABLE company_token;
