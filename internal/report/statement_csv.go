@@ -9,7 +9,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/money"
-	"github.com/kobo-waas/kobo/internal/text"
+	spreadsheet "github.com/kobo-waas/kobo/internal/text"
 )
 
 // amountHeadings are headings of a statement's columns. A debit includes its fee. A refund
@@ -27,7 +27,7 @@ func (s *Statement) CSV(ctx context.Context, w io.Writer) error {
 	err := s.Each(ctx, func(e Entry) error {
 		debit, credit := sides(e)
 		return out.Write([]string{
-			clock.Text(e.CreatedAt), text.Cell(e.Reference), e.Source, text.Cell(e.Narration), debit, credit, e.Current.Decimal(), some(e.Fee),
+			clock.Text(e.CreatedAt), spreadsheet.Cell(e.Reference), e.Source, spreadsheet.Cell(e.Narration), debit, credit, e.Current.Decimal(), some(e.Fee),
 			lagos(e.CreatedAt, time.DateOnly),
 		})
 	})
