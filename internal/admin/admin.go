@@ -126,14 +126,13 @@ func (e *edge) act(w http.ResponseWriter, r *request, do action) (any, error) {
 	if err := checkFilters(r); err != nil {
 		return nil, err
 	}
-	if r.op.Personal {
-		// The read is recorded before it happens. Without a record, nothing is shown.
+	data, err := do(r.Context(), r)
+	if err == nil && r.op.Personal {
+		// The read is recorded before the response is sent. Without a record, nothing is shown.
 		subject := cmp.Or(r.PathValue("reference"), r.PathValue("id"), r.filter("company"))
-		if err := e.Operators.Read(r.Context(), r.by, "read."+r.op.ID, subject); err != nil {
-			return nil, err
-		}
+		err = e.Operators.Read(r.Context(), r.by, "read."+r.op.ID, subject)
 	}
-	return do(r.Context(), r)
+	return data, err
 }
 
 // authenticate returns the operator to whom the key of the request belongs. Lines in the audit log

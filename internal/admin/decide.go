@@ -64,4 +64,3 @@ func (e *edge) listOperators(ctx context.Context, _ *request) (any, error) {
 func lineOf(l operator.Line) AuditLine {
 	return AuditLine{l.ID, wire.Optional(l.Company), l.Operator, l.Action, l.Subject, l.Details, clock.Text(l.CreatedAt)}
 }
-
