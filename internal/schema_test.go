@@ -19,6 +19,9 @@ var scans = map[string]string{
 	"payout_reference":         "whose a payout is, for a bank that names only its reference (payout.owner)",
 	"crypto_transaction_block": "what was in a block that is gone (crypto.inBlocks)",
 	"operator_audit_newest":    "the audit log of all companies, the newest first",
+	"operator_audit_time":      "a period of the audit log of all companies",
+	"operator_audit_operator":  "the lines of an operator, about all companies",
+	"operator_audit_action":    "the lines of an act, about all companies",
 }
 
 // notAmounts are the columns whose names sound like amounts of money, with their real meaning.

@@ -24,7 +24,7 @@ import (
 func companyCommand() *cobra.Command {
 	c := &cobra.Command{Use: "company", Short: "Manage companies"}
 	add := commandsOf(c)
-	add("create NAME", "Create a company; its reference and its API key are printed once", 1, createCompany)
+	add("create NAME", "Create a company; its reference and its API key (in live mode a key token) are printed once", 1, createCompany)
 	add("list", "List the companies, newest first", 0, listCompanies)
 	add("show REFERENCE", "Show a company with its API keys and settlement accounts", 1, showCompany)
 	add("kyb REFERENCE STATUS", "Set the KYB status: IN_PROGRESS, SUBMITTED, APPROVED, REJECTED, CHANGES_REQUESTED", 2, setKYB).
@@ -33,13 +33,14 @@ func companyCommand() *cobra.Command {
 	add("request-limit REFERENCE REQUESTS", "Set how many requests the company may make per second", 2, setRequestLimit).
 		Long = `Set how many requests the company may make per second. 0 restores the limit of the deployment.
 Every program applies the new limit within 30 seconds.`
-	add("key REFERENCE", "Issue another API key; older keys stay valid", 1, issueKey).
+	add("key REFERENCE", "Issue another API key (in live mode a key token); older keys stay valid", 1, issueKey).
 		Flags().String("expires", "", "the end of the key, such as 2030-12-31T23:59:59Z; empty: never")
 	add("keys REFERENCE", "List the API keys of a company", 1, ofCompany(listKeys))
 	add("revoke-key REFERENCE ID", "Revoke an API key", 2, func(c *cobra.Command, a *app.App, args []string) error {
 		return a.Companies.RevokeKey(c.Context(), local(), args[0], args[1])
 	})
 	add("pin REFERENCE", "Set and unlock the transaction PIN; the PIN is read from standard input", 1, setPIN)
+	add("pin-reset REFERENCE", "Issue a PIN token, with which the company sets its PIN once within 24 hours", 1, resetPIN)
 	add("unlock-pin REFERENCE", "Unlock the transaction PIN without a change", 1, func(c *cobra.Command, a *app.App, args []string) error {
 		return a.Companies.UnlockPIN(c.Context(), local(), args[0])
 	})
@@ -68,6 +69,10 @@ func ofCompany(do action) action {
 }
 
 func createCompany(c *cobra.Command, a *app.App, args []string) error {
+	if a.HidesSecrets() {
+		_, t, err := a.Companies.CreateWithToken(c.Context(), local(), args[0])
+		return done(c, err, "reference  %s\nkey token  %s\nexpires    %s", t.Company, t.Text.Reveal(), clock.Text(t.ExpiresAt))
+	}
 	is, key, err := a.Companies.Create(c.Context(), local(), args[0])
 	return done(c, err, "reference  %s\nAPI key    %s", is.Reference, key.Reveal())
 }
@@ -112,6 +117,10 @@ func issueKey(c *cobra.Command, a *app.App, args []string) error {
 		if expires, err = time.Parse(time.RFC3339, text); err != nil {
 			return usagef("%q is not an instant such as 2030-12-31T23:59:59Z", text)
 		}
+	}
+	if a.HidesSecrets() {
+		t, err := a.Companies.IssueKeyToken(c.Context(), local(), args[0], expires.UTC())
+		return printToken(c, "key", t, err)
 	}
 	_, key, err := a.Companies.IssueKey(c.Context(), local(), args[0], expires.UTC())
 	return done(c, err, "%s", key.Reveal())
@@ -159,9 +168,22 @@ func listKeys(c *cobra.Command, a *app.App, args []string) error {
 	})
 }
 
+// printToken prints a key token or a PIN token for the company.
+func printToken(c *cobra.Command, kind string, t company.Token, err error) error {
+	return done(c, err, "%s token  %s\nexpires    %s", kind, t.Text.Reveal(), clock.Text(t.ExpiresAt))
+}
+
+func resetPIN(c *cobra.Command, a *app.App, args []string) error {
+	t, err := a.Companies.IssuePINToken(c.Context(), local(), args[0])
+	return printToken(c, "PIN", t, err)
+}
+
 // setPIN reads the PIN from standard input. A PIN in an argument would stay in the history of the
 // shell, and other users could see it in the list of processes.
 func setPIN(c *cobra.Command, a *app.App, args []string) error {
+	if a.HidesSecrets() {
+		return errors.New("operators do not set PINs in live mode: issue a PIN token with kobo company pin-reset")
+	}
 	fmt.Fprint(os.Stderr, "PIN: ")
 	var pin string
 	read := make(chan error, 1)

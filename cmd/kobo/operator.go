@@ -55,6 +55,8 @@ func auditCommand() *cobra.Command {
 	c := &cobra.Command{Use: "audit", Short: "Show the audit log, newest first", Args: cobra.NoArgs}
 	c.RunE = configured(c).run(showAudit)
 	c.Flags().String("company", "", "only lines about this company")
+	c.Flags().String("operator", "", "only lines of this operator, such as ada or local:root")
+	c.Flags().String("action", "", "only lines of this act, such as company.key.issue")
 	c.Flags().Int("lines", 50, "how many lines")
 	return c
 }
@@ -64,7 +66,8 @@ func showAudit(c *cobra.Command, a *app.App, _ []string) error {
 	if err != nil || most < 1 {
 		return usagef("--lines must be at least 1")
 	}
-	lines, total, err := a.Operators.Audit(c.Context(), flagOf(c, "company"), most, 0)
+	filter := operator.AuditFilter{Company: flagOf(c, "company"), Operator: flagOf(c, "operator"), Action: flagOf(c, "action")}
+	lines, total, err := a.Operators.SearchAudit(c.Context(), filter, most, 0)
 	err = printList(c, "AT OPERATOR COMPANY ACTION SUBJECT DETAILS", lines, err, func(l operator.Line) []any {
 		var details []string
 		for name, value := range l.Details {

@@ -52,14 +52,17 @@ func (s *script) order(ending, path string, body any) {
 	})
 }
 
-// operate sends a request to the operators' API with the admin key of the credentials.
-func (s *script) operate(path string, body, data any) {
+// operate posts a request to the operators' API with the admin key of the credentials.
+func (s *script) operate(path string, body, data any) { s.admin(http.MethodPost, path, body, data) }
+
+// admin sends a request to the operators' API with the admin key of the credentials.
+func (s *script) admin(method, path string, body, data any) {
 	if s.AdminKey == "" {
 		s.fail("the credentials hold no admin key")
 	}
 	envelope := struct{ Data any }{data}
 	s.step(func() error {
-		return s.ask(s.ctx, http.MethodPost, "/admin/v1/"+path, body, &envelope, "Authorization", "Bearer "+s.AdminKey)
+		return s.ask(s.ctx, method, "/admin/v1/"+path, body, &envelope, "Authorization", "Bearer "+s.AdminKey)
 	})
 }
 
@@ -283,8 +286,7 @@ func signCheckpoint(s *script) {
 	s.get("receipts/"+page.Data[0].TransactionID, nil)
 }
 
-// kybChanged is the only kind of event that cannot happen to the development company, because that
-// company stays approved.
+// kybChanged cannot happen to the development company, because that company stays approved.
 const kybChanged = "kyb.changed"
 
 // newcomer creates a company. The further steps of the script then run as that company.
@@ -302,6 +304,36 @@ func takeOn(s *script) {
 		s.operate("companies/"+s.Reference+"/kyb", map[string]string{"status": status}, nil)
 	}
 	s.operate("companies/"+s.Reference+"/live", map[string]bool{"live": true}, nil)
+}
+
+// operated returns a recipe in which an operator makes a request about the new company.
+func operated(path string, body map[string]any) recipe {
+	return func(s *script) {
+		takeOn(s)
+		s.operate("companies/"+s.Reference+"/"+path, body, nil)
+	}
+}
+
+// revokedKey issues a second API key and revokes it.
+func revokedKey(s *script) {
+	takeOn(s)
+	keys := "companies/" + s.Reference + "/api-keys"
+	var second struct{ ID string }
+	s.operate(keys, map[string]any{}, &second)
+	s.admin(http.MethodDelete, keys+"/"+second.ID, nil, nil)
+}
+
+// lockedPIN sets a PIN and tries five wrong ones.
+func lockedPIN(s *script) {
+	operated("pin", map[string]any{"pin": "1234"})(s)
+	for range 5 {
+		s.order("01", "company/pin", map[string]string{"currentPin": "0000", "pin": "4321"})
+	}
+}
+
+func unlockedPIN(s *script) {
+	lockedPIN(s)
+	s.operate("companies/"+s.Reference+"/pin/unlock", map[string]any{}, nil)
 }
 
 // kyc verifies the identity of a signatory, and returns the id of the KYC record.

@@ -22,8 +22,8 @@ kind. The money of the sandbox really moves. Some kinds move the clock of the sa
 Kinds:
 ` + triggers() + `
 
-kyb.changed happens to a new company, because the company of kobo dev stays approved. The
-command creates the company with the admin key of the credentials.`,
+kyb.changed and the kinds of company happen to a new company, because the company of kobo dev
+stays as it is. The command creates the company with the admin key of the credentials.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeKinds,
 	}
@@ -71,7 +71,7 @@ func (d *developer) trigger(ctx context.Context, kind string) (told, error) {
 	}
 	after, err := d.last(ctx)
 	s := &script{developer: d, ctx: ctx, err: err}
-	if kind == kybChanged {
+	if kind == kybChanged || strings.HasPrefix(kind, "company.") {
 		s.newcomer()
 		after = 0
 	}
@@ -137,5 +137,15 @@ var recipes = map[string]recipe{
 	"settlement.low_balance":       lowBalance,
 	"webhook.endpoint_failing":     failingWebhook,
 	"checkpoint.signed":            signCheckpoint,
+	"company.api_key_issued":       takeOn,
+	"company.api_key_revoked":      revokedKey,
+	"company.key_token_issued":     operated("api-keys", map[string]any{"token": true}),
+	"company.pin_token_issued":     operated("pin-reset", map[string]any{}),
+	"company.pin_changed":          operated("pin", map[string]any{"pin": "1234"}),
+	"company.pin_locked":           lockedPIN,
+	"company.pin_unlocked":         unlockedPIN,
+	"company.live_changed":         takeOn,
+	"company.limits_changed":       operated("payout-limits", map[string]any{"amount": 5_000_000, "payouts": 200}),
+	"company.fees_changed":         operated("payout-fees", map[string]any{"bands": []map[string]any{{"from": 0, "flat": 10}}}),
 	kybChanged:                     takeOn,
 }

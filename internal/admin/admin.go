@@ -8,6 +8,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -47,6 +48,9 @@ type Config struct {
 	Quotas      *quota.Service
 	Clock       clock.Clock
 	Log         *slog.Logger
+	// HideSecrets is true where operators must not see an API key or a PIN of a company. They get
+	// tokens for the company instead.
+	HideSecrets bool
 	// Failed limits the requests without a valid key from one address. If nil, there is no
 	// limit.
 	Failed *limit.Limit
@@ -98,6 +102,10 @@ func (e *edge) admit(op *contract.Operation, do action) http.HandlerFunc {
 			e.refuse(w, r, err)
 			return
 		}
+		if f, isFile := data.(file); isFile {
+			e.send(w, r, f)
+			return
+		}
 		contract.Write(w, http.StatusOK, success{Status: "success", Data: data})
 	}
 }
@@ -118,7 +126,13 @@ func (e *edge) act(w http.ResponseWriter, r *request, do action) (any, error) {
 	if err := checkFilters(r); err != nil {
 		return nil, err
 	}
-	return do(r.Context(), r)
+	data, err := do(r.Context(), r)
+	if err == nil && r.op.Personal {
+		// The read is recorded before the response is sent. Without a record, nothing is shown.
+		subject := cmp.Or(r.PathValue("reference"), r.PathValue("id"), r.filter("company"))
+		err = e.Operators.Read(r.Context(), r.by, "read."+r.op.ID, subject)
+	}
+	return data, err
 }
 
 // authenticate returns the operator to whom the key of the request belongs. Lines in the audit log
@@ -129,6 +143,12 @@ func (e *edge) authenticate(r *http.Request) (operator.Operator, error) {
 		return operator.Operator{}, fault.New(fault.Unauthenticated, "Admin key is missing")
 	}
 	by, err := e.Operators.Authenticate(r.Context(), key)
+	if fault.Is(err, fault.Unauthenticated) {
+		if lost := e.Operators.FailedLogin(r.Context(), "operator.login.failed", ""); lost != nil {
+			e.Log.ErrorContext(r.Context(), "a failed admin login could not be recorded", "error", lost)
+		}
+	}
+	peer.SetOperator(r.Context(), by.Name)
 	return by.From(r.Context()), err
 }
 
@@ -192,7 +212,8 @@ func (e *edge) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		status, body.Message = http.StatusInternalServerError, "Internal Server Error"
 	}
 	if status >= http.StatusInternalServerError {
-		e.Log.ErrorContext(r.Context(), "an operator's request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		e.Log.ErrorContext(r.Context(), "an operator's request failed", "method", r.Method, "path", r.URL.Path,
+			"operator", peer.OperatorOf(r.Context()), "address", peer.Of(r.Context()), "error", err)
 	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", why.RetryAfter())

@@ -55,7 +55,7 @@ func each(t *testing.T, f func(t *testing.T, d *door)) {
 	dbtest.Each(t, func(t *testing.T, base *db.DB) { f(t, open(t, base)) })
 }
 
-func open(t *testing.T, base *db.DB) *door {
+func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 	t.Helper()
 	clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
 	keys, err := secret.Parse(secret.Generate())
@@ -66,6 +66,7 @@ func open(t *testing.T, base *db.DB) *door {
 	t.Cleanup(d.book.Drain)
 	log := slog.New(slog.NewJSONHandler(d.log, nil))
 	d.companies = company.New(base, d.book, keys, clk)
+	d.companies.Self = func(ctx context.Context, reference string) company.Actor { return operator.Self(reference).From(ctx) }
 	d.operators = operator.New(base, keys, clk)
 	d.operations = operation.WithOperators(base, d.book, clk, log, time.Second, d.operators.IsOperator)
 	d.settlements = settlement.New(settlement.Config{DB: base, Book: d.book, Clock: clk, Operations: d.operations, Banks: map[string]settlement.Bank{
@@ -84,7 +85,7 @@ func open(t *testing.T, base *db.DB) *door {
 		}
 		*key = text.Reveal()
 	}
-	handler, err := admin.New(admin.Config{
+	config := admin.Config{
 		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Crypto: addresses,
 		Webhooks: d.webhooks, Reports: report.New(base, clk), Clock: clk, Log: log,
 		Quotas: quota.New(base, d.book, clk),
@@ -94,7 +95,11 @@ func open(t *testing.T, base *db.DB) *door {
 		Cards: card.New(card.Config{
 			DB: base, Book: d.book, Clock: clk, Log: log, Operations: d.operations, Settlements: d.settlements, Window: time.Second,
 		}),
-	})
+	}
+	for _, f := range change {
+		f(&config)
+	}
+	handler, err := admin.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +258,7 @@ func TestOnboarding(t *testing.T) {
 			t.Errorf("settlement account: %v", account)
 		}
 		d.audited([]string{
-			"ada company.create", "ada company.kyb", "ada company.kyb", "ada company.kyb", "ada company.live", "ada company.pin", "bob company.pin.unlock", "ada company.pin",
+			"ada company.create", "ada company.kyb", "ada company.kyb", "ada company.kyb", "ada company.live", "ada company.pin", "company:" + reference + " company.pin.lock", "bob company.pin.unlock", "ada company.pin",
 			"bob company.key.issue", "bob company.key.revoke", "ada settlement.create",
 		}, reference)
 	})

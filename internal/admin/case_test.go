@@ -109,7 +109,7 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 		if closed := d.ok(d.ada, "GET", "/admin/v1/cases?status=RESOLVED", "")["data"].([]any); len(closed) != 1 {
 			t.Errorf("resolved: %v", closed)
 		}
-		d.audited([]string{"local:test company.create", "local:test settlement.create", "local:test settlement.fund", "ada case.propose", "ada case.propose", "bob case.resolve"}, made.Reference)
+		d.audited([]string{"local:test company.create", "local:test settlement.create", "local:test settlement.fund", "ada read.listCases", "ada case.propose", "ada case.propose", "bob case.resolve"}, made.Reference)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -16,7 +17,15 @@ func keyOf(k company.Key) Key {
 	return Key{k.ID, k.State, clock.Text(k.CreatedAt), clock.Optional(k.ExpiresAt)}
 }
 
+func keyTokenOf(t company.Token) KeyToken {
+	return KeyToken{Reference: t.Company, KeyToken: t.Text.Reveal(), ExpiresAt: clock.Text(t.ExpiresAt)}
+}
+
 func (e *edge) createCompany(ctx context.Context, r *request, body CompanyRequest) (any, error) {
+	if e.HideSecrets {
+		_, t, err := e.Companies.CreateWithToken(ctx, r.by, body.Name)
+		return keyTokenOf(t), err
+	}
 	c, key, err := e.Companies.Create(ctx, r.by, body.Name)
 	return CreatedCompany{APIKey: key.Reveal(), Reference: c.Reference}, err
 }
@@ -64,7 +73,16 @@ func (e *edge) setRequestLimit(ctx context.Context, r *request, body RequestLimi
 	return companyOf(c), err
 }
 
+// resetPIN issues a token with which the company sets its PIN.
+func (e *edge) resetPIN(ctx context.Context, r *request, _ NoRequest) (any, error) {
+	t, err := e.Companies.IssuePINToken(ctx, r.by, r.PathValue("reference"))
+	return PINToken{PinToken: t.Text.Reveal(), ExpiresAt: clock.Text(t.ExpiresAt)}, err
+}
+
 func (e *edge) setPIN(ctx context.Context, r *request, body PINRequest) (any, error) {
+	if e.HideSecrets {
+		return nil, fault.New(fault.Forbidden, "Operators do not set PINs here. Issue a PIN token with pin-reset.")
+	}
 	return nil, e.Companies.SetPIN(ctx, r.by, r.PathValue("reference"), secret.NewText(body.Pin))
 }
 
@@ -73,6 +91,10 @@ func (e *edge) unlockPIN(ctx context.Context, r *request, _ NoRequest) (any, err
 }
 
 func (e *edge) issueKey(ctx context.Context, r *request, body KeyRequest) (any, error) {
+	if e.HideSecrets || body.Token {
+		t, err := e.Companies.IssueKeyToken(ctx, r.by, r.PathValue("reference"), instant(body.ExpiresAt))
+		return keyTokenOf(t), err
+	}
 	k, text, err := e.Companies.IssueKey(ctx, r.by, r.PathValue("reference"), instant(body.ExpiresAt))
 	row := keyOf(k)
 	return IssuedKey{row.ID, row.Status, row.CreatedAt, row.ExpiresAt, text.Reveal()}, err

@@ -64,7 +64,3 @@ func (e *edge) listOperators(ctx context.Context, _ *request) (any, error) {
 func lineOf(l operator.Line) AuditLine {
 	return AuditLine{l.ID, wire.Optional(l.Company), l.Operator, l.Action, l.Subject, l.Details, clock.Text(l.CreatedAt)}
 }
-
-func (e *edge) listAudit(ctx context.Context, r *request) (any, error) {
-	return filtered(ctx, r, lineOf, r.filter("company"), e.Operators.Audit)
-}

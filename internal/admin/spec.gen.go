@@ -289,6 +289,20 @@ type Key struct {
 type KeyRequest struct {
 	// ExpiresAt Without it the key does not expire.
 	ExpiresAt string `json:"expiresAt,omitempty"`
+
+	// Token true: answer with a `keyToken`, as in live mode with four eyes.
+	Token bool `json:"token,omitempty"`
+}
+
+// KeyToken defines model for KeyToken.
+type KeyToken struct {
+	Reference string `json:"reference"`
+
+	// KeyToken For the company, which exchanges it once for an API key. Shown only once.
+	KeyToken string `json:"keyToken"`
+
+	// ExpiresAt The end of the token.
+	ExpiresAt string `json:"expiresAt"`
 }
 
 // Limit defines model for Limit.
@@ -364,6 +378,15 @@ type Operator struct {
 // PINRequest defines model for PINRequest.
 type PINRequest struct {
 	Pin string `json:"pin,omitempty"`
+}
+
+// PINToken defines model for PINToken.
+type PINToken struct {
+	// PinToken For the company, which sets its PIN with it once. Shown only once.
+	PinToken string `json:"pinToken"`
+
+	// ExpiresAt The end of the token.
+	ExpiresAt string `json:"expiresAt"`
 }
 
 // Problem defines model for Problem.

@@ -63,6 +63,9 @@ type Config struct {
 
 	// Authenticate returns the company of an access token. It is usually Companies.Authenticate.
 	Authenticate func(ctx context.Context, accessToken string) (company.Identity, error)
+	// FailedLogin records a failed request for tokens in the audit log. The company is "" if it is
+	// unknown. nil records nothing.
+	FailedLogin func(ctx context.Context, action, company string)
 	// Bound returns the context of a request, with the limit of its waiting for the database. nil
 	// sets no limit.
 	Bound func(r *http.Request) context.Context

@@ -34,6 +34,9 @@ type call struct {
 	body    *contract.Body      // nil if the operation takes no body
 	key     *idempotency.Key    // nil if the request has no Idempotency-Key
 	err     error               // the reason for a refusal, for the log line
+	// reference is the company that a failed request for tokens names, for the log line. The company
+	// may be unknown.
+	reference string
 	// failed counts a failed request for tokens against the caller's address. It returns the fault
 	// to send: the given fault or, over the limit, a 429. failed is nil if the request is not for
 	// tokens.
@@ -132,13 +135,19 @@ func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duratio
 	if e.Traces != nil {
 		trace.SpanFromContext(r.Context()).SetName(r.Method + " " + route)
 	}
-	attrs := append(make([]slog.Attr, 0, 9),
+	attrs := append(make([]slog.Attr, 0, 11),
 		slog.String("method", r.Method), slog.String("route", route), slog.Int("status", rec.status),
 		slog.Duration("took", took), slog.String("request_id", c.id),
 		slog.String("address", c.address),
 	)
 	if c.company != "" {
 		attrs = append(attrs, slog.String("company", c.company))
+	}
+	if operator := peer.OperatorOf(r.Context()); operator != "" {
+		attrs = append(attrs, slog.String("operator", operator))
+	}
+	if c.reference != "" {
+		attrs = append(attrs, slog.String("reference", c.reference))
 	}
 	level := slog.LevelInfo
 	if c.err != nil {

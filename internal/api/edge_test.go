@@ -1,12 +1,15 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +20,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/peer"
 )
 
 // send sends one request. It returns the response and the response body.
@@ -73,6 +77,78 @@ func TestTheLogKeepsSecrets(t *testing.T) {
 	}
 	if got[2]["company"] != "c123" || got[2]["route"] != "/api/v1/vtu/transaction/{transactionId}" || got[3]["route"] != "unknown" {
 		t.Errorf("%v\n%v", got[2], got[3])
+	}
+}
+
+// A failed request for tokens is recorded with its company, if the company exists. The log line has the
+// reference in any case, but no text that is no reference. A request that fails for another reason is not
+// recorded.
+func TestFailedRequestsForTokensAreRecorded(t *testing.T) {
+	w := newWorld(t)
+	var log bytes.Buffer
+	var seen []string
+	w.Config.Log = slog.New(slog.NewJSONHandler(&log, nil))
+	w.Config.FailedLogin = func(_ context.Context, action, company string) { seen = append(seen, action+" "+company) }
+	_, url := w.serve(t)
+	access, refresh, err := w.stage.Companies.Tokens(t.Context(), w.reference, w.given["api_key"])
+	if err == nil {
+		_, _, err = w.stage.Companies.Tokens(t.Context(), w.reference, w.given["api_key"]) // replaces the refresh token
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const unknown, jsonType = "c000000000000000000000000", "application/json"
+	token, claim := url+"/api/v1/auth/generate-token/", url+"/api/v1/auth/claim-key/"
+	send(t, "POST", token+w.reference, "", "x-api-key", "wrong")
+	send(t, "POST", token+unknown, "", "x-api-key", "wrong")
+	send(t, "POST", token+"quiet", "", "x-api-key", "wrong")
+	send(t, "POST", claim+w.reference, `{"keyToken":"wrong"}`, "Content-Type", jsonType)
+	for _, text := range []string{refresh, access, "wrong"} {
+		send(t, "POST", url+"/api/v1/auth/refresh-access-token/", `{"refreshToken":"`+text+`"}`, "Content-Type", jsonType)
+	}
+	for _, header := range [][]string{{"x-api-key", w.given["api_key"]}, {"x-api-key", ""}} { // no failure, and no key
+		send(t, "POST", token+w.reference, "", header...)
+	}
+	off, key := live(t, w.stage.Companies, "Off")
+	if _, err := w.stage.Companies.SetLive(t.Context(), me, off, false); err != nil {
+		t.Fatal(err)
+	}
+	send(t, "POST", token+off, "", "x-api-key", key) // the key is right
+	want := []string{
+		"company.token.failed " + w.reference, "company.token.failed ", "company.token.failed ", "company.claim.failed " + w.reference,
+		"company.refresh.failed " + w.reference, "company.refresh.failed ", "company.refresh.failed ",
+	}
+	if !slices.Equal(seen, want) {
+		t.Errorf("recorded: %q; want %q", seen, want)
+	}
+	var references []any
+	for line := range strings.Lines(log.String()) {
+		entry := map[string]any{}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(entry["route"].(string), "/api/v1/auth/") {
+			references = append(references, entry["reference"])
+		}
+	}
+	named := []any{w.reference, unknown, nil, w.reference, w.reference, nil, nil, nil, nil, nil}
+	if !slices.Equal(references, named) {
+		t.Errorf("the log names %v; want %v", references, named)
+	}
+}
+
+// The log line of an operator's request names the operator.
+func TestTheLogNamesTheOperator(t *testing.T) {
+	config, log := broken{func() error { return nil }}.config()
+	config.Mounts = map[string]http.Handler{"/admin/v1/": http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		peer.SetOperator(r.Context(), "ada")
+	})}
+	url := serve(t, config)
+	send(t, "GET", url+"/admin/v1/companies", "")
+	send(t, "GET", url+"/api/v1/vtu/services", "", "Authorization", "Bearer let-me-in")
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], `"operator":"ada"`) || !strings.Contains(lines[0], `"address":"127.0.0.1"`) || strings.Contains(lines[1], "operator") {
+		t.Errorf("%q", lines)
 	}
 }
 

@@ -198,6 +198,18 @@ type CheckpointPage struct {
 	Meta ListMeta `json:"meta"`
 }
 
+// ClaimRequest defines model for ClaimRequest.
+type ClaimRequest struct {
+	// KeyToken The key token that the operator gave you.
+	KeyToken string `json:"keyToken,omitempty"`
+}
+
+// ClaimedKey defines model for ClaimedKey.
+type ClaimedKey struct {
+	// APIKey Your API key. It is shown only here.
+	APIKey string `json:"apiKey"`
+}
+
 // ConsistencyProof defines model for ConsistencyProof.
 type ConsistencyProof struct {
 	// From The earlier checkpoint.
@@ -806,6 +818,18 @@ type OutcomePage struct {
 	Meta ListMeta `json:"meta"`
 }
 
+// OwnPinRequest defines model for OwnPinRequest.
+type OwnPinRequest struct {
+	// PinToken The PIN token that the operator gave you; not with `currentPin`.
+	PinToken string `json:"pinToken,omitempty"`
+
+	// CurrentPin The PIN that you have; not with `pinToken`.
+	CurrentPin string `json:"currentPin,omitempty"`
+
+	// Pin The new PIN; exactly 4 digits.
+	Pin string `json:"pin,omitempty"`
+}
+
 // Payout defines model for Payout.
 type Payout = payout.Payout
 
@@ -1255,6 +1279,18 @@ type ProveConsistencyParams struct {
 
 	// To The size of the later checkpoint. Without it, the last one.
 	To string `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// SetPINParams defines parameters for SetPIN.
+type SetPINParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GenerateCorporateAccountParams defines parameters for GenerateCorporateAccount.
@@ -1733,6 +1769,9 @@ type TestWebhookParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ClaimKeyJSONRequestBody defines body for ClaimKey for application/json ContentType.
+type ClaimKeyJSONRequestBody = ClaimRequest
+
 // RefreshAccessTokenJSONRequestBody defines body for RefreshAccessToken for application/json ContentType.
 type RefreshAccessTokenJSONRequestBody = RefreshRequest
 
@@ -1741,6 +1780,9 @@ type FundCardJSONRequestBody = CardFundingOrder
 
 // GenerateCardJSONRequestBody defines body for GenerateCard for application/json ContentType.
 type GenerateCardJSONRequestBody = CardRequest
+
+// SetPINJSONRequestBody defines body for SetPIN for application/json ContentType.
+type SetPINJSONRequestBody = OwnPinRequest
 
 // GenerateCorporateAccountJSONRequestBody defines body for GenerateCorporateAccount for application/json ContentType.
 type GenerateCorporateAccountJSONRequestBody = CorporateAccountRequest
@@ -1807,6 +1849,9 @@ type ReplayWebhookJSONRequestBody = WebhookReplayRequest
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ClaimKey Exchange a key token for an API key
+	// (POST /api/v1/auth/claim-key/{reference})
+	ClaimKey(w http.ResponseWriter, r *http.Request, reference string)
 	// GenerateToken Get tokens for an API key
 	// (POST /api/v1/auth/generate-token/{reference})
 	GenerateToken(w http.ResponseWriter, r *http.Request, reference string, params GenerateTokenParams)
@@ -1843,6 +1888,9 @@ type ServerInterface interface {
 	// FindCheckpointKey Fetch the public key of checkpoints
 	// (GET /api/v1/checkpoints/key)
 	FindCheckpointKey(w http.ResponseWriter, r *http.Request)
+	// SetPIN Set your transaction PIN
+	// (POST /api/v1/company/pin)
+	SetPIN(w http.ResponseWriter, r *http.Request, params SetPINParams)
 	// GenerateCorporateAccount Open the company's bank account
 	// (POST /api/v1/coop/generate-account)
 	GenerateCorporateAccount(w http.ResponseWriter, r *http.Request, params GenerateCorporateAccountParams)
@@ -2021,6 +2069,32 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// ClaimKey operation middleware
+func (siw *ServerInterfaceWrapper) ClaimKey(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "reference" -------------
+	var reference string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "reference", r.PathValue("reference"), &reference, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "reference", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ClaimKey(w, r, reference)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // GenerateToken operation middleware
 func (siw *ServerInterfaceWrapper) GenerateToken(w http.ResponseWriter, r *http.Request) {
@@ -2469,6 +2543,47 @@ func (siw *ServerInterfaceWrapper) FindCheckpointKey(w http.ResponseWriter, r *h
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.FindCheckpointKey(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SetPIN operation middleware
+func (siw *ServerInterfaceWrapper) SetPIN(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SetPINParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SetPIN(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -5016,6 +5131,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 		ErrorHandlerFunc:   options.ErrorHandlerFunc,
 	}
 
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/auth/claim-key/{reference}", wrapper.ClaimKey)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/auth/generate-token/{reference}", wrapper.GenerateToken)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/auth/refresh-access-token/{$}", wrapper.RefreshAccessToken)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/card/{$}", wrapper.ListCards)
@@ -5028,6 +5144,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/checkpoints", wrapper.ListCheckpoints)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/checkpoints/consistency", wrapper.ProveConsistency)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/checkpoints/key", wrapper.FindCheckpointKey)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/pin", wrapper.SetPIN)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/generate-account", wrapper.GenerateCorporateAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/initiate-kyc", wrapper.InitiateCorporateKyc)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/retry-otp", wrapper.RetryCorporateOtp)
@@ -5098,6 +5215,29 @@ type ArchivedJSONResponse struct {
 	Body ArchivedProblem
 
 	Headers ArchivedResponseHeaders
+}
+
+type ClaimKeyRequestObject struct {
+	Reference string `json:"reference"`
+	Body      *ClaimKeyJSONRequestBody
+}
+
+type ClaimKeyResponseObject interface {
+	VisitClaimKeyResponse(w http.ResponseWriter) error
+}
+
+type ClaimKey200JSONResponse ClaimedKey
+
+func (response ClaimKey200JSONResponse) VisitClaimKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
 }
 
 type GenerateTokenRequestObject struct {
@@ -5425,6 +5565,35 @@ type FindCheckpointKey200JSONResponse struct {
 }
 
 func (response FindCheckpointKey200JSONResponse) VisitFindCheckpointKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetPINRequestObject struct {
+	Params SetPINParams
+	Body   *SetPINJSONRequestBody
+}
+
+type SetPINResponseObject interface {
+	VisitSetPINResponse(w http.ResponseWriter) error
+}
+
+type SetPIN200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	Message string `json:"message"`
+}
+
+func (response SetPIN200JSONResponse) VisitSetPINResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -7139,6 +7308,9 @@ func (response TestWebhook200JSONResponse) VisitTestWebhookResponse(w http.Respo
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ClaimKey Exchange a key token for an API key
+	// (POST /api/v1/auth/claim-key/{reference})
+	ClaimKey(ctx context.Context, request ClaimKeyRequestObject) (ClaimKeyResponseObject, error)
 	// GenerateToken Get tokens for an API key
 	// (POST /api/v1/auth/generate-token/{reference})
 	GenerateToken(ctx context.Context, request GenerateTokenRequestObject) (GenerateTokenResponseObject, error)
@@ -7175,6 +7347,9 @@ type StrictServerInterface interface {
 	// FindCheckpointKey Fetch the public key of checkpoints
 	// (GET /api/v1/checkpoints/key)
 	FindCheckpointKey(ctx context.Context, request FindCheckpointKeyRequestObject) (FindCheckpointKeyResponseObject, error)
+	// SetPIN Set your transaction PIN
+	// (POST /api/v1/company/pin)
+	SetPIN(ctx context.Context, request SetPINRequestObject) (SetPINResponseObject, error)
 	// GenerateCorporateAccount Open the company's bank account
 	// (POST /api/v1/coop/generate-account)
 	GenerateCorporateAccount(ctx context.Context, request GenerateCorporateAccountRequestObject) (GenerateCorporateAccountResponseObject, error)
@@ -7382,6 +7557,39 @@ type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
 	options     StrictHTTPServerOptions
+}
+
+// ClaimKey operation middleware
+func (sh *strictHandler) ClaimKey(w http.ResponseWriter, r *http.Request, reference string) {
+	var request ClaimKeyRequestObject
+
+	request.Reference = reference
+
+	var body ClaimKeyJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ClaimKey(ctx, request.(ClaimKeyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ClaimKey")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ClaimKeyResponseObject); ok {
+		if err := validResponse.VisitClaimKeyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
 }
 
 // GenerateToken operation middleware
@@ -7708,6 +7916,39 @@ func (sh *strictHandler) FindCheckpointKey(w http.ResponseWriter, r *http.Reques
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(FindCheckpointKeyResponseObject); ok {
 		if err := validResponse.VisitFindCheckpointKeyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SetPIN operation middleware
+func (sh *strictHandler) SetPIN(w http.ResponseWriter, r *http.Request, params SetPINParams) {
+	var request SetPINRequestObject
+
+	request.Params = params
+
+	var body SetPINJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.SetPIN(ctx, request.(SetPINRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SetPIN")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SetPINResponseObject); ok {
+		if err := validResponse.VisitSetPINResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -1,15 +1,14 @@
 package api
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"io"
 	"mime"
 	"net/http"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
@@ -60,13 +59,8 @@ func (s statementFile) VisitFindStatementResponse(w http.ResponseWriter) error {
 		name := s.from.Name() + "." + s.format
 		w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	}
-	out := &deadlineWriter{w: w, control: http.NewResponseController(w)}
-	buffer := bufio.NewWriterSize(out, 1<<16)
-	err := write(s.ctx, buffer)
-	if err == nil {
-		err = buffer.Flush()
-	}
-	if err != nil && out.begun {
+	begun, err := contract.Stream(w, func(out io.Writer) error { return write(s.ctx, out) })
+	if err != nil && begun {
 		callOf(s.ctx).err = err
 		panic(http.ErrAbortHandler)
 	}
@@ -74,26 +68,6 @@ func (s statementFile) VisitFindStatementResponse(w http.ResponseWriter) error {
 		w.Header().Del("Content-Disposition")
 	}
 	return err
-}
-
-// deadlineWriter extends the write deadline while a slow caller still reads.
-type deadlineWriter struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	begun   bool
-	until   time.Time
-}
-
-const writeTimeout = time.Minute
-
-// Write sends bytes and moves the write deadline of the connection.
-func (p *deadlineWriter) Write(b []byte) (int, error) {
-	p.begun = true
-	if now := time.Now(); now.After(p.until) {
-		p.until = now.Add(writeTimeout / 2)
-		_ = p.control.SetWriteDeadline(now.Add(writeTimeout)) // a test's recorder has no deadline
-	}
-	return p.w.Write(b)
 }
 
 // json writes the statement as JSON, in the same envelope as the other operations.

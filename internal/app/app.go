@@ -148,6 +148,7 @@ func (a *App) build(ctx context.Context, keys, ring *secret.Keyring) error {
 func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer) {
 	a.Book = ledger.WithAlerts(a.DB, a.Clock, settlement.LowBalance)
 	a.Companies = company.New(a.DB, a.Book, keys, a.Clock)
+	a.Companies.Self = func(ctx context.Context, reference string) company.Actor { return operator.Self(reference).From(ctx) }
 	a.Operators = operator.New(a.DB, keys, a.Clock)
 	a.Deployment = deployment.New(a.DB, a.cfg.machine(), a.log, a.cfg.epochFile())
 	a.Events = event.NewService(a.DB, a.Book)
@@ -221,7 +222,7 @@ func (a *App) Handler() (http.Handler, error) {
 	operators, err := admin.New(admin.Config{
 		Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,
 		Operations: a.Operations, Webhooks: a.Webhooks, Reports: a.Reports, Crypto: a.Crypto, Payouts: a.Payouts, Cards: a.Cards, Quotas: a.Quotas,
-		Clock: a.Clock, Log: a.log, Failed: limits.Failed(),
+		Clock: a.Clock, Log: a.log, Failed: limits.Failed(), HideSecrets: a.HidesSecrets(),
 	})
 	if err != nil {
 		return nil, err
@@ -234,6 +235,9 @@ func (a *App) Handler() (http.Handler, error) {
 				ctx = db.Reading(ctx)
 			}
 			return ctx
+		},
+		FailedLogin: func(ctx context.Context, action, reference string) {
+			a.warn(ctx, a.Operators.FailedLogin(ctx, action, reference), "a failed request for tokens could not be recorded")
 		},
 		Webhooks: a.Webhooks, Authenticate: a.Companies.Authenticate, PublicURL: a.cfg.PublicURL,
 		Clock: a.Clock, Log: a.log, Limits: limits, Proxies: proxies, Closed: a.closed.Load, Registry: a.registry, Traces: a.traces,

@@ -45,8 +45,20 @@ type Actor interface {
 	Audit(u *ledger.Unit, action, subject string, details map[string]string, at time.Time)
 }
 
+// author is the author of a change in the words of an event. An event does not name the operator.
+type author string
+
+const (
+	byOperator author = "operator"
+	byCompany  author = "company"
+)
+
 // Service manages companies and authenticates their requests.
 type Service struct {
+	// Self returns a company as the Actor for its own acts. With nil, the audit log has no lines of
+	// these acts.
+	Self func(ctx context.Context, reference string) Actor
+
 	db     *db.DB
 	book   *ledger.Book
 	keys   *secret.Keyring
@@ -67,24 +79,61 @@ func New(d *db.DB, book *ledger.Book, keys *secret.Keyring, clk clock.Clock) *Se
 
 var errNoCompany = fault.New(fault.Missing, "Company not found")
 
+// self returns the Actor for a company's own acts.
+func (s *Service) self(ctx context.Context, reference string) Actor {
+	if s.Self == nil {
+		return unseen{}
+	}
+	return s.Self(ctx, reference)
+}
+
+// unseen is an Actor without an audit log.
+type unseen struct{}
+
+// Audit writes nothing.
+func (unseen) Audit(*ledger.Unit, string, string, map[string]string, time.Time) {}
+
 // Create adds a company with its first API key. The company is neither verified nor live. Kobo
 // never shows the key again.
 func (s *Service) Create(ctx context.Context, by Actor, name string) (Company, secret.Text, error) {
-	name = text.Trim(name)
-	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
-		return Company{}, secret.Text{}, fault.New(fault.Invalid, `"name" must have 2 to 100 characters`)
-	}
-	now := s.clock.Now()
-	c := Company{Reference: id.Cuid(), Name: name, KYB: NotStarted, CreatedAt: now, UpdatedAt: now}
-	key, apiKey := s.newKey(c.Reference, now, time.Time{})
-	u := ledger.Found(c.Reference)
-	u.Insert(companies.Record(c), keys.Record(key))
-	by.Audit(&u, "company.create", c.Reference, map[string]string{"name": name, "apiKeyId": key.ID}, now)
-	err := s.book.Commit(ctx, u)
+	c, u, err := s.newCompany(name)
 	if err != nil {
 		return Company{}, secret.Text{}, err
 	}
+	key, apiKey := s.newKey(c.Reference, c.CreatedAt, time.Time{})
+	insertKey(&u, key, byOperator)
+	by.Audit(&u, "company.create", c.Reference, map[string]string{"name": c.Name, "apiKeyId": key.ID}, c.CreatedAt)
+	if err := s.book.Commit(ctx, u); err != nil {
+		return Company{}, secret.Text{}, err
+	}
 	return c, apiKey, nil
+}
+
+// CreateWithToken adds a company like Create. Instead of an API key it returns a key token.
+func (s *Service) CreateWithToken(ctx context.Context, by Actor, name string) (Company, Token, error) {
+	c, u, err := s.newCompany(name)
+	if err != nil {
+		return Company{}, Token{}, err
+	}
+	by.Audit(&u, "company.create", c.Reference, map[string]string{"name": c.Name}, c.CreatedAt)
+	t := s.newToken(&u, by, forKey, c.CreatedAt, time.Time{})
+	if err := s.book.Commit(ctx, u); err != nil {
+		return Company{}, Token{}, err
+	}
+	return c, t, nil
+}
+
+// newCompany returns a company and the unit that inserts it.
+func (s *Service) newCompany(name string) (Company, ledger.Unit, error) {
+	name = text.Trim(name)
+	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
+		return Company{}, ledger.Unit{}, fault.New(fault.Invalid, `"name" must have 2 to 100 characters`)
+	}
+	now := s.clock.Now()
+	c := Company{Reference: id.Cuid(), Name: name, KYB: NotStarted, CreatedAt: now, UpdatedAt: now}
+	u := ledger.Found(c.Reference)
+	u.Insert(companies.Record(c))
+	return c, u, nil
 }
 
 // explain returns errNoCompany if the ledger refused a commit because the company is unknown. It

@@ -120,6 +120,16 @@ func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 	return s.issue(access, reference, id.New(), AccessLife)
 }
 
+// HolderOf returns the company of a refresh token that Kobo has signed, whether or not the token
+// still works. For any other text it returns "".
+func (s *Service) HolderOf(token string) string {
+	c, err := s.read(refresh, token)
+	if err != nil {
+		return ""
+	}
+	return c.Subject
+}
+
 // Holder returns the company of an access token. It does not check whether the company may use
 // the API.
 func (s *Service) Holder(ctx context.Context, token string) (Identity, error) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -36,16 +38,46 @@ func (s *Service) newKey(reference string, now, expiresAt time.Time) (Key, secre
 	}, secret.NewText(text)
 }
 
+// insertKey makes a unit insert an API key and report the key to the company.
+func insertKey(u *ledger.Unit, k Key, by author) {
+	u.Insert(keys.Record(k))
+	event.Emit(u, event.APIKeyIssued, issuedData{u.Company, k.ID, clock.Optional(k.ExpiresAt), by})
+}
+
+// issuedData and revokedData are the data of the events that report an API key. They do not contain
+// the key.
+type (
+	issuedData struct {
+		CompanyID string  `json:"companyId"`
+		ID        string  `json:"id"`
+		ExpiresAt *string `json:"expiresAt"`
+		By        author  `json:"by"`
+	}
+	revokedData struct {
+		CompanyID string `json:"companyId"`
+		ID        string `json:"id"`
+		By        author `json:"by"`
+	}
+)
+
+// inFuture returns an error if an expiry is in the past. A zero expiry means never.
+func inFuture(expiresAt, now time.Time) error {
+	if !expiresAt.IsZero() && !expiresAt.After(now) {
+		return fault.New(fault.Invalid, `"expiresAt" must be in the future`)
+	}
+	return nil
+}
+
 // IssueKey issues an additional API key to a company. Kobo never shows the key again. Older keys
 // stay valid. If expiresAt is zero, the key does not expire.
 func (s *Service) IssueKey(ctx context.Context, by Actor, reference string, expiresAt time.Time) (Key, secret.Text, error) {
 	now := s.clock.Now()
-	if !expiresAt.IsZero() && !expiresAt.After(now) {
-		return Key{}, secret.Text{}, fault.New(fault.Invalid, `"expiresAt" must be in the future`)
+	if err := inFuture(expiresAt, now); err != nil {
+		return Key{}, secret.Text{}, err
 	}
 	key, text := s.newKey(reference, now, expiresAt)
 	u := ledger.For(reference)
-	u.Insert(keys.Record(key))
+	insertKey(&u, key, byOperator)
 	by.Audit(&u, "company.key.issue", key.ID, nil, now)
 	err := s.book.Commit(ctx, u)
 	if err != nil {
@@ -98,6 +130,7 @@ func (s *Service) revocation(by Actor, reference, keyID string, all []Key) (ledg
 	if last {
 		voidCredentials(&u)
 	}
+	event.Emit(&u, event.APIKeyRevoked, revokedData{reference, keyID, byOperator})
 	by.Audit(&u, "company.key.revoke", keyID, nil, now)
 	return u, nil
 }

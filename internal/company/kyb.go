@@ -9,6 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // KYB is the state of a company's business verification.
@@ -67,8 +68,11 @@ func (s *Service) SetKYB(ctx context.Context, by Actor, reference string, to KYB
 // SetLive switches a company on or off. To use the API, a company that is switched on also needs
 // an accepted KYB state.
 func (s *Service) SetLive(ctx context.Context, by Actor, reference string, live bool) (Company, error) {
-	line := auditLine{"company.live", map[string]string{"live": strconv.FormatBool(live)}}
-	return s.change(ctx, by, reference, line, "live", func(c *Company) { c.Live = live })
+	return s.change(ctx, by, reference, change{
+		audit: "company.live", details: map[string]string{"live": strconv.FormatBool(live)},
+		event: event.LiveChanged, data: liveChanged{reference, live},
+		column: "live", set: func(c *Company) { c.Live = live },
+	})
 }
 
 // mostPerSecond is the largest request limit that a company can have.
@@ -81,30 +85,44 @@ func (s *Service) SetPerSecond(ctx context.Context, by Actor, reference string, 
 	if requests < 0 || requests > mostPerSecond {
 		return Company{}, fault.Newf(fault.Invalid, `"requestsPerSecond" must be 0 to %d`, mostPerSecond)
 	}
-	line := auditLine{"company.rate", map[string]string{"requestsPerSecond": strconv.FormatInt(requests, 10)}}
-	return s.change(ctx, by, reference, line, "requests_per_second", func(c *Company) { c.PerSecond = requests })
+	return s.change(ctx, by, reference, change{
+		audit: "company.rate", details: map[string]string{"requestsPerSecond": strconv.FormatInt(requests, 10)},
+		event: event.LimitsChanged, data: event.Limit{CompanyID: reference, Limit: "requests", Per: "second", Count: wire.Number(requests)},
+		column: "requests_per_second", set: func(c *Company) { c.PerSecond = requests },
+	})
 }
 
-// auditLine is the part of a line in the audit log that describes the change.
-type auditLine struct {
-	action  string
+// change is a change of one column of a company, with its line in the audit log and its event.
+type change struct {
+	audit   string
 	details map[string]string
+	event   string
+	data    any
+	column  string
+	set     func(*Company)
 }
 
-// change changes one column of a company to the value that the function set gives it.
-func (s *Service) change(ctx context.Context, by Actor, reference string, line auditLine, column string, set func(*Company)) (Company, error) {
+// liveChanged is the data of the event that reports that a company was switched on or off.
+type liveChanged struct {
+	CompanyID string `json:"companyId"`
+	Live      bool   `json:"live"`
+}
+
+// change makes one change of a company.
+func (s *Service) change(ctx context.Context, by Actor, reference string, to change) (Company, error) {
 	for {
 		c, err := s.Find(ctx, reference)
 		if err != nil {
 			return Company{}, err
 		}
-		set(&c)
+		to.set(&c)
 		c.UpdatedAt = s.clock.Now()
 		u := ledger.For(reference)
 		// The ledger refuses the unit if the KYB has changed meanwhile. The next try reads the new
 		// state.
-		u.Transition(companies.Record(c), string(c.KYB)).Only(column, "updated_at")
-		by.Audit(&u, line.action, reference, line.details, c.UpdatedAt)
+		u.Transition(companies.Record(c), string(c.KYB)).Only(to.column, "updated_at")
+		event.Emit(&u, to.event, to.data)
+		by.Audit(&u, to.audit, reference, to.details, c.UpdatedAt)
 		err = s.book.Commit(ctx, u)
 		if ledger.Is(err, ledger.Moved) {
 			continue

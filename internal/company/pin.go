@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
@@ -31,25 +34,93 @@ var (
 
 var fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
 
+// pinData is the data of the events that report a change of the PIN. It does not contain the PIN.
+type pinData struct {
+	CompanyID string `json:"companyId"`
+	By        author `json:"by"`
+}
+
+// pinLockedData is the data of the event that reports a locked PIN.
+type pinLockedData struct {
+	CompanyID string `json:"companyId"`
+	Tries     int64  `json:"tries"` // the number of wrong tries in a row
+}
+
 // SetPIN sets or resets a company's transaction PIN, and unlocks it. After a reset, all accounts
 // that were verified for payouts must be verified again (see Credentials).
 func (s *Service) SetPIN(ctx context.Context, by Actor, reference string, text secret.Text) error {
-	if !fourDigits.MatchString(text.Reveal()) {
-		return fault.New(fault.Invalid, `"pin" must be exactly 4 digits`)
+	return s.replacePIN(ctx, reference, text, func(u *ledger.Unit, now time.Time) {
+		pinChanged(u, byOperator)
+		by.Audit(u, "company.pin", reference, nil, now)
+	})
+}
+
+// ResetPIN sets a company's PIN with a PIN token, and unlocks the PIN. One commit uses up the token
+// and sets the PIN. The response for an Idempotency-Key is in the same commit.
+func (s *Service) ResetPIN(ctx context.Context, reference, token string, text secret.Text, key *idempotency.Key) error {
+	if err := checkPIN(text); err != nil {
+		return err
+	}
+	row, err := s.presented(ctx, reference, forPIN, token)
+	if err != nil {
+		return err
+	}
+	err = s.replacePIN(ctx, reference, text, func(u *ledger.Unit, now time.Time) {
+		row.use(u, now)
+		pinChanged(u, byCompany)
+		s.self(ctx, reference).Audit(u, "company.pin.reset", reference, map[string]string{"tokenId": row.id}, now)
+		key.Answer(u, struct{}{}, nil)
+	})
+	return idempotency.Taken(forPIN.explain(err))
+}
+
+// replacePIN sets a PIN, whether or not the company has one. The function more completes the unit.
+func (s *Service) replacePIN(ctx context.Context, reference string, text secret.Text, more func(u *ledger.Unit, now time.Time)) error {
+	if err := checkPIN(text); err != nil {
+		return err
 	}
 	p := pin{company: reference, hash: s.keys.MAC("pin", reference, text.Reveal()), state: pinSet, updatedAt: s.clock.Now()}
 	first := ledger.For(reference)
 	first.Insert(pins.Record(p))
-	by.Audit(&first, "company.pin", reference, nil, p.updatedAt)
+	more(&first, p.updatedAt)
 	err := s.book.Commit(ctx, first)
-	if ledger.Is(err, ledger.Exists) {
+	if ledger.Is(err, ledger.Exists, pins.Table) {
 		reset := ledger.For(reference)
 		reset.Transition(pins.Record(p), pinSet, pinLocked)
 		voidCredentials(&reset)
-		by.Audit(&reset, "company.pin", reference, nil, p.updatedAt)
+		more(&reset, p.updatedAt)
 		err = s.book.Commit(ctx, reset)
 	}
 	return explain(err)
+}
+
+func checkPIN(text secret.Text) error {
+	if !fourDigits.MatchString(text.Reveal()) {
+		return fault.New(fault.Invalid, `"pin" must be exactly 4 digits`)
+	}
+	return nil
+}
+
+// pinChanged makes a unit report a new PIN to the company. Unused PIN tokens stop working.
+func pinChanged(u *ledger.Unit, by author) {
+	u.Count(string(purposes[forPIN].sequence), 1, 0)
+	event.Emit(u, event.PINChanged, pinData{u.Company, by})
+}
+
+// ChangePIN replaces a company's PIN, if current is the present PIN. A wrong PIN counts as a wrong
+// try, as in CheckPIN. All accounts that were verified for payouts must be verified again.
+func (s *Service) ChangePIN(ctx context.Context, reference string, current, text secret.Text, key *idempotency.Key) error {
+	if err := checkPIN(text); err != nil {
+		return err
+	}
+	return s.try(ctx, reference, current.Reveal(), func(p pin) ledger.Unit {
+		u := s.written(p, text.Reveal())
+		voidCredentials(&u)
+		pinChanged(&u, byCompany)
+		s.self(ctx, reference).Audit(&u, "company.pin.change", reference, nil, s.clock.Now())
+		key.Answer(&u, struct{}{}, nil)
+		return u
+	})
 }
 
 // UnlockPIN unlocks a company's locked PIN. The PIN and all accounts verified for payouts stay
@@ -57,6 +128,7 @@ func (s *Service) SetPIN(ctx context.Context, by Actor, reference string, text s
 func (s *Service) UnlockPIN(ctx context.Context, by Actor, reference string) error {
 	now, u := s.clock.Now(), ledger.For(reference)
 	u.Transition(pins.Record(pin{company: reference, state: pinSet, updatedAt: now}), pinLocked).Only("failures", "updated_at")
+	event.Emit(&u, event.PINUnlocked, pinData{reference, byOperator})
 	by.Audit(&u, "company.pin.unlock", reference, nil, now)
 	err := s.book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
@@ -105,6 +177,19 @@ func (s *Service) MayUsePIN(ctx context.Context, reference string) error {
 // are concurrent, CheckPIN compares five and refuses fifteen as locked. A right PIN writes nothing,
 // except after a wrong try, and any number of right tries share one transaction.
 func (s *Service) CheckPIN(ctx context.Context, reference, text string) error {
+	return s.try(ctx, reference, text, func(p pin) ledger.Unit {
+		if p.failures > 0 || s.keys.Stale(p.hash) {
+			return s.written(p, text)
+		}
+		u := ledger.For(reference)
+		p.unchanged(u.Expect(pins.Record(p), pinSet))
+		return u
+	})
+}
+
+// try compares text with the company's PIN. It commits the unit of the function right, or a unit
+// that counts a wrong try. The ledger must refuse both units if the PIN's row has changed.
+func (s *Service) try(ctx context.Context, reference, text string, right func(p pin) ledger.Unit) error {
 	for {
 		p, err := s.findPIN(ctx, reference)
 		switch {
@@ -115,37 +200,47 @@ func (s *Service) CheckPIN(ctx context.Context, reference, text string) error {
 		case p.state == pinLocked:
 			return errLockedPIN
 		}
-		u, verdict := s.compare(p, text)
+		var u ledger.Unit
+		var verdict error
+		if s.keys.Verify(p.hash, "pin", reference, text) {
+			u = right(p)
+		} else {
+			u, verdict = s.failed(ctx, p), errWrongPIN
+		}
 		err = s.book.Commit(ctx, u)
 		if err == nil {
 			return verdict
 		}
-		if !ledger.Is(err, ledger.Moved) {
-			return err
+		if !ledger.Is(err, ledger.Moved, pins.Table) {
+			return idempotency.Taken(err)
 		}
 	}
 }
 
-// compare returns the error nil if text is the PIN, or errWrongPIN. The unit counts a wrong try. After a right
-// try it sets the count to zero and replaces a stale hash. The ledger refuses the unit if the PIN's
-// row has changed.
-func (s *Service) compare(p pin, text string) (u ledger.Unit, verdict error) {
-	seen, right := p, s.keys.Verify(p.hash, "pin", p.company, text)
-	u, p.updatedAt = ledger.For(p.company), s.clock.Now()
-	var row *ledger.Transition
-	switch {
-	case !right:
-		verdict = errWrongPIN
-		if p.failures++; p.failures >= tries {
-			p.state = pinLocked
-		}
-		row = u.Transition(pins.Record(p), pinSet)
-	case p.failures > 0 || s.keys.Stale(p.hash):
-		p.failures, p.hash = 0, s.keys.MAC("pin", p.company, text)
-		row = u.Transition(pins.Record(p), pinSet)
-	default:
-		row = u.Expect(pins.Record(p), pinSet)
+// written returns a unit that writes a PIN over the PIN of a row, and sets the count of wrong tries
+// to zero.
+func (s *Service) written(p pin, text string) ledger.Unit {
+	u, seen := ledger.For(p.company), p
+	p.failures, p.hash, p.updatedAt = 0, s.keys.MAC("pin", p.company, text), s.clock.Now()
+	seen.unchanged(u.Transition(pins.Record(p), pinSet))
+	return u
+}
+
+// failed returns a unit that counts a wrong try. The fifth wrong try in a row locks the PIN.
+func (s *Service) failed(ctx context.Context, p pin) ledger.Unit {
+	u, seen := ledger.For(p.company), p
+	p.failures++
+	p.updatedAt = s.clock.Now()
+	if p.failures >= tries {
+		p.state = pinLocked
+		event.Emit(&u, event.PINLocked, pinLockedData{p.company, p.failures})
+		s.self(ctx, p.company).Audit(&u, "company.pin.lock", p.company, nil, p.updatedAt)
 	}
-	row.Expect("failures", seen.failures).Expect("hash", seen.hash)
-	return u, verdict
+	seen.unchanged(u.Transition(pins.Record(p), pinSet))
+	return u
+}
+
+// unchanged makes the ledger refuse a transition if the row is no longer p.
+func (p pin) unchanged(t *ledger.Transition) {
+	t.Expect("failures", p.failures).Expect("hash", p.hash)
 }

@@ -14,12 +14,15 @@ const (
 	columns    = `company_id, name, kyb_status, live, requests_per_second, created_at, updated_at`
 	keyColumns = `company_id, id, hash, state, created_at, expires_at`
 	pinColumns = `company_id, hash, state, failures, updated_at`
+
+	tokenColumns = `company_id, id, purpose, number, hash, state, created_at, expires_at, key_expires_at, used_at`
 )
 
 var (
 	companies = db.Declare[Company]("company", db.Reads(columns))
 	keys      = db.Declare[Key]("company_api_key", db.Reads(keyColumns))
 	pins      = db.Declare[pin]("company_pin", db.Reads(pinColumns))
+	tokens    = db.Declare[tokenRow]("company_token", db.Reads(tokenColumns))
 )
 
 // pin is the row of a company's transaction PIN. It holds a hash instead of the PIN.
@@ -108,4 +111,9 @@ func (s *Service) PINState(ctx context.Context, reference string) (string, error
 		return noPIN, nil
 	}
 	return state, err
+}
+
+func (s *Service) findToken(ctx context.Context, reference, tokenID string) (tokenRow, error) {
+	return db.One(ctx, s.db, tokens.Scan,
+		`SELECT `+tokenColumns+` FROM company_token WHERE company_id = $1 AND id = $2`, reference, tokenID)
 }

@@ -33,6 +33,7 @@ type Operation struct {
 	Open       bool   // the operation needs no access token
 	Tokens     bool   // x-limit: token. The operation issues tokens, with limits per address and per company
 	Idempotent bool   // the operation accepts an Idempotency-Key
+	Personal   bool   // x-personal: the response shows personal data, and the audit log says who read it
 	Lenient    bool   // x-specified: it ignores unknown query parameters, as the specification requires
 	Query      []Parameter
 	rules      *rules // nil if the operation takes no body
@@ -88,6 +89,7 @@ type operation struct {
 	Limit       string             `json:"x-limit"`
 	Idempotent  bool               `json:"x-idempotent"`
 	Specified   bool               `json:"x-specified"`
+	Personal    bool               `json:"x-personal"`
 	Security    []map[string][]any `json:"security"`
 	Parameters  []parameter        `json:"parameters"`
 	RequestBody *struct {
@@ -141,7 +143,7 @@ func (d *document) operation(path string, raw []byte, compiler *jsonschema.Compi
 		return nil, err
 	}
 	op := &Operation{
-		ID: o.OperationID, Path: path, Family: o.Family, Tokens: o.Limit == "token", Idempotent: o.Idempotent, Lenient: o.Specified,
+		ID: o.OperationID, Path: path, Family: o.Family, Tokens: o.Limit == "token", Idempotent: o.Idempotent, Lenient: o.Specified, Personal: o.Personal,
 		Open: o.Security != nil && !slices.ContainsFunc(o.Security, func(s map[string][]any) bool { return s["accessToken"] != nil }),
 	}
 	for _, p := range o.Parameters {

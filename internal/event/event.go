@@ -24,6 +24,18 @@ const (
 	VTUFailed  = "vtu.failed"
 	KYBChanged = "kyb.changed"
 
+	// These kinds report changes of a company's access and terms. Operators make most of them.
+	APIKeyIssued   = "company.api_key_issued"
+	APIKeyRevoked  = "company.api_key_revoked"
+	KeyTokenIssued = "company.key_token_issued"
+	PINTokenIssued = "company.pin_token_issued"
+	PINChanged     = "company.pin_changed"
+	PINLocked      = "company.pin_locked"
+	PINUnlocked    = "company.pin_unlocked"
+	LiveChanged    = "company.live_changed"
+	LimitsChanged  = "company.limits_changed"
+	FeesChanged    = "company.fees_changed"
+
 	CorporateKYCVerified    = "corporate.kyc_verified"
 	CorporateAccountCreated = "corporate.account_created"
 	// CorporateAccountUpdated means that a later request has changed an existing account. The list

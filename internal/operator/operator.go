@@ -88,6 +88,19 @@ type Line struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
+// AuditFilter chooses lines of the audit log. A zero field chooses all lines. The lines of a company
+// include the traces of no company whose subject is this company.
+type AuditFilter struct {
+	Operator, Action, Company string
+	From, To                  time.Time // a line is not before From and is before To
+}
+
+// Audit returns a page of the lines of one company, or of all lines if company is "", the newest first.
+// It also returns the total count.
+func (s *Service) Audit(ctx context.Context, company string, limit, offset int) ([]Line, int64, error) {
+	return s.SearchAudit(ctx, AuditFilter{Company: company}, limit, offset)
+}
+
 // Key describes an operator's key. Kobo stores a hash of the key, and not the key.
 type Key struct {
 	ID        string
@@ -107,6 +120,8 @@ type Service struct {
 	db    *db.DB
 	keys  *secret.Keyring
 	clock clock.Clock
+
+	failures, reads traces
 }
 
 // New returns the service for a database.

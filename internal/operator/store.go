@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -32,17 +33,89 @@ func (s *Service) insertLine(ctx context.Context, q db.Querier, line db.Record) 
 	return err
 }
 
-// Audit returns a page of the audit log, the newest line first, and the total count. It returns
-// the lines of one company, or of all companies if company is "".
-func (s *Service) Audit(ctx context.Context, company string, limit, offset int) ([]Line, int64, error) {
-	return db.Page(ctx, s.db, "", func(r db.Scanner) (Line, error) {
-		row, err := audit.Scan(r)
-		if err == nil {
-			err = json.Unmarshal(row.Text, &row.Details)
+// A search of the audit log begins with the index of one filter, and compares the other filters row by
+// row. Planners do not see which parameters are empty, so there are statements for each index.
+const (
+	auditCount = `SELECT count(*) FROM operator_audit WHERE `
+	auditLines = `SELECT ` + auditColumns + ` FROM operator_audit WHERE `
+
+	ofOperator = `operator = $1 AND `
+	ofAction   = `action = $2 AND `
+	ofCompany  = `(company_id = $3 OR company_id = '' AND subject = $3) AND `
+	matching   = `created_at >= $4 AND created_at < $5 AND ($1 = '' OR operator = $1) AND ($2 = '' OR action = $2)
+		AND ($3 = '' OR company_id = $3 OR company_id = '' AND subject = $3)`
+
+	newestFirst = ` ORDER BY created_at DESC, id DESC LIMIT $6 OFFSET $7`
+	oldestFirst = ` AND (created_at, id) > ($6, $7) ORDER BY created_at, id LIMIT $8`
+)
+
+// auditSearch has the statements that begin with one index.
+type auditSearch struct{ count, page, walk string }
+
+// auditSearches has the statements for each first filter. The last ones begin with the period.
+var auditSearches = [...]auditSearch{
+	{auditCount + ofCompany + matching, auditLines + ofCompany + matching + newestFirst, auditLines + ofCompany + matching + oldestFirst},
+	{auditCount + ofOperator + matching, auditLines + ofOperator + matching + newestFirst, auditLines + ofOperator + matching + oldestFirst},
+	{auditCount + ofAction + matching, auditLines + ofAction + matching + newestFirst, auditLines + ofAction + matching + oldestFirst},
+	{auditCount + matching, auditLines + matching + newestFirst, auditLines + matching + oldestFirst},
+}
+
+func (f AuditFilter) search() auditSearch {
+	switch {
+	case f.Company != "":
+		return auditSearches[0]
+	case f.Operator != "":
+		return auditSearches[1]
+	case f.Action != "":
+		return auditSearches[2]
+	}
+	return auditSearches[3]
+}
+
+func (f AuditFilter) args() []any {
+	until := int64(math.MaxInt64)
+	if !f.To.IsZero() {
+		until = clock.Micros(f.To)
+	}
+	return []any{f.Operator, f.Action, f.Company, clock.Micros(f.From), until}
+}
+
+func scanLine(r db.Scanner) (Line, error) {
+	row, err := audit.Scan(r)
+	if err == nil {
+		err = json.Unmarshal(row.Text, &row.Details)
+	}
+	return row.Line, err
+}
+
+// SearchAudit returns a page of the lines that pass the filter, the newest first, and the total count.
+func (s *Service) SearchAudit(ctx context.Context, f AuditFilter, limit, offset int) ([]Line, int64, error) {
+	search := f.search()
+	return db.Page(ctx, s.db, "", scanLine, search.count, search.page, limit, offset, f.args()...)
+}
+
+// walkPage is the number of lines that EachLine reads at a time.
+const walkPage = 500
+
+// EachLine calls the function use with each line that passes the filter, the oldest first. It holds
+// no transaction, so a slow reader blocks nobody.
+func (s *Service) EachLine(ctx context.Context, f AuditFilter, use func(Line) error) error {
+	at, after := int64(-1), ""
+	for {
+		lines, err := db.All(ctx, s.db, scanLine, f.search().walk, append(f.args(), at, after, walkPage)...)
+		if err != nil {
+			return err
 		}
-		return row.Line, err
-	}, `SELECT count(*) FROM operator_audit WHERE ($1 = '' OR company_id = $1)`, `SELECT `+auditColumns+` FROM operator_audit
-		WHERE ($1 = '' OR company_id = $1) ORDER BY id DESC LIMIT $2 OFFSET $3`, limit, offset, company)
+		for _, l := range lines {
+			if err := use(l); err != nil {
+				return err
+			}
+			at, after = clock.Micros(l.CreatedAt), l.ID
+		}
+		if len(lines) < walkPage {
+			return nil
+		}
+	}
 }
 
 // insertKey inserts a key, and returns the number of rows. It inserts no row if the name has a

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -76,6 +77,30 @@ func (s Schedule) check() error {
 	return nil
 }
 
+// feesChanged is the data of the event that reports a new fee schedule. A schedule without bands
+// means that there are no fees.
+type (
+	feesChanged struct {
+		CompanyID string     `json:"companyId"`
+		Bands     []bandData `json:"bands"`
+	}
+	bandData struct {
+		From    money.Kobo `json:"from"`
+		Flat    money.Kobo `json:"flat"`
+		Percent money.Kobo `json:"percent"` // JSON shows basis points as a percentage, as it shows kobo as naira
+		Cap     money.Kobo `json:"cap"`
+	}
+)
+
+// told returns the data of the event for a schedule.
+func (s Schedule) told(company string) feesChanged {
+	data := feesChanged{company, make([]bandData, len(s))}
+	for i, b := range s {
+		data.Bands[i] = bandData{b.From, b.Flat, money.Kobo(b.BasisPoints), b.Cap}
+	}
+	return data
+}
+
 // SetFees replaces a company's fee schedule from now on. With an empty schedule, the company
 // pays no fees.
 func (s *Service) SetFees(ctx context.Context, by operator.Operator, company string, schedule Schedule) error {
@@ -85,6 +110,7 @@ func (s *Service) SetFees(ctx context.Context, by operator.Operator, company str
 	now, version := s.Clock.Now(), id.New()
 	u := ledger.For(company)
 	by.Audit(&u, "payout.fees", version, map[string]string{"bands": schedule.String()}, now)
+	event.Emit(&u, event.FeesChanged, schedule.told(company))
 	if len(schedule) == 0 {
 		schedule = Schedule{{}}
 	}

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // Limit is the most that may be paid out in one day. The day begins at midnight in Lagos. A
@@ -43,6 +45,10 @@ func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company st
 	by.Audit(&u, "payout.limit", strconv.FormatInt(settlementID, 10), map[string]string{
 		"amount": l.Amount.Decimal(), "payouts": strconv.FormatInt(l.Payouts, 10),
 	}, l.Since)
+	event.Emit(&u, event.LimitsChanged, event.Limit{
+		CompanyID: company, Limit: "payout", Per: "day",
+		SettlementID: wire.Number(settlementID), Amount: wire.Optional(l.Amount), Count: wire.Number(l.Payouts),
+	})
 	return explain(s.Book.Commit(ctx, u))
 }
 

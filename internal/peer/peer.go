@@ -162,13 +162,27 @@ func Network(address string) string {
 
 type contextKey struct{}
 
+// caller is what the program knows about the caller of a request.
+type caller struct{ address, operator string }
+
 // With adds the client address of a request to its context.
 func With(ctx context.Context, address string) context.Context {
-	return context.WithValue(ctx, contextKey{}, address)
+	return context.WithValue(ctx, contextKey{}, &caller{address: address})
+}
+
+func callerOf(ctx context.Context) *caller {
+	if c, ok := ctx.Value(contextKey{}).(*caller); ok {
+		return c
+	}
+	return &caller{}
 }
 
 // Of returns the client address in the context, or "".
-func Of(ctx context.Context) string {
-	address, _ := ctx.Value(contextKey{}).(string)
-	return address
-}
+func Of(ctx context.Context) string { return callerOf(ctx).address }
+
+// SetOperator records the operator who makes the request, for the log line of the request. A handler
+// calls it before the request ends.
+func SetOperator(ctx context.Context, name string) { callerOf(ctx).operator = name }
+
+// OperatorOf returns the operator of SetOperator, or "".
+func OperatorOf(ctx context.Context) string { return callerOf(ctx).operator }

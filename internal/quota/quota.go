@@ -16,9 +16,11 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // Kind is a type of object that has a quota.
@@ -152,6 +154,7 @@ func (s *Service) Set(ctx context.Context, by Actor, company string, k Kind, mos
 	u := ledger.For(company)
 	u.Append(quotas.Record(row{company, k, id.New(), most, now}))
 	by.Audit(&u, "company.quota", string(k), map[string]string{"most": strconv.FormatInt(most, 10)}, now)
+	event.Emit(&u, event.LimitsChanged, event.Limit{CompanyID: company, Limit: string(k), Per: "day", Count: wire.Number(most)})
 	err := s.book.Commit(ctx, u)
 	if ledger.Is(err, ledger.NoCompany) {
 		return fault.New(fault.Missing, "Company not found")

@@ -5,12 +5,11 @@ import (
 	"encoding/csv"
 	"io"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/money"
+	spreadsheet "github.com/kobo-waas/kobo/internal/text"
 )
 
 // amountHeadings are headings of a statement's columns. A debit includes its fee. A refund
@@ -28,7 +27,7 @@ func (s *Statement) CSV(ctx context.Context, w io.Writer) error {
 	err := s.Each(ctx, func(e Entry) error {
 		debit, credit := sides(e)
 		return out.Write([]string{
-			clock.Text(e.CreatedAt), harmless(e.Reference), e.Source, harmless(e.Narration), debit, credit, e.Current.Decimal(), some(e.Fee),
+			clock.Text(e.CreatedAt), spreadsheet.Cell(e.Reference), e.Source, spreadsheet.Cell(e.Narration), debit, credit, e.Current.Decimal(), some(e.Fee),
 			lagos(e.CreatedAt, time.DateOnly),
 		})
 	})
@@ -54,13 +53,4 @@ func some(k money.Kobo) string {
 		return ""
 	}
 	return k.Decimal()
-}
-
-// harmless returns a text in a form that a spreadsheet does not execute as a formula. Some
-// spreadsheets also execute a formula that begins with a full-width sign.
-func harmless(text string) string {
-	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
-		return "'" + text
-	}
-	return text
 }

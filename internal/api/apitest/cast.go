@@ -31,6 +31,8 @@ type Stage struct {
 //
 //   - empty_settlement_id: an account of the main company without money
 //   - expired_key: an API key of the main company that expires within the hour
+//   - key_token, old_key_token: a key token of the main company, and one that it has replaced
+//   - pin_token, old_pin_token: the same for PIN tokens
 //   - other_reference, other_key, other_settlement_id: a second company, approved and live
 //   - new_reference, new_key: a company whose verification has not begun
 //   - kyb_reference, kyb_key, kyb_access, kyb_refresh: a company that got tokens
@@ -70,6 +72,13 @@ func (s Stage) Cast(t testing.TB, reference string) map[string]string {
 	_, expired, err := s.Companies.IssueKey(t.Context(), by, reference, s.Clock.Now().Add(time.Hour))
 	must(err)
 	v["expired_key"] = expired.Reveal()
+	for _, name := range []string{"old_", ""} {
+		key, err := s.Companies.IssueKeyToken(t.Context(), by, reference, time.Time{})
+		must(err)
+		pin, err := s.Companies.IssuePINToken(t.Context(), by, reference)
+		must(err)
+		v[name+"key_token"], v[name+"pin_token"] = key.Text.Reveal(), pin.Text.Reveal()
+	}
 	other := join("other", company.InProgress, company.Submitted, company.Approved)
 	account(other, "Main")
 	s.Raise(t, other)

@@ -1,0 +1,103 @@
+package operator
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/peer"
+)
+
+// This file writes the traces of what is no change: failed logins, and what operators read. A trace
+// is a line of no company, whose subject is the company that it is about. So an attacker who causes
+// traces never waits for the lock of a company, and never makes the company wait.
+//
+// An attacker must not fill the disk. So an hour has at most mostTraces different traces of a program,
+// and of equal traces only the first, the tenth, the hundredth and so on are written. The log of the
+// program has a line for each request.
+
+// mostTraces is the number of different traces that a program remembers in an hour.
+const mostTraces = 1000
+
+// unknown is the author of a failed login.
+var unknown = Operator{Name: "caller:unknown"}
+
+// trace is what is counted in an hour.
+type trace struct{ by, action, subject, network string }
+
+// traces counts the traces of the present hour.
+type traces struct {
+	mu   sync.Mutex
+	hour time.Time
+	seen map[trace]int64
+}
+
+// count counts a trace and returns how often the hour has had it. If the hour has had too many
+// different traces, count returns false and counts nothing.
+func (t *traces) count(now time.Time, one trace) (int64, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if hour := now.Truncate(time.Hour); t.seen == nil || !hour.Equal(t.hour) {
+		t.hour, t.seen = hour, map[trace]int64{}
+	}
+	if t.seen[one] == 0 && one.network != several && len(t.seen) >= mostTraces {
+		return 0, false
+	}
+	t.seen[one]++
+	return t.seen[one], true
+}
+
+// several stands for the networks of the failed logins that an hour has too many of.
+const several = "several"
+
+// FailedLogin records that a caller presented a wrong key or token. The subject is the company whose
+// access the caller tried, or "". Calls with one action, subject and network in one hour are equal.
+// Beyond mostTraces, all calls with one action are equal.
+func (s *Service) FailedLogin(ctx context.Context, action, subject string) error {
+	by, one := unknown.From(ctx), trace{unknown.Name, action, subject, peer.Network(peer.Of(ctx))}
+	n, ok := s.failures.count(s.clock.Now(), one)
+	if !ok {
+		subject, by.address = "", several
+		n, _ = s.failures.count(s.clock.Now(), trace{unknown.Name, action, "", several})
+	}
+	if !isPowerOfTen(n) {
+		return nil
+	}
+	return s.write(ctx, by, action, subject, map[string]string{"failuresThisHour": strconv.FormatInt(n, 10)})
+}
+
+// Read records that an operator reads personal data. The subject names the data. Equal reads of one
+// operator from one address in one hour are one line.
+func (s *Service) Read(ctx context.Context, by Operator, action, subject string) error {
+	one := trace{by.Name, action, subject, by.address}
+	if n, ok := s.reads.count(s.clock.Now(), one); ok && n > 1 {
+		return nil
+	}
+	err := s.write(ctx, by, action, subject, nil)
+	if err != nil {
+		s.reads.forget(one)
+	}
+	return err
+}
+
+// forget makes the next equal trace count as the first.
+func (t *traces) forget(one trace) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.seen, one)
+}
+
+// write writes a trace in a transaction of its own.
+func (s *Service) write(ctx context.Context, by Operator, action, subject string, details map[string]string) error {
+	line := by.Note("", action, subject, details, s.clock.Now())
+	return s.db.Tx(ctx, func(q db.Querier) error { return s.insertLine(ctx, q, line) })
+}
+
+func isPowerOfTen(n int64) bool {
+	for n > 1 && n%10 == 0 {
+		n /= 10
+	}
+	return n == 1
+}
