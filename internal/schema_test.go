@@ -40,6 +40,10 @@ var presets = map[string]string{
 	"payout_verification.credentials": "programs of schema 32 validate accounts without it",
 	"vtu_purchase.settlement_id":      "programs of schema 32 buy without it",
 	"company.requests_per_second":     "programs of schema 32 create companies without it",
+	"operator_key.role":               "programs of schema 54 issue keys without it",
+	"operator_key.expires_at":         "programs of schema 54 issue keys without it",
+	"operator_key.used_at":            "programs of schema 54 issue keys without it",
+	"operator_door.automatic":         "programs of schema 54 close API access without it",
 }
 
 type (

@@ -38,6 +38,7 @@ import (
 type door struct {
 	t           *testing.T
 	url         string
+	base        *db.DB
 	clock       *clock.Manual
 	book        *ledger.Book
 	companies   *company.Service
@@ -52,10 +53,10 @@ type door struct {
 
 func each(t *testing.T, f func(t *testing.T, d *door)) {
 	t.Helper()
-	dbtest.Each(t, func(t *testing.T, base *db.DB) { f(t, open(t, base)) })
+	dbtest.Each(t, func(t *testing.T, base *db.DB) { f(t, open(t, base, false)) })
 }
 
-func open(t *testing.T, base *db.DB) *door {
+func open(t *testing.T, base *db.DB, fourEyes bool) *door {
 	t.Helper()
 	clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
 	keys, err := secret.Parse(secret.Generate())
@@ -66,7 +67,7 @@ func open(t *testing.T, base *db.DB) *door {
 	t.Cleanup(d.book.Drain)
 	log := slog.New(slog.NewJSONHandler(d.log, nil))
 	d.companies = company.New(base, d.book, keys, clk)
-	d.operators = operator.New(base, keys, clk)
+	d.operators, d.base = operator.New(base, keys, clk), base
 	d.operations = operation.WithOperators(base, d.book, clk, log, time.Second, d.operators.IsOperator)
 	d.settlements = settlement.New(settlement.Config{DB: base, Book: d.book, Clock: clk, Operations: d.operations, Banks: map[string]settlement.Bank{
 		"safehaven": {Name: "Safe Haven MFB", Code: "090286", Float: "0100000001"},
@@ -86,7 +87,7 @@ func open(t *testing.T, base *db.DB) *door {
 	}
 	handler, err := admin.New(admin.Config{
 		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Crypto: addresses,
-		Webhooks: d.webhooks, Reports: report.New(base, clk), Clock: clk, Log: log,
+		Webhooks: d.webhooks, Reports: report.New(base, clk), Clock: clk, Log: log, FourEyes: fourEyes,
 		Quotas: quota.New(base, d.book, clk),
 		Payouts: payout.New(payout.Config{
 			DB: base, Book: d.book, Clock: clk, Log: log, Companies: d.companies, Operations: d.operations, Settlements: d.settlements,
@@ -144,7 +145,7 @@ func (d *door) describes(r *http.Request, body string, w *http.Response, text []
 	if err := c.Holds(r, w.StatusCode, w.Header, text); err != nil {
 		d.t.Errorf("%s %s: %v: %s", r.Method, r.URL, err, text)
 	}
-	if w.StatusCode == http.StatusOK {
+	if w.StatusCode == http.StatusOK || w.StatusCode == http.StatusAccepted {
 		shown.Store(c.Operation(r.Method, r.URL.EscapedPath()), true)
 		if err := c.Takes(r, body); err != nil {
 			d.t.Errorf("%s %s was taken: %v: %s", r.Method, r.URL, err, body)

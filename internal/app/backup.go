@@ -231,5 +231,5 @@ func (c Copying) prepare(ctx context.Context, draft string) error {
 		return err
 	}
 	o := operator.New(d, nil, clock.System{})
-	return o.CloseAccess(ctx, c.By, "restored from a backup: see docs/operating.md before opening it")
+	return o.CloseRestored(ctx, c.By, "restored from a backup: see docs/operating.md before opening it")
 }

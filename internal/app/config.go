@@ -52,22 +52,26 @@ type Config struct {
 	// The master key itself. Set this or `master_key_file` (docs/operating/keys.md).
 	MasterKey     secret.Text `koanf:"master_key"`
 	MasterKeyFile string      `koanf:"master_key_file"` // File that holds the master key.
+	// Whether acts that can lead to money leaving need a second operator: `on` or `off`.
+	// Empty: `on` in live mode, and `off` in sandbox mode (docs/operating/operators.md).
+	FourEyes string `koanf:"four_eyes"`
 	// How long a provider call may take before its outcome is unknown. At least `1s`.
 	Window time.Duration `koanf:"window"`
 	// The bank of each kind of work, if there are several, such as `PAYOUT=second,
 	// CUSTOMER/COMPANY=second, *=main`. COMPANY is a company's reference. See docs/operating/banks.md.
-	BankRoutes string        `koanf:"bank_routes"`
-	VTU        VTUConfig     `koanf:"vtu"`
-	Crypto     CryptoConfig  `koanf:"crypto"`
-	Cards      CardConfig    `koanf:"cards"`
-	Issuer     IssuerConfig  `koanf:"issuer"`
-	Webhooks   WebhookConfig `koanf:"webhooks"`
-	Events     EventConfig   `koanf:"events"`
-	Serve      ServeConfig   `koanf:"serve"`
-	Limits     LimitConfig   `koanf:"limits"`
-	Jobs       JobConfig     `koanf:"jobs"`
-	Pools      PoolConfig    `koanf:"pools"`
-	Log        LogConfig     `koanf:"log"`
+	BankRoutes string         `koanf:"bank_routes"`
+	VTU        VTUConfig      `koanf:"vtu"`
+	Crypto     CryptoConfig   `koanf:"crypto"`
+	Cards      CardConfig     `koanf:"cards"`
+	Issuer     IssuerConfig   `koanf:"issuer"`
+	Operators  OperatorConfig `koanf:"operators"`
+	Webhooks   WebhookConfig  `koanf:"webhooks"`
+	Events     EventConfig    `koanf:"events"`
+	Serve      ServeConfig    `koanf:"serve"`
+	Limits     LimitConfig    `koanf:"limits"`
+	Jobs       JobConfig      `koanf:"jobs"`
+	Pools      PoolConfig     `koanf:"pools"`
+	Log        LogConfig      `koanf:"log"`
 	// OTLP/HTTP address of an OpenTelemetry collector, such as `http://collector:4318`
 	// (docs/operating/install.md).
 	Traces string `koanf:"traces"`
@@ -94,6 +98,12 @@ type Config struct {
 type WebhookConfig struct {
 	// Days for which a finished delivery is kept, 1 to 3650. The events stay.
 	KeepDays int `koanf:"keep_days"`
+}
+
+// OperatorConfig is about the people who run Kobo (docs/operating/operators.md).
+type OperatorConfig struct {
+	// Days after which the key of a new operator expires, up to 3650. `0`: never.
+	KeyDays int `koanf:"key_days"`
 }
 
 // EventConfig is about the age at which an owner may move events into files (docs/operating/growth.md).
@@ -157,14 +167,17 @@ func Defaults() Config {
 	return Config{
 		Providers: maps.Clone(registered), Banks: map[string]Provider{},
 		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second,
-		Webhooks: WebhookConfig{KeepDays: 30},
-		Serve:    ServeConfig{Drain: 5 * time.Second},
-		Limits:   LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60, CallbacksPerSecond: 100, CallbacksBurst: 1000},
-		Jobs:     JobConfig{Workers: job.Usual.Workers, Inbox: job.Usual.Reserved, PerProvider: job.Usual.PerProvider},
-		Pools:    PoolConfig{HeavyLimit: 5 * time.Second},
-		Log:      LogConfig{Level: "info", Format: "json"},
+		Webhooks: WebhookConfig{KeepDays: 30}, Operators: OperatorConfig{KeyDays: 180},
+		Serve:  ServeConfig{Drain: 5 * time.Second},
+		Limits: LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60, CallbacksPerSecond: 100, CallbacksBurst: 1000},
+		Jobs:   JobConfig{Workers: job.Usual.Workers, Inbox: job.Usual.Reserved, PerProvider: job.Usual.PerProvider},
+		Pools:  PoolConfig{HeavyLimit: 5 * time.Second},
+		Log:    LogConfig{Level: "info", Format: "json"},
 	}
 }
+
+// NeedsTwo reports whether acts that can lead to money leaving need a second operator.
+func (c Config) NeedsTwo() bool { return c.FourEyes == "on" || c.FourEyes == "" && c.Mode == Live }
 
 // proxies returns the trusted proxies.
 func (c Config) proxies() (peer.Proxies, error) {

@@ -33,6 +33,8 @@ type Operation struct {
 	Open       bool   // the operation needs no access token
 	Tokens     bool   // x-limit: token. The operation issues tokens, with limits per address and per company
 	Idempotent bool   // the operation accepts an Idempotency-Key
+	Role       string // x-role: the least role of an operator that may use the operation
+	FourEyes   string // x-four-eyes: when the operation needs a second operator; "" for never
 	Lenient    bool   // x-specified: it ignores unknown query parameters, as the specification requires
 	Query      []Parameter
 	rules      *rules // nil if the operation takes no body
@@ -87,6 +89,8 @@ type operation struct {
 	Family      string             `json:"x-family"`
 	Limit       string             `json:"x-limit"`
 	Idempotent  bool               `json:"x-idempotent"`
+	Role        string             `json:"x-role"`
+	FourEyes    string             `json:"x-four-eyes"`
 	Specified   bool               `json:"x-specified"`
 	Security    []map[string][]any `json:"security"`
 	Parameters  []parameter        `json:"parameters"`
@@ -142,6 +146,7 @@ func (d *document) operation(path string, raw []byte, compiler *jsonschema.Compi
 	}
 	op := &Operation{
 		ID: o.OperationID, Path: path, Family: o.Family, Tokens: o.Limit == "token", Idempotent: o.Idempotent, Lenient: o.Specified,
+		Role: o.Role, FourEyes: o.FourEyes,
 		Open: o.Security != nil && !slices.ContainsFunc(o.Security, func(s map[string][]any) bool { return s["accessToken"] != nil }),
 	}
 	for _, p := range o.Parameters {
