@@ -19,6 +19,7 @@ var scans = map[string]string{
 	"payout_reference":         "whose a payout is, for a bank that names only its reference (payout.owner)",
 	"crypto_transaction_block": "what was in a block that is gone (crypto.inBlocks)",
 	"operator_audit_newest":    "the audit log of all companies, the newest first",
+	"operator_act_proposal":    "which acts of a proposal are done (operator.Done)",
 }
 
 // notAmounts are the columns whose names sound like amounts of money, with their real meaning.

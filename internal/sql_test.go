@@ -30,6 +30,8 @@ var overCompanies = map[string]string{
 	"company.count":          "operators work across companies",
 	"company.page":           "operators work across companies",
 
+	"operator.Done": "an operator knows a proposal by its id alone",
+
 	"settlement.findAdjustment": "the approving operator knows the adjustment by its id alone",
 	"settlement.Adjustments":    "operators work across companies",
 

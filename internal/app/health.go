@@ -69,7 +69,7 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if !a.FourEyes() {
-		checks["fourEyes"] = "off"
+		checks["four_eyes"] = "off"
 	}
 	if a.leaving.Load() {
 		fail("program", "leaving")

@@ -21,7 +21,6 @@ type thief struct {
 	t         *testing.T
 	p         *apptest.Program
 	key       string
-	own       string            // the company that the thief has created
 	card      string            // a card of the victim
 	bundle    apptest.Bundle    // what the thief buys
 	digest    string            // of a key for a second name of the thief

@@ -156,6 +156,38 @@ func TestAKeyFromBeforeRolesIsBoundAtItsUse(t *testing.T) {
 	})
 }
 
+// Whether Kobo has closed API access stays known until API access is open again.
+func TestAnOperatorDoesNotHideThatKoboClosedAPIAccess(t *testing.T) {
+	eachOffice(t, func(t *testing.T, o *office) {
+		ctx := t.Context()
+		automatic := func(want bool) {
+			t.Helper()
+			if d, err := o.Access(ctx); err != nil || d.Automatic != want {
+				t.Errorf("%+v, %v", d, err)
+			}
+		}
+		shut := func() error {
+			return o.db.Tx(ctx, func(q db.Querier) error { return o.Shut(ctx, q, "an old copy") })
+		}
+		closed := func() error { return o.CloseAccess(ctx, root, "a look around") }
+		for _, steps := range [][]func() error{{shut, closed}, {closed, shut}, {func() error { return o.CloseRestored(ctx, root, "restored") }}} {
+			for _, step := range steps {
+				if err := step(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			automatic(true)
+			if err := o.OpenAccess(ctx, root); err != nil {
+				t.Fatal(err)
+			}
+			if err := closed(); err != nil {
+				t.Fatal(err)
+			}
+			automatic(false)
+		}
+	})
+}
+
 func TestRolesCoverLesserRoles(t *testing.T) {
 	roles := operator.Roles()
 	for i, r := range roles {

@@ -155,10 +155,11 @@ func insertDone(ctx context.Context, q db.Querier, done db.Record) (int64, error
 	return q.Exec(ctx, `INSERT INTO operator_act (`+doneColumns+`) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, done.Values...)
 }
 
-// Done returns the times at which the acts of a proposal were done, by the positions of the acts.
+// Done returns the times at which the acts of a proposal were done, by the positions of the acts. The
+// rows may belong to a company that the proposal does not name.
 func (s *Service) Done(ctx context.Context, p Proposal) (map[int64]time.Time, error) {
 	done, err := db.All(ctx, s.db, doneActs.Scan, `
-		SELECT `+doneColumns+` FROM operator_act WHERE company_id = $1 AND proposal_id = $2`, p.Company, p.ID)
+		SELECT `+doneColumns+` FROM operator_act WHERE proposal_id = $1`, p.ID)
 	out := map[int64]time.Time{}
 	for _, d := range done {
 		out[d.Position] = d.At

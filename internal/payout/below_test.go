@@ -42,7 +42,9 @@ func TestAScheduleThatIsNotBelowLowersNoFee(t *testing.T) {
 func TestHigherFeesAreNotBelow(t *testing.T) {
 	old := Schedule{{Flat: 10, BasisPoints: 10, Cap: 100}, {From: 500, Flat: 20}}
 	for _, s := range []Schedule{
-		old, {{Flat: 11, BasisPoints: 10}, {From: 500, Flat: 20}}, {{Flat: 20, BasisPoints: 10, Cap: 100}},
+		old,
+		{{Flat: 11, BasisPoints: 10}, {From: 500, Flat: 20}},
+		{{Flat: 20, BasisPoints: 10, Cap: 100}},
 		{{Flat: 10, BasisPoints: 20, Cap: 200}, {From: 400, Flat: 100, BasisPoints: 20}},
 	} {
 		if s.IsBelow(old) {

@@ -26,6 +26,8 @@ CREATE TABLE operator_act (
     PRIMARY KEY (company_id, proposal_id, position)
 );
 
+CREATE INDEX operator_act_proposal ON operator_act (proposal_id);
+
 -- +goose Down
 DROP TABLE operator_act;
 DROP TABLE operator_proposal;
