@@ -207,7 +207,10 @@ func (e *edge) approveProposal(ctx context.Context, r *request, _ NoRequest) (an
 		// A concurrent request may have done the act. Then the error of this attempt says nothing.
 		done, unread := e.Operators.Done(ctx, p)
 		if answers[i] = nil; done[int64(i)].IsZero() {
-			return nil, within(q.op, errors.Join(err, unread))
+			if err = errors.Join(err, unread); len(left) > 1 {
+				err = within(q.op, err)
+			}
+			return nil, err
 		}
 	}
 	switch {

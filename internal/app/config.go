@@ -59,19 +59,19 @@ type Config struct {
 	Window time.Duration `koanf:"window"`
 	// The bank of each kind of work, if there are several, such as `PAYOUT=second,
 	// CUSTOMER/COMPANY=second, *=main`. COMPANY is a company's reference. See docs/operating/banks.md.
-	BankRoutes string         `koanf:"bank_routes"`
-	VTU        VTUConfig      `koanf:"vtu"`
-	Crypto     CryptoConfig   `koanf:"crypto"`
-	Cards      CardConfig     `koanf:"cards"`
-	Issuer     IssuerConfig   `koanf:"issuer"`
-	Operators  OperatorConfig `koanf:"operators"`
-	Webhooks   WebhookConfig  `koanf:"webhooks"`
-	Events     EventConfig    `koanf:"events"`
-	Serve      ServeConfig    `koanf:"serve"`
-	Limits     LimitConfig    `koanf:"limits"`
-	Jobs       JobConfig      `koanf:"jobs"`
-	Pools      PoolConfig     `koanf:"pools"`
-	Log        LogConfig      `koanf:"log"`
+	BankRoutes string        `koanf:"bank_routes"`
+	VTU        VTUConfig     `koanf:"vtu"`
+	Crypto     CryptoConfig  `koanf:"crypto"`
+	Cards      CardConfig    `koanf:"cards"`
+	Issuer     IssuerConfig  `koanf:"issuer"`
+	Operators  PeopleConfig  `koanf:"operators"`
+	Webhooks   WebhookConfig `koanf:"webhooks"`
+	Events     EventConfig   `koanf:"events"`
+	Serve      ServeConfig   `koanf:"serve"`
+	Limits     LimitConfig   `koanf:"limits"`
+	Jobs       JobConfig     `koanf:"jobs"`
+	Pools      PoolConfig    `koanf:"pools"`
+	Log        LogConfig     `koanf:"log"`
 	// OTLP/HTTP address of an OpenTelemetry collector, such as `http://collector:4318`
 	// (docs/operating/install.md).
 	Traces string `koanf:"traces"`
@@ -100,8 +100,8 @@ type WebhookConfig struct {
 	KeepDays int `koanf:"keep_days"`
 }
 
-// OperatorConfig is about the people who run Kobo (docs/operating/operators.md).
-type OperatorConfig struct {
+// PeopleConfig is about the people who run Kobo (docs/operating/operators.md).
+type PeopleConfig struct {
 	// Days after which the key of a new operator expires, up to 3650. `0`: never.
 	KeyDays int `koanf:"key_days"`
 }
@@ -167,7 +167,7 @@ func Defaults() Config {
 	return Config{
 		Providers: maps.Clone(registered), Banks: map[string]Provider{},
 		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second,
-		Webhooks: WebhookConfig{KeepDays: 30}, Operators: OperatorConfig{KeyDays: 180},
+		Webhooks: WebhookConfig{KeepDays: 30}, Operators: PeopleConfig{KeyDays: 180},
 		Serve:  ServeConfig{Drain: 5 * time.Second},
 		Limits: LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60, CallbacksPerSecond: 100, CallbacksBurst: 1000},
 		Jobs:   JobConfig{Workers: job.Usual.Workers, Inbox: job.Usual.Reserved, PerProvider: job.Usual.PerProvider},

@@ -162,8 +162,11 @@ func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error
 	if !k.works(now) {
 		return Operator{}, errKeyExpired
 	}
-	if len(old) > 0 || s.keys.Stale(k.hash) || now.Sub(k.UsedAt) >= time.Hour {
-		if err := s.renewKey(ctx, k, s.hashOf(k, digest), now); err != nil {
+	isStale := len(old) > 0 || s.keys.Stale(k.hash)
+	if isStale || now.Sub(k.UsedAt) >= time.Hour {
+		// Operators must be able to read while the database cannot write. Then the last use stays the
+		// earlier one, and the next use tries to store it again.
+		if err := s.renewKey(ctx, k, s.hashOf(k, digest), now); err != nil && isStale {
 			return Operator{}, err
 		}
 	}
