@@ -22,6 +22,7 @@ var scans = map[string]string{
 	"operator_audit_time":      "a period of the audit log of all companies",
 	"operator_audit_operator":  "the lines of an operator, about all companies",
 	"operator_audit_action":    "the lines of an act, about all companies",
+	"operator_act_proposal":    "which acts of a proposal are done (operator.Done)",
 }
 
 // notAmounts are the columns whose names sound like amounts of money, with their real meaning.
@@ -50,6 +51,10 @@ var presets = map[string]string{
 	"payout_verification.credentials": "programs of schema 32 validate accounts without it",
 	"vtu_purchase.settlement_id":      "programs of schema 32 buy without it",
 	"company.requests_per_second":     "programs of schema 32 create companies without it",
+	"operator_key.role":               "programs of schema 54 issue keys without it",
+	"operator_key.expires_at":         "programs of schema 54 issue keys without it",
+	"operator_key.used_at":            "programs of schema 54 issue keys without it",
+	"operator_door.automatic":         "programs of schema 54 close API access without it",
 }
 
 type (

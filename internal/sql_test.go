@@ -30,6 +30,8 @@ var overCompanies = map[string]string{
 	"company.count":          "operators work across companies",
 	"company.page":           "operators work across companies",
 
+	"operator.Done": "an operator knows a proposal by its id alone",
+
 	"settlement.findAdjustment": "the approving operator knows the adjustment by its id alone",
 	"settlement.Adjustments":    "operators work across companies",
 
@@ -79,6 +81,7 @@ var tenantless = map[string]string{
 	"db_schema": "the schema is the same for all companies",
 
 	"operator_key":         "operators belong to no company",
+	"operator_proposal":    "an operator knows a proposal by its id alone, and it may concern no company",
 	"operator_keyring":     "the master keys are the same for all companies",
 	"operator_door":        "the door is the same for all companies",
 	"settlement_number":    "the allocator of account numbers of older programs",

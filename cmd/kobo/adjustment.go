@@ -1,16 +1,21 @@
 package main
 
 import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+
 	"github.com/spf13/cobra"
 
+	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// fourEyes is the paragraph of a help text that explains which operator a command acts as.
-const fourEyes = `The operator of a command is local:<user name>. An admin key of that name belongs to
-the same person.`
+// fourEyes is the paragraph of a help text that explains as which operator a command acts.
+const fourEyes = `A command that takes two operators acts as the operator of an admin key. It reads the key from
+--admin-key-file or from the variable KOBO_ADMIN_KEY.`
 
 func adjustmentCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -27,12 +32,10 @@ moves before another operator approves the request. Either operator may reject i
 	add("create REFERENCE SETTLEMENT-ID credit|debit AMOUNT", "Request an adjustment; the amount is in naira", 4, createAdjustment).
 		Flags().String("reason", "", "the reason (required)")
 	add("approve ID", "Approve the adjustment of another operator", 1, func(c *cobra.Command, a *app.App, args []string) error {
-		is, err := a.Settlements.Approve(c.Context(), local(), args[0])
-		return printDecision(c, is, err)
+		return decideAdjustment(c, a, at(args[0], "approve"), nil)
 	})
 	add("reject ID", "Reject an adjustment, or withdraw your own", 1, func(c *cobra.Command, a *app.App, args []string) error {
-		is, err := a.Settlements.Reject(c.Context(), local(), args[0], flagOf(c, "note"))
-		return printDecision(c, is, err)
+		return decideAdjustment(c, a, at(args[0], "reject"), map[string]string{"note": flagOf(c, "note")})
 	}).Flags().String("note", "", "the reason (required)")
 	return c
 }
@@ -46,15 +49,26 @@ func createAdjustment(c *cobra.Command, a *app.App, args []string) error {
 	if err != nil {
 		return err
 	}
-	is, err := a.Settlements.Adjust(c.Context(), local(), settlement.Adjustment{
-		Company: args[0], SettlementID: settlementID, Direction: settlement.Direction(args[2]), Amount: amount, Reason: flagOf(c, "reason"),
-	})
+	var is admin.Adjustment
+	err = ask(c, a, http.MethodPost, at("companies", args[0], "adjustments"), map[string]any{
+		"settlementId": settlementID, "direction": args[2], "amount": json.Number(amount.Decimal()), "reason": flagOf(c, "reason"),
+	}, &is)
 	return done(c, err, "%s", is.ID)
 }
 
-func printDecision(c *cobra.Command, is settlement.Adjustment, err error) error {
+func decideAdjustment(c *cobra.Command, a *app.App, path string, body any) error {
+	var is admin.Adjustment
+	err := ask(c, a, http.MethodPost, "adjustments/"+path, body, &is)
 	return done(c, err, "%s: %s of %s, asked for by %s, decided by %s",
-		is.State, is.Direction, is.Amount.Decimal(), is.CreatedBy, is.DecidedBy)
+		is.Status, is.Direction, is.Amount.Decimal(), is.CreatedBy, textOf(cmp.Or(is.ApprovedBy, is.RejectedBy)))
+}
+
+// textOf returns a text that may be null, and "" for null.
+func textOf(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
 }
 
 func listAdjustments(c *cobra.Command, a *app.App, _ []string) error {

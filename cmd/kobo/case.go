@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -45,8 +47,7 @@ and the second approves it or proposes the same.
 	resolve := add("resolve ID confirmed|rejected|assigned|booked|dismissed", "Propose an outcome, or agree with a proposal", 2,
 		func(c *cobra.Command, a *app.App, args []string) error {
 			f.Outcome = args[1]
-			is, err := a.Operations.ResolveCase(c.Context(), args[0], f, note, local().Name, local().Note)
-			return printResolution(c, is, err)
+			return decideCase(c, a, at(args[0], "resolve"), f, map[string]any{"note": note})
 		})
 	resolve.Long = `Propose an outcome. The same proposal by a second operator resolves the case.
 
@@ -60,8 +61,7 @@ dismissed  no money moves`
 	approve := add("approve ID confirmed|rejected|assigned|booked|dismissed", "Approve the proposal of another operator", 2,
 		func(c *cobra.Command, a *app.App, args []string) error {
 			f.Outcome = args[1]
-			is, err := a.Operations.ApproveCase(c.Context(), args[0], f, local().Name, local().Note)
-			return printResolution(c, is, err)
+			return decideCase(c, a, at(args[0], "approve"), f, map[string]any{})
 		})
 	for _, one := range []*cobra.Command{resolve, approve} {
 		one.Flags().StringVar(&f.Target, "company", "", "for assigned: the company that owns the money")
@@ -70,11 +70,21 @@ dismissed  no money moves`
 	return c
 }
 
-func printResolution(c *cobra.Command, is operation.Case, err error) error {
-	if is.State == operation.Resolved {
-		return done(c, err, "resolved: %s, by %s and %s", is.Outcome, is.ProposedBy, is.ResolvedBy)
+// decideCase sends a finding about a case, and prints what the case says afterwards.
+func decideCase(c *cobra.Command, a *app.App, path string, f operation.Finding, body map[string]any) error {
+	body["outcome"] = f.Outcome
+	if f.Target != "" {
+		body["company"] = f.Target
 	}
-	return done(c, err, "proposed: %s, by %s; a second operator must say the same", is.Outcome, is.ProposedBy)
+	if f.TargetID != 0 {
+		body["settlementId"] = f.TargetID
+	}
+	var is admin.Case
+	err := ask(c, a, http.MethodPost, "cases/"+path, body, &is)
+	if is.Proposal != nil {
+		return done(c, err, "proposed: %s, by %s; a second operator must say the same", is.Proposal.Outcome, is.Proposal.By)
+	}
+	return done(c, err, "resolved: %s, by %s and %s", textOf(is.Outcome), textOf(is.ProposedBy), textOf(is.ResolvedBy))
 }
 
 func listCases(c *cobra.Command, a *app.App, f operation.CaseFilter) error {

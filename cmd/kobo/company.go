@@ -69,12 +69,10 @@ func ofCompany(do action) action {
 }
 
 func createCompany(c *cobra.Command, a *app.App, args []string) error {
-	if a.HidesSecrets() {
-		_, t, err := a.Companies.CreateWithToken(c.Context(), local(), args[0])
-		return done(c, err, "reference  %s\nkey token  %s\nexpires    %s", t.Company, t.Text.Reveal(), clock.Text(t.ExpiresAt))
-	}
-	is, key, err := a.Companies.Create(c.Context(), local(), args[0])
-	return done(c, err, "reference  %s\nAPI key    %s", is.Reference, key.Reveal())
+	return act(c, a, "companies", map[string]string{"name": args[0]}, func() error {
+		is, key, err := a.Companies.Create(c.Context(), local(), args[0])
+		return done(c, err, "reference  %s\nAPI key    %s", is.Reference, key.Reveal())
+	})
 }
 
 func listCompanies(c *cobra.Command, a *app.App, _ []string) error {
@@ -87,16 +85,25 @@ func listCompanies(c *cobra.Command, a *app.App, _ []string) error {
 }
 
 func setKYB(c *cobra.Command, a *app.App, args []string) error {
-	is, err := a.Companies.SetKYB(c.Context(), local(), args[0], company.KYB(args[1]), flagOf(c, "reason"))
-	return done(c, err, "%s", is.KYB)
+	body := map[string]string{"status": args[1], "reason": flagOf(c, "reason")}
+	return act(c, a, at("companies", args[0], "kyb"), body, func() error {
+		is, err := a.Companies.SetKYB(c.Context(), local(), args[0], company.KYB(args[1]), flagOf(c, "reason"))
+		return done(c, err, "%s", is.KYB)
+	})
 }
 
 func setLive(c *cobra.Command, a *app.App, args []string) error {
 	if args[1] != "on" && args[1] != "off" {
 		return usagef("say on or off, not %q", args[1])
 	}
-	_, err := a.Companies.SetLive(c.Context(), local(), args[0], args[1] == "on")
-	return err
+	direct := func() error {
+		_, err := a.Companies.SetLive(c.Context(), local(), args[0], args[1] == "on")
+		return err
+	}
+	if args[1] == "off" {
+		return direct() // so it also works without a key
+	}
+	return act(c, a, at("companies", args[0], "live"), map[string]bool{"live": true}, direct)
 }
 
 func setRequestLimit(c *cobra.Command, a *app.App, args []string) error {
@@ -118,12 +125,14 @@ func issueKey(c *cobra.Command, a *app.App, args []string) error {
 			return usagef("%q is not an instant such as 2030-12-31T23:59:59Z", text)
 		}
 	}
-	if a.HidesSecrets() {
-		t, err := a.Companies.IssueKeyToken(c.Context(), local(), args[0], expires.UTC())
-		return printToken(c, "key", t, err)
+	body := map[string]string{}
+	if !expires.IsZero() {
+		body["expiresAt"] = clock.Text(expires.UTC())
 	}
-	_, key, err := a.Companies.IssueKey(c.Context(), local(), args[0], expires.UTC())
-	return done(c, err, "%s", key.Reveal())
+	return act(c, a, at("companies", args[0], "api-keys"), body, func() error {
+		_, key, err := a.Companies.IssueKey(c.Context(), local(), args[0], expires.UTC())
+		return done(c, err, "%s", key.Reveal())
+	})
 }
 
 func showCompany(c *cobra.Command, a *app.App, args []string) error {
@@ -168,14 +177,11 @@ func listKeys(c *cobra.Command, a *app.App, args []string) error {
 	})
 }
 
-// printToken prints a key token or a PIN token for the company.
-func printToken(c *cobra.Command, kind string, t company.Token, err error) error {
-	return done(c, err, "%s token  %s\nexpires    %s", kind, t.Text.Reveal(), clock.Text(t.ExpiresAt))
-}
-
 func resetPIN(c *cobra.Command, a *app.App, args []string) error {
-	t, err := a.Companies.IssuePINToken(c.Context(), local(), args[0])
-	return printToken(c, "PIN", t, err)
+	return act(c, a, at("companies", args[0], "pin-reset"), nil, func() error {
+		t, err := a.Companies.IssuePINToken(c.Context(), local(), args[0])
+		return done(c, err, "PIN token  %s\nexpires    %s", t.Text.Reveal(), clock.Text(t.ExpiresAt))
+	})
 }
 
 // setPIN reads the PIN from standard input. A PIN in an argument would stay in the history of the
@@ -196,14 +202,19 @@ func setPIN(c *cobra.Command, a *app.App, args []string) error {
 			return fmt.Errorf("no PIN was read: %w", err)
 		}
 	}
-	return a.Companies.SetPIN(c.Context(), local(), args[0], secret.NewText(strings.TrimSpace(pin)))
+	pin = strings.TrimSpace(pin)
+	return act(c, a, at("companies", args[0], "pin"), map[string]string{"pin": pin}, func() error {
+		return a.Companies.SetPIN(c.Context(), local(), args[0], secret.NewText(pin))
+	})
 }
 
 // setXpub stores the extended public key and prints the first address, so that the operator
 // can compare the address with the company's wallet.
 func setXpub(c *cobra.Command, a *app.App, args []string) error {
-	key, first, err := a.Crypto.SetKey(c.Context(), local(), args[0], chain.Kind(args[1]), args[2])
-	return done(c, err, "key            %s\nfirst address  %s", key.ID, first)
+	return act(c, a, at("companies", args[0], "xpubs"), map[string]string{"chain": args[1], "xpub": args[2]}, func() error {
+		key, first, err := a.Crypto.SetKey(c.Context(), local(), args[0], chain.Kind(args[1]), args[2])
+		return done(c, err, "key            %s\nfirst address  %s", key.ID, first)
+	})
 }
 
 func listXpubs(c *cobra.Command, a *app.App, args []string) error {

@@ -17,7 +17,7 @@ import (
 
 func devCommand() *cobra.Command {
 	var listen, data, database, credentials, routes, token string
-	var fresh bool
+	var fresh, fourEyes bool
 	c := &cobra.Command{
 		Use:   "dev",
 		Short: "Try Kobo on this machine without any setup",
@@ -30,6 +30,9 @@ company and its money are still there at the next start.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg := app.DevConfig(data, database)
 			cfg.VTU.Routes, cfg.SandboxToken = routes, secret.NewText(token)
+			if fourEyes {
+				cfg.FourEyes = "on"
+			}
 			return dev(c.Context(), listen, cfg, credentials, fresh)
 		},
 	}
@@ -40,6 +43,7 @@ company and its money are still there at the next start.`,
 	f.StringVar(&credentials, "credentials", "", "write the credentials into this file (JSON) once Kobo answers requests")
 	f.StringVar(&routes, "routes", "", "the biller of each service, as in the setting vtu.routes (docs/settings.md)")
 	f.StringVar(&token, "sandbox-token", "", "require this bearer `TOKEN` at /sandbox/; without one /sandbox/ answers on loopback alone")
+	f.BoolVar(&fourEyes, "four-eyes", false, "let acts that can lead to money leaving wait for a second operator")
 	f.BoolVar(&fresh, "fresh", false, "delete the company and its money, and begin again")
 	return c
 }
@@ -124,6 +128,7 @@ Kobo is ready, in sandbox mode.
   PIN            %[4]s
   settlement     %[5]d (account %[6]s)
   admin key      %[7]s
+  second key     %[11]s (another operator, for what takes two)
   console        not in this release
 
 Move money (buys %[8]s):
@@ -141,5 +146,5 @@ Be paid (a pretend transfer into the settlement account):
   curl -s -X POST %[1]s/sandbox/credit -H 'Content-Type: application/json' \
     -d '{"accountNumber":"%[6]s","amount":5000,"senderName":"BOLA SAMPLE"}'
 
-`, c.BaseURL, c.Reference, c.APIKey, c.PIN, c.SettlementID, c.SettlementAccountNumber, c.AdminKey, b.name, b.category, b.product)
+`, c.BaseURL, c.Reference, c.APIKey, c.PIN, c.SettlementID, c.SettlementAccountNumber, c.AdminKey, b.name, b.category, b.product, c.SecondAdminKey)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -14,10 +15,14 @@ func accessCommand() *cobra.Command {
 		Short: "Show, open or close API access",
 		Long: `Show whether companies may use the API. While API access is closed, Kobo answers every
 request of a company with 503, and /readyz shows it. Notifications of providers, the credit
-poll, the resolver and the operators' API go on. A serving Kobo follows within a second.`,
+poll, the resolver and the operators' API go on. A serving Kobo follows within a second.
+
+If Kobo itself has closed API access, as after a restore, two operators open it.
+` + fourEyes,
 		Args: cobra.NoArgs,
 	}
 	l := configuredOrDev(c)
+	keyed(c)
 	c.RunE = withOperators(l, func(c *cobra.Command, o *operator.Service, _ []string) error {
 		d, err := o.Access(c.Context())
 		if d.Closed {
@@ -32,11 +37,34 @@ poll, the resolver and the operators' API go on. A serving Kobo follows within a
 		}),
 	}, &cobra.Command{
 		Use: "open", Short: "Open API access again", Args: cobra.NoArgs,
-		RunE: withOperators(l, func(c *cobra.Command, o *operator.Service, _ []string) error {
-			return o.OpenAccess(c.Context(), local())
-		}),
+		RunE: openAccess(l),
 	})
 	return c
+}
+
+// openAccess opens API access. Only if a second operator must approve, it opens the whole program,
+// because the other settings may be wrong after a restore.
+func openAccess(l *location) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		cfg, err := l.load()
+		if err != nil {
+			return err
+		}
+		var needsTwo bool
+		direct := withOperators(l, func(c *cobra.Command, o *operator.Service, _ []string) error {
+			d, err := o.Access(c.Context())
+			if needsTwo = cfg.NeedsTwo() && d.Automatic; err != nil || needsTwo {
+				return err
+			}
+			return o.OpenAccess(c.Context(), local())
+		})
+		if err := direct(c, args); err != nil || !needsTwo {
+			return err
+		}
+		return l.run(func(c *cobra.Command, a *app.App, _ []string) error {
+			return send(c, a, "door", map[string]bool{"closed": false})
+		})(c, args)
+	}
 }
 
 func withOperators(l *location, do func(c *cobra.Command, o *operator.Service, args []string) error) func(*cobra.Command, []string) error {

@@ -24,6 +24,8 @@ func TestScripts(t *testing.T) {
 			"appears":    appears,
 			"reference":  keeps("REFERENCE", `c[0-9a-z]{24}`),
 			"adjustment": keeps("ADJUSTMENT", `\S+`),
+			"digest":     keeps("DIGEST", `\b[0-9a-f]{64}\b`),
+			"proposal":   keeps("PROPOSAL", `\b[0-9a-z-]{20,}\b`),
 		},
 	})
 }

@@ -144,9 +144,10 @@ type action func(c *cobra.Command, a *app.App, args []string) error
 type adder func(use, short string, args int, do action) *cobra.Command
 
 // commandsOf returns a function that adds commands to parent. All these commands share the flags of
-// one location.
+// one location, and the flag of the operator's key.
 func commandsOf(parent *cobra.Command) adder {
 	l := configured(parent)
+	keyed(parent)
 	return func(use, short string, args int, do action) *cobra.Command {
 		one := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args), RunE: l.run(do)}
 		parent.AddCommand(one)

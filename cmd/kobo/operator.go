@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/user"
@@ -13,6 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // local returns the operator as which this command appears in the audit log.
@@ -31,23 +33,59 @@ func local() operator.Operator {
 }
 
 func operatorCommand() *cobra.Command {
-	c := &cobra.Command{Use: "operator", Short: "Manage the keys of the operators' API"}
+	c := &cobra.Command{Use: "operator", Short: "Manage the operators and their keys"}
 	add := commandsOf(c)
-	add("add NAME", "Give a person an admin key; the key is printed once", 1, func(c *cobra.Command, a *app.App, args []string) error {
-		_, key, err := a.Operators.IssueKey(c.Context(), local(), args[0])
-		return done(c, err, "%s", key.Reveal())
+	newcomer := add("add NAME", "Add an operator; a key that Kobo makes is printed once", 1, addOperator)
+	newcomer.Long = `Add an operator with a role: viewer, support, finance or admin. While fewer than two admins
+exist, the command makes a key and prints it. Afterwards two operators add an operator: the
+new person runs kobo operator key, keeps the key and passes on its digest (--digest). So
+nobody else sees the key. With the setting four_eyes: off the command always adds at once.`
+	newcomer.Flags().String("role", string(operator.Admin), "viewer, support, finance or admin")
+	newcomer.Flags().String("digest", "", "the digest of the key that the new operator has made")
+	add("role NAME ROLE", "Give an operator another role", 2, func(c *cobra.Command, a *app.App, args []string) error {
+		return act(c, a, at("operators", args[0], "role"), map[string]string{"role": args[1]}, func() error {
+			_, err := a.Operators.SetRole(c.Context(), local(), args[0], operator.Role(args[1]))
+			return err
+		})
 	})
 	add("remove NAME", "Revoke a person's admin key", 1, func(c *cobra.Command, a *app.App, args []string) error {
 		return a.Operators.RevokeKey(c.Context(), local(), args[0])
 	})
 	add("list", "List the admin keys, oldest first", 0, listOperators)
+	c.AddCommand(&cobra.Command{
+		Use: "key", Short: "Make an admin key for yourself, and its digest for those who add you", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			key, digest := operator.NewKey()
+			return done(c, nil, "key     %s\ndigest  %s", key.Reveal(), digest)
+		},
+	})
 	return c
+}
+
+func addOperator(c *cobra.Command, a *app.App, args []string) error {
+	name, role, digest := args[0], operator.Role(flagOf(c, "role")), flagOf(c, "digest")
+	admins, err := a.Operators.Admins(c.Context())
+	if err != nil {
+		return err
+	}
+	if a.FourEyes() && admins >= 2 {
+		if digest == "" {
+			return usagef("two operators add %s: --digest is what kobo operator key prints for %s", name, name)
+		}
+		return send(c, a, "operators", map[string]string{"name": name, "role": string(role), "keyDigest": digest})
+	}
+	var key secret.Text
+	if digest == "" {
+		key, digest = operator.NewKey()
+	}
+	_, err = a.Operators.Add(c.Context(), local(), name, role, digest)
+	return done(c, err, "%s", cmp.Or(key.Reveal(), "added"))
 }
 
 func listOperators(c *cobra.Command, a *app.App, _ []string) error {
 	keys, err := a.Operators.Keys(c.Context())
-	return printList(c, "NAME STATE SINCE KEY_ID", keys, err, func(k operator.Key) []any {
-		return []any{k.Name, k.State, clock.Text(k.CreatedAt), k.ID}
+	return printList(c, "NAME STATE ROLE SINCE EXPIRES LAST_USED KEY_ID", keys, err, func(k operator.Key) []any {
+		return []any{k.Name, k.State, k.Role, clock.Text(k.CreatedAt), instant(k.ExpiresAt), instant(k.UsedAt), k.ID}
 	})
 }
 

@@ -81,7 +81,13 @@ func setFees(c *cobra.Command, a *app.App, args []string) error {
 		}
 		schedule = append(schedule, b)
 	}
-	return a.Payouts.SetFees(c.Context(), local(), args[0], schedule)
+	bands := make([]map[string]any, len(schedule))
+	for i, b := range schedule {
+		bands[i] = map[string]any{"from": b.From, "flat": b.Flat, "percent": money.Kobo(b.BasisPoints), "cap": b.Cap}
+	}
+	return act(c, a, at("companies", args[0], "payout-fees"), map[string]any{"bands": bands}, func() error {
+		return a.Payouts.SetFees(c.Context(), local(), args[0], schedule)
+	})
 }
 
 // band parses FROM:FLAT:PERCENT:CAP. A percentage has two decimals, like an amount in naira.
@@ -165,5 +171,11 @@ func setLimit(c *cobra.Command, a *app.App, args []string) error {
 	if _, err := a.Companies.Find(c.Context(), args[0]); err != nil {
 		return err
 	}
-	return a.Payouts.SetLimit(c.Context(), local(), args[0], settlementID, payout.Limit{Amount: amount, Payouts: payouts})
+	body := map[string]any{"amount": amount, "payouts": payouts}
+	if settlementID != 0 {
+		body["settlementId"] = settlementID
+	}
+	return act(c, a, at("companies", args[0], "payout-limits"), body, func() error {
+		return a.Payouts.SetLimit(c.Context(), local(), args[0], settlementID, payout.Limit{Amount: amount, Payouts: payouts})
+	})
 }

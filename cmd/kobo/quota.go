@@ -43,5 +43,7 @@ func setQuota(c *cobra.Command, a *app.App, args []string) error {
 	if err != nil {
 		return usagef("%q is not a number", args[2])
 	}
-	return a.Quotas.Set(c.Context(), local(), args[0], quota.Kind(args[1]), most)
+	return act(c, a, at("companies", args[0], "quotas"), map[string]any{"kind": args[1], "most": most}, func() error {
+		return a.Quotas.Set(c.Context(), local(), args[0], quota.Kind(args[1]), most)
+	})
 }

@@ -52,17 +52,28 @@ func (s *script) order(ending, path string, body any) {
 	})
 }
 
-// operate posts a request to the operators' API with the admin key of the credentials.
+// operate posts a request to the operators' API, as admin does.
 func (s *script) operate(path string, body, data any) { s.admin(http.MethodPost, path, body, data) }
 
-// admin sends a request to the operators' API with the admin key of the credentials.
+// admin sends a request to the operators' API with the admin key of the credentials. If a second
+// operator must approve, admin does that with the second admin key.
 func (s *script) admin(method, path string, body, data any) {
 	if s.AdminKey == "" {
 		s.fail("the credentials hold no admin key")
 	}
 	envelope := struct{ Data any }{data}
 	s.step(func() error {
-		return s.ask(s.ctx, method, "/admin/v1/"+path, body, &envelope, "Authorization", "Bearer "+s.AdminKey)
+		err := s.ask(s.ctx, method, "/admin/v1/"+path, body, &envelope, "Authorization", "Bearer "+s.AdminKey)
+		var waits refusal
+		if !errors.As(err, &waits) || waits.status != http.StatusAccepted {
+			return err
+		}
+		var proposal struct{ Data struct{ ProposalID string } }
+		if err := json.Unmarshal([]byte(waits.body), &proposal); err != nil {
+			return err
+		}
+		approve := "/admin/v1/proposals/" + proposal.Data.ProposalID + "/approve"
+		return s.ask(s.ctx, http.MethodPost, approve, nil, &envelope, "Authorization", "Bearer "+s.SecondAdminKey)
 	})
 }
 

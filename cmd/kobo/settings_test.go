@@ -47,9 +47,10 @@ A complete file for live mode is in [operating/live.md](operating/live.md).
 
 const sharedFlags = "Every command that opens a database takes these flags. `kobo serve` takes `--config` alone."
 
-// others are environment variables that Kobo obeys but does not define. The Go runtime and the
-// OpenTelemetry specification define their meaning.
+// others are environment variables that are not settings. The Go runtime and the OpenTelemetry
+// specification define the meaning of most of them.
 var others = [][2]string{
+	{"KOBO_ADMIN_KEY", "Admin key of the operator as whom commands act that take two operators."},
 	{"GOGC", "Growth of the heap in percent after which Go's garbage collector runs. Without it Kobo sets 400."},
 	{"GOMEMLIMIT", "Memory that Go tries not to exceed, such as `900MiB`. Without it Kobo sets nine tenths of the limit of its control group (cgroup v2), if there is one."},
 	{"OTEL_EXPORTER_OTLP_ENDPOINT", "Address of a collector, if `traces` is not set. Spans go to `/v1/traces` below the address."},

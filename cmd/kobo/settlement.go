@@ -93,6 +93,9 @@ func listBankAccounts(c *cobra.Command, a *app.App, settlementID int64, args []s
 }
 
 func attachBankAccount(c *cobra.Command, a *app.App, settlementID int64, args []string) error {
-	b, err := a.Settlements.Attach(c.Context(), local(), args[0], settlementID, args[2], args[3], args[4])
-	return done(c, err, "%s (%s, %s) feeds settlement account %d", b.Number, b.Name, b.BankName, settlementID)
+	path := at("companies", args[0], "settlement-accounts", args[1], "bank-accounts")
+	return act(c, a, path, map[string]string{"bank": args[2], "accountNumber": args[3], "accountName": args[4]}, func() error {
+		b, err := a.Settlements.Attach(c.Context(), local(), args[0], settlementID, args[2], args[3], args[4])
+		return done(c, err, "%s (%s, %s) feeds settlement account %d", b.Number, b.Name, b.BankName, settlementID)
+	})
 }

@@ -54,12 +54,20 @@ type Config struct {
 	// Failed limits the requests without a valid key from one address. If nil, there is no
 	// limit.
 	Failed *limit.Limit
+	// FourEyes makes acts that can lead to money leaving need a second operator.
+	FourEyes bool
 }
 
 type edge struct {
 	Config
 	mux     *http.ServeMux
 	buckets *limit.Buckets
+
+	// These maps have the operations, and what belongs to them, by the id of the operation.
+	operations map[string]*contract.Operation
+	actions    map[string]action
+	weighers   map[string]weigher
+	proposable map[string]bool // the operations that can be acts of a proposal
 }
 
 // request is one request of an operator.
@@ -80,24 +88,25 @@ func New(c Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &edge{Config: c, mux: http.NewServeMux()}
+	e := &edge{Config: c, mux: http.NewServeMux(), operations: map[string]*contract.Operation{}, proposable: map[string]bool{}}
 	if c.Failed != nil {
 		e.buckets = limit.New(c.Clock)
 	}
-	handlers := e.handlers()
+	e.actions, e.weighers = e.handlers(), e.stakes()
 	for route, op := range spec.Operations {
-		e.mux.HandleFunc(route, e.admit(op, handlers[op.ID]))
+		e.operations[op.ID], e.proposable[op.ID] = op, canBeProposed(route, op)
+		e.mux.HandleFunc(route, e.admit(op))
 	}
 	e.mux.HandleFunc("/", e.unknown)
 	return e.mux, nil
 }
 
-// admit checks the operator's key and the request before the action runs.
-func (e *edge) admit(op *contract.Operation, do action) http.HandlerFunc {
+// admit checks the operator's key and role, and the request, before the action runs.
+func (e *edge) admit(op *contract.Operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		// Responses may contain keys and balances, so no cache may store them.
 		w.Header().Set("Cache-Control", "no-store")
-		data, err := e.act(w, &request{Request: r, op: op}, do)
+		data, err := e.act(w, &request{Request: r, op: op})
 		if err != nil {
 			e.refuse(w, r, err)
 			return
@@ -106,14 +115,21 @@ func (e *edge) admit(op *contract.Operation, do action) http.HandlerFunc {
 			e.send(w, r, f)
 			return
 		}
-		contract.Write(w, http.StatusOK, success{Status: "success", Data: data})
+		status := http.StatusOK
+		if _, waits := data.(accepted); waits {
+			status = http.StatusAccepted
+		}
+		contract.Write(w, status, success{Status: "success", Data: data})
 	}
 }
 
-func (e *edge) act(w http.ResponseWriter, r *request, do action) (any, error) {
+func (e *edge) act(w http.ResponseWriter, r *request) (any, error) {
 	var err error
 	if r.by, err = e.authenticate(r.Request); err != nil {
 		return nil, e.failed(w, r.Request, err)
+	}
+	if err := r.by.May(operator.Role(r.op.Role)); err != nil {
+		return nil, err
 	}
 	if !isText(r.URL) {
 		return nil, fault.New(fault.Invalid, "The URL holds what is not text")
@@ -126,7 +142,10 @@ func (e *edge) act(w http.ResponseWriter, r *request, do action) (any, error) {
 	if err := checkFilters(r); err != nil {
 		return nil, err
 	}
-	data, err := do(r.Context(), r)
+	if waits, err := e.proposed(r.Context(), r); err != nil || waits != nil {
+		return waits, err
+	}
+	data, err := e.actions[r.op.ID](r.Context(), r)
 	if err == nil && r.op.Personal {
 		// The read is recorded before the response is sent. Without a record, nothing is shown.
 		subject := cmp.Or(r.PathValue("reference"), r.PathValue("id"), r.filter("company"))

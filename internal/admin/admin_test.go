@@ -38,6 +38,7 @@ import (
 type door struct {
 	t           *testing.T
 	url         string
+	base        *db.DB
 	clock       *clock.Manual
 	book        *ledger.Book
 	companies   *company.Service
@@ -67,7 +68,7 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 	log := slog.New(slog.NewJSONHandler(d.log, nil))
 	d.companies = company.New(base, d.book, keys, clk)
 	d.companies.Self = func(ctx context.Context, reference string) company.Actor { return operator.Self(reference).From(ctx) }
-	d.operators = operator.New(base, keys, clk)
+	d.operators, d.base = operator.New(base, keys, clk), base
 	d.operations = operation.WithOperators(base, d.book, clk, log, time.Second, d.operators.IsOperator)
 	d.settlements = settlement.New(settlement.Config{DB: base, Book: d.book, Clock: clk, Operations: d.operations, Banks: map[string]settlement.Bank{
 		"safehaven": {Name: "Safe Haven MFB", Code: "090286", Float: "0100000001"},
@@ -149,7 +150,7 @@ func (d *door) describes(r *http.Request, body string, w *http.Response, text []
 	if err := c.Holds(r, w.StatusCode, w.Header, text); err != nil {
 		d.t.Errorf("%s %s: %v: %s", r.Method, r.URL, err, text)
 	}
-	if w.StatusCode == http.StatusOK {
+	if w.StatusCode == http.StatusOK || w.StatusCode == http.StatusAccepted {
 		shown.Store(c.Operation(r.Method, r.URL.EscapedPath()), true)
 		if err := c.Takes(r, body); err != nil {
 			d.t.Errorf("%s %s was taken: %v: %s", r.Method, r.URL, err, body)

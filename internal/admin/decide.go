@@ -53,14 +53,6 @@ func (e *edge) rejectAdjustment(ctx context.Context, r *request, body NoteReques
 	return adjustmentOf(a), err
 }
 
-// listOperators shows the operators without their keys. Only the command `kobo operator add`
-// issues keys. Over HTTP, one operator could issue a key for a second name, and could then
-// approve their own proposals.
-func (e *edge) listOperators(ctx context.Context, _ *request) (any, error) {
-	keys, err := e.Operators.Keys(ctx)
-	return rows(keys, func(k operator.Key) Operator { return Operator{k.ID, k.Name, k.State, clock.Text(k.CreatedAt)} }), err
-}
-
 func lineOf(l operator.Line) AuditLine {
 	return AuditLine{l.ID, wire.Optional(l.Company), l.Operator, l.Action, l.Subject, l.Details, clock.Text(l.CreatedAt)}
 }

@@ -1,4 +1,15 @@
 package admin
 
+import "github.com/kobo-waas/kobo/internal/contract"
+
 // Document returns the contract in the form that callers see.
 func Document() []byte { return public }
+
+// Operations returns the operations of the contract by "METHOD /path", with their roles.
+func Operations() (map[string]*contract.Operation, error) {
+	c, err := contract.Read(source, contract.Style{Words: words, Formats: formats})
+	if err != nil {
+		return nil, err
+	}
+	return c.Operations, nil
+}

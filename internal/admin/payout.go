@@ -34,10 +34,7 @@ func (e *edge) listFeesHistory(ctx context.Context, r *request) (any, error) {
 
 // setFees replaces the whole fee schedule. A schedule without bands means that there are no fees.
 func (e *edge) setFees(ctx context.Context, r *request, body FeesRequest) (any, error) {
-	schedule := rows(body.Bands, func(b BandRequest) payout.Band {
-		return payout.Band{From: b.From, Flat: b.Flat, BasisPoints: int64(b.Percent), Cap: b.Cap}
-	})
-	if err := e.Payouts.SetFees(ctx, r.by, r.PathValue("reference"), schedule); err != nil {
+	if err := e.Payouts.SetFees(ctx, r.by, r.PathValue("reference"), scheduleOf(body)); err != nil {
 		return nil, err
 	}
 	return e.findFees(ctx, r)

@@ -176,7 +176,8 @@ func TestOperatorsAreListed(t *testing.T) {
 func TestAPIAccessIsClosedAndOpened(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		const path = "/admin/v1/door"
-		const open, shut = `{"closed":false,"reason":null,"since":null}`, `{"closed":true,"reason":"restored","since":"2030-01-02T03:04:05.000Z"}`
+		const open = `{"byKobo":false,"closed":false,"fourEyes":false,"reason":null,"since":null}`
+		const shut = `{"byKobo":false,"closed":true,"fourEyes":false,"reason":"restored","since":"2030-01-02T03:04:05.000Z"}`
 		d.told(d.ok(d.ada, "GET", path, ""), open)
 		d.no(d.ada, "POST", path, `{"closed":false}`, 400, "API access is open")
 		d.no(d.ada, "POST", path, `{}`, 400, `"closed" is required`)

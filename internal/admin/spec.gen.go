@@ -4,6 +4,8 @@
 package admin
 
 import (
+	"encoding/json"
+
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -11,6 +13,18 @@ import (
 // AccountRequest defines model for AccountRequest.
 type AccountRequest struct {
 	Name string `json:"name"`
+}
+
+// ActRequest defines model for ActRequest.
+type ActRequest struct {
+	// Operation The operationId, such as issueKey.
+	Operation string `json:"operation"`
+
+	// ID The {id} in the path of the operation.
+	ID string `json:"id,omitempty"`
+
+	// Body The body of the operation.
+	Body any `json:"body,omitempty"`
 }
 
 // AddressRequest defines model for AddressRequest.
@@ -217,6 +231,12 @@ type Door struct {
 	Closed bool    `json:"closed"`
 	Reason *string `json:"reason"`
 	Since  *string `json:"since"`
+
+	// ByKobo Kobo itself has closed the API. Two operators open it, if fourEyes is true.
+	ByKobo bool `json:"byKobo"`
+
+	// FourEyes Acts that can lead to money leaving need a second operator (setting four_eyes).
+	FourEyes bool `json:"fourEyes"`
 }
 
 // DoorRequest defines model for DoorRequest.
@@ -371,8 +391,24 @@ type NoteRequest struct {
 type Operator struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
+	Role      string `json:"role"`
 	Status    string `json:"status"`
 	CreatedAt string `json:"createdAt"`
+
+	// ExpiresAt null is never.
+	ExpiresAt *string `json:"expiresAt"`
+
+	// LastUsedAt Written at most once an hour. null is never.
+	LastUsedAt *string `json:"lastUsedAt"`
+}
+
+// OperatorRequest defines model for OperatorRequest.
+type OperatorRequest struct {
+	Name string `json:"name"`
+	Role string `json:"role"`
+
+	// KeyDigest What kobo operator key prints beside the key.
+	KeyDigest string `json:"keyDigest"`
 }
 
 // PINRequest defines model for PINRequest.
@@ -405,6 +441,39 @@ type Proposal struct {
 	Assigned *Target `json:"assigned"`
 	By       string  `json:"by"`
 	At       string  `json:"at"`
+}
+
+// ProposalRequest defines model for ProposalRequest.
+type ProposalRequest struct {
+	// Company The company's reference. Without it the acts concern no company.
+	Company string       `json:"company,omitempty"`
+	Acts    []ActRequest `json:"acts"`
+}
+
+// ProposedAct defines model for ProposedAct.
+type ProposedAct struct {
+	Operation string          `json:"operation"`
+	ID        *string         `json:"id"`
+	Body      json.RawMessage `json:"body"`
+	DoneAt    *string         `json:"doneAt"`
+}
+
+// ProposedActs defines model for ProposedActs.
+type ProposedActs struct {
+	ProposalID string `json:"proposalId"`
+
+	// Company null for acts that concern no company.
+	Company    *string       `json:"company"`
+	Acts       []ProposedAct `json:"acts"`
+	State      string        `json:"state"`
+	ProposedBy string        `json:"proposedBy"`
+	DecidedBy  *string       `json:"decidedBy"`
+
+	// Note Why it was rejected, or why it is dead.
+	Note      *string `json:"note"`
+	CreatedAt string  `json:"createdAt"`
+	ExpiresAt string  `json:"expiresAt"`
+	DecidedAt *string `json:"decidedAt"`
 }
 
 // Quota defines model for Quota.
@@ -449,6 +518,11 @@ type Quotas struct {
 	Quotas []Quota `json:"quotas"`
 }
 
+// RejectionRequest defines model for RejectionRequest.
+type RejectionRequest struct {
+	Note string `json:"note,omitempty"`
+}
+
 // Remaining defines model for Remaining.
 type Remaining struct {
 	// Amount null where there is no limit.
@@ -460,6 +534,11 @@ type Remaining struct {
 type RequestLimitRequest struct {
 	// RequestsPerSecond At most 1000000.
 	RequestsPerSecond int64 `json:"requestsPerSecond"`
+}
+
+// RoleRequest defines model for RoleRequest.
+type RoleRequest struct {
+	Role string `json:"role"`
 }
 
 // SetXpub defines model for SetXpub.

@@ -16,7 +16,7 @@ import (
 
 // HidesSecrets reports whether operators must not see an API key or a PIN of a company. Then they
 // hand out tokens, which the company exchanges itself.
-func (a *App) HidesSecrets() bool { return a.cfg.Mode == Live }
+func (a *App) HidesSecrets() bool { return a.cfg.Mode == Live && a.FourEyes() }
 
 // meetDatabase closes API access if the database was restored from an old copy, or if its history does
 // not continue the checkpoints in the second place. Then it reads from the database whether API access

@@ -150,6 +150,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	a.Companies = company.New(a.DB, a.Book, keys, a.Clock)
 	a.Companies.Self = func(ctx context.Context, reference string) company.Actor { return operator.Self(reference).From(ctx) }
 	a.Operators = operator.New(a.DB, keys, a.Clock)
+	a.Operators.KeyLife = time.Duration(a.cfg.Operators.KeyDays) * 24 * time.Hour
 	a.Deployment = deployment.New(a.DB, a.cfg.machine(), a.log, a.cfg.epochFile())
 	a.Events = event.NewService(a.DB, a.Book)
 	a.Keys = idempotency.NewService(a.DB, a.Book, a.Clock, keys)
@@ -219,11 +220,7 @@ func (a *App) Handler() (http.Handler, error) {
 		return nil, err
 	}
 	limits := a.cfg.Limits.limits()
-	operators, err := admin.New(admin.Config{
-		Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,
-		Operations: a.Operations, Webhooks: a.Webhooks, Reports: a.Reports, Crypto: a.Crypto, Payouts: a.Payouts, Cards: a.Cards, Quotas: a.Quotas,
-		Clock: a.Clock, Log: a.log, Failed: limits.Failed(), HideSecrets: a.HidesSecrets(),
-	})
+	operators, err := a.operatorsAPI(limits.Failed())
 	if err != nil {
 		return nil, err
 	}
@@ -292,6 +289,7 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	server.RegisterOnShutdown(a.Events.Close)
 	server.RegisterOnShutdown(unused.closeSoon)
 	a.warnFileModes()
+	a.sayFourEyes(ctx)
 	if err := errors.Join(a.meetDatabase(ctx), a.warnUnconfigured(ctx)); err != nil {
 		return err
 	}

@@ -236,5 +236,5 @@ func (c Copying) prepare(ctx context.Context, draft string) error {
 	}
 	d.SignWith(c.Signer)
 	o := operator.New(d, nil, clock.System{})
-	return o.CloseAccess(ctx, c.By, "restored from a backup: see docs/operating.md before opening it")
+	return o.CloseRestored(ctx, c.By, "restored from a backup: see docs/operating.md before opening it")
 }

@@ -128,6 +128,8 @@ func (c Config) checkOwn() error {
 		errorIf(c.Mode != Live && c.Mode != Sandbox, "mode must be live or sandbox, not %q", c.Mode),
 		errorIf(c.Window < time.Second, "window must be at least 1s"),
 		errorIf(c.Webhooks.KeepDays < 1 || c.Webhooks.KeepDays > 3650, "webhooks.keep_days must be 1 to 3650"),
+		errorIf(!slices.Contains([]string{"", "on", "off"}, c.FourEyes), "four_eyes must be on or off, not %q", c.FourEyes),
+		errorIf(c.Operators.KeyDays < 0 || c.Operators.KeyDays > 3650, "operators.key_days must be 0 to 3650"),
 		errorIf(c.Pools.Reads < 0, "pools.reads must not be negative"),
 		errorIf(c.Pools.HeavyLimit < 100*time.Millisecond || c.Pools.HeavyLimit > 9*time.Second, "pools.heavy_limit must be 100ms to 9s"),
 		errorIf(c.Events.KeepMonths != 0 && (c.Events.KeepMonths < 3 || c.Events.KeepMonths > 1200), "events.keep_months must be 0 or 3 to 1200"),

@@ -58,6 +58,9 @@ type Config struct {
 	// Folder on other storage than the database's, for a copy of each checkpoint. A start compares the
 	// database with the newest one (docs/operating/evidence.md).
 	CheckpointFolder string `koanf:"checkpoint_folder"`
+	// Whether acts that can lead to money leaving need a second operator: `on` or `off`.
+	// Empty: `on` in live mode, and `off` in sandbox mode (docs/operating/operators.md).
+	FourEyes string `koanf:"four_eyes"`
 	// How long a provider call may take before its outcome is unknown. At least `1s`.
 	Window time.Duration `koanf:"window"`
 	// The bank of each kind of work, if there are several, such as `PAYOUT=second,
@@ -67,6 +70,7 @@ type Config struct {
 	Crypto     CryptoConfig  `koanf:"crypto"`
 	Cards      CardConfig    `koanf:"cards"`
 	Issuer     IssuerConfig  `koanf:"issuer"`
+	Operators  PeopleConfig  `koanf:"operators"`
 	Webhooks   WebhookConfig `koanf:"webhooks"`
 	Events     EventConfig   `koanf:"events"`
 	Serve      ServeConfig   `koanf:"serve"`
@@ -100,6 +104,12 @@ type Config struct {
 type WebhookConfig struct {
 	// Days for which a finished delivery is kept, 1 to 3650. The events stay.
 	KeepDays int `koanf:"keep_days"`
+}
+
+// PeopleConfig is about the people who run Kobo (docs/operating/operators.md).
+type PeopleConfig struct {
+	// Days after which the key of a new operator expires, up to 3650. `0`: never.
+	KeyDays int `koanf:"key_days"`
 }
 
 // EventConfig is about the age at which an owner may move events into files (docs/operating/growth.md).
@@ -163,14 +173,17 @@ func Defaults() Config {
 	return Config{
 		Providers: maps.Clone(registered), Banks: map[string]Provider{},
 		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second,
-		Webhooks: WebhookConfig{KeepDays: 30},
-		Serve:    ServeConfig{Drain: 5 * time.Second},
-		Limits:   LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60, CallbacksPerSecond: 100, CallbacksBurst: 1000},
-		Jobs:     JobConfig{Workers: job.Usual.Workers, Inbox: job.Usual.Reserved, PerProvider: job.Usual.PerProvider},
-		Pools:    PoolConfig{HeavyLimit: 5 * time.Second},
-		Log:      LogConfig{Level: "info", Format: "json"},
+		Webhooks: WebhookConfig{KeepDays: 30}, Operators: PeopleConfig{KeyDays: 180},
+		Serve:  ServeConfig{Drain: 5 * time.Second},
+		Limits: LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60, CallbacksPerSecond: 100, CallbacksBurst: 1000},
+		Jobs:   JobConfig{Workers: job.Usual.Workers, Inbox: job.Usual.Reserved, PerProvider: job.Usual.PerProvider},
+		Pools:  PoolConfig{HeavyLimit: 5 * time.Second},
+		Log:    LogConfig{Level: "info", Format: "json"},
 	}
 }
+
+// NeedsTwo reports whether acts that can lead to money leaving need a second operator.
+func (c Config) NeedsTwo() bool { return c.FourEyes == "on" || c.FourEyes == "" && c.Mode == Live }
 
 // proxies returns the trusted proxies.
 func (c Config) proxies() (peer.Proxies, error) {

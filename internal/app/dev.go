@@ -36,6 +36,7 @@ type Credentials struct {
 	SettlementID            int64   `json:"settlement_id"`
 	SettlementAccountNumber string  `json:"settlement_account_number"`
 	AdminKey                string  `json:"admin_key"`
+	SecondAdminKey          string  `json:"second_admin_key"` // of another operator, for what takes two
 	ConsoleURL              *string `json:"console_url"`
 	SandboxToken            string  `json:"sandbox_token,omitempty"`
 }
@@ -54,6 +55,7 @@ func DevConfig(data, database string) Config {
 	cfg.Serve.Drain = 0          // there is no load balancer
 	cfg.PublicURL = os.Getenv("KOBO_PUBLIC_URL")
 	cfg.Limits.Off = true
+	cfg.Operators.KeyDays = 0 // the keys are in the folder, and its clock can be moved
 	cfg.Log = LogConfig{Level: "info", Format: "text"}
 	return cfg
 }
@@ -87,6 +89,9 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	}
 	a.dev = true
 	c, err := a.developer(ctx)
+	if err == nil && c.SecondAdminKey == "" {
+		c, err = a.secondOperator(ctx, c)
+	}
 	if err == nil {
 		err = a.adopt(ctx, c.SettlementAccountNumber)
 	}
@@ -242,6 +247,16 @@ func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 		Reference: owner.Reference, APIKey: key.Reveal(), PIN: devPIN, SettlementID: account.ID,
 		SettlementAccountNumber: string(account.AccountNumber), AdminKey: adminKey.Reveal(),
 	}
+	return c, a.Remember(c)
+}
+
+// secondOperator adds another operator, so that one person can try what takes two.
+func (a *App) secondOperator(ctx context.Context, c Credentials) (Credentials, error) {
+	_, key, err := a.Operators.IssueKey(ctx, operator.Local("dev"), "dev2")
+	if err != nil {
+		return c, err
+	}
+	c.SecondAdminKey = key.Reveal()
 	return c, a.Remember(c)
 }
 

@@ -68,6 +68,9 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 			status = http.StatusServiceUnavailable
 		}
 	}
+	if !a.FourEyes() {
+		checks["four_eyes"] = "off"
+	}
 	if a.leaving.Load() {
 		fail("program", "leaving")
 	}

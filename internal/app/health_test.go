@@ -1,11 +1,13 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,6 +56,39 @@ func TestReadyWaitsForNoLock(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Four eyes are on in live mode, and off in the sandbox. A program without them says so in /readyz and
+// in its log.
+func TestAProgramSaysThatFourEyesAreOff(t *testing.T) {
+	for _, c := range []struct {
+		mode    Mode
+		setting string
+		want    bool
+	}{{Live, "", true}, {Live, "off", false}, {Live, "on", true}, {Sandbox, "", false}, {Sandbox, "on", true}} {
+		if got := (Config{Mode: c.mode, FourEyes: c.setting}).NeedsTwo(); got != c.want {
+			t.Errorf("%s %q: %v", c.mode, c.setting, got)
+		}
+	}
+	for setting, off := range map[string]string{"off": "off", "on": ""} {
+		ctx, log := context.WithoutCancel(t.Context()), &bytes.Buffer{}
+		cfg := DevConfig(t.TempDir(), "")
+		cfg.FourEyes = setting
+		a, _, err := OpenDev(ctx, cfg, false, slog.New(slog.NewTextHandler(log, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		a.sayFourEyes(ctx)
+		w, said := httptest.NewRecorder(), map[string]string{}
+		a.ready(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/readyz", nil))
+		if err := json.Unmarshal(w.Body.Bytes(), &said); err != nil || said["four_eyes"] != off {
+			t.Errorf("%s: %v, %v", setting, said, err)
+		}
+		if strings.Contains(log.String(), "four_eyes is off") != (off == "off") {
+			t.Errorf("%s: %s", setting, log)
+		}
 	}
 }
 

@@ -26,8 +26,8 @@ func Load(path string) (Config, error) {
 	}
 	err := k.Load(env.Provider(".", env.Opt{Prefix: "KOBO_", TransformFunc: func(name, value string) (string, any) {
 		name = strings.ToLower(strings.TrimPrefix(name, "KOBO_"))
-		if strings.HasPrefix(name, "test_") {
-			return "", nil // this variable is for the test harness
+		if strings.HasPrefix(name, "test_") || name == "admin_key" {
+			return "", nil // this variable is for the test harness, or for an operator's commands
 		}
 		return setting(name), value
 	}}), nil)

@@ -33,6 +33,8 @@ var untouched = map[string]string{
 	"archive_kind":      "only kobo archive writes it",
 	"inbox_bank":        "only live mode identifies the accounts at banks",
 	"operator_door":     "the row is there only while API access is closed",
+	"operator_proposal": "only acts with four eyes write it",
+	"operator_act":      "only acts with four eyes write it",
 	"settlement_number": "only older programs write it",
 }
 

@@ -34,6 +34,8 @@ type Operation struct {
 	Tokens     bool   // x-limit: token. The operation issues tokens, with limits per address and per company
 	Idempotent bool   // the operation accepts an Idempotency-Key
 	Personal   bool   // x-personal: the response shows personal data, and the audit log says who read it
+	Role       string // x-role: the least role of an operator that may use the operation
+	FourEyes   string // x-four-eyes: when the operation needs a second operator; "" for never
 	Lenient    bool   // x-specified: it ignores unknown query parameters, as the specification requires
 	Query      []Parameter
 	rules      *rules // nil if the operation takes no body
@@ -88,6 +90,8 @@ type operation struct {
 	Family      string             `json:"x-family"`
 	Limit       string             `json:"x-limit"`
 	Idempotent  bool               `json:"x-idempotent"`
+	Role        string             `json:"x-role"`
+	FourEyes    string             `json:"x-four-eyes"`
 	Specified   bool               `json:"x-specified"`
 	Personal    bool               `json:"x-personal"`
 	Security    []map[string][]any `json:"security"`
@@ -143,7 +147,8 @@ func (d *document) operation(path string, raw []byte, compiler *jsonschema.Compi
 		return nil, err
 	}
 	op := &Operation{
-		ID: o.OperationID, Path: path, Family: o.Family, Tokens: o.Limit == "token", Idempotent: o.Idempotent, Lenient: o.Specified, Personal: o.Personal,
+		ID: o.OperationID, Path: path, Family: o.Family, Tokens: o.Limit == "token", Idempotent: o.Idempotent, Lenient: o.Specified,
+		Role: o.Role, FourEyes: o.FourEyes,
 		Open: o.Security != nil && !slices.ContainsFunc(o.Security, func(s map[string][]any) bool { return s["accessToken"] != nil }),
 	}
 	for _, p := range o.Parameters {

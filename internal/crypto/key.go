@@ -70,7 +70,9 @@ func (s *Service) SetKey(ctx context.Context, by operator.Operator, company stri
 	}
 	k = Key{Company: company, Kind: kind, Version: current.Version + 1, Source: fromOperator, Public: public, CreatedAt: s.Clock.Now()}
 	k.ID = keyID(kind, k.Version)
-	err = s.addKey(ctx, k, by.Note(company, "crypto.key", k.ID, map[string]string{"firstAddress": first}, k.CreatedAt))
+	u := ledger.For(company)
+	by.Audit(&u, "crypto.key", k.ID, map[string]string{"firstAddress": first}, k.CreatedAt)
+	err = s.addKey(ctx, k, u)
 	return k, first, err
 }
 
@@ -86,7 +88,8 @@ func isPublicTest(k chain.Key) bool {
 // addKey adds a key to the directory of all companies, and then stores it for the company. Without
 // the directory, two companies could have the same key and so the same addresses. If the program
 // stops between these two steps, the directory's entry does no harm.
-func (s *Service) addKey(ctx context.Context, k Key, audit ...db.Record) error {
+// Parameter u is the rest of the commit that stores the key.
+func (s *Service) addKey(ctx context.Context, k Key, u ledger.Unit) error {
 	owner, err := s.enterKey(ctx, k)
 	if err != nil {
 		return err
@@ -95,9 +98,7 @@ func (s *Service) addKey(ctx context.Context, k Key, audit ...db.Record) error {
 		return fault.New(fault.Refused, "This key belongs to another company")
 	}
 	k.xpub = k.Public.String()
-	u := ledger.For(k.Company)
 	u.Insert(keyTable.Record(k))
-	u.Append(audit...)
 	err = s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Exists) {
 		return fault.New(fault.Conflict, "The key was set by somebody else at the same moment").Because(err)
@@ -128,7 +129,7 @@ func (s *Service) key(ctx context.Context, company string, kind chain.Kind) (Key
 	}
 	err = s.addKey(ctx, Key{
 		Company: company, ID: keyID(kind, 1), Kind: kind, Version: 1, Source: fromHouse, Public: public, CreatedAt: s.Clock.Now(),
-	})
+	}, ledger.For(company))
 	if err != nil && !fault.Is(err, fault.Conflict) {
 		return Key{}, err
 	}

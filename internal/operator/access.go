@@ -11,9 +11,10 @@ import (
 // Access is the state of API access. While API access is closed, companies cannot call the API.
 // Background work goes on: Kobo polls the banks for credits, and the providers for outcomes.
 type Access struct {
-	Closed bool
-	Reason string
-	Since  time.Time
+	Closed    bool
+	Reason    string
+	Since     time.Time
+	Automatic bool // Kobo itself has closed API access
 }
 
 // Access returns the present state of API access.
@@ -22,11 +23,18 @@ func (s *Service) Access(ctx context.Context) (Access, error) {
 }
 
 // CloseAccess closes API access. If API access is closed already, CloseAccess changes the reason.
+// It does not change that Kobo itself has closed API access.
 func (s *Service) CloseAccess(ctx context.Context, by Operator, reason string) error {
 	if reason == "" {
 		return fault.New(fault.Invalid, "closing API access needs a reason")
 	}
-	return s.db.Tx(ctx, func(q db.Querier) error { return s.shut(ctx, q, by, reason) })
+	return s.db.Tx(ctx, func(q db.Querier) error { return s.shut(ctx, q, by, reason, false) })
+}
+
+// CloseRestored closes API access of a database that the operator has restored. As after Shut, two
+// operators open API access.
+func (s *Service) CloseRestored(ctx context.Context, by Operator, reason string) error {
+	return s.db.Tx(ctx, func(q db.Querier) error { return s.shut(ctx, q, by, reason, true) })
 }
 
 // Shut closes API access in the caller's transaction, with the program itself as operator. If
@@ -39,19 +47,19 @@ func (s *Service) Shut(ctx context.Context, q db.Querier, reason string) error {
 	if d.Closed {
 		reason += "; before that: " + d.Reason
 	}
-	return s.shut(ctx, q, program, reason)
+	return s.shut(ctx, q, program, reason, true)
 }
 
-func (s *Service) shut(ctx context.Context, q db.Querier, by Operator, reason string) error {
+func (s *Service) shut(ctx context.Context, q db.Querier, by Operator, reason string, automatic bool) error {
 	now := s.clock.Now()
-	if err := closeAccess(ctx, q, reason, now); err != nil {
+	if err := closeAccess(ctx, q, reason, now, automatic); err != nil {
 		return err
 	}
-	return s.insertLine(ctx, q, by.Note("", "door.close", "", map[string]string{"reason": reason}, now))
+	return s.note(ctx, q, by, by.Note("", "door.close", "", map[string]string{"reason": reason}, now))
 }
 
 // OpenAccess opens API access again.
 func (s *Service) OpenAccess(ctx context.Context, by Operator) error {
 	line := by.Note("", "door.open", "", nil, s.clock.Now())
-	return s.change(ctx, line, fault.New(fault.Refused, "API access is open"), func(q db.Querier) (int64, error) { return openAccess(ctx, q) })
+	return s.change(ctx, by, line, fault.New(fault.Refused, "API access is open"), func(q db.Querier) (int64, error) { return openAccess(ctx, q) })
 }

@@ -1,5 +1,6 @@
 // Package operator manages the operators who run Kobo. It stores their admin keys and the
-// audit log of their actions.
+// audit log of their actions. It also stores proposals, which are acts that wait for a second
+// operator.
 //
 // Each person has a personal key, which Kobo stores under the person's name. Kobo writes each line
 // of the audit log in the same commit as the action, and never changes a line. The log holds no
@@ -10,14 +11,10 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/peer"
@@ -27,7 +24,9 @@ import (
 // Operator is the author of an action: a person, the program or a company.
 type Operator struct {
 	Name    string
+	Role    Role // "" for a local operator, the program and companies, which no role limits
 	address string
+	act     *act
 }
 
 // From returns the operator with the client address of a request. The operator's audit lines
@@ -49,9 +48,13 @@ var program = Operator{Name: "program:kobo"}
 // Self returns the operator for a company that acts for itself, through the companies' API.
 func Self(company string) Operator { return Operator{Name: "company:" + company} }
 
-// Audit makes a unit append a line to the audit log. Details must contain no secret.
+// Audit makes a unit append a line to the audit log. Details must contain no secret. If the action
+// is an act of a proposal, the ledger refuses the unit if the act is done already.
 func (o Operator) Audit(u *ledger.Unit, action, subject string, details map[string]string, at time.Time) {
 	u.Append(o.Note(u.Company, action, subject, details, at))
+	if o.act != nil {
+		u.Insert(o.act.done(u.Company, at))
+	}
 }
 
 // Note returns a line of the audit log as a row. The caller appends the row in the commit of the
@@ -61,6 +64,9 @@ func (o Operator) Note(company, action, subject string, details map[string]strin
 	maps.Copy(said, details)
 	if o.address != "" {
 		said["clientAddress"] = o.address
+	}
+	if o.act != nil {
+		said["proposal"], said["proposedBy"] = o.act.proposal, o.act.proposedBy
 	}
 	text, err := json.Marshal(said)
 	if err != nil {
@@ -101,22 +107,11 @@ func (s *Service) Audit(ctx context.Context, company string, limit, offset int) 
 	return s.SearchAudit(ctx, AuditFilter{Company: company}, limit, offset)
 }
 
-// Key describes an operator's key. Kobo stores a hash of the key, and not the key.
-type Key struct {
-	ID        string
-	Name      string
-	hash      string
-	State     string // ACTIVE or REVOKED
-	CreatedAt time.Time
-}
-
-const (
-	active  = "ACTIVE"
-	revoked = "REVOKED"
-)
-
-// Service manages the operators' keys and reads the audit log.
+// Service manages the operators' keys and proposals, and reads the audit log.
 type Service struct {
+	// KeyLife is how long a new operator's key works. 0 means that it does not expire.
+	KeyLife time.Duration
+
 	db    *db.DB
 	keys  *secret.Keyring
 	clock clock.Clock
@@ -129,42 +124,9 @@ func New(d *db.DB, keys *secret.Keyring, clk clock.Clock) *Service {
 	return &Service{db: d, keys: keys, clock: clk}
 }
 
-// keyPrefix makes an operator's key easy to find in a log or a repository, where a key must
-// never be.
-const keyPrefix = "kobo_admin_"
-
-var names = regexp.MustCompile(`^[a-z0-9][a-z0-9._@-]{1,63}$`)
-
-// IssueKey issues a key to the person of this name. Kobo never shows the key again. A person has
-// at most one working key, and gets a new key only after the revocation of the old one.
-func (s *Service) IssueKey(ctx context.Context, by Operator, name string) (Key, secret.Text, error) {
-	if !names.MatchString(name) {
-		return Key{}, secret.Text{}, fault.New(fault.Invalid, `"name" must be 2 to 64 characters of a-z, 0-9, and . _ @ -`)
-	}
-	now := s.clock.Now()
-	text := keyPrefix + secret.Random()
-	k := Key{ID: id.New(), Name: name, State: active, CreatedAt: now, hash: s.keys.MAC("admin-key", text)}
-	line := by.Note("", "operator.key.issue", name, map[string]string{"keyId": k.ID}, now)
-	err := s.change(ctx, line, fault.Newf(fault.Refused, "%s has a working key already", name), func(q db.Querier) (int64, error) {
-		return insertKey(ctx, q, k)
-	})
-	if err != nil {
-		return Key{}, secret.Text{}, err
-	}
-	return k, secret.NewText(text), nil
-}
-
-// RevokeKey revokes the working key of the person of this name.
-func (s *Service) RevokeKey(ctx context.Context, by Operator, name string) error {
-	line := by.Note("", "operator.key.revoke", name, nil, s.clock.Now())
-	return s.change(ctx, line, fault.Newf(fault.Missing, "%s has no working key", name), func(q db.Querier) (int64, error) {
-		return revokeKey(ctx, q, name)
-	})
-}
-
 // change runs do and appends the line to the audit log, in one transaction. If do changes no
 // row, change returns refusal.
-func (s *Service) change(ctx context.Context, line db.Record, refusal error, do func(q db.Querier) (int64, error)) error {
+func (s *Service) change(ctx context.Context, by Operator, line db.Record, refusal error, do func(q db.Querier) (int64, error)) error {
 	return s.db.Tx(ctx, func(q db.Querier) error {
 		n, err := do(q)
 		if err != nil {
@@ -173,43 +135,21 @@ func (s *Service) change(ctx context.Context, line db.Record, refusal error, do 
 		if n == 0 {
 			return refusal
 		}
-		return s.insertLine(ctx, q, line)
+		return s.note(ctx, q, by, line)
 	})
 }
 
-var errWrongKey = fault.New(fault.Unauthenticated, "Invalid admin key")
-
-// Authenticate returns the operator of a key. It compares every working key in constant time,
-// so the response time reveals nothing about the keys.
-func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error) {
-	keys, err := s.Keys(ctx)
-	if err != nil {
-		return Operator{}, err
-	}
-	var who Operator
-	for _, k := range keys {
-		if k.State == active && s.keys.Verify(k.hash, "admin-key", key) {
-			who.Name = k.Name
-			if s.keys.Stale(k.hash) {
-				err = s.rehashKey(ctx, k, s.keys.MAC("admin-key", key))
-			}
+// note inserts a line of the audit log in the caller's transaction. If the action is an act of a
+// proposal, note returns an error if the act is done already.
+func (s *Service) note(ctx context.Context, q db.Querier, by Operator, line db.Record) error {
+	if by.act != nil {
+		n, err := insertDone(ctx, q, by.act.done("", s.clock.Now()))
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return errDone
 		}
 	}
-	if err != nil {
-		return Operator{}, err
-	}
-	if who.Name == "" {
-		return Operator{}, errWrongKey
-	}
-	return who, nil
-}
-
-// IsOperator reports whether a name belongs to an operator now. Such a name belongs to the owner of
-// a working key, or to a user who runs commands on the machine itself.
-func (s *Service) IsOperator(ctx context.Context, name string) (bool, error) {
-	if strings.HasPrefix(name, locally) {
-		return true, nil
-	}
-	keys, err := s.Keys(ctx)
-	return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name && k.State == active }), err
+	return s.insertLine(ctx, q, line)
 }

@@ -2,6 +2,8 @@ package payout
 
 import (
 	"context"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/event"
@@ -40,6 +42,48 @@ func (s Schedule) Fee(amount money.Kobo) money.Kobo {
 		}
 	}
 	return fee
+}
+
+// IsBelow reports whether a part of the schedule is lower than in an earlier schedule. A part is the
+// flat part, the share or the highest fee of some amount. So the fee of an amount can be lower
+// only if IsBelow returns true.
+func (s Schedule) IsBelow(old Schedule) bool {
+	for _, b := range slices.Concat(s, old) {
+		is, was := s.band(b.From), old.band(b.From)
+		if is.flat() < was.flat() || is.BasisPoints < was.BasisPoints || is.most() < was.most() {
+			return true
+		}
+	}
+	return false
+}
+
+// band returns the band of an amount, or a band without a fee.
+func (s Schedule) band(amount money.Kobo) (out Band) {
+	for _, b := range s {
+		if b.From <= amount {
+			out = b
+		}
+	}
+	return out
+}
+
+// flat returns the part of the fee that is the same for each amount.
+func (b Band) flat() money.Kobo {
+	if b.Cap > 0 {
+		return min(b.Flat, b.Cap)
+	}
+	return b.Flat
+}
+
+// most returns the highest fee of the band.
+func (b Band) most() money.Kobo {
+	switch {
+	case b.BasisPoints == 0:
+		return b.flat()
+	case b.Cap == 0:
+		return math.MaxInt64
+	}
+	return b.Cap
 }
 
 // String returns the schedule in the operators' notation. Each band is written as

@@ -1,0 +1,299 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/contract"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/wire"
+)
+
+// These are the values of x-four-eyes that are not a condition. A condition is a word for the
+// content of a request that makes a second operator necessary, such as raised (see stakes).
+const (
+	always      = "always"
+	ownApproval = "its own approval" // the operation is a part of another approval by two operators
+	noProposal  = "no proposal"      // the body is a secret, which no proposal may hold
+)
+
+// canBeProposed reports whether an operation can be an act of a proposal.
+func canBeProposed(route string, op *contract.Operation) bool {
+	switch {
+	case strings.HasPrefix(route, http.MethodGet), op.FourEyes == ownApproval, op.FourEyes == noProposal:
+		return false
+	}
+	return op.FourEyes != "" || strings.Contains(op.Path, "{reference}")
+}
+
+// accepted is the data of a response with status 202.
+type accepted struct{ ProposedActs }
+
+func proposalOf(p operator.Proposal, done map[int64]time.Time) ProposedActs {
+	acts := make([]ProposedAct, len(p.Acts))
+	for i, a := range p.Acts {
+		body := a.Body
+		if body == nil {
+			body = json.RawMessage("{}")
+		}
+		acts[i] = ProposedAct{a.Operation, wire.Optional(a.ID), body, clock.Optional(done[int64(i)])}
+	}
+	return ProposedActs{
+		ProposalID: p.ID, Company: wire.Optional(p.Company), Acts: acts, State: string(p.State), ProposedBy: p.ProposedBy,
+		DecidedBy: wire.Optional(p.DecidedBy), Note: wire.Optional(p.Note), CreatedAt: clock.Text(p.CreatedAt),
+		ExpiresAt: clock.Text(p.ExpiresAt), DecidedAt: clock.Optional(p.DecidedAt),
+	}
+}
+
+// proposed returns a proposal if the request needs a second operator. It returns nil if the action
+// may run now.
+func (e *edge) proposed(ctx context.Context, r *request) (any, error) {
+	if !e.FourEyes || !e.proposable[r.op.ID] || r.op.FourEyes == "" {
+		return nil, nil
+	}
+	s, err := e.stakeOf(ctx, r)
+	if err != nil || !s.needsTwo {
+		return nil, err
+	}
+	body, err := json.Marshal(r.body)
+	if err != nil {
+		return nil, err
+	}
+	return e.propose(ctx, r.by, r.PathValue("reference"), operator.Act{
+		Operation: r.op.ID, ID: r.PathValue("id"), Body: body, On: s.on, Was: s.was,
+	})
+}
+
+func (e *edge) propose(ctx context.Context, by operator.Operator, company string, acts ...operator.Act) (any, error) {
+	p, err := e.Operators.Propose(ctx, by, company, acts)
+	if err != nil {
+		return nil, err
+	}
+	return accepted{proposalOf(p, nil)}, nil
+}
+
+func (e *edge) createProposal(ctx context.Context, r *request, body ProposalRequest) (any, error) {
+	if n := len(body.Acts); n < 1 || n > 20 {
+		return nil, fault.New(fault.Invalid, `"acts" must be 1 to 20 acts`)
+	}
+	acts := make([]operator.Act, len(body.Acts))
+	for i, a := range body.Acts {
+		text, err := json.Marshal(a.Body)
+		if err != nil {
+			return nil, err
+		}
+		acts[i] = operator.Act{Operation: a.Operation, ID: a.ID, Body: text}
+		if a.Body == nil {
+			acts[i].Body = nil
+		}
+		q, err := e.actOf(ctx, r.by, body.Company, acts[i])
+		if err != nil {
+			return nil, err
+		}
+		s, err := e.stakeOf(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		acts[i].On, acts[i].Was = s.on, s.was
+	}
+	return e.propose(ctx, r.by, body.Company, acts...)
+}
+
+// actOf returns the request of an act. It checks the operator's role and the body, as for a request
+// of this operator.
+func (e *edge) actOf(ctx context.Context, by operator.Operator, company string, a operator.Act) (*request, error) {
+	op := e.operations[a.Operation]
+	if op == nil || !e.proposable[op.ID] {
+		return nil, fault.Newf(fault.Invalid, "%q is not an operation that can be proposed", a.Operation)
+	}
+	for name, value := range map[string]string{"{reference}": company, "{id}": a.ID} {
+		if strings.Contains(op.Path, name) != (value != "") {
+			return nil, fault.Newf(fault.Invalid, "%s: its path is %s, and %s is %q", op.ID, op.Path, name, value)
+		}
+	}
+	if err := by.May(operator.Role(op.Role)); err != nil {
+		return nil, within(op, err)
+	}
+	plain := &http.Request{
+		URL: &url.URL{}, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(a.Body)),
+	}
+	r := &request{Request: plain.WithContext(ctx), by: by, op: op}
+	r.SetPathValue("reference", company)
+	r.SetPathValue("id", a.ID)
+	if !op.HasBody() {
+		if len(a.Body) > 0 && string(a.Body) != "{}" && string(a.Body) != "null" {
+			return nil, fault.Newf(fault.Invalid, "%s takes no body", op.ID)
+		}
+		return r, nil
+	}
+	var err error
+	r.body, err = readBody(nil, r)
+	return r, within(op, err)
+}
+
+// within names the operation of an act in the message of a fault.
+func within(op *contract.Operation, err error) error {
+	if err == nil {
+		return nil
+	}
+	f := *fault.Of(err)
+	f.Message = op.ID + ": " + f.Message
+	return &f
+}
+
+func (e *edge) listProposals(ctx context.Context, r *request) (any, error) {
+	page := contract.NewPage(r.URL.Query().Get("page"), r.URL.Query().Get("pageSize"))
+	all, total, err := e.Operators.Proposals(ctx, operator.ProposalState(r.filter("status")), page.Size, page.Offset())
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ProposedActs, len(all))
+	for i, p := range all {
+		if out[i], err = e.shown(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	return list[ProposedActs]{out, page.Meta(r.URL, len(out), int(total))}, nil
+}
+
+func (e *edge) findProposal(ctx context.Context, r *request) (any, error) {
+	p, err := e.Operators.Proposal(ctx, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	return e.shown(ctx, p)
+}
+
+func (e *edge) shown(ctx context.Context, p operator.Proposal) (ProposedActs, error) {
+	done, err := e.Operators.Done(ctx, p)
+	return proposalOf(p, done), err
+}
+
+// approveProposal carries out the acts of another operator's proposal. The commit of each act also
+// stores that the act is done. So a repeated or a concurrent request does only what is left.
+func (e *edge) approveProposal(ctx context.Context, r *request, _ NoRequest) (any, error) {
+	p, err := e.Operators.Proposal(ctx, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	var left []*request
+	err = e.Operators.Approve(ctx, r.by, p, func() error {
+		left, err = e.left(ctx, r.by, p)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	answers, ran := make([]any, len(p.Acts)), false
+	for i, q := range left {
+		if q == nil {
+			continue
+		}
+		q.by = r.by.As(p, i)
+		if answers[i], err = e.actions[q.op.ID](ctx, q); err == nil {
+			ran = true
+			continue
+		}
+		// A concurrent request may have done the act. Then the error of this attempt says nothing.
+		done, unread := e.Operators.Done(ctx, p)
+		if answers[i] = nil; done[int64(i)].IsZero() {
+			if err = errors.Join(err, unread); len(left) > 1 {
+				err = within(q.op, err)
+			}
+			return nil, err
+		}
+	}
+	switch {
+	case !ran:
+		return nil, fault.New(fault.Refused, "The proposal is approved already")
+	case len(answers) == 1:
+		return answers[0], nil
+	}
+	return answers, nil
+}
+
+// left returns the requests of the acts that are not done yet, and nil for each done act. It ends
+// the proposal if what the proposal rests on has changed.
+func (e *edge) left(ctx context.Context, by operator.Operator, p operator.Proposal) ([]*request, error) {
+	done, err := e.Operators.Done(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	out, changed := make([]*request, len(p.Acts)), map[string]bool{}
+	for i, a := range p.Acts {
+		q, err := e.actOf(ctx, by, p.Company, a)
+		if err != nil {
+			return nil, err
+		}
+		if done[int64(i)].IsZero() {
+			why, err := e.outdated(ctx, q, p.ProposedBy, a, changed[a.On])
+			if err == nil && why != "" {
+				err = e.Operators.End(ctx, p, why)
+			}
+			if err != nil {
+				return nil, err
+			}
+			out[i] = q
+		}
+		changed[a.On] = true
+	}
+	return out, nil
+}
+
+// outdated returns why an act of a proposal must not happen any more, or "". If an earlier act of
+// the proposal has changed the same thing, the value at the proposal does not count.
+func (e *edge) outdated(ctx context.Context, q *request, proposedBy string, a operator.Act, isChanged bool) (string, error) {
+	proposer, err := e.Operators.Find(ctx, proposedBy)
+	if err == nil {
+		err = proposer.May(operator.Role(q.op.Role))
+	}
+	if fault.Is(err, fault.Missing) || fault.Is(err, fault.Forbidden) {
+		return fault.Of(err).Message, nil
+	}
+	if err != nil || a.On == "" || isChanged {
+		return "", err
+	}
+	s, err := e.stakeOf(ctx, q)
+	if err == nil && s.was != a.Was {
+		return fmt.Sprintf("%s was %s, and is %s", a.On, a.Was, s.was), nil
+	}
+	return "", err
+}
+
+// rejectProposal ends the proposal of another operator.
+func (e *edge) rejectProposal(ctx context.Context, r *request, body RejectionRequest) (any, error) {
+	p, err := e.Operators.Proposal(ctx, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range p.Acts {
+		if _, err := e.actOf(ctx, r.by, p.Company, a); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.Operators.Reject(ctx, r.by, p, body.Note); err != nil {
+		return nil, err
+	}
+	return e.findProposal(ctx, r)
+}
+
+func (e *edge) withdrawProposal(ctx context.Context, r *request, _ NoRequest) (any, error) {
+	p, err := e.Operators.Proposal(ctx, r.PathValue("id"))
+	if err == nil {
+		err = e.Operators.Withdraw(ctx, r.by, p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.findProposal(ctx, r)
+}

@@ -1,0 +1,135 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/oapi-codegen/runtime"
+
+	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/crypto"
+	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/quota"
+)
+
+// stake is what a request is about to change. A proposal keeps on and was, and dies when the value
+// is a different one at the approval.
+type stake struct {
+	on       string // the name of what changes, such as quota/otp; "" if the request changes no earlier value
+	was      string // the present value
+	needsTwo bool   // the request needs a second operator
+}
+
+// weigher returns the stake of a request.
+type weigher func(ctx context.Context, r *request) (stake, error)
+
+// weighing returns a weigher that decodes the body of a request and passes it to the function do.
+func weighing[B any](do func(ctx context.Context, r *request, body B) (stake, error)) weigher {
+	return func(ctx context.Context, r *request) (stake, error) {
+		var body B
+		if err := runtime.BindJSONValue(r.body, &body); err != nil {
+			return stake{}, err // cannot happen, because the rules refuse such a body earlier
+		}
+		return do(ctx, r, body)
+	}
+}
+
+// stakes returns the weighers of the operations that change an earlier value, by id. The condition
+// in x-four-eyes says in a word what they decide.
+func (e *edge) stakes() map[string]weigher {
+	return map[string]weigher{
+		"moveKYB":         weighing(e.weighKYB),
+		"setLive":         weighing(e.weighLive),
+		"setLimit":        weighing(e.weighLimit),
+		"setQuota":        weighing(e.weighQuota),
+		"setFees":         weighing(e.weighFees),
+		"setXpub":         weighing(e.weighXpub),
+		"setDoor":         weighing(e.weighDoor),
+		"setOperatorRole": weighing(e.weighRole),
+	}
+}
+
+// stakeOf returns the stake of a request. It returns an error if the company of the request does not
+// exist.
+func (e *edge) stakeOf(ctx context.Context, r *request) (stake, error) {
+	if reference := r.PathValue("reference"); reference != "" {
+		if _, err := e.Companies.Find(ctx, reference); err != nil {
+			return stake{}, err
+		}
+	}
+	s, err := stake{}, error(nil)
+	if weigh := e.weighers[r.op.ID]; weigh != nil {
+		s, err = weigh(ctx, r)
+	}
+	s.needsTwo = s.needsTwo || r.op.FourEyes == always
+	return s, err
+}
+
+// verification returns the stake of a change of a company's KYB or of its switch. Both decide whether the
+// company may move money, so each rests on the other.
+func (e *edge) verification(ctx context.Context, r *request, needsTwo bool) (stake, error) {
+	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
+	return stake{"company", fmt.Sprintf("%s, live %t", c.KYB, c.Live), needsTwo}, err
+}
+
+func (e *edge) weighKYB(ctx context.Context, r *request, body KYBRequest) (stake, error) {
+	return e.verification(ctx, r, body.Status == string(company.Approved))
+}
+
+func (e *edge) weighLive(ctx context.Context, r *request, body LiveRequest) (stake, error) {
+	return e.verification(ctx, r, body.Live)
+}
+
+// raised reports whether a limit becomes higher. 0 is no limit.
+func raised(old, limit int64) bool { return old != 0 && (limit == 0 || limit > old) }
+
+func (e *edge) weighLimit(ctx context.Context, r *request, body LimitRequest) (stake, error) {
+	old, err := e.Payouts.Limit(ctx, r.PathValue("reference"), body.SettlementID)
+	return stake{
+		fmt.Sprintf("limit/%d", body.SettlementID), fmt.Sprintf("%s, %d payouts", old.Amount.Decimal(), old.Payouts),
+		raised(int64(old.Amount), int64(body.Amount)) || raised(old.Payouts, body.Payouts),
+	}, err
+}
+
+func (e *edge) weighQuota(ctx context.Context, r *request, body QuotaRequest) (stake, error) {
+	_, uses, err := e.Quotas.Uses(ctx, r.PathValue("reference"))
+	at := slices.IndexFunc(uses, func(u quota.Use) bool { return string(u.Kind) == body.Kind })
+	if err != nil || at < 0 {
+		return stake{}, err // the business refuses an unknown kind
+	}
+	return stake{"quota/" + body.Kind, fmt.Sprint(uses[at].Most), raised(uses[at].Most, body.Most)}, nil
+}
+
+func (e *edge) weighFees(ctx context.Context, r *request, body FeesRequest) (stake, error) {
+	old, err := e.Payouts.Fees(ctx, r.PathValue("reference"))
+	return stake{"fees", old.String(), scheduleOf(body).IsBelow(old)}, err
+}
+
+func scheduleOf(body FeesRequest) payout.Schedule {
+	return rows(body.Bands, func(b BandRequest) payout.Band {
+		return payout.Band{From: b.From, Flat: b.Flat, BasisPoints: int64(b.Percent), Cap: b.Cap}
+	})
+}
+
+func (e *edge) weighXpub(ctx context.Context, r *request, body XpubRequest) (stake, error) {
+	keys, err := e.Crypto.Keys(ctx, r.PathValue("reference"))
+	s := stake{on: "xpub/" + body.Chain, was: "none"}
+	if at := slices.IndexFunc(keys, func(k crypto.Key) bool { return k.Kind == chain.Kind(body.Chain) }); at >= 0 {
+		s.was = keys[at].ID
+	}
+	return s, err
+}
+
+// weighDoor needs a second operator if Kobo itself has closed API access.
+func (e *edge) weighDoor(ctx context.Context, _ *request, body DoorRequest) (stake, error) {
+	d, err := e.Operators.Access(ctx)
+	return stake{"door", "closed since " + clock.Text(d.Since) + ": " + d.Reason, !body.Closed && d.Automatic}, err
+}
+
+func (e *edge) weighRole(ctx context.Context, r *request, _ RoleRequest) (stake, error) {
+	o, err := e.Operators.Find(ctx, r.PathValue("id"))
+	return stake{on: "operator/" + o.Name, was: string(o.Role)}, err
+}

@@ -1,0 +1,215 @@
+package operator
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// Key describes an operator's key. Kobo stores a hash of the key, and not the key.
+type Key struct {
+	ID        string
+	Name      string
+	hash      string // "" for a revoked key
+	State     string // ACTIVE or REVOKED
+	CreatedAt time.Time
+	Role      Role
+	ExpiresAt time.Time // zero means never
+	UsedAt    time.Time // the last use, up to an hour early; zero means never
+}
+
+const (
+	active  = "ACTIVE"
+	revoked = "REVOKED"
+)
+
+func (k Key) works(now time.Time) bool {
+	return k.State == active && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt))
+}
+
+// keyPrefix makes an operator's key easy to find in a log or a repository, where a key must
+// never be.
+const keyPrefix = "kobo_admin_"
+
+var (
+	names   = regexp.MustCompile(`^[a-z0-9][a-z0-9._@-]{1,63}$`)
+	digests = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// NewKey makes a key and its digest. The person who will use the key keeps it, and gives only the
+// digest to the operators who add this person. So nobody else ever sees the key.
+func NewKey() (key secret.Text, digest string) {
+	text := keyPrefix + secret.Random()
+	return secret.NewText(text), digestOf(text)
+}
+
+func digestOf(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:])
+}
+
+// hashOf returns the stored hash of a key. The row's id and name are parts of the hash, so a copy of
+// the hash in a row of another person does not work.
+func (s *Service) hashOf(k Key, digest string) string {
+	return s.keys.MAC("operator-key", k.ID, k.Name, digest)
+}
+
+// IssueKey makes a key for an admin of this name, and adds the admin. Kobo never shows the key
+// again.
+func (s *Service) IssueKey(ctx context.Context, by Operator, name string) (Key, secret.Text, error) {
+	text, digest := NewKey()
+	k, err := s.Add(ctx, by, name, Admin, digest)
+	if err != nil {
+		return Key{}, secret.Text{}, err
+	}
+	return k, text, nil
+}
+
+// Add adds an operator with a role and the key that has this digest (NewKey). A person has at most
+// one working key, and gets a new key only after the revocation of the old one.
+func (s *Service) Add(ctx context.Context, by Operator, name string, role Role, digest string) (Key, error) {
+	if !names.MatchString(name) {
+		return Key{}, fault.New(fault.Invalid, `"name" must be 2 to 64 characters of a-z, 0-9, and . _ @ -`)
+	}
+	if !digests.MatchString(digest) {
+		return Key{}, fault.New(fault.Invalid, `"keyDigest" must be the 64 characters that kobo operator key prints`)
+	}
+	if err := role.check(); err != nil {
+		return Key{}, err
+	}
+	k := Key{ID: id.New(), Name: name, State: active, CreatedAt: s.clock.Now(), Role: role}
+	if s.KeyLife > 0 {
+		k.ExpiresAt = k.CreatedAt.Add(s.KeyLife)
+	}
+	k.hash = s.hashOf(k, digest)
+	line := by.Note("", "operator.key.issue", name, map[string]string{"keyId": k.ID, "role": string(role)}, k.CreatedAt)
+	err := s.change(ctx, by, line, fault.Newf(fault.Refused, "%s has a working key already", name), func(q db.Querier) (int64, error) {
+		return insertKey(ctx, q, k)
+	})
+	if err != nil {
+		return Key{}, err
+	}
+	return k, nil
+}
+
+// SetRole gives an operator another role.
+func (s *Service) SetRole(ctx context.Context, by Operator, name string, role Role) (Key, error) {
+	if err := role.check(); err != nil {
+		return Key{}, err
+	}
+	line := by.Note("", "operator.role", name, map[string]string{"role": string(role)}, s.clock.Now())
+	err := s.change(ctx, by, line, errNoKey(name), func(q db.Querier) (int64, error) { return setRole(ctx, q, name, role) })
+	if err != nil {
+		return Key{}, err
+	}
+	return s.find(ctx, name)
+}
+
+// RevokeKey revokes the working key of the person of this name. The proposals of this person that
+// wait for a second operator end.
+func (s *Service) RevokeKey(ctx context.Context, by Operator, name string) error {
+	now := s.clock.Now()
+	line := by.Note("", "operator.key.revoke", name, nil, now)
+	return s.change(ctx, by, line, errNoKey(name), func(q db.Querier) (int64, error) {
+		n, err := revokeKey(ctx, q, name)
+		if n > 0 && err == nil {
+			err = endProposalsOf(ctx, q, name, "The key of "+name+" was revoked", now)
+		}
+		return n, err
+	})
+}
+
+func errNoKey(name string) error { return fault.Newf(fault.Missing, "%s has no working key", name) }
+
+var (
+	errWrongKey   = fault.New(fault.Unauthenticated, "Invalid admin key")
+	errKeyExpired = fault.New(fault.Unauthenticated, "Admin key expired")
+)
+
+// Authenticate returns the operator of a key. It compares every working key in constant time,
+// so the response time reveals nothing about the keys.
+func (s *Service) Authenticate(ctx context.Context, key string) (Operator, error) {
+	keys, err := s.Keys(ctx)
+	if err != nil {
+		return Operator{}, err
+	}
+	digest, bound, old := digestOf(key), []Key{}, []Key{}
+	for _, k := range keys {
+		if k.State == active && s.keys.Verify(k.hash, "operator-key", k.ID, k.Name, digest) {
+			bound = append(bound, k)
+		}
+		// Before roles, the hash did not contain the row's id and name.
+		if k.State == active && s.keys.Verify(k.hash, "admin-key", key) {
+			old = append(old, k)
+		}
+	}
+	if len(bound) == 0 {
+		bound = old
+	}
+	if len(bound) != 1 { // with more than one, somebody has copied a row
+		return Operator{}, errWrongKey
+	}
+	k, now := bound[0], s.clock.Now()
+	if !k.works(now) {
+		return Operator{}, errKeyExpired
+	}
+	isStale := len(old) > 0 || s.keys.Stale(k.hash)
+	if isStale || now.Sub(k.UsedAt) >= time.Hour {
+		// Operators must be able to read while the database cannot write. Then the last use stays the
+		// earlier one, and the next use tries to store it again.
+		if err := s.renewKey(ctx, k, s.hashOf(k, digest), now); err != nil && isStale {
+			return Operator{}, err
+		}
+	}
+	return Operator{Name: k.Name, Role: k.Role}, nil
+}
+
+// Find returns the operator of this name. It returns a fault of kind Missing if this person has no
+// working key.
+func (s *Service) Find(ctx context.Context, name string) (Operator, error) {
+	k, err := s.find(ctx, name)
+	return Operator{Name: k.Name, Role: k.Role}, err
+}
+
+func (s *Service) find(ctx context.Context, name string) (Key, error) {
+	keys, err := s.working(ctx)
+	at := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name })
+	if err == nil && at < 0 {
+		err = errNoKey(name)
+	}
+	if err != nil {
+		return Key{}, err
+	}
+	return keys[at], nil
+}
+
+// Admins returns the number of operators with the role admin and a working key.
+func (s *Service) Admins(ctx context.Context) (int, error) {
+	keys, err := s.working(ctx)
+	return len(slices.DeleteFunc(keys, func(k Key) bool { return k.Role != Admin })), err
+}
+
+func (s *Service) working(ctx context.Context) ([]Key, error) {
+	keys, err := s.Keys(ctx)
+	now := s.clock.Now()
+	return slices.DeleteFunc(keys, func(k Key) bool { return !k.works(now) }), err
+}
+
+// IsOperator reports whether a name belongs to an operator now. Such a name belongs to the owner of
+// a working key, or to a user who runs commands on the machine itself.
+func (s *Service) IsOperator(ctx context.Context, name string) (bool, error) {
+	if strings.HasPrefix(name, locally) {
+		return true, nil
+	}
+	keys, err := s.working(ctx)
+	return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name }), err
+}
