@@ -31,6 +31,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/identity"
 	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/keyring"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -52,6 +53,7 @@ type App struct {
 	Companies   *company.Service
 	Operators   *operator.Service
 	Deployment  *deployment.Service
+	Keyring     *keyring.Service
 	Settlements *settlement.Service
 	Corporate   *corporate.Service
 	Customers   *customer.Service
@@ -129,6 +131,9 @@ func (a *App) build(ctx context.Context, keys *secret.Keyring) error {
 	if err := a.Operators.Recognise(ctx); err != nil {
 		return err
 	}
+	if err := a.Keyring.Begin(ctx); err != nil {
+		return err
+	}
 	return a.readAccess(ctx)
 }
 
@@ -136,6 +141,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	a.Book = ledger.WithAlerts(a.DB, a.Clock, settlement.LowBalance)
 	a.Companies = company.New(a.DB, a.Book, keys, a.Clock)
 	a.Operators = operator.New(a.DB, keys, a.Clock)
+	a.Keyring = a.newKeyring(keys)
 	a.Deployment = deployment.New(a.DB, a.cfg.machine(), a.log, a.cfg.epochFile())
 	a.Events = event.NewService(a.DB, a.Book)
 	a.Keys = idempotency.NewService(a.DB, a.Book, a.Clock, keys)
@@ -279,7 +285,7 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	server.RegisterOnShutdown(a.Events.Close)
 	server.RegisterOnShutdown(unused.closeSoon)
 	a.warnFileModes()
-	if err := errors.Join(a.meetDatabase(ctx), a.warnUnconfigured(ctx)); err != nil {
+	if err := errors.Join(a.Keyring.State(ctx), a.meetDatabase(ctx), a.warnUnconfigured(ctx)); err != nil {
 		return err
 	}
 	if err := a.Inbox.Begin(ctx); err != nil {

@@ -46,7 +46,7 @@ func (a *App) newWorker() *job.Worker {
 func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	var all sync.WaitGroup
 	a.Worker.Follow(a.Book)
-	for _, run := range []func(context.Context){a.Worker.Run, a.Webhooks.Run, a.Deployment.Run, a.Crypto.Follow} {
+	for _, run := range []func(context.Context){a.Worker.Run, a.Webhooks.Run, a.Deployment.Run, a.Keyring.Run, a.Crypto.Follow} {
 		all.Go(func() { run(ctx) })
 	}
 	again := []func(context.Context) time.Duration{a.syncLists, a.watchAccess, a.restoreJobs}
