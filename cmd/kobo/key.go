@@ -109,7 +109,13 @@ Then make it the first one on each machine: kobo key promote %[1]s`, keyID, r.fi
 }
 
 func promoteKey(c *cobra.Command, r *rotation, args []string) error {
-	err := r.Promotable(c.Context(), r.ring, args[0])
+	held, err := r.lines()
+	if err == nil && !slices.Contains(held, args[0]) {
+		err = fmt.Errorf("%s has no line %s", r.file, args[0])
+	}
+	if err == nil {
+		err = r.Promotable(c.Context(), r.ring, args[0])
+	}
 	if err == nil {
 		err = secret.PromoteLine(r.file, args[0])
 	}
@@ -178,7 +184,8 @@ func keyStatus(c *cobra.Command, r *rotation, _ []string) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	t = newTable(c.OutOrStdout(), "\nLINE DEPENDENT COUNT ENDS")
+	fmt.Fprintln(c.OutOrStdout())
+	t = newTable(c.OutOrStdout(), "LINE DEPENDENT COUNT ENDS")
 	for _, line := range written {
 		if !line.RemovedAt.IsZero() {
 			continue
@@ -226,6 +233,6 @@ func printLines(c *cobra.Command, held []string, programs []keyring.Program, wri
 		}
 		t.row(keyID, at, fmt.Sprintf("%d of %d", holders, len(programs)), clock.Text(line.FirstAt), clock.Text(line.LastAt), state)
 	}
-	t.row()
 	_ = t.Flush() // the next table reports an output that cannot be written
+	fmt.Fprintln(c.OutOrStdout())
 }

@@ -66,6 +66,7 @@ type Service struct {
 	Config
 	id, name string
 
+	turn  sync.Mutex // held by each statement
 	mu    sync.Mutex
 	wrong error // the error of the last statement
 }
@@ -125,6 +126,8 @@ func (s *Service) Wrong() error {
 }
 
 func (s *Service) each(ctx context.Context, running bool) error {
+	s.turn.Lock()
+	defer s.turn.Unlock()
 	for _, r := range s.Rings {
 		if err := s.state(ctx, r, running); err != nil {
 			return err
@@ -172,17 +175,19 @@ func (s *Service) leave(ctx context.Context) {
 // key that this program does not hold.
 func (s *Service) state(ctx context.Context, r *Ring, running bool) error {
 	next, text, err := r.read()
-	if err == nil {
-		err = r.Keys.Extend(next)
+	if err != nil {
+		return err
 	}
-	if err == nil && text != r.text && r.Recognise != nil {
-		err = r.Recognise(ctx)
-	}
+	undo, err := r.Keys.Extend(next)
 	if err != nil {
 		return err
 	}
 	older, err := s.DB.Beside(ctx, boundSince)
+	if err == nil && text != r.text && r.Recognise != nil {
+		err = r.Recognise(ctx)
+	}
 	if err != nil {
+		undo()
 		return err
 	}
 	var use secret.Use
@@ -192,6 +197,9 @@ func (s *Service) state(ctx context.Context, r *Ring, running bool) error {
 		return err
 	})
 	if err != nil {
+		if fault.Is(err, fault.Refused) {
+			undo() // after any other error the statement may be committed, and other programs may rely on it
+		}
 		return err
 	}
 	before := r.Keys.Current()

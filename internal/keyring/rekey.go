@@ -104,8 +104,8 @@ func (s *Service) rekeyTable(ctx context.Context, keys *secret.Keyring, table st
 		if err := s.rekeyRows(ctx, keys, table, list, &p); err != nil {
 			return err
 		}
-		step(p)
 		if len(list) < batch {
+			step(p)
 			return forgetCursor(ctx, s.DB, table) // the next run reads all rows again
 		}
 		last := list[len(list)-1]
@@ -113,6 +113,7 @@ func (s *Service) rekeyTable(ctx context.Context, keys *secret.Keyring, table st
 		if err := saveCursor(ctx, s.DB, table, keys.Current(), at); err != nil {
 			return err
 		}
+		step(p)
 	}
 }
 

@@ -125,7 +125,7 @@ var counts = map[string]string{
 var replacements = map[string]string{
 	"identity_session": `UPDATE identity_session SET bvn = $5, subject = $6
 		WHERE company_id = $1 AND id = $2 AND bvn = $3 AND subject = $4 AND ($6 = '' OR NOT EXISTS (
-			SELECT 1 FROM identity_session AS other WHERE other.company_id = $1 AND other.purpose = $7 AND other.subject = $6 AND other.id <> $2))`,
+			SELECT 1 FROM identity_session AS other WHERE other.company_id = $1 AND other.purpose = $7 AND other.subject = $6 AND other.subject <> '' AND other.id <> $2))`,
 	"webhook_endpoint": `UPDATE webhook_endpoint SET secret = $5, old_secret = $6
 		WHERE company_id = $1 AND id = $2 AND secret = $3 AND old_secret = $4 AND $7 = ''`,
 	"idempotency_key": `UPDATE idempotency_key SET body = $5

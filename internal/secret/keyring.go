@@ -96,20 +96,21 @@ func (k *Keyring) IDs() []string { return slices.Clone(k.lines.Load().ids) }
 func (k *Keyring) Current() string { return k.lines.Load().use.Current }
 
 // Extend adds the keys of a different keyring. The new keys only verify and open. It returns an
-// error if a known ID has a different key there.
-func (k *Keyring) Extend(other *Keyring) error {
-	now, add := *k.lines.Load(), other.lines.Load()
+// error if a known ID has a different key there. The function undo takes the new keys back.
+func (k *Keyring) Extend(other *Keyring) (undo func(), err error) {
+	before, add := k.lines.Load(), other.lines.Load()
+	now := *before
 	now.ids, now.master = slices.Clone(now.ids), maps.Clone(now.master)
 	for _, name := range add.ids {
 		switch known := now.master[name]; {
 		case known == nil:
 			now.ids, now.master[name] = append(now.ids, name), add.master[name]
 		case subtle.ConstantTimeCompare(known, add.master[name]) == 0:
-			return fmt.Errorf("secret: the keyring now has a different key with the id %s", name)
+			return nil, fmt.Errorf("secret: the keyring now has a different key with the id %s", name)
 		}
 	}
 	k.lines.Store(&now)
-	return nil
+	return func() { k.lines.Store(before) }, nil
 }
 
 // Become makes the keyring hold exactly the keys of a different keyring, and use them as stated.

@@ -174,6 +174,75 @@ func TestLoadOrCreate(t *testing.T) {
 	}
 }
 
+// A line is added below the first one, promoted to the top and removed. The file keeps its mode and
+// its comments.
+func TestTheFileOfAKeyringIsEdited(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "master.key")
+	if err := os.WriteFile(path, []byte("# the keys of Kobo\n"+oldLine+"\n# older ones\n"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	next, err := secret.AddLine(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := func() string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 || !strings.HasPrefix(string(text), "# the keys of Kobo\n") {
+			t.Errorf("the mode is %v, %v, and the text begins with %.10q", info.Mode(), err, text)
+		}
+		return strings.Join(ring(t, string(text)).IDs(), " ")
+	}
+	if got := ids(); got != "old "+next {
+		t.Errorf("added: %s", got)
+	}
+	for range 2 {
+		if err := secret.PromoteLine(path, next); err != nil || ids() != next+" old" {
+			t.Errorf("promoted: %s, %v", ids(), err)
+		}
+	}
+	if err := secret.PromoteLine(path, "none"); err == nil {
+		t.Error("an unknown line was promoted")
+	}
+	if err := secret.RemoveLine(path, "old"); err != nil || ids() != next {
+		t.Errorf("removed: %s, %v", ids(), err)
+	}
+	if err := secret.RemoveLine(path, next); err == nil || ids() != next {
+		t.Errorf("the only line was removed: %v", err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+// Values of older programs are bound to the company and the column only. They still open, and
+// Reseal binds them to their rows.
+func TestAnUnboundValueIsSealedAgain(t *testing.T) {
+	k := ring(t, oldLine)
+	k.Become(k, secret.Use{Current: "old", Unbound: true})
+	unbound, err := k.Seal(place, "value")
+	if err != nil || strings.Contains(unbound, "row") {
+		t.Fatal(unbound, err)
+	}
+	k.Become(k, secret.Use{Current: "old"})
+	bound, err := k.Reseal(place, unbound)
+	if err != nil || !strings.HasPrefix(bound, "old$row$") {
+		t.Fatal(bound, err)
+	}
+	elsewhere := secret.Place{Company: place.Company, Column: place.Column, Row: "other"}
+	if got, err := k.Open(elsewhere, bound); err == nil {
+		t.Errorf("opened as %q in a different row", got.Reveal())
+	}
+	if got, err := k.Open(place, bound); err != nil || got.Reveal() != "value" {
+		t.Errorf("%q, %v", got.Reveal(), err)
+	}
+	if again, err := k.Reseal(place, bound); err != nil || again != bound {
+		t.Errorf("a new value was sealed again: %v", err)
+	}
+}
+
 func TestTextHidesItself(t *testing.T) {
 	text := secret.NewText("hunter2")
 	holder := struct {
