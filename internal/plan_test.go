@@ -25,6 +25,8 @@ var mayScan = map[string]string{
 	"settlement.Adjustments": "operators list adjustments", "settlement.findAdjustment": "operators name an adjustment by its id alone",
 	"webhook.All":        "operators list webhooks",
 	"keyring.dependents": "kobo key status and kobo key remove, which operators run seldom", "keyring.counts": "kobo rekey shows its progress",
+	"keyring.keysOf": "a company has few keys", "keyring.hasPINOf": "a company has one PIN",
+	"keyring.companiesOf": "an hourly job, and only when a revocation is due",
 	"keyring.countTokens": "kobo key status and kobo key remove, which operators run seldom",
 
 	"job.queues":    "an index scan that stops after each queue's first row",

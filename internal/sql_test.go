@@ -55,6 +55,7 @@ var overCompanies = map[string]string{
 
 	"keyring.dependents":  "kobo key status counts what depends on a master key, of all companies",
 	"keyring.countTokens": "kobo key status counts what depends on a master key, of all companies",
+	"keyring.companiesOf": "the companies that depend on an older master key are told",
 	"keyring.counts":      "kobo rekey shows its progress over all companies",
 
 	"report.dueWalks": "one walk at a time goes through all ledgers",

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/keyring"
 )
 
@@ -22,14 +23,40 @@ statement, and a row that a request changes at that moment is left for the next 
 interrupted rekey continues where it stopped.
 
 Hashes of API keys, PINs and operators' keys are renewed at their next use. The command
-prints what is left of each older line.`,
+prints what is left of each older line. With --revoke-after Kobo revokes the rest after
+that date. A week before, each company that is concerned gets the event
+company.renewal_due.`,
 		Args: cobra.NoArgs,
 	}
 	c.RunE = configured(c).run(rekey)
+	c.Flags().String("revoke-after", "", "revoke on this `DATE`, such as 2030-12-31 (Lagos), all that is not renewed by then; never: cancel")
 	return c
 }
 
+// planRevocation sets the date of the flag --revoke-after.
+func planRevocation(c *cobra.Command, a *app.App) error {
+	text := flagOf(c, "revoke-after")
+	if text == "" {
+		return nil
+	}
+	var at time.Time
+	if text != "never" {
+		day, err := time.ParseInLocation(time.DateOnly, text, clock.Lagos)
+		if err != nil {
+			return usagef("--revoke-after is a date such as 2030-12-31, or never")
+		}
+		at = day.AddDate(0, 0, 1) // the date is the last day of the older keys
+	}
+	if err := a.Keyring.PlanRevocation(c.Context(), at); err != nil {
+		return err
+	}
+	return a.Operators.Record(c.Context(), local(), "key.revoke_after", "", map[string]string{"date": text})
+}
+
 func rekey(c *cobra.Command, a *app.App, _ []string) error {
+	if err := planRevocation(c, a); err != nil {
+		return err
+	}
 	var bar *progressbar.ProgressBar
 	var last keyring.Progress
 	var sealed, broken, changed int64

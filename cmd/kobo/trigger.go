@@ -136,5 +136,6 @@ var recipes = map[string]recipe{
 	"corporate.account_updated":    heldAccount,
 	"settlement.low_balance":       lowBalance,
 	"webhook.endpoint_failing":     failingWebhook,
+	"company.renewal_due":          renewalDue,
 	kybChanged:                     takeOn,
 }

@@ -291,7 +291,7 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	if err := a.Inbox.Begin(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(a.planReconciliation(ctx), a.Webhooks.Begin(ctx), a.Reports.Begin(ctx), a.Keys.Begin(ctx)); err != nil {
+	if err := errors.Join(a.planReconciliation(ctx), a.Webhooks.Begin(ctx), a.Reports.Begin(ctx), a.Keys.Begin(ctx), a.Keyring.Plan(ctx)); err != nil {
 		return err
 	}
 	if a.sandbox != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/keyring"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -33,6 +34,7 @@ func (a *App) newWorker() *job.Worker {
 		corporate.ResolveJob:  a.Corporate.Resolve,
 		reconcileJob:          a.reconcileDaily,
 		report.WalkJob:        a.walkLedgers,
+		keyring.RevokeJob:     a.Keyring.Revoke,
 		webhook.ClearJob:      a.Webhooks.Clear,
 		idempotency.ClearJob:  a.Keys.Clear,
 		collection.ExpireJob:  a.Collections.Expire,

@@ -19,9 +19,12 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -59,6 +62,11 @@ type Config struct {
 	Machine clock.Clock // the machine's clock, which the sandbox does not move
 	Log     *slog.Logger
 	Rings   []*Ring
+
+	// These are needed only to revoke what is left of older keys.
+	Book      *ledger.Book
+	Companies *company.Service
+	Operators *operator.Service
 }
 
 // Service rotates the keys of one program.

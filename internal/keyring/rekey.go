@@ -42,7 +42,7 @@ type Progress struct {
 // short statement, which changes nothing if a request has changed the row. An interrupted Rekey
 // continues behind the last batch. Rekey calls step after each batch.
 func (s *Service) Rekey(ctx context.Context, step func(Progress)) (left []Dependent, err error) {
-	ring := s.Rings[slices.IndexFunc(s.Rings, func(r *Ring) bool { return r.Name == Master })]
+	ring := s.master()
 	if err := s.rekeyable(ctx, ring); err != nil {
 		return nil, err
 	}

@@ -164,3 +164,40 @@ func forgetCursor(ctx context.Context, q db.Querier, table string) error {
 	_, err := q.Exec(ctx, `DELETE FROM keyring_progress WHERE place = $1`, table)
 	return err
 }
+
+// planRevocation sets the time at which all keys but the current one are revoked.
+func planRevocation(ctx context.Context, q db.Querier, ring, current string, at time.Time) error {
+	_, err := q.Exec(ctx, `UPDATE keyring_line SET revoke_at = $3, told_at = 0
+		WHERE ring = $1 AND id <> $2 AND removed_at = 0 AND revoked_at = 0`, ring, current, clock.Micros(at))
+	return err
+}
+
+func noteTold(ctx context.Context, q db.Querier, ring, keyID string, at time.Time) error {
+	_, err := q.Exec(ctx, `UPDATE keyring_line SET told_at = $3 WHERE ring = $1 AND id = $2`, ring, keyID, clock.Micros(at))
+	return err
+}
+
+func noteRevoked(ctx context.Context, q db.Querier, ring, keyID string, at time.Time) error {
+	_, err := q.Exec(ctx, `UPDATE keyring_line SET revoked_at = $3 WHERE ring = $1 AND id = $2`, ring, keyID, clock.Micros(at))
+	return err
+}
+
+// companiesOf returns the companies with an API key or a PIN that a master key has hashed.
+func companiesOf(ctx context.Context, q db.Querier, keyID string) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], `SELECT company_id FROM company_api_key WHERE hash LIKE $1 AND state = 'ACTIVE'
+		UNION SELECT company_id FROM company_pin WHERE hash LIKE $1 AND state = 'SET' ORDER BY company_id`, keyID+"$%")
+}
+
+// keysOf returns the IDs of a company's valid API keys that a master key has hashed.
+func keysOf(ctx context.Context, q db.Querier, company, keyID string, now time.Time) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], `SELECT id FROM company_api_key
+		WHERE company_id = $1 AND hash LIKE $2 AND state = 'ACTIVE' AND (expires_at = 0 OR expires_at > $3) ORDER BY id`,
+		company, keyID+"$%", clock.Micros(now))
+}
+
+// hasPINOf reports whether a company has an unlocked PIN that a master key has hashed.
+func hasPINOf(ctx context.Context, q db.Querier, company, keyID string) (bool, error) {
+	n, err := db.One(ctx, q, db.Value[int64], `SELECT count(*) FROM company_pin
+		WHERE company_id = $1 AND hash LIKE $2 AND state = 'SET'`, company, keyID+"$%")
+	return n > 0, err
+}

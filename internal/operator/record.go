@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // Record appends a line to the audit log about an act that changes no row, such as a change of a
@@ -12,4 +13,19 @@ func (s *Service) Record(ctx context.Context, by Operator, action, subject strin
 	return s.db.Tx(ctx, func(q db.Querier) error {
 		return insertLine(ctx, q, by.Note("", action, subject, details, s.clock.Now()))
 	})
+}
+
+// Itself returns the operator for the program, when it acts without a request.
+func Itself() Operator { return program }
+
+// RetireKeys revokes the working keys whose hashes were made with the given master key, which will
+// be removed.
+func (s *Service) RetireKeys(ctx context.Context, masterKey string) error {
+	keys, err := s.Keys(ctx)
+	for _, k := range keys {
+		if err == nil && k.State == active && secret.KeyOf(k.hash) == masterKey {
+			err = s.RevokeKey(ctx, program, k.Name)
+		}
+	}
+	return err
 }
