@@ -42,6 +42,9 @@ const (
 	boundSince = 61
 )
 
+// olderRuns is the reason why nothing changes beside a program of an older schema.
+const olderRuns = "a program of an older Kobo runs, which does not state its lines and cannot open values that are bound to their rows: upgrade it first"
+
 // Ring is a keyring of a program.
 type Ring struct {
 	Name string
@@ -201,7 +204,7 @@ func (s *Service) state(ctx context.Context, r *Ring, running bool) error {
 	var use secret.Use
 	var waiting string
 	err = s.DB.Tx(ctx, func(q db.Querier) (err error) {
-		use, waiting, err = s.choose(ctx, q, r, next.IDs(), running)
+		use, waiting, err = s.choose(ctx, q, r, next.IDs(), older, running)
 		return err
 	})
 	if err != nil {
@@ -245,7 +248,9 @@ func (r *Ring) read() (*secret.Keyring, string, error) {
 
 // choose decides with which key the program writes. All programs decide under one lock. If the
 // program runs, choose also writes the program's statement.
-func (s *Service) choose(ctx context.Context, q db.Querier, r *Ring, holds []string, running bool) (use secret.Use, waiting string, err error) {
+func (s *Service) choose(
+	ctx context.Context, q db.Querier, r *Ring, holds []string, older, running bool,
+) (use secret.Use, waiting string, err error) {
 	now := s.Clock.Now()
 	if err := takeLock(ctx, q, r.Name); err != nil {
 		return use, "", err
@@ -259,7 +264,7 @@ func (s *Service) choose(ctx context.Context, q db.Querier, r *Ring, holds []str
 		return use, "", err
 	}
 	programs = slices.DeleteFunc(programs, func(p Program) bool { return p.ID == s.id })
-	removed := map[string]bool{}
+	removed := map[string]bool{} // of each line with which the database was written
 	for _, l := range lines {
 		removed[l.ID] = !l.RemovedAt.IsZero()
 		if !removed[l.ID] && !slices.Contains(holds, l.ID) {
@@ -269,7 +274,12 @@ func (s *Service) choose(ctx context.Context, q db.Querier, r *Ring, holds []str
 		}
 	}
 	for _, keyID := range holds {
-		if removed[keyID] {
+		gone, written := removed[keyID]
+		if gone {
+			continue
+		}
+		if older && !written && len(lines) > 0 {
+			waiting = fmt.Sprintf("the line %s waits: %s", keyID, olderRuns)
 			continue
 		}
 		i := slices.IndexFunc(programs, func(p Program) bool { return !p.Holds(keyID) })
@@ -322,6 +332,13 @@ func (s *Service) Promotable(ctx context.Context, ring, keyID string) error {
 	}
 	if slices.ContainsFunc(lines, func(l Line) bool { return l.ID == keyID && !l.RemovedAt.IsZero() }) {
 		return fault.Newf(fault.Refused, "the line %s is removed: add a new one (kobo key add)", keyID)
+	}
+	older, err := s.DB.Beside(ctx, boundSince)
+	if err != nil {
+		return err
+	}
+	if older {
+		return fault.New(fault.Refused, olderRuns)
 	}
 	programs, err := s.Programs(ctx, ring)
 	if err != nil {

@@ -2,6 +2,7 @@ package keyring_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -108,6 +109,41 @@ func TestALineWaitsForAllRunningPrograms(t *testing.T) {
 			t.Error("a hash of the other program's line is replaced")
 		}
 	})
+}
+
+// Beside a program of an older schema, no program writes with a new line, and sealed values are not
+// bound to their rows.
+func TestOlderProgramsReadEverything(t *testing.T) {
+	d, clk := dbtest.New(t, db.Postgres), clock.At(noon)
+	old, next := line("old"), line("next")
+	p := start(t, d, clk, old)
+	p.state(t)
+	p.write(t, next+old)
+	rollback := errors.New("rollback")
+	err := d.Tx(t.Context(), func(q db.Querier) error {
+		if _, err := q.Exec(t.Context(), `SET LOCAL application_name = 'kobo/0.1/54'`); err != nil {
+			return err
+		}
+		if got := p.state(t); got != "old" {
+			t.Errorf("it writes with %s, which the older program may lack", got)
+		}
+		if text, err := p.keys.Seal(place(0), "value"); err != nil || strings.Contains(text, "row") {
+			t.Errorf("sealed as %s, %v", text, err)
+		}
+		if err := p.Promotable(t.Context(), keyring.Master, "next"); err == nil || !strings.Contains(err.Error(), "older Kobo") {
+			t.Errorf("promotable: %v", err)
+		}
+		return rollback
+	})
+	if !errors.Is(err, rollback) {
+		t.Fatal(err)
+	}
+	if got := p.state(t); got != "next" {
+		t.Errorf("it writes with %s", got)
+	}
+	if text, err := p.keys.Seal(place(0), "value"); err != nil || !strings.HasPrefix(text, "next$row$") {
+		t.Errorf("sealed as %s, %v", text, err)
+	}
 }
 
 // A file that cannot be read, or that contains a different key under a known ID, changes nothing.

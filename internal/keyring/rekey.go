@@ -75,7 +75,7 @@ func (s *Service) rekeyable(ctx context.Context, ring *Ring) error {
 		return err
 	}
 	if older {
-		return fault.New(fault.Refused, "a program of an older Kobo runs, which cannot open values that are bound to their rows: upgrade it first")
+		return fault.New(fault.Refused, olderRuns)
 	}
 	programs, err := s.Programs(ctx, Master)
 	for _, p := range programs {
