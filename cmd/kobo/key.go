@@ -57,16 +57,11 @@ type rotation struct {
 // rotating returns a command function that opens the database, and then runs do with the keyring's
 // file. It does not open the program, which may lack a line.
 func (l *location) rotating(do func(*cobra.Command, *rotation, []string) error) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, args []string) error {
+	return l.withDatabase(func(c *cobra.Command, d *db.DB, args []string) error {
 		cfg, err := l.load()
 		if err != nil {
 			return err
 		}
-		d, err := db.Open(c.Context(), cfg.Database)
-		if err != nil {
-			return err
-		}
-		defer d.Close()
 		if err := d.Fits(c.Context()); err != nil {
 			return err
 		}
@@ -76,7 +71,7 @@ func (l *location) rotating(do func(*cobra.Command, *rotation, []string) error) 
 		}
 		r.Service = keyring.New(keyring.Config{DB: d, Clock: clock.System{}, Machine: clock.System{}})
 		return do(c, r, args)
-	}
+	})
 }
 
 func ringFile(cfg app.Config) (string, error) {
