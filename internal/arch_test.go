@@ -22,6 +22,7 @@ var order = []string{
 	"internal/contract/render",
 	"internal/contract",
 	"internal/limit",
+	"internal/keyring",
 	"internal/report",
 	// These are the provider adapters (plugs) and the simulated providers.
 	"internal/provider/sandbox/sandboxtest",

@@ -18,6 +18,7 @@ const lastUndeclared = 32
 // that can be resumed (docs/upgrading.md).
 var moves = map[string]string{
 	"0033_schema.sql":       "one row",
+	"0061_keyring.sql":      "a row for each master key",
 	"0034_job_provider.sql": "jobs are what waits to be done, and not history",
 
 	"0055_operator_role.sql": "the operators are few",

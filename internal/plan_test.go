@@ -21,7 +21,11 @@ var mayScan = map[string]string{
 	"report.dueWalks":        "the job of the daily walk goes through all companies",
 	"ledger.Clearing":        "the start of a program, and an hourly job; a company has few ledger accounts",
 	"settlement.Adjustments": "operators list adjustments", "settlement.findAdjustment": "operators name an adjustment by its id alone",
-	"webhook.All": "operators list webhooks",
+	"webhook.All":        "operators list webhooks",
+	"keyring.dependents": "kobo key status and kobo key remove, which operators run seldom", "keyring.counts": "kobo rekey shows its progress",
+	"keyring.keysOf": "a company has few keys", "keyring.hasPINOf": "a company has one PIN",
+	"keyring.companiesOf": "an hourly job, and only when a revocation is due",
+	"keyring.countTokens": "kobo key status and kobo key remove, which operators run seldom",
 
 	"job.queues":    "an index scan that stops after each queue's first row",
 	"job.Providers": "the start of a program; the rows are work that waits, and not history",
@@ -46,6 +50,7 @@ var smallTables = map[string]string{
 	"vtu_sync": "a row for each biller", "payout_sync": "a row for each bank", "payout_bank": "the banks of the country",
 	"db_schema": "one row", "deployment": "one row", "operator_door": "one row",
 	"operator_key": "the operators", "operator_keyring": "the master keys",
+	"keyring": "a row for each keyring", "keyring_program": "the running programs", "keyring_line": "the keys", "keyring_progress": "a row for each table",
 	"inbox_bank": "a row for each bank", "inbox_sweep": "a row for each bank", "crypto_cursor": "a row for each network",
 }
 

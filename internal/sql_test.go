@@ -55,6 +55,11 @@ var overCompanies = map[string]string{
 	"report.read":    "all companies share one account at the bank: its statement is held against all of them",
 	"report.Overdue": "operators work across companies",
 
+	"keyring.dependents":  "kobo key status counts what depends on a master key, of all companies",
+	"keyring.countTokens": "kobo key status counts what depends on a master key, of all companies",
+	"keyring.companiesOf": "the companies that depend on an older master key are told",
+	"keyring.counts":      "kobo rekey shows its progress over all companies",
+
 	"report.dueWalks": "one walk at a time goes through all ledgers",
 
 	"report.Heads":     "the integrity of the whole book is a round of all companies",
@@ -79,6 +84,11 @@ var tenantless = map[string]string{
 	"card_directory": "whose a card is, for a notice that names only the issuer's card",
 
 	"db_schema": "the schema is the same for all companies",
+
+	"keyring":          "the master keys are the same for all companies",
+	"keyring_program":  "the master keys are the same for all companies",
+	"keyring_line":     "the master keys are the same for all companies",
+	"keyring_progress": "kobo rekey goes through all companies",
 
 	"operator_key":         "operators belong to no company",
 	"operator_proposal":    "an operator knows a proposal by its id alone, and it may concern no company",
@@ -107,6 +117,7 @@ var sqlHomes = []string{
 // foreignTables are the packages whose SQL may name tables of other packages.
 var foreignTables = map[string]string{
 	"internal/report":  "it reads across the businesses",
+	"internal/keyring": "it counts and replaces what a master key made, in every table",
 	"internal/db/bulk": "it copies a purchase in all tables, for benchmarks",
 }
 

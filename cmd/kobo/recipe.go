@@ -415,3 +415,8 @@ func (s *script) until(hookID string, is func(hook) bool) {
 		}
 	}
 }
+
+// renewalDue tells the company that its API keys and its PIN have to be used within a week.
+func renewalDue(s *script) {
+	s.simulate("renewal", map[string]string{"companyId": s.Reference}, nil)
+}

@@ -147,5 +147,6 @@ var recipes = map[string]recipe{
 	"company.live_changed":         takeOn,
 	"company.limits_changed":       operated("payout-limits", map[string]any{"amount": 5_000_000, "payouts": 200}),
 	"company.fees_changed":         operated("payout-fees", map[string]any{"bands": []map[string]any{{"from": 0, "flat": 10}}}),
+	"company.renewal_due":          renewalDue,
 	kybChanged:                     takeOn,
 }

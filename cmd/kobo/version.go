@@ -47,9 +47,8 @@ func keygenCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "keygen",
 		Short: "Generate a master key: one line of the keyring",
-		Long: `Generate a master key. To rotate, put the new line above the old ones: Kobo signs and
-seals with the first line, and still reads with the others. Keep the key apart from the
-backups of the database.
+		Long: `Generate a master key for a new deployment. kobo key add and kobo key promote rotate it
+later. Keep the key apart from the backups of the database.
 
 With --out the command shows the key nowhere. It writes a new file for its owner alone.`,
 		Args: cobra.NoArgs,

@@ -32,6 +32,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/identity"
 	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/keyring"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -53,6 +54,7 @@ type App struct {
 	Companies   *company.Service
 	Operators   *operator.Service
 	Deployment  *deployment.Service
+	Keyring     *keyring.Service
 	Settlements *settlement.Service
 	Corporate   *corporate.Service
 	Customers   *customer.Service
@@ -133,14 +135,18 @@ func (a *App) build(ctx context.Context, keys, ring *secret.Keyring) error {
 		return err
 	}
 	a.businesses(keys, p, letterhead)
-	a.Evidence = a.newEvidence(ring)
+	a.Keyring = a.newKeyring(keys, ring)
+	if err := a.Operators.Recognise(ctx); err != nil {
+		return err
+	}
+	if err := a.Keyring.Begin(ctx); err != nil {
+		return err
+	}
+	a.Evidence = a.newEvidence(ring) // signs checkpoints with the line that Begin has chosen
 	a.registry.MustRegister(a.Evidence.Metrics()...)
 	a.Worker = a.newWorker()
 	if a.sandbox != nil {
 		a.sandbox.follow(a.Worker, a.Webhooks)
-	}
-	if err := a.Operators.Recognise(ctx); err != nil {
-		return err
 	}
 	return a.readAccess(ctx)
 }
@@ -290,13 +296,13 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	server.RegisterOnShutdown(unused.closeSoon)
 	a.warnFileModes()
 	a.sayFourEyes(ctx)
-	if err := errors.Join(a.meetDatabase(ctx), a.warnUnconfigured(ctx)); err != nil {
+	if err := errors.Join(a.Keyring.State(ctx), a.meetDatabase(ctx), a.warnUnconfigured(ctx)); err != nil {
 		return err
 	}
 	if err := a.Inbox.Begin(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(a.planReconciliation(ctx), a.Webhooks.Begin(ctx), a.Reports.Begin(ctx), a.Keys.Begin(ctx), a.Evidence.Plan(ctx)); err != nil {
+	if err := errors.Join(a.planReconciliation(ctx), a.Webhooks.Begin(ctx), a.Reports.Begin(ctx), a.Keys.Begin(ctx), a.Keyring.Plan(ctx), a.Evidence.Plan(ctx)); err != nil {
 		return err
 	}
 	if a.sandbox != nil {

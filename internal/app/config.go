@@ -200,13 +200,21 @@ func (c Config) epochFile() string {
 	return c.EpochFile
 }
 
+// masterFile returns the path of the master key's file, or "" if the setting contains the master key.
+func (c Config) masterFile() string {
+	if c.MasterKey.Reveal() != "" {
+		return ""
+	}
+	return filepath.Clean(c.MasterKeyFile)
+}
+
 // keyring returns the master key from its setting or its file.
 func (c Config) keyring() (*secret.Keyring, error) {
 	if text := c.MasterKey.Reveal(); text != "" {
 		k, err := secret.Parse(text)
 		return k, prefixed("master_key: ", err)
 	}
-	k, err := readKeyring(c.MasterKeyFile)
+	k, err := readKeyring(c.masterFile())
 	return k, prefixed("master_key_file: ", err)
 }
 

@@ -36,7 +36,7 @@ func (a *App) environment() string {
 const writeAge = 15 * time.Second
 
 // ready reports whether the program can serve requests. It checks the last write to the database,
-// the schema, the background worker, and whether the program is stopping. Closed API access counts
+// the schema, the keys, the background worker, and whether the program is stopping. Closed API access counts
 // as not ready only in a check with ?for=companies, which a load balancer for companies uses.
 // Operators and providers are still served while API access is closed.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
@@ -61,6 +61,9 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 		fail("writes", "none yet")
 	} else if age := a.cfg.machine().Now().Sub(raised); age >= writeAge {
 		fail("writes", fmt.Sprintf("none for %d s", age/time.Second))
+	}
+	if a.Keyring.Wrong() != nil {
+		fail("keys", "the keyring lacks a key of this database")
 	}
 	if a.closed.Load() {
 		checks["door"] = "closed"

@@ -14,6 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/keyring"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -35,6 +36,7 @@ func (a *App) newWorker() *job.Worker {
 		reconcileJob:          a.reconcileDaily,
 		report.WalkJob:        a.walkLedgers,
 		evidence.SignJob:      a.Evidence.Sign,
+		keyring.RevokeJob:     a.Keyring.Revoke,
 		webhook.ClearJob:      a.Webhooks.Clear,
 		idempotency.ClearJob:  a.Keys.Clear,
 		collection.ExpireJob:  a.Collections.Expire,
@@ -48,7 +50,7 @@ func (a *App) newWorker() *job.Worker {
 func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	var all sync.WaitGroup
 	a.Worker.Follow(a.Book)
-	for _, run := range []func(context.Context){a.Worker.Run, a.Webhooks.Run, a.Deployment.Run, a.Crypto.Follow} {
+	for _, run := range []func(context.Context){a.Worker.Run, a.Webhooks.Run, a.Deployment.Run, a.Keyring.Run, a.Crypto.Follow} {
 		all.Go(func() { run(ctx) })
 	}
 	again := []func(context.Context) time.Duration{a.syncLists, a.watchAccess, a.restoreJobs}

@@ -87,8 +87,8 @@ func newVerified(clk clock.Clock) *otter.Cache[[sha256.Size]byte, verified] {
 }
 
 // holder returns the company of an access token. The token itself decides nothing but its company
-// and its expiry, and the keys of the program never change. So a token needs one verification of its
-// signature, and a check of its expiry on each use.
+// and its expiry. A key is removed only when all access tokens of that key have expired. So a token
+// needs one verification of its signature, and a check of its expiry on each use.
 func (s *Service) holder(token string) (reference string, err error) {
 	hash := sha256.Sum256([]byte(token))
 	if v, found := s.verified.GetIfPresent(hash); found && s.clock.Now().Before(v.expires) {

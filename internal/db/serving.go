@@ -107,6 +107,21 @@ func (d *DB) unserved(ctx context.Context, serves int64) error {
 		serves, strings.Join(found, "\n"))
 }
 
+// Beside reports whether a program of an older schema than the given one is connected. Only
+// PostgreSQL knows its programs. SQLite has one program, which may be this one.
+func (d *DB) Beside(ctx context.Context, schema int64) (bool, error) {
+	if d.dialect != Postgres {
+		return false, nil
+	}
+	sessions, err := All(ctx, d, Fields[session], sessionsSQL)
+	for _, s := range sessions {
+		if have := schemaOf(s.name); have > 0 && have < schema {
+			return true, err
+		}
+	}
+	return false, err
+}
+
 // liteMigrations provides the migrations in the form that SQLite understands.
 type liteMigrations struct{ embed.FS }
 

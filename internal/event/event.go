@@ -54,6 +54,9 @@ const (
 	PayoutFailed   = "payout.failed"
 	PayoutReversed = "payout.reversed"
 
+	// RenewalDue means that API keys or the PIN are revoked in a week, unless the company uses them.
+	RenewalDue = "company.renewal_due"
+
 	// WebhookFailing means that a webhook has not accepted an event for three days.
 	WebhookFailing = "webhook.endpoint_failing"
 

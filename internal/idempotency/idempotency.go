@@ -89,9 +89,13 @@ const (
 	sealedAs = "idempotency_key.body"
 )
 
-func (s *Service) sealFor(company string) func(body []byte) string {
+func place(company, value string) secret.Place {
+	return secret.Place{Company: company, Column: sealedAs, Row: value}
+}
+
+func (s *Service) sealFor(company, value string) func(body []byte) string {
 	return func(body []byte) string {
-		text, err := s.ring.Seal(company, sealedAs, string(body))
+		text, err := s.ring.Seal(place(company, value), string(body))
 		if err != nil {
 			panic("idempotency: " + err.Error()) // this happens only if the ring has no key
 		}
@@ -106,15 +110,15 @@ func (s *Service) answer(ctx context.Context, company string, r row) (*Answer, e
 	if err := s.book.Prove(ctx, company); err != nil {
 		return nil, err
 	}
-	text, secret := strings.CutPrefix(r.Body, sealed)
-	if !secret {
+	text, isSecret := strings.CutPrefix(r.Body, sealed)
+	if !isSecret {
 		return &Answer{Status: int(r.Status), Body: []byte(r.Body)}, nil
 	}
 	text, public, _ := strings.Cut(text, publicly)
 	if public != "" && !s.clock.Now().Before(r.CreatedAt.Add(secretFor)) {
 		return &Answer{Status: int(r.Status), Body: []byte(public)}, nil
 	}
-	body, err := s.ring.Open(company, sealedAs, text)
+	body, err := s.ring.Open(place(company, r.Value), text)
 	return &Answer{Status: int(r.Status), Body: []byte(body.Reveal()), Secret: true}, err
 }
 
@@ -175,7 +179,7 @@ func (s *Service) Open(ctx context.Context, company, value, fingerprint string) 
 func (s *Service) Unread(company, value, fingerprint string) *Key {
 	return &Key{
 		company: company, value: value, fingerprint: s.hash(company, fingerprint), print: fingerprint,
-		now: s.clock.Now(), seal: s.sealFor(company),
+		now: s.clock.Now(), seal: s.sealFor(company, value),
 	}
 }
 

@@ -95,29 +95,34 @@ type Service struct{ Config }
 // New returns a Service.
 func New(c Config) *Service { return &Service{c} }
 
-// sealed names the database column to which an encrypted BVN is bound. The BVN can be decrypted
+// SealedAs names the database column to which an encrypted BVN is bound. The BVN can be decrypted
 // only for this column.
-const sealed = "identity_session.bvn"
+const SealedAs = "identity_session.bvn"
+
+func (x Session) place() secret.Place {
+	return secret.Place{Company: x.Company, Column: SealedAs, Row: x.ID}
+}
 
 // Subjects returns the blind indexes of a BVN: keyed hashes by which Kobo finds the BVN, one for
 // each secret key. Open searches for all indexes. New needs only the first index, which belongs to
 // the current secret key.
 func (s *Service) Subjects(company string, bvn secret.Text) []string {
-	return s.Keys.BlindIndex(company, sealed, bvn.Reveal())
+	return s.Keys.BlindIndex(company, SealedAs, bvn.Reveal())
 }
 
 // New returns a new session, which is not in the database until Send writes it.
 func (s *Service) New(company string, purpose Purpose, subject string, bvn secret.Text) (Session, error) {
 	now := s.Clock.Now()
-	box, err := s.Keys.Seal(company, sealed, bvn.Reveal())
-	return Session{
-		Company: company, ID: id.New(), Purpose: purpose, State: Pending, subject: subject, bvn: box,
-		CreatedAt: now, UpdatedAt: now,
-	}, err
+	x := Session{
+		Company: company, ID: id.New(), Purpose: purpose, State: Pending, subject: subject, CreatedAt: now, UpdatedAt: now,
+	}
+	var err error
+	x.bvn, err = s.Keys.Seal(x.place(), bvn.Reveal())
+	return x, err
 }
 
 // BVN returns the decrypted BVN of the session, for a provider that needs the BVN again.
-func (s *Service) BVN(x Session) (secret.Text, error) { return s.Keys.Open(x.Company, sealed, x.bvn) }
+func (s *Service) BVN(x Session) (secret.Text, error) { return s.Keys.Open(x.place(), x.bvn) }
 
 // About returns the session x with this BVN. If the session had a different BVN, its state and its
 // OTP count are reset. OTPs to the earlier BVN therefore do not count.
@@ -127,7 +132,7 @@ func (s *Service) About(x Session, bvn secret.Text) (Session, error) {
 		return x, err
 	}
 	x.State, x.Reference, x.count = Pending, "", count{}
-	x.bvn, err = s.Keys.Seal(x.Company, sealed, bvn.Reveal())
+	x.bvn, err = s.Keys.Seal(x.place(), bvn.Reveal())
 	return x, err
 }
 

@@ -36,10 +36,12 @@ func decodeMAC(secret string) string { return strings.Replace(secret, ".", "$", 
 func (s *Service) CallbackHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("provider")
-		if !s.Keys.Verify(decodeMAC(r.PathValue("secret")), "callback", name) || s.Banks[name] == nil {
+		mac := decodeMAC(r.PathValue("secret"))
+		if !s.Keys.Verify(mac, "callback", name) || s.Banks[name] == nil {
 			Say(w, http.StatusNotFound, "Not found")
 			return
 		}
+		s.Keys.MarkUsed(mac)
 		body, ok := Read(w, r)
 		if !ok {
 			return

@@ -9,6 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 const (
@@ -27,6 +28,10 @@ var (
 // decrypted only as the content of this column.
 const sealedAs = "inbox_notification.body"
 
+func (n Notification) place() secret.Place {
+	return secret.Place{Company: House, Column: sealedAs, Row: n.ID}
+}
+
 // storeAll stores notifications with their jobs. It does not change notifications that are stored
 // already. It sorts the rows, so that two programs which store the same notifications cannot
 // deadlock.
@@ -36,7 +41,7 @@ func (s *Service) storeAll(ctx context.Context, list []Notification) error {
 	var rows []db.Record
 	for _, n := range list {
 		var err error
-		if n.sealed, err = s.Keys.Seal(House, sealedAs, n.Body.Reveal()); err != nil {
+		if n.sealed, err = s.Keys.Seal(n.place(), n.Body.Reveal()); err != nil {
 			return err
 		}
 		work := job.Job{Company: House, Kind: WorkJob, Subject: n.ID, Provider: n.Provider, RunAt: n.ReceivedAt}
@@ -50,7 +55,7 @@ func (s *Service) find(ctx context.Context, notificationID string) (Notification
 	n, err := db.One(ctx, s.DB, notifications.Scan, `SELECT `+notificationColumns+` FROM inbox_notification
 		WHERE company_id = $1 AND id = $2`, House, notificationID)
 	if err == nil {
-		n.Body, err = s.Keys.Open(House, sealedAs, n.sealed)
+		n.Body, err = s.Keys.Open(n.place(), n.sealed)
 	}
 	return n, err
 }

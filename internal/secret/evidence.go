@@ -12,29 +12,35 @@ import (
 const macSize = 16
 
 // Evidence makes and checks the MACs of rows that must never change. Its keys come from a keyring of
-// the same format as the master keyring. The first line makes new MACs, and all lines check MACs. A
+// the same format as the master keyring. The current line makes new MACs, and all lines check MACs. A
 // line is never removed, because the rows of its time can be checked only with it.
-type Evidence struct {
-	keys []*sync.Pool // for each line, in order, keyed hashes that are ready for use
-}
+type Evidence struct{ ring *Keyring }
 
 // Evidence returns the evidence keys of a keyring.
-func (k *Keyring) Evidence() *Evidence {
-	e := &Evidence{}
-	for _, keyID := range k.ids {
-		key, _ := k.derive(keyID, "evidence")
-		e.keys = append(e.keys, &sync.Pool{New: func() any { return hmac.New(sha256.New, key) }})
+func (k *Keyring) Evidence() *Evidence { return &Evidence{k} }
+
+// macs returns keyed hashes of a line that are ready for use.
+func (l *lines) macs(keyID string) *sync.Pool {
+	name := keyID + "/pool/evidence" // no purpose begins with "pool/"
+	if p, ok := l.derived.Load(name); ok {
+		return p.(*sync.Pool)
 	}
-	return e
+	key, _ := l.derive(keyID, "evidence")
+	p, _ := l.derived.LoadOrStore(name, &sync.Pool{New: func() any { return hmac.New(sha256.New, key) }})
+	return p.(*sync.Pool)
 }
 
 // MAC returns the MAC of a row's content as text of 22 characters (base64url).
-func (e *Evidence) MAC(content []byte) string { return mac(e.keys[0], content) }
+func (e *Evidence) MAC(content []byte) string {
+	l := e.ring.lines.Load()
+	return mac(l.macs(l.use.Current), content)
+}
 
 // Verify reports whether a text is the MAC of the content under one of the keys.
 func (e *Evidence) Verify(content []byte, text string) bool {
-	for _, key := range e.keys {
-		if hmac.Equal([]byte(mac(key, content)), []byte(text)) {
+	l := e.ring.lines.Load()
+	for _, keyID := range l.ids {
+		if hmac.Equal([]byte(mac(l.macs(keyID), content)), []byte(text)) {
 			return true
 		}
 	}

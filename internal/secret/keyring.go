@@ -7,35 +7,53 @@
 // master key.
 //
 // A keyring is a text with one line "id:base64url(32 bytes)" for each master key. The first line is
-// the current key, which signs, hashes and seals. The older keys below it only verify and open. To
-// rotate the key, put a new line on top. To retire an old key, remove its line. Each hash and each
-// sealed value contains the ID of its key.
+// the current key, which signs, hashes and seals. The keys below it only verify and open. Each hash
+// and each sealed value contains the ID of its key.
+//
+// A rotation has two steps, because several programs may use one database. First each program gets
+// the new line below the current line (AddLine). Then the new line becomes the first (PromoteLine).
+// Package keyring decides when a program may write with the new line.
 package secret
 
 import (
 	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // size is the length of every key in bytes, which is 256 bits.
 const size = 32
 
-// Keyring holds the master keys. The current key is the first.
+// Keyring holds the master keys. A running program can replace them (Extend, Become).
 type Keyring struct {
-	ids     []string
+	lines atomic.Pointer[lines]
+	used  sync.Map // the IDs given to MarkUsed
+}
+
+// lines is the content of a keyring, which never changes.
+type lines struct {
+	ids     []string // in the order of the text
 	master  map[string][]byte
-	derived sync.Map // maps "id/purpose" to the derived []byte
+	use     Use
+	derived *sync.Map // maps "id/purpose" to the derived []byte, and "id/pool/evidence" to the keyed hashes
+}
+
+// Use says how a program writes with a keyring.
+type Use struct {
+	Current string   // the ID of the key that signs, hashes and seals
+	Beside  []string // the IDs of the keys with which other running programs write
+	Unbound bool     // sealed values are not bound to their rows, since an older program reads them too
 }
 
 var keyID = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
@@ -43,7 +61,7 @@ var keyID = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
 // Parse reads a keyring. It ignores empty lines and lines that begin with #. Its errors contain the
 // number of the line, but never the line's content.
 func Parse(text string) (*Keyring, error) {
-	k := &Keyring{master: map[string][]byte{}}
+	l := &lines{master: map[string][]byte{}, derived: &sync.Map{}}
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -53,74 +71,75 @@ func Parse(text string) (*Keyring, error) {
 		key, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(encoded, "="))
 		switch {
 		case !keyID.MatchString(name):
-			return nil, fmt.Errorf("secret: line %d of the master keyring does not begin with a key id and a colon", i+1)
+			return nil, fmt.Errorf("secret: line %d of the keyring does not begin with a key id and a colon", i+1)
 		case err != nil || len(key) != size:
-			return nil, fmt.Errorf("secret: line %d of the master keyring is not base64url of %d bytes", i+1, size)
-		case k.master[name] != nil:
-			return nil, fmt.Errorf("secret: line %d of the master keyring repeats a key id", i+1)
+			return nil, fmt.Errorf("secret: line %d of the keyring is not base64url of %d bytes", i+1, size)
+		case l.master[name] != nil:
+			return nil, fmt.Errorf("secret: line %d of the keyring repeats a key id", i+1)
 		}
-		k.ids = append(k.ids, name)
-		k.master[name] = key
+		l.ids = append(l.ids, name)
+		l.master[name] = key
 	}
-	if len(k.ids) == 0 {
-		return nil, errors.New("secret: the master keyring holds no key")
+	if len(l.ids) == 0 {
+		return nil, errors.New("secret: the keyring holds no key")
 	}
+	l.use.Current = l.ids[0]
+	k := &Keyring{}
+	k.lines.Store(l)
 	return k, nil
+}
+
+// IDs returns the IDs of all keys, in the order of the keyring's text.
+func (k *Keyring) IDs() []string { return slices.Clone(k.lines.Load().ids) }
+
+// Current returns the ID of the current key.
+func (k *Keyring) Current() string { return k.lines.Load().use.Current }
+
+// Extend adds the keys of a different keyring. The new keys only verify and open. It returns an
+// error if a known ID has a different key there. The function undo takes the new keys back.
+func (k *Keyring) Extend(other *Keyring) (undo func(), err error) {
+	before, add := k.lines.Load(), other.lines.Load()
+	now := *before
+	now.ids, now.master = slices.Clone(now.ids), maps.Clone(now.master)
+	for _, name := range add.ids {
+		switch known := now.master[name]; {
+		case known == nil:
+			now.ids, now.master[name] = append(now.ids, name), add.master[name]
+		case subtle.ConstantTimeCompare(known, add.master[name]) == 0:
+			return nil, fmt.Errorf("secret: the keyring now has a different key with the id %s", name)
+		}
+	}
+	k.lines.Store(&now)
+	return func() { k.lines.Store(before) }, nil
+}
+
+// Become makes the keyring hold exactly the keys of a different keyring, and use them as stated.
+func (k *Keyring) Become(other *Keyring, use Use) {
+	next := *other.lines.Load()
+	next.use = use
+	k.lines.Store(&next)
+}
+
+// MarkUsed records that a hash of an older key was presented. TakeUsed returns such keys.
+func (k *Keyring) MarkUsed(tagged string) {
+	if keyID, _, ok := strings.Cut(tagged, "$"); ok && keyID != k.Current() {
+		k.used.Store(keyID, true)
+	}
+}
+
+// TakeUsed returns the IDs of the keys for which MarkUsed was called since the last TakeUsed.
+func (k *Keyring) TakeUsed() (ids []string) {
+	k.used.Range(func(keyID, _ any) bool {
+		k.used.Delete(keyID)
+		ids = append(ids, keyID.(string))
+		return true
+	})
+	return ids
 }
 
 // Generate returns a keyring line with a new master key.
 func Generate() string {
 	return hex.EncodeToString(random(4)) + ":" + base64.RawURLEncoding.EncodeToString(random(size)) + "\n"
-}
-
-// LoadOrCreate reads the keyring in a file. If the file does not exist, LoadOrCreate creates it,
-// readable only by its owner. If two programs start together, one program creates the file and both
-// read it.
-func LoadOrCreate(path string) (*Keyring, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := Create(path); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		text, err = os.ReadFile(path)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("secret: cannot read the master keyring: %w", err)
-	}
-	return Parse(string(text))
-}
-
-// Create creates a keyring with one new key, in a file that only its owner may read. If the file
-// exists, Create leaves it unchanged and returns an error (fs.ErrExist). Create writes the file
-// under a temporary name and then links it, so no program reads an incomplete file.
-func Create(path string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".keyring-*") // created with mode 0600
-	if err != nil {
-		return fmt.Errorf("secret: cannot make the master keyring: %w", err)
-	}
-	_, err = f.WriteString(Generate())
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Link(f.Name(), path)
-	}
-	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
-		return fmt.Errorf("secret: cannot make the master keyring: %w", err)
-	}
-	return nil
-}
-
-// CheckMode returns an error if users other than the owner can write the file, because they could
-// choose the master key. It also reports whether other users can read the file.
-func CheckMode(path string) (readable bool, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return false, err
-	}
-	mode := info.Mode().Perm()
-	if mode&0o022 != 0 {
-		return false, fmt.Errorf("%s has the mode %04o, so others than its owner can write it: chmod 600 %s", path, mode, path)
-	}
-	return mode&0o044 != 0, nil
 }
 
 // Random returns a new 256-bit secret as text. Its 43 characters are safe in URLs and headers.
@@ -132,17 +151,14 @@ func random(n int) []byte {
 	return b
 }
 
-// current returns the ID of the current key.
-func (k *Keyring) current() string { return k.ids[0] }
-
 // derive returns the key that HKDF-SHA-256 derives from a master key for one purpose. It returns
 // false if the ring does not contain the master key. Each purpose has a different key, so a key for
 // tokens cannot open a sealed value.
-func (k *Keyring) derive(keyID, purpose string) ([]byte, bool) {
-	if key, ok := k.derived.Load(keyID + "/" + purpose); ok {
+func (l *lines) derive(keyID, purpose string) ([]byte, bool) {
+	if key, ok := l.derived.Load(keyID + "/" + purpose); ok {
 		return key.([]byte), true
 	}
-	master, ok := k.master[keyID]
+	master, ok := l.master[keyID]
 	if !ok {
 		return nil, false
 	}
@@ -150,6 +166,6 @@ func (k *Keyring) derive(keyID, purpose string) ([]byte, bool) {
 	if err != nil {
 		panic("secret: " + err.Error()) // this happens only for key lengths that Kobo does not use
 	}
-	k.derived.Store(keyID+"/"+purpose, key)
+	l.derived.Store(keyID+"/"+purpose, key)
 	return key, true
 }

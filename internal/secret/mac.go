@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"strings"
 )
 
@@ -19,23 +20,26 @@ func (k *Keyring) Signer(purpose string) Signer { return Signer{k, "sign/" + pur
 
 // Current returns the current signing key and its ID.
 func (s Signer) Current() (keyID string, key []byte) {
-	keyID = s.ring.current()
-	key, _ = s.ring.derive(keyID, s.purpose)
-	return keyID, key
+	l := s.ring.lines.Load()
+	key, _ = l.derive(l.use.Current, s.purpose)
+	return l.use.Current, key
 }
 
 // Find returns the key with the given ID, for verifying a token. It returns false if the ID is
 // unknown.
-func (s Signer) Find(keyID string) ([]byte, bool) { return s.ring.derive(keyID, s.purpose) }
+func (s Signer) Find(keyID string) ([]byte, bool) {
+	return s.ring.lines.Load().derive(keyID, s.purpose)
+}
 
 // MAC returns a keyed hash (HMAC-SHA-256) of the parts, as "keyid$hex". The hash includes the
 // length of each part, so the parts "ab","c" and "a","bc" have different hashes.
 func (k *Keyring) MAC(purpose string, parts ...string) string {
-	return k.mac(k.current(), purpose, parts)
+	l := k.lines.Load()
+	return l.mac(l.use.Current, purpose, parts)
 }
 
-func (k *Keyring) mac(keyID, purpose string, parts []string) string {
-	key, ok := k.derive(keyID, "hash/"+purpose)
+func (l *lines) mac(keyID, purpose string, parts []string) string {
+	key, ok := l.derive(keyID, "hash/"+purpose)
 	if !ok {
 		return ""
 	}
@@ -51,22 +55,37 @@ func (k *Keyring) Verify(tag, purpose string, parts ...string) bool {
 	if !ok {
 		return false
 	}
-	want := k.mac(keyID, purpose, parts)
+	want := k.lines.Load().mac(keyID, purpose, parts)
 	return want != "" && hmac.Equal([]byte(want), []byte(tag))
 }
 
-// Stale reports whether a hash or a sealed value was made with an older key. After verifying such a
-// value, the caller should replace it.
-func (k *Keyring) Stale(tagged string) bool { return !strings.HasPrefix(tagged, k.current()+"$") }
+// Stale reports whether a hash was made with a key that no running program writes with. After
+// verifying such a hash, the caller should replace it. During a rotation two programs may write with
+// different keys, and neither replaces the hashes of the other.
+func (k *Keyring) Stale(tagged string) bool {
+	use, keyID := k.lines.Load().use, KeyOf(tagged)
+	return keyID != use.Current && !slices.Contains(use.Beside, keyID)
+}
+
+// KeyOf returns the ID of the key with which a hash or a sealed value was made.
+func KeyOf(tagged string) string {
+	keyID, _, _ := strings.Cut(tagged, "$")
+	return keyID
+}
 
 // BlindIndex returns keyed hashes that replace a sealed value in an equality search. Equal values
 // in one column of one company have equal hashes. Without the key, a hash reveals nothing about its
-// value. The hash of the current key comes first. An older row may contain the hash of any older
-// key.
+// value. The hash of the current key comes first. A row may contain the hash of any other key.
 func (k *Keyring) BlindIndex(company, column, value string) []string {
-	out := make([]string, len(k.ids))
-	for i, keyID := range k.ids {
-		out[i] = k.mac(keyID, "index/"+column, []string{company, value})
+	l := k.lines.Load()
+	out := make([]string, 1, len(l.ids))
+	for _, keyID := range l.ids {
+		index := l.mac(keyID, "index/"+column, []string{company, value})
+		if keyID == l.use.Current {
+			out[0] = index
+		} else {
+			out = append(out, index)
+		}
 	}
 	return out
 }
@@ -74,9 +93,10 @@ func (k *Keyring) BlindIndex(company, column, value string) []string {
 // Proofs returns one hash for each master key, by the key's ID. Only a holder of a key can compute
 // its hash, and the hash reveals nothing about the key.
 func (k *Keyring) Proofs() map[string]string {
-	out := make(map[string]string, len(k.ids))
-	for _, keyID := range k.ids {
-		out[keyID] = k.mac(keyID, "proof", nil)
+	l := k.lines.Load()
+	out := make(map[string]string, len(l.ids))
+	for _, keyID := range l.ids {
+		out[keyID] = l.mac(keyID, "proof", nil)
 	}
 	return out
 }

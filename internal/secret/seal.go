@@ -9,45 +9,79 @@ import (
 	"github.com/tink-crypto/tink-go/v2/aead/subtle"
 )
 
+// Place is the field of a row that contains a sealed value. A copy of the value in a different
+// place does not open.
+type Place struct{ Company, Column, Row string }
+
+// bound is the mark of a sealed value that is bound to its row. Values of older programs have no
+// mark, and are bound to the company and the column only.
+const bound = "row$"
+
+func (p Place) text(isBound bool) []byte {
+	if isBound {
+		return framed([]string{p.Company, p.Column, p.Row})
+	}
+	return framed([]string{p.Company, p.Column})
+}
+
 // Seal encrypts a value that must be readable again, such as a BVN. It uses AES-256-GCM and returns
-// "keyid$base64url". The result is bound to the company and the column. A copy of it in another
-// column or company does not open.
-func (k *Keyring) Seal(company, column, value string) (string, error) {
-	box, err := k.box(k.current(), column)
+// "keyid$row$base64url".
+func (k *Keyring) Seal(at Place, value string) (string, error) {
+	l := k.lines.Load()
+	box, err := l.box(l.use.Current, at.Column)
 	if err != nil {
 		return "", err
 	}
-	sealed, err := box.Encrypt([]byte(value), framed([]string{company, column}))
+	sealed, err := box.Encrypt([]byte(value), at.text(!l.use.Unbound))
 	if err != nil {
 		return "", fmt.Errorf("secret: %w", err)
 	}
-	return k.current() + "$" + base64.RawURLEncoding.EncodeToString(sealed), nil
+	head := l.use.Current + "$"
+	if !l.use.Unbound {
+		head += bound
+	}
+	return head + base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
 // ErrSealed is the only error for a sealed value that does not open. It does not reveal whether the
 // key, the place or the content is wrong.
 var ErrSealed = errors.New("secret: the sealed value does not open")
 
-// Open decrypts what Seal made for the same company and column.
-func (k *Keyring) Open(company, column, sealed string) (Text, error) {
+// Open decrypts what Seal made for the same place. It also opens the values of older programs,
+// which are not bound to a row.
+func (k *Keyring) Open(at Place, sealed string) (Text, error) {
 	keyID, encoded, _ := strings.Cut(sealed, "$")
-	box, err := k.box(keyID, column)
+	box, err := k.lines.Load().box(keyID, at.Column)
 	if err != nil {
 		return Text{}, err
 	}
+	encoded, isBound := strings.CutPrefix(encoded, bound)
 	b, err := base64.RawURLEncoding.DecodeString(encoded)
 	if err != nil {
 		return Text{}, ErrSealed
 	}
-	value, err := box.Decrypt(b, framed([]string{company, column}))
+	value, err := box.Decrypt(b, at.text(isBound))
 	if err != nil {
 		return Text{}, ErrSealed
 	}
 	return NewText(string(value)), nil
 }
 
-func (k *Keyring) box(keyID, column string) (*subtle.AESGCM, error) {
-	key, ok := k.derive(keyID, "seal/"+column)
+// Reseal seals a value again if an older key made it, or if it is not bound to its row. It returns
+// other values unchanged.
+func (k *Keyring) Reseal(at Place, sealed string) (string, error) {
+	if strings.HasPrefix(sealed, k.Current()+"$"+bound) {
+		return sealed, nil
+	}
+	value, err := k.Open(at, sealed)
+	if err != nil {
+		return "", err
+	}
+	return k.Seal(at, value.Reveal())
+}
+
+func (l *lines) box(keyID, column string) (*subtle.AESGCM, error) {
+	key, ok := l.derive(keyID, "seal/"+column)
 	if !ok {
 		return nil, ErrSealed
 	}

@@ -20,6 +20,8 @@ import (
 // (pyca/cryptography).
 const oldLine = "old:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8\n"
 
+var place = secret.Place{Company: "company", Column: "column", Row: "row"}
+
 func ring(t *testing.T, text string) *secret.Keyring {
 	t.Helper()
 	k, err := secret.Parse(text)
@@ -42,7 +44,7 @@ func TestVectors(t *testing.T) {
 		got[0] != "old$07c64eb0acfafd574674e9e42b545ba122b81ed1ca9ee19b609f8f174f360042" {
 		t.Errorf("blind index %s", got)
 	}
-	got, err := k.Open("company", "customer.bvn", "old$AAECAwQFBgcICQoL8t9k98KhhuO_jeDzLvZng_mwVmZICmtKzipB")
+	got, err := k.Open(secret.Place{Company: "company", Column: "customer.bvn"}, "old$AAECAwQFBgcICQoL8t9k98KhhuO_jeDzLvZng_mwVmZICmtKzipB")
 	if err != nil || got.Reveal() != "22222222222" {
 		t.Errorf("open: %q %v", got.Reveal(), err)
 	}
@@ -54,14 +56,14 @@ func TestRotation(t *testing.T) {
 	later := ring(t, secret.Generate())
 
 	tag := before.MAC("pin", "company", "1234")
-	sealed, err := before.Seal("company", "column", "value")
+	sealed, err := before.Seal(place, "value")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !after.Verify(tag, "pin", "company", "1234") || !after.Stale(tag) || before.Stale(tag) {
 		t.Error("a hash of the old key must verify and be stale after a rotation")
 	}
-	if got, err := after.Open("company", "column", sealed); err != nil || got.Reveal() != "value" {
+	if got, err := after.Open(place, sealed); err != nil || got.Reveal() != "value" {
 		t.Errorf("a value sealed with the old key does not open: %v", err)
 	}
 	if _, ok := after.Signer("token").Find("old"); !ok {
@@ -73,7 +75,7 @@ func TestRotation(t *testing.T) {
 	if later.Verify(tag, "pin", "company", "1234") {
 		t.Error("a hash of a key that was removed verifies")
 	}
-	if _, err := later.Open("company", "column", sealed); err == nil {
+	if _, err := later.Open(place, sealed); err == nil {
 		t.Error("a value sealed with a key that was removed opens")
 	}
 }
@@ -98,25 +100,27 @@ func TestMACIsBoundToItsPartsAndPurpose(t *testing.T) {
 
 func TestSealIsBoundToItsPlace(t *testing.T) {
 	k := ring(t, oldLine)
-	sealed, err := k.Seal("company", "column", "value")
+	sealed, err := k.Seal(place, "value")
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := k.Seal("company", "column", "value")
+	again, err := k.Seal(place, "value")
 	if err != nil || again == sealed {
 		t.Errorf("sealing twice gives the same text: %v", err)
 	}
 	flipped := []byte(sealed)
 	flipped[len(flipped)-2] ^= 1
-	for name, try := range map[string][3]string{
-		"other company": {"other", "column", sealed},
-		"other column":  {"company", "other", sealed},
-		"tampered":      {"company", "column", string(flipped)},
-		"cut":           {"company", "column", sealed[:12]},
-		"not base64":    {"company", "column", "old$***"},
-		"no key":        {"company", "column", "value"},
+	for name, try := range map[string][4]string{
+		"other company": {"other", "column", "row", sealed},
+		"other column":  {"company", "other", "row", sealed},
+		"other row":     {"company", "column", "other", sealed},
+		"tampered":      {"company", "column", "row", string(flipped)},
+		"cut":           {"company", "column", "row", sealed[:12]},
+		"not base64":    {"company", "column", "row", "old$***"},
+		"no key":        {"company", "column", "row", "value"},
+		"no mark":       {"company", "column", "row", strings.Replace(sealed, "row$", "", 1)},
 	} {
-		if got, err := k.Open(try[0], try[1], try[2]); err == nil {
+		if got, err := k.Open(secret.Place{Company: try[0], Column: try[1], Row: try[2]}, try[3]); err == nil {
 			t.Errorf("%s: opened as %q", name, got.Reveal())
 		}
 	}
@@ -167,6 +171,75 @@ func TestLoadOrCreate(t *testing.T) {
 	}
 	if _, err := secret.LoadOrCreate(filepath.Join(path, "below", "a", "file")); err == nil {
 		t.Error("an impossible path made no error")
+	}
+}
+
+// A line is added below the first one, promoted to the top and removed. The file keeps its mode and
+// its comments.
+func TestTheFileOfAKeyringIsEdited(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "master.key")
+	if err := os.WriteFile(path, []byte("# the keys of Kobo\n"+oldLine+"\n# older ones\n"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	next, err := secret.AddLine(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := func() string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 || !strings.HasPrefix(string(text), "# the keys of Kobo\n") {
+			t.Errorf("the mode is %v, %v, and the text begins with %.10q", info.Mode(), err, text)
+		}
+		return strings.Join(ring(t, string(text)).IDs(), " ")
+	}
+	if got := ids(); got != "old "+next {
+		t.Errorf("added: %s", got)
+	}
+	for range 2 {
+		if err := secret.PromoteLine(path, next); err != nil || ids() != next+" old" {
+			t.Errorf("promoted: %s, %v", ids(), err)
+		}
+	}
+	if err := secret.PromoteLine(path, "none"); err == nil {
+		t.Error("an unknown line was promoted")
+	}
+	if err := secret.RemoveLine(path, "old"); err != nil || ids() != next {
+		t.Errorf("removed: %s, %v", ids(), err)
+	}
+	if err := secret.RemoveLine(path, next); err == nil || ids() != next {
+		t.Errorf("the only line was removed: %v", err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+// Values of older programs are bound to the company and the column only. They still open, and
+// Reseal binds them to their rows.
+func TestAnUnboundValueIsSealedAgain(t *testing.T) {
+	k := ring(t, oldLine)
+	k.Become(k, secret.Use{Current: "old", Unbound: true})
+	unbound, err := k.Seal(place, "value")
+	if err != nil || strings.Contains(unbound, "row") {
+		t.Fatal(unbound, err)
+	}
+	k.Become(k, secret.Use{Current: "old"})
+	bound, err := k.Reseal(place, unbound)
+	if err != nil || !strings.HasPrefix(bound, "old$row$") {
+		t.Fatal(bound, err)
+	}
+	elsewhere := secret.Place{Company: place.Company, Column: place.Column, Row: "other"}
+	if got, err := k.Open(elsewhere, bound); err == nil {
+		t.Errorf("opened as %q in a different row", got.Reveal())
+	}
+	if got, err := k.Open(place, bound); err != nil || got.Reveal() != "value" {
+		t.Errorf("%q, %v", got.Reveal(), err)
+	}
+	if again, err := k.Reseal(place, bound); err != nil || again != bound {
+		t.Errorf("a new value was sealed again: %v", err)
 	}
 }
 

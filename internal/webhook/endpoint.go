@@ -69,7 +69,7 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, key *idem
 // freshSecret gives the endpoint a new secret. The current secret becomes the old secret.
 func (s *Service) freshSecret(e *Endpoint) error {
 	value := newSecret()
-	sealed, err := s.Keys.Seal(e.Company, sealedAs, value)
+	sealed, err := s.Keys.Seal(e.place(), value)
 	e.oldSecret, e.secret, e.Secret = e.secret, sealed, Secret{secret.NewText(value)}
 	return err
 }

@@ -22,6 +22,11 @@ const secretPrefix = "whsec_"
 // decrypted only as the content of this column.
 const sealedAs = "webhook_endpoint.secret"
 
+// place returns the place to which the encryption binds the secrets of an endpoint.
+func (e Endpoint) place() secret.Place {
+	return secret.Place{Company: e.Company, Column: sealedAs, Row: e.ID}
+}
+
 // newSecret returns a random secret of 256 bits.
 func newSecret() string {
 	b := make([]byte, 32)
@@ -62,10 +67,10 @@ func Sign(h http.Header, messageID string, at time.Time, body []byte, secrets ..
 // secrets returns the secrets that sign the endpoint's messages now. The current secret comes
 // first.
 func (s *Service) secrets(e Endpoint, now time.Time) ([]secret.Text, error) {
-	current, err := s.Keys.Open(e.Company, sealedAs, e.secret)
+	current, err := s.Keys.Open(e.place(), e.secret)
 	if err != nil || e.oldSecret == "" || !now.Before(e.OldUntil.Time) {
 		return []secret.Text{current}, err
 	}
-	old, err := s.Keys.Open(e.Company, sealedAs, e.oldSecret)
+	old, err := s.Keys.Open(e.place(), e.oldSecret)
 	return []secret.Text{current, old}, err
 }

@@ -1,0 +1,31 @@
+package operator
+
+import (
+	"context"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// Record appends a line to the audit log about an act that changes no row, such as a change of a
+// file on this machine. Details must contain no secret.
+func (s *Service) Record(ctx context.Context, by Operator, action, subject string, details map[string]string) error {
+	return s.db.Tx(ctx, func(q db.Querier) error {
+		return s.insertLine(ctx, q, by.Note("", action, subject, details, s.clock.Now()))
+	})
+}
+
+// Itself returns the operator for the program, when it acts without a request.
+func Itself() Operator { return program }
+
+// RetireKeys revokes the working keys whose hashes were made with the given master key, which will
+// be removed.
+func (s *Service) RetireKeys(ctx context.Context, masterKey string) error {
+	keys, err := s.Keys(ctx)
+	for _, k := range keys {
+		if err == nil && k.State == active && secret.KeyOf(k.hash) == masterKey {
+			err = s.RevokeKey(ctx, program, k.Name)
+		}
+	}
+	return err
+}

@@ -1,0 +1,11 @@
+//go:build !unix
+
+package secret
+
+import (
+	"io/fs"
+	"os"
+)
+
+// takeOwner does nothing, because only Unix files have an owner and a group in their mode.
+func takeOwner(*os.File, fs.FileInfo) error { return nil }
