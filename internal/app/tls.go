@@ -29,7 +29,8 @@ type TLSConfig struct {
 func (c TLSConfig) check(admin, metrics string) error {
 	var all []error
 	for _, one := range []struct{ prefix, cert, key, address string }{
-		{"", c.CertFile, c.KeyFile, "listen"}, {"admin_", c.AdminCertFile, c.AdminKeyFile, admin},
+		{"", c.CertFile, c.KeyFile, "listen"},
+		{"admin_", c.AdminCertFile, c.AdminKeyFile, admin},
 		{"metrics_", c.MetricsCertFile, c.MetricsKeyFile, metrics},
 	} {
 		all = append(all,
