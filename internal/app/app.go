@@ -316,6 +316,9 @@ func (a *App) Serve(ctx context.Context, on Listeners, ready func()) error {
 func (a *App) begin(ctx context.Context, all []front) error {
 	a.warnFileModes()
 	a.warnPlainDatabase()
+	if err := a.checkRights(ctx); err != nil {
+		return err
+	}
 	if err := errors.Join(a.meetDatabase(ctx), a.warnUnconfigured(ctx)); err != nil {
 		return err
 	}

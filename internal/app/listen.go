@@ -36,10 +36,10 @@ func (c Config) OpenListeners() (on Listeners, err error) {
 }
 
 // Close closes all listeners. It closes a listener again without an error.
-func (on Listeners) Close() {
-	for _, l := range []net.Listener{on.Public, on.Admin, on.Metrics} {
-		if l != nil {
-			_ = l.Close() // an error means that the listener is closed already
+func (l Listeners) Close() {
+	for _, one := range []net.Listener{l.Public, l.Admin, l.Metrics} {
+		if one != nil {
+			_ = one.Close() // an error means that the listener is closed already
 		}
 	}
 }
