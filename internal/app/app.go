@@ -316,6 +316,9 @@ func (a *App) Serve(ctx context.Context, on Listeners, ready func()) error {
 func (a *App) begin(ctx context.Context, all []front) error {
 	a.warnFileModes()
 	a.warnPlainDatabase()
+	if a.cfg.Mode == Live && a.exposed && !a.apart[metricsPart] {
+		a.log.Warn("everybody who reaches this program can read /metrics: set metrics_listen")
+	}
 	if err := a.checkRights(ctx); err != nil {
 		return err
 	}

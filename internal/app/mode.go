@@ -17,7 +17,7 @@ func (a *App) warnFileModes() {
 			a.log.Warn("other users can read the master key: chmod 600", "file", path, "error", err)
 		}
 	}
-	for _, path := range a.cfg.SecretFiles {
+	for _, path := range append(a.cfg.TLS.keyFiles(), a.cfg.SecretFiles...) {
 		if readable, err := secret.CheckMode(path); err != nil || readable {
 			a.log.Warn("other users can read a secret: chmod 600", "file", path, "error", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -41,6 +42,11 @@ func (c TLSConfig) check(admin, metrics string) error {
 		}
 	}
 	return errors.Join(all...)
+}
+
+// keyFiles returns the paths of the private keys.
+func (c TLSConfig) keyFiles() []string {
+	return slices.DeleteFunc([]string{c.KeyFile, c.AdminKeyFile, c.MetricsKeyFile}, func(path string) bool { return path == "" })
 }
 
 // keyPair is a certificate with its private key, in two files that may change while the program runs.
