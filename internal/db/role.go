@@ -74,7 +74,10 @@ func reads(ctx context.Context, q Querier, table string) (given, forbidden []str
 			shown = append(shown, quoted(c))
 		}
 	}
-	return []string{"SELECT (" + strings.Join(shown, ", ") + ")"}, []string{"INSERT", "UPDATE", "DELETE", "TRUNCATE"}, err
+	if len(shown) > 0 {
+		given = []string{"SELECT (" + strings.Join(shown, ", ") + ")"}
+	}
+	return given, []string{"INSERT", "UPDATE", "DELETE", "TRUNCATE"}, err
 }
 
 func grant(ctx context.Context, q Querier, role string, tables []string, of rights) error {
@@ -92,8 +95,9 @@ func grant(ctx context.Context, q Querier, role string, tables []string, of righ
 		if err != nil {
 			return err
 		}
-		statements = append(statements, "GRANT "+strings.Join(given, ", ")+" ON "+quoted(table)+" TO "+quoted(role))
-		forbidden[table] = not
+		if forbidden[table] = not; len(given) > 0 {
+			statements = append(statements, "GRANT "+strings.Join(given, ", ")+" ON "+quoted(table)+" TO "+quoted(role))
+		}
 	}
 	for _, s := range statements {
 		if _, err := q.Exec(ctx, s); err != nil {
