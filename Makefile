@@ -10,7 +10,7 @@ BENCH    ?= .
 N        ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-pg standby bench bench-go fuzz lint generate measure
+.PHONY: help run check test test-pg standby bench bench-go fuzz lint generate measure release release-twice image
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -56,3 +56,12 @@ generate: ## make the generated code again from its sources
 
 measure: ## figures about the size and the shape of the code
 	@$(GO) -C tools build -o ../bin/measure ./measure && bin/measure
+
+release: ## the binaries of this commit for all platforms, with checksums, SBOM and licences, in dist/
+	deploy/release.sh dist
+
+release-twice: ## build the release twice, and compare the bytes (PLATFORMS=linux/amd64 for one)
+	deploy/release-twice.sh $(PLATFORMS)
+
+image: ## start the container image, or its root file system where no container builder is, and ask /readyz
+	deploy/try-image.sh

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/db"
 )
 
 func migrateCommand() *cobra.Command {
@@ -13,10 +14,17 @@ func migrateCommand() *cobra.Command {
 		Long: `Migrate the database to the schema that this program needs (docs/upgrading.md).
 
 On PostgreSQL the command refuses while a connected Kobo could not run on the new schema,
-and names the sessions. It waits for a table in use, five seconds at a time.`,
+and names the sessions. It waits for a table in use, five seconds at a time.
+
+Run it as the owner of the database. --grant-serve and --grant-read give the rights to other
+roles of PostgreSQL, which must exist (docs/operating/growth.md). Name the roles at every
+migration, because new tables need rights too.`,
 		Args: cobra.NoArgs,
 	}
 	force := c.Flags().Bool("force", false, "migrate beside programs that the new schema does not serve")
+	var roles db.Roles
+	c.Flags().StringVar(&roles.Serve, "grant-serve", "", "give `ROLE` the rights that kobo serve needs, and no others")
+	c.Flags().StringVar(&roles.Read, "grant-read", "", "let `ROLE` read all columns without secrets and personal data")
 	l := configured(c)
 	l.mayBeMissing = true
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -24,7 +32,13 @@ and names the sessions. It waits for a table in use, five seconds at a time.`,
 		if err != nil {
 			return err
 		}
-		return done(c, app.Migrate(c.Context(), cfg.Database, *force), "the schema is current")
+		if err := app.Migrate(c.Context(), cfg.Database, *force); err != nil {
+			return err
+		}
+		if roles != (db.Roles{}) {
+			err = app.Grant(c.Context(), cfg.Database, roles)
+		}
+		return done(c, err, "the schema is current")
 	}
 	return c
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"net"
-
 	"github.com/spf13/cobra"
 
 	"github.com/kobo-waas/kobo/internal/app"
@@ -29,13 +27,14 @@ whose schema does not serve this program.`,
 		if err != nil {
 			return err
 		}
-		listener, err := net.Listen("tcp", cfg.Listen)
+		on, err := cfg.OpenListeners()
 		if err != nil {
 			a.Close()
 			return err
 		}
-		log.Info("listening", "address", listener.Addr().String(), "mode", cfg.Mode, "version", version())
-		return a.Run(c.Context(), listener, nil)
+		log.Info("listening", "address", on.Public.Addr().String(), "admin", cfg.AdminListen, "metrics", cfg.MetricsListen,
+			"mode", cfg.Mode, "version", version())
+		return a.Serve(c.Context(), on, nil)
 	}
 	return c
 }

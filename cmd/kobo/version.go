@@ -10,25 +10,34 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// release is the version of a release build. The linker sets it with -ldflags "-X
-// main.release=1.2.3".
-var release = ""
+//go:generate go -C ../../tools run ./notices
+
+// release and commit describe a release build. The linker sets them with -ldflags "-X
+// main.release=1.2.3 -X main.commit=0123456789abcdef".
+var release, commit = "", ""
 
 // version returns the release, or the commit of the build if the build has no release.
 func version() string {
-	if release != "" {
+	switch of := revision(); {
+	case release != "":
 		return release
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return "development " + s.Value[:12]
-		}
+	case of != "":
+		return "development " + of
 	}
 	return "development"
+}
+
+// revision returns the first twelve digits of the commit of the build, or "" if it is not known.
+func revision() string {
+	of := commit
+	if info, ok := debug.ReadBuildInfo(); ok && of == "" {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				of = s.Value
+			}
+		}
+	}
+	return of[:min(len(of), 12)]
 }
 
 func versionCommand() *cobra.Command {
@@ -37,7 +46,11 @@ func versionCommand() *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		Run: func(c *cobra.Command, _ []string) {
-			fmt.Fprintf(c.OutOrStdout(), "kobo %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			of := ""
+			if release != "" && revision() != "" {
+				of = " of commit " + revision()
+			}
+			fmt.Fprintf(c.OutOrStdout(), "kobo %s%s (%s, %s/%s)\n", version(), of, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		},
 	}
 }

@@ -86,6 +86,9 @@ type Config struct {
 	// Proxies are the trusted proxies, which may report the address of a caller. Without a
 	// trusted proxy, the caller's address is the remote address of the connection.
 	Proxies peer.Proxies
+	// Serves reports whether the address at which a request arrived serves the request's path. Any
+	// other request gets 404. nil serves every path at every address.
+	Serves func(r *http.Request) bool
 	// Registry collects the metrics of the API. nil collects none.
 	Registry prometheus.Registerer
 	// Traces records a span for each request. nil records none.

@@ -92,6 +92,8 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	switch {
+	case e.Serves != nil && !e.Serves(r):
+		missing(rec, r)
 	case !e.fits(rec, r) || !e.bodyFits(rec, r):
 	case !canonical(r.URL.EscapedPath()):
 		e.unknown(rec, r) // ServeMux would redirect to the clean path

@@ -71,13 +71,18 @@ func (e *edge) route() error {
 func (e *edge) unknown(w http.ResponseWriter, r *http.Request) {
 	allowed := contract.Allowed(e.mux, r)
 	if allowed == nil || !canonical(r.URL.EscapedPath()) {
-		callOf(r.Context()).err = fault.New(fault.Missing, "no such path")
-		contract.Write(w, http.StatusNotFound, problem("Not found"))
+		missing(w, r)
 		return
 	}
 	callOf(r.Context()).err = fault.New(fault.Invalid, "no such method")
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	contract.Write(w, http.StatusMethodNotAllowed, problem("Method not allowed"))
+}
+
+// missing refuses an unknown path.
+func missing(w http.ResponseWriter, r *http.Request) {
+	callOf(r.Context()).err = fault.New(fault.Missing, "no such path")
+	contract.Write(w, http.StatusNotFound, problem("Not found"))
 }
 
 // admit returns a handler that runs the checks of an operation before its handler.

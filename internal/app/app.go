@@ -75,10 +75,12 @@ type App struct {
 
 	cfg      Config
 	log      *slog.Logger
-	closed   atomic.Bool // API access is closed
-	leaving  atomic.Bool // the program is stopping
-	exposed  bool        // other machines can connect
-	dev      bool        // OpenDev has opened the program
+	closed   atomic.Bool   // API access is closed
+	leaving  atomic.Bool   // the program is stopping
+	exposed  bool          // other machines can connect
+	apart    map[part]bool // the parts that have a separate listener
+	pairs    []*keyPair    // the certificates of the listeners
+	dev      bool          // OpenDev has opened the program
 	plugs    plugs
 	sandbox  *sandboxMode // nil in live mode
 	registry *prometheus.Registry
@@ -245,6 +247,7 @@ func (a *App) Handler() (http.Handler, error) {
 		Webhooks: a.Webhooks, Authenticate: a.Companies.Authenticate, PublicURL: a.cfg.PublicURL,
 		Clock: a.Clock, Log: a.log, Limits: limits, Proxies: proxies, Closed: a.closed.Load, Registry: a.registry, Traces: a.traces,
 		Health: http.HandlerFunc(a.healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
+		Serves: a.serves,
 		Mounts: map[string]http.Handler{"/admin/v1/": operators, "GET /admin/openapi.json": admin.Reference()},
 	}
 	cfg.Mounts[inbox.Pattern] = a.Inbox.CallbackHandler()
@@ -280,22 +283,62 @@ func (c LimitConfig) limits() *api.Limits {
 // finishes running requests and jobs, and closes the app. Run calls the function ready when the
 // server can take requests. The function may be nil.
 func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) error {
+	return a.Serve(ctx, Listeners{Public: listener}, ready)
+}
+
+// Serve does the same as Run on several listeners. It closes all of them before it returns.
+func (a *App) Serve(ctx context.Context, on Listeners, ready func()) error {
 	defer a.Close()
-	a.exposed = !loopback(listener.Addr())
+	defer on.Close()
+	a.exposed = !loopback(on.Public.Addr())
+	a.apart = map[part]bool{adminPart: on.Admin != nil, metricsPart: on.Metrics != nil}
 	handler, err := a.Handler()
 	if err != nil {
 		return err
 	}
 	var unused newConnections
-	server := &http.Server{
-		Handler: closing(&a.leaving, handler), ConnState: unused.track, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
-		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
-		WriteTimeout: a.cfg.Window + time.Minute, MaxHeaderBytes: api.MaxHeader, // net/http adds 4096 bytes to this limit, and counts spaces that the check in package api never sees
+	all, err := a.fronts(on, closing(&a.leaving, handler), &unused)
+	if err != nil {
+		return err
 	}
-	server.RegisterOnShutdown(a.Events.Close)
-	server.RegisterOnShutdown(unused.closeSoon)
+	defer closeAll(all)
+	if err := a.begin(ctx, all); err != nil {
+		return err
+	}
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	jobs := a.startJobs(working)
+	failed := make(chan error, len(all))
+	for _, f := range all {
+		go func() { failed <- f.serve() }()
+	}
+	if ready != nil {
+		ready()
+	}
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		err = a.shutDown(ctx, all, failed)
+	}
+	stop()
+	jobs.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// begin prepares the database and the sandbox before the first request.
+func (a *App) begin(ctx context.Context, all []front) error {
 	a.warnFileModes()
 	a.sayFourEyes(ctx)
+	a.warnPlainDatabase()
+	if a.cfg.Mode == Live && a.exposed && !a.apart[metricsPart] {
+		a.log.Warn("everybody who reaches this program can read /metrics: set metrics_listen")
+	}
+	if err := a.checkRights(ctx); err != nil {
+		return err
+	}
 	if err := errors.Join(a.Keyring.State(ctx), a.meetDatabase(ctx), a.warnUnconfigured(ctx)); err != nil {
 		return err
 	}
@@ -305,28 +348,12 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 	if err := errors.Join(a.planReconciliation(ctx), a.Webhooks.Begin(ctx), a.Reports.Begin(ctx), a.Keys.Begin(ctx), a.Keyring.Plan(ctx), a.Evidence.Plan(ctx)); err != nil {
 		return err
 	}
-	if a.sandbox != nil {
-		if err := a.sandbox.setCallbacks(listener.Addr(), a.callbackPath); err != nil {
-			return err
-		}
+	if a.sandbox == nil {
+		return nil
 	}
-	working, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	jobs := a.startJobs(working)
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	if ready != nil {
-		ready()
+	notified := all[0]
+	if notified.TLSConfig != nil {
+		notified = all[len(all)-1] // withPlainCallbacks has added this server
 	}
-	select {
-	case err = <-failed:
-	case <-ctx.Done():
-		err = a.shutDown(ctx, server, failed)
-	}
-	stop()
-	jobs.Wait()
-	if errors.Is(err, http.ErrServerClosed) {
-		err = nil
-	}
-	return err
+	return a.sandbox.setCallbacks(notified.listener.Addr(), a.callbackPath)
 }

@@ -117,7 +117,8 @@ func merged(read, found error) error {
 // check returns all errors of a configuration.
 func (c Config) check() error {
 	return listErrors(
-		c.checkOwn(), checkListen(c.Listen), failure(NewLogger(io.Discard, c.Log)), c.checkDatabase(), c.checkKey(), c.checkCrypto(),
+		c.checkOwn(), c.checkListeners(), failure(NewLogger(io.Discard, c.Log)), c.checkDatabase(), c.checkTransport(), c.checkKey(),
+		c.checkCrypto(),
 		c.Jobs.check(), c.checkLimits(), failure(c.Issuer.letterhead()), checkPublic(c.Mode, c.PublicURL), failure(c.proxies()),
 		checkTraces(c.Traces), c.checkProviders(), c.checkMode(),
 	)
@@ -154,13 +155,27 @@ func (c Config) checkMode() error {
 		"callback_base is for live mode: the sandbox knows where this program is")
 }
 
+// checkListeners checks the addresses of the listeners, and their certificates.
+func (c Config) checkListeners() error {
+	all := []error{checkListen("listen", c.Listen), c.TLS.check(c.AdminListen, c.MetricsListen)}
+	taken := []string{c.Listen}
+	for _, one := range []struct{ setting, address string }{{"admin_listen", c.AdminListen}, {"metrics_listen", c.MetricsListen}} {
+		if one.address != "" {
+			all = append(all, checkListen(one.setting, one.address),
+				errorIf(slices.Contains(taken, one.address) && !strings.HasSuffix(one.address, ":0"), "%s must be an address of its own, not %s", one.setting, one.address))
+			taken = append(taken, one.address)
+		}
+	}
+	return errors.Join(all...)
+}
+
 // checkListen checks that net.Listen can use the address.
-func checkListen(address string) error {
+func checkListen(setting, address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err == nil {
 		_, err = net.LookupPort("tcp", port)
 	}
-	return prefixed("listen: ", err)
+	return prefixed(setting+": ", err)
 }
 
 // ErrNoDatabase means that no setting names the database.
@@ -171,6 +186,12 @@ func (c Config) checkDatabase() error {
 		return ErrNoDatabase
 	}
 	return prefixed("database: ", db.CheckURL(c.Database))
+}
+
+// checkTransport refuses a database on another machine if its URL does not decide about TLS.
+func (c Config) checkTransport() error {
+	return errorIf(c.Mode == Live && db.CheckURL(c.Database) == nil && db.TransportOf(c.Database) == db.Undecided,
+		"database: the URL names another machine without sslmode: add sslmode=verify-full (sslmode=disable allows connections without TLS)")
 }
 
 func (c Config) checkKey() error {

@@ -29,8 +29,15 @@ const (
 // of a group of settings, is its description in docs/settings.md.
 type Config struct {
 	Mode   Mode   `koanf:"mode"`   // `live` or `sandbox`.
-	Listen string `koanf:"listen"` // Address and port of the HTTP server. Put TLS in front of it.
-	// `sqlite:PATH` or `postgres://…`. `pool_max_conns` in the URL of PostgreSQL bounds
+	Listen string `koanf:"listen"` // Address and port of the HTTP server. Set `tls.cert_file`, or put TLS in front of it.
+	// Address and port of the operators' API (`/admin/`), which `listen` then answers with 404. Empty:
+	// `listen` serves it.
+	AdminListen string `koanf:"admin_listen"`
+	// Address and port of `/metrics`, which `listen` then answers with 404. It serves `/healthz` and
+	// `/readyz` too. Empty: `listen` serves `/metrics`.
+	MetricsListen string `koanf:"metrics_listen"`
+	// `sqlite:PATH` or `postgres://…`. Live mode refuses a URL that names another machine without
+	// `sslmode` (docs/operating/install.md). `pool_max_conns` in the URL of PostgreSQL bounds
 	// the connections of one program. Without it the bound is 12, or the number of cores.
 	// The group `pools` divides them.
 	Database string `koanf:"database"`
@@ -66,6 +73,7 @@ type Config struct {
 	// The bank of each kind of work, if there are several, such as `PAYOUT=second,
 	// CUSTOMER/COMPANY=second, *=main`. COMPANY is a company's reference. See docs/operating/banks.md.
 	BankRoutes string        `koanf:"bank_routes"`
+	TLS        TLSConfig     `koanf:"tls"`
 	VTU        VTUConfig     `koanf:"vtu"`
 	Crypto     CryptoConfig  `koanf:"crypto"`
 	Cards      CardConfig    `koanf:"cards"`
@@ -86,6 +94,9 @@ type Config struct {
 	Providers map[string]Provider `koanf:"-"`
 	// Banks are the settings groups below `banks`, by the names of the banks.
 	Banks map[string]Provider `koanf:"-"`
+
+	// SecretFiles are the files from which Load has read secrets.
+	SecretFiles []string `koanf:"-"`
 
 	// The fields below cannot be configured. Only tests set them.
 

@@ -53,7 +53,7 @@ func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	for _, run := range []func(context.Context){a.Worker.Run, a.Webhooks.Run, a.Deployment.Run, a.Keyring.Run, a.Crypto.Follow} {
 		all.Go(func() { run(ctx) })
 	}
-	again := []func(context.Context) time.Duration{a.syncLists, a.watchAccess, a.restoreJobs}
+	again := []func(context.Context) time.Duration{a.syncLists, a.watchAccess, a.restoreJobs, a.reloadCertificates}
 	if a.sandbox != nil {
 		again = append(again, a.sandbox.watch)
 	}

@@ -24,11 +24,24 @@ func (a *App) warnFileModes() {
 			a.log.Warn("other users can read the "+name+" key: chmod 600", "file", path, "error", err)
 		}
 	}
+	for _, path := range append(a.cfg.TLS.keyFiles(), a.cfg.SecretFiles...) {
+		if readable, err := secret.CheckMode(path); err != nil || readable {
+			a.log.Warn("other users can read a secret: chmod 600", "file", path, "error", err)
+		}
+	}
 	for _, path := range a.cfg.ownFiles() {
 		info, err := os.Stat(path)
 		if err == nil && info.Mode().Perm()&0o077 != 0 {
 			a.log.Warn("other users can read or write a file of Kobo's", "file", path, "mode", fmt.Sprintf("%04o", info.Mode().Perm()))
 		}
+	}
+}
+
+// warnPlainDatabase logs a warning if the passwords and the rows of the database travel to another
+// machine without TLS.
+func (a *App) warnPlainDatabase() {
+	if db.TransportOf(a.cfg.Database) == db.Plain {
+		a.log.Warn("the database is on another machine, and the connections to it have no TLS (sslmode=disable)")
 	}
 }
 

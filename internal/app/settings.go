@@ -1,8 +1,12 @@
 package app
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +16,8 @@ import (
 	"github.com/knadh/koanf/providers/env/v2"
 	"github.com/knadh/koanf/providers/file"
 	"github.com/knadh/koanf/v2"
+
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // Load reads the configuration. It takes the defaults, then the YAML file ("" for no file), and
@@ -34,7 +40,7 @@ func Load(path string) (Config, error) {
 	if err != nil {
 		return cfg, fmt.Errorf("configuration: %w", err)
 	}
-	all := append(unknown(k), listed(k, "trusted_proxies"))
+	all := append(unknown(k), listed(k, "trusted_proxies"), cfg.readSecrets(k))
 	if err := k.Unmarshal("", &cfg); err != nil {
 		all = append(all, prefixed("", listErrors(unreadable(err)...)))
 	}
@@ -59,6 +65,72 @@ func group(k *koanf.Koanf, at string, into map[string]Provider, name string, uns
 	err := k.Unmarshal(at, v.Interface())
 	into[name] = v.Elem().Interface().(Provider)
 	return prefixed(at+": ", listErrors(unreadable(err)...))
+}
+
+// fileSuffix ends the name of the setting that names the file of a secret.
+const fileSuffix = "_file"
+
+// readSecrets reads each secret whose setting names a file. Line breaks at the end of the file do not
+// belong to the secret.
+func (c *Config) readSecrets(k *koanf.Koanf) error {
+	var all []error
+	for _, at := range k.Keys() {
+		path := k.String(at)
+		if path == "" || !isSecretFile(k, at) {
+			continue
+		}
+		of := strings.TrimSuffix(at, fileSuffix)
+		text, err := readSecret(path)
+		all = append(all, prefixed(at+": ", err), errorIf(k.String(of) != "", "set either %s or %s", of, at))
+		if err == nil {
+			c.SecretFiles = append(c.SecretFiles, path)
+			all = append(all, k.Set(of, text))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// readSecret returns the secret that a file contains.
+func readSecret(path string) (string, error) {
+	if _, err := secret.CheckMode(path); err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(filepath.Clean(path))
+	if err == nil && len(bytes.TrimSpace(text)) == 0 {
+		err = fmt.Errorf("%s is empty", path)
+	}
+	return strings.TrimRight(string(text), "\r\n"), err
+}
+
+// fieldOf returns the field of a struct type that a setting's path names.
+func fieldOf(t reflect.Type, path string) (field reflect.StructField, ok bool) {
+	name, below, deep := strings.Cut(path, ".")
+	for f := range t.Fields() {
+		if f.Tag.Get("koanf") == name && deep && f.Type.Kind() == reflect.Struct {
+			return fieldOf(f.Type, below)
+		} else if f.Tag.Get("koanf") == name && !deep {
+			return f, true
+		}
+	}
+	return field, false
+}
+
+// isSecretFile reports whether a setting names the file of a secret, and has no field itself.
+func isSecretFile(k *koanf.Koanf, path string) bool {
+	of, at := reflect.TypeFor[Config](), path
+	group, below, _ := strings.Cut(path, ".")
+	if group == "banks" {
+		var name string
+		if name, at, _ = strings.Cut(below, "."); bankPlugs[k.String("banks."+name+".plug")] == nil {
+			return false
+		}
+		of = reflect.TypeOf(bankPlugs[k.String("banks."+name+".plug")])
+	} else if p := registered[group]; p != nil {
+		of, at = reflect.TypeOf(p), below
+	}
+	f, ok := fieldOf(of, strings.TrimSuffix(at, fileSuffix))
+	_, own := fieldOf(of, at)
+	return strings.HasSuffix(at, fileSuffix) && ok && f.Type == reflect.TypeFor[secret.Text]() && !own
 }
 
 // settings maps the environment spelling of each setting outside `banks` to its path.
@@ -90,7 +162,8 @@ func ofBank(plug string) []string {
 }
 
 // paths returns the setting paths of a struct type. A field whose type has named fields is a
-// group. Any other field, such as a duration or a secret, is a setting.
+// group. Any other field, such as a duration or a secret, is a setting. A secret adds a setting for
+// its file.
 func paths(t reflect.Type) (out []string) {
 	if t.Kind() != reflect.Struct {
 		return nil
@@ -104,11 +177,15 @@ func paths(t reflect.Type) (out []string) {
 		if below == nil {
 			out = append(out, name)
 		}
+		if f.Type == reflect.TypeFor[secret.Text]() {
+			out = append(out, name+fileSuffix)
+		}
 		for _, path := range below {
 			out = append(out, name+"."+path)
 		}
 	}
-	return out
+	slices.Sort(out)
+	return slices.Compact(out) // master_key_file also has a field
 }
 
 // setting returns the path of the setting that an environment variable names. It returns an unknown

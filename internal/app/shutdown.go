@@ -24,10 +24,10 @@ const (
 	firstRequestTime = 500 * time.Millisecond
 )
 
-// shutDown drains and stops a server. During the drain the server still serves all requests, and
-// closes each connection after its next response. After the drain, the listener closes, and running
+// shutDown drains and stops the servers. During the drain they still serve all requests, and close
+// each connection after its next response. After the drain, the listeners close, and running
 // requests finish.
-func (a *App) shutDown(ctx context.Context, server *http.Server, failed <-chan error) error {
+func (a *App) shutDown(ctx context.Context, all []front, failed <-chan error) error {
 	a.leaving.Store(true)
 	a.log.Info("stopping", "drain", a.cfg.Serve.Drain)
 	drained := time.NewTimer(a.cfg.Serve.Drain)
@@ -39,7 +39,7 @@ func (a *App) shutDown(ctx context.Context, server *http.Server, failed <-chan e
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.Window+finishTime)
 	defer cancel()
-	return server.Shutdown(ctx)
+	return shutDownAll(ctx, all)
 }
 
 // closing wraps a handler. When the program is leaving, it closes each connection after the

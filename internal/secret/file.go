@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -47,10 +48,11 @@ func Create(path string) error {
 }
 
 // CheckMode returns an error if users other than the owner can write the file, because they could
-// choose the master key. It also reports whether other users can read the file.
+// choose the master key. It also reports whether other users can read the file. On Windows the mode
+// says nothing about other users, so CheckMode only checks that the file exists.
 func CheckMode(path string) (readable bool, err error) {
 	info, err := os.Stat(path)
-	if err != nil {
+	if err != nil || runtime.GOOS == "windows" {
 		return false, err
 	}
 	mode := info.Mode().Perm()

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Makes the passwords of the database's roles, a password file for Kobo, and the master key. It changes
+# no file that exists.
+#
+#   deploy/secrets.sh [FOLDER [KOBO]]     without them: deploy/secrets, and the key from the image
+set -euo pipefail
+folder=${1:-$(dirname "$0")/secrets}
+umask 077
+mkdir -p "$folder"
+for name in postgres owner serve read; do
+	[ -e "$folder/$name" ] || head -c 24 /dev/urandom | base64 | tr '+/' '-_' >"$folder/$name"
+done
+if [ ! -e "$folder/pgpass" ]; then
+	for role in owner serve read; do
+		echo "*:*:*:kobo_$role:$(cat "$folder/$role")"
+	done >"$folder/pgpass"
+fi
+if [ ! -e "$folder/master_key" ]; then
+	if [ -n "${2:-}" ]; then
+		"$2" keygen --out "$folder/master_key"
+	else
+		docker compose -f "$(dirname "$0")/compose.yaml" run --rm --no-deps --build migrate keygen >"$folder/master_key.new"
+		mv "$folder/master_key.new" "$folder/master_key"
+	fi
+fi
+
+# Containers see the files with these owners and modes. Nobody else on this machine enters the folder.
+chmod 0444 "$folder/postgres" "$folder/owner" "$folder/serve" "$folder/read"
+if [ "$(id -u)" = 0 ]; then
+	chown 65532:65532 "$folder/pgpass" "$folder/master_key"
+	chmod 0400 "$folder/pgpass" "$folder/master_key"
+else
+	chmod 0444 "$folder/pgpass" "$folder/master_key"
+fi

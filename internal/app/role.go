@@ -1,0 +1,37 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/db"
+)
+
+// Grant gives roles of PostgreSQL the rights to the tables of a database. The user in the URL must own
+// the tables.
+func Grant(ctx context.Context, database string, roles db.Roles) error {
+	d, err := db.Open(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Grant(ctx, roles)
+}
+
+// checkRights refuses to serve with a database role that lacks a right. In live mode it warns of a
+// role that could change the history.
+func (a *App) checkRights(ctx context.Context) error {
+	missing, excessive, err := a.DB.Rights(ctx)
+	switch {
+	case err != nil:
+		return err
+	case len(missing) > 0:
+		return fmt.Errorf("the role of the database URL lacks rights to %s: run kobo migrate --grant-serve ROLE as the owner of the database",
+			strings.Join(missing, ", "))
+	case len(excessive) > 0 && a.cfg.Mode == Live:
+		a.log.Warn("this program's database role could change the history: serve with a role of its own (kobo migrate --grant-serve)",
+			"tables", strings.Join(excessive, ", "))
+	}
+	return nil
+}
