@@ -65,6 +65,7 @@ var order = []string{
 	"internal/secret",
 	"internal/batch",
 	"internal/memo",
+	"internal/figure",
 	"internal/nuban",
 	"internal/chain",
 	"internal/id",

@@ -40,6 +40,7 @@ var presets = map[string]string{
 	"payout_verification.credentials": "programs of schema 32 validate accounts without it",
 	"vtu_purchase.settlement_id":      "programs of schema 32 buy without it",
 	"company.requests_per_second":     "programs of schema 32 create companies without it",
+	"inbox_sweep.finished_at":         "programs of schema 32 begin credit polls without it",
 }
 
 type (

@@ -175,6 +175,8 @@ func TestFigures(t *testing.T) {
 		"kobo_http_request_seconds GET /api/v1/vtu/transaction/{transactionId}":    2,
 		"kobo_http_request_seconds GET unknown":                                    2,
 		"kobo_http_request_seconds other unknown":                                  1,
+		"kobo_auth_failures_total api":                                             0,
+		"kobo_auth_failures_total admin":                                           0,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -115,6 +115,7 @@ type Book struct {
 
 	queue   *batch.Queue[*pending]
 	timeout time.Duration
+	figures *figures
 
 	proven atomic.Uint64 // the value of db.DB.Doubts that was read before the last successful commit
 
@@ -134,7 +135,7 @@ func New(d *db.DB, c clock.Clock) *Book { return WithAlerts(d, c, nil) }
 
 // WithAlerts returns the ledger in a database. It calls onLow for each low balance.
 func WithAlerts(d *db.DB, c clock.Clock, onLow OnLowBalance) *Book {
-	b := &Book{db: d, run: d.Run, clock: c, onLow: onLow, timeout: timeout}
+	b := &Book{db: d, run: d.Run, clock: c, onLow: onLow, timeout: timeout, figures: newFigures()}
 	b.queue = b.newQueue(maxWaiting)
 	return b
 }
@@ -166,6 +167,7 @@ func (b *Book) Commit(ctx context.Context, u Unit) error {
 		return err
 	}
 	err := b.send(ctx, u)
+	b.figures.count(err)
 	for _, fn := range u.then {
 		if err == nil {
 			fn()

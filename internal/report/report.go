@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -24,6 +26,8 @@ type Service struct {
 	issuer Issuer
 	small  int64         // Integrity reads a ledger of up to this number of entries as a whole
 	limit  time.Duration // how long Integrity may read
+
+	damaged prometheus.Counter // the checks that have found a difference
 }
 
 // New returns a service that reads a database.
@@ -32,7 +36,9 @@ func New(d *db.DB, c clock.Clock) *Service { return WithLetterhead(d, c, Issuer{
 // WithLetterhead returns a service whose statements name their issuer. An empty issuer gives
 // statements no letterhead.
 func WithLetterhead(d *db.DB, c clock.Clock, i Issuer) *Service {
-	return &Service{db: d, clock: c, issuer: i, small: 10_000, limit: 8 * time.Second}
+	return &Service{db: d, clock: c, issuer: i, small: 10_000, limit: 8 * time.Second, damaged: prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "kobo_integrity_failures_total", Help: "Checks of a company's ledger, asked for by the company, that found a difference.",
+	})}
 }
 
 // Outcome describes what Kobo knows about the outcome of an operation.
