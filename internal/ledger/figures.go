@@ -75,7 +75,9 @@ func (b *Book) measured(all []*pending) (late []*pending) {
 
 // Metrics returns the metrics of the ledger's units and batches in this program.
 func (b *Book) Metrics() []prometheus.Collector {
-	return []prometheus.Collector{b.figures.results, b.figures.reasons, b.figures.units, b.figures.took,
+	return []prometheus.Collector{
+		b.figures.results, b.figures.reasons, b.figures.units, b.figures.took,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "kobo_ledger_waiting", Help: "Units that wait for a batch."},
-			func() float64 { return float64(b.queue.Waiting()) })}
+			func() float64 { return float64(b.queue.Waiting()) }),
+	}
 }
