@@ -6,8 +6,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/figure"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
 // registerFigures registers the metrics of all parts of the program. The API registers the metrics of
@@ -15,6 +18,15 @@ import (
 func (a *App) registerFigures() {
 	all := slices.Concat(a.calls.Metrics(), a.DB.Metrics(), a.Book.Metrics(), a.Events.Metrics(), a.Webhooks.Metrics(),
 		a.Operations.Metrics(), a.Worker.Metrics(), a.Reports.Metrics(a.log), []prometheus.Collector{accessFigure{a}, a.writeFigure()})
+	for name := range a.plugs.billers {
+		a.Operations.CountFromZero(vtu.Kind, name)
+	}
+	for name := range a.plugs.banks {
+		a.Operations.CountFromZero(payout.Kind, name)
+	}
+	for name := range a.plugs.issuers {
+		a.Operations.CountFromZero(card.Kind, name)
+	}
 	var sources figure.Health
 	for _, c := range all {
 		if s, ok := c.(*figure.Source); ok {

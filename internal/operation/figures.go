@@ -14,6 +14,16 @@ func newReplies() *prometheus.CounterVec {
 	}, []string{"kind", "provider", "call", "outcome"})
 }
 
+// CountFromZero gives the metrics of a kind of operation at a provider the value 0. So the first unknown
+// outcome is an increase that Prometheus sees.
+func (s *Service) CountFromZero(kind, providerName string) {
+	for _, call := range []string{"first", "requery"} {
+		for _, o := range []provider.Outcome{provider.Unknown, provider.Confirmed, provider.Rejected} {
+			s.replies.WithLabelValues(kind, providerName, call, o.String())
+		}
+	}
+}
+
 // counted adds a reply to the metrics, and returns it.
 func (s *Service) counted(o Operation, call string, a provider.Answer) provider.Answer {
 	s.replies.WithLabelValues(o.Kind, o.Provider, call, a.Outcome.String()).Inc()
