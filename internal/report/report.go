@@ -1,5 +1,6 @@
 // Package report reads data of several businesses, such as payouts and purchases, for statements,
-// lists and checks. It writes nothing but its own table, which holds how far each ledger is verified.
+// lists and checks. It writes nothing but its own tables: how far each ledger is verified,
+// and when each bank's statement was compared.
 package report
 
 import (
