@@ -230,3 +230,23 @@ func TestTheMetricTellsWhyAPIAccessIsClosed(t *testing.T) {
 		t.Errorf("open: %q", got)
 	}
 }
+
+// The alert about reads of personal data covers each operation whose response shows personal data
+// (x-personal in the contract of the admin API).
+func TestEachReadOfPersonalDataHasAnAlert(t *testing.T) {
+	var spec struct{ Paths map[string]map[string]any }
+	if err := yaml.Unmarshal([]byte(readFile(t, "internal/admin/openapi.yaml")), &spec); err != nil || len(spec.Paths) == 0 {
+		t.Fatal(len(spec.Paths), err)
+	}
+	rules := alertRules(t)
+	i := slices.IndexFunc(rules, func(r alertRule) bool { return r.Alert == "KoboPersonalDataRead" })
+	routes := regexp.MustCompile("^(?:" + regexp.MustCompile(`route=~"([^"]*)"`).FindStringSubmatch(rules[i].Expr)[1] + ")$")
+	for path, operations := range spec.Paths {
+		for method, op := range operations {
+			details, _ := op.(map[string]any) // the parameters of a path are a list
+			if route := strings.ToUpper(method) + " " + path; details["x-personal"] == true && !routes.MatchString(route) {
+				t.Errorf("KoboPersonalDataRead does not count %s", route)
+			}
+		}
+	}
+}
