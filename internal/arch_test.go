@@ -67,6 +67,7 @@ var order = []string{
 	"internal/secret",
 	"internal/batch",
 	"internal/memo",
+	"internal/figure",
 	"internal/nuban",
 	"internal/chain",
 	"internal/id",

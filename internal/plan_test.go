@@ -30,6 +30,12 @@ var mayScan = map[string]string{
 	"job.queues":    "an index scan that stops after each queue's first row",
 	"job.Providers": "the start of a program; the rows are work that waits, and not history",
 
+	"report.openCases":      "an index of the open cases, for the metrics",
+	"report.allQueues":      "an index scan that stops after each queue's first row, for the metrics",
+	"report.dueJobs":        "an index scan that stops after each queue's first row, for the metrics",
+	"report.moneyInFlight":  "a row of each company, and its accounts by key; an index of the open cases; for the metrics",
+	"report.walkFindingsOf": "an index of the companies with findings, for the metrics",
+
 	"webhook.idleQueues":     "the sender reads three rows of each webhook at most",
 	"webhook.recoverRetries": "three rows of each webhook at most, once a minute",
 	"webhook.positions":      "three rows of each webhook at most, for the metrics",
@@ -52,6 +58,7 @@ var smallTables = map[string]string{
 	"operator_key": "the operators", "operator_keyring": "the master keys",
 	"keyring": "a row for each keyring", "keyring_program": "the running programs", "keyring_line": "the keys", "keyring_progress": "a row for each table",
 	"inbox_bank": "a row for each bank", "inbox_sweep": "a row for each bank", "crypto_cursor": "a row for each network",
+	"report_reconciliation": "a row for each bank",
 }
 
 // No request reads more rows than it needs, however large the tables are. The planners' statistics

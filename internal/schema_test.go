@@ -55,6 +55,7 @@ var presets = map[string]string{
 	"operator_key.expires_at":         "programs of schema 54 issue keys without it",
 	"operator_key.used_at":            "programs of schema 54 issue keys without it",
 	"operator_door.automatic":         "programs of schema 54 close API access without it",
+	"inbox_sweep.finished_at":         "programs of schema 32 begin credit polls without it",
 }
 
 type (

@@ -45,6 +45,13 @@ var overCompanies = map[string]string{
 	"webhook.recoverRetries": "the sender looks once a minute for retries that were forgotten",
 	"webhook.All":            "operators work across companies",
 
+	"report.openCases":      "Prometheus is told of all cases together",
+	"report.allQueues":      "Prometheus is told of all jobs together",
+	"report.dueJobs":        "Prometheus is told of all jobs together",
+	"report.waitingJobs":    "Prometheus is told of all notifications together",
+	"report.moneyInFlight":  "Prometheus is told of all companies' money together",
+	"report.walkFindingsOf": "Prometheus is told of all findings together",
+
 	"webhook.positions":       "Prometheus is told of all endpoints together",
 	"webhook.waitingRetries":  "Prometheus is told of all retries together",
 	"event.NextCompany":       "kobo archive goes from company to company",

@@ -18,8 +18,10 @@ const (
 
 // floats are the files that may use floating point, but never for money.
 var floats = map[string]string{
-	"internal/api/limit.go":       "requests a second, as golang.org/x/time/rate counts them",
-	"internal/webhook/figures.go": "Prometheus counts in nothing else",
+	"internal/api/limit.go":      "requests a second, as golang.org/x/time/rate counts them",
+	"internal/figure/figure.go":  "Prometheus counts in nothing else",
+	"internal/ledger/figures.go": "Prometheus counts in nothing else",
+	"internal/app/figures.go":    "Prometheus counts in nothing else",
 }
 
 // ownTime are the packages whose rows and schedules contain times. They must read the time from
@@ -30,9 +32,10 @@ var ownTime = append([]string{
 
 // machineTime are those files of the packages in ownTime that may read the machine's real time.
 var machineTime = map[string]string{
-	"internal/job/worker.go":    "whether the worker is alive is asked in real seconds, wherever the sandbox's clock stands",
-	"internal/webhook/queue.go": "how long a delivery queue keeps others waiting is real time",
-	"internal/webhook/post.go":  "who verifies a message holds its timestamp against a clock that no sandbox moves",
+	"internal/ledger/figures.go": "how long a batch takes is real time",
+	"internal/job/worker.go":     "whether the worker is alive is asked in real seconds, wherever the sandbox's clock stands",
+	"internal/webhook/queue.go":  "how long a delivery queue keeps others waiting is real time",
+	"internal/webhook/post.go":   "who verifies a message holds its timestamp against a clock that no sandbox moves",
 }
 
 func packageNamesSayTheTrade(sources []source) (complaints []string) {

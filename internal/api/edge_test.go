@@ -230,6 +230,7 @@ func TestFigures(t *testing.T) {
 		send(t, "GET", url+path, "", "Authorization", "Bearer let-me-in")
 	}
 	send(t, "BREW", url+"/nowhere/3", "")
+	send(t, "POST", url+"/api/v1/auth/refresh-access-token/", "{}")
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -251,6 +252,10 @@ func TestFigures(t *testing.T) {
 		"kobo_http_request_seconds GET /api/v1/vtu/transaction/{transactionId}":    2,
 		"kobo_http_request_seconds GET unknown":                                    2,
 		"kobo_http_request_seconds other unknown":                                  1,
+		"kobo_http_requests_total POST /api/v1/auth/refresh-access-token/ 400":     1,
+		"kobo_http_request_seconds POST /api/v1/auth/refresh-access-token/":        1,
+		"kobo_auth_failures_total api":                                             1,
+		"kobo_auth_failures_total admin":                                           0,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

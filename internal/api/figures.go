@@ -2,7 +2,9 @@ package api
 
 import (
 	"errors"
+	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,7 +16,8 @@ import (
 type figures struct {
 	requests *prometheus.CounterVec
 	took     *prometheus.HistogramVec
-	known    sync.Map // the time series by labels, because the vectors hash all labels on each look-up
+	failures *prometheus.CounterVec // by door: api or admin
+	known    sync.Map               // the time series by labels, because the vectors hash all labels on each look-up
 }
 
 type (
@@ -39,8 +42,32 @@ func newFigures(registry prometheus.Registerer) (*figures, error) {
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "kobo_http_request_seconds", Help: "How long requests took.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16),
 		}, []string{"method", "route"}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "kobo_auth_failures_total",
+			Help: "Failed requests for tokens (door api), and requests of operators without a valid key (door admin).",
+		}, []string{"door"}),
 	}
-	return f, errors.Join(registry.Register(f.requests), registry.Register(f.took))
+	for _, door := range []string{doorAPI, doorAdmin} {
+		f.failures.WithLabelValues(door)
+	}
+	return f, errors.Join(registry.Register(f.requests), registry.Register(f.took), registry.Register(f.failures))
+}
+
+const (
+	doorAPI   = "api"
+	doorAdmin = "admin"
+)
+
+// countFailure counts a response that refuses the caller's credentials. The responses 429 are those of
+// callers who have failed too often, and of companies over their limit.
+func (f *figures) countFailure(route string, status int) {
+	refused := status == http.StatusUnauthorized || status == http.StatusTooManyRequests
+	switch {
+	case strings.HasPrefix(route, "/api/v1/auth/") && (refused || status == http.StatusBadRequest || status == http.StatusForbidden):
+		f.failures.WithLabelValues(doorAPI).Inc()
+	case strings.Contains(route, "/admin/v1/") && refused:
+		f.failures.WithLabelValues(doorAdmin).Inc()
+	}
 }
 
 func (f *figures) count(method, route string, status int, took time.Duration) {
@@ -58,6 +85,9 @@ func (f *figures) count(method, route string, status int, took time.Duration) {
 		known, _ = f.known.LoadOrStore(l, series{
 			f.requests.WithLabelValues(method, route, strconv.Itoa(status)), f.took.WithLabelValues(method, route),
 		})
+	}
+	if status >= http.StatusBadRequest && status < http.StatusInternalServerError {
+		f.countFailure(route, status)
 	}
 	of := known.(series)
 	of.requests.Inc()

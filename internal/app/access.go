@@ -63,6 +63,7 @@ func (a *App) readAccess(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.shut.Store(whyClosed(d))
 	switch was := a.closed.Swap(d.Closed); {
 	case d.Closed && !was:
 		a.log.Warn("API access is closed; kobo door open opens it", "reason", d.Reason, "since", d.Since)

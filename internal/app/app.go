@@ -84,6 +84,8 @@ type App struct {
 	plugs    plugs
 	sandbox  *sandboxMode // nil in live mode
 	registry *prometheus.Registry
+	calls    *provider.Figures
+	shut     atomic.Value // why API access is closed, as a label of the metrics; "" if it is open
 	traces   trace.TracerProvider
 	flush    func(context.Context) error
 }
@@ -102,7 +104,7 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{cfg: cfg, log: log, Clock: clock.System{}, registry: prometheus.NewRegistry()}
+	a := &App{cfg: cfg, log: log, Clock: clock.System{}, registry: prometheus.NewRegistry(), calls: provider.NewFigures()}
 	if a.traces, a.flush, err = tracer(ctx, cfg.Traces, log); err != nil {
 		return nil, err
 	}
@@ -147,6 +149,7 @@ func (a *App) build(ctx context.Context, keys, ring *secret.Keyring) error {
 	a.Evidence = a.newEvidence(ring) // signs checkpoints with the line that Begin has chosen
 	a.registry.MustRegister(a.Evidence.Metrics()...)
 	a.Worker = a.newWorker()
+	a.registerFigures()
 	if a.sandbox != nil {
 		a.sandbox.follow(a.Worker, a.Webhooks)
 	}
@@ -166,7 +169,6 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 		DB: a.DB, Book: a.Book, Events: a.Events, Keys: keys, Clock: a.Clock, Log: a.log, Loopback: a.cfg.Mode == Sandbox,
 		Keep: time.Duration(a.cfg.Webhooks.KeepDays) * 24 * time.Hour,
 	})
-	a.registry.MustRegister(a.Webhooks.Metrics()...)
 	a.Quotas = quota.New(a.DB, a.Book, a.Clock)
 	a.Operations = operation.WithOperators(a.DB, a.Book, a.Clock, a.log, a.cfg.Window, a.Operators.IsOperator)
 	a.plugs = p

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,7 +45,7 @@ func (c Config) checkCrypto() error {
 	if unread != nil {
 		return errors.Join(unread, keys)
 	}
-	_, nodes := c.nodes(networks, nil)
+	_, nodes := c.nodes(networks, func(string, *evm.Config) {})
 	return errors.Join(keys, nodes)
 }
 
@@ -58,7 +57,7 @@ func (a *App) custody() (out custody, err error) {
 	if out.house, err = a.cfg.houseKeys(); err != nil {
 		return out, err
 	}
-	out.plugs, err = a.cfg.nodes(out.networks, a.traced())
+	out.plugs, err = a.cfg.nodes(out.networks, a.prepareNode)
 	return out, err
 }
 
@@ -112,8 +111,9 @@ func (c Config) houseKeys() (map[chain.Kind]chain.Key, error) {
 	return out, errors.Join(all...)
 }
 
-// nodes returns the custodians that watch networks through our own nodes.
-func (c Config) nodes(networks []chain.Network, around func(http.RoundTripper) http.RoundTripper) (out []crypto.Custody, err error) {
+// nodes returns the custodians that watch networks through our own nodes. The function prepare
+// completes the configuration of each node.
+func (c Config) nodes(networks []chain.Network, prepare func(name string, c *evm.Config)) (out []crypto.Custody, err error) {
 	var all []error
 	for _, pair := range strings.Split(c.Crypto.Nodes.Reveal(), ",") {
 		if strings.TrimSpace(pair) == "" {
@@ -129,12 +129,14 @@ func (c Config) nodes(networks []chain.Network, around func(http.RoundTripper) h
 			all = append(all, fmt.Errorf("configuration: crypto.nodes: there is no network %q", id))
 			continue
 		}
-		plug, err := evm.New(evm.Config{Network: networks[i], URL: secret.NewText(url), Around: around})
+		name, cfg := "node:"+id, evm.Config{Network: networks[i], URL: secret.NewText(url)}
+		prepare(name, &cfg)
+		plug, err := evm.New(cfg)
 		if err != nil {
 			all = append(all, fmt.Errorf("configuration: crypto.nodes: %s: %w", id, err))
 			continue
 		}
-		out = append(out, crypto.Custody{Name: "node:" + id, Plug: plug, Networks: []string{id}})
+		out = append(out, crypto.Custody{Name: name, Plug: plug, Networks: []string{id}})
 	}
 	return out, errors.Join(all...)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/provider/evm"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 	"github.com/kobo-waas/kobo/internal/vtu"
 )
@@ -87,10 +88,16 @@ func (a *App) connect() (p plugs, err error) {
 	return p, err
 }
 
-// prepare sets the time limits and the tracing of a plug's HTTP client.
-func (a *App) prepare(c *provider.ClientConfig) {
+// prepare sets the time limits, the tracing and the metrics of a plug's HTTP client.
+func (a *App) prepare(name string, c *provider.ClientConfig) {
+	c.Meter = a.calls.Of(name)
 	c.PayDeadline, c.ReadDeadline = a.deadlines()
 	c.Around = a.traced()
+}
+
+// prepareNode sets the tracing and the metrics of a node's HTTP client.
+func (a *App) prepareNode(name string, c *evm.Config) {
+	c.Around, c.Meter = a.traced(), a.calls.Of(name)
 }
 
 // traced returns a function that adds tracing to a plug's HTTP transport. It returns nil if no

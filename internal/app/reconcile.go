@@ -70,7 +70,7 @@ func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeep
 			return r, err
 		}
 	}
-	return r, nil
+	return r, a.Reports.Reconciled(ctx, bank)
 }
 
 // askAboutReturned asks the bank for the status of each payout that the bank returned without a
@@ -168,6 +168,9 @@ func (a *App) warnOverdue(ctx context.Context) error {
 func (a *App) planReconciliation(ctx context.Context) error {
 	var jobs []db.Record
 	for _, name := range slices.Sorted(maps.Keys(a.plugs.banks)) {
+		if err := a.Reports.AwaitReconciliation(ctx, name); err != nil {
+			return err
+		}
 		jobs = append(jobs, job.Job{
 			Company: settlement.House, Kind: reconcileJob, Subject: name, Provider: name, RunAt: a.Clock.Now().Add(reconcileEvery),
 		}.Record())

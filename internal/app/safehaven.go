@@ -105,7 +105,7 @@ func (c SafeHavenConfig) connect(a *App, name string, p *plugs) error {
 	if err != nil {
 		return err
 	}
-	a.prepare(&cfg.ClientConfig)
+	a.prepare(name, &cfg.ClientConfig)
 	plug, err := safehaven.New(cfg, a.Clock)
 	if err != nil {
 		return err

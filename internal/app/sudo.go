@@ -61,7 +61,7 @@ func (c SudoConfig) connect(a *App, name string, p *plugs) error {
 	if cfg.BaseURL == "" {
 		return nil
 	}
-	a.prepare(&cfg.ClientConfig)
+	a.prepare(name, &cfg.ClientConfig)
 	plug, err := sudo.New(cfg, a.Clock)
 	if err == nil {
 		p.issuers[name] = plug

@@ -62,7 +62,7 @@ func (c TatumConfig) connect(a *App, name string, p *plugs) error {
 	if cfg.APIKey.Reveal() == "" {
 		return nil
 	}
-	cfg.Networks, cfg.Around = p.custody.unwatched(), a.traced()
+	cfg.Networks, cfg.Around, cfg.Meter = p.custody.unwatched(), a.traced(), a.calls.Of(name)
 	_, cfg.ReadDeadline = a.deadlines()
 	plug, err := tatum.New(cfg, a.Clock)
 	if err != nil {

@@ -53,7 +53,7 @@ func (c VTpassConfig) connect(a *App, name string, p *plugs) error {
 	if cfg.BaseURL == "" {
 		return nil
 	}
-	a.prepare(&cfg.ClientConfig)
+	a.prepare(name, &cfg.ClientConfig)
 	plug, err := vtpass.New(cfg)
 	if err == nil {
 		p.billers[name] = plug

@@ -63,6 +63,7 @@ type engine interface {
 	prepare(ctx context.Context, query string) error
 	ping(ctx context.Context) error
 	doubts() uint64
+	pools() []poolState
 	close()
 }
 

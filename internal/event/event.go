@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -132,6 +134,8 @@ type Service struct {
 	db   *db.DB
 	book *ledger.Book
 
+	count *prometheus.CounterVec
+
 	every time.Duration // the time between two reads of the last event numbers
 	heads func(ctx context.Context, companies []string) (map[string]int64, error)
 
@@ -146,9 +150,10 @@ type Service struct {
 func NewService(d *db.DB, book *ledger.Book) *Service {
 	s := &Service{
 		db: d, book: book, every: interval, heads: book.LastEvents,
-		waiting: map[string][]*waiter{}, closed: make(chan struct{}),
+		waiting: map[string][]*waiter{}, closed: make(chan struct{}), count: newCount(),
 	}
 	book.Committed(s.wake)
+	book.Appended(table.Table, s.counted)
 	return s
 }
 

@@ -31,10 +31,11 @@ const (
 type poll struct {
 	company   string    `db:"company_id,key"` // always House
 	provider  string    `db:"provider,key"`
-	doneUntil time.Time `db:"done_until"` // the ledger has all credits before this time
-	roundAt   time.Time `db:"round_at"`   // when the round began; zero between two rounds
-	page      int64     `db:"page"`       // the next page to read
-	nextUntil time.Time `db:"next_until"` // the value of doneUntil after the round
+	doneUntil time.Time `db:"done_until"`  // the ledger has all credits before this time
+	roundAt   time.Time `db:"round_at"`    // when the round began; zero between two rounds
+	page      int64     `db:"page"`        // the next page to read
+	nextUntil time.Time `db:"next_until"`  // the value of doneUntil after the round
+	finished  time.Time `db:"finished_at"` // when the last round ended; zero before the first round
 }
 
 // Poll runs a PollJob, the credit poll. It passes every finished credit of the bank's list to
@@ -122,7 +123,7 @@ func (s *Service) pollPage(ctx context.Context, bank provider.Receiver, at poll)
 	}
 	after.page++
 	if !more {
-		after = poll{company: House, provider: at.provider, doneUntil: after.nextUntil}
+		after = poll{company: House, provider: at.provider, doneUntil: after.nextUntil, finished: s.Clock.Now()}
 	}
 	return after, !more, s.advance(ctx, at, after)
 }

@@ -15,7 +15,7 @@ import (
 const (
 	notificationColumns = `company_id, id, provider, body, state, detail, received_at, worked_at`
 	nameColumns         = `company_id, mark, provider`
-	pollColumns         = `company_id, provider, done_until, round_at, page, next_until`
+	pollColumns         = `company_id, provider, done_until, round_at, page, next_until, finished_at`
 )
 
 var (
@@ -88,10 +88,10 @@ func (s *Service) findPoll(ctx context.Context, provider string) (poll, error) {
 // meanwhile.
 func (s *Service) advance(ctx context.Context, from, to poll) error {
 	_, err := s.DB.Exec(ctx, `
-		UPDATE inbox_sweep SET done_until = $5, round_at = $6, page = $7, next_until = $8
+		UPDATE inbox_sweep SET done_until = $5, round_at = $6, page = $7, next_until = $8, finished_at = $9
 		WHERE company_id = $1 AND provider = $2 AND round_at = $3 AND page = $4`,
 		House, to.provider, clock.Micros(from.roundAt), from.page,
-		clock.Micros(to.doneUntil), clock.Micros(to.roundAt), to.page, clock.Micros(to.nextUntil))
+		clock.Micros(to.doneUntil), clock.Micros(to.roundAt), to.page, clock.Micros(to.nextUntil), clock.Micros(to.finished))
 	return err
 }
 

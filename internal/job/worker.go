@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -43,6 +45,7 @@ type Worker struct {
 	db    *db.DB
 	clock clock.Clock
 	log   *slog.Logger
+	runs  *prometheus.CounterVec
 
 	wake chan struct{}
 	news atomic.Bool // the worker must look at the list, which may have further due jobs
@@ -61,7 +64,9 @@ func NewWorker(d *db.DB, c clock.Clock, log *slog.Logger, cfg Config) *Worker {
 	if len(cfg.Sharing) == 1 {
 		cfg.Sharing = nil
 	}
-	return &Worker{Config: cfg, db: d, clock: c, log: log, wake: make(chan struct{}, 1), running: map[string]int{}}
+	return &Worker{
+		Config: cfg, db: d, clock: c, log: log, runs: newRuns(cfg.Kinds), wake: make(chan struct{}, 1), running: map[string]int{},
+	}
 }
 
 // Follow makes the worker read the job list as soon as the ledger has appended a job that is due.
@@ -199,6 +204,7 @@ func (w *Worker) round(ctx context.Context) error {
 func (w *Worker) do(ctx context.Context, j Job) {
 	log := w.log.With("kind", j.Kind, "company", j.Company, "subject", j.Subject)
 	next, err := w.guarded(ctx, j, log)
+	w.count(j.Kind, next, err)
 	e := end{Job: j, next: next}
 	if err != nil {
 		e.next, e.trouble = w.clock.Now().Add(pause(j.Attempts)), err.Error()

@@ -73,7 +73,7 @@ func (b *Book) newQueue(room int) *batch.Queue[*pending] {
 		runners = 1
 	}
 	company := func(p *pending) string { return p.unit.Company }
-	return batch.New(maxUnits, room, b.commit, (*pending).isGone).Shared(runners, share, company)
+	return batch.New(maxUnits, room, b.measured, (*pending).isGone).Shared(runners, share, company)
 }
 
 // commit runs one batch, reports the result to the caller of each unit, and returns the units that

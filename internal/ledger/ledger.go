@@ -115,6 +115,7 @@ type Book struct {
 
 	queue   *batch.Queue[*pending]
 	timeout time.Duration
+	figures *figures
 
 	proven atomic.Uint64 // the value of db.DB.Doubts that was read before the last successful commit
 
@@ -138,7 +139,7 @@ func WithAlerts(d *db.DB, c clock.Clock, onLow OnLowBalance) *Book {
 	if d.Signer() == nil {
 		panic("ledger: the database has no evidence key")
 	}
-	b := &Book{db: d, run: d.Run, clock: c, onLow: onLow, timeout: timeout}
+	b := &Book{db: d, run: d.Run, clock: c, onLow: onLow, timeout: timeout, figures: newFigures()}
 	b.queue = b.newQueue(maxWaiting)
 	return b
 }
@@ -170,6 +171,7 @@ func (b *Book) Commit(ctx context.Context, u Unit) error {
 		return err
 	}
 	err := b.send(ctx, u)
+	b.figures.count(err)
 	for _, fn := range u.then {
 		if err == nil {
 			fn()

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -42,6 +44,8 @@ type Service struct {
 	kinds  map[string]Kind
 	cases  map[Decision]CaseHandler
 
+	replies *prometheus.CounterVec
+
 	isOperator func(ctx context.Context, name string) (bool, error)
 }
 
@@ -58,7 +62,7 @@ func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, wi
 func WithOperators(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration, isOperator func(ctx context.Context, name string) (bool, error)) *Service {
 	return &Service{
 		db: d, book: book, clock: c, log: log, window: window, isOperator: isOperator,
-		kinds: map[string]Kind{}, cases: map[Decision]CaseHandler{},
+		kinds: map[string]Kind{}, cases: map[Decision]CaseHandler{}, replies: newReplies(),
 	}
 }
 
@@ -190,7 +194,7 @@ func (s *Service) first(ctx context.Context, o Operation, call func(ctx context.
 	if left <= 0 {
 		return provider.Answer{Outcome: provider.Rejected, Code: provider.CodeNotSent, Message: "The request was not sent in time"}
 	}
-	return s.call(ctx, o, min(left, s.window), call)
+	return s.counted(o, "first", s.call(ctx, o, min(left, s.window), call))
 }
 
 // call calls a provider with a time limit. If the provider's adapter panics, the outcome is

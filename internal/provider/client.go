@@ -35,6 +35,8 @@ type ClientConfig struct {
 	ReadDeadline time.Duration
 	// Around, if set, wraps each HTTP transport, for example to record traces.
 	Around func(http.RoundTripper) http.RoundTripper
+	// Meter, if set, counts the calls.
+	Meter *Meter
 }
 
 // String returns the URL only. A plug's configuration embeds a ClientConfig, so this method also
@@ -58,6 +60,7 @@ type Client struct {
 	apart        *http.Client // for payments that net/http might send again, each on a new connection
 	plain        *http.Client // for reads
 	reading      failsafe.Executor[Reply]
+	meter        *Meter
 }
 
 // Call is one request to a provider.
@@ -168,6 +171,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		apart:        &http.Client{Transport: cfg.Around(transport(false)), CheckRedirect: stay},
 		plain:        &http.Client{Transport: cfg.Around(transport(true)), CheckRedirect: stay},
 		reading:      readPolicy(),
+		meter:        cfg.Meter,
 	}, nil
 }
 
@@ -258,7 +262,7 @@ func (c *Client) Pay(ctx context.Context, call Call) Reply {
 	if repeatable(call) {
 		via = c.apart
 	}
-	return c.send(ctx, via, call)
+	return c.meter.reply(call, time.Now(), c.send(ctx, via, call))
 }
 
 // send sends one request and returns its result.

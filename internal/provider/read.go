@@ -51,6 +51,12 @@ func readPolicy() failsafe.Executor[Reply] {
 func (c *Client) Read(ctx context.Context, call Call) Reply {
 	ctx, cancel := context.WithTimeout(ctx, c.readDeadline)
 	defer cancel()
+	start := time.Now()
+	return c.meter.reply(call, start, c.read(ctx, call))
+}
+
+// read sends a request, and sends it again as Read states.
+func (c *Client) read(ctx context.Context, call Call) Reply {
 	var last Reply
 	_, err := c.reading.WithContext(ctx).Get(func() (Reply, error) {
 		last = c.send(ctx, c.plain, call)

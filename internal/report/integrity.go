@@ -115,6 +115,9 @@ func (s *Service) Integrity(ctx context.Context, company string) (out Integrity,
 		out.FullWalkAt, out.Wrongs = before.walkedAt, append(out.Wrongs, before.wrongs...)
 		return err
 	})
+	if err == nil && !out.Intact() {
+		s.damaged.Inc()
+	}
 	if out.VerifiedUpTo = before.sequence; err != nil || !out.Intact() {
 		return out, err
 	}

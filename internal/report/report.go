@@ -1,5 +1,6 @@
 // Package report reads data of several businesses, such as payouts and purchases, for statements,
-// lists and checks. It writes nothing but its own table, which holds how far each ledger is verified.
+// lists and checks. It writes nothing but its own tables: how far each ledger is verified,
+// and when each bank's statement was compared.
 package report
 
 import (
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -24,6 +27,8 @@ type Service struct {
 	issuer Issuer
 	small  int64         // Integrity reads a ledger of up to this number of entries as a whole
 	limit  time.Duration // how long Integrity may read
+
+	damaged prometheus.Counter // the checks that have found a difference
 }
 
 // New returns a service that reads a database.
@@ -32,7 +37,9 @@ func New(d *db.DB, c clock.Clock) *Service { return WithLetterhead(d, c, Issuer{
 // WithLetterhead returns a service whose statements name their issuer. An empty issuer gives
 // statements no letterhead.
 func WithLetterhead(d *db.DB, c clock.Clock, i Issuer) *Service {
-	return &Service{db: d, clock: c, issuer: i, small: 10_000, limit: 8 * time.Second}
+	return &Service{db: d, clock: c, issuer: i, small: 10_000, limit: 8 * time.Second, damaged: prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "kobo_integrity_failures_total", Help: "Checks of a company's ledger, asked for by the company, that found a difference.",
+	})}
 }
 
 // Outcome describes what Kobo knows about the outcome of an operation.

@@ -8,7 +8,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/figure"
 )
 
 // figures contains the metrics of sending. The metrics have no label for the company or the
@@ -39,14 +41,14 @@ func (f *figures) count(done []Delivery) {
 	}
 }
 
-// Metrics returns the service's metrics. The gauges are read from the database at each scrape, so
-// all programs on one database show the same values.
+// Metrics returns the service's metrics. The gauges are read from the database, so all programs on
+// one database show the same values.
 func (s *Service) Metrics() []prometheus.Collector {
-	return []prometheus.Collector{s.figures.deliveries, s.figures.took, collector{s}}
+	return []prometheus.Collector{s.figures.deliveries, s.figures.took, &figure.Source{
+		Name: "webhooks", Log: s.Log, Read: s.gauges,
+		Descs: []*prometheus.Desc{endpointsFigure, waitingFigure, oldestFigure, overdueFigure},
+	}}
 }
-
-// collector reads the gauges from the database.
-type collector struct{ *Service }
 
 var (
 	endpointsFigure = prometheus.NewDesc("kobo_webhook_endpoints", "Webhook endpoints by state.", []string{"state"}, nil)
@@ -57,39 +59,28 @@ var (
 	overdueFigure = prometheus.NewDesc("kobo_webhook_overdue_seconds", "Delay of the most overdue retry.", nil, nil)
 )
 
-// Describe sends the descriptions of the gauges that Collect sends.
-func (collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{endpointsFigure, waitingFigure, oldestFigure, overdueFigure} {
-		out <- d
-	}
-}
-
-// Collect reads the gauges from the database and sends them. If the database does not respond,
-// only the gauges are missing from the metrics.
-func (c collector) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	w, err := c.waiting(ctx)
+// gauges reads the gauges from the database, on the connections for reads.
+func (s *Service) gauges(ctx context.Context) ([]prometheus.Metric, error) {
+	w, err := s.waiting(db.Reading(ctx))
 	if err != nil {
-		c.Log.Warn("the webhooks' metrics cannot be read", "error", err)
-		return
+		return nil, err
 	}
-	gauge := func(d *prometheus.Desc, value float64, label ...string) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, label...)
+	out := []prometheus.Metric{
+		figure.Count(waitingFigure, w.events, "events"),
+		figure.Count(waitingFigure, w.retries, "retries"),
+		figure.Seconds(oldestFigure, w.oldest, "answering"),
+		figure.Seconds(oldestFigure, w.oldestResting, "resting"),
+		figure.Seconds(overdueFigure, w.overdue),
 	}
 	for _, state := range []State{Active, Failing, Paused} {
-		gauge(endpointsFigure, float64(w.endpoints[state]), string(state))
+		out = append(out, figure.Count(endpointsFigure, w.endpoints[state], string(state)))
 	}
-	gauge(waitingFigure, float64(w.events), "events")
-	gauge(waitingFigure, float64(w.retries), "retries")
-	gauge(oldestFigure, w.oldest.Seconds(), "answering")
-	gauge(oldestFigure, w.oldestResting.Seconds(), "resting")
-	gauge(overdueFigure, w.overdue.Seconds())
+	return out, nil
 }
 
 // waiting contains totals over all companies: the endpoints by state, and what waits to be sent.
 type waiting struct {
-	endpoints             map[State]int
+	endpoints             map[State]int64
 	events, retries       int64
 	oldest, oldestResting time.Duration
 	overdue               time.Duration
@@ -114,7 +105,7 @@ type retryCount struct {
 // waiting returns the totals of all companies. It reads one row for each endpoint, and a database
 // index that contains only the retries.
 func (s *Service) waiting(ctx context.Context) (waiting, error) {
-	w, now := waiting{endpoints: map[State]int{}}, s.Clock.Now()
+	w, now := waiting{endpoints: map[State]int64{}}, s.Clock.Now()
 	positions, err := s.positions(ctx)
 	if err != nil {
 		return w, err

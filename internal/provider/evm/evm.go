@@ -34,6 +34,7 @@ type Config struct {
 	Span, BatchSize, PerSecond int
 	Deadline                   time.Duration // for one request; zero means 20 s
 	Around                     func(http.RoundTripper) http.RoundTripper
+	Meter                      *provider.Meter // counts the requests; may be nil
 }
 
 // Plug implements the interface of a custodian by reading a node of one network.

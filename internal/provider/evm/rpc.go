@@ -35,6 +35,7 @@ type node struct {
 	batch  int
 	window time.Duration
 	pause  time.Duration // the pause after the first try
+	meter  *provider.Meter
 }
 
 // call is one JSON-RPC call. Its result is decoded into the field into.
@@ -73,7 +74,7 @@ func newNode(cfg Config) (*node, error) {
 		transport = cfg.Around(transport)
 	}
 	return &node{
-		url: u.String(), batch: cfg.BatchSize, window: cfg.Deadline, pause: firstPause,
+		url: u.String(), batch: cfg.BatchSize, window: cfg.Deadline, pause: firstPause, meter: cfg.Meter,
 		turn: rate.NewLimiter(rate.Limit(cfg.PerSecond), cfg.PerSecond),
 		http: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}, nil
@@ -109,7 +110,9 @@ func (n *node) some(ctx context.Context, calls []call) error {
 		if err := n.turn.WaitN(ctx, min(len(calls), n.turn.Burst())); err != nil {
 			return trouble(provider.CodeNotSent, "the rate limit allowed no request before the deadline", err)
 		}
+		start := time.Now()
 		again, err := n.once(ctx, body, calls)
+		n.count(start, err)
 		if err == nil || !again || try == tries {
 			return err
 		}
@@ -120,6 +123,18 @@ func (n *node) some(ctx context.Context, calls []call) error {
 		}
 		pause *= 2
 	}
+}
+
+// count adds an HTTP request to the metrics. A node's error about a call has a number as its code.
+func (n *node) count(start time.Time, err error) {
+	result := "ok"
+	if err != nil {
+		result = provider.AsError(name, err).Code
+		if _, err := strconv.Atoi(result); err == nil {
+			result = "refused"
+		}
+	}
+	n.meter.Count("POST rpc", start, result)
 }
 
 // once sends one HTTP request. The result again is true if the failure may be temporary, so that a

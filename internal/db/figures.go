@@ -1,0 +1,69 @@
+package db
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/kobo-waas/kobo/internal/figure"
+)
+
+// poolState describes one pool of connections.
+type poolState struct {
+	name       string
+	used, most int64
+	waits      int64         // how often a caller has waited for a connection
+	waited     time.Duration // the sum of these waits
+}
+
+// laneNames are the names of the lanes in the metrics.
+var laneNames = map[lane]string{working: "work", reading: "reads", heavy: "heavy", probing: "probe"}
+
+func (p *postgres) pools() (all []poolState) {
+	for l, pool := range p.apart {
+		s := pool.Stat()
+		all = append(all, poolState{
+			laneNames[l], int64(s.AcquiredConns()), int64(s.MaxConns()), s.EmptyAcquireCount(), s.EmptyAcquireWaitTime(),
+		})
+	}
+	return all
+}
+
+func (s *lite) pools() []poolState {
+	w, r := s.write.Stats(), s.read.Stats()
+	return []poolState{
+		{laneNames[working], int64(w.InUse), int64(w.MaxOpenConnections), w.WaitCount, w.WaitDuration},
+		{laneNames[reading], int64(r.InUse), int64(r.MaxOpenConnections), r.WaitCount, r.WaitDuration},
+	}
+}
+
+var (
+	poolLabel  = []string{"pool"}
+	poolUsed   = prometheus.NewDesc("kobo_database_connections_used", "Connections to the database that are in use, by pool.", poolLabel, nil)
+	poolMost   = prometheus.NewDesc("kobo_database_connections_max", "The largest number of connections to the database, by pool.", poolLabel, nil)
+	poolWaits  = prometheus.NewDesc("kobo_database_waits_total", "How often work waited for a connection, by pool.", poolLabel, nil)
+	poolWaited = prometheus.NewDesc("kobo_database_wait_seconds_total", "How long work waited for connections, by pool.", poolLabel, nil)
+)
+
+// poolFigures is a collector of the metrics of all pools.
+type poolFigures struct{ engine }
+
+// Metrics returns the metrics of this program's connections to the database.
+func (d *DB) Metrics() []prometheus.Collector { return []prometheus.Collector{poolFigures{d.engine}} }
+
+// Describe sends the descriptions of the metrics that Collect sends.
+func (poolFigures) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{poolUsed, poolMost, poolWaits, poolWaited} {
+		out <- d
+	}
+}
+
+// Collect sends the metrics of all pools.
+func (f poolFigures) Collect(out chan<- prometheus.Metric) {
+	for _, p := range f.pools() {
+		out <- figure.Count(poolUsed, p.used, p.name)
+		out <- figure.Count(poolMost, p.most, p.name)
+		out <- figure.Total(poolWaits, p.waits, p.name)
+		out <- figure.SecondsTotal(poolWaited, p.waited, p.name)
+	}
+}

@@ -1,0 +1,136 @@
+package report
+
+import (
+	"context"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// namedTotal is a total with a name, as the SQL queries of the metrics return it.
+type namedTotal struct {
+	name string
+	total
+}
+
+func totals(ctx context.Context, q db.Querier, query string, args ...any) (map[string]total, error) {
+	rows, err := db.All(ctx, q, db.Fields[namedTotal], query, args...)
+	out := map[string]total{}
+	for _, r := range rows {
+		out[r.name] = r.total
+	}
+	return out, err
+}
+
+// openCases returns the open cases of all companies by reason.
+func openCases(ctx context.Context, q db.Querier) (map[string]total, error) {
+	return totals(ctx, q, `SELECT reason, count(*), 0, min(created_at) FROM operation_case WHERE state = 'OPEN' GROUP BY reason`)
+}
+
+// lanes is SQL that finds the names of all job queues in an index. It reads one row for each queue.
+const lanes = `
+	WITH RECURSIVE lane (name) AS (
+		SELECT (SELECT kind || '/' || provider FROM job ORDER BY kind || '/' || provider LIMIT 1)
+		UNION ALL
+		SELECT (
+			SELECT kind || '/' || provider FROM job WHERE kind || '/' || provider > lane.name
+			ORDER BY kind || '/' || provider LIMIT 1
+		) FROM lane WHERE lane.name IS NOT NULL
+	) `
+
+func allQueues(ctx context.Context, q db.Querier) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], lanes+`SELECT lane.name FROM lane WHERE lane.name IS NOT NULL`)
+}
+
+// dueJobs returns the due jobs without a lease by queue. It counts at most 10,000 of a queue.
+func dueJobs(ctx context.Context, q db.Querier, now time.Time) (map[string]total, error) {
+	return totals(ctx, q, lanes+`
+		SELECT lane.name, (
+			SELECT count(*) FROM (
+				SELECT id FROM job WHERE kind || '/' || provider = lane.name AND run_at <= $1 AND lease_until <= $1
+				ORDER BY run_at LIMIT 10000
+			) AS due
+		), 0, coalesce((
+			SELECT run_at FROM job WHERE kind || '/' || provider = lane.name AND run_at <= $1 AND lease_until <= $1
+			ORDER BY run_at LIMIT 1
+		), 0) FROM lane WHERE lane.name IS NOT NULL`, clock.Micros(now))
+}
+
+// waitingJobs returns all jobs of some queues by provider.
+func waitingJobs(ctx context.Context, q db.Querier, queues []string) (map[string]total, error) {
+	return totals(ctx, q, `SELECT provider, count(*), 0, min(created_at) FROM job
+		WHERE kind || '/' || provider = ANY($1) GROUP BY provider`, queues)
+}
+
+// moneyInFlight returns the balances of some ledger accounts of all companies, and the PENDING
+// operations by kind. A PENDING operation has a job in one of the queues or an open case. CROSS JOIN
+// makes SQLite begin with the companies, and find their accounts by key.
+func moneyInFlight(ctx context.Context, q db.Querier, queues, accounts []string) (held, pending map[string]total, err error) {
+	type row struct {
+		pending int64
+		namedTotal
+	}
+	rows, err := db.All(ctx, q, db.Fields[row], `
+		SELECT 0, a.id, count(*), CAST(sum(a.balance_kobo) AS BIGINT), 0 FROM ledger_head AS h
+		CROSS JOIN ledger_account AS a WHERE a.company_id = h.company_id AND a.id = ANY($2) GROUP BY a.id
+		UNION ALL
+		SELECT 1, o.kind, count(*), CAST(sum(o.amount_kobo + o.fee_kobo) AS BIGINT), min(o.created_at) FROM (
+			SELECT company_id, subject FROM job WHERE kind || '/' || provider = ANY($1)
+			UNION SELECT company_id, subject FROM operation_case WHERE state = 'OPEN'
+		) AS open JOIN operation AS o ON o.company_id = open.company_id AND o.id = open.subject
+		WHERE o.state = 'PENDING' GROUP BY o.kind`, queues, accounts)
+	held, pending = map[string]total{}, map[string]total{}
+	for _, r := range rows {
+		if r.pending == 1 {
+			pending[r.name] = r.total
+		} else {
+			held[r.name] = r.total
+		}
+	}
+	return held, pending, err
+}
+
+// lastPolls returns when the credit poll of each bank last finished a round. Before the end of the
+// first round, it returns the time from which the poll reads.
+func lastPolls(ctx context.Context, q db.Querier) (map[string]time.Time, error) {
+	return instants(ctx, q, `SELECT provider, CASE WHEN finished_at > 0 THEN finished_at ELSE done_until END
+		FROM inbox_sweep WHERE company_id = $1`, settlement.House)
+}
+
+// lastReconciliations returns when the statement of each bank was last compared with the ledger, or when
+// the first comparison was planned.
+func lastReconciliations(ctx context.Context, q db.Querier) (map[string]time.Time, error) {
+	return instants(ctx, q, `SELECT provider, done_at FROM report_reconciliation WHERE company_id = $1`, settlement.House)
+}
+
+func instants(ctx context.Context, q db.Querier, query string, args ...any) (map[string]time.Time, error) {
+	micros, err := db.Map[string, int64](ctx, q, query, args...)
+	out := map[string]time.Time{}
+	for name, at := range micros {
+		out[name] = clock.Time(at)
+	}
+	return out, err
+}
+
+// AwaitReconciliation stores that the statement of a bank has to be compared from now on, unless it was
+// compared already.
+func (s *Service) AwaitReconciliation(ctx context.Context, bank string) error {
+	_, err := s.db.Exec(ctx, `INSERT INTO report_reconciliation (company_id, provider, done_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+		settlement.House, bank, clock.Micros(s.clock.Now()))
+	return err
+}
+
+// Reconciled stores that the statement of a bank was compared with the ledger.
+func (s *Service) Reconciled(ctx context.Context, bank string) error {
+	_, err := s.db.Exec(ctx, `INSERT INTO report_reconciliation (company_id, provider, done_at) VALUES ($1, $2, $3)
+		ON CONFLICT (company_id, provider) DO UPDATE SET done_at = excluded.done_at`,
+		settlement.House, bank, clock.Micros(s.clock.Now()))
+	return err
+}
+
+// walkFindingsOf returns the findings of the last walk as JSON, of each company that has some.
+func walkFindingsOf(ctx context.Context, q db.Querier) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], `SELECT wrongs FROM report_progress WHERE substr(wrongs, 1, 2) = '["'`)
+}
