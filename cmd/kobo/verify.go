@@ -27,6 +27,9 @@ with their transfers, events with their contents, pending operations with their 
 limits with payments, and decisions with the audit log. Print each difference with its
 company, its check, its id, the expected value and the value found.
 
+Check the MACs of transfers, events and audit lines with the evidence key, and that their
+numbers have no gap. This finds rows that were altered, added or deleted by hand.
+
 The command only reads, and may run beside a serving Kobo. The exit code is 1 if there is
 a difference.`,
 		Args: cobra.NoArgs,
@@ -45,24 +48,39 @@ func verify(c *cobra.Command, d *db.DB, _ []string) error {
 		progressbar.OptionSetVisibility(isTerminal(os.Stderr)),
 		progressbar.OptionSetDescription("re-adding"), progressbar.OptionShowCount(),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-	var entries, operations int64
+	var entries, operations, unsigned int64
 	wrong := false
+	add := func(found report.Verification) {
+		entries += found.Entries
+		operations += int64(found.InFlight.Operations)
+		unsigned += found.Unsigned
+		for _, w := range found.Lines() {
+			fmt.Fprintln(c.OutOrStdout(), w)
+			wrong = true
+		}
+	}
 	for _, one := range companies {
 		found, err := r.Verify(ctx, one)
 		if err != nil {
 			return err
 		}
-		entries += found.Entries
-		operations += int64(found.InFlight.Operations)
-		for _, w := range found.Lines() {
-			fmt.Fprintln(c.OutOrStdout(), w)
-			wrong = true
-		}
+		add(found)
 		_ = bar.Add(1) // if the progress bar cannot be drawn, the check goes on
 	}
 	_ = bar.Finish()
+	log, err := r.VerifyLog(ctx)
+	if err != nil {
+		return err
+	}
+	add(log)
 	if wrong {
 		return errors.New("the ledger does not add up")
+	}
+	if log.Unchecked {
+		fmt.Fprintln(c.OutOrStdout(), "no MAC was checked: evidence_key_file is not set, or cannot be read")
+	}
+	if unsigned > 0 {
+		fmt.Fprintf(c.OutOrStdout(), "%d rows of earlier programs are not signed yet: kobo adopt signs them\n", unsigned)
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%d companies, %d entries, %d operations open: everything adds up\n", len(companies), entries, operations)
 	return nil

@@ -89,6 +89,15 @@ const sessionsSQL = `SELECT pid::text, application_name, coalesce(host(client_ad
 		AND (application_name = 'kobo' OR application_name LIKE 'kobo/%' OR (application_name = '' AND usename IS NOT NULL))
 	ORDER BY backend_start, pid`
 
+// Outgrow ends the service of programs of schemas below the given one, so that none of them starts
+// again. It returns an error if such a program is connected. Only PostgreSQL shows who is connected.
+func (d *DB) Outgrow(ctx context.Context, schema int64) error {
+	if _, err := d.Exec(ctx, "UPDATE db_schema SET serves = $1 WHERE serves < $1", schema); err != nil || d.dialect != Postgres {
+		return err
+	}
+	return d.unserved(ctx, schema)
+}
+
 // unserved returns an error that names the connected programs that cannot run on the new schema.
 // These are the programs with a schema older than the parameter serves.
 func (d *DB) unserved(ctx context.Context, serves int64) error {

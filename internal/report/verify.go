@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 // Finding is a row that contradicts another row. A finding holds no secret.
@@ -31,6 +32,11 @@ func (f Finding) String() string {
 type Verification struct {
 	Integrity
 	Findings []Finding
+	// Unsigned is the number of rows of evidence without a MAC in a company that was not adopted yet
+	// (operator.Service.Adopt). These rows are not findings.
+	Unsigned int64
+	// Unchecked is true if no MAC was checked, because the program has no evidence key.
+	Unchecked bool
 }
 
 // Sound reports whether Verify found no contradiction.
@@ -88,7 +94,7 @@ func (s *Service) Verify(ctx context.Context, company string) (Verification, err
 		})
 	})
 	err := s.db.Snapshot(ctx, func(q db.Querier) (err error) {
-		v, err = added(ctx, q, company, s.clock.Now())
+		v, err = added(ctx, q, s.db.Signer(), company, s.clock.Now())
 		return err
 	})
 	beside.Wait()
@@ -98,8 +104,8 @@ func (s *Service) Verify(ctx context.Context, company string) (Verification, err
 
 // Verify compares the same facts as Service.Verify. All reads use one querier, which sees one
 // instant.
-func Verify(ctx context.Context, q db.Querier, company string, now time.Time) (Verification, error) {
-	v, err := added(ctx, q, company, now)
+func Verify(ctx context.Context, q db.Querier, signer db.Signer, company string, now time.Time) (Verification, error) {
+	v, err := added(ctx, q, signer, company, now)
 	if err != nil {
 		return v, err
 	}
@@ -109,10 +115,19 @@ func Verify(ctx context.Context, q db.Querier, company string, now time.Time) (V
 }
 
 // added adds up the ledger and the daily limits, and compares all transfers with their owners.
-// The owner of a transfer is the row that caused the transfer, such as an operation.
-func added(ctx context.Context, q db.Querier, company string, now time.Time) (v Verification, err error) {
+// The owner of a transfer is the row that caused the transfer, such as an operation. It also checks
+// the rows of evidence.
+func added(ctx context.Context, q db.Querier, signer db.Signer, company string, now time.Time) (v Verification, err error) {
 	moved := newDigest(maphash.MakeSeed())
-	if v.Integrity, err = integrity(ctx, q, company, now, moved.addTransfer); err != nil {
+	signed, err := newEvidence(ctx, q, signer, company)
+	if err != nil {
+		return v, err
+	}
+	v.Integrity, err = integrity(ctx, q, company, now, func(t ledger.Transfer, row []string) {
+		moved.addTransfer(t)
+		signed.row(ledger.TransferTable, row)
+	})
+	if err != nil {
 		return v, err
 	}
 	ctx = db.WithLongTimeout(ctx)
@@ -131,7 +146,7 @@ func added(ctx context.Context, q db.Querier, company string, now time.Time) (v 
 	}
 	credits, err := compareAll(ctx, q, company, creditChecks)
 	v.Findings = append(append(v.Findings, limits...), credits...)
-	return v, err
+	return v, errors.Join(err, v.addEvidence(ctx, q, signed))
 }
 
 func compareAll(ctx context.Context, q db.Querier, company string, checks []check) (all []Finding, err error) {
