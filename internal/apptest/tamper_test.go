@@ -37,7 +37,9 @@ var forgedCredit = []string{
 }
 
 // with returns the SQL statements before, followed by more.
-func with(before []string, more ...string) []string { return append(before[:len(before):len(before)], more...) }
+func with(before []string, more ...string) []string {
+	return append(before[:len(before):len(before)], more...)
+}
 
 // These SQL expressions name rows by their evidence numbers.
 const (

@@ -162,11 +162,10 @@ func unpairedTransfers(ctx context.Context, q db.Querier, company string, twice 
 // line is an entry as Verify reads it. A CHECK of the schema ensures that its amount is the
 // difference of its balances.
 type line struct {
-	account                 string
-	sequence                int64
-	reference, step, amount string
-	at                      string // the instant in microseconds
-	previous, current       int64
+	account             string
+	sequence            int64
+	reference, step, at string // at is the instant in microseconds
+	previous, current   int64
 }
 
 // createdAt is the position of the instant in the row of a transfer.
@@ -175,7 +174,7 @@ const createdAt = 11
 // Entries and transfers are read page by page, in the order of their primary keys.
 const (
 	entriesFrom = `
-		SELECT account_id, reference, step, amount_kobo, created_at, sequence, previous_kobo, current_kobo
+		SELECT account_id, reference, step, created_at, sequence, previous_kobo, current_kobo
 		FROM ledger_entry WHERE company_id = $1 AND (account_id, sequence) >= ($2, $3) ORDER BY account_id, sequence`
 	transfersFrom = `
 		SELECT company_id, reference, step, debit_account, credit_account, amount_kobo, kind, narration, debit_entry, credit_entry, stamp, created_at, leaf, mac
@@ -186,11 +185,11 @@ const (
 // entry number.
 func eachEntry(ctx context.Context, q db.Querier, company string, use func(line)) error {
 	e := line{sequence: math.MinInt64}
-	return db.Pages(ctx, q, entriesFrom, 8,
+	return db.Pages(ctx, q, entriesFrom, 7,
 		func() []any { return []any{company, e.account, e.sequence} },
 		func(row []string) error {
-			e.account, e.reference, e.step, e.amount, e.at = row[0], row[1], row[2], row[3], row[4]
-			err := db.Numbers(row[5:], &e.sequence, &e.previous, &e.current)
+			e.account, e.reference, e.step, e.at = row[0], row[1], row[2], row[3]
+			err := db.Numbers(row[4:], &e.sequence, &e.previous, &e.current)
 			use(e)
 			return err
 		})

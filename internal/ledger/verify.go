@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
-	"strconv"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -128,12 +127,12 @@ type sides struct {
 
 // add hashes an entry and adds the hash to the running sum. The hash does not cover the balances
 // before and after the entry.
-func (s *sides) add(account string, sequence int64, reference, step, sign, amount, at string) {
+func (s *sides) add(account string, sequence int64, reference, step string, amount int64, at string) {
 	s.fact = append(append(s.fact[:0], account...), 0)
 	s.fact = binary.LittleEndian.AppendUint64(s.fact, uint64(sequence))
 	s.fact = append(append(s.fact, reference...), 0)
 	s.fact = append(append(s.fact, step...), 0)
-	s.fact = append(append(append(append(s.fact, sign...), amount...), 0), at...)
+	s.fact = append(binary.LittleEndian.AppendUint64(s.fact, uint64(amount)), at...)
 	s.sum += maphash.Bytes(s.seed, s.fact)
 }
 
@@ -148,7 +147,7 @@ func (r *Report) readEntries(ctx context.Context, q db.Querier, entries *sides) 
 		if e.account != a.ID || a.Entries == 0 {
 			a = r.account(e.account)
 		}
-		entries.add(e.account, e.sequence, e.reference, e.step, "", e.amount, e.at)
+		entries.add(e.account, e.sequence, e.reference, e.step, e.current-e.previous, e.at)
 		if before := a.add(e); before != e.previous && len(broken) < 20 {
 			broken = append(broken, fmt.Sprintf(brokenChain, e.sequence, e.account, e.previous, before))
 		}
@@ -191,10 +190,9 @@ func (r *Report) addAccounts() {
 func (r *Report) readTransfers(ctx context.Context, q db.Querier, transfers *sides, seen func(Transfer, []string)) error {
 	err := eachTransfer(ctx, q, r.Company, func(t Transfer, debitEntry, creditEntry int64, row []string) {
 		r.Transfers++
-		amount := strconv.FormatInt(int64(t.Amount), 10)
 		at := row[createdAt]
-		transfers.add(t.Debit, debitEntry, t.Reference, t.Step, "-", amount, at)
-		transfers.add(t.Credit, creditEntry, t.Reference, t.Step, "", amount, at)
+		transfers.add(t.Debit, debitEntry, t.Reference, t.Step, -int64(t.Amount), at)
+		transfers.add(t.Credit, creditEntry, t.Reference, t.Step, int64(t.Amount), at)
 		seen(t, row)
 	})
 	if r.Entries != 2*r.Transfers {

@@ -28,7 +28,9 @@ func (s *Statement) WriteSheets(ctx context.Context, w io.Writer, rows int64) er
 }
 
 // EventsAgree is the fast check that compares operations with their events.
-var EventsAgree = eventsAgree
+func EventsAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
+	return eventsAgree(ctx, q, company, func([]string) {})
+}
 
 // TransfersAgree runs the fast check that compares transfers with the rows that caused them.
 func TransfersAgree(ctx context.Context, q db.Querier, company string) (bool, error) {

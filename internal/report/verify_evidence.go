@@ -3,6 +3,8 @@ package report
 import (
 	"context"
 	"fmt"
+	"maps"
+	"math/bits"
 	"strconv"
 	"strings"
 
@@ -16,7 +18,8 @@ import (
 // shows a deleted row.
 type evidence struct {
 	company string
-	signer  db.Signer
+	signer  db.Signer // nil if the program has no evidence key; then nothing is checked
+	tables  map[string]*db.Table
 	head    int64 // the last number according to the company lock row
 	content []byte
 
@@ -28,9 +31,18 @@ type evidence struct {
 	findings []Finding
 }
 
-func newEvidence(ctx context.Context, q db.Querier, signer db.Signer, company string) (*evidence, error) {
-	head, err := ledger.Leaves(ctx, q, company)
-	return &evidence{company: company, signer: signer, head: head, altered: map[int64]bool{}}, err
+func newEvidence(signer db.Signer, company string) *evidence {
+	e := &evidence{company: company, signer: signer, tables: map[string]*db.Table{}, altered: map[int64]bool{}}
+	for _, t := range db.EvidenceTables() {
+		e.tables[t.Name] = t
+	}
+	return e
+}
+
+// begin reads the last number of the company. All rows are then checked in the same snapshot.
+func (e *evidence) begin(ctx context.Context, q db.Querier) (err error) {
+	e.head, err = ledger.Leaves(ctx, q, e.company)
+	return err
 }
 
 func (e *evidence) wrong(id, expected, found string) {
@@ -72,47 +84,30 @@ func (*evidence) name(t *db.Table, row []string) string {
 	return strings.TrimSpace(t.Name + " " + strings.Join(row[1:t.Key], " "))
 }
 
-// The events and the audit lines are read page by page, in the order of their primary keys, with all
-// columns of their tables.
-const (
-	signedEvents = `SELECT company_id, sequence, id, kind, data, created_at, leaf, mac
-		FROM event WHERE company_id = $1 AND sequence >= $2 ORDER BY sequence`
-	signedLines = `SELECT company_id, id, operator, action, subject, created_at, details, leaf, mac
-		FROM operator_audit WHERE company_id = $1 AND id >= $2 ORDER BY id`
-)
+// event checks an event.
+func (e *evidence) event(row []string) { e.row(e.tables["event"], row) }
 
-// addRest checks the events and the audit lines of the company, and then the numbers of all rows. The
-// transfers must have been checked before.
-func (e *evidence) addRest(ctx context.Context, q db.Querier) error {
-	tables := map[string]*db.Table{}
-	for _, t := range db.EvidenceTables() {
-		tables[t.Name] = t
-	}
-	last := int64(0)
-	err := db.Pages(ctx, q, signedEvents, 8, func() []any { return []any{e.company, last} }, func(row []string) error {
-		e.row(tables["event"], row)
-		return db.Numbers(row[1:], &last)
-	})
-	if err != nil {
-		return err
-	}
-	line := ""
-	err = db.Pages(ctx, q, signedLines, 9, func() []any { return []any{e.company, line} }, func(row []string) error {
-		line = row[1]
-		if e.row(tables["operator_audit"], row) && (row[3] == "company.create" || row[3] == "evidence.adopt") {
+// allLines selects all columns of the audit lines, in the order of their table.
+const allLines = `SELECT company_id, id, operator, action, subject, created_at, details, leaf, mac
+	FROM operator_audit WHERE company_id = $1 AND id >= $2 ORDER BY id`
+
+// addLines checks the audit lines of the company.
+func (e *evidence) addLines(ctx context.Context, q db.Querier) error {
+	last := ""
+	return db.Pages(ctx, q, allLines, 9, func() []any { return []any{e.company, last} }, func(row []string) error {
+		last = row[1]
+		if e.row(e.tables["operator_audit"], row) && (row[3] == "company.create" || row[3] == "evidence.adopt") {
 			e.adopted = true
 		}
 		return nil
 	})
-	if err == nil {
-		err = e.addArchived(ctx, q)
-	}
-	e.conclude()
-	return err
 }
 
 // addArchived adds the numbers of the events that kobo archive has moved into files.
 func (e *evidence) addArchived(ctx context.Context, q db.Querier) error {
+	if e.signer == nil {
+		return nil
+	}
 	list, err := months.Months(ctx, q, e.company)
 	for _, m := range list {
 		if m.Leaves == "" {
@@ -132,9 +127,24 @@ func (e *evidence) addArchived(ctx context.Context, q db.Querier) error {
 	return err
 }
 
+// join adds what was found in a second snapshot of the company, which was taken at a slightly
+// different instant. Both snapshots have all rows up to the lower one of their last numbers.
+func (e *evidence) join(f *evidence) *evidence {
+	for _, n := range e.numbers.union(&f.numbers) {
+		e.wrong("number "+strconv.FormatInt(n, 10), "one row", "two")
+	}
+	maps.Copy(e.altered, f.altered)
+	e.head, e.waiting, e.adopted = min(e.head, f.head), e.waiting+f.waiting, e.adopted || f.adopted
+	e.unsigned, e.findings = append(e.unsigned, f.unsigned...), append(e.findings, f.findings...)
+	return e
+}
+
 // conclude reports the gaps in the numbers. It also reports the unsigned rows, if the company was
 // adopted.
 func (e *evidence) conclude() {
+	if e.signer == nil {
+		return
+	}
 	for _, gap := range e.numbers.gaps(e.head, most) {
 		if gap.First == gap.Last && e.altered[gap.First] {
 			continue
@@ -161,6 +171,20 @@ func (s *numberSet) add(n int64) bool {
 	is := s.bits[at]&bit != 0
 	s.bits[at] |= bit
 	return !is
+}
+
+// union adds the numbers of another set, and returns those that both sets contain.
+func (s *numberSet) union(other *numberSet) (both []int64) {
+	if missing := len(other.bits) - len(s.bits); missing > 0 {
+		s.bits = append(s.bits, make([]uint64, missing)...)
+	}
+	for i, word := range other.bits {
+		for common := word & s.bits[i]; common != 0; common &= common - 1 {
+			both = append(both, int64(i)*64+int64(bits.TrailingZeros64(common)))
+		}
+		s.bits[i] |= word
+	}
+	return both
 }
 
 // gaps returns the ranges from 1 to last that are not in the set, at most limit ranges.
@@ -192,22 +216,12 @@ func (s *numberSet) gaps(last int64, limit int) (out []months.Range) {
 
 // VerifyLog checks the audit lines of no company: their MACs and their numbers.
 func (s *Service) VerifyLog(ctx context.Context) (v Verification, err error) {
+	e := newEvidence(s.db.Signer(), "")
 	err = s.db.Snapshot(ctx, func(q db.Querier) error {
-		e, err := newEvidence(ctx, q, s.db.Signer(), "")
-		if err != nil {
+		if err := e.begin(ctx, q); err != nil {
 			return err
 		}
-		return v.addEvidence(db.WithLongTimeout(ctx), q, e)
+		return e.addLines(db.WithLongTimeout(ctx), q)
 	})
-	return v, err
-}
-
-// addEvidence checks the events and the audit lines, and adds all findings about evidence.
-func (v *Verification) addEvidence(ctx context.Context, q db.Querier, e *evidence) error {
-	if v.Unchecked = e.signer == nil; v.Unchecked {
-		return nil
-	}
-	err := e.addRest(ctx, q)
-	v.Findings, v.Unsigned = append(v.Findings, e.findings...), e.waiting
-	return err
+	return v.with(nil, e), err
 }
