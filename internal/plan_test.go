@@ -14,7 +14,7 @@ var mayScan = map[string]string{
 	"company.count": "operators list the companies", "company.page": "operators list the companies",
 	"operation.Cases": "operators list cases", "operation.FindCase": "operators name a case by its id alone",
 	"operation.OpenOf": "the reconciliation, once a day", "operation.OpenBreaks": "the reconciliation, once a day",
-	"operator.Audit":       "operators read the audit log",
+	"operator.Audit": "operators read the audit log", "operator.adoptions": "kobo adopt, once for each company",
 	"report.QuotasHistory": "operators read the audit log", "report.FeesHistory": "operators read the audit log",
 	"report.LimitsHistory": "operators read the audit log", "report.auditSteps": "operators read the timeline of a case",
 	"report.Overdue": "the reconciliation, over the open operations", "report.read": "the reconciliation, once a day",
