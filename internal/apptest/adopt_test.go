@@ -73,5 +73,11 @@ func TestOldRowsAreAdoptedOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if n, err := p.App.DB.Exec(t.Context(), `DELETE FROM operator_audit WHERE company_id = '' AND leaf = 1`); err != nil || n != 1 {
+			t.Fatal(n, err)
+		}
+		if said := strings.Join(examined(t, p).Lines(), "\n"); !strings.Contains(said, ": evidence: number 1 to 1: "+missing) {
+			t.Errorf("the deleted line is not found: %s", said)
+		}
 	})
 }
