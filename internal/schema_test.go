@@ -36,6 +36,8 @@ var notAmounts = map[string]string{
 var presets = map[string]string{
 	"ledger_transfer.leaf":            "programs of schema 54 book transfers without it",
 	"ledger_transfer.mac":             "programs of schema 54 book transfers without it",
+	"archive_month.leaves":            "programs of schema 54 archive months without it",
+	"archive_month.mac":               "programs of schema 54 archive months without it",
 	"event.leaf":                      "programs of schema 54 write events without it",
 	"event.mac":                       "programs of schema 54 write events without it",
 	"operator_audit.leaf":             "programs of schema 54 write audit lines without it",

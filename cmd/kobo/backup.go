@@ -18,7 +18,7 @@ func backupCommand() *cobra.Command {
 it holds. FILE appears only when it is complete and on the disk. Kobo may go on serving.
 
 The command checks the pages of the copy, and the ledger as kobo verify does. --quick
-leaves out the ledger. A backup holds neither the master key nor the sandbox's books.
+leaves out the ledger. A backup holds neither the keys nor the sandbox's books.
 
 PostgreSQL has tools of its own: docs/operating/incidents.md.`,
 		Args: cobra.ExactArgs(1),

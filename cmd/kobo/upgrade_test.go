@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"path/filepath"
 	"regexp"
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // typed runs kobo with these arguments and returns the output.
@@ -19,6 +21,36 @@ func typed(t *testing.T, args ...string) (string, error) {
 	c.SetArgs(args)
 	err := c.ExecuteContext(t.Context())
 	return out.String(), err
+}
+
+// Kobo adopt signs the rows of an earlier program once. Until then kobo verify counts them. Without the
+// evidence key, kobo verify says that it has checked no MAC.
+func TestTheRowsOfAnEarlierProgramAreSignedOnce(t *testing.T) {
+	key := filepath.Join(t.TempDir(), "evidence.key")
+	if err := secret.Create(key); err != nil {
+		t.Fatal(err)
+	}
+	for _, dialect := range dbtest.Dialects {
+		t.Run(string(dialect), func(t *testing.T) {
+			h := apptest.Filled(t, dialect, apptest.FilledSchemas(t, dialect)[0])
+			says := func(command, want string) {
+				t.Helper()
+				if said, err := typed(t, command, "--database", h.Database); err != nil || !regexp.MustCompile(want).MatchString(said) {
+					t.Errorf("%s: %q, %v", command, said, err)
+				}
+			}
+			says("migrate", "^the schema is current\n$")
+			if _, err := typed(t, "adopt", "--database", h.Database); err == nil {
+				t.Error("rows were signed without the evidence key")
+			}
+			says("verify", "^no MAC was checked: .*\n.*adds up\n$")
+			t.Setenv("KOBO_EVIDENCE_KEY_FILE", key)
+			says("verify", `^[1-9]\d+ rows of earlier programs are not signed yet: kobo adopt signs them\n.*adds up\n$`)
+			says("adopt", `^[1-9]\d* companies, [1-9]\d+ rows signed\n$`)
+			says("verify", `^\d+ companies, .*adds up\n$`)
+			says("adopt", `^[1-9]\d* companies, 0 rows signed\n$`)
+		})
+	}
 }
 
 var addsUp = regexp.MustCompile(`[1-9]\d{2,} entries, [1-9].*: everything adds up\n$`)

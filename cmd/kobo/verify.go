@@ -29,6 +29,9 @@ with their transfers, events with their contents, pending operations with their 
 limits with payments, and decisions with the audit log. Print each difference with its
 company, its check, its id, the expected value and the value found.
 
+Check the MACs of transfers, events and audit lines with the evidence key, and that their
+numbers have no gap. This finds rows that were altered, added or deleted by hand.
+
 Last, compute the Merkle tree of each company again from its transfers, events and audit
 lines. Compare it with the stored tiles, with all checkpoints, and with the checkpoints in
 checkpoint_folder. This needs the evidence key.
@@ -62,36 +65,52 @@ func verify(c *cobra.Command, d *db.DB, trees *evidence.Service) error {
 		progressbar.OptionSetVisibility(isTerminal(os.Stderr)),
 		progressbar.OptionSetDescription("re-adding"), progressbar.OptionShowCount(),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-	var entries, operations int64
+	var entries, operations, unsigned int64
 	wrong := false
+	say := func(lines []string) {
+		for _, w := range lines {
+			fmt.Fprintln(c.OutOrStdout(), w)
+			wrong = true
+		}
+	}
+	add := func(found report.Verification) {
+		entries += found.Entries
+		operations += int64(found.InFlight.Operations)
+		unsigned += found.Unsigned
+		say(found.Lines())
+	}
 	for _, one := range companies {
 		found, err := r.Verify(ctx, one)
 		if err != nil {
 			return err
 		}
-		entries += found.Entries
-		operations += int64(found.InFlight.Operations)
+		add(found)
 		lines, err := verifyTree(ctx, d, trees, one)
 		if err != nil {
 			return err
 		}
-		for _, w := range append(found.Lines(), lines...) {
-			fmt.Fprintln(c.OutOrStdout(), w)
-			wrong = true
-		}
+		say(lines)
 		_ = bar.Add(1) // if the progress bar cannot be drawn, the check goes on
 	}
 	_ = bar.Finish()
+	log, err := r.VerifyLog(ctx)
+	if err != nil {
+		return err
+	}
+	add(log)
 	rest, err := verifyRest(ctx, d, trees)
 	if err != nil {
 		return err
 	}
-	for _, w := range rest {
-		fmt.Fprintln(c.OutOrStdout(), w)
-		wrong = true
-	}
+	say(rest)
 	if wrong {
 		return errors.New("the ledger does not add up")
+	}
+	if log.Unchecked {
+		fmt.Fprintln(c.OutOrStdout(), "no MAC was checked: evidence_key_file is not set, or cannot be read")
+	}
+	if unsigned > 0 {
+		fmt.Fprintf(c.OutOrStdout(), "%d rows of earlier programs are not signed yet: kobo adopt signs them\n", unsigned)
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%d companies, %d entries, %d operations open: everything adds up\n", len(companies), entries, operations)
 	return nil

@@ -322,7 +322,7 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 		if err := os.WriteFile(file, c.content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := app.Restore(t.Context(), app.Copying{Database: home.Database, File: file, By: tester})
+		_, _, err := app.Restore(t.Context(), app.Copying{Database: home.Database, File: file, By: tester, Signer: dbtest.Evidence})
 		if err == nil || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%s: %v", name, err)
 		}

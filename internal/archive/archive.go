@@ -55,6 +55,10 @@ type Month struct {
 	Last       int64     `db:"last_sequence"`
 	Hash       string    `db:"hash"` // the hash of the last line
 	ArchivedAt time.Time `db:"archived_at"`
+	Leaves     string    `db:"leaves"` // the evidence numbers of the events, as ranges (Ranges)
+	MAC        string    `db:"mac"`
+
+	kinds map[string]int64 // how many events of each kind the file contains
 }
 
 // Held is a company whose events must wait.
@@ -174,7 +178,9 @@ func (s *Service) move(ctx context.Context, m Month, hash string) (Month, error)
 	if err := s.step("checked"); err != nil {
 		return m, err
 	}
-	m.Hash, m.ArchivedAt = read.hash, s.Clock.Now()
+	m.Hash, m.ArchivedAt, m.Leaves = read.hash, s.Clock.Now(), ranges(wrote.leaves)
+	m.kinds = read.kinds
+	m.MAC = s.DB.Signer().MAC(m.Content())
 	rows := []db.Record{months.Record(m)}
 	for kind, n := range read.kinds {
 		rows = append(rows, kinds.Record(count{m.Company, m.Name, kind, n}))

@@ -23,6 +23,8 @@ type line struct {
 type content struct {
 	hash  string // the hash of the last line
 	kinds map[string]int64
+	// leaves are the evidence numbers of the events that have one. A file does not contain them.
+	leaves []int64
 }
 
 // chain returns the hash of a line: the SHA-256 of the hash before it, a line break and the event,
@@ -37,7 +39,7 @@ const pageSize = 1000
 
 // write writes the events of a month, one line each.
 func (s *Service) write(ctx context.Context, to io.Writer, m Month, hash string) (content, error) {
-	c, w := content{hash, map[string]int64{}}, bufio.NewWriter(to)
+	c, w := content{hash: hash, kinds: map[string]int64{}}, bufio.NewWriter(to)
 	for after := m.First - 1; after < m.Last; {
 		page, _, err := s.Events.Feed(ctx, m.Company, after, pageSize, 0)
 		if err != nil {
@@ -49,6 +51,12 @@ func (s *Service) write(ctx context.Context, to io.Writer, m Month, hash string)
 		for _, e := range page {
 			if e.Sequence > m.Last {
 				break
+			}
+			if !s.Events.IsGenuine(e) {
+				return c, fmt.Errorf("event %d was altered or added: kobo verify says more", e.Sequence)
+			}
+			if e.Leaf > 0 {
+				c.leaves = append(c.leaves, e.Leaf)
 			}
 			text, err := json.Marshal(e)
 			if err != nil {
@@ -71,7 +79,7 @@ func (s *Service) write(ctx context.Context, to io.Writer, m Month, hash string)
 // check reads the file of a month. It returns an error unless the file contains all events of the
 // month, in their order, and every hash is right.
 func check(path string, m Month, hash string) (content, error) {
-	c, next := content{hash, map[string]int64{}}, m.First
+	c, next := content{hash: hash, kinds: map[string]int64{}}, m.First
 	f, err := os.Open(path) //nolint:gosec // the owner's own folder
 	if err != nil {
 		return c, err

@@ -6,7 +6,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-const monthColumns = `company_id, month, first_sequence, last_sequence, hash, archived_at`
+const monthColumns = `company_id, month, first_sequence, last_sequence, hash, archived_at, leaves, mac`
 
 var (
 	months = db.Declare[Month]("archive_month", db.Reads(monthColumns))
@@ -23,6 +23,14 @@ type count struct {
 
 // months returns the archived months of a company, the oldest first.
 func (s *Service) months(ctx context.Context, company string) ([]Month, error) {
-	return db.All(ctx, s.DB, months.Scan, `SELECT `+monthColumns+` FROM archive_month
+	return monthsOf(ctx, s.DB, company)
+}
+
+func monthsOf(ctx context.Context, q db.Querier, company string) ([]Month, error) {
+	return db.All(ctx, q, months.Scan, `SELECT `+monthColumns+` FROM archive_month
 		WHERE company_id = $1 ORDER BY month`, company)
+}
+
+func countsOf(ctx context.Context, q db.Querier, company string) ([]count, error) {
+	return db.All(ctx, q, kinds.Scan, `SELECT company_id, month, kind, events FROM archive_kind WHERE company_id = $1`, company)
 }

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -78,4 +79,21 @@ func Content[V any](to []byte, t *Table, row []V) []byte {
 // frame appends a text after its length.
 func frame(to []byte, text string) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
+}
+
+// Unsigned returns a company's rows of evidence that have no number yet, in the order of the primary
+// key. It returns the first rows after a key, or from the beginning if the key is nil.
+func Unsigned(ctx context.Context, q Querier, t *Table, company string, after []any, limit int) ([][]any, error) {
+	keys := strings.Join(t.KeyNames(), ", ")
+	query, args := "SELECT "+strings.Join(t.Names(), ", ")+" FROM "+t.Name+" WHERE company_id = $1 AND leaf = 0", []any{company}
+	if after != nil {
+		query, args = query+" AND ("+keys+") > ("+numbered(1, t.Key)+")", after
+	}
+	return All(ctx, q, func(s Scanner) ([]any, error) {
+		row, into := make([]any, len(t.Columns)), make([]any, len(t.Columns))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		return row, s.Scan(into...)
+	}, query+" ORDER BY "+keys+" LIMIT "+strconv.Itoa(limit), args...)
 }

@@ -39,7 +39,7 @@ func (d *DB) migrate(ctx context.Context, force bool) error {
 		serves := migration.Serves(have)
 		if d.dialect == Postgres && have > 0 && !force {
 			if err := d.unserved(ctx, serves); err != nil {
-				return err
+				return fmt.Errorf("%w (kobo migrate --force goes on beside them)", err)
 			}
 		}
 		return d.lockTimeout().retry(ctx, func() error { return up(ctx, p, handle, have, serves) })

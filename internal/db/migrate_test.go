@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -155,6 +156,41 @@ func TestAMigrationIsRefusedBesideAProgramThatItDoesNotServe(t *testing.T) {
 	}
 	if err := d.Migrate(t.Context()); err != nil {
 		t.Errorf("nothing to do: %v", err)
+	}
+}
+
+// A schema can be outgrown only while no older program is connected. After that, no older program can
+// start.
+func TestASchemaIsOutgrownWithoutOlderPrograms(t *testing.T) {
+	t.Parallel()
+	d, url := at(t, migration.Latest())
+	newer := migration.Latest() - 1
+	named(t, url, fmt.Sprint("kobo/9/", newer))
+	other := named(t, url, fmt.Sprint("kobo/8/", newer-1))
+	if err := d.Outgrow(t.Context(), newer); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("pid %d: ", other.PgConn().PID())) || strings.Contains(err.Error(), "kobo/9/") {
+		t.Errorf("beside an older program: %v", err)
+	}
+	serves := func() int64 {
+		n, err := db.One(t.Context(), d, db.Value[int64], `SELECT serves FROM db_schema`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := serves(); n >= newer {
+		t.Errorf("refused, and only programs from schema %d on may start", n)
+	}
+	if err := other.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	gone := func() bool { return d.Outgrow(t.Context(), newer) == nil }
+	for end := time.Now().Add(10 * time.Second); !gone(); runtime.Gosched() { // the server notices the end of a connection a little later
+		if time.Now().After(end) {
+			t.Fatal("refused beside programs that are new enough")
+		}
+	}
+	if n := serves(); n != newer {
+		t.Errorf("programs from schema %d on may start", n)
 	}
 }
 

@@ -90,6 +90,25 @@ const sessionsSQL = `SELECT pid::text, application_name, coalesce(host(client_ad
 		AND (application_name = 'kobo' OR application_name LIKE 'kobo/%' OR (application_name = '' AND usename IS NOT NULL))
 	ORDER BY backend_start, pid`
 
+// Outgrow ends the service of programs of schemas below the given one, so that none of them starts
+// again. If such a program is connected, it returns an error and changes nothing. Only PostgreSQL shows
+// who is connected.
+func (d *DB) Outgrow(ctx context.Context, schema int64) error {
+	connected := func() error {
+		if d.dialect != Postgres {
+			return nil
+		}
+		return d.unserved(ctx, schema)
+	}
+	if err := connected(); err != nil {
+		return err
+	}
+	if _, err := d.Exec(ctx, "UPDATE db_schema SET serves = $1 WHERE serves < $1", schema); err != nil {
+		return err
+	}
+	return connected() // again, because a program may have connected meanwhile
+}
+
 // unserved returns an error that names the connected programs that cannot run on the new schema.
 // These are the programs with a schema older than the parameter serves.
 func (d *DB) unserved(ctx context.Context, serves int64) error {
@@ -103,8 +122,7 @@ func (d *DB) unserved(ctx context.Context, serves int64) error {
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	return fmt.Errorf("the new schema serves programs from schema %d on, and these are connected:\n%s\nstop them first (kobo migrate --force goes on beside them)",
-		serves, strings.Join(found, "\n"))
+	return fmt.Errorf("the new schema serves programs from schema %d on, and these are connected:\n%s\nstop them first", serves, strings.Join(found, "\n"))
 }
 
 // Beside reports whether a program of an older schema than the given one is connected. Only

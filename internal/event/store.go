@@ -22,6 +22,12 @@ func (s *Service) Find(ctx context.Context, company, eventID string) (Event, err
 	return e, db.Missing(err, "Event not found")
 }
 
+// IsGenuine reports whether a row with a number has the MAC of its content. A row without a number was
+// written before events were signed.
+func (s *Service) IsGenuine(e Event) bool {
+	return e.Leaf == 0 && e.MAC == "" || s.db.Signer().Verify(db.Content(nil, table.Table, table.Record(e).Values), e.MAC)
+}
+
 func (s *Service) page(ctx context.Context, company string, after int64, limit int) ([]Event, error) {
 	return db.All(ctx, s.db, table.Scan,
 		`SELECT `+columns+` FROM event WHERE company_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`, company, after, limit)

@@ -146,7 +146,7 @@ func (d *decision) transfer(in string, t *Transfer, l *lockRow) {
 	row := []any{
 		company, reference, step, debit, credit, int64(t.Amount), t.Kind, t.Narration, debitEntry, creditEntry, d.stamp, at, nil, nil,
 	}
-	d.sign(transferTable, row, l)
+	d.sign(TransferTable, row, l)
 	d.transfers = append(d.transfers, row)
 }
 
@@ -235,7 +235,7 @@ func (d *decision) writes() []db.Write {
 		{Table: lockTable, By: lockTable.KeyNames(), Set: lockTable.Names()[1:], Rows: locks},
 		{Table: accountTable, Rows: newAccounts},
 		{Table: accountTable, By: accountTable.KeyNames(), Set: []string{"alert_kobo", "balance_kobo", "entry_sequence"}, Rows: accounts},
-		{Table: transferTable, Rows: d.transfers},
+		{Table: TransferTable, Rows: d.transfers},
 		{Table: entryTable, Rows: d.entries},
 	}
 	out = append(out, d.deletes...)

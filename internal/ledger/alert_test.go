@@ -15,14 +15,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// eventTable describes the table of the events for these tests.
+// eventTable describes the table of the events for these tests. It has all columns, because the SQL
+// of a table is cached by the table's name.
 var eventTable = &db.Table{
-	Name: "event", Key: 2,
-	Columns: append(append(db.Texts("company_id"), db.Ints("sequence")...), append(db.Texts("id", "kind", "data"), db.Ints("created_at")...)...),
+	Name: "event", Key: 2, Evidence: true,
+	Columns: slices.Concat(db.Texts("company_id"), db.Ints("sequence"), db.Texts("id", "kind", "data"), db.Ints("created_at", "leaf"), db.Texts("mac")),
 }
 
 func said(company, kind string) db.Record {
-	return db.Record{Table: eventTable, Values: []any{company, Sequence, id.New(), kind, "{}", Now}}
+	return db.Record{Table: eventTable, Values: []any{company, Sequence, id.New(), kind, "{}", Now, int64(0), ""}}
 }
 
 // feed returns a company's events. Each event is shown as its number, kind and seconds.

@@ -266,9 +266,9 @@ func (b *Book) witnessed(ctx context.Context, d *decision) (bool, error) {
 func (d *decision) witness(found *bool) (db.Lookup, bool) {
 	if len(d.transfers) > 0 {
 		return db.Lookup{
-			Table: transferTable, By: transferTable.KeyNames(), Columns: []string{"stamp"},
-			Keys:  [][]any{d.transfers[0][:transferTable.Key]},
-			Found: func(row []any) error { *found = row[transferTable.Key] == d.stamp; return nil },
+			Table: TransferTable, By: TransferTable.KeyNames(), Columns: []string{"stamp"},
+			Keys:  [][]any{d.transfers[0][:TransferTable.Key]},
+			Found: func(row []any) error { *found = row[TransferTable.Key] == d.stamp; return nil },
 		}, true
 	}
 	for _, w := range d.accepted {

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -83,7 +84,7 @@ func TestEvidenceIsNumberedAndSigned(t *testing.T) {
 				event.Emit(&u, "vtu.success", map[string]int{"n": i})
 				ada.Audit(&u, "settlement.fund", "in", map[string]string{"n": fmt.Sprint(i)}, now)
 				if err := commit(u); err != nil {
-					t.Error(err)
+					t.Errorf("%v: %v", err, errors.Unwrap(err))
 				}
 				short := ledger.For("acme")
 				short.Transfer(ledger.Transfer{Reference: id.New(), Debit: "in", Credit: "out", Amount: 1000})

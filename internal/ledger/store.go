@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -23,7 +24,8 @@ var (
 		Columns: append(db.Texts("company_id", "id"),
 			db.Ints("floor_kobo", "alert_kobo", "balance_kobo", "entry_sequence", "created_at")...),
 	}
-	transferTable = (&db.Table{
+	// TransferTable describes the table of the transfers, which are evidence.
+	TransferTable = (&db.Table{
 		Name: "ledger_transfer", Key: 3,
 		Columns: slices.Concat(
 			db.Texts("company_id", "reference", "step", "debit_account", "credit_account"), db.Ints("amount_kobo"),
@@ -132,9 +134,9 @@ const (
 	withoutEntries = `
 		SELECT t.reference || ' ' || t.step FROM ledger_transfer AS t
 		LEFT JOIN ledger_entry AS d ON d.company_id = t.company_id AND d.account_id = t.debit_account AND d.sequence = t.debit_entry
-			AND d.reference = t.reference AND d.step = t.step AND d.amount_kobo = -t.amount_kobo
+			AND d.reference = t.reference AND d.step = t.step AND d.amount_kobo = -t.amount_kobo AND d.created_at = t.created_at
 		LEFT JOIN ledger_entry AS c ON c.company_id = t.company_id AND c.account_id = t.credit_account AND c.sequence = t.credit_entry
-			AND c.reference = t.reference AND c.step = t.step AND c.amount_kobo = t.amount_kobo
+			AND c.reference = t.reference AND c.step = t.step AND c.amount_kobo = t.amount_kobo AND c.created_at = t.created_at
 		WHERE t.company_id = $1 AND (d.reference IS NULL OR c.reference IS NULL) LIMIT 20`
 	withoutTransfer = `
 		SELECT e.reference || ' ' || e.step FROM ledger_entry AS e
@@ -160,19 +162,22 @@ func unpairedTransfers(ctx context.Context, q db.Querier, company string, twice 
 // line is an entry as Verify reads it. A CHECK of the schema ensures that its amount is the
 // difference of its balances.
 type line struct {
-	account                 string
-	sequence                int64
-	reference, step, amount string
-	previous, current       int64
+	account             string
+	sequence            int64
+	reference, step, at string // at is the instant in microseconds
+	previous, current   int64
 }
+
+// createdAt is the position of the instant in the row of a transfer.
+const createdAt = 11
 
 // Entries and transfers are read page by page, in the order of their primary keys.
 const (
 	entriesFrom = `
-		SELECT account_id, reference, step, amount_kobo, sequence, previous_kobo, current_kobo
+		SELECT account_id, reference, step, created_at, sequence, previous_kobo, current_kobo
 		FROM ledger_entry WHERE company_id = $1 AND (account_id, sequence) >= ($2, $3) ORDER BY account_id, sequence`
 	transfersFrom = `
-		SELECT reference, step, debit_account, credit_account, kind, amount_kobo, debit_entry, credit_entry
+		SELECT company_id, reference, step, debit_account, credit_account, amount_kobo, kind, narration, debit_entry, credit_entry, stamp, created_at, leaf, mac
 		FROM ledger_transfer WHERE company_id = $1 AND (reference, step) >= ($2, $3) ORDER BY reference, step`
 )
 
@@ -183,7 +188,7 @@ func eachEntry(ctx context.Context, q db.Querier, company string, use func(line)
 	return db.Pages(ctx, q, entriesFrom, 7,
 		func() []any { return []any{company, e.account, e.sequence} },
 		func(row []string) error {
-			e.account, e.reference, e.step, e.amount = row[0], row[1], row[2], row[3]
+			e.account, e.reference, e.step, e.at = row[0], row[1], row[2], row[3]
 			err := db.Numbers(row[4:], &e.sequence, &e.previous, &e.current)
 			use(e)
 			return err
@@ -191,17 +196,17 @@ func eachEntry(ctx context.Context, q db.Querier, company string, use func(line)
 }
 
 // eachTransfer calls the function use with each transfer of a company, in the order of reference
-// and step. It also passes the numbers of the two entries of the transfer.
-func eachTransfer(ctx context.Context, q db.Querier, company string, use func(t Transfer, debitEntry, creditEntry int64)) error {
+// and step. It also passes the numbers of the two entries of the transfer, and its row.
+func eachTransfer(ctx context.Context, q db.Querier, company string, use func(t Transfer, debitEntry, creditEntry int64, row []string)) error {
 	var t Transfer
-	return db.Pages(ctx, q, transfersFrom, 8,
+	return db.Pages(ctx, q, transfersFrom, 14,
 		func() []any { return []any{company, t.Reference, t.Step} },
 		func(row []string) error {
-			t = Transfer{Reference: row[0], Step: row[1], Debit: row[2], Credit: row[3], Kind: row[4]}
+			t = Transfer{Reference: row[1], Step: row[2], Debit: row[3], Credit: row[4], Kind: row[6], Narration: row[7]}
 			var amount, debitEntry, creditEntry int64
-			err := db.Numbers(row[5:], &amount, &debitEntry, &creditEntry)
+			err := errors.Join(db.Numbers(row[5:], &amount), db.Numbers(row[8:], &debitEntry, &creditEntry))
 			t.Amount = money.Kobo(amount)
-			use(t, debitEntry, creditEntry)
+			use(t, debitEntry, creditEntry, row)
 			return err
 		})
 }

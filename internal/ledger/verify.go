@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
-	"strconv"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -74,17 +73,18 @@ func (a AccountSum) Clearing() bool { return strings.HasPrefix(a.ID, "clearing/"
 // The querier q must read a snapshot (db.DB.Snapshot). Otherwise concurrent commits look like
 // errors.
 func Verify(ctx context.Context, q db.Querier, company string) (Report, error) {
-	return VerifyBeside(ctx, q, company, func(Transfer) {})
+	return VerifyBeside(ctx, q, company, func(Transfer, []string) {})
 }
 
-// VerifyBeside does the same as Verify, and also calls seen with each transfer.
-func VerifyBeside(ctx context.Context, q db.Querier, company string, seen func(Transfer)) (Report, error) {
+// VerifyBeside does the same as Verify, and also calls seen with each transfer and its row in
+// TransferTable.
+func VerifyBeside(ctx context.Context, q db.Querier, company string, seen func(t Transfer, row []string)) (Report, error) {
 	r := Report{Company: company}
 	err := r.read(ctx, q, seen)
 	return r, err
 }
 
-func (r *Report) read(ctx context.Context, q db.Querier, seen func(Transfer)) error {
+func (r *Report) read(ctx context.Context, q db.Querier, seen func(Transfer, []string)) error {
 	if err := r.readHead(ctx, q); err != nil {
 		return err
 	}
@@ -127,12 +127,12 @@ type sides struct {
 
 // add hashes an entry and adds the hash to the running sum. The hash does not cover the balances
 // before and after the entry.
-func (s *sides) add(account string, sequence int64, reference, step, sign, amount string) {
+func (s *sides) add(account string, sequence int64, reference, step string, amount int64, at string) {
 	s.fact = append(append(s.fact[:0], account...), 0)
 	s.fact = binary.LittleEndian.AppendUint64(s.fact, uint64(sequence))
 	s.fact = append(append(s.fact, reference...), 0)
 	s.fact = append(append(s.fact, step...), 0)
-	s.fact = append(append(s.fact, sign...), amount...)
+	s.fact = append(binary.LittleEndian.AppendUint64(s.fact, uint64(amount)), at...)
 	s.sum += maphash.Bytes(s.seed, s.fact)
 }
 
@@ -147,7 +147,7 @@ func (r *Report) readEntries(ctx context.Context, q db.Querier, entries *sides) 
 		if e.account != a.ID || a.Entries == 0 {
 			a = r.account(e.account)
 		}
-		entries.add(e.account, e.sequence, e.reference, e.step, "", e.amount)
+		entries.add(e.account, e.sequence, e.reference, e.step, e.current-e.previous, e.at)
 		if before := a.add(e); before != e.previous && len(broken) < 20 {
 			broken = append(broken, fmt.Sprintf(brokenChain, e.sequence, e.account, e.previous, before))
 		}
@@ -187,13 +187,13 @@ func (r *Report) addAccounts() {
 }
 
 // readTransfers counts the transfers, and adds up the hashes of the entries that they name.
-func (r *Report) readTransfers(ctx context.Context, q db.Querier, transfers *sides, seen func(Transfer)) error {
-	err := eachTransfer(ctx, q, r.Company, func(t Transfer, debitEntry, creditEntry int64) {
+func (r *Report) readTransfers(ctx context.Context, q db.Querier, transfers *sides, seen func(Transfer, []string)) error {
+	err := eachTransfer(ctx, q, r.Company, func(t Transfer, debitEntry, creditEntry int64, row []string) {
 		r.Transfers++
-		amount := strconv.FormatInt(int64(t.Amount), 10)
-		transfers.add(t.Debit, debitEntry, t.Reference, t.Step, "-", amount)
-		transfers.add(t.Credit, creditEntry, t.Reference, t.Step, "", amount)
-		seen(t)
+		at := row[createdAt]
+		transfers.add(t.Debit, debitEntry, t.Reference, t.Step, -int64(t.Amount), at)
+		transfers.add(t.Credit, creditEntry, t.Reference, t.Step, int64(t.Amount), at)
+		seen(t, row)
 	})
 	if r.Entries != 2*r.Transfers {
 		r.wrong(notTwice, r.Transfers, r.Entries)

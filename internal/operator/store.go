@@ -118,6 +118,15 @@ func (s *Service) EachLine(ctx context.Context, f AuditFilter, use func(Line) er
 	}
 }
 
+// adoptions returns the numbered lines of the audit log that show that a company's rows are signed.
+func adoptions(ctx context.Context, q db.Querier, company string) ([]db.Record, error) {
+	return db.All(ctx, q, func(r db.Scanner) (db.Record, error) {
+		row, err := audit.Scan(r)
+		return audit.Record(row), err
+	}, `SELECT `+auditColumns+` FROM operator_audit
+		WHERE company_id = $1 AND action IN ('company.create', 'evidence.adopt') AND leaf > 0`, company)
+}
+
 // insertKey inserts a key, and returns the number of rows. It inserts no row if the name has a
 // working key.
 func insertKey(ctx context.Context, q db.Querier, k Key) (int64, error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 // WritePages writes a PDF with this number of pages. Each page contains only its number.
@@ -27,12 +28,14 @@ func (s *Statement) WriteSheets(ctx context.Context, w io.Writer, rows int64) er
 }
 
 // EventsAgree is the fast check that compares operations with their events.
-var EventsAgree = eventsAgree
+func EventsAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
+	return eventsAgree(ctx, q, company, func([]string) {})
+}
 
 // TransfersAgree runs the fast check that compares transfers with the rows that caused them.
 func TransfersAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
 	moved := newDigest(maphash.MakeSeed())
-	if _, err := integrity(ctx, q, company, time.Time{}, moved.addTransfer); err != nil {
+	if _, err := integrity(ctx, q, company, time.Time{}, func(t ledger.Transfer, _ []string) { moved.addTransfer(t) }); err != nil {
 		return false, err
 	}
 	return transfersAgree(ctx, q, company, moved)

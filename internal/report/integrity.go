@@ -104,7 +104,7 @@ func (s *Service) Integrity(ctx context.Context, company string) (out Integrity,
 		}
 		now := s.clock.Now()
 		if size <= s.small {
-			out, err = integrity(ctx, q, company, now, func(ledger.Transfer) {})
+			out, err = integrity(ctx, q, company, now, func(ledger.Transfer, []string) {})
 			out.FullWalkAt, p, whole = now, before, true
 			return err
 		}
@@ -172,7 +172,7 @@ func ofSums(sums ledger.Report, now time.Time) Integrity {
 
 // integrity adds up the whole ledger through the querier q, and calls seen for each transfer. It
 // compares the ledger with the operations, the events and the credits.
-func integrity(ctx context.Context, q db.Querier, company string, now time.Time, seen func(ledger.Transfer)) (Integrity, error) {
+func integrity(ctx context.Context, q db.Querier, company string, now time.Time, seen func(t ledger.Transfer, row []string)) (Integrity, error) {
 	sums, err := ledger.VerifyBeside(ctx, q, company, seen)
 	if err != nil {
 		return Integrity{}, err

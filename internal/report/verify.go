@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 // Finding is a row that contradicts another row. A finding holds no secret.
@@ -31,6 +32,11 @@ func (f Finding) String() string {
 type Verification struct {
 	Integrity
 	Findings []Finding
+	// Unsigned is the number of rows of evidence without a MAC in a company that was not adopted yet
+	// (operator.Service.Adopt). These rows are not findings.
+	Unsigned int64
+	// Unchecked is true if no MAC was checked, because the program has no evidence key.
+	Unchecked bool
 }
 
 // Sound reports whether Verify found no contradiction.
@@ -62,8 +68,8 @@ type check struct {
 	// find is not run. If when is empty, find always runs.
 	when string
 	// agree is a fast check. If it returns true, the query find would return no row, so find is not
-	// run.
-	agree func(ctx context.Context, q db.Querier, company string) (bool, error)
+	// run. It calls seen with each event that it reads.
+	agree func(ctx context.Context, q db.Querier, company string, seen func(event []string)) (bool, error)
 	// then is an expensive SQL query for details. It runs if find has returned a row.
 	then string
 	// ordered means that find returns every event, with the account and the number of its entry.
@@ -81,38 +87,63 @@ func (s *Service) Verify(ctx context.Context, company string) (Verification, err
 	var found []Finding
 	var checked error
 	var beside sync.WaitGroup
+	signed, told := newEvidence(s.db.Signer(), company), newEvidence(s.db.Signer(), company)
 	beside.Go(func() {
 		checked = s.db.Snapshot(ctx, func(q db.Querier) (err error) {
-			found, err = compareAll(ctx, q, company, checks)
+			found, err = compared(ctx, q, told)
 			return err
 		})
 	})
 	err := s.db.Snapshot(ctx, func(q db.Querier) (err error) {
-		v, err = added(ctx, q, company, s.clock.Now())
+		v, err = added(ctx, q, signed, s.clock.Now())
 		return err
 	})
 	beside.Wait()
-	v.Findings = append(v.Findings, found...)
-	return v, errors.Join(err, checked)
+	return v.with(found, signed.join(told)), errors.Join(err, checked)
 }
 
 // Verify compares the same facts as Service.Verify. All reads use one querier, which sees one
 // instant.
-func Verify(ctx context.Context, q db.Querier, company string, now time.Time) (Verification, error) {
-	v, err := added(ctx, q, company, now)
+func Verify(ctx context.Context, q db.Querier, signer db.Signer, company string, now time.Time) (Verification, error) {
+	signed, told := newEvidence(signer, company), newEvidence(signer, company)
+	v, err := added(ctx, q, signed, now)
 	if err != nil {
 		return v, err
 	}
-	found, err := compareAll(ctx, q, company, checks)
-	v.Findings = append(v.Findings, found...)
-	return v, err
+	found, err := compared(ctx, q, told)
+	return v.with(found, signed.join(told)), err
+}
+
+// with adds the findings of the checks and of the evidence.
+func (v Verification) with(found []Finding, e *evidence) Verification {
+	e.conclude()
+	v.Findings = append(append(v.Findings, found...), e.findings...)
+	v.Unsigned, v.Unchecked = e.waiting, e.signer == nil
+	return v
+}
+
+// compared runs the checks. It also checks the events as evidence.
+func compared(ctx context.Context, q db.Querier, told *evidence) ([]Finding, error) {
+	if err := told.begin(ctx, q); err != nil {
+		return nil, err
+	}
+	found, err := compareAll(ctx, q, told.company, checks, told.event)
+	return found, errors.Join(err, told.addArchived(ctx, q))
 }
 
 // added adds up the ledger and the daily limits, and compares all transfers with their owners.
-// The owner of a transfer is the row that caused the transfer, such as an operation.
-func added(ctx context.Context, q db.Querier, company string, now time.Time) (v Verification, err error) {
-	moved := newDigest(maphash.MakeSeed())
-	if v.Integrity, err = integrity(ctx, q, company, now, moved.addTransfer); err != nil {
+// The owner of a transfer is the row that caused the transfer, such as an operation. It also checks
+// the transfers and the audit lines as evidence.
+func added(ctx context.Context, q db.Querier, signed *evidence, now time.Time) (v Verification, err error) {
+	moved, company := newDigest(maphash.MakeSeed()), signed.company
+	if err := signed.begin(ctx, q); err != nil {
+		return v, err
+	}
+	v.Integrity, err = integrity(ctx, q, company, now, func(t ledger.Transfer, row []string) {
+		moved.addTransfer(t)
+		signed.row(ledger.TransferTable, row)
+	})
+	if err != nil {
 		return v, err
 	}
 	ctx = db.WithLongTimeout(ctx)
@@ -121,7 +152,7 @@ func added(ctx context.Context, q db.Querier, company string, now time.Time) (v 
 		return v, err
 	}
 	if !agree {
-		if v.Findings, err = compareAll(ctx, q, company, owners); err != nil {
+		if v.Findings, err = compareAll(ctx, q, company, owners, nil); err != nil {
 			return v, err
 		}
 	}
@@ -129,15 +160,16 @@ func added(ctx context.Context, q db.Querier, company string, now time.Time) (v 
 	if err != nil {
 		return v, err
 	}
-	credits, err := compareAll(ctx, q, company, creditChecks)
+	credits, err := compareAll(ctx, q, company, creditChecks, nil)
 	v.Findings = append(append(v.Findings, limits...), credits...)
-	return v, err
+	return v, errors.Join(err, signed.addLines(ctx, q))
 }
 
-func compareAll(ctx context.Context, q db.Querier, company string, checks []check) (all []Finding, err error) {
+// compareAll runs checks. Fast checks call seen with each event that they read.
+func compareAll(ctx context.Context, q db.Querier, company string, checks []check, seen func(event []string)) (all []Finding, err error) {
 	ctx = db.WithLongTimeout(ctx)
 	for _, c := range checks {
-		found, err := c.run(ctx, q, company)
+		found, err := c.run(ctx, q, company, seen)
 		if err != nil {
 			return all, fmt.Errorf("report: %s: %w", c.name, err)
 		}
@@ -146,9 +178,9 @@ func compareAll(ctx context.Context, q db.Querier, company string, checks []chec
 	return all, nil
 }
 
-func (c check) run(ctx context.Context, q db.Querier, company string) ([]Finding, error) {
+func (c check) run(ctx context.Context, q db.Querier, company string, seen func(event []string)) ([]Finding, error) {
 	if c.agree != nil {
-		if agree, err := c.agree(ctx, q, company); err != nil || agree {
+		if agree, err := c.agree(ctx, q, company, seen); err != nil || agree {
 			return nil, err
 		}
 	}

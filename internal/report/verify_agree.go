@@ -54,11 +54,11 @@ func (t *digest) equals(u *digest) bool {
 var steps = [...]string{"", "settle", "refund"}
 
 // eventsAgree reports whether each operation has each of its events exactly once, in the right
-// order, and with the right data.
-func eventsAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
+// order, and with the right data. It calls seen with each event of the company, with all columns.
+func eventsAgree(ctx context.Context, q db.Querier, company string, seen func(event []string)) (bool, error) {
 	seed := maphash.MakeSeed()
 	said, due := newDigest(seed), newDigest(seed)
-	if err := said.addEvents(ctx, q, company); err != nil {
+	if err := said.addEvents(ctx, q, company, seen); err != nil {
 		return false, err
 	}
 	if err := due.addOperations(ctx, q, company); err != nil {
@@ -73,10 +73,14 @@ func eventsAgree(ctx context.Context, q db.Querier, company string) (bool, error
 }
 
 // addEvents adds the facts that the events of operations contain.
-func (t *digest) addEvents(ctx context.Context, q db.Querier, company string) error {
+func (t *digest) addEvents(ctx context.Context, q db.Querier, company string, seen func(event []string)) error {
 	last := int64(math.MinInt64)
-	return db.Pages(ctx, q, toldOfOperations, 3, func() []any { return []any{company, last} }, func(row []string) error {
-		kind, data := row[1], row[2]
+	return db.Pages(ctx, q, allEvents, 8, func() []any { return []any{company, last} }, func(row []string) error {
+		seen(row)
+		kind, data := row[3], row[4]
+		if !toldOfOperations[kind] {
+			return db.Numbers(row[1:], &last)
+		}
 		var subject string
 		t.fact, subject = factOf(append(t.fact[:0], kind...), kind, data)
 		t.add(t.fact)
@@ -85,7 +89,7 @@ func (t *digest) addEvents(ctx context.Context, q db.Querier, company string) er
 		if i := slices.Index(kinds[:], kind); i >= 0 && i < len(steps) {
 			t.then("clearing/"+noun, subject, steps[i])
 		}
-		return db.Numbers(row, &last)
+		return db.Numbers(row[1:], &last)
 	})
 }
 
@@ -232,12 +236,18 @@ func plain(s string) bool {
 	return true
 }
 
+// toldOfOperations are the kinds of events about operations.
+var toldOfOperations = map[string]bool{
+	"payout.pending": true, "payout.success": true, "payout.failed": true, "payout.reversed": true,
+	"vtu.pending": true, "vtu.success": true, "vtu.failed": true,
+	"card.funding_pending": true, "card.funded": true, "card.funding_failed": true,
+}
+
 const (
-	toldOfOperations = `
-	SELECT sequence, kind, data FROM event WHERE company_id = $1 AND sequence >= $2
-		AND kind IN ('payout.pending', 'payout.success', 'payout.failed', 'payout.reversed',
-			'vtu.pending', 'vtu.success', 'vtu.failed', 'card.funding_pending', 'card.funded', 'card.funding_failed')
-	ORDER BY sequence`
+	// allEvents selects all columns of the events, in the order of their table.
+	allEvents = `
+	SELECT company_id, sequence, id, kind, data, created_at, leaf, mac
+	FROM event WHERE company_id = $1 AND sequence >= $2 ORDER BY sequence`
 	// dueOfOperations selects an empty account number if the payout's name verification is for a
 	// different settlement account or provider. It also does so if the payout's Idempotency-Key is
 	// wrong. Then the sums of the two copies differ.

@@ -214,7 +214,7 @@ func TestACheckOfTooManyNewRows(t *testing.T) {
 			t.Errorf("%+v, %v", i, err)
 		}
 		p.must(`INSERT INTO ledger_transfer SELECT company_id, reference, 'stray', debit_account, credit_account, amount_kobo, kind, narration,
-			debit_entry, credit_entry, stamp, created_at FROM ledger_transfer WHERE company_id = $1 AND kind = 'test'`)
+			debit_entry, credit_entry, stamp, created_at, 0, '' FROM ledger_transfer WHERE company_id = $1 AND kind = 'test'`)
 		p.walks("3 transfers have 4 entries, not two each")
 		p.says("3 transfers have 4 entries, not two each")
 	})
