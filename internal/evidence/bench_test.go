@@ -35,7 +35,7 @@ func fill(b *testing.B, d *db.DB) {
 	} {
 		head, rest, _ := strings.Cut(query, "SELECT")
 		query = fmt.Sprintf("%s WITH RECURSIVE g (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM g WHERE n < %d) SELECT%s", head, million/2, rest)
-		if _, err := d.Exec(b.Context(), query); err != nil {
+		if _, err := d.Exec(db.WithLongTimeout(b.Context()), query); err != nil {
 			b.Fatal(err)
 		}
 	}
