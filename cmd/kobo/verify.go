@@ -125,7 +125,7 @@ func verifyTree(ctx context.Context, d *db.DB, trees *evidence.Service, company 
 	err = d.Snapshot(ctx, func(q db.Querier) error {
 		removed, err := report.Archived(ctx, q, company)
 		if err == nil {
-			lines, err = trees.Verify(ctx, q, company, removed)
+			lines, err = trees.Verify(ctx, q, company, removed, nil)
 		}
 		return err
 	})

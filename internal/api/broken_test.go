@@ -182,6 +182,8 @@ func TestEveryOperationFailsWithoutItsDatabase(t *testing.T) {
 				body = fmt.Sprintf(`{"refreshToken":%q}`, refresh)
 			case "findStatement":
 				path += "?settlementId=1"
+			case "proveConsistency":
+				path += "?from=1"
 			}
 			answer, text := send(t, method, url+parameters.Replace(path), body, header...)
 			if answer.StatusCode != status || !strings.Contains(text, `"Internal Server Error"`) {

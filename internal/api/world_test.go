@@ -24,6 +24,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/idempotency"
@@ -121,7 +122,7 @@ func newWorldOn(t testing.TB, d *db.DB) *world {
 		Events: events, Webhooks: webhooks,
 		Evidence: evidence.New(evidence.Config{
 			DB: d, Book: book, Events: events, Clock: clk, Log: log, Keys: keys.CheckpointKeys(),
-			Name:   func(context.Context) (string, error) { return "test", nil },
+			Name:   deployment.New(d, clk, log, "").Name,
 			Hidden: func(account string) bool { return strings.HasPrefix(account, settlement.ChargeAccount("")) },
 		}),
 		Keys: answers, Clock: clk, Log: log, Authenticate: companies.Authenticate,

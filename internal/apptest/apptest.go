@@ -75,6 +75,11 @@ func Window(d time.Duration) Option { return func(c *app.Config) { c.Window = d 
 // EpochFile sets the path of the epoch file.
 func EpochFile(path string) Option { return func(c *app.Config) { c.EpochFile = path } }
 
+// Checkpoints sets the folder of the second place for checkpoints.
+func Checkpoints(folder string) Option {
+	return func(c *app.Config) { c.CheckpointFolder = folder }
+}
+
 // Drain sets how long the program still serves after the signal to stop.
 func Drain(d time.Duration) Option { return func(c *app.Config) { c.Serve.Drain = d } }
 

@@ -2,6 +2,7 @@ package apptest_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/archive"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 const month = 31 * 24 * time.Hour
@@ -210,6 +212,36 @@ func TestAChangedArchiveRemovesNothing(t *testing.T) {
 		}
 		if _, err := archivist(p, folder).Run(t.Context(), 3, func(archive.Month) {}); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A month stays until the tree of the company has the hashes of all its events in whole tiles.
+func TestEventsAboveTheWholeTilesAreNotArchived(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		p, folder := apptest.Start(t, dialect), t.TempDir()
+		aYearOfSales(t, p)
+		last, err := ledger.Leaves(t.Context(), p.App.DB, p.Reference)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, covered := range []int64{0, 10, last} {
+			s := archivist(p, folder)
+			s.Covered = func(_ context.Context, company string) (int64, error) {
+				if company != p.Reference {
+					return 1 << 40, nil
+				}
+				return covered, nil
+			}
+			moved := 0
+			held, err := s.Run(t.Context(), 3, func(m archive.Month) {
+				if m.Company == p.Reference {
+					moved++
+				}
+			})
+			if err != nil || (covered < last) != (len(held) == 1 && held[0].Uncovered && moved == 0) || covered == last && (len(held) > 0 || moved == 0) {
+				t.Errorf("%d covered: %d months moved, held %+v, %v", covered, moved, held, err)
+			}
 		}
 	})
 }

@@ -31,6 +31,7 @@ import (
 var untouched = map[string]string{
 	"archive_month":     "only kobo archive writes it",
 	"archive_kind":      "only kobo archive writes it",
+	"evidence_erased":   "no operation erases a person",
 	"inbox_bank":        "only live mode identifies the accounts at banks",
 	"operator_door":     "the row is there only while API access is closed",
 	"operator_proposal": "only acts with four eyes write it",

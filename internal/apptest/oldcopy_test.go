@@ -15,6 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/job"
 )
 
 // copied copies a home's database file without kobo backup, as an operator might do. It returns a
@@ -148,4 +149,47 @@ func TestOnlyAServingProgramRaisesTheEpoch(t *testing.T) {
 	if _, err := os.Stat(file); err == nil {
 		t.Error("the file of a forgotten database is still there")
 	}
+}
+
+// A program without an epoch file finds an old copy of its database by the checkpoints in the second
+// place. kobo verify finds it too.
+func TestAnOldCopyContradictsTheSecondPlace(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		home, folder := apptest.NewHome(t, dialect), t.TempDir()
+		sign := func(p *apptest.Program) {
+			t.Helper()
+			if _, err := p.App.Evidence.Sign(t.Context(), job.Job{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := home.Start(t, apptest.Checkpoints(folder))
+		p.Buy(p.Order(p.Bundle(), "first", "10")).Want(t, http.StatusOK)
+		sign(p)
+		putBack := copied(t, home)
+		p.Buy(p.Order(p.Bundle(), "second", "10")).Want(t, http.StatusOK)
+		sign(p)
+		p.Sound(t)
+		p.Stop()
+		home = putBack()
+		if path, lite := db.SQLitePath(home.Database); lite {
+			if err := os.Remove(path + ".epoch"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p = home.Start(t, apptest.Checkpoints(folder))
+		closed, err := p.App.Operators.Access(t.Context())
+		if err != nil || !closed.Closed || !strings.Contains(closed.Reason, "this database was rolled back: it has ") {
+			t.Errorf("%+v %v", closed, err)
+		}
+		wrongs, err := p.App.Evidence.VerifyPlace(t.Context(), p.App.DB)
+		if err != nil || len(wrongs) != 1 || !strings.Contains(wrongs[0], "rolled back") {
+			t.Errorf("%q %v", wrongs, err)
+		}
+		if err := p.App.Operators.OpenAccess(t.Context(), tester); err != nil {
+			t.Fatal(err)
+		}
+		p.Stop()
+		p = home.Start(t, apptest.Checkpoints(folder))
+		p.Buy(p.Order(p.Bundle(), "third", "10")).Want(t, http.StatusOK)
+	})
 }

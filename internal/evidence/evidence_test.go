@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,13 +128,36 @@ func (o *office) heads(company string) (sizes []int64) {
 func (o *office) found() (all []string) {
 	o.t.Helper()
 	for _, company := range []string{"", "acme", "other", evidence.Deployment} {
-		wrongs, err := o.Verify(o.t.Context(), o.db, company, 0)
+		wrongs, err := o.Verify(o.t.Context(), o.db, company, 0, nil)
 		must(o.t, err)
+		if again, err := o.Verify(o.t.Context(), o.db, company, 0, tallied(o.t, o.db, company)); err != nil || !slices.Equal(again, wrongs) {
+			o.t.Errorf("with a tally: %q %v, without: %q", again, err, wrongs)
+		}
 		all = append(all, wrongs...)
 	}
 	wrongs, err := o.VerifyPlace(o.t.Context(), o.db)
 	must(o.t, err)
 	return append(all, wrongs...)
+}
+
+// tallied adds all rows of a company to a Tally, as a pass over the tables does.
+func tallied(t testing.TB, d *db.DB, company string) *evidence.Tally {
+	t.Helper()
+	last, err := ledger.Leaves(t.Context(), d, company)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tally := evidence.NewTally(last)
+	for _, table := range db.EvidenceTables() {
+		err := db.Leaves(db.WithLongTimeout(t.Context()), d, table, company, 0, 1<<40, func(leaf int64, row []string) error {
+			tally.Add(leaf, row[len(row)-1], db.Content(nil, table, row))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return tally
 }
 
 func (o *office) public() (string, ed25519.PublicKey) {

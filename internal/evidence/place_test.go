@@ -198,7 +198,7 @@ func TestRemovedEventsKeepTheirPlace(t *testing.T) {
 			t.Error(err)
 		}
 		for removed, want := range map[int64]string{100: "", 99: "100 rows are missing, and 99 events", 101: "101 events"} {
-			wrongs, err := o.Verify(t.Context(), o.db, "acme", removed)
+			wrongs, err := o.Verify(t.Context(), o.db, "acme", removed, tallied(t, o.db, "acme"))
 			if text := strings.Join(wrongs, ";"); err != nil || (text == "") != (want == "") || !strings.Contains(text, want) {
 				t.Errorf("%d: %q %v", removed, text, err)
 			}

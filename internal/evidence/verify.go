@@ -25,6 +25,7 @@ type check struct {
 	size    int64
 	// removed is the number of events that kobo archive has removed, and whose leaves the tree has.
 	removed int64
+	rows    *Tally
 
 	tree    *compact.Range
 	next    []Checkpoint // the following checkpoints, the smallest first
@@ -34,8 +35,9 @@ type check struct {
 
 // Verify computes the tree of a company again from its rows. It returns the differences from the stored
 // tiles and from the checkpoints. Removed is the number of events with leaves that kobo archive has
-// removed. The company may be "", or Deployment for the deployment's own tree.
-func (s *Service) Verify(ctx context.Context, q db.Querier, company string, removed int64) ([]string, error) {
+// removed. The company may be "", or Deployment for the deployment's own tree. If a pass over the rows
+// has made a Tally, Verify does not read again the rows of tiles that agree with it. The Tally may be nil.
+func (s *Service) Verify(ctx context.Context, q db.Querier, company string, removed int64, rows *Tally) ([]string, error) {
 	name, err := s.Name(ctx)
 	if err != nil {
 		return nil, err
@@ -44,7 +46,7 @@ func (s *Service) Verify(ctx context.Context, q db.Querier, company string, remo
 	if err != nil {
 		return nil, err
 	}
-	c := &check{ctx: ctx, q: q, company: company, name: name, removed: removed, tree: ranges.NewEmptyRange(0)}
+	c := &check{ctx: ctx, q: q, company: company, name: name, removed: removed, rows: rows, tree: ranges.NewEmptyRange(0)}
 	for _, one := range by {
 		c.known = append(c.known, one.(signer).Verifier)
 	}
@@ -101,16 +103,6 @@ func (c *check) run() error {
 
 // leaves appends the leaves after from, up to to, and compares them with their tiles.
 func (c *check) leaves(from, to, covered int64) error {
-	hashes := make([][]byte, to-from)
-	if err := eachLeaf(c.ctx, c.q, c.company, from+1, to, func(leaf int64, hash []byte) error {
-		if hashes[leaf-1-from] != nil {
-			c.wrong("two rows have the number %d", leaf)
-		}
-		hashes[leaf-1-from] = hash
-		return nil
-	}); err != nil {
-		return err
-	}
 	stored, err := tilesFrom(c.ctx, c.q, c.company, 0, from/tileSize, (to+tileSize-1)/tileSize)
 	if err != nil {
 		return err
@@ -121,6 +113,10 @@ func (c *check) leaves(from, to, covered int64) error {
 			c.wrong("tile %d is damaged", t.Tile)
 			known[t.Tile] = nil
 		}
+	}
+	hashes, err := c.hashes(from, to, known)
+	if err != nil {
+		return err
 	}
 	for i, hash := range hashes {
 		n := from + int64(i)
@@ -149,6 +145,26 @@ func (c *check) leaves(from, to, covered int64) error {
 		}
 	}
 	return nil
+}
+
+// hashes returns the hashes of the leaves after from, up to to. A missing row has none.
+func (c *check) hashes(from, to int64, known map[int64][][]byte) ([][]byte, error) {
+	out, agree := make([][]byte, 0, to-from), true
+	for n := from / tileSize; agree && n*tileSize < to; n++ {
+		agree = known[n] != nil && c.rows.has(n, known[n])
+		out = append(out, known[n]...)
+	}
+	if agree {
+		return out, nil
+	}
+	out = make([][]byte, to-from)
+	return out, eachLeaf(c.ctx, c.q, c.company, from+1, to, func(leaf int64, hash []byte) error {
+		if out[leaf-1-from] != nil {
+			c.wrong("two rows have the number %d", leaf)
+		}
+		out[leaf-1-from] = hash
+		return nil
+	})
 }
 
 // compare compares the root of the first leaves with the checkpoint of that size, if there is one.
