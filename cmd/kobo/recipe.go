@@ -297,56 +297,6 @@ func signCheckpoint(s *script) {
 	s.get("receipts/"+page.Data[0].TransactionID, nil)
 }
 
-// kybChanged cannot happen to the development company, because that company stays approved.
-const kybChanged = "kyb.changed"
-
-// newcomer creates a company. The further steps of the script then run as that company.
-func (s *script) newcomer() {
-	var made struct{ Reference, APIKey string }
-	s.operate("companies", map[string]string{"name": "Kobo Trigger"}, &made)
-	s.developer = &developer{Credentials: s.Credentials, http: s.http}
-	s.Reference, s.APIKey = made.Reference, made.APIKey
-}
-
-// takeOn approves the company as an operator would: it sets each KYB status, and then switches the
-// company live. Each of these changes causes an event.
-func takeOn(s *script) {
-	for _, status := range []string{"IN_PROGRESS", "SUBMITTED", "APPROVED"} {
-		s.operate("companies/"+s.Reference+"/kyb", map[string]string{"status": status}, nil)
-	}
-	s.operate("companies/"+s.Reference+"/live", map[string]bool{"live": true}, nil)
-}
-
-// operated returns a recipe in which an operator makes a request about the new company.
-func operated(path string, body map[string]any) recipe {
-	return func(s *script) {
-		takeOn(s)
-		s.operate("companies/"+s.Reference+"/"+path, body, nil)
-	}
-}
-
-// revokedKey issues a second API key and revokes it.
-func revokedKey(s *script) {
-	takeOn(s)
-	keys := "companies/" + s.Reference + "/api-keys"
-	var second struct{ ID string }
-	s.operate(keys, map[string]any{}, &second)
-	s.admin(http.MethodDelete, keys+"/"+second.ID, nil, nil)
-}
-
-// lockedPIN sets a PIN and tries five wrong ones.
-func lockedPIN(s *script) {
-	operated("pin", map[string]any{"pin": "1234"})(s)
-	for range 5 {
-		s.order("01", "company/pin", map[string]string{"currentPin": "0000", "pin": "4321"})
-	}
-}
-
-func unlockedPIN(s *script) {
-	lockedPIN(s)
-	s.operate("companies/"+s.Reference+"/pin/unlock", map[string]any{}, nil)
-}
-
 // kyc verifies the identity of a signatory, and returns the id of the KYC record.
 func (s *script) kyc() string {
 	var session struct {
@@ -414,9 +364,4 @@ func (s *script) until(hookID string, is func(hook) bool) {
 		case <-look.C:
 		}
 	}
-}
-
-// renewalDue tells the company that its API keys and its PIN have to be used within a week.
-func renewalDue(s *script) {
-	s.simulate("renewal", map[string]string{"companyId": s.Reference}, nil)
 }

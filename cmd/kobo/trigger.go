@@ -22,7 +22,8 @@ kind. The money of the sandbox really moves. Some kinds move the clock of the sa
 Kinds:
 ` + triggers() + `
 
-kyb.changed and the kinds of company happen to a new company, because the company of kobo dev
+kyb.changed, the kinds of company, settlement.bank_account_attached and
+settlement.status_changed happen to a new company, because the company of kobo dev
 stays as it is. The command creates the company with the admin key of the credentials.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeKinds,
@@ -71,7 +72,7 @@ func (d *developer) trigger(ctx context.Context, kind string) (told, error) {
 	}
 	after, err := d.last(ctx)
 	s := &script{developer: d, ctx: ctx, err: err}
-	if kind == kybChanged || strings.HasPrefix(kind, "company.") {
+	if slices.Contains(ofNewcomer, kind) || strings.HasPrefix(kind, "company.") {
 		s.newcomer()
 		after = 0
 	}
@@ -137,7 +138,7 @@ var recipes = map[string]recipe{
 	"settlement.low_balance":       lowBalance,
 	"webhook.endpoint_failing":     failingWebhook,
 	"checkpoint.signed":            signCheckpoint,
-	"company.api_key_issued":       takeOn,
+	"company.api_key_issued":       operated("api-keys", map[string]any{}),
 	"company.api_key_revoked":      revokedKey,
 	"company.key_token_issued":     operated("api-keys", map[string]any{"token": true}),
 	"company.pin_token_issued":     operated("pin-reset", map[string]any{}),
@@ -148,5 +149,7 @@ var recipes = map[string]recipe{
 	"company.limits_changed":       operated("payout-limits", map[string]any{"amount": 5_000_000, "payouts": 200}),
 	"company.fees_changed":         operated("payout-fees", map[string]any{"bands": []map[string]any{{"from": 0, "flat": 10}}}),
 	"company.renewal_due":          renewalDue,
+	attachedAccount:                accountOf("bank-accounts", attachable),
+	changedStatus:                  accountOf("status", inactive),
 	kybChanged:                     takeOn,
 }

@@ -76,6 +76,9 @@ func rules(t *testing.T, p *apptest.Program) {
 		err = p.App.Payouts.SetLimit(ctx, by, p.Reference, 0, payout.Limit{Amount: 5_000_000 * money.Naira, Payouts: 500})
 	}
 	if err == nil {
+		_, err = p.App.Companies.IssuePINToken(ctx, by, p.Reference)
+	}
+	if err == nil {
 		err = p.App.Quotas.Set(ctx, by, p.Reference, quota.OTP, 500)
 	}
 	if err == nil {

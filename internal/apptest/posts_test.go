@@ -52,6 +52,7 @@ var posts = []post{
 	{path: "/api/v1/webhooks/{id}/test", body: ``},
 	{path: "/api/v1/webhooks/{id}/replay", body: `{"from": 1, "to": 2}`},
 	{path: "/api/v1/webhooks/deliveries/{id}/resend", body: ``},
+	{path: "/api/v1/company/pin", body: `{"currentPin": "$pin", "pin": "$pin"}`},
 }
 
 // story contains the values that earlier steps have stored.

@@ -238,7 +238,7 @@ func TestThePINToken(t *testing.T) {
 		h.clock.Advance(company.TokenLife)
 		refused(t, "old", reset(token, "1234"), fault.Invalid, "PIN token has expired")
 		same(t, "events", h.told(reference), []string{
-			"company.api_key_issued", "company.pin_token_issued", "company.pin_changed", "company.pin_token_issued", "company.pin_token_issued",
+			"company.pin_token_issued", "company.pin_changed", "company.pin_token_issued", "company.pin_token_issued",
 			"company.pin_locked", "company.pin_changed", "company.pin_token_issued", "company.pin_changed", "company.pin_token_issued",
 		})
 		same(t, "audit", h.noted(reference), []string{
@@ -284,7 +284,7 @@ func TestACompanyChangesItsPIN(t *testing.T) {
 			t.Error(err)
 		}
 		same(t, "events", h.told(reference), []string{
-			"company.api_key_issued", "company.pin_changed", "company.pin_token_issued", "company.pin_changed", "company.pin_locked", "company.pin_unlocked",
+			"company.pin_changed", "company.pin_token_issued", "company.pin_changed", "company.pin_locked", "company.pin_unlocked",
 		})
 		same(t, "audit", h.noted(reference), []string{
 			"ada company.create", "ada company.pin", "ada company.pin.token", "company: company.pin.change", "company: company.pin.lock", "ada company.pin.unlock",
@@ -317,6 +317,62 @@ func TestConcurrentResetsSetOnePIN(t *testing.T) {
 		}
 		if err := h.CheckPIN(t.Context(), reference, <-won); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// Each act of an operator about the access of a company tells the company. The first key comes with the
+// company and is no event.
+func TestOperatorsActsTellTheCompany(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		reference, _ := h.create()
+		key, _, err := h.IssueKey(ctx, ada, reference, h.clock.Now().Add(time.Hour))
+		if err == nil {
+			err = h.RevokeKey(ctx, ada, reference, key.ID)
+		}
+		if err == nil {
+			_, err = h.SetPerSecond(ctx, ada, reference, 5)
+		}
+		if err == nil {
+			_, err = h.SetPerSecond(ctx, ada, reference, 0)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.live(reference, true)
+		events, _, err := event.NewService(h.db, h.book).Feed(ctx, reference, 0, 100, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range events {
+			got = append(got, e.Kind+" "+string(e.Data))
+		}
+		id := `{"companyId":"` + reference + `"`
+		same(t, "events", got, []string{
+			"company.api_key_issued " + id + `,"id":"` + key.ID + `","expiresAt":"2030-01-02T04:04:05.000Z","by":"operator"}`,
+			"company.api_key_revoked " + id + `,"id":"` + key.ID + `","by":"operator"}`,
+			"company.limits_changed " + id + `,"limit":"requests","per":"second","settlementId":null,"amount":null,"count":5}`,
+			"company.limits_changed " + id + `,"limit":"requests","per":"second","settlementId":null,"amount":null,"count":null}`,
+			"company.live_changed " + id + `,"live":true}`,
+		})
+	})
+}
+
+// A claim whose caller gives up at any time either uses up the token and issues a key, or does neither.
+func TestACancelledClaimIsWhole(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		for i := range 20 {
+			reference, token := h.founded()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i*i)*50*time.Microsecond)
+			_, _, claimed := h.ClaimKey(ctx, reference, token)
+			cancel()
+			_, _, again := h.ClaimKey(t.Context(), reference, token) // after it, the fate of the first is known
+			keys, err := h.Keys(t.Context(), reference)
+			if err != nil || len(keys) != 1 || claimed == nil && again == nil {
+				t.Errorf("%d keys, the claims: %v, %v; %v", len(keys), claimed, again, err)
+			}
 		}
 	})
 }

@@ -101,7 +101,7 @@ func (s *Service) Create(ctx context.Context, by Actor, name string) (Company, s
 		return Company{}, secret.Text{}, err
 	}
 	key, apiKey := s.newKey(c.Reference, c.CreatedAt, time.Time{})
-	insertKey(&u, key, byOperator)
+	u.Insert(keys.Record(key)) // without an event: the company's first key comes with the company
 	by.Audit(&u, "company.create", c.Reference, map[string]string{"name": c.Name, "apiKeyId": key.ID}, c.CreatedAt)
 	if err := s.book.Commit(ctx, u); err != nil {
 		return Company{}, secret.Text{}, err

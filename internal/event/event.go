@@ -79,6 +79,10 @@ const (
 	// SettlementCredit means that money arrived in a bank account of a settlement account. The list
 	// in completion.md does not contain this kind.
 	SettlementCredit = "settlement.credit"
+	// These kinds report that an operator has attached a bank account to a settlement account, and that
+	// an operator has switched a settlement account on or off.
+	SettlementBankAccountAttached = "settlement.bank_account_attached"
+	SettlementStatusChanged       = "settlement.status_changed"
 	// SettlementLowBalance means that an account's balance is below the alert that the company has
 	// set.
 	SettlementLowBalance = "settlement.low_balance"

@@ -10,7 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
@@ -52,7 +54,10 @@ func (s *Service) Attach(ctx context.Context, by operator.Operator, company stri
 		return BankAccount{}, err
 	}
 	b := BankAccount{Number: number, Name: name, BankName: bank.Name, BankCode: bank.Code}
-	if err := s.Feed(ctx, by, company, settlementID, b); err != nil {
+	err := s.feed(ctx, by, company, settlementID, b, func(u *ledger.Unit) {
+		event.Emit(u, event.SettlementBankAccountAttached, attached{settlementID, number, name, bank.Name, bank.Code})
+	})
+	if err != nil {
 		return BankAccount{}, err
 	}
 	all, err := s.BankAccounts(ctx, company, settlementID)
@@ -61,6 +66,15 @@ func (s *Service) Attach(ctx context.Context, by operator.Operator, company stri
 		return b, err
 	}
 	return all[at], nil
+}
+
+// attached is the data of the event that reports an attached bank account.
+type attached struct {
+	SettlementID  int64  `json:"settlementId"`
+	AccountNumber string `json:"accountNumber"`
+	AccountName   string `json:"accountName"`
+	BankName      string `json:"bankName"`
+	BankCode      string `json:"bankCode"`
 }
 
 // free returns an error if an account number is in use. A credit names the account number but not

@@ -48,7 +48,9 @@ func TestAnAttachedAccountFeeds(t *testing.T) {
 		if c := h.cases(operation.UnknownAccount); len(c) != 1 || c[0].Subject != bank+"/s-1" {
 			t.Errorf("%+v", c)
 		}
-		if e := h.events(a.Company); len(e) != 2 || e[0].Kind != event.SettlementCredit || !strings.Contains(string(e[0].Data), `"accountNumber":"8000000022"`) {
+		if e := h.events(a.Company); len(e) != 4 || e[2].Kind != event.SettlementCredit || !strings.Contains(string(e[2].Data), `"accountNumber":"8000000022"`) ||
+			e[0].Kind != event.SettlementBankAccountAttached || e[1].Kind != event.SettlementBankAccountAttached || e[3].Kind != event.SettlementCredit ||
+			string(e[0].Data) != `{"settlementId":1,"accountNumber":"8000000022","accountName":"ACME LIMITED","bankName":"Safe Haven MFB","bankCode":"090286"}` {
 			t.Errorf("%+v", e)
 		}
 		if found, err := h.Find(t.Context(), a.Company, a.ID); err != nil || found.AccountNumber != "8000000011" {

@@ -260,6 +260,11 @@ type BankAccount struct {
 // Feed makes a bank account feed a settlement account from now on. The account number then
 // belongs to the company permanently.
 func (s *Service) Feed(ctx context.Context, by operator.Operator, company string, settlementID int64, b BankAccount) error {
+	return s.feed(ctx, by, company, settlementID, b, func(*ledger.Unit) {})
+}
+
+// feed does what Feed does. The function more completes the unit.
+func (s *Service) feed(ctx context.Context, by operator.Operator, company string, settlementID int64, b BankAccount, more func(u *ledger.Unit)) error {
 	if _, err := s.Find(ctx, company, settlementID); err != nil {
 		return err
 	}
@@ -276,6 +281,7 @@ func (s *Service) Feed(ctx context.Context, by operator.Operator, company string
 	u := ledger.For(company)
 	u.Insert(feeders.Record(feeder{Company: company, BankAccount: b, SettlementID: settlementID}))
 	by.Audit(&u, "settlement.feed", LedgerAccount(settlementID), map[string]string{"accountNumber": b.Number, "bankCode": b.BankCode}, b.Since)
+	more(&u)
 	err = s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Exists) {
 		return fault.New(fault.Refused, "The bank account feeds a settlement account already")

@@ -7,9 +7,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // SetStatus makes a settlement account active or inactive. An inactive account cannot pay for a
@@ -25,6 +27,7 @@ func (s *Service) SetStatus(ctx context.Context, by operator.Operator, company s
 	}
 	u := ledger.For(company)
 	u.Transition(accounts.Record(Account{Company: company, ID: settlementID, Status: to}), string(Active), string(Inactive))
+	event.Emit(&u, event.SettlementStatusChanged, statusChanged{settlementID, to, wire.Text(reason)})
 	by.Audit(&u, "settlement.status", LedgerAccount(settlementID), map[string]string{"status": string(to), "reason": reason}, s.Clock.Now())
 	err := s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
@@ -34,6 +37,13 @@ func (s *Service) SetStatus(ctx context.Context, by operator.Operator, company s
 		return Account{}, explain(err)
 	}
 	return s.Find(ctx, company, settlementID)
+}
+
+// statusChanged is the data of the event that reports a new status of a settlement account.
+type statusChanged struct {
+	SettlementID int64     `json:"settlementId"`
+	Status       Status    `json:"status"`
+	Reason       wire.Text `json:"reason"`
 }
 
 // Active reports whether the company has an active settlement account with this number.
