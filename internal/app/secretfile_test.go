@@ -68,7 +68,7 @@ func TestARemoteDatabaseNeedsADecisionAboutTLS(t *testing.T) {
 		"postgres://kobo@db/kobo?sslmode=disable":     false,
 		"postgres://kobo@127.0.0.1/kobo":              false,
 	} {
-		cfg := live()
+		cfg := live(t)
 		cfg.Database = url
 		if err := cfg.Check(nil); (err != nil) != refused || refused && !strings.Contains(err.Error(), "add sslmode=verify-full") {
 			t.Errorf("%s: %v", url, err)
