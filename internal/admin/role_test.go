@@ -42,6 +42,9 @@ func TestEveryOperationHasARole(t *testing.T) {
 			}
 			method, path, _ := strings.Cut(route, " ")
 			path = strings.NewReplacer("{reference}", "cnobody0000000000000000000", "{id}", "nothing").Replace(path)
+			if op.ID == "exportAudit" {
+				path += "?from=x" // the refusal of this filter is JSON, and an export is not
+			}
 			for role, key := range keys {
 				status, said, _ := d.send(key, method, path, "{}")
 				if refused := status == 403; refused == role.Covers(least) {

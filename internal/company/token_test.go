@@ -359,6 +359,7 @@ func TestTheGateWithoutItsDatabase(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			d.SignWith(dbtest.Evidence)
 			h := open(t, d)
 			known, _ := h.tokens(h.approved())
 			stranger, _ := h.tokens(h.approved())

@@ -148,7 +148,7 @@ func (d *document) operation(path string, raw []byte, compiler *jsonschema.Compi
 	}
 	op := &Operation{
 		ID: o.OperationID, Path: path, Family: o.Family, Tokens: o.Limit == "token", Idempotent: o.Idempotent, Lenient: o.Specified,
-		Role: o.Role, FourEyes: o.FourEyes,
+		Personal: o.Personal, Role: o.Role, FourEyes: o.FourEyes,
 		Open: o.Security != nil && !slices.ContainsFunc(o.Security, func(s map[string][]any) bool { return s["accessToken"] != nil }),
 	}
 	for _, p := range o.Parameters {

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -57,8 +58,16 @@ func (s *Service) Propose(ctx context.Context, by Operator, company string, acts
 	p := Proposal{
 		ID: id.New(), Company: company, State: Proposed, ProposedBy: by.Name, CreatedAt: now, ExpiresAt: now.Add(proposalLife), Acts: acts,
 	}
-	line := by.Note(company, "proposal.create", p.ID, map[string]string{"acts": p.Names()}, now)
+	line := p.note(by, "proposal.create", now, map[string]string{})
 	return p, s.change(ctx, by, line, nil, func(q db.Querier) (int64, error) { return insertProposal(ctx, q, p) })
+}
+
+// note returns a line of the audit log about the proposal. The line belongs to no company, because a
+// proposal changes nothing of the company. Its subject is the company, so a search for the company
+// finds it.
+func (p Proposal) note(by Operator, action string, at time.Time, details map[string]string) db.Record {
+	details["proposal"], details["acts"] = p.ID, p.Names()
+	return by.Note("", action, cmp.Or(p.Company, p.ID), details, at)
 }
 
 // Names returns the operations of the acts, separated by spaces.
@@ -154,7 +163,7 @@ func (s *Service) decide(ctx context.Context, by Operator, p Proposal, to Propos
 	}
 	refusal := fault.New(fault.Conflict, "The proposal has just been decided: look at it again")
 	p.State, p.DecidedBy, p.DecidedAt = to, by.Name, s.clock.Now()
-	line := by.Note(p.Company, action, p.ID, map[string]string{"acts": p.Names(), "proposedBy": p.ProposedBy, "note": p.Note}, p.DecidedAt)
+	line := p.note(by, action, p.DecidedAt, map[string]string{"proposedBy": p.ProposedBy, "note": p.Note})
 	return s.change(ctx, by, line, refusal, func(q db.Querier) (int64, error) { return decideProposal(ctx, q, p) })
 }
 
