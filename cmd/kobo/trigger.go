@@ -72,7 +72,7 @@ func (d *developer) trigger(ctx context.Context, kind string) (told, error) {
 	}
 	after, err := d.last(ctx)
 	s := &script{developer: d, ctx: ctx, err: err}
-	if slices.Contains(ofNewcomer, kind) || strings.HasPrefix(kind, "company.") {
+	if slices.Contains(ofNewcomer, kind) || strings.HasPrefix(kind, "company.") && kind != "company.renewal_due" {
 		s.newcomer()
 		after = 0
 	}

@@ -43,7 +43,7 @@ func TestTheRowsOfAnEarlierProgramAreSignedOnce(t *testing.T) {
 			if _, err := typed(t, "adopt", "--database", h.Database); err == nil {
 				t.Error("rows were signed without the evidence key")
 			}
-			says("verify", "^no MAC was checked: .*\n.*adds up\n$")
+			says("verify", "^kobo: the trees are not checked: .*\nno MAC was checked: .*\n.*adds up\n$")
 			t.Setenv("KOBO_EVIDENCE_KEY_FILE", key)
 			says("verify", `^[1-9]\d+ rows of earlier programs are not signed yet: kobo adopt signs them\n.*adds up\n$`)
 			says("adopt", `^[1-9]\d* companies, [1-9]\d+ rows signed\n$`)
