@@ -281,7 +281,7 @@ func TestTheLiveConfigurationWorks(t *testing.T) {
 		has[name] = true
 	}
 	dir := t.TempDir()
-	folders := strings.NewReplacer("/etc/kobo", dir, "/var/lib/kobo-epoch", dir, "postgres://kobo_serve@db/kobo?sslmode=verify-full ", "sqlite:"+dir+"/kobo.db ")
+	folders := strings.NewReplacer("/etc/kobo", dir, "/var/lib/kobo-epoch", dir, "/var/lib/kobo-checkpoints", dir, "postgres://kobo_serve@db/kobo?sslmode=verify-full ", "sqlite:"+dir+"/kobo.db ")
 	text := folders.Replace(block("yaml"))
 	keep(t, dir, "kobo.yaml", []byte(text))
 	k := koanf.New(".")
