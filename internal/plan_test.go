@@ -15,7 +15,7 @@ var mayScan = map[string]string{
 	"operation.Cases": "operators list cases", "operation.FindCase": "operators name a case by its id alone",
 	"operation.OpenOf": "the reconciliation, once a day", "operation.OpenBreaks": "the reconciliation, once a day",
 	"operator.pageProposals": "operators list proposals", "operator.endProposalsOf": "an operator is removed",
-	"report.Overdue":     "the reconciliation, over the open operations", "report.read": "the reconciliation, once a day",
+	"report.Overdue": "the reconciliation, over the open operations", "report.read": "the reconciliation, once a day",
 	"report.Heads": "kobo verify and backups go through all companies", "report.addCredits": "the integrity of the whole ledger of a company",
 	"report.integrity":       "the integrity of the whole ledger of a company",
 	"report.dueWalks":        "the job of the daily walk goes through all companies",
