@@ -15,8 +15,7 @@ var mayScan = map[string]string{
 	"operation.Cases": "operators list cases", "operation.FindCase": "operators name a case by its id alone",
 	"operation.OpenOf": "the reconciliation, once a day", "operation.OpenBreaks": "the reconciliation, once a day",
 	"operator.pageProposals": "operators list proposals", "operator.endProposalsOf": "an operator is removed",
-	"operator.adoptions": "kobo adopt, once for each company",
-	"report.Overdue":     "the reconciliation, over the open operations", "report.read": "the reconciliation, once a day",
+	"report.Overdue": "the reconciliation, over the open operations", "report.read": "the reconciliation, once a day",
 	"report.Heads": "kobo verify and backups go through all companies", "report.addCredits": "the integrity of the whole ledger of a company",
 	"report.integrity":       "the integrity of the whole ledger of a company",
 	"report.dueWalks":        "the job of the daily walk goes through all companies",
@@ -36,6 +35,8 @@ var mayScan = map[string]string{
 	"report.dueJobs":        "an index scan that stops after each queue's first row, for the metrics",
 	"report.moneyInFlight":  "a row of each company, and its accounts by key; an index of the open cases; for the metrics",
 	"report.walkFindingsOf": "an index of the companies with findings, for the metrics",
+	"report.unsignedSince":  "a row of each company and of its tree, for the metrics",
+	"report.Archived":       "kobo verify; a row for each month of a company",
 
 	"webhook.idleQueues":     "the sender reads three rows of each webhook at most",
 	"webhook.recoverRetries": "three rows of each webhook at most, once a minute",
