@@ -35,6 +35,8 @@ var mayScan = map[string]string{
 	"report.dueJobs":        "an index scan that stops after each queue's first row, for the metrics",
 	"report.moneyInFlight":  "a row of each company, and its accounts by key; an index of the open cases; for the metrics",
 	"report.walkFindingsOf": "an index of the companies with findings, for the metrics",
+	"report.unsignedSince":  "a row of each company and of its tree, for the metrics",
+	"report.Archived":       "kobo verify; a row for each month of a company",
 
 	"webhook.idleQueues":     "the sender reads three rows of each webhook at most",
 	"webhook.recoverRetries": "three rows of each webhook at most, once a minute",

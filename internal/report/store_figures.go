@@ -142,7 +142,7 @@ func walkFindingsOf(ctx context.Context, q db.Querier) ([]string, error) {
 func unsignedSince(ctx context.Context, q db.Querier) (time.Time, error) {
 	at, err := db.One(ctx, q, db.Value[int64], `SELECT CASE WHEN EXISTS (
 			SELECT 1 FROM ledger_head AS h LEFT JOIN evidence_tree AS t ON t.company_id = h.company_id WHERE h.leaf > coalesce(t.size + 1, 0))
-		THEN coalesce((SELECT max(created_at) FROM evidence_checkpoint WHERE company_id = $1), (SELECT min(created_at) FROM company), 0)
+		THEN coalesce((SELECT created_at FROM evidence_checkpoint WHERE company_id = $1 ORDER BY size DESC LIMIT 1), (SELECT min(created_at) FROM company), 0)
 		ELSE 0 END`, trees.Deployment)
 	return clock.Time(at), err
 }
