@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -85,7 +86,7 @@ func verify(c *cobra.Command, d *db.DB, trees *evidence.Service) error {
 			return err
 		}
 		add(found)
-		lines, err := verifyTree(ctx, d, trees, one)
+		lines, err := verifyTree(ctx, d, trees, one, found.Rows)
 		if err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ func verify(c *cobra.Command, d *db.DB, trees *evidence.Service) error {
 		return err
 	}
 	add(log)
-	rest, err := verifyRest(ctx, d, trees)
+	rest, err := verifyRest(ctx, d, trees, log.Rows)
 	if err != nil {
 		return err
 	}
@@ -116,8 +117,9 @@ func verify(c *cobra.Command, d *db.DB, trees *evidence.Service) error {
 	return nil
 }
 
-// verifyTree checks the tree of a company, as it is at one instant.
-func verifyTree(ctx context.Context, d *db.DB, trees *evidence.Service, company string) (lines []string, err error) {
+// verifyTree checks the tree of a company, as it is at one instant. It reads only rows that are not in
+// the tally.
+func verifyTree(ctx context.Context, d *db.DB, trees *evidence.Service, company string, rows *evidence.Tally) (lines []string, err error) {
 	if trees == nil {
 		return nil, nil
 	}
@@ -125,7 +127,7 @@ func verifyTree(ctx context.Context, d *db.DB, trees *evidence.Service, company 
 	err = d.Snapshot(ctx, func(q db.Querier) error {
 		removed, err := report.Archived(ctx, q, company)
 		if err == nil {
-			lines, err = trees.Verify(ctx, q, company, removed, nil)
+			lines, err = trees.Verify(ctx, q, company, removed, rows)
 		}
 		return err
 	})
@@ -133,20 +135,21 @@ func verifyTree(ctx context.Context, d *db.DB, trees *evidence.Service, company 
 }
 
 // verifyRest checks the tree of the audit lines of no company, the tree of the deployment, and the
-// second place.
-func verifyRest(ctx context.Context, d *db.DB, trees *evidence.Service) (all []string, err error) {
+// second place. The tally is that of the audit lines of no company.
+func verifyRest(ctx context.Context, d *db.DB, trees *evidence.Service, rows *evidence.Tally) (all []string, err error) {
 	if trees == nil {
 		return nil, nil
 	}
-	for _, company := range []string{"", evidence.Deployment} {
-		lines, err := verifyTree(ctx, d, trees, company)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, lines...)
+	log, err := verifyTree(ctx, d, trees, "", rows)
+	if err != nil {
+		return nil, err
 	}
-	lines, err := trees.VerifyPlace(ctx, d)
-	return append(all, lines...), err
+	own, err := verifyTree(ctx, d, trees, evidence.Deployment, nil)
+	if err != nil {
+		return nil, err
+	}
+	place, err := trees.VerifyPlace(ctx, d)
+	return slices.Concat(log, own, place), err
 }
 
 // isTerminal reports whether a file is a terminal, which can show a progress bar.

@@ -51,7 +51,10 @@ func (a *App) writeFigure() prometheus.Collector {
 
 // The reasons for which Kobo itself closes API access, as a part of the reason's text and as a label.
 var closedByKobo = []struct{ text, label string }{
-	{"is an old copy", "old_copy"}, {"is of another database", "other_database"}, {"restored from a backup", "restore"},
+	{"is an old copy", "old_copy"},
+	{"is of another database", "other_database"},
+	{"restored from a backup", "restore"},
+	{"docs/operating/evidence.md", "evidence"},
 }
 
 // closedByOperator is the label for every other reason.
@@ -59,8 +62,11 @@ const closedByOperator = "operator"
 
 // whyClosed returns the reason for which API access is closed, as a label of the metrics, or "".
 func whyClosed(d operator.Access) string {
-	if !d.Closed {
+	switch {
+	case !d.Closed:
 		return ""
+	case !d.Automatic:
+		return closedByOperator
 	}
 	for _, why := range closedByKobo {
 		if strings.Contains(d.Reason, why.text) {

@@ -220,10 +220,14 @@ func TestTheMetricTellsWhyAPIAccessIsClosed(t *testing.T) {
 		"the epoch file kobo.epoch is of another database: see docs/operating.md":                      "other_database",
 		"restored from a backup: see docs/operating.md before opening it":                              "restore",
 		"restored from a backup: see docs/operating.md before opening it; before that: a bank is away": "restore",
-		"a bank is away": "operator",
+		"the checkpoints in /keep are of another database: see docs/operating/evidence.md":             "evidence",
+		"an operator has changed the reason":                                                           "operator",
 	} {
-		if got := whyClosed(operator.Access{Closed: true, Reason: reason}); got != want {
+		if got := whyClosed(operator.Access{Closed: true, Automatic: true, Reason: reason}); got != want {
 			t.Errorf("%s: %q, not %q", reason, got, want)
+		}
+		if got := whyClosed(operator.Access{Closed: true, Reason: reason}); got != "operator" {
+			t.Errorf("%s, by an operator: %q", reason, got)
 		}
 	}
 	if got := whyClosed(operator.Access{Reason: "once"}); got != "" {

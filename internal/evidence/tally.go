@@ -6,11 +6,12 @@ import (
 	"hash/maphash"
 )
 
+// seed is random, so nobody can choose rows with the same sum.
+var seed = maphash.MakeSeed()
+
 // Tally sums up the leaves of a tree by tiles, in any order. A pass over all rows of evidence that reads
 // them for other reasons adds each of them. Verify then reads only the rows of tiles whose sum differs.
-// The sums depend on a random seed, so nobody can choose rows with the same sum.
 type Tally struct {
-	seed   maphash.Seed
 	size   int64
 	sums   []uint64
 	buffer []byte
@@ -18,7 +19,7 @@ type Tally struct {
 
 // NewTally returns an empty Tally for the rows of a company up to a number.
 func NewTally(last int64) *Tally {
-	return &Tally{seed: maphash.MakeSeed(), size: last, sums: make([]uint64, last/tileSize+1)}
+	return &Tally{size: last, sums: make([]uint64, last/tileSize+1)}
 }
 
 // Add adds a row by its number, its MAC and its content (db.Content). It ignores a row without a number,
@@ -34,7 +35,18 @@ func (t *Tally) Add(leaf int64, mac string, content []byte) {
 
 func (t *Tally) hash(leaf int64, hash []byte) uint64 {
 	t.buffer = append(binary.BigEndian.AppendUint64(t.buffer[:0], uint64(leaf)), hash...)
-	return maphash.Bytes(t.seed, t.buffer)
+	return maphash.Bytes(seed, t.buffer)
+}
+
+// Join adds all rows of another Tally of the same company.
+func (t *Tally) Join(other *Tally) {
+	t.size = max(t.size, other.size)
+	if missing := len(other.sums) - len(t.sums); missing > 0 {
+		t.sums = append(t.sums, make([]uint64, missing)...)
+	}
+	for i, sum := range other.sums {
+		t.sums[i] += sum
+	}
 }
 
 // has reports whether the added rows of a whole tile have exactly the given hashes.

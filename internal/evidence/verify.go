@@ -36,7 +36,9 @@ type check struct {
 // Verify computes the tree of a company again from its rows. It returns the differences from the stored
 // tiles and from the checkpoints. Removed is the number of events with leaves that kobo archive has
 // removed. The company may be "", or Deployment for the deployment's own tree. If a pass over the rows
-// has made a Tally, Verify does not read again the rows of tiles that agree with it. The Tally may be nil.
+// has made a Tally, Verify does not read again the rows of tiles that agree with it. The rows may have
+// changed since that pass. So if there is a difference, Verify begins again without the Tally. The Tally
+// may be nil.
 func (s *Service) Verify(ctx context.Context, q db.Querier, company string, removed int64, rows *Tally) ([]string, error) {
 	name, err := s.Name(ctx)
 	if err != nil {
@@ -59,7 +61,9 @@ func (s *Service) Verify(ctx context.Context, q db.Querier, company string, remo
 	} else if c.size, err = ledger.Leaves(ctx, q, company); err != nil {
 		return nil, err
 	}
-	err = c.run()
+	if err = c.run(); err == nil && len(c.wrongs) > 0 && rows != nil {
+		return s.Verify(ctx, q, company, removed, nil)
+	}
 	return c.wrongs, err
 }
 
@@ -147,18 +151,22 @@ func (c *check) leaves(from, to, covered int64) error {
 	return nil
 }
 
-// hashes returns the hashes of the leaves after from, up to to. A missing row has none.
+// hashes returns the hashes of the leaves after from, up to to. A missing row has none. It reads the rows
+// from the first to the last tile that does not agree with the Tally.
 func (c *check) hashes(from, to int64, known map[int64][][]byte) ([][]byte, error) {
-	out, agree := make([][]byte, 0, to-from), true
-	for n := from / tileSize; agree && n*tileSize < to; n++ {
-		agree = known[n] != nil && c.rows.has(n, known[n])
-		out = append(out, known[n]...)
+	out, first, last := make([][]byte, to-from), to, to
+	for n := from / tileSize; n*tileSize < to; n++ {
+		if known[n] != nil && c.rows.has(n, known[n]) {
+			copy(out[n*tileSize-from:], known[n])
+		} else {
+			first, last = min(first, n*tileSize), min(to, (n+1)*tileSize)
+		}
 	}
-	if agree {
+	if first == to {
 		return out, nil
 	}
-	out = make([][]byte, to-from)
-	return out, eachLeaf(c.ctx, c.q, c.company, from+1, to, func(leaf int64, hash []byte) error {
+	clear(out[first-from : last-from])
+	return out, eachLeaf(c.ctx, c.q, c.company, first+1, last, func(leaf int64, hash []byte) error {
 		if out[leaf-1-from] != nil {
 			c.wrong("two rows have the number %d", leaf)
 		}

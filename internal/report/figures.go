@@ -42,6 +42,8 @@ var (
 
 	walkWrong    = desc("kobo_walk_companies_wrong", "Companies whose last walk has found a difference.")
 	walkFindings = desc("kobo_walk_findings", "Differences that the last walks have found; at most 20 are kept of a company.")
+
+	checkpointAge = desc("kobo_evidence_checkpoint_age_seconds", "Time since the newest checkpoint while rows of evidence wait for one, or 0.")
 )
 
 // Metrics returns the gauges of money and work in all companies. They are read from the database,
@@ -57,6 +59,7 @@ func (s *Service) Metrics(log *slog.Logger) (all []prometheus.Collector) {
 	source("jobs", s.jobFigures, jobsDue, jobsOldest, inboxCount, inboxOldest)
 	source("banks", s.bankFigures, pollAge, reconcileAge)
 	source("walks", s.walkFigures, walkWrong, walkFindings)
+	source("evidence", s.evidenceFigures, checkpointAge)
 	return append(all, s.damaged)
 }
 
@@ -159,6 +162,11 @@ func (s *Service) walkFigures(ctx context.Context) ([]prometheus.Metric, error) 
 		n += int64(len(wrongs))
 	}
 	return []prometheus.Metric{figure.Count(walkWrong, int64(len(found))), figure.Count(walkFindings, n)}, nil
+}
+
+func (s *Service) evidenceFigures(ctx context.Context) ([]prometheus.Metric, error) {
+	last, err := unsignedSince(ctx, s.db)
+	return []prometheus.Metric{figure.Seconds(checkpointAge, total{oldest: last}.age(s.clock.Now()))}, err
 }
 
 // queueNames returns the names of the job queues of a kind.

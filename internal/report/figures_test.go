@@ -57,7 +57,7 @@ func TestFiguresShowMoneyAndWork(t *testing.T) {
 				}
 			}
 		}
-		rows(`INSERT INTO ledger_head VALUES ($1, 0, 0)`, []any{"acme"}, []any{"bolt"}, []any{"house"})
+		rows(`INSERT INTO ledger_head (company_id, event_sequence, dated_at) VALUES ($1, 0, 0)`, []any{"acme"}, []any{"bolt"}, []any{"house"})
 		rows(`INSERT INTO ledger_account VALUES ($1, $2, 0, 0, $3, 0, 0)`,
 			[]any{"acme", "clearing/vtu", 100_50}, []any{"bolt", "clearing/vtu", 200_00}, []any{"bolt", "clearing/payout", 0},
 			[]any{"acme", "settlement/1", 999_00}, []any{"house", "suspense/inbound", 70_00})
@@ -102,6 +102,32 @@ func TestFiguresShowMoneyAndWork(t *testing.T) {
 				t.Errorf("%s is %v, %v; want %v", name, v, there, want)
 			}
 		}
+	})
+}
+
+// The age of the newest checkpoint counts while a company has rows above its own last checkpoint.
+func TestTheAgeOfTheNewestCheckpoint(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		now := time.Date(2030, 1, 2, 3, 0, 0, 0, time.UTC)
+		step := func(want time.Duration, statement string, args ...any) {
+			t.Helper()
+			_, err := d.Exec(t.Context(), statement, args...)
+			must(t, err)
+			if got := gathered(t, d, now)["evidence_checkpoint_age_seconds"]; got != want.Seconds() {
+				t.Errorf("%v, want %v after %s", got, want, statement)
+			}
+		}
+		const head = `UPDATE ledger_head SET leaf = $1 WHERE company_id = 'acme'`
+		const checkpoint = `INSERT INTO evidence_checkpoint (company_id, size, root, note, leaf, state, created_at) VALUES ($1, $2, '', '', 0, 'TOLD', $3)`
+		step(0, `INSERT INTO company (company_id, name, kyb_status, live, created_at, updated_at) VALUES ('acme', '', 'APPROVED', 1, $1, 0)`, clock.Micros(now.Add(-9*time.Hour)))
+		step(0, `INSERT INTO ledger_head (company_id, event_sequence, dated_at) VALUES ('acme', 0, 0)`)
+		step(9*time.Hour, head, 5)
+		step(7*time.Hour, checkpoint, "deployment", 1, clock.Micros(now.Add(-7*time.Hour)))
+		step(7*time.Hour, checkpoint, "acme", 5, clock.Micros(now.Add(-time.Hour)))
+		step(0, `INSERT INTO evidence_tree VALUES ('acme', 5)`)
+		step(0, head, 6)
+		step(7*time.Hour, head, 7)
+		step(2*time.Hour, checkpoint, "deployment", 2, clock.Micros(now.Add(-2*time.Hour)))
 	})
 }
 

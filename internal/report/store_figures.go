@@ -6,6 +6,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	trees "github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
@@ -133,4 +134,15 @@ func (s *Service) Reconciled(ctx context.Context, bank string) error {
 // walkFindingsOf returns the findings of the last walk as JSON, of each company that has some.
 func walkFindingsOf(ctx context.Context, q db.Querier) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `SELECT wrongs FROM report_progress WHERE substr(wrongs, 1, 2) = '["'`)
+}
+
+// unsignedSince returns the instant of the deployment's newest checkpoint, or the instant at which the
+// first company was created if there is no checkpoint. It returns the zero instant if no company has rows
+// above its own last checkpoint. The event about that checkpoint alone does not count.
+func unsignedSince(ctx context.Context, q db.Querier) (time.Time, error) {
+	at, err := db.One(ctx, q, db.Value[int64], `SELECT CASE WHEN EXISTS (
+			SELECT 1 FROM ledger_head AS h LEFT JOIN evidence_tree AS t ON t.company_id = h.company_id WHERE h.leaf > coalesce(t.size + 1, 0))
+		THEN coalesce((SELECT max(created_at) FROM evidence_checkpoint WHERE company_id = $1), (SELECT min(created_at) FROM company), 0)
+		ELSE 0 END`, trees.Deployment)
+	return clock.Time(at), err
 }

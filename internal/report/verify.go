@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	trees "github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
@@ -37,6 +38,8 @@ type Verification struct {
 	Unsigned int64
 	// Unchecked is true if no MAC was checked, because the program has no evidence key.
 	Unchecked bool
+	// Rows sums up the rows of evidence, so that evidence.Service.Verify need not read them again.
+	Rows *trees.Tally
 }
 
 // Sound reports whether Verify found no contradiction.
@@ -118,7 +121,7 @@ func Verify(ctx context.Context, q db.Querier, signer db.Signer, company string,
 func (v Verification) with(found []Finding, e *evidence) Verification {
 	e.conclude()
 	v.Findings = append(append(v.Findings, found...), e.findings...)
-	v.Unsigned, v.Unchecked = e.waiting, e.signer == nil
+	v.Unsigned, v.Unchecked, v.Rows = e.waiting, e.signer == nil, e.tally
 	return v
 }
 

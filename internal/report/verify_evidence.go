@@ -10,6 +10,7 @@ import (
 
 	months "github.com/kobo-waas/kobo/internal/archive"
 	"github.com/kobo-waas/kobo/internal/db"
+	trees "github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
@@ -22,6 +23,7 @@ type evidence struct {
 	tables  map[string]*db.Table
 	head    int64 // the last number according to the company lock row
 	content []byte
+	tally   *trees.Tally // all rows with a number, for the check of the tree
 
 	numbers  numberSet
 	altered  map[int64]bool // the numbers in rows with a wrong MAC
@@ -32,7 +34,7 @@ type evidence struct {
 }
 
 func newEvidence(signer db.Signer, company string) *evidence {
-	e := &evidence{company: company, signer: signer, tables: map[string]*db.Table{}, altered: map[int64]bool{}}
+	e := &evidence{company: company, signer: signer, tables: map[string]*db.Table{}, altered: map[int64]bool{}, tally: trees.NewTally(0)}
 	for _, t := range db.EvidenceTables() {
 		e.tables[t.Name] = t
 	}
@@ -42,6 +44,7 @@ func newEvidence(signer db.Signer, company string) *evidence {
 // begin reads the last number of the company. All rows are then checked in the same snapshot.
 func (e *evidence) begin(ctx context.Context, q db.Querier) (err error) {
 	e.head, err = ledger.Leaves(ctx, q, e.company)
+	e.tally = trees.NewTally(e.head)
 	return err
 }
 
@@ -65,6 +68,7 @@ func (e *evidence) row(t *db.Table, row []string) (signed bool) {
 	}
 	leaf, err := strconv.ParseInt(number, 10, 64)
 	e.content = db.Content(e.content[:0], t, row)
+	e.tally.Add(leaf, mac, e.content)
 	switch {
 	case err != nil || !e.signer.Verify(e.content, mac):
 		if e.wrong(e.name(t, row), "a row with the right MAC", "an altered or added row"); len(e.altered) < most {
@@ -134,6 +138,7 @@ func (e *evidence) join(f *evidence) *evidence {
 		e.wrong("number "+strconv.FormatInt(n, 10), "one row", "two")
 	}
 	maps.Copy(e.altered, f.altered)
+	e.tally.Join(f.tally)
 	e.head, e.waiting, e.adopted = min(e.head, f.head), e.waiting+f.waiting, e.adopted || f.adopted
 	e.unsigned, e.findings = append(e.unsigned, f.unsigned...), append(e.findings, f.findings...)
 	return e
