@@ -13,7 +13,7 @@ install -D -m 0644 "$(go env GOROOT)/lib/time/zoneinfo.zip" "$root/usr/share/zon
 install -D -m 0644 -t "$root/usr/share/doc/kobo" LICENSE THIRD_PARTY_NOTICES
 echo 'kobo:x:65532:65532::/var/lib/kobo:' >"$root/etc/passwd"
 echo 'kobo:x:65532:' >"$root/etc/group"
-install -d -m 0700 "$root/var/lib/kobo"
+install -d -m 0700 "$root/var/lib/kobo" "$root/var/lib/kobo/checkpoints"
 if [ "$(id -u)" = 0 ]; then
-	chown 65532:65532 "$root/var/lib/kobo"
+	chown 65532:65532 "$root/var/lib/kobo" "$root/var/lib/kobo/checkpoints"
 fi

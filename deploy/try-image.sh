@@ -21,11 +21,16 @@ trap finish EXIT
 
 CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -buildid=' -o "$work/kobo" ./cmd/kobo
 deploy/rootfs.sh "$work/kobo" "$work/root"
-mkdir "$work/root/proc" # container runtimes make it too
+mkdir -p "$work/root/proc" "$work/root/run/secrets" # container runtimes make them too
+for name in master_key evidence_key; do
+	"$work/kobo" keygen >"$work/root/run/secrets/$name"
+	chmod 0444 "$work/root/run/secrets/$name"
+done
 
 # Settings with which live mode starts. The database is a file in /var/lib/kobo.
 settings=(
-	KOBO_DATABASE=sqlite:/var/lib/kobo/kobo.db "KOBO_MASTER_KEY=$("$work/kobo" keygen)"
+	KOBO_DATABASE=sqlite:/var/lib/kobo/kobo.db KOBO_CHECKPOINT_FOLDER=/var/lib/kobo/checkpoints
+	KOBO_MASTER_KEY_FILE=/run/secrets/master_key KOBO_EVIDENCE_KEY_FILE=/run/secrets/evidence_key
 	ZONEINFO=/usr/share/zoneinfo.zip KOBO_EPOCH_FILE=/var/lib/kobo/epoch
 	KOBO_LISTEN=127.0.0.1:18480 KOBO_ADMIN_LISTEN=127.0.0.1:18481 KOBO_METRICS_LISTEN=127.0.0.1:18482
 )
@@ -48,8 +53,10 @@ env -i "PATH=$PATH" "${settings[@]}" root="$work/root" owner="$owner" inner="$in
 	mount -o remount,bind,ro,nosuid "$root"
 	mount -t proc proc "$root/proc"
 	mount -t tmpfs -o "${owner}mode=0700" tmpfs "$root/var/lib/kobo"
+	install -d -m 0700 ${owner:+-o 65532 -g 65532} "$root/var/lib/kobo/checkpoints" # a volume gets it from the image
 	in_image() { eval "$inner"; }
 	in_image /kobo migrate
+	in_image /kobo adopt
 	set -- /kobo serve
 	eval "exec $inner" &
 	serve=$!
