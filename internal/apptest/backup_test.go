@@ -225,14 +225,14 @@ func TestADeathWhileCopyingLeavesTheOldOrTheNew(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "backup")
 	for _, dies := range []string{"copied", "checked"} {
-		apptest.Backup(t, home.Database, file, dies)
+		apptest.Backup(t, home, file, dies)
 		if _, err := os.Stat(file); err == nil {
 			t.Errorf("died when it had %s, and the backup is there", dies)
 		}
 	}
-	apptest.Backup(t, home.Database, file, "")
+	apptest.Backup(t, home, file, "")
 	p.Bought(p.Buy(p.Order(bundle, "second", "10")))
-	apptest.Backup(t, home.Database, file, "checked")
+	apptest.Backup(t, home, file, "checked")
 	if n := purchasesIn(t, file); n != 1 {
 		t.Errorf("the backup that was to be overwritten holds %d purchases", n)
 	}
@@ -246,11 +246,11 @@ func TestADeathWhileCopyingLeavesTheOldOrTheNew(t *testing.T) {
 		if err := db.CopySQLite(t.Context(), path, target); err != nil {
 			t.Fatal(err)
 		}
-		apptest.Restore(t, "sqlite:"+target, file, dies)
+		apptest.Restore(t, apptest.Home{Data: home.Data, Database: "sqlite:" + target}, file, dies)
 		if n := purchasesIn(t, target); n != want {
 			t.Errorf("died when it had %s: %d purchases, want %d", dies, n, want)
 		}
-		apptest.Restore(t, "sqlite:"+target, file, "")
+		apptest.Restore(t, apptest.Home{Data: home.Data, Database: "sqlite:" + target}, file, "")
 		if n := purchasesIn(t, target); n != 1 {
 			t.Errorf("restored after a death when it had %s: %d purchases", dies, n)
 		}

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/app"
-	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
@@ -17,23 +16,23 @@ import (
 const childCopying = "KOBO_TEST_CHILD_COPYING"
 
 type copying struct {
-	Restore              bool
-	Database, File, Dies string
-	Overwrite            bool
+	Restore                    bool
+	Data, Database, File, Dies string
+	Overwrite                  bool
 }
 
 // Backup makes a backup in a separate process. The process kills itself after the step that the
 // argument dies names.
-func Backup(t testing.TB, database, file, dies string) {
+func Backup(t testing.TB, h Home, file, dies string) {
 	t.Helper()
-	copyInChild(t, copying{Database: database, File: file, Dies: dies, Overwrite: true})
+	copyInChild(t, copying{Data: h.Data, Database: h.Database, File: file, Dies: dies, Overwrite: true})
 }
 
 // Restore restores a backup in a separate process. The process kills itself after the step that the
 // argument dies names.
-func Restore(t testing.TB, database, file, dies string) {
+func Restore(t testing.TB, h Home, file, dies string) {
 	t.Helper()
-	copyInChild(t, copying{Restore: true, Database: database, File: file, Dies: dies})
+	copyInChild(t, copying{Restore: true, Data: h.Data, Database: h.Database, File: file, Dies: dies})
 }
 
 func copyInChild(t testing.TB, c copying) {
@@ -56,15 +55,18 @@ func copyingMain(text string) error {
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
 		return err
 	}
+	keys, err := app.DevConfig(c.Data, c.Database).Evidence()
+	if err != nil {
+		return err
+	}
 	k := app.Copying{
-		Database: c.Database, File: c.File, Overwrite: c.Overwrite, By: operator.Local("test"), Signer: dbtest.Evidence,
+		Database: c.Database, File: c.File, Overwrite: c.Overwrite, By: operator.Local("test"), Signer: keys,
 		Step: func(what string) {
 			if what == c.Dies {
 				die()
 			}
 		},
 	}
-	var err error
 	if c.Restore {
 		_, _, err = app.Restore(context.Background(), k)
 	} else {

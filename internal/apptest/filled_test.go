@@ -33,6 +33,7 @@ var untouched = map[string]string{
 	"archive_kind":      "only kobo archive writes it",
 	"evidence_erased":   "no operation erases a person",
 	"inbox_bank":        "only live mode identifies the accounts at banks",
+	"keyring_progress":  "only kobo rekey writes it",
 	"operator_door":     "the row is there only while API access is closed",
 	"operator_proposal": "only acts with four eyes write it",
 	"operator_act":      "only acts with four eyes write it",

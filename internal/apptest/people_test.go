@@ -39,6 +39,7 @@ var wishes = map[string][]string{
 	"setRequestLimit":   {`{"requestsPerSecond":1000}`},
 	"setPIN":            {`{"pin":"0042"}`},
 	"unlockPIN":         {``},
+	"resetPIN":          {``},
 	"issueKey":          {``},
 	"revokeKey":         {``},
 	"createAccount":     {`{"name":"Another"}`},

@@ -173,8 +173,10 @@ func TestTwoProgramsServeWhileAKeyIsRotated(t *testing.T) {
 	}
 	p := m.programs[1]
 	m.do(p.App.Companies.CheckPIN(t.Context(), p.Reference, p.PIN))
-	if _, err := p.App.Operators.Authenticate(t.Context(), p.AdminKey); err != nil {
-		t.Error(err)
+	for _, key := range []string{p.AdminKey, p.SecondAdminKey} {
+		if _, err := p.App.Operators.Authenticate(t.Context(), key); err != nil {
+			t.Error(err)
+		}
 	}
 	during(10_000, func() {
 		_, err := s.Rekey(t.Context(), func(keyring.Progress) {})

@@ -57,5 +57,6 @@ func raise(d *db.DB) func(testing.TB, string) {
 				t.Fatal(n, err)
 			}
 		}
+		apptest.Resign(t, d, "operator_audit", company)
 	}
 }
