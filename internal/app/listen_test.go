@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,7 +97,29 @@ func serving(t *testing.T, cfg Config, log io.Writer) (*App, Listeners, Credenti
 			t.Error(err)
 		}
 	})
+	becomesReady(t, a)
 	return a, on, c
+}
+
+// becomesReady waits until the program is ready. Its listeners answer a little earlier.
+func becomesReady(t *testing.T, a *App) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		w := httptest.NewRecorder()
+		a.ready(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/readyz", nil))
+		if w.Code == http.StatusOK {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatal(w.Body.String())
+		}
+	}
 }
 
 // asked sends a GET request and returns the status of its response.
@@ -158,6 +181,7 @@ func TestOneAddressServesEveryPart(t *testing.T) {
 	ready, ended := make(chan struct{}), make(chan error, 1)
 	go func() { ended <- a.Run(ctx, l, func() { close(ready) }) }()
 	<-ready
+	becomesReady(t, a)
 	for path, want := range map[string]int{"/metrics": 200, "/readyz": 200, "/admin/v1/companies": 401, "/api/v1/vtu/services": 401} {
 		if got := asked(t, http.DefaultClient, "http://"+l.Addr().String()+path); got != want {
 			t.Errorf("%s: %d, want %d", path, got, want)
