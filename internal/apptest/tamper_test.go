@@ -94,5 +94,6 @@ var tampers = []alteration{
 		`DELETE FROM event WHERE company_id = $1 AND sequence = 1`,
 	}},
 	{"head number up", missing, []string{`UPDATE ledger_head SET leaf = leaf + 1 WHERE company_id = $1`}},
+	{"head number far up", missing, []string{`UPDATE ledger_head SET leaf = 4611686018427387904 WHERE company_id = $1`}},
 	{"head number down", "expected a number from 1 to", []string{`UPDATE ledger_head SET leaf = leaf - 1 WHERE company_id = $1`}},
 }

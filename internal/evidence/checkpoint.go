@@ -239,7 +239,7 @@ type Signed struct {
 	CreatedAt  string `json:"createdAt"`
 }
 
-// tellAll tells the companies of their checkpoints. What fails is told by the next round.
+// tellAll tells the companies of their checkpoints. After an error, the next round tells the company.
 func (s *Service) tellAll(ctx context.Context, made []Checkpoint) {
 	for _, c := range made {
 		if c.State == told {

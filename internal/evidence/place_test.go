@@ -76,6 +76,7 @@ func TestEachChangeOfHistoryIsFound(t *testing.T) {
 		}, "acme: tree: tile 0 is damaged", false, false},
 		{"a deleted tile", func(o *office) { o.exec(`DELETE FROM evidence_tile WHERE company_id = 'acme'`) }, "acme: tree: tile 0 is missing", false, false},
 		{"a row after the last", func(o *office) { o.exec(`UPDATE event SET leaf = 900 WHERE company_id = 'acme' AND leaf = 262`) }, "acme: tree: row 900 is after the last row, 263", false, false},
+		{"a last number far up", func(o *office) { o.exec(`UPDATE ledger_head SET leaf = 4611686018427387904 WHERE company_id = 'acme'`) }, "acme: tree: row 264 is missing", false, false},
 		{"a number twice", func(o *office) { o.exec(`UPDATE event SET leaf = 3 WHERE company_id = 'acme' AND leaf = 5`) }, "acme: tree: two rows have the number 3", false, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

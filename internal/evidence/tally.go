@@ -19,18 +19,23 @@ type Tally struct {
 
 // NewTally returns an empty Tally for the rows of a company up to a number.
 func NewTally(last int64) *Tally {
-	return &Tally{size: last, sums: make([]uint64, last/tileSize+1)}
+	return &Tally{size: last}
 }
 
-// Add adds a row by its number, its MAC and its content (db.Content). It ignores a row without a number,
-// and a row after the last one.
+// Add adds a row by its number, its MAC and its content (db.Content). The MAC must be right, because a
+// forged number could be so high that the sums do not fit into the memory. Add ignores a row without a
+// number, and a row after the last one.
 func (t *Tally) Add(leaf int64, mac string, content []byte) {
 	if leaf < 1 || leaf > t.size {
 		return
 	}
 	t.buffer = append(append(append(t.buffer[:0], 0), mac...), content...)
 	sum := sha256.Sum256(t.buffer) // the hash of the leaf, as leafHash computes it
-	t.sums[(leaf-1)/tileSize] += t.hash(leaf, sum[:])
+	at := (leaf - 1) / tileSize
+	if missing := int(at) + 1 - len(t.sums); missing > 0 {
+		t.sums = append(t.sums, make([]uint64, missing)...)
+	}
+	t.sums[at] += t.hash(leaf, sum[:])
 }
 
 func (t *Tally) hash(leaf int64, hash []byte) uint64 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/transparency-dev/merkle/compact"
 	"golang.org/x/mod/sumdb/note"
@@ -30,6 +31,7 @@ type check struct {
 	tree    *compact.Range
 	next    []Checkpoint // the following checkpoints, the smallest first
 	missing int64
+	ended   bool // a whole step has neither rows nor tiles, so the last number of the company is wrong
 	wrongs  []string
 }
 
@@ -82,7 +84,7 @@ func (c *check) run() error {
 	if last.Size > c.size {
 		c.wrong("there are %d rows, and the last checkpoint covers %d", c.size, last.Size)
 	}
-	for from := int64(0); from < c.size; from += growTiles * tileSize {
+	for from := int64(0); from < c.size && !c.ended; from += growTiles * tileSize {
 		if err := c.leaves(from, min(c.size, from+growTiles*tileSize), last.Size); err != nil {
 			return err
 		}
@@ -121,6 +123,11 @@ func (c *check) leaves(from, to, covered int64) error {
 	hashes, err := c.hashes(from, to, known)
 	if err != nil {
 		return err
+	}
+	if to-from == growTiles*tileSize && len(stored) == 0 && !slices.ContainsFunc(hashes, func(hash []byte) bool { return hash != nil }) {
+		c.wrong("the rows %d to %d are missing", from+1, c.size)
+		c.ended = true
+		return nil
 	}
 	for i, hash := range hashes {
 		n := from + int64(i)

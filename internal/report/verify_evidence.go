@@ -68,7 +68,6 @@ func (e *evidence) row(t *db.Table, row []string) (signed bool) {
 	}
 	leaf, err := strconv.ParseInt(number, 10, 64)
 	e.content = db.Content(e.content[:0], t, row)
-	e.tally.Add(leaf, mac, e.content)
 	switch {
 	case err != nil || !e.signer.Verify(e.content, mac):
 		if e.wrong(e.name(t, row), "a row with the right MAC", "an altered or added row"); len(e.altered) < most {
@@ -80,6 +79,7 @@ func (e *evidence) row(t *db.Table, row []string) (signed bool) {
 	case !e.numbers.add(leaf):
 		e.wrong(e.name(t, row), "a number of its own", number)
 	}
+	e.tally.Add(leaf, mac, e.content)
 	return true
 }
 
