@@ -21,6 +21,7 @@ func TestUnitsAndBatchesAreCounted(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		b.Drain() // a batch is measured after its results were sent
 		registry := prometheus.NewPedanticRegistry()
 		registry.MustRegister(b.Metrics()...)
 		families, err := registry.Gather()
