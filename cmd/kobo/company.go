@@ -188,7 +188,7 @@ func resetPIN(c *cobra.Command, a *app.App, args []string) error {
 // shell, and other users could see it in the list of processes.
 func setPIN(c *cobra.Command, a *app.App, args []string) error {
 	if a.HidesSecrets() {
-		return errors.New("operators do not set PINs in live mode: issue a PIN token with kobo company pin-reset")
+		return errors.New("operators do not set PINs in live mode with four eyes: issue a PIN token with kobo company pin-reset")
 	}
 	fmt.Fprint(os.Stderr, "PIN: ")
 	var pin string

@@ -188,8 +188,8 @@ func (f *thief) spend(c *apptest.Client, reference string) {
 	}
 }
 
-// No operator of any role can alone make money leave, with four eyes. What stops them is the second
-// operator: as soon as one approves, the same attempts move money.
+// With four eyes, no operator of any role alone can make money leave. The same attempts move money as
+// soon as a second operator approves them.
 func TestNoOperatorDrainsACompanyAlone(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, func(c *app.Config) { c.FourEyes = "on" })

@@ -15,9 +15,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// An operator must not see an API key or a PIN of a company in live mode. So the operator gets a
-// token instead, and hands the token to the company. The company exchanges a key token for an API
-// key (ClaimKey), or sets its PIN with a PIN token (ResetPIN). A token works once.
+// In live mode with four eyes, an operator must not see an API key or a PIN of a company. So the
+// operator gets a token instead, and hands the token to the company. The company exchanges a key token
+// for an API key (ClaimKey), or sets its PIN with a PIN token (ResetPIN). A token works once.
 //
 // If somebody else uses the token first, the company's own try fails as "used already". So a stolen
 // token is noticed.

@@ -292,7 +292,7 @@ func TestACompanyChangesItsPIN(t *testing.T) {
 	})
 }
 
-// Of concurrent changes with one PIN token, one sets the PIN. The others change nothing.
+// If several requests use one PIN token concurrently, one sets the PIN. The others change nothing.
 func TestConcurrentResetsSetOnePIN(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		reference, _ := h.create()

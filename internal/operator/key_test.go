@@ -29,7 +29,7 @@ func eachOffice(t *testing.T, f func(t *testing.T, o *office)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
+		clk := clock.At(time.Date(2030, 1, 2, 3, 0, 0, 0, time.UTC))
 		f(t, &office{operator.New(d, keys, clk), t, d, keys, clk})
 	})
 }

@@ -100,6 +100,7 @@ const walkPage = 500
 // EachLine calls the function use with each line that passes the filter, the oldest first. It holds
 // no transaction, so a slow reader blocks nobody.
 func (s *Service) EachLine(ctx context.Context, f AuditFilter, use func(Line) error) error {
+	ctx = db.Reading(ctx)
 	at, after := int64(-1), ""
 	for {
 		lines, err := db.All(ctx, s.db, scanLine, f.search().walk, append(f.args(), at, after, walkPage)...)

@@ -8,68 +8,45 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/peer"
-	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// desk is an operator service with its clock.
-type desk struct {
-	*operator.Service
-	t     *testing.T
-	db    *db.DB
-	clock *clock.Manual
-}
-
-func eachDesk(t *testing.T, f func(t *testing.T, d *desk)) {
-	t.Helper()
-	dbtest.Each(t, func(t *testing.T, base *db.DB) {
-		keys, err := secret.Parse(secret.Generate())
-		if err != nil {
-			t.Fatal(err)
-		}
-		clk := clock.At(time.Date(2030, 1, 2, 3, 0, 0, 0, time.UTC))
-		f(t, &desk{operator.New(base, keys, clk), t, base, clk})
-	})
-}
-
 // from returns the context of a request from an address.
-func (d *desk) from(address string) context.Context { return peer.With(d.t.Context(), address) }
+func (o *office) from(address string) context.Context { return peer.With(o.t.Context(), address) }
 
-func (d *desk) fail(address, subject string) {
-	d.t.Helper()
-	if err := d.FailedLogin(d.from(address), "login.failed", subject); err != nil {
-		d.t.Fatal(err)
+func (o *office) fail(address, subject string) {
+	o.t.Helper()
+	if err := o.FailedLogin(o.from(address), "login.failed", subject); err != nil {
+		o.t.Fatal(err)
 	}
 }
 
 // lines returns the lines that pass a filter as texts, the oldest first.
-func (d *desk) lines(f operator.AuditFilter) (out []string) {
-	d.t.Helper()
-	err := d.EachLine(d.t.Context(), f, func(l operator.Line) error {
+func (o *office) lines(f operator.AuditFilter) (out []string) {
+	o.t.Helper()
+	err := o.EachLine(o.t.Context(), f, func(l operator.Line) error {
 		out = append(out, strings.TrimSpace(fmt.Sprint(l.Operator, " ", l.Action, " ", l.Company, "/", l.Subject, " ", l.Details["clientAddress"], " ", l.Details["failuresThisHour"])))
 		return nil
 	})
 	if err != nil {
-		d.t.Fatal(err)
+		o.t.Fatal(err)
 	}
 	return out
 }
 
-func (d *desk) has(f operator.AuditFilter, want ...string) {
-	d.t.Helper()
-	if got := d.lines(f); !slices.Equal(got, want) {
-		d.t.Errorf("the lines:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+func (o *office) has(f operator.AuditFilter, want ...string) {
+	o.t.Helper()
+	if got := o.lines(f); !slices.Equal(got, want) {
+		o.t.Errorf("the lines:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
-// Of equal failed logins, the first, the tenth and the hundredth of an hour are written.
+// The first, the tenth and the hundredth of equal failed logins in an hour are written.
 func TestFailedLoginsAreSampled(t *testing.T) {
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachOffice(t, func(t *testing.T, d *office) {
 		for range 150 {
 			d.fail("192.0.2.1", "acme")
 		}
@@ -90,7 +67,7 @@ func TestFailedLoginsAreSampled(t *testing.T) {
 // An attacker with 5,000 addresses writes no more than the bound of an hour. The operator still sees
 // that there are more.
 func TestFailedLoginsAreBounded(t *testing.T) {
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachOffice(t, func(t *testing.T, d *office) {
 		for i := range 5000 {
 			d.fail(fmt.Sprintf("10.0.%d.%d", i/250, i%250), "")
 		}
@@ -103,7 +80,7 @@ func TestFailedLoginsAreBounded(t *testing.T) {
 
 // Failed logins write no row of a company. So they never wait for a company's lock.
 func TestAFailedLoginWaitsForNoCompany(t *testing.T) {
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachOffice(t, func(t *testing.T, d *office) {
 		book := ledger.New(d.db, d.clock)
 		t.Cleanup(book.Drain)
 		u := ledger.Found("acme")
@@ -130,7 +107,7 @@ func TestAFailedLoginWaitsForNoCompany(t *testing.T) {
 
 // Each operator's read of an object is one line of an hour. No read is left out when there are many.
 func TestReadsAreRecorded(t *testing.T) {
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachOffice(t, func(t *testing.T, d *office) {
 		ada := operator.Operator{Name: "ada"}.From(d.from("192.0.2.1"))
 		read := func(by operator.Operator, subject string) {
 			t.Helper()
@@ -159,7 +136,7 @@ func TestReadsAreRecorded(t *testing.T) {
 
 // The filters of the audit log can be combined. A page and the walk choose the same lines.
 func TestTheAuditLogIsFiltered(t *testing.T) {
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachOffice(t, func(t *testing.T, d *office) {
 		book := ledger.New(d.db, d.clock)
 		t.Cleanup(book.Drain)
 		start := d.clock.Now()
@@ -209,7 +186,7 @@ func TestTheAuditLogIsFiltered(t *testing.T) {
 
 // A walk reads more lines than one page, each once and in order.
 func TestAWalkReadsEachLineOnce(t *testing.T) {
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachOffice(t, func(t *testing.T, d *office) {
 		book := ledger.New(d.db, d.clock)
 		t.Cleanup(book.Drain)
 		u := ledger.Found("acme")
