@@ -57,6 +57,8 @@ var presets = map[string]string{
 	"operator_key.expires_at":         "programs of schema 54 issue keys without it",
 	"operator_key.used_at":            "programs of schema 54 issue keys without it",
 	"operator_door.automatic":         "programs of schema 54 close API access without it",
+	"card_activity.currency":          "programs of schema 61 record a card's use without it",
+	"card_activity.merchant":          "programs of schema 61 record a card's use without it",
 	"inbox_sweep.finished_at":         "programs of schema 32 begin credit polls without it",
 }
 

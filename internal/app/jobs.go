@@ -31,6 +31,8 @@ func (a *App) newWorker() *job.Worker {
 		crypto.WatchJob:       a.Crypto.Watch,
 		crypto.ConfirmJob:     a.Crypto.Confirm,
 		card.ResolveJob:       a.Cards.Resolve,
+		card.ChangeJob:        a.Cards.CompleteChange,
+		card.ReturnJob:        a.Cards.Returned,
 		customer.ResolveJob:   a.Customers.Resolve,
 		corporate.ResolveJob:  a.Corporate.Resolve,
 		reconcileJob:          a.reconcileDaily,

@@ -4,7 +4,9 @@ package db
 // person, by table. A reading role does not see them. docs/privacy.md describes each of them.
 var Confidential = map[string][]string{
 	"card":                    {"masked_pan", "message"},
+	"card_activity":           {"merchant"},
 	"card_address":            {"line1", "line2", "city", "state", "postal_code"},
+	"card_change":             {"reason"},
 	"collection":              {"request", "account_name", "account_number"},
 	"company_api_key":         {"hash"},
 	"company_pin":             {"hash"},

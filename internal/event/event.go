@@ -72,6 +72,9 @@ const (
 	CardFundingPending = "card.funding_pending"
 	CardFunded         = "card.funded"
 	CardFundingFailed  = "card.funding_failed"
+	CardFrozen         = "card.frozen"
+	CardUnfrozen       = "card.unfrozen"
+	CardTerminated     = "card.terminated"
 
 	// CheckpointSigned means that Kobo has signed the present root of the company's tree.
 	CheckpointSigned = "checkpoint.signed"

@@ -28,6 +28,9 @@ const (
 	// Unreadable means that a notification cannot be processed. The subject is the notification's
 	// ID.
 	Unreadable Reason = "UNREADABLE_NOTIFICATION"
+	// CardBalance means that money was left on a terminated card, and that nothing proves its way back to
+	// the fintech. The subject is the card's ID.
+	CardBalance Reason = "CARD_BALANCE"
 )
 
 // CaseState is the state of a case.
@@ -79,6 +82,13 @@ type Case struct {
 // nothing. The detail is for operators and must not contain a secret.
 func (s *Service) OpenCase(ctx context.Context, company, subject string, reason Reason, detail string) error {
 	_, err := s.ask(ctx, Case{Company: company, Subject: subject, Reason: reason, Detail: detail}, ledger.For(company))
+	return err
+}
+
+// Open opens a case. If a case with the same subject and reason exists, Open changes nothing. The caller
+// sets the company, subject, reason, detail and amount in c.
+func (s *Service) Open(ctx context.Context, c Case) error {
+	_, err := s.ask(ctx, c, ledger.For(c.Company))
 	return err
 }
 

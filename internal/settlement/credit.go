@@ -206,6 +206,19 @@ func (s *Service) ownBooking(c Credit, settlementID int64) Booking {
 	}}
 }
 
+// CreditUnit returns the unit that credits one of a company's settlement accounts with money that came
+// back from a provider. It stores the company as the owner of the credit's session ID, which is
+// final.
+func (s *Service) CreditUnit(ctx context.Context, company string, c Credit, settlementID int64) (ledger.Unit, error) {
+	if err := s.mayCredit(ctx, operation.Finding{Target: company, TargetID: settlementID}); err != nil {
+		return ledger.Unit{}, err
+	}
+	if _, err := s.decideFor(ctx, c, company); err != nil {
+		return ledger.Unit{}, err
+	}
+	return s.creditUnit(company, c, s.ownBooking(c, settlementID)), nil
+}
+
 // creditUnit returns the unit that books a credit in a company's ledger. If company is House, it
 // books the credit in the suspense account.
 func (s *Service) creditUnit(company string, c Credit, b Booking) ledger.Unit {
