@@ -65,8 +65,13 @@ func (s *Service) Receipt(ctx context.Context, company, reference string, step *
 		return r, err
 	}
 	t := s.tree(ctx, s.DB, company, c.Size)
-	r.Index, r.Checkpoint = leaf-1, c.Note
-	r.Deployment.Index, r.Deployment.Checkpoint = c.Leaf-1, own.Note
+	r.Index, r.Deployment.Index = leaf-1, c.Leaf-1
+	if r.Checkpoint, err = s.present(ctx, c.Note); err == nil {
+		r.Deployment.Checkpoint, err = s.present(ctx, own.Note)
+	}
+	if err != nil {
+		return r, s.report(errors.Join(&AlteredError{company, c.Size}, err))
+	}
 	hashes, err := t.inclusion(r.Index, c.Size)
 	if err != nil {
 		return r, s.report(err)
@@ -81,7 +86,7 @@ func (s *Service) Receipt(ctx context.Context, company, reference string, step *
 	}
 	keys, err := s.VerifierKeys(ctx)
 	if err == nil {
-		_, err = r.Verify(keys[0])
+		_, err = r.Verify(keys[0]) // the present key, which has signed both notes
 	}
 	if err != nil {
 		return r, s.report(errors.Join(&AlteredError{company, c.Size}, err))
