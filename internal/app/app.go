@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -79,8 +80,9 @@ type App struct {
 	leaving  atomic.Bool   // the program is stopping
 	exposed  bool          // other machines can connect
 	apart    map[part]bool // the parts that have a separate listener
-	pairs    []*keyPair    // the certificates of the listeners
-	dev      bool          // OpenDev has opened the program
+	pairsMu  sync.RWMutex
+	pairs    []*keyPair // the certificates of the listeners
+	dev      bool       // OpenDev has opened the program
 	plugs    plugs
 	sandbox  *sandboxMode // nil in live mode
 	registry *prometheus.Registry

@@ -62,8 +62,11 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	} else if age := a.cfg.machine().Now().Sub(raised); age >= writeAge {
 		fail("writes", fmt.Sprintf("none for %d s", age/time.Second))
 	}
-	if a.Keyring.Wrong() != nil {
-		fail("keys", "the keyring lacks a key of this database")
+	switch err := a.Keyring.Wrong(); {
+	case fault.Is(err, fault.Refused):
+		fail("keys", "a keyring lacks a key of this database")
+	case err != nil: // the program serves on with the keys that it has
+		checks["keys"] = "a keyring cannot be read again: see the log"
 	}
 	if a.closed.Load() {
 		checks["door"] = "closed"
