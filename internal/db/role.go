@@ -53,6 +53,9 @@ func (d *DB) Grant(ctx context.Context, r Roles) error {
 		if err == nil && r.Read != "" {
 			err = grant(ctx, q, r.Read, tables, reads)
 		}
+		if err == nil && r.Read != "" {
+			err = hidden(ctx, q, r.Read, tables)
+		}
 		return err
 	})
 }
@@ -80,6 +83,23 @@ func reads(ctx context.Context, q Querier, table string) (given, forbidden []str
 		given = []string{"SELECT (" + strings.Join(shown, ", ") + ")"}
 	}
 	return given, []string{"INSERT", "UPDATE", "DELETE", "TRUNCATE"}, err
+}
+
+// hidden returns an error if a role may read a column that is in Confidential.
+func hidden(ctx context.Context, q Querier, role string, tables []string) error {
+	for _, table := range tables {
+		for _, column := range Confidential[table] {
+			reads, err := One(ctx, q, Value[bool], "SELECT has_column_privilege($1, quote_ident($2), $3, 'SELECT')", role, table, column)
+			if err != nil {
+				return err
+			}
+			if reads {
+				return fmt.Errorf("db: the role %s can still read %s.%s: it must not own the table, nor belong to a role with that right, "+
+					"and PUBLIC must not have it", role, table, column)
+			}
+		}
+	}
+	return nil
 }
 
 func grant(ctx context.Context, q Querier, role string, tables []string, of rights) error {
@@ -125,12 +145,14 @@ func holdsNoMore(ctx context.Context, q Querier, role string, forbidden map[stri
 		if len(rights) == 0 {
 			continue
 		}
-		has, err := One(ctx, q, Value[bool], "SELECT has_table_privilege($1, quote_ident($2), $3)", role, table, strings.Join(rights, ", "))
+		has, err := One(ctx, q, Value[bool], `SELECT bool_or(CASE WHEN held IN ('INSERT', 'UPDATE')
+			THEN has_any_column_privilege($1, quote_ident($2), held) ELSE has_table_privilege($1, quote_ident($2), held) END)
+			FROM unnest(string_to_array($3, ', ')) AS held`, role, table, strings.Join(rights, ", "))
 		if err != nil {
 			return err
 		}
 		if has {
-			return fmt.Errorf("db: the role %s still has one of the rights %s to the table %s: it must not own the table, nor belong to a role with that right",
+			return fmt.Errorf("db: the role %s still has one of the rights %s to the table %s: it must not own the table, nor belong to a role with that right, and PUBLIC must not have it",
 				role, strings.Join(rights, ", "), table)
 		}
 	}
@@ -150,7 +172,7 @@ func (d *DB) Rights(ctx context.Context) (missing, excessive []string, err error
 	all, err := All(ctx, d, func(s Scanner) (h held, err error) {
 		return h, s.Scan(&h.table, &h.read, &h.add, &h.change, &h.cut)
 	}, `SELECT tablename::text, has_table_privilege(quote_ident(tablename), 'SELECT'), has_table_privilege(quote_ident(tablename), 'INSERT'),
-			has_table_privilege(quote_ident(tablename), 'UPDATE'), has_table_privilege(quote_ident(tablename), 'DELETE')
+			has_any_column_privilege(quote_ident(tablename), 'UPDATE'), has_table_privilege(quote_ident(tablename), 'DELETE, TRUNCATE')
 		FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename`)
 	for _, h := range all {
 		has := map[string]bool{"SELECT": h.read, "INSERT": h.add, "UPDATE": h.change, "DELETE": h.cut}
