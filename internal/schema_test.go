@@ -57,6 +57,7 @@ var presets = map[string]string{
 	"operator_key.expires_at":         "programs of schema 54 issue keys without it",
 	"operator_key.used_at":            "programs of schema 54 issue keys without it",
 	"operator_door.automatic":         "programs of schema 54 close API access without it",
+	"deployment.environment":          "programs of schema 68 name databases without it",
 	"inbox_sweep.finished_at":         "programs of schema 32 begin credit polls without it",
 }
 

@@ -45,7 +45,7 @@ type Holding struct {
 	// Environment is that of the database, or "" if no program has served with it.
 	Environment deployment.Environment
 	Bytes       int64
-	Heads  []report.Head
+	Heads       []report.Head
 	// Added reports whether the ledger was checked. Entries and Open are set only if it was.
 	Added   bool
 	Entries int64

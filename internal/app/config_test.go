@@ -334,6 +334,13 @@ func TestTheLogHidesWhatMustNotBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, prefix := range []string{"test", "live", "key", "admin"} {
+		key := "kobo_" + prefix + "_" + strings.Repeat("hidden-", 6) + "h"
+		log.Info("said "+key, "text", "of "+key+"; again: "+key, "error", fmt.Errorf("wrong %s", key))
+	}
+	if s := out.String(); strings.Contains(s, "hidden") || strings.Count(s, `"said kobo_live_[redacted]"`) != 1 || !strings.Contains(s, `"wrong kobo_key_[redacted]"`) {
+		t.Errorf("logged: %s", s)
+	}
 	log.Info("x", "api_key", "hidden-1", "pin", "hidden-2", "bvn", "hidden-3", "key", secret.NewText("hidden-4"), "company", "shown")
 	log.Debug("quiet")
 	if s := out.String(); strings.Contains(s, "hidden") || !strings.Contains(s, "shown") || strings.Contains(s, "quiet") {

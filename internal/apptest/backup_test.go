@@ -336,7 +336,8 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 		}
 	}
 	for _, c := range []app.Copying{
-		{Mode: app.Sandbox, Database: home.Database, File: path}, {Mode: app.Sandbox, Database: home.Database, File: path + "-missing"},
+		{Mode: app.Sandbox, Database: home.Database, File: path},
+		{Mode: app.Sandbox, Database: home.Database, File: path + "-missing"},
 		{Mode: app.Sandbox, Database: "postgres://x/y", File: path},
 	} {
 		if _, _, err := app.Restore(t.Context(), c); err == nil {
