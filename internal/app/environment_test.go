@@ -62,8 +62,8 @@ func tatumAt(address string) Provider {
 func networksFile(t *testing.T, id string, testnet bool) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "networks.json")
-	text := fmt.Sprintf(`[{"id": %q, "chain": "ethereum", "name": "Own", "kind": "evm", "nativeAsset": "ETH", "decimals": 18,
-		"confirmations": 12, "blockSeconds": 12, "testnet": %v, "tokens": []}]`, id, testnet)
+	text := fmt.Sprintf(`[{"id": %q, "chain": "bitcoin", "name": "Own", "kind": "bitcoin", "nativeAsset": "BTC", "decimals": 8,
+		"confirmations": 2, "blockSeconds": 600, "testnet": %v, "tokens": []}]`, id, testnet)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
