@@ -59,6 +59,7 @@ var presets = map[string]string{
 	"operator_door.automatic":         "programs of schema 54 close API access without it",
 	"card_activity.currency":          "programs of schema 61 record a card's use without it",
 	"card_activity.merchant":          "programs of schema 61 record a card's use without it",
+	"deployment.environment":          "programs of schema 68 name databases without it",
 	"inbox_sweep.finished_at":         "programs of schema 32 begin credit polls without it",
 }
 

@@ -32,7 +32,9 @@ signature. From then on, no program of an earlier schema may use the database.
 Run it as the owner of the database (docs/upgrading.md).`,
 		Args: cobra.NoArgs,
 	}
-	c.RunE = configuredOrDev(c).withDatabase(adopt)
+	l := configuredOrDev(c)
+	l.writes = true
+	c.RunE = l.withDatabase(adopt)
 	return c
 }
 

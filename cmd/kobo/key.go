@@ -34,6 +34,7 @@ Running programs read the file every two seconds. A program does not write with 
 another running program of the database lacks.`,
 	}
 	l := configured(c)
+	l.writes = true
 	c.PersistentFlags().Bool("evidence", false, "work on the evidence keyring, whose lines are never removed")
 	add := func(use, short string, args int, do func(*cobra.Command, *rotation, []string) error) *cobra.Command {
 		one := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args), RunE: l.rotating(do)}

@@ -287,7 +287,7 @@ func (d *door) audited(want []string, reference string) {
 		d.t.Errorf("the log: %q; want %q", got, want)
 	}
 	log := d.seen[len(d.seen)-1] + d.log.String()
-	for _, s := range []string{"kobo_key_", "kobo_admin_", "0042"} {
+	for _, s := range []string{"kobo_test_", "kobo_admin_", "0042"} {
 		if strings.Contains(log, s) {
 			d.t.Errorf("%s is in the log", s)
 		}

@@ -60,7 +60,7 @@ func TestAnActWaitsForASecondOperator(t *testing.T) {
 		d.no(d.ada, "POST", p+"/reject", "", 400, "withdraw it")
 		d.no(d.bob, "POST", p+"/withdraw", "", 400, "Only ada can withdraw")
 		d.clock.Advance(time.Minute)
-		if key := d.ok(d.bob, "POST", p+"/approve", ""); !strings.HasPrefix(key["apiKey"].(string), "kobo_key_") || key["expiresAt"] != "2031-01-01T00:00:00.000Z" {
+		if key := d.ok(d.bob, "POST", p+"/approve", ""); !strings.HasPrefix(key["apiKey"].(string), "kobo_test_") || key["expiresAt"] != "2031-01-01T00:00:00.000Z" {
 			t.Errorf("the answer: %v", key)
 		}
 		if n := d.keys(path); n != 2 {

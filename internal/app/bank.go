@@ -101,7 +101,7 @@ func (c Config) checkProviders() error {
 
 // marked is a group of settings for an account that may appear under only one name. A mark is a
 // hash of the account's number, or of the client's id at the bank.
-type marked interface{ marks() []string }
+type marked interface{ marks(m Mode) []string }
 
 // checkSameAccount refuses two names for the same account, because the ledger would then record
 // each credit of the account twice.
@@ -110,10 +110,10 @@ func (c Config) checkSameAccount() error {
 	names, banks := map[string]string{}, c.banks()
 	for _, name := range slices.Sorted(maps.Keys(banks)) {
 		m, ok := banks[name].(marked)
-		if !ok || c.Mode != Live {
+		if !ok || c.Mode.rules().simulates {
 			continue
 		}
-		for _, mark := range m.marks() {
+		for _, mark := range m.marks(c.Mode) {
 			all = append(all, errorIf(names[mark] != "", "the banks %s and %s have the same client_id or debit_account", names[mark], name))
 			names[mark] = name
 		}

@@ -76,8 +76,8 @@ func (c Config) networks() ([]chain.Network, error) {
 			return nil, prefixed("crypto.networks: ", err)
 		}
 		list, err := chain.Read(text)
-		return list, prefixed("crypto.networks: ", err)
-	case c.Mode == Sandbox:
+		return list, errors.Join(prefixed("crypto.networks: ", err), c.Mode.checkNetworks(list))
+	case c.Mode.rules().testNetworks:
 		// The private keys of the sandbox's addresses are publicly known, so only test networks are used,
 		// whose coins have no value.
 		return chain.Testnets(), nil
@@ -103,7 +103,7 @@ func (c Config) houseKeys() (map[chain.Kind]chain.Key, error) {
 			all = append(all, fmt.Errorf("configuration: crypto.%s_xpub: %w", kind, err))
 			continue
 		}
-		if published, err := chain.ParseHouseKey(chain.PublicTestKeys[kind]); c.Mode == Live && err == nil && published.String() == key.String() {
+		if published, err := chain.ParseHouseKey(chain.PublicTestKeys[kind]); !c.Mode.rules().testKeys && err == nil && published.String() == key.String() {
 			all = append(all, fmt.Errorf("configuration: crypto.%s_xpub is a published test key: anybody could spend what is sent to it", kind))
 		}
 		out[kind] = key
@@ -144,6 +144,6 @@ func (c Config) nodes(networks []chain.Network, prepare func(name string, c *evm
 func (a *App) newCrypto(c custody) *crypto.Service {
 	return crypto.New(crypto.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations,
-		Networks: c.networks, Custodies: c.plugs, HouseKeys: c.house, TestKeys: a.cfg.Mode == Sandbox,
+		Networks: c.networks, Custodies: c.plugs, HouseKeys: c.house, TestKeys: a.cfg.Mode.rules().testKeys,
 	})
 }

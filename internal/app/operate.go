@@ -30,7 +30,7 @@ func (a *App) FourEyes() bool { return a.cfg.NeedsTwo() }
 // sayFourEyes logs if one operator alone can do what can lead to money leaving.
 func (a *App) sayFourEyes(ctx context.Context) {
 	level := slog.LevelWarn
-	if a.cfg.Mode == Sandbox {
+	if a.cfg.Mode.rules().simulates {
 		level = slog.LevelInfo
 	}
 	if !a.FourEyes() {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -58,6 +59,8 @@ type Service struct {
 	// Self returns a company as the Actor for its own acts. With nil, the audit log has no lines of
 	// these acts.
 	Self func(ctx context.Context, reference string) Actor
+	// Environment decides how new API keys begin.
+	Environment deployment.Environment
 
 	db     *db.DB
 	book   *ledger.Book

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
@@ -12,8 +13,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// keyPrefix makes an API key easy to find in a log or a repository, where a key must never be.
-const keyPrefix = "kobo_key_"
+// prefix returns the first characters of new API keys. They make a key easy to find in a log or a
+// repository, where a key must never be. Earlier releases began all keys with kobo_key_.
+func (s *Service) prefix() string {
+	if s.Environment == deployment.Live {
+		return "kobo_live_"
+	}
+	return "kobo_test_"
+}
 
 // Key describes an API key. Kobo stores a hash of the key, and not the key.
 type Key struct {
@@ -31,7 +38,7 @@ const (
 )
 
 func (s *Service) newKey(reference string, now, expiresAt time.Time) (Key, secret.Text) {
-	text := keyPrefix + secret.Random()
+	text := s.prefix() + secret.Random()
 	return Key{
 		ID: id.New(), Company: reference, State: keyActive, CreatedAt: now, ExpiresAt: expiresAt,
 		hash: s.keys.MAC("api-key", reference, text),

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -101,6 +102,10 @@ type Event struct {
 	CreatedAt time.Time       `db:"created_at"`
 	Leaf      int64           `db:"leaf"`
 	MAC       string          `db:"mac"`
+
+	// Environment is that of the database. It is not a column, because a database belongs to one
+	// environment.
+	Environment deployment.Environment
 }
 
 // MarshalJSON writes the event as the API and webhooks show it. Only the data needs the encoder, and
@@ -112,6 +117,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	out = append(append(out, `,"event":"`...), e.Kind...)
 	out = append(append(out, `","createdAt":"`...), clock.Text(e.CreatedAt)...)
 	out = append(append(out, `","companyId":"`...), e.Company...)
+	out = append(append(out, `","environment":"`...), e.Environment...)
 	out = append(append(out, `","data":`...), e.Data...)
 	return append(out, '}'), nil
 }
@@ -138,6 +144,9 @@ func New(company, kind string, data any) db.Record {
 
 // Service reads the feeds of all companies and wakes readers that wait for events.
 type Service struct {
+	// Environment is the environment that all events state.
+	Environment deployment.Environment
+
 	db   *db.DB
 	book *ledger.Book
 
