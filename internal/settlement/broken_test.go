@@ -3,6 +3,7 @@ package settlement_test
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -13,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// closes reports whether the ledger account is closed to debits.
+// closed reports whether the ledger account is closed to debits.
 func (h *house) closed(company, account string) bool {
 	h.t.Helper()
 	at, err := h.book.ClosedAt(h.t.Context(), company, account)
@@ -201,5 +202,33 @@ func TestAClosedAccountIsAdjusted(t *testing.T) {
 			t.Error(err)
 		}
 		h.holds(a, 60*money.Naira)
+	})
+}
+
+// Several programs that find the same rows open one case, and tell the company once.
+func TestSeveralProgramsFindTheSameRows(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		company := h.company()
+		h.account(company)
+		before, err := h.book.LastEvent(t.Context(), company)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := []ledger.Break{
+			ledger.NewBreak("settlement/1", "entry 7", "a", "seven"), ledger.NewBreak("settlement/1", "entry 8", "a", "eight"),
+		}
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if _, err := h.Broken(t.Context(), company, rows); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		h.brokenCases(1)
+		if after, err := h.book.LastEvent(t.Context(), company); err != nil || after != before+1 || !h.closed(company, "settlement/1") {
+			t.Errorf("%d events, %v", after-before, err)
+		}
 	})
 }
