@@ -19,6 +19,7 @@ var mayScan = map[string]string{
 	"report.Heads": "kobo verify and backups go through all companies", "report.addCredits": "the integrity of the whole ledger of a company",
 	"report.integrity":       "the integrity of the whole ledger of a company",
 	"report.dueWalks":        "the job of the daily walk goes through all companies",
+	"report.movedCompanies":  "the same job, for new rows",
 	"ledger.Clearing":        "the start of a program, and an hourly job; a company has few ledger accounts",
 	"settlement.Adjustments": "operators list adjustments", "settlement.findAdjustment": "operators name an adjustment by its id alone",
 	"webhook.All":        "operators list webhooks",
@@ -35,6 +36,7 @@ var mayScan = map[string]string{
 	"report.dueJobs":        "an index scan that stops after each queue's first row, for the metrics",
 	"report.moneyInFlight":  "a row of each company, and its accounts by key; an index of the open cases; for the metrics",
 	"report.walkFindingsOf": "an index of the companies with findings, for the metrics",
+	"report.closedAccounts": "an index of the closed accounts, for the metrics",
 	"report.unsignedSince":  "a row of each company and of its tree, for the metrics",
 	"report.Archived":       "kobo verify; a row for each month of a company",
 

@@ -43,6 +43,7 @@ var presets = map[string]string{
 	"operator_audit.leaf":             "programs of schema 54 write audit lines without it",
 	"operator_audit.mac":              "programs of schema 54 write audit lines without it",
 	"ledger_head.leaf":                "programs of schema 54 found companies without it",
+	"ledger_account.closed_at":        "programs of schema 45 open accounts without it",
 	"job.provider":                    "programs of schema 32 write jobs without it",
 	"collection.missing":              "programs of schema 32 write collections without it",
 	"corporate_account.provider":      "programs of schema 32 open accounts without it",

@@ -50,6 +50,7 @@ var overCompanies = map[string]string{
 	"report.dueJobs":        "Prometheus is told of all jobs together",
 	"report.waitingJobs":    "Prometheus is told of all notifications together",
 	"report.moneyInFlight":  "Prometheus is told of all companies' money together",
+	"report.closedAccounts": "Prometheus is told of all closed accounts together",
 	"report.walkFindingsOf": "Prometheus is told of all findings together",
 
 	"webhook.positions":       "Prometheus is told of all endpoints together",

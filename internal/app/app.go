@@ -207,6 +207,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	a.Crypto = a.newCrypto(p.custody)
 	a.Cards = a.newCards(p.issuers)
 	a.Reports = report.WithLetterhead(a.DB, a.Clock, letterhead)
+	a.Reports.Broken = a.Settlements.Broken
 }
 
 // Close releases everything that Open has opened. Run calls Close before it returns.

@@ -108,8 +108,12 @@ func (a *App) syncLists(ctx context.Context) time.Duration {
 	return 30 * time.Second
 }
 
-// walkLedgers runs a report.WalkJob, and logs each difference that a walk has found.
+// walkLedgers runs a report.WalkJob, and logs each difference that a walk has found. It does not run
+// while the program lacks a key of another program, whose rows would look altered.
 func (a *App) walkLedgers(ctx context.Context, _ job.Job) (time.Time, error) {
+	if err := a.Keyring.Wrong(); err != nil {
+		return time.Time{}, err
+	}
 	wrongs, next, err := a.Reports.Walk(ctx)
 	for _, w := range wrongs {
 		a.log.Error("a ledger does not add up", "finding", w)

@@ -37,6 +37,7 @@ var Confidential = map[string][]string{
 	"settlement_adjustment":   {"reason", "note"},
 	"settlement_bank_account": {"account_name", "account_number"},
 	"settlement_credit":       {"account_number", "sender_name", "sender_account", "narration"},
+	"settlement_finding":      {"mac"},
 	"settlement_directory":    {"account_number"},
 	"vtu_purchase":            {"phone_number", "card_number", "meter_number"},
 	"vtu_verification":        {"entity_number", "customer_name", "address"},

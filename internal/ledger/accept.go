@@ -54,6 +54,9 @@ func (d *decision) accept(w *pending) error {
 		a := d.account(u.Company, to.account)
 		a.alert, a.changed = to.below, true
 	}
+	for _, m := range u.marks {
+		d.mark(u.Company, m)
+	}
 	for i, r := range u.inserts {
 		d.insertOnce(r, w.keys[i])
 	}
@@ -208,7 +211,7 @@ func (d *decision) prove() (any bool) {
 
 // writes returns the changes of the batch as sets of rows.
 func (d *decision) writes() []db.Write {
-	var newLocks, locks, newAccounts, accounts [][]any
+	var newLocks, locks, newAccounts, accounts, marked [][]any
 	for c, l := range d.locks {
 		switch {
 		case l.founded:
@@ -222,9 +225,12 @@ func (d *decision) writes() []db.Write {
 	for k, a := range d.accounts {
 		switch {
 		case a.opened:
-			newAccounts = append(newAccounts, []any{k.company, k.id, int64(a.floor), int64(a.alert), int64(a.balance), a.sequence, d.locks[k.company].at})
+			newAccounts = append(newAccounts, []any{k.company, k.id, int64(a.floor), int64(a.alert), int64(a.balance), a.sequence, d.locks[k.company].at, a.closedAt})
 		case a.changed:
 			accounts = append(accounts, []any{k.company, k.id, int64(a.alert), int64(a.balance), a.sequence})
+		}
+		if a.marked && !a.opened {
+			marked = append(marked, []any{k.company, k.id, a.closedAt})
 		}
 	}
 	newCounters, counters := d.counterRows()
@@ -235,6 +241,7 @@ func (d *decision) writes() []db.Write {
 		{Table: lockTable, By: lockTable.KeyNames(), Set: lockTable.Names()[1:], Rows: locks},
 		{Table: accountTable, Rows: newAccounts},
 		{Table: accountTable, By: accountTable.KeyNames(), Set: []string{"alert_kobo", "balance_kobo", "entry_sequence"}, Rows: accounts},
+		{Table: accountTable, By: accountTable.KeyNames(), Set: []string{"closed_at"}, Rows: marked},
 		{Table: TransferTable, Rows: d.transfers},
 		{Table: entryTable, Rows: d.entries},
 	}

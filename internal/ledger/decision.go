@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -72,9 +71,11 @@ type accountKey struct{ company, id string }
 
 type account struct {
 	found, opened, changed bool
+	marked                 bool // this batch closes the account to debits, or opens it again
 	floor, alert, balance  money.Kobo
 	before                 money.Kobo // for a debited account, the balance before the unit
 	sequence               int64
+	closedAt               int64 // the instant at which the account was closed to debits; 0 for an open account
 }
 
 // uniqueSet is the set of rows of one table that must be new when a batch inserts them.
@@ -139,6 +140,9 @@ func (d *decision) name(w *pending) {
 	}
 	for _, a := range u.alerts {
 		d.account(u.Company, a.account)
+	}
+	for _, m := range u.marks {
+		d.account(u.Company, m.account)
 	}
 	w.keys = make([]string, len(u.inserts))
 	for i, r := range u.inserts {
@@ -240,11 +244,11 @@ func (d *decision) lookups() []db.Lookup {
 	}
 	out := []db.Lookup{d.lockLookup(), d.counterLookup(), {
 		Table: accountTable, By: accountTable.KeyNames(),
-		Columns: []string{"floor_kobo", "alert_kobo", "balance_kobo", "entry_sequence"}, Keys: accounts,
+		Columns: []string{"floor_kobo", "alert_kobo", "balance_kobo", "entry_sequence", "closed_at"}, Keys: accounts,
 		Found: func(row []any) error {
 			*d.account(row[0].(string), row[1].(string)) = account{
 				found: true, floor: money.Kobo(row[2].(int64)), alert: money.Kobo(row[3].(int64)),
-				balance: money.Kobo(row[4].(int64)), sequence: row[5].(int64),
+				balance: money.Kobo(row[4].(int64)), sequence: row[5].(int64), closedAt: row[6].(int64),
 			}
 			return nil
 		},
@@ -307,10 +311,8 @@ func (d *decision) objection(w *pending) error {
 			return &Refusal{Reason: Moved, Table: m.table, State: set.rows[m.row].state}
 		}
 	}
-	for _, a := range u.alerts {
-		if there := d.account(u.Company, a.account); !there.found && !there.opened {
-			return &Refusal{Reason: NoAccount, Account: a.account}
-		}
+	if id, lacks := d.lacksAccount(u); lacks {
+		return &Refusal{Reason: NoAccount, Account: id}
 	}
 	if t, over := d.excess(u); over {
 		return &Refusal{Reason: Over, Count: t}
@@ -344,53 +346,4 @@ func (d *decision) excess(u *Unit) (Count, bool) {
 		}
 	}
 	return Count{}, false
-}
-
-// shortfall tries the transfers on copies of the accounts. It returns the error of the first
-// transfer that is impossible, or nil.
-func (d *decision) shortfall(u *Unit) error {
-	if len(u.transfers) == 0 {
-		return nil
-	}
-	trial := make(map[string]account, 4)
-	at := func(id string) (account, bool) {
-		if a, ok := trial[id]; ok {
-			return a, true
-		}
-		if a := d.account(u.Company, id); a.found || a.opened {
-			return *a, true
-		}
-		for _, o := range u.open {
-			if o.ID == id {
-				return account{floor: o.Floor}, true
-			}
-		}
-		return account{}, false
-	}
-	for i := range u.transfers {
-		t := &u.transfers[i]
-		debit, ok := at(t.Debit)
-		if !ok {
-			return &Refusal{Reason: NoAccount, Account: t.Debit}
-		}
-		credit, ok := at(t.Credit)
-		if !ok {
-			return &Refusal{Reason: NoAccount, Account: t.Credit}
-		}
-		least := debit.floor
-		if t.Leave > 0 {
-			least = max(least, t.Leave)
-		}
-		// This means balance - least < amount, written so that it cannot overflow.
-		if debit.balance < least || least != money.NoFloor && debit.balance-least < t.Amount {
-			return &Refusal{Reason: Short, Account: t.Debit, Balance: debit.balance}
-		}
-		if credit.balance > math.MaxInt64-t.Amount || debit.balance < math.MinInt64+t.Amount {
-			return fmt.Errorf("ledger: %s or %s would overflow", t.Debit, t.Credit)
-		}
-		debit.balance -= t.Amount
-		credit.balance += t.Amount
-		trial[t.Debit], trial[t.Credit] = debit, credit
-	}
-	return nil
 }

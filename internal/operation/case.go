@@ -31,7 +31,13 @@ const (
 	// CardBalance means that money was left on a terminated card, and that nothing proves its way back to
 	// the fintech. The subject is the card's ID.
 	CardBalance Reason = "CARD_BALANCE"
+	// BrokenChain means that rows of the ledger were altered or added outside Kobo. The subject is the
+	// ledger account of the rows, or BrokenRows.
+	BrokenChain Reason = "BROKEN_CHAIN"
 )
+
+// BrokenRows is the subject of a case about altered events and audit lines, which belong to no account.
+const BrokenRows = "events and audit lines"
 
 // CaseState is the state of a case.
 type CaseState string
@@ -49,6 +55,7 @@ const (
 	Dismissed      = "dismissed" // the case is closed without a transfer
 	Assigned       = "assigned"  // a credit whose owner was unknown goes to a company
 	Booked         = "booked"    // the bank's charges of a day are correct, and the ledger books them
+	Accepted       = "accepted"  // the altered rows stay as they are, and their account is open to debits again
 )
 
 // Finding is an operator's decision about a case.
@@ -103,9 +110,13 @@ func (s *Service) ask(ctx context.Context, c Case, u ledger.Unit) (Case, error) 
 		return cases.Value(r.Rows[0])
 	}
 	if err == nil {
-		s.log.Warn("a case is open", "company", c.Company, "subject", c.Subject, "reason", c.Reason, "detail", c.Detail)
+		s.logOpen(c)
 	}
 	return c, err
+}
+
+func (s *Service) logOpen(c Case) {
+	s.log.Warn("a case is open", "company", c.Company, "subject", c.Subject, "reason", c.Reason, "detail", c.Detail)
 }
 
 // askAgain opens a new case, even if an earlier case with the same subject and reason is resolved.
@@ -121,6 +132,35 @@ func (s *Service) askAgain(ctx context.Context, c Case, u ledger.Unit, covers fu
 		c.Turn = last.Turn + 1
 	}
 	return s.ask(ctx, c, u)
+}
+
+// AddCase makes the unit u open a case, unless the last case with the same subject and reason is open.
+// An open case loses its proposal, because its proposer did not know what the unit is about. AddCase
+// returns the open case. The ledger refuses the unit (Exists, Moved) if the last case has changed
+// meanwhile.
+func (s *Service) AddCase(ctx context.Context, u *ledger.Unit, c Case) (Case, error) {
+	now := s.clock.Now()
+	last, err := s.lastCase(ctx, c.Company, c.Subject, c.Reason)
+	switch {
+	case err == nil && last.State == Open:
+		last.Finding, last.Note, last.ProposedBy, last.ProposedAt, last.UpdatedAt = Finding{}, "", "", time.Time{}, now
+		u.Transition(cases.Record(last), string(Open))
+		return last, nil
+	case err == nil:
+		c.Turn = last.Turn + 1
+	case !errors.Is(err, db.ErrNone):
+		return c, err
+	}
+	c.ID, c.State, c.CreatedAt, c.UpdatedAt = id.New(), Open, now, now
+	u.Insert(cases.Record(c))
+	u.Then(func() { s.logOpen(c) })
+	return c, nil
+}
+
+// HasOpen reports whether the last case with this subject and reason is open.
+func (s *Service) HasOpen(ctx context.Context, company, subject string, reason Reason) (bool, error) {
+	last, err := db.OrZero(s.lastCase(ctx, company, subject, reason))
+	return last.State == Open, err
 }
 
 // CaseFilter selects cases. State is required; each other field may be empty to select every
@@ -142,7 +182,7 @@ type Audit func(company, action, subject string, details map[string]string, at t
 type CaseHandler func(ctx context.Context, c Case, f Finding, agreed bool) (ledger.Unit, error)
 
 // Decision selects a handler in Kind.Cases. It combines the reason of a case with the outcome that
-// operators decide. The outcome is Assigned or Booked.
+// operators decide. The outcome is Assigned, Booked or Accepted.
 type Decision struct {
 	Reason  Reason
 	Outcome string
@@ -268,17 +308,22 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 	answer := provider.Answer{Code: "operator", Message: "Settled by an operator"}
 	switch f.Outcome {
 	case Dismissed:
+		if c.Reason == BrokenChain {
+			return ledger.Unit{}, fault.New(fault.Refused, "Altered rows can only be accepted")
+		}
 		if o.State == Pending {
 			return ledger.Unit{}, fault.New(fault.Refused, "The operation is pending: its outcome must be confirmed or rejected")
 		}
 		return ledger.For(c.Company), nil
-	case Assigned, Booked:
+	case Assigned, Booked, Accepted:
 		handle := s.cases[Decision{c.Reason, f.Outcome}]
 		switch {
 		case handle != nil:
 			return handle(ctx, c, f, agreed)
 		case f.Outcome == Booked:
 			return ledger.Unit{}, fault.New(fault.Refused, "Only a bank's charges of a day can be booked")
+		case f.Outcome == Accepted:
+			return ledger.Unit{}, fault.New(fault.Refused, "Only altered rows can be accepted")
 		}
 		return ledger.Unit{}, fault.New(fault.Refused, "Only money of an unknown account, or a credit that is in no ledger, can be assigned")
 	case FoundConfirmed:
@@ -286,7 +331,7 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 	case FoundRejected:
 		answer.Outcome = provider.Rejected
 	default:
-		return ledger.Unit{}, fault.New(fault.Refused, "The outcome must be confirmed, rejected, assigned, booked or dismissed")
+		return ledger.Unit{}, fault.New(fault.Refused, "The outcome must be confirmed, rejected, assigned, booked, accepted or dismissed")
 	}
 	if answer.Outcome == provider.Rejected && s.mayReturn(c, o) {
 		_, u, err := s.reversal(ctx, o, o.concluded(answer, s.clock.Now()))

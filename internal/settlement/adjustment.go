@@ -92,7 +92,7 @@ func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentI
 	}
 	transfer := ledger.Transfer{
 		Reference: a.ID, Debit: adjustmentAccount, Credit: LedgerAccount(a.SettlementID), Amount: a.Amount,
-		Kind: "adjustment", Narration: a.Reason,
+		Kind: "adjustment", Narration: a.Reason, Correction: true,
 	}
 	if a.Direction == DirectionDebit {
 		transfer.Debit, transfer.Credit = transfer.Credit, transfer.Debit
