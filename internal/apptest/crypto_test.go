@@ -225,6 +225,7 @@ func onChain(t *testing.T, home apptest.Home, url, contract string) apptest.Opti
 	t.Helper()
 	n := chain.Network{
 		ID: "local", Chain: "local", Name: "Local", Kind: chain.EVM, NativeAsset: "ETH", Decimals: 18, Confirmations: 3, BlockSeconds: 1, Testnet: true,
+		ChainID: providertest.ChainID,
 	}
 	token, _ := n.Canonical(contract)
 	n.Tokens = []chain.Token{{Symbol: "USDT", Contract: token, Decimals: 18}}

@@ -148,6 +148,12 @@ func (s *Service) inBlocks(ctx context.Context, networkID string, hashes []strin
 		transactionsWhere+`network_id = $1 AND block_hash = ANY($2) AND block_hash <> ''`, networkID, hashes)
 }
 
+// fromBlock returns all companies' transactions in the blocks from this number on.
+func (s *Service) fromBlock(ctx context.Context, networkID string, number int64) ([]Transaction, error) {
+	return db.All(ctx, s.DB, scanTransaction,
+		transactionsWhere+`network_id = $1 AND block_number >= $2 AND block_hash <> '' AND state <> 'failed'`, networkID, number)
+}
+
 // filtered is the SQL condition for a TransactionFilter. It ignores an argument that is "" or 0.
 const filtered = `company_id = $1 AND (kind = $2 OR $2 = '') AND (state = $3 OR $3 = '') AND (network_id = $4 OR $4 = '')
 		AND (asset = $5 OR $5 = '') AND (tx_hash = $6 OR $6 = '') AND (address = $7 OR $7 = '')

@@ -30,8 +30,12 @@ type Custodian interface {
 	// Unwatch ends the reports that Watch started.
 	Unwatch(ctx context.Context, reference string) error
 	// ParseNotification reads a notification. It first checks that the custodian sent the
-	// notification, and returns ErrForged if not.
+	// notification, and returns ErrForged if not. For a genuine notification of unknown meaning it
+	// returns ErrUnread.
 	ParseNotification(header http.Header, body []byte) ([]Movement, error)
+	// ParseKept reads a genuine notification again, for which ParseNotification or Since reported
+	// that it is unread.
+	ParseKept(body []byte) ([]Movement, error)
 	// Since lists the movements after a cursor, which is empty in the first call. For a node, these
 	// are the movements in new blocks. For a vendor, these are the movements whose notifications
 	// did not reach us. A movement may be listed twice.
@@ -47,6 +51,9 @@ type Custodian interface {
 
 // ErrForged is the error for a notification that the provider did not send.
 var ErrForged = errors.New("the notification is not signed by the custodian")
+
+// ErrUnread is the error for a notification that the provider did send, but whose meaning is unknown.
+var ErrUnread = errors.New("the notification cannot be read")
 
 // Ours reports which of the given addresses of a network are watched. All addresses are in the
 // normalised form of chain.Network.Fold.
@@ -84,9 +91,9 @@ type Batch struct {
 	// is 0.
 	GoneFrom int64
 	Cursor   string // the cursor of the next call, used after this batch is committed
-	More   bool   // a further batch can be read immediately
-	// Unread counts the reports that could not be read.
-	Unread int
+	More     bool   // a further batch can be read immediately
+	// Unread lists the reports whose meaning is unknown.
+	Unread [][]byte
 }
 
 // Inclusion is the state of a transaction.

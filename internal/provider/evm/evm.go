@@ -115,6 +115,9 @@ func (p *Plug) ParseNotification(http.Header, []byte) ([]provider.Movement, erro
 	return nil, provider.ErrForged
 }
 
+// ParseKept refuses all notifications, since a node sends none.
+func (p *Plug) ParseKept([]byte) ([]provider.Movement, error) { return nil, provider.ErrUnread }
+
 type receipt struct {
 	Hash      string    `json:"transactionHash"`
 	Status    *quantity `json:"status"`
