@@ -1,3 +1,4 @@
+-- kobo: serves 45
 -- +goose Up
 
 -- What an address held of its network's native asset when it was last checked, and how

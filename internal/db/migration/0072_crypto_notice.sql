@@ -1,3 +1,4 @@
+-- kobo: serves 45
 -- +goose Up
 
 -- Genuine notifications of a custodian whose meaning is unknown. They are read again when
