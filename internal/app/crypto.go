@@ -23,11 +23,9 @@ type CryptoConfig struct {
 	Networks string `koanf:"networks"`
 	// JSON-RPC nodes of Ethereum-like networks, such as `ethereum-mainnet=https://…,
 	// base-mainnet=https://…`. A network without a node is watched by Tatum.
-	Nodes secret.Text `koanf:"nodes"`
-	// JSON-RPC calls in one request to a node, and blocks in one read. 0: 50 and 20. Both halve
-	// themselves if a node refuses so many.
-	NodeBatch int `koanf:"node_batch"`
-	NodeSpan  int `koanf:"node_span"`
+	Nodes     secret.Text `koanf:"nodes"`
+	NodeBatch int         `koanf:"node_batch"` // JSON-RPC calls in one request to a node, at most. 0: 50. Halves itself if a node refuses so many.
+	NodeSpan  int         `koanf:"node_span"`  // Blocks in one read of a node, at most. 0: 20. Halves itself if a node refuses a call.
 	// JSON-RPC calls that a node allows in a second. 0: 100.
 	NodeCallsPerSecond int `koanf:"node_calls_per_second"`
 
