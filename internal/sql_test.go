@@ -35,7 +35,8 @@ var overCompanies = map[string]string{
 	"settlement.findAdjustment": "the approving operator knows the adjustment by its id alone",
 	"settlement.Adjustments":    "operators work across companies",
 
-	"crypto.inBlocks": "a block that is gone from the chain held what was of many companies",
+	"crypto.fromBlock": "blocks that may be gone from the chain held what was of many companies",
+	"crypto.inBlocks":  "a block that is gone from the chain held what was of many companies",
 
 	"settlement.holders": "a credit names only the account: the directory says whose it is",
 

@@ -97,7 +97,7 @@ func (a *App) prepare(name string, c *provider.ClientConfig) {
 
 // prepareNode sets the tracing and the metrics of a node's HTTP client.
 func (a *App) prepareNode(name string, c *evm.Config) {
-	c.Around, c.Meter = a.traced(), a.calls.Of(name)
+	c.Around, c.Meter, c.Clock = a.traced(), a.calls.Of(name), a.Clock
 }
 
 // traced returns a function that adds tracing to a plug's HTTP transport. It returns nil if no

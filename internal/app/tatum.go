@@ -63,6 +63,7 @@ func (c TatumConfig) connect(a *App, name string, p *plugs) error {
 		return nil
 	}
 	cfg.Networks, cfg.Around, cfg.Meter = p.custody.unwatched(), a.traced(), a.calls.Of(name)
+	cfg.Elsewhere = p.custody.networks
 	_, cfg.ReadDeadline = a.deadlines()
 	plug, err := tatum.New(cfg, a.Clock)
 	if err != nil {

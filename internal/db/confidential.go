@@ -13,6 +13,7 @@ var Confidential = map[string][]string{
 	"company_token":           {"hash"},
 	"corporate_account":       {"phone_number", "email_address", "account_name", "account_number", "message"},
 	"crypto_address":          {"label"},
+	"crypto_notice":           {"body"},
 	"crypto_transaction":      {"raw"},
 	"customer":                {"first_name", "middle_name", "last_name", "email", "phone_number", "date_of_birth", "address", "search"},
 	"customer_account":        {"account_name", "account_number", "message"},

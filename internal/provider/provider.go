@@ -68,6 +68,8 @@ const (
 	CodeUnreadable  = "unreadable"   // the response is not in the provider's format
 	CodeServerError = "server_error" // HTTP 5xx, 408 or 429
 	CodeDuplicate   = "duplicate"    // the reference was used before, perhaps with success
+	CodeWrongChain  = "wrong_chain"  // a node belongs to a different blockchain
+	CodeLogsMissing = "logs_missing" // a node has returned fewer logs than its block has
 )
 
 // Error is the failure of a call that moves no money. The call may be repeated.
