@@ -230,7 +230,9 @@ func (a *App) warnUnconfigured(ctx context.Context) error {
 
 // callbackPath returns the URL path that receives a provider's notifications.
 func (a *App) callbackPath(name string) string {
-	if _, ok := a.plugs.banks[name]; ok {
+	_, bank := a.plugs.banks[name]
+	_, sales := a.plugs.billers[name].(provider.SaleReceiver)
+	if bank || sales {
 		return a.Inbox.Path(name)
 	}
 	return "/callbacks/" + name

@@ -29,10 +29,18 @@ type SafeHavenConfig struct {
 	Issuer         string      `koanf:"issuer"`           // Your company URL, as registered with the OAuth client.
 	Audience       string      `koanf:"audience"`         // Audience of the assertion. Empty: `base_url`.
 	DebitAccount   string      `koanf:"debit_account"`    // The account that pays.
-	AmountUnit     string      `koanf:"amount_unit"`      // Unit of VAS amounts: `naira` or `kobo`. Empty: `naira`.
+	AmountUnit     string      `koanf:"amount_unit"`      // Unit of VAS amounts: `naira` or `kobo`; or by kind: `DATA=kobo, *=naira`. Empty: `naira`.
+	// Whether the bank finds sales by our reference: `proven` or `unproven`; or by kind: `DATA=proven,
+	// *=unproven`. While it is unproven, a sale that the bank does not find is never refunded by
+	// itself. The first sale that the bank finds proves its kind. Empty: `unproven`, in sandbox mode
+	// `proven`.
+	LookupByReference string `koanf:"lookup_by_reference"`
 }
 
 func (c SafeHavenConfig) check(m Mode, group string) error {
+	if err := failure(c.lookup(m)); err != nil {
+		return fmt.Errorf("configuration: %s.%w", group, err)
+	}
 	switch {
 	case m == Live:
 		return c.checkLive(group)
@@ -60,6 +68,16 @@ func (c SafeHavenConfig) checkLive(group string) error {
 		plug.PrivateKeyPEM, plug.Assertion = "", "signed"
 	}
 	return errors.Join(append(all, ofPlug(group, failure(safehaven.New(plug, clock.System{}))))...)
+}
+
+// lookup reads lookup_by_reference. The simulated bank documents the look-up by our reference, and
+// Safe Haven does not.
+func (c SafeHavenConfig) lookup(m Mode) (provider.ByKind, error) {
+	otherwise := provider.Unproven
+	if m == Sandbox {
+		otherwise = provider.Proven
+	}
+	return provider.ParseLookup(c.LookupByReference, otherwise)
 }
 
 // plug converts the settings to the configuration of the plug.
@@ -111,6 +129,9 @@ func (c SafeHavenConfig) connect(a *App, name string, p *plugs) error {
 		return err
 	}
 	p.billers[name] = plug
+	if p.lookups[name], err = c.lookup(a.cfg.Mode); err != nil {
+		return err
+	}
 	own := bank{Bank: plug, verifier: plug, float: cfg.DebitAccount}
 	if a.cfg.Mode == Live {
 		own.marks = c.marks()

@@ -40,13 +40,13 @@ func (b *biller) Categories(context.Context, string) ([]provider.Category, error
 	return b.categories, nil
 }
 
-func (b *biller) Products(context.Context, string) ([]provider.Product, error) {
+func (b *biller) Products(context.Context, provider.ServiceKind, string) ([]provider.Product, error) {
 	return b.products, nil
 }
 
 func (b *biller) Pay(context.Context, provider.Purchase) provider.Answer { return provider.Answer{} }
 
-func (b *biller) Requery(context.Context, string, time.Time) (a provider.Answer) { return a }
+func (b *biller) Requery(context.Context, provider.Sale) (a provider.Answer) { return a }
 
 // market is two shops that share a database, a biller and a manual clock.
 type market struct {

@@ -112,7 +112,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 			if a.Outcome != c.pay || a.Code != c.code || a.Missing {
 				t.Errorf("pay: %+v, want %s %s", a, c.pay, c.code)
 			}
-			a = p.Requery(t.Context(), reference, time.Time{})
+			a = p.Requery(t.Context(), provider.Sale{Reference: reference})
 			if a.Outcome != c.asked || a.Code != c.code || a.Missing != c.missing {
 				t.Errorf("requery: %+v, want %s %s, missing %v", a, c.asked, c.code, c.missing)
 			}
@@ -131,7 +131,7 @@ func TestTokens(t *testing.T) {
 		`"token":null,"mainToken":12345678901234567890,"units":"79.9 k"`: "12345678901234567890",
 	} {
 		_, p := serve(t, 200, strings.Replace(done("000", "delivered"), `"purchased_code":""`, fields, 1))
-		if a := p.Requery(t.Context(), reference, time.Time{}); a.Token != want || a.Outcome != provider.Confirmed {
+		if a := p.Requery(t.Context(), provider.Sale{Reference: reference}); a.Token != want || a.Outcome != provider.Confirmed {
 			t.Errorf("%s: %+v", fields, a)
 		}
 	}
@@ -173,7 +173,7 @@ func TestRequestID(t *testing.T) {
 		if a := p.Pay(t.Context(), provider.Purchase{Reference: r, Kind: provider.Airtime}); a.Outcome != provider.Rejected || s.path != "" {
 			t.Errorf("%q: %+v %s", r, a, s.path)
 		}
-		if a := p.Requery(t.Context(), r, time.Time{}); a.Outcome != provider.Unknown || a.Missing || s.path != "" {
+		if a := p.Requery(t.Context(), provider.Sale{Reference: r}); a.Outcome != provider.Unknown || a.Missing || s.path != "" {
 			t.Errorf("%q: %+v %s", r, a, s.path)
 		}
 	}
@@ -227,7 +227,7 @@ func TestCatalogue(t *testing.T) {
 		{"variation_code":"b","name":"B","variation_amount":50.5,"fixedPrice":"No"},
 		{"variation_code":"prepaid","name":"Prepaid","variation_amount":"0.00","fixedPrice":"No"},
 		{"variation_code":"c","name":"C","variation_amount":"1,000"},{"variation_code":"","name":"D","variation_amount":"1"}]}}`)
-	products, err := p.Products(t.Context(), "mtn-data")
+	products, err := p.Products(t.Context(), provider.Data, "mtn-data")
 	if fmt.Sprint(products) != "[{a A  ₦100.00 true} {b B  ₦50.50 false}]" || err != nil || s.path != "/api/service-variations?serviceID=mtn-data" {
 		t.Errorf("%v %v %s", products, err, s.path)
 	}
