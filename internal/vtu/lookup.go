@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -48,16 +47,14 @@ func (s *Shop) proven(ctx context.Context, biller string, kind provider.ServiceK
 	if !set || lookups.Of(kind) == provider.Proven {
 		return true, nil
 	}
-	n, err := db.One(ctx, s.DB, db.Value[int64], `SELECT count(*) FROM vtu_lookup WHERE provider = $1 AND kind = $2`, biller, string(kind))
-	return n > 0, err
+	return s.isProven(ctx, biller, kind)
 }
 
 // prove records that a biller has found a purchase by our reference, with a line in the audit log.
 func (s *Shop) prove(ctx context.Context, biller string, kind provider.ServiceKind, reference string) error {
 	return s.DB.Tx(ctx, func(q db.Querier) error {
-		n, err := q.Exec(ctx, `INSERT INTO vtu_lookup (provider, kind, proven_at) VALUES ($1, $2, $3) ON CONFLICT (provider, kind) DO NOTHING`,
-			biller, string(kind), clock.Micros(s.Clock.Now()))
-		if err != nil || n == 0 || s.Audit == nil {
+		added, err := addProof(ctx, q, biller, kind, s.Clock.Now())
+		if err != nil || !added || s.Audit == nil {
 			return err
 		}
 		return s.Audit(ctx, q, "lookup.proven", biller+"/"+string(kind), map[string]string{"reference": reference})

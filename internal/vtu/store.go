@@ -143,3 +143,17 @@ func (s *Shop) takeSync(ctx context.Context, from string, by, next time.Time) (b
 		from, clock.Micros(by), clock.Micros(next))
 	return n == 1, err
 }
+
+// isProven reports whether a biller has found a purchase of this kind by our reference.
+func (s *Shop) isProven(ctx context.Context, biller string, kind provider.ServiceKind) (bool, error) {
+	n, err := db.One(ctx, s.DB, db.Value[int64], `SELECT count(*) FROM vtu_lookup WHERE provider = $1 AND kind = $2`, biller, string(kind))
+	return n > 0, err
+}
+
+// addProof records that a biller has found a purchase of this kind by our reference. It returns false
+// if this is recorded already.
+func addProof(ctx context.Context, q db.Querier, biller string, kind provider.ServiceKind, at time.Time) (added bool, err error) {
+	n, err := q.Exec(ctx, `INSERT INTO vtu_lookup (provider, kind, proven_at) VALUES ($1, $2, $3) ON CONFLICT (provider, kind) DO NOTHING`,
+		biller, string(kind), clock.Micros(at))
+	return n == 1, err
+}

@@ -94,6 +94,12 @@ var answers = map[string]struct {
 	"no such id":                         {200, bare("015"), provider.Unknown, provider.Unknown, true, "015"},
 	"our wallet is empty":                {200, bare("018"), provider.Rejected, provider.Unknown, false, "018"},
 	"a wrong variation":                  {200, bare("010"), provider.Rejected, provider.Unknown, false, "010"},
+	"biller confirmed is no delivery":    {200, bare("020"), provider.Rejected, provider.Unknown, false, "020"},
+	"wrong arguments":                    {200, bare("011"), provider.Rejected, provider.Unknown, false, "011"},
+	"no such product":                    {200, bare("012"), provider.Rejected, provider.Unknown, false, "012"},
+	"delivered, 000 as a number":         {200, strings.Replace(done("000", "delivered"), `"000"`, "0", 1), provider.Confirmed, provider.Confirmed, false, "delivered"},
+	"failed, 016 as a number":            {200, strings.Replace(done("016", "failed"), `"016"`, "16", 1), provider.Rejected, provider.Rejected, false, "016"},
+	"a bare 0":                           {200, `{"code":0,"response_description":"WORDS"}`, provider.Unknown, provider.Unknown, false, "000"},
 	"the vendor is out of reach":         {200, bare("030"), provider.Rejected, provider.Unknown, false, "030"},
 	"an improper id":                     {200, bare("085"), provider.Rejected, provider.Unknown, false, "085"},
 	"wrong keys":                         {401, bare("087"), provider.Rejected, provider.Unknown, false, "087"},
@@ -122,12 +128,14 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	for fields, want := range map[string]string{
-		`"token":"26362054405982757802"`:                                 "26362054405982757802",
-		`"mainToken":"1234-5678"`:                                        "1234-5678",
-		`"Token":"11","purchased_code":"Token : 11"`:                     "11",
-		`"purchased_code":"Token : 26362054405982757802"`:                "26362054405982757802",
-		`"purchased_code":"token: 4141"`:                                 "4141",
-		`"purchased_code":""`:                                            "",
+		`"token":"26362054405982757802"`:                  "26362054405982757802",
+		`"mainToken":"1234-5678"`:                         "1234-5678",
+		`"Token":"11","purchased_code":"Token : 11"`:      "11",
+		`"purchased_code":"Token : 26362054405982757802"`: "26362054405982757802",
+		`"purchased_code":"token: 4141"`:                  "4141",
+		`"purchased_code":""`:                             "",
+		`"token":"N/A","mainToken":"1111","purchased_code":"Token: 1111 Bonus Token: 2222"`: "1111",
+		`"purchased_code":"N/A"`: "",
 		`"token":null,"mainToken":12345678901234567890,"units":"79.9 k"`: "12345678901234567890",
 	} {
 		_, p := serve(t, 200, strings.Replace(done("000", "delivered"), `"purchased_code":""`, fields, 1))
