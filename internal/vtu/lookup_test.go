@@ -99,7 +99,8 @@ func (s *street) must(err error) {
 // control calls a control endpoint of the sandbox and returns the response.
 func (s *street) control(method, path, body string) (out struct {
 	Data []struct{ Executions, Requests int }
-}) {
+},
+) {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), method, s.wire.URL+path, strings.NewReader(body))
 	s.must(err)
