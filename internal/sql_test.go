@@ -81,6 +81,7 @@ var tenantless = map[string]string{
 	"vtu_category": "the catalogue is the same for all companies",
 	"vtu_product":  "the catalogue is the same for all companies",
 	"vtu_sync":     "the catalogue is the same for all companies",
+	"vtu_lookup":   "the billers are the same for all companies",
 
 	"payout_bank": "the banks are the same for all companies",
 	"payout_sync": "the banks are the same for all companies",

@@ -44,6 +44,20 @@ another running program of the database lacks.`,
 	add("status", "Show the lines, the programs that hold them, and what depends on them", 0, keyStatus)
 	add("add", "Add a line that only verifies and opens", 0, addKey)
 	add("promote ID", "Make a line the first one, with which Kobo writes", 1, promoteKey)
+	c.AddCommand(&cobra.Command{
+		Use: "callback NAME", Short: "Show the callback address of a bank or of vtpass, which contains a secret", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := l.load()
+			if err != nil {
+				return err
+			}
+			address, err := cfg.CallbackAddress(args[0])
+			if err == nil {
+				fmt.Fprintln(c.OutOrStdout(), address)
+			}
+			return err
+		},
+	})
 	remove := add("remove ID", "Remove a line on which nothing depends", 1, removeKey)
 	remove.Flags().Bool("lost", false, "the key is lost for good: what depends on it can never be read again")
 	return c

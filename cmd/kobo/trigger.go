@@ -112,6 +112,7 @@ var recipes = map[string]recipe{
 	"vtu.pending":                  buy("10"),
 	"vtu.success":                  buy("10"),
 	"vtu.failed":                   buy("01"),
+	"vtu.reversed":                 buyAndBack,
 	"payout.pending":               payOut("10"),
 	"payout.success":               payOut("10"),
 	"payout.failed":                payOut("01"),

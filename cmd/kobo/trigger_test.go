@@ -77,6 +77,7 @@ func TestTriggerNeedsAnAdminKeyForEventsOfOperators(t *testing.T) {
 var gets = map[string][2]string{
 	"vtu.success":                 {"/api/v1/vtu/transaction/%s", "transactionId"},
 	"vtu.failed":                  {"/api/v1/vtu/transaction/%s", "transactionId"},
+	"vtu.reversed":                {"/api/v1/vtu/transaction/%s", "transactionId"},
 	"payout.success":              {"/api/v1/settlement/payout-status/%s", "reference"},
 	"payout.failed":               {"/api/v1/settlement/payout-status/%s", "reference"},
 	"payout.reversed":             {"/api/v1/settlement/payout-status/%s", "reference"},

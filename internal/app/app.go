@@ -198,7 +198,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	})
 	a.Shop = vtu.New(vtu.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements,
-		Billers: p.billers, Routes: p.routes,
+		Billers: p.billers, Routes: p.routes, Lookups: p.lookups, Audit: a.Operators.RecordIn,
 	})
 	a.Payouts = payout.New(payout.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Companies: a.Companies, Operations: a.Operations, Settlements: a.Settlements,

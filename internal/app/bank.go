@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -228,9 +229,25 @@ func (a *App) warnUnconfigured(ctx context.Context) error {
 	return err
 }
 
+// CallbackAddress returns the address that the dashboard of a provider needs: a bank, or VTpass. It
+// contains a secret.
+func (c Config) CallbackAddress(name string) (string, error) {
+	_, sells := c.Providers[name].(VTpassConfig)
+	if c.banks()[name] == nil && !sells {
+		return "", fmt.Errorf("%q is neither a bank nor vtpass", name)
+	}
+	keys, err := c.keyring()
+	if err != nil {
+		return "", err
+	}
+	return c.CallbackBase + inbox.NewService(inbox.Config{Keys: keys}).Path(name), nil
+}
+
 // callbackPath returns the URL path that receives a provider's notifications.
 func (a *App) callbackPath(name string) string {
-	if _, ok := a.plugs.banks[name]; ok {
+	_, bank := a.plugs.banks[name]
+	_, sales := a.plugs.billers[name].(provider.SaleReceiver)
+	if bank || sales {
 		return a.Inbox.Path(name)
 	}
 	return "/callbacks/" + name

@@ -105,6 +105,7 @@ func (a *App) restoreJobs(ctx context.Context) time.Duration {
 func (a *App) syncLists(ctx context.Context) time.Duration {
 	a.warn(ctx, a.Shop.SyncDue(ctx), "a biller's catalogue was not copied")
 	a.warn(ctx, a.Payouts.SyncDue(ctx), "a list of banks was not copied")
+	a.warn(ctx, a.Shop.AskWallets(ctx), "the balance of a biller's wallet was not read")
 	return 30 * time.Second
 }
 

@@ -34,10 +34,18 @@ type SafeHavenConfig struct {
 	Audience       string      `koanf:"audience"`         // Audience of the assertion. Empty: `base_url`.
 	DebitAccount   string      `koanf:"debit_account"`    // The account that pays.
 	BankCode       string      `koanf:"bank_code"`        // Safe Haven's own bank code. Empty: `090286` in live mode, `999240` in staging mode.
-	AmountUnit     string      `koanf:"amount_unit"`      // Unit of VAS amounts: `naira` or `kobo`. Empty: `naira`.
+	AmountUnit     string      `koanf:"amount_unit"`      // Unit of VAS amounts: `naira` or `kobo`; or by kind: `DATA=kobo, *=naira`. Empty: `naira`.
+	// Whether the bank finds sales by our reference: `proven` or `unproven`; or by kind: `DATA=proven,
+	// *=unproven`. While it is unproven, a sale that the bank does not find is never refunded by
+	// itself. The first sale that the bank finds proves its kind. Empty: `unproven`, in sandbox mode
+	// `proven`.
+	LookupByReference string `koanf:"lookup_by_reference"`
 }
 
 func (c SafeHavenConfig) check(m Mode, group string) error {
+	if err := failure(c.lookup(m)); err != nil {
+		return fmt.Errorf("configuration: %s.%w", group, err)
+	}
 	if m == Sandbox {
 		return errorIf(c.BaseURL != "", "%s.base_url is for live mode and staging mode: the sandbox brings its own provider", group)
 	}
@@ -65,6 +73,16 @@ var (
 )
 
 var bankCode = regexp.MustCompile(`^[0-9]{6}$`)
+
+// lookup reads lookup_by_reference. The simulated bank documents the look-up by our reference, and
+// Safe Haven does not.
+func (c SafeHavenConfig) lookup(m Mode) (provider.ByKind, error) {
+	otherwise := provider.Unproven
+	if m == Sandbox {
+		otherwise = provider.Proven
+	}
+	return provider.ParseLookup(c.LookupByReference, otherwise)
+}
 
 // plug converts the settings to the configuration of the plug.
 func (c SafeHavenConfig) plug(m Mode, group string) (safehaven.Config, error) {
@@ -116,6 +134,9 @@ func (c SafeHavenConfig) connect(a *App, name string, p *plugs) error {
 		return err
 	}
 	p.billers[name] = plug
+	if p.lookups[name], err = c.lookup(a.cfg.Mode); err != nil {
+		return err
+	}
 	own := bank{Bank: plug, verifier: plug, float: cfg.DebitAccount}
 	if a.sandbox == nil {
 		own.marks = c.marks(a.cfg.Mode)

@@ -2,6 +2,8 @@ package app
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
 
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
@@ -21,9 +23,15 @@ type VTpassConfig struct {
 	PublicKey secret.Text `koanf:"public_key"` // Key of GET calls, such as the catalogue.
 	SecretKey secret.Text `koanf:"secret_key"` // Key of POST calls, such as purchases.
 	Phone     string      `koanf:"phone"`      // Phone number, 11 digits, that VTpass may call about TV and power.
+	// Whether VTpass finds purchases by our reference, as in `safehaven.lookup_by_reference`. Empty:
+	// `proven`, since VTpass documents it.
+	LookupByReference string `koanf:"lookup_by_reference"`
 }
 
 func (c VTpassConfig) check(m Mode, _ string) error {
+	if err := failure(provider.ParseLookup(c.LookupByReference, provider.Proven)); err != nil {
+		return fmt.Errorf("configuration: vtpass.%w", err)
+	}
 	plug := c.plug(m)
 	switch {
 	case m == Sandbox:
@@ -63,8 +71,16 @@ func (c VTpassConfig) connect(a *App, name string, p *plugs) error {
 	}
 	a.prepare(name, &cfg.ClientConfig)
 	plug, err := vtpass.New(cfg)
-	if err == nil {
-		p.billers[name] = plug
+	if err != nil {
+		return err
 	}
+	p.billers[name] = plug
+	p.lookups[name], err = provider.ParseLookup(c.LookupByReference, provider.Proven)
 	return err
+}
+
+// mount adds the handler of VTpass's callbacks, whose path contains a secret.
+func (VTpassConfig) mount(a *App, name string, at map[string]http.Handler) {
+	genuine := func(r *http.Request) bool { return a.Inbox.Genuine(r, name) }
+	at["POST /callbacks/"+name+"/{secret}"] = a.Shop.CallbackHandler(name, genuine)
 }

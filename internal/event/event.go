@@ -25,7 +25,9 @@ const (
 	VTUPending = "vtu.pending"
 	VTUSuccess = "vtu.success"
 	VTUFailed  = "vtu.failed"
-	KYBChanged = "kyb.changed"
+	// VTUReversed means that the biller returned the money of a successful purchase.
+	VTUReversed = "vtu.reversed"
+	KYBChanged  = "kyb.changed"
 
 	// These kinds report changes of a company's access and terms. Operators make most of them.
 	APIKeyIssued   = "company.api_key_issued"

@@ -22,6 +22,9 @@ type Reason string
 const (
 	Unresolved    Reason = "UNRESOLVED"    // there is no outcome after 72 hours
 	Contradiction Reason = "CONTRADICTION" // a definite reply differs from the outcome in the ledger
+	// OrderAmount means that the provider reports a different amount than the order's. The operation
+	// is PENDING until operators decide.
+	OrderAmount Reason = "ORDER_AMOUNT"
 	// UnknownAccount means that a credit went to a bank account that belongs to no company. The
 	// subject is the bank and the session ID: "safehaven/0902…".
 	UnknownAccount Reason = "UNKNOWN_ACCOUNT"

@@ -124,7 +124,7 @@ type Extra = func(after Operation, u *ledger.Unit)
 // later.
 func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, extra Extra) (Operation, error) {
 	ctx = context.WithoutCancel(ctx)
-	answer := s.first(ctx, o, call)
+	answer := o.ordered(s.first(ctx, o, call))
 	// The caller waits only until its time limit. After that, the reply is still written, because
 	// the provider's next reply may contain less information.
 	type written struct {
@@ -161,6 +161,9 @@ func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.A
 	written, err := s.write(ctx, o, after, extra)
 	if err == nil {
 		err = job.Reschedule(ctx, s.db, o.Company, ResolveJob, o.ID, after.NextAt)
+	}
+	if err == nil && written.State == Pending {
+		err = s.differs(ctx, o, answer) // if it fails, the first requery opens the case
 	}
 	return written, err
 }
