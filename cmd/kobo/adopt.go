@@ -13,8 +13,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// signing is the first schema whose programs sign the rows of evidence.
-const signing = 58
+// signing is the first schema whose programs sign the rows of evidence and of rights.
+const signing = 64
 
 func adoptCommand() *cobra.Command {
 	c := &cobra.Command{

@@ -102,7 +102,12 @@ func (s *Service) Create(ctx context.Context, by Actor, name string) (Company, s
 	}
 	key, apiKey := s.newKey(c.Reference, c.CreatedAt, time.Time{})
 	u.Insert(keys.Record(key)) // without an event: the company's first key comes with the company
-	by.Audit(&u, "company.create", c.Reference, map[string]string{"name": c.Name, "apiKeyId": key.ID}, c.CreatedAt)
+	details, err := s.creation(ctx, c)
+	if err != nil {
+		return Company{}, secret.Text{}, err
+	}
+	details["apiKeyId"] = key.ID
+	by.Audit(&u, "company.create", c.Reference, details, c.CreatedAt)
 	if err := s.book.Commit(ctx, u); err != nil {
 		return Company{}, secret.Text{}, err
 	}
@@ -115,12 +120,31 @@ func (s *Service) CreateWithToken(ctx context.Context, by Actor, name string) (C
 	if err != nil {
 		return Company{}, Token{}, err
 	}
-	by.Audit(&u, "company.create", c.Reference, map[string]string{"name": c.Name}, c.CreatedAt)
+	details, err := s.creation(ctx, c)
+	if err != nil {
+		return Company{}, Token{}, err
+	}
+	by.Audit(&u, "company.create", c.Reference, details, c.CreatedAt)
 	t := s.newToken(&u, by, forKey, c.CreatedAt, time.Time{})
 	if err := s.book.Commit(ctx, u); err != nil {
 		return Company{}, Token{}, err
 	}
 	return c, t, nil
+}
+
+// signsRights is the first schema whose programs sign rows of rights (db.Rights).
+const signsRights = 64
+
+// creation returns the details of the audit line about a new company. They state that all its rows of
+// rights are signed, unless an older program runs. Such a program would change rows without signing
+// them, and kobo adopt signs these rows later.
+func (s *Service) creation(ctx context.Context, c Company) (map[string]string, error) {
+	older, err := s.db.Beside(ctx, signsRights)
+	details := map[string]string{"name": c.Name}
+	if !older {
+		details["rights"] = "signed"
+	}
+	return details, err
 }
 
 // newCompany returns a company and the unit that inserts it.

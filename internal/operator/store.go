@@ -125,37 +125,7 @@ func adoptions(ctx context.Context, q db.Querier, company string) ([]db.Record, 
 		row, err := audit.Scan(r)
 		return audit.Record(row), err
 	}, `SELECT `+auditColumns+` FROM operator_audit
-		WHERE company_id = $1 AND action IN ('company.create', 'evidence.adopt') AND leaf > 0`, company)
-}
-
-// insertKey inserts a key, and returns the number of rows. It inserts no row if the name has a
-// working key.
-func insertKey(ctx context.Context, q db.Querier, k Key) (int64, error) {
-	return q.Exec(ctx, `
-		INSERT INTO operator_key (id, name, hash, state, created_at, role, expires_at, used_at) VALUES ($1, $2, $3, $4, $5, $6, $7, 0)
-		ON CONFLICT DO NOTHING`, k.ID, k.Name, k.hash, k.State, clock.Micros(k.CreatedAt), string(k.Role), clock.Micros(k.ExpiresAt))
-}
-
-// revokeKey revokes the working key of a person, and removes its hash. So a change of the state
-// alone does not make the key work again.
-func revokeKey(ctx context.Context, q db.Querier, name string) (int64, error) {
-	return q.Exec(ctx, `UPDATE operator_key SET state = $2, hash = '' WHERE name = $1 AND state = $3`, name, revoked, active)
-}
-
-func setRole(ctx context.Context, q db.Querier, name string, role Role) (int64, error) {
-	return q.Exec(ctx, `UPDATE operator_key SET role = $2 WHERE name = $1 AND state = $3`, name, string(role), active)
-}
-
-// Keys returns all keys, the oldest first.
-func (s *Service) Keys(ctx context.Context) ([]Key, error) {
-	return db.All(ctx, s.db, db.Fields[Key], `
-		SELECT id, name, hash, state, created_at, role, expires_at, used_at FROM operator_key ORDER BY created_at, id`)
-}
-
-// renewKey stores that a key is used now, and replaces its hash with a newer hash of the same key.
-func (s *Service) renewKey(ctx context.Context, k Key, hash string, now time.Time) error {
-	_, err := s.db.Exec(ctx, `UPDATE operator_key SET hash = $3, used_at = $4 WHERE id = $1 AND hash = $2`, k.ID, k.hash, hash, clock.Micros(now))
-	return err
+		WHERE company_id = $1 AND action IN ('company.create', 'evidence.adopt', 'rights.adopt') AND leaf > 0`, company)
 }
 
 func findAccess(ctx context.Context, q db.Querier) (Access, error) {
