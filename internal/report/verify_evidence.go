@@ -236,14 +236,22 @@ func (s *numberSet) gaps(last int64, limit int) (out []months.Range) {
 	return out
 }
 
-// VerifyLog checks the audit lines of no company: their MACs and their numbers.
+// VerifyLog checks the audit lines of no company: their MACs and their numbers. It also checks the
+// operators' keys.
 func (s *Service) VerifyLog(ctx context.Context) (v Verification, err error) {
-	e := newEvidence(s.db.Signer(), "")
 	err = s.db.Snapshot(ctx, func(q db.Querier) error {
-		if err := e.begin(ctx, q); err != nil {
-			return err
-		}
-		return errors.Join(e.addLines(db.WithLongTimeout(ctx), q), e.rights.add(ctx, q, e.signer, ""))
+		v, err = VerifyLog(ctx, q, s.db.Signer())
+		return err
 	})
+	return v, err
+}
+
+// VerifyLog checks the same as Service.VerifyLog. All reads use one querier.
+func VerifyLog(ctx context.Context, q db.Querier, signer db.Signer) (v Verification, err error) {
+	e := newEvidence(signer, "")
+	if err := e.begin(ctx, q); err != nil {
+		return v, err
+	}
+	err = errors.Join(e.addLines(db.WithLongTimeout(ctx), q), e.rights.add(ctx, q, signer, ""))
 	return v.with(e.operators.findings(&e.rights), e), err
 }

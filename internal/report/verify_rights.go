@@ -71,7 +71,7 @@ func (r *rights) unsigned(t *db.Table, row []any) {
 	if t.OfCompanies() {
 		company = row[0].(string)
 	}
-	r.wrong = append(r.wrong, Finding{company, "rights", t.Name + " " + strings.Join(key, " "), "a row with the right MAC", "an altered or added row"})
+	r.wrong = append(r.wrong, Finding{company, "rights", strings.TrimSpace(t.Name + " " + strings.Join(key, " ")), "a row with the right MAC", "an altered or added row"})
 }
 
 // waiting returns the number of rows that kobo adopt will sign.
@@ -124,10 +124,10 @@ func (l operatorLines) findings(r *rights) (out []Finding) {
 		issued, now := l.of(keyID, name)
 		switch expiry := clock.Text(clock.Time(row[6].(int64))); {
 		case issued == nil:
-			wrong("an audit line operator.key.issue", "none")
+			// without an audit line, kobo dev of an early program issued the key, or its MAC is wrong
 		case now == nil && state == "ACTIVE":
 			wrong("a revoked key", "one that works")
-		case now != nil && now.Role != role:
+		case now != nil && now.Role != "" && now.Role != role: // before roles, a line has none
 			wrong("the role "+now.Role, role)
 		case issued.ExpiresAt == "":
 			// a program of an earlier schema issued the key
