@@ -49,6 +49,9 @@ var rightsTampers = []alteration{
 	{"subject of a kept success", "rights: idempotency_key", []string{`UPDATE idempotency_key SET subject = '' WHERE company_id = $1 AND value = 'unknown'`}},
 	{"kept success made a running request", "rights: idempotency_key", []string{`UPDATE idempotency_key SET state = 'RUNNING' WHERE company_id = $1 AND value = 'unknown'`}},
 	{"kept answers of a month deleted", noSuchSum, []string{`DELETE FROM idempotency_key WHERE company_id = $1`}},
+	{"case about money in suspense deleted", "house: rights: all rows", []string{
+		`DELETE FROM operation_case WHERE company_id = 'house' AND $1 <> '' AND id = (SELECT max(id) FROM operation_case WHERE company_id = 'house')`,
+	}},
 	{"case changed", "rights: operation_case", []string{`UPDATE operation_case SET detail = '' WHERE company_id = $1 AND state = 'OPEN'`}},
 	{"case resolved by hand", "rights: operation_case", []string{`UPDATE operation_case SET state = 'RESOLVED', resolved_by = 'local:eve' WHERE company_id = $1 AND reason = 'CONTRADICTION'`}},
 	{"MAC of a case removed", noSuchMAC, []string{`UPDATE operation_case SET mac = '' WHERE company_id = $1 AND state = 'OPEN'`}},

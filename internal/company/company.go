@@ -132,19 +132,14 @@ func (s *Service) CreateWithToken(ctx context.Context, by Actor, name string) (C
 	return c, t, nil
 }
 
-// signsRights is the first schema whose programs sign rows of rights (db.Rights).
-const signsRights = 64
-
-// creation returns the details of the audit line about a new company. They state that all its rows of
-// rights are signed, unless an older program runs. Such a program would change rows without signing
-// them, and kobo adopt signs these rows later.
+// creation returns the details of the audit line about a new company.
 func (s *Service) creation(ctx context.Context, c Company) (map[string]string, error) {
-	older, err := s.db.Beside(ctx, signsRights)
-	details := map[string]string{"name": c.Name}
-	if !older {
-		details["rights"] = "signed"
+	details, err := s.book.Founding(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return details, err
+	details["name"] = c.Name
+	return details, nil
 }
 
 // newCompany returns a company and the unit that inserts it.

@@ -64,6 +64,20 @@ func (r Rights) Fits(ctx context.Context, q db.Querier, by db.Signer, company st
 	return sound && sum == r, err
 }
 
+// signsRights is the first schema whose programs sign rows of rights.
+const signsRights = 64
+
+// Founding returns details for the audit line of a company's very first unit. They state that all rows
+// of rights of the company are signed, unless an older program runs. Such a program would change rows
+// without signing them, and kobo adopt signs these rows later.
+func (b *Book) Founding(ctx context.Context) (map[string]string, error) {
+	older, err := b.db.Beside(ctx, signsRights)
+	if older || err != nil {
+		return map[string]string{}, err
+	}
+	return map[string]string{"rights": "signed"}, nil
+}
+
 // rightsOf is the sum of a company in a batch.
 type rightsOf struct {
 	text           string // as the lock row had it

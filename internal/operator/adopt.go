@@ -17,7 +17,7 @@ const (
 )
 
 // rightsSigned is in the details of the line about a new company whose rows of rights are all signed
-// (company.Service.Create).
+// (ledger.Book.Founding).
 const rightsSigned = `"rights":"signed"`
 
 // Adopt signs the rows of a company that programs of earlier schemas wrote: first the rows of evidence
