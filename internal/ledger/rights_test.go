@@ -110,6 +110,8 @@ func TestRightsAreSignedAgain(t *testing.T) {
 		exec(`UPDATE ledger_head SET rights = '00' || substr(rights, 3)`)
 		move("b", "ON", "OFF")
 		is("with another sum", "a", false)
+		must(t, b.AdoptRights(t.Context(), "c1", func(int) {})) // as if an earlier program had changed the row
+		is("a changed row, adopted", "", false)
 
 		u = For("c1")
 		u.Remove(rightTable.Record(right{Company: "c1", ID: "b"}))
