@@ -13,17 +13,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// signing is the first schema whose programs sign the rows of evidence.
-const signing = 58
+// signing is the first schema whose programs sign the rows of evidence and of rights.
+const signing = 64
 
 func adoptCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "adopt",
 		Short: "Sign the history that earlier programs wrote",
 		Long: `Number and sign the transfers, events and audit lines that programs without an evidence key
-wrote. Run the command once, after the upgrade of all programs to schema 58 or later, and once
-after the installation of a new Kobo. Run kobo verify before it, because the command trusts
-the rows that it signs.
+wrote. Sign the rows that hold rights, such as API keys, that programs before schema 64 wrote.
+Run the command once after the upgrade of all programs to schema 58 or later, once after the
+upgrade to schema 64 or later, and once after the installation of a new Kobo. Run kobo verify
+before it, because the command trusts the rows that it signs.
 
 The command works in short steps beside a serving Kobo. After an interruption, run it again.
 It signs the rows of a company only once: kobo verify finds every later row without a

@@ -26,7 +26,7 @@ func (s *Service) prefix() string {
 type Key struct {
 	Company   string    `db:"company_id,key"`
 	ID        string    `db:"id,key"`
-	hash      string    `db:"hash"`
+	hash      string    `db:"hash,changes"`
 	State     string    `db:"state,state"` // ACTIVE or REVOKED
 	CreatedAt time.Time `db:"created_at"`
 	ExpiresAt time.Time `db:"expires_at"` // zero means never
@@ -129,7 +129,7 @@ func (s *Service) revocation(by Actor, reference, keyID string, all []Key) (ledg
 		default:
 			last = false
 		}
-		u.Transition(keys.Record(k), keyActive)
+		u.Transition(keys.Record(k), keyActive).Only()
 	}
 	if !found {
 		return u, fault.New(fault.Missing, "API key not found")
@@ -171,4 +171,13 @@ func (s *Service) proven(ctx context.Context, reference, apiKey string) (Key, er
 		return k, nil
 	}
 	return Key{}, errWrongKey
+}
+
+// rehashKey replaces the hash of a key with a newer hash of the same key, unless another request has
+// replaced the hash or revoked the key meanwhile.
+func (s *Service) rehashKey(ctx context.Context, k Key, hash string) error {
+	seen, u := k.hash, ledger.For(k.Company)
+	k.hash = hash
+	u.Transition(keys.Record(k), keyActive).Expect("hash", seen)
+	return ledger.Except(s.book.Commit(ctx, u), ledger.Moved)
 }

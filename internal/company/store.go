@@ -19,10 +19,11 @@ const (
 )
 
 var (
-	companies = db.Declare[Company]("company", db.Reads(columns))
-	keys      = db.Declare[Key]("company_api_key", db.Reads(keyColumns))
-	pins      = db.Declare[pin]("company_pin", db.Reads(pinColumns))
-	tokens    = db.Declare[tokenRow]("company_token", db.Reads(tokenColumns))
+	companies = db.Declare[Company]("company", db.Reads(columns), db.Rights("kyb_status", "live", "requests_per_second"))
+	keys      = db.Declare[Key]("company_api_key", db.Reads(keyColumns), db.Rights("hash", "state", "created_at", "expires_at"))
+	pins      = db.Declare[pin]("company_pin", db.Reads(pinColumns), db.Rights("hash", "state", "failures"))
+	tokens    = db.Declare[tokenRow]("company_token", db.Reads(tokenColumns),
+		db.Rights("purpose", "number", "hash", "state", "expires_at", "key_expires_at"))
 )
 
 // pin is the row of a company's transaction PIN. It holds a hash instead of the PIN.
@@ -71,14 +72,6 @@ func (s *Service) page(ctx context.Context, limit, offset int) ([]Company, error
 func (s *Service) Keys(ctx context.Context, reference string) ([]Key, error) {
 	return db.All(ctx, s.db, keys.Scan,
 		`SELECT `+keyColumns+` FROM company_api_key WHERE company_id = $1 ORDER BY created_at, id`, reference)
-}
-
-// rehashKey replaces the hash of a key with a newer hash of the same key, unless another
-// request has already replaced the hash.
-func (s *Service) rehashKey(ctx context.Context, k Key, hash string) error {
-	_, err := s.db.Exec(ctx, `
-		UPDATE company_api_key SET hash = $4 WHERE company_id = $1 AND id = $2 AND hash = $3`, k.Company, k.ID, k.hash, hash)
-	return err
 }
 
 func (s *Service) replaceRefresh(ctx context.Context, reference, tokenID, keyID string, now time.Time) error {

@@ -72,7 +72,7 @@ type Config struct {
 	Log     *slog.Logger
 	Rings   []*Ring
 
-	// These are needed only to revoke what is left of older keys.
+	// These are needed only to seal values again, and to revoke what is left of older keys.
 	Book      *ledger.Book
 	Companies *company.Service
 	Operators *operator.Service

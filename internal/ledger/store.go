@@ -15,17 +15,17 @@ import (
 var (
 	lockTable = &db.Table{
 		Name: "ledger_head", Key: 1,
-		Columns: append(db.Texts("company_id"), db.Ints("event_sequence", "dated_at", "leaf")...),
+		Columns: slices.Concat(db.Texts("company_id"), db.Ints("event_sequence", "dated_at", "leaf"), db.Texts("rights")),
 	}
-	counterTable = &db.Table{
+	counterTable = (&db.Table{
 		Name: "ledger_counter", Key: 2,
 		Columns: append(db.Texts("company_id", "name"), db.Ints("value")...),
-	}
-	accountTable = &db.Table{
+	}).With(db.Rights("value"))
+	accountTable = (&db.Table{
 		Name: "ledger_account", Key: 2,
 		Columns: append(db.Texts("company_id", "id"),
 			db.Ints("floor_kobo", "alert_kobo", "balance_kobo", "entry_sequence", "created_at", "closed_at")...),
-	}
+	}).With(db.Rights("floor_kobo", "closed_at"))
 	// TransferTable describes the table of the transfers, which are evidence.
 	TransferTable = (&db.Table{
 		Name: "ledger_transfer", Key: 3,

@@ -218,6 +218,11 @@ func (u *Unit) check() error {
 			}
 		}
 	}
+	for _, r := range u.removed {
+		if r.Table.Rights != nil {
+			return fmt.Errorf("ledger: a row of %s is removed, which holds rights", r.Table.Name)
+		}
+	}
 	for _, m := range u.transitions {
 		if len(m.key) != m.table.Key || m.key[0] != u.Company || m.table.State == "" {
 			return fmt.Errorf("ledger: a transition in %s that is not this company's", m.table.Name)

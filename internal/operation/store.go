@@ -24,7 +24,9 @@ var (
 	operations = db.Declare[Operation]("operation", db.Reads(Columns),
 		db.UniqueIfGiven("company_id", "kind", "idempotency_key"))
 	cases = db.Declare[Case]("operation_case", db.Reads(caseColumns),
-		db.Unique("company_id", "subject", "reason", "turn"))
+		db.Unique("company_id", "subject", "reason", "turn"),
+		db.Rights("subject", "reason", "turn", "detail", "amount_kobo", "state", "outcome", "target_company",
+			"target_settlement", "note", "proposed_by", "proposed_at", "resolved_by", "happened_at", "created_at"))
 	answers = db.Declare[answer]("operation_answer")
 )
 

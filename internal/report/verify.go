@@ -81,7 +81,7 @@ type check struct {
 }
 
 // checks run while the ledger is added up in parallel. The checks of money come first.
-var checks = slices.Concat(moneyChecks, eventChecks, rowChecks)
+var checks = slices.Concat(moneyChecks, eventChecks, rowChecks, rightsChecks)
 
 // Verify compares all copies of a company's facts, as they are at one instant. In parallel it adds
 // up the ledger in a second snapshot, which was taken at a slightly different instant.
@@ -131,7 +131,7 @@ func compared(ctx context.Context, q db.Querier, told *evidence) ([]Finding, err
 		return nil, err
 	}
 	found, err := compareAll(ctx, q, told.company, checks, told.event)
-	return found, errors.Join(err, told.addArchived(ctx, q))
+	return found, errors.Join(err, told.addArchived(ctx, q), told.rights.add(db.WithLongTimeout(ctx), q, told.signer, told.company))
 }
 
 // added adds up the ledger and the daily limits, and compares all transfers with their owners.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/bits"
@@ -31,6 +32,9 @@ type evidence struct {
 	waiting  int64          // how many there are
 	adopted  bool           // a signed audit line shows that no row may be unsigned
 	findings []Finding
+
+	rights    rights
+	operators operatorLines // only for the audit log of no company
 }
 
 func newEvidence(signer db.Signer, company string) *evidence {
@@ -100,8 +104,14 @@ func (e *evidence) addLines(ctx context.Context, q db.Querier) error {
 	last := ""
 	return db.Pages(ctx, q, allLines, 9, func() []any { return []any{e.company, last} }, func(row []string) error {
 		last = row[1]
-		if e.row(e.tables["operator_audit"], row) && (row[3] == "company.create" || row[3] == "evidence.adopt") {
-			e.adopted = true
+		if !e.row(e.tables["operator_audit"], row) {
+			return nil
+		}
+		action, details := row[3], row[6]
+		e.adopted = e.adopted || action == "company.create" || action == "evidence.adopt"
+		e.rights.adopted = e.rights.adopted || action == "rights.adopt" || action == "company.create" && strings.Contains(details, `"rights":"signed"`)
+		if e.company == "" {
+			return e.operators.add(action, row[4], details)
 		}
 		return nil
 	})
@@ -141,6 +151,11 @@ func (e *evidence) join(f *evidence) *evidence {
 	e.tally.Join(f.tally)
 	e.head, e.waiting, e.adopted = min(e.head, f.head), e.waiting+f.waiting, e.adopted || f.adopted
 	e.unsigned, e.findings = append(e.unsigned, f.unsigned...), append(e.findings, f.findings...)
+	adopted := e.rights.adopted || f.rights.adopted
+	if f.rights.read {
+		e.rights = f.rights
+	}
+	e.rights.adopted = adopted
 	return e
 }
 
@@ -162,6 +177,8 @@ func (e *evidence) conclude() {
 		}
 		e.waiting = 0
 	}
+	e.waiting += e.rights.waiting()
+	e.findings = append(e.findings, e.rights.findings(e.company)...)
 }
 
 // numberSet is a set of numbers from 1 on, with a bit for each number.
@@ -219,14 +236,22 @@ func (s *numberSet) gaps(last int64, limit int) (out []months.Range) {
 	return out
 }
 
-// VerifyLog checks the audit lines of no company: their MACs and their numbers.
+// VerifyLog checks the audit lines of no company: their MACs and their numbers. It also checks the
+// operators' keys.
 func (s *Service) VerifyLog(ctx context.Context) (v Verification, err error) {
-	e := newEvidence(s.db.Signer(), "")
 	err = s.db.Snapshot(ctx, func(q db.Querier) error {
-		if err := e.begin(ctx, q); err != nil {
-			return err
-		}
-		return e.addLines(db.WithLongTimeout(ctx), q)
+		v, err = VerifyLog(ctx, q, s.db.Signer())
+		return err
 	})
-	return v.with(nil, e), err
+	return v, err
+}
+
+// VerifyLog checks the same as Service.VerifyLog. All reads use one querier.
+func VerifyLog(ctx context.Context, q db.Querier, signer db.Signer) (v Verification, err error) {
+	e := newEvidence(signer, "")
+	if err := e.begin(ctx, q); err != nil {
+		return v, err
+	}
+	err = errors.Join(e.addLines(db.WithLongTimeout(ctx), q), e.rights.add(ctx, q, signer, ""))
+	return v.with(e.operators.findings(&e.rights), e), err
 }

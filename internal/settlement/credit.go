@@ -16,6 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -303,7 +304,13 @@ func (s *Service) foundHouse(ctx context.Context) error {
 	if err != nil || there {
 		return err
 	}
-	return s.Book.Commit(ctx, ledger.Found(House))
+	details, err := s.Book.Founding(ctx)
+	if err != nil {
+		return err
+	}
+	u := ledger.Found(House)
+	operator.Itself().Audit(&u, "company.create", House, details, s.Clock.Now())
+	return s.Book.Commit(ctx, u)
 }
 
 // Holds reports whether an account number belongs to exactly one company.
