@@ -22,6 +22,7 @@ var scans = map[string]string{
 	"operator_audit_time":      "a period of the audit log of all companies",
 	"operator_audit_operator":  "the lines of an operator, about all companies",
 	"operator_audit_action":    "the lines of an act, about all companies",
+	"evidence_checkpoint_leaf": "the checkpoint of each leaf of the deployment's tree (evidence.lost, evidence.withLeaf)",
 	"operator_act_proposal":    "which acts of a proposal are done (operator.Done)",
 }
 
@@ -57,6 +58,8 @@ var presets = map[string]string{
 	"operator_key.expires_at":         "programs of schema 54 issue keys without it",
 	"operator_key.used_at":            "programs of schema 54 issue keys without it",
 	"operator_door.automatic":         "programs of schema 54 close API access without it",
+	"evidence_tree.lost":              "programs of schema 63 write sizes without it",
+	"evidence_erased.mac":             "programs of schema 63 write hashes without it",
 	"inbox_sweep.finished_at":         "programs of schema 32 begin credit polls without it",
 }
 
