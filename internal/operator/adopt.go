@@ -15,7 +15,7 @@ const adopted = "evidence.adopt"
 // Adopt numbers and signs the rows of evidence of a company that programs of earlier schemas wrote
 // (ledger.Book.Adopt), and then writes an audit line. The company may be "". Adopt returns the number
 // of signed rows. It does nothing if the company was adopted before, or was created by a program that
-// signs. So nobody can get a later row signed.
+// signs, or after EndAdoption. So nobody can get a later row signed.
 func (s *Service) Adopt(ctx context.Context, book *ledger.Book, by Operator, company string, signed func(rows int)) (n int, err error) {
 	done, err := s.isAdopted(ctx, company)
 	if err != nil || done {
@@ -42,5 +42,8 @@ func (s *Service) isAdopted(ctx context.Context, company string) (bool, error) {
 			return true, err
 		}
 	}
-	return false, err
+	if err != nil || company == "" {
+		return false, err
+	}
+	return s.isWhole(ctx)
 }

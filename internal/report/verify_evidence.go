@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/bits"
@@ -29,7 +30,7 @@ type evidence struct {
 	altered  map[int64]bool // the numbers in rows with a wrong MAC
 	unsigned []string       // the first rows without a number and a MAC
 	waiting  int64          // how many there are
-	adopted  bool           // a signed audit line shows that no row may be unsigned
+	adopted  bool           // a signed audit line, of the company or of all, shows that no row may be unsigned
 	findings []Finding
 }
 
@@ -45,6 +46,9 @@ func newEvidence(signer db.Signer, company string) *evidence {
 func (e *evidence) begin(ctx context.Context, q db.Querier) (err error) {
 	e.head, err = ledger.Leaves(ctx, q, e.company)
 	e.tally = trees.NewTally(e.head)
+	if err == nil {
+		err = e.readAdoption(ctx, q)
+	}
 	return err
 }
 
@@ -219,14 +223,16 @@ func (s *numberSet) gaps(last int64, limit int) (out []months.Range) {
 	return out
 }
 
-// VerifyLog checks the audit lines of no company: their MACs and their numbers.
+// VerifyLog checks the audit lines of no company: their MACs and their numbers. Transfers and events of
+// no company are findings, because Kobo writes none.
 func (s *Service) VerifyLog(ctx context.Context) (v Verification, err error) {
 	e := newEvidence(s.db.Signer(), "")
 	err = s.db.Snapshot(ctx, func(q db.Querier) error {
 		if err := e.begin(ctx, q); err != nil {
 			return err
 		}
-		return e.addLines(db.WithLongTimeout(ctx), q)
+		ctx := db.WithLongTimeout(ctx)
+		return errors.Join(e.addLines(ctx, q), e.addStray(ctx, q))
 	})
 	return v.with(nil, e), err
 }
