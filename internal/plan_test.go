@@ -38,6 +38,7 @@ var mayScan = map[string]string{
 	"report.walkFindingsOf": "an index of the companies with findings, for the metrics",
 	"report.closedAccounts": "an index of the closed accounts, for the metrics",
 	"report.unsignedSince":  "a row of each company and of its tree, for the metrics",
+	"evidence.lost":         "the start of a program, and an hourly job",
 	"report.Archived":       "kobo verify; a row for each month of a company",
 
 	"webhook.idleQueues":     "the sender reads three rows of each webhook at most",

@@ -22,6 +22,7 @@ var scans = map[string]string{
 	"operator_audit_time":      "a period of the audit log of all companies",
 	"operator_audit_operator":  "the lines of an operator, about all companies",
 	"operator_audit_action":    "the lines of an act, about all companies",
+	"evidence_checkpoint_leaf": "the checkpoint of each leaf of the deployment's tree (evidence.lost, evidence.withLeaf)",
 	"operator_act_proposal":    "which acts of a proposal are done (operator.Done)",
 }
 
@@ -72,6 +73,8 @@ var presets = map[string]string{
 	"card_activity.currency":          "programs of schema 61 record a card's use without it",
 	"card_activity.merchant":          "programs of schema 61 record a card's use without it",
 	"deployment.environment":          "programs of schema 68 name databases without it",
+	"evidence_tree.lost":              "programs of schema 63 write sizes without it",
+	"evidence_erased.mac":             "programs of schema 63 write hashes without it",
 	"inbox_sweep.finished_at":         "programs of schema 32 begin credit polls without it",
 }
 

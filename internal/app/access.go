@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -31,7 +32,7 @@ func (a *App) meetDatabase(ctx context.Context) error {
 	if a.cfg.Mode.rules().warnsOfExposure && a.cfg.CheckpointFolder == "" {
 		a.log.Warn("checkpoint_folder is not set: only checkpoints that companies have kept show that the newest history was removed")
 	}
-	if err := a.Evidence.Begin(ctx); err != nil {
+	if err := errors.Join(a.Evidence.Begin(ctx), a.Operators.EndAdoption(ctx)); err != nil {
 		return err
 	}
 	return a.readAccess(ctx)

@@ -47,6 +47,9 @@ func TestTheServingRoleSellsAndCannotRewrite(t *testing.T) {
 	for _, table := range db.WrittenOnce {
 		statements = append(statements, "UPDATE "+table+" SET company_id = ''", "DELETE FROM "+table, "TRUNCATE "+table)
 	}
+	for table := range db.Narrow {
+		statements = append(statements, "UPDATE "+table+" SET company_id = ''", "DELETE FROM "+table, "TRUNCATE "+table)
+	}
 	for _, statement := range statements {
 		if _, err := d.Exec(t.Context(), statement); !refusedRight(err) {
 			t.Errorf("the serving role: %s: %v", statement, err)
@@ -124,7 +127,7 @@ func TestRightsAreChecked(t *testing.T) {
 	if missing, _, err := d.Rights(t.Context()); err != nil || len(missing) != 1 || missing[0] != "later" {
 		t.Errorf("missing %v, %v", missing, err)
 	}
-	if _, excessive, err := owner.Rights(t.Context()); err != nil || len(excessive) != len(db.WrittenOnce) {
+	if _, excessive, err := owner.Rights(t.Context()); err != nil || len(excessive) != len(db.WrittenOnce)+len(db.Narrow) {
 		t.Errorf("the owner: %v, %v", excessive, err)
 	}
 	if err := dbtest.New(t, db.SQLite).Grant(t.Context(), db.Roles{Serve: role}); err == nil {

@@ -21,6 +21,9 @@ var WrittenOnce = []string{
 	"event", "evidence_erased", "evidence_leaf", "evidence_tile", "ledger_entry", "ledger_transfer", "operator_audit",
 }
 
+// Narrow are tables whose rows kobo serve may add and read, and of which it may change only these columns.
+var Narrow = map[string]string{"evidence_checkpoint": "state", "evidence_tree": "size, lost"}
+
 // ownersTables are the tables that kobo serve may only read. Commands of the owner write them.
 var ownersTables = []string{"archive_kind", "archive_month", "db_schema", "goose_db_version"}
 
@@ -31,6 +34,8 @@ func served(table string) []string {
 		return []string{"SELECT"}
 	case slices.Contains(WrittenOnce, table):
 		return []string{"SELECT", "INSERT"}
+	case Narrow[table] != "":
+		return []string{"SELECT", "INSERT", "UPDATE (" + Narrow[table] + ")"}
 	}
 	return []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
 }
@@ -160,26 +165,28 @@ func holdsNoMore(ctx context.Context, q Querier, role string, forbidden map[stri
 }
 
 // Rights returns the tables to which the role of this program lacks a right that kobo serve needs, and
-// the tables of WrittenOnce whose rows the role could change or remove. SQLite has no roles.
+// the tables of WrittenOnce and Narrow whose rows the role could change or remove. SQLite has no roles.
 func (d *DB) Rights(ctx context.Context) (missing, excessive []string, err error) {
 	if d.dialect != Postgres {
 		return nil, nil, nil
 	}
 	type held struct {
-		table                  string
-		read, add, change, cut bool
+		table                        string
+		read, add, change, some, cut bool
 	}
 	all, err := All(ctx, d, func(s Scanner) (h held, err error) {
-		return h, s.Scan(&h.table, &h.read, &h.add, &h.change, &h.cut)
+		return h, s.Scan(&h.table, &h.read, &h.add, &h.change, &h.some, &h.cut)
 	}, `SELECT tablename::text, has_table_privilege(quote_ident(tablename), 'SELECT'), has_table_privilege(quote_ident(tablename), 'INSERT'),
-			has_any_column_privilege(quote_ident(tablename), 'UPDATE'), has_table_privilege(quote_ident(tablename), 'DELETE, TRUNCATE')
+			has_table_privilege(quote_ident(tablename), 'UPDATE'), has_any_column_privilege(quote_ident(tablename), 'UPDATE'),
+			has_table_privilege(quote_ident(tablename), 'DELETE, TRUNCATE')
 		FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename`)
 	for _, h := range all {
-		has := map[string]bool{"SELECT": h.read, "INSERT": h.add, "UPDATE": h.change, "DELETE": h.cut}
+		narrow := Narrow[h.table]
+		has := map[string]bool{"SELECT": h.read, "INSERT": h.add, "UPDATE": h.change, "UPDATE (" + narrow + ")": h.some, "DELETE": h.cut}
 		if slices.ContainsFunc(served(h.table), func(r string) bool { return !has[r] }) {
 			missing = append(missing, h.table)
 		}
-		if slices.Contains(WrittenOnce, h.table) && (h.change || h.cut) {
+		if (narrow != "" || slices.Contains(WrittenOnce, h.table)) && (h.change || h.cut) {
 			excessive = append(excessive, h.table)
 		}
 	}

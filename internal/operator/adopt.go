@@ -22,8 +22,8 @@ const rightsSigned = `"rights":"signed"`
 
 // Adopt signs the rows of a company that programs of earlier schemas wrote: first the rows of evidence
 // (ledger.Book.Adopt), and then the rows of rights. After each part it writes an audit line. The company
-// may be "". Adopt returns the number of signed rows. It does nothing if the company was adopted before,
-// or was created by a program that signs. So nobody can get a later row signed.
+// may be "". Adopt returns the number of signed rows. It signs no row if the company was adopted before,
+// or was created by a program that signs. After EndAdoption it signs no row of evidence. So nobody can get a later row signed.
 func (s *Service) Adopt(ctx context.Context, book *ledger.Book, by Operator, company string, signed func(rows int)) (n int, err error) {
 	history, rights, err := s.isAdopted(ctx, company)
 	if err != nil {
@@ -79,5 +79,9 @@ func (s *Service) isAdopted(ctx context.Context, company string) (history, right
 		history = history || !isRights
 		rights = rights || isRights || strings.Contains(line.Value("details").(string), rightsSigned)
 	}
+	if err != nil || history || company == "" {
+		return history, rights, err
+	}
+	history, err = s.isWhole(ctx)
 	return history, rights, err
 }

@@ -124,7 +124,7 @@ func TestTheAgeOfTheNewestCheckpoint(t *testing.T) {
 		step(9*time.Hour, head, 5)
 		step(7*time.Hour, checkpoint, "deployment", 1, clock.Micros(now.Add(-7*time.Hour)))
 		step(7*time.Hour, checkpoint, "acme", 5, clock.Micros(now.Add(-time.Hour)))
-		step(0, `INSERT INTO evidence_tree VALUES ('acme', 5)`)
+		step(0, `INSERT INTO evidence_tree (company_id, size) VALUES ('acme', 5)`)
 		step(0, head, 6)
 		step(7*time.Hour, head, 7)
 		step(2*time.Hour, checkpoint, "deployment", 2, clock.Micros(now.Add(-2*time.Hour)))

@@ -30,7 +30,7 @@ type evidence struct {
 	altered  map[int64]bool // the numbers in rows with a wrong MAC
 	unsigned []string       // the first rows without a number and a MAC
 	waiting  int64          // how many there are
-	adopted  bool           // a signed audit line shows that no row may be unsigned
+	adopted  bool           // a signed audit line, of the company or of all, shows that no row may be unsigned
 	findings []Finding
 
 	rights    rights
@@ -49,6 +49,9 @@ func newEvidence(signer db.Signer, company string) *evidence {
 func (e *evidence) begin(ctx context.Context, q db.Querier) (err error) {
 	e.head, err = ledger.Leaves(ctx, q, e.company)
 	e.tally = trees.NewTally(e.head)
+	if err == nil {
+		err = e.readAdoption(ctx, q)
+	}
 	return err
 }
 
@@ -109,7 +112,8 @@ func (e *evidence) addLines(ctx context.Context, q db.Querier) error {
 		}
 		action, details := row[3], row[6]
 		e.adopted = e.adopted || action == "company.create" || action == "evidence.adopt"
-		e.rights.adopted = e.rights.adopted || action == "rights.adopt" || action == "company.create" && strings.Contains(details, `"rights":"signed"`)
+		e.rights.adopted = e.rights.adopted || action == "rights.adopt" ||
+			(action == "company.create" || action == "evidence.adopt") && strings.Contains(details, `"rights":"signed"`)
 		if e.company == "" {
 			return e.operators.add(action, row[4], details)
 		}
@@ -237,7 +241,7 @@ func (s *numberSet) gaps(last int64, limit int) (out []months.Range) {
 }
 
 // VerifyLog checks the audit lines of no company: their MACs and their numbers. It also checks the
-// operators' keys.
+// operators' keys. Transfers and events of no company are findings, because Kobo writes none.
 func (s *Service) VerifyLog(ctx context.Context) (v Verification, err error) {
 	err = s.db.Snapshot(ctx, func(q db.Querier) error {
 		v, err = VerifyLog(ctx, q, s.db.Signer())
@@ -252,6 +256,7 @@ func VerifyLog(ctx context.Context, q db.Querier, signer db.Signer) (v Verificat
 	if err := e.begin(ctx, q); err != nil {
 		return v, err
 	}
-	err = errors.Join(e.addLines(db.WithLongTimeout(ctx), q), e.rights.add(ctx, q, signer, ""))
+	ctx = db.WithLongTimeout(ctx)
+	err = errors.Join(e.addLines(ctx, q), e.addStray(ctx, q), e.rights.add(ctx, q, signer, ""))
 	return v.with(e.operators.findings(&e.rights), e), err
 }

@@ -52,7 +52,8 @@ func (w *walk) handOver(ctx context.Context, broken func(context.Context, string
 const adoptions = `SELECT company_id, id, operator, action, subject, created_at, details, leaf, mac FROM operator_audit
 	WHERE company_id = $1 AND id >= $2 AND action IN ('company.create', 'evidence.adopt') ORDER BY id`
 
-// adopted reports whether a signed audit line shows that the company has no unsigned rows.
+// adopted reports whether a signed audit line, of the company or of all companies, shows that the company
+// has no unsigned rows.
 func adopted(ctx context.Context, d *db.DB, company string) (is bool, err error) {
 	w, last := walk{Adopted: true}, ""
 	genuine := w.genuine(d.Signer(), evidenceTable("operator_audit"))
@@ -61,7 +62,12 @@ func adopted(ctx context.Context, d *db.DB, company string) (is bool, err error)
 		is = is || genuine != nil && genuine(row) && row[len(row)-1] != ""
 		return nil
 	})
-	return is, err
+	if err != nil || is {
+		return is, err
+	}
+	e := newEvidence(d.Signer(), company)
+	err = e.readAdoption(ctx, d)
+	return e.adopted, err
 }
 
 func evidenceTable(name string) *db.Table {
