@@ -54,6 +54,8 @@ type Config struct {
 	// Failed limits the requests without a valid key from one address. If nil, there is no
 	// limit.
 	Failed *limit.Limit
+	// PerSecond is the request limit of a company without its own limit. 0 means no limit.
+	PerSecond int64
 	// FourEyes makes acts that can lead to money leaving need a second operator.
 	FourEyes bool
 }

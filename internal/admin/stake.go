@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -45,6 +46,7 @@ func (e *edge) stakes() map[string]weigher {
 		"setLive":         weighing(e.weighLive),
 		"setLimit":        weighing(e.weighLimit),
 		"setQuota":        weighing(e.weighQuota),
+		"setRequestLimit": weighing(e.weighRequestLimit),
 		"setFees":         weighing(e.weighFees),
 		"setXpub":         weighing(e.weighXpub),
 		"setDoor":         weighing(e.weighDoor),
@@ -92,6 +94,13 @@ func (e *edge) weighLimit(ctx context.Context, r *request, body LimitRequest) (s
 		fmt.Sprintf("limit/%d", body.SettlementID), fmt.Sprintf("%s, %d payouts", old.Amount.Decimal(), old.Payouts),
 		raised(int64(old.Amount), int64(body.Amount)) || raised(old.Payouts, body.Payouts),
 	}, err
+}
+
+// weighRequestLimit compares the limits that apply. 0 is the limit of the deployment.
+func (e *edge) weighRequestLimit(ctx context.Context, r *request, body RequestLimitRequest) (stake, error) {
+	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
+	old, limit := cmp.Or(c.PerSecond, e.PerSecond), cmp.Or(body.RequestsPerSecond, e.PerSecond)
+	return stake{"requests", fmt.Sprintf("%d per second", old), raised(old, limit)}, err
 }
 
 func (e *edge) weighQuota(ctx context.Context, r *request, body QuotaRequest) (stake, error) {

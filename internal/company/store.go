@@ -30,7 +30,7 @@ type pin struct {
 	company   string    `db:"company_id,key"`
 	hash      string    `db:"hash,changes"`
 	state     string    `db:"state,state"`
-	failures  int64     `db:"failures,changes"` // the number of wrong tries in a row
+	failures  int64     `db:"failures,changes"` // the number of wrong tries since the last right one; an unlock does not set it to zero
 	updatedAt time.Time `db:"updated_at,changes"`
 }
 
