@@ -88,7 +88,7 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 	}
 	config := admin.Config{
 		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Crypto: addresses,
-		Webhooks: d.webhooks, Reports: report.New(base, clk), Clock: clk, Log: log,
+		Webhooks: d.webhooks, Reports: report.New(base, clk), Book: d.book, Clock: clk, Log: log,
 		Quotas: quota.New(base, d.book, clk),
 		Payouts: payout.New(payout.Config{
 			DB: base, Book: d.book, Clock: clk, Log: log, Companies: d.companies, Operations: d.operations, Settlements: d.settlements,

@@ -46,7 +46,7 @@ func proposalOf(p operator.Proposal, done map[int64]time.Time) ProposedActs {
 		if body == nil {
 			body = json.RawMessage("{}")
 		}
-		acts[i] = ProposedAct{a.Operation, wire.Optional(a.ID), body, clock.Optional(done[int64(i)])}
+		acts[i] = ProposedAct{a.Operation, wire.Optional(a.ID), body, wire.Optional(a.On), wire.Optional(a.Was), clock.Optional(done[int64(i)])}
 	}
 	return ProposedActs{
 		ProposalID: p.ID, Company: wire.Optional(p.Company), Acts: acts, State: string(p.State), ProposedBy: p.ProposedBy,
@@ -199,8 +199,7 @@ func (e *edge) approveProposal(ctx context.Context, r *request, _ NoRequest) (an
 		if q == nil {
 			continue
 		}
-		q.by = r.by.As(p, i)
-		if answers[i], err = e.actions[q.op.ID](ctx, q); err == nil {
+		if answers[i], err = e.carryOut(ctx, r.by, q, p, i); err == nil {
 			ran = true
 			continue
 		}
@@ -220,6 +219,36 @@ func (e *edge) approveProposal(ctx context.Context, r *request, _ NoRequest) (an
 		return answers[0], nil
 	}
 	return answers, nil
+}
+
+// carryOut does an act of an approved proposal, if what the act rests on has not changed since the proposal.
+func (e *edge) carryOut(ctx context.Context, by operator.Operator, q *request, p operator.Proposal, position int) (any, error) {
+	changed := map[string]bool{}
+	for _, a := range p.Acts[:position] {
+		changed[changes(a)] = true
+	}
+	for range tries {
+		q.by = by.As(p, position)
+		switch why, err := e.outdated(ctx, q, p.ProposedBy, p.Acts[position], changed[p.Acts[position].On]); {
+		case err != nil:
+			return nil, err
+		case why != "":
+			return nil, fault.New(fault.Refused, "What the act rests on has changed: "+why)
+		}
+		if data, err := e.actions[q.op.ID](ctx, q); !operator.IsOvertaken(err) {
+			return data, err
+		}
+	}
+	return nil, errOvertaken
+}
+
+// changes returns the name of what an act changes. API keys are a part of what a change of the company's
+// KYB or its switch rests on.
+func changes(a operator.Act) string {
+	if a.Operation == "issueKey" || a.Operation == "revokeKey" {
+		return "company"
+	}
+	return a.On
 }
 
 // left returns the requests of the acts that are not done yet, and nil for each done act. It ends
@@ -245,7 +274,7 @@ func (e *edge) left(ctx context.Context, by operator.Operator, p operator.Propos
 			}
 			out[i] = q
 		}
-		changed[a.On] = true
+		changed[changes(a)] = true
 	}
 	return out, nil
 }

@@ -117,3 +117,8 @@ func (s *Service) findToken(ctx context.Context, reference, tokenID string) (tok
 	return db.One(ctx, s.db, tokens.Scan,
 		`SELECT `+tokenColumns+` FROM company_token WHERE company_id = $1 AND id = $2`, reference, tokenID)
 }
+
+func (s *Service) findNumbered(ctx context.Context, reference string, to purpose, number int64) (tokenRow, error) {
+	return db.One(ctx, s.db, tokens.Scan,
+		`SELECT `+tokenColumns+` FROM company_token WHERE company_id = $1 AND purpose = $2 AND number = $3`, reference, string(to), number)
+}
