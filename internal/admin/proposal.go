@@ -229,7 +229,7 @@ func (e *edge) carryOut(ctx context.Context, by operator.Operator, q *request, p
 	}
 	for range tries {
 		q.by = by.As(p, position)
-		switch why, err := e.outdated(ctx, q, p.ProposedBy, p.Acts[position], changed[p.Acts[position].On]); {
+		switch why, err := e.outdated(ctx, q, p, p.Acts[position], changed[p.Acts[position].On]); {
 		case err != nil:
 			return nil, err
 		case why != "":
@@ -265,7 +265,7 @@ func (e *edge) left(ctx context.Context, by operator.Operator, p operator.Propos
 			return nil, err
 		}
 		if done[int64(i)].IsZero() {
-			why, err := e.outdated(ctx, q, p.ProposedBy, a, changed[a.On])
+			why, err := e.outdated(ctx, q, p, a, changed[a.On])
 			if err == nil && why != "" {
 				err = e.Operators.End(ctx, p, why)
 			}
@@ -281,11 +281,8 @@ func (e *edge) left(ctx context.Context, by operator.Operator, p operator.Propos
 
 // outdated returns why an act of a proposal must not happen any more, or "". If an earlier act of
 // the proposal has changed the same thing, the value at the proposal does not count.
-func (e *edge) outdated(ctx context.Context, q *request, proposedBy string, a operator.Act, isChanged bool) (string, error) {
-	proposer, err := e.Operators.Find(ctx, proposedBy)
-	if err == nil {
-		err = proposer.May(operator.Role(q.op.Role))
-	}
+func (e *edge) outdated(ctx context.Context, q *request, p operator.Proposal, a operator.Act, isChanged bool) (string, error) {
+	err := e.Operators.Proposer(ctx, p.ProposedBy, operator.Role(q.op.Role), p.CreatedAt)
 	if fault.Is(err, fault.Missing) || fault.Is(err, fault.Forbidden) {
 		return fault.Of(err).Message, nil
 	}

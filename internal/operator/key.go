@@ -204,12 +204,16 @@ func (s *Service) working(ctx context.Context) ([]Key, error) {
 	return slices.DeleteFunc(keys, func(k Key) bool { return !k.works(now) }), err
 }
 
-// IsOperator reports whether a name belongs to an operator now. Such a name belongs to the owner of
-// a working key, or to a user who runs commands on the machine itself.
-func (s *Service) IsOperator(ctx context.Context, name string) (bool, error) {
+// IsOperator reports whether a name belongs to an operator with the role least, who has had this name since
+// the instant at. Such a name belongs to the owner of a working key, or to a user who runs commands on the
+// machine itself.
+func (s *Service) IsOperator(ctx context.Context, name string, least Role, at time.Time) (bool, error) {
 	if strings.HasPrefix(name, locally) {
 		return true, nil
 	}
-	keys, err := s.working(ctx)
-	return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name }), err
+	err := s.Proposer(ctx, name, least, at)
+	if fault.Is(err, fault.Missing) || fault.Is(err, fault.Forbidden) {
+		return false, nil
+	}
+	return err == nil, err
 }

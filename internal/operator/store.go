@@ -93,10 +93,10 @@ func (r auditRow) line() (Line, error) {
 	return r.Line, err
 }
 
-// linesAt returns the lines about an act at an instant.
-func (s *Service) linesAt(ctx context.Context, company, action, subject string, at time.Time) ([]auditRow, error) {
+// linesSince returns the lines about a subject since an instant, the oldest first.
+func (s *Service) linesSince(ctx context.Context, company, subject string, since time.Time) ([]auditRow, error) {
 	return db.All(ctx, s.db, audit.Scan, `SELECT `+auditColumns+` FROM operator_audit
-		WHERE company_id = $1 AND subject = $2 AND created_at = $3 AND action = $4`, company, subject, clock.Micros(at), action)
+		WHERE company_id = $1 AND subject = $2 AND created_at >= $3 ORDER BY created_at`, company, subject, clock.Micros(since))
 }
 
 // SearchAudit returns a page of the lines that pass the filter, the newest first, and the total count.

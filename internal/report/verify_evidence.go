@@ -31,6 +31,9 @@ type evidence struct {
 	waiting  int64          // how many there are
 	adopted  bool           // a signed audit line shows that no row may be unsigned
 	findings []Finding
+
+	proposals         map[string]proposalLine // what signed lines record about proposals, by their ids
+	unsignedProposals []proposalLine
 }
 
 func newEvidence(signer db.Signer, company string) *evidence {
@@ -100,7 +103,13 @@ func (e *evidence) addLines(ctx context.Context, q db.Querier) error {
 	last := ""
 	return db.Pages(ctx, q, allLines, 9, func() []any { return []any{e.company, last} }, func(row []string) error {
 		last = row[1]
-		if e.row(e.tables["operator_audit"], row) && (row[3] == "company.create" || row[3] == "evidence.adopt") {
+		signed := e.row(e.tables["operator_audit"], row)
+		if row[3] == "proposal.create" {
+			if err := e.addProposal(row, signed); err != nil {
+				return err
+			}
+		}
+		if signed && (row[3] == "company.create" || row[3] == "evidence.adopt") {
 			e.adopted = true
 		}
 		return nil
@@ -219,14 +228,18 @@ func (s *numberSet) gaps(last int64, limit int) (out []months.Range) {
 	return out
 }
 
-// VerifyLog checks the audit lines of no company: their MACs and their numbers.
+// VerifyLog checks the audit lines of no company: their MACs and their numbers. It also checks that signed
+// lines record the proposals of operators.
 func (s *Service) VerifyLog(ctx context.Context) (v Verification, err error) {
 	e := newEvidence(s.db.Signer(), "")
 	err = s.db.Snapshot(ctx, func(q db.Querier) error {
 		if err := e.begin(ctx, q); err != nil {
 			return err
 		}
-		return e.addLines(db.WithLongTimeout(ctx), q)
+		if err := e.addLines(db.WithLongTimeout(ctx), q); err != nil {
+			return err
+		}
+		return e.checkProposals(ctx, q)
 	})
 	return v.with(nil, e), err
 }
