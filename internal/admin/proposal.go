@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -39,12 +40,19 @@ func canBeProposed(route string, op *contract.Operation) bool {
 // accepted is the data of a response with status 202.
 type accepted struct{ ProposedActs }
 
+// digests matches the digest of an operator's key. A proposal shows only its first eight characters, which are
+// enough to compare it. With the whole digest, a reader could propose the same key for another name.
+var digests = regexp.MustCompile(`"([0-9a-f]{8})[0-9a-f]{56}"`)
+
 func proposalOf(p operator.Proposal, done map[int64]time.Time) ProposedActs {
 	acts := make([]ProposedAct, len(p.Acts))
 	for i, a := range p.Acts {
 		body := a.Body
 		if body == nil {
 			body = json.RawMessage("{}")
+		}
+		if a.Operation == "addOperator" {
+			body = digests.ReplaceAll(body, []byte(`"$1…"`))
 		}
 		acts[i] = ProposedAct{a.Operation, wire.Optional(a.ID), body, wire.Optional(a.On), wire.Optional(a.Was), clock.Optional(done[int64(i)])}
 	}

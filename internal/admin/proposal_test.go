@@ -174,10 +174,16 @@ func TestOperatorsAreAddedByTwo(t *testing.T) {
 			return `{"name":"` + name + `","role":"` + role + `","keyDigest":"` + digest + `"}`
 		}
 		p := d.propose(d.ada, "/admin/v1/operators", add("eve", "support"))
+		if all := fmt.Sprint(d.state(p, "PROPOSED")); strings.Contains(all, digest) || !strings.Contains(all, digest[:8]+"…") {
+			t.Errorf("the digest: %s", all)
+		}
 		d.no(key.Reveal(), "GET", "/admin/v1/operators", "", 401, "Invalid admin key")
 		if is := d.ok(d.bob, "POST", p+"/approve", ""); is["name"] != "eve" || is["role"] != "support" || is["lastUsedAt"] != nil {
 			t.Errorf("added: %v", is)
 		}
+		d.ok(key.Reveal(), "GET", "/admin/v1/operators", "")
+		p = d.propose(d.ada, "/admin/v1/operators", add("twin", "viewer"))
+		d.no(d.bob, "POST", p+"/approve", "", 400, "Another operator has the key of this digest")
 		d.ok(key.Reveal(), "GET", "/admin/v1/operators", "")
 		d.no(key.Reveal(), "POST", "/admin/v1/operators", add("mallory", "admin"), 403, "This needs the role admin, and eve has the role support")
 		p = d.propose(d.ada, "/admin/v1/operators/eve/role", `{"role":"admin"}`)

@@ -86,6 +86,9 @@ func (s *Service) Add(ctx context.Context, by Operator, name string, role Role, 
 	if err := role.check(); err != nil {
 		return Key{}, err
 	}
+	if err := s.isFree(ctx, name, digest); err != nil {
+		return Key{}, err
+	}
 	k := Key{ID: id.New(), Name: name, State: active, CreatedAt: s.clock.Now(), Role: role}
 	if s.KeyLife > 0 {
 		k.ExpiresAt = k.CreatedAt.Add(s.KeyLife)
@@ -99,6 +102,18 @@ func (s *Service) Add(ctx context.Context, by Operator, name string, role Role, 
 		return Key{}, err
 	}
 	return k, nil
+}
+
+// isFree returns a refusal if another operator has the key of this digest. With one key for two operators,
+// Authenticate would refuse both.
+func (s *Service) isFree(ctx context.Context, name, digest string) error {
+	keys, err := s.Keys(ctx)
+	for _, k := range keys {
+		if k.Name != name && s.keys.Verify(k.hash, "operator-key", k.ID, k.Name, digest) {
+			return fault.New(fault.Refused, "Another operator has the key of this digest: make a new key with kobo operator key")
+		}
+	}
+	return err
 }
 
 // SetRole gives an operator another role.
