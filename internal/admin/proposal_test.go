@@ -18,7 +18,9 @@ import (
 // byTwo runs a test with an admin API that needs a second operator.
 func byTwo(t *testing.T, f func(t *testing.T, d *door)) {
 	t.Helper()
-	dbtest.Each(t, func(t *testing.T, base *db.DB) { f(t, open(t, base, func(c *admin.Config) { c.FourEyes, c.PerSecond = true, 100 })) })
+	dbtest.Each(t, func(t *testing.T, base *db.DB) {
+		f(t, open(t, base, func(c *admin.Config) { c.FourEyes, c.PerSecond = true, 100 }))
+	})
 }
 
 // propose sends a request that must become a proposal, and returns the path of the proposal.

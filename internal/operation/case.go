@@ -12,7 +12,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
-	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -305,8 +304,8 @@ func (s *Service) mayReturn(c Case, o Operation) bool {
 func Person(by string) string { return strings.TrimPrefix(by, "local:") }
 
 // proposed returns what the audit log must record about the proposal of a case.
-func (c Case) proposed() operator.Draft {
-	return operator.Draft{
+func (c Case) proposed() Draft {
+	return Draft{
 		Company: c.Company, Action: proposing, Subject: c.ID, By: c.ProposedBy, At: c.ProposedAt, Details: c.details(c.Note),
 	}
 }
@@ -314,7 +313,7 @@ func (c Case) proposed() operator.Draft {
 // FourEyes returns an error unless the operator second may approve what a first operator has proposed.
 // The two must be different persons, and the first must still be allowed to propose it. Parameter what
 // is the beginning of the error message, such as "A case must be resolved".
-func (s *Service) FourEyes(ctx context.Context, what string, first operator.Draft, second string) error {
+func (s *Service) FourEyes(ctx context.Context, what string, first Draft, second string) error {
 	if Person(first.By) == Person(second) {
 		return fault.New(fault.Refused, what+" by a second operator")
 	}

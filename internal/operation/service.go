@@ -16,7 +16,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
-	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -50,15 +49,23 @@ type Service struct {
 	mayPropose MayPropose
 }
 
+// Draft is what an operator has proposed for the approval of a second operator.
+type Draft struct {
+	Company, Action, Subject string // of the line in the audit log that records it
+	By                       string
+	At                       time.Time
+	Details                  map[string]string // details that the line must have
+}
+
 // MayPropose reports whether an operator who has proposed something may still propose it
 // (operator.Service.MayStillPropose).
-type MayPropose func(ctx context.Context, p operator.Draft) (bool, error)
+type MayPropose func(ctx context.Context, p Draft) (bool, error)
 
 // NewService returns a service without kinds. The service accepts every proposer.
 // Parameter window limits the time from the commit of step one to the end of the first call to the
 // provider. The timeouts in the providers' adapters must be shorter.
 func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration) *Service {
-	everyone := func(context.Context, operator.Draft) (bool, error) { return true, nil }
+	everyone := func(context.Context, Draft) (bool, error) { return true, nil }
 	return WithOperators(d, book, c, log, window, everyone)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
@@ -90,7 +91,7 @@ func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentI
 	if err != nil {
 		return Adjustment{}, err
 	}
-	err = s.Operations.FourEyes(ctx, "An adjustment must be approved", operator.Draft{
+	err = s.Operations.FourEyes(ctx, "An adjustment must be approved", operation.Draft{
 		Company: a.Company, Action: creating, Subject: a.ID, By: a.CreatedBy, At: a.CreatedAt, Details: a.details(),
 	}, by.Name)
 	if err != nil {
