@@ -49,7 +49,7 @@ var mayScan = map[string]string{
 	"webhook.List":           "a company has few webhooks",
 
 	"ledger.Alerts": "a company has few ledger accounts", "report.Statement": "a settlement account has few bank accounts",
-	"crypto.findKey": "a company has few keys",
+	"crypto.findKey": "a company has few keys", "company.findNumbered": "a company has few tokens",
 
 	"customer.matches":    "a search for a part of a name reads the company's customers",
 	"crypto.Transactions": "any filter may be left out, and the exact count reads the company's transactions",

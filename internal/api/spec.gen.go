@@ -234,6 +234,9 @@ type ClaimRequest struct {
 type ClaimedKey struct {
 	// APIKey Your API key. It is shown only here.
 	APIKey string `json:"apiKey"`
+
+	// OtherKeys How many other API keys of your company work now. You must know each of them.
+	OtherKeys int64 `json:"otherKeys"`
 }
 
 // ConsistencyProof defines model for ConsistencyProof.

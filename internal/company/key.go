@@ -2,6 +2,7 @@ package company
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -30,6 +31,7 @@ type Key struct {
 	State     string    `db:"state,state"` // ACTIVE or REVOKED
 	CreatedAt time.Time `db:"created_at"`
 	ExpiresAt time.Time `db:"expires_at"` // zero means never
+	Others    int       // of a new key: the number of the company's other working keys
 }
 
 const (
@@ -48,7 +50,14 @@ func (s *Service) newKey(reference string, now, expiresAt time.Time) (Key, secre
 // insertKey makes a unit insert an API key and report the key to the company.
 func insertKey(u *ledger.Unit, k Key, by author) {
 	u.Insert(keys.Record(k))
-	event.Emit(u, event.APIKeyIssued, issuedData{u.Company, k.ID, clock.Optional(k.ExpiresAt), by})
+	event.Emit(u, event.APIKeyIssued, issuedData{u.Company, k.ID, clock.Optional(k.ExpiresAt), by, k.Others})
+}
+
+// Working returns a company's API keys that work now, the oldest first.
+func (s *Service) Working(ctx context.Context, reference string) ([]Key, error) {
+	all, err := s.Keys(ctx, reference)
+	now := s.clock.Now()
+	return slices.DeleteFunc(all, func(k Key) bool { return k.State != keyActive || k.expired(now) }), err
 }
 
 // issuedData and revokedData are the data of the events that report an API key. They do not contain
@@ -59,6 +68,7 @@ type (
 		ID        string  `json:"id"`
 		ExpiresAt *string `json:"expiresAt"`
 		By        author  `json:"by"`
+		OtherKeys int     `json:"otherKeys"`
 	}
 	revokedData struct {
 		CompanyID string `json:"companyId"`
@@ -82,12 +92,16 @@ func (s *Service) IssueKey(ctx context.Context, by Actor, reference string, expi
 	if err := inFuture(expiresAt, now); err != nil {
 		return Key{}, secret.Text{}, err
 	}
+	others, err := s.Working(ctx, reference)
+	if err != nil {
+		return Key{}, secret.Text{}, err
+	}
 	key, text := s.newKey(reference, now, expiresAt)
+	key.Others = len(others)
 	u := ledger.For(reference)
 	insertKey(&u, key, byOperator)
 	by.Audit(&u, "company.key.issue", key.ID, nil, now)
-	err := s.book.Commit(ctx, u)
-	if err != nil {
+	if err := s.book.Commit(ctx, u); err != nil {
 		return Key{}, secret.Text{}, explain(err)
 	}
 	return key, text, nil

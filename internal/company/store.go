@@ -31,7 +31,7 @@ type pin struct {
 	company   string    `db:"company_id,key"`
 	hash      string    `db:"hash,changes"`
 	state     string    `db:"state,state"`
-	failures  int64     `db:"failures,changes"` // the number of wrong tries in a row
+	failures  int64     `db:"failures,changes"` // the number of wrong tries since the last right one; an unlock does not set it to zero
 	updatedAt time.Time `db:"updated_at,changes"`
 }
 
@@ -109,4 +109,9 @@ func (s *Service) PINState(ctx context.Context, reference string) (string, error
 func (s *Service) findToken(ctx context.Context, reference, tokenID string) (tokenRow, error) {
 	return db.One(ctx, s.db, tokens.Scan,
 		`SELECT `+tokenColumns+` FROM company_token WHERE company_id = $1 AND id = $2`, reference, tokenID)
+}
+
+func (s *Service) findNumbered(ctx context.Context, reference string, to purpose, number int64) (tokenRow, error) {
+	return db.One(ctx, s.db, tokens.Scan,
+		`SELECT `+tokenColumns+` FROM company_token WHERE company_id = $1 AND purpose = $2 AND number = $3`, reference, string(to), number)
 }

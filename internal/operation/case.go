@@ -217,7 +217,7 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 	}
 	seen, now, action := c, s.clock.Now(), "case.resolve"
 	if !agreed {
-		u, action = ledger.For(c.Company), "case.propose"
+		u, action = ledger.For(c.Company), proposing
 		c.Finding, c.Note, c.ProposedBy, c.ProposedAt = f, note, by, now
 	} else {
 		c.State, c.ResolvedBy = Resolved, by
@@ -240,7 +240,7 @@ func (s *Service) agreed(ctx context.Context, c Case, f Finding, by string) (boo
 	if c.ProposedBy == "" || c.Finding != f {
 		return false, nil
 	}
-	err := s.FourEyes(ctx, resolving, c.ProposedBy, by)
+	err := s.FourEyes(ctx, resolving, c.proposed(), by)
 	if fault.Is(err, fault.Refused) {
 		return false, nil // the same operator submits the finding again, or the proposer is no longer an operator
 	}
@@ -277,13 +277,16 @@ func (s *Service) ApproveCase(ctx context.Context, caseID string, seen Finding, 
 	case c.Finding != seen:
 		return Case{}, fault.New(fault.Refused, "Another outcome is proposed by now")
 	}
-	if err := s.FourEyes(ctx, resolving, c.ProposedBy, by); err != nil {
+	if err := s.FourEyes(ctx, resolving, c.proposed(), by); err != nil {
 		return Case{}, err
 	}
 	return s.ResolveCase(ctx, caseID, seen, c.Note, by, audit)
 }
 
-const resolving = "A case must be resolved"
+const (
+	resolving = "A case must be resolved"
+	proposing = "case.propose" // the action of the audit line about a proposal
+)
 
 var errResolved = fault.New(fault.Refused, "The case is resolved already")
 
@@ -358,16 +361,23 @@ func (s *Service) mayReturn(c Case, o Operation) bool {
 // also runs commands on the machine, as local:<name>, counts as one person.
 func Person(by string) string { return strings.TrimPrefix(by, "local:") }
 
-// FourEyes returns an error unless the operator second may approve a proposal of the operator
-// first. The two must be different persons, and first must still be an operator. Parameter what
+// proposed returns what the audit log must record about the proposal of a case.
+func (c Case) proposed() Draft {
+	return Draft{
+		Company: c.Company, Action: proposing, Subject: c.ID, By: c.ProposedBy, At: c.ProposedAt, Details: c.details(c.Note),
+	}
+}
+
+// FourEyes returns an error unless the operator second may approve what a first operator has proposed.
+// The two must be different persons, and the first must still be allowed to propose it. Parameter what
 // is the beginning of the error message, such as "A case must be resolved".
-func (s *Service) FourEyes(ctx context.Context, what, first, second string) error {
-	if Person(first) == Person(second) {
+func (s *Service) FourEyes(ctx context.Context, what string, first Draft, second string) error {
+	if Person(first.By) == Person(second) {
 		return fault.New(fault.Refused, what+" by a second operator")
 	}
-	is, err := s.isOperator(ctx, first)
-	if err == nil && !is {
-		err = fault.Newf(fault.Refused, "%s by two operators, and %s is none any more", what, first)
+	may, err := s.mayPropose(ctx, first)
+	if err == nil && !may {
+		err = fault.Newf(fault.Refused, "%s by two operators, and %s is none any more", what, first.By)
 	}
 	return err
 }

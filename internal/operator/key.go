@@ -88,6 +88,9 @@ func (s *Service) Add(ctx context.Context, by Operator, name string, role Role, 
 	if err := role.check(); err != nil {
 		return Key{}, err
 	}
+	if err := s.isFree(ctx, name, digest); err != nil {
+		return Key{}, err
+	}
 	k := Key{ID: id.New(), Name: name, State: active, CreatedAt: s.clock.Now(), Role: role}
 	if s.KeyLife > 0 {
 		k.ExpiresAt = k.CreatedAt.Add(s.KeyLife)
@@ -109,6 +112,18 @@ func (k Key) expiry() string {
 		return "never"
 	}
 	return clock.Text(k.ExpiresAt)
+}
+
+// isFree returns a refusal if another operator has the key of this digest. With one key for two operators,
+// Authenticate would refuse both.
+func (s *Service) isFree(ctx context.Context, name, digest string) error {
+	keys, err := s.Keys(ctx)
+	for _, k := range keys {
+		if k.Name != name && s.keys.Verify(k.hash, "operator-key", k.ID, k.Name, digest) {
+			return fault.New(fault.Refused, "Another operator has the key of this digest: make a new key with kobo operator key")
+		}
+	}
+	return err
 }
 
 // SetRole gives an operator another role.
@@ -217,12 +232,16 @@ func (s *Service) working(ctx context.Context) ([]Key, error) {
 	return slices.DeleteFunc(keys, func(k Key) bool { return !k.works(now) }), err
 }
 
-// IsOperator reports whether a name belongs to an operator now. Such a name belongs to the owner of
-// a working key, or to a user who runs commands on the machine itself.
-func (s *Service) IsOperator(ctx context.Context, name string) (bool, error) {
+// IsOperator reports whether a name belongs to an operator with the role least, who has had this name since
+// the instant at. Such a name belongs to the owner of a working key, or to a user who runs commands on the
+// machine itself.
+func (s *Service) IsOperator(ctx context.Context, name string, least Role, at time.Time) (bool, error) {
 	if strings.HasPrefix(name, locally) {
 		return true, nil
 	}
-	keys, err := s.working(ctx)
-	return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name }), err
+	err := s.Proposer(ctx, name, least, at)
+	if fault.Is(err, fault.Missing) || fault.Is(err, fault.Forbidden) {
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -83,10 +83,21 @@ func (f AuditFilter) args() []any {
 
 func scanLine(r db.Scanner) (Line, error) {
 	row, err := audit.Scan(r)
-	if err == nil {
-		err = json.Unmarshal(row.Text, &row.Details)
+	if err != nil {
+		return Line{}, err
 	}
-	return row.Line, err
+	return row.line()
+}
+
+func (r auditRow) line() (Line, error) {
+	err := json.Unmarshal(r.Text, &r.Details)
+	return r.Line, err
+}
+
+// linesSince returns the lines about a subject since an instant, the oldest first.
+func (s *Service) linesSince(ctx context.Context, company, subject string, since time.Time) ([]auditRow, error) {
+	return db.All(ctx, s.db, audit.Scan, `SELECT `+auditColumns+` FROM operator_audit
+		WHERE company_id = $1 AND subject = $2 AND created_at >= $3 ORDER BY created_at`, company, subject, clock.Micros(since))
 }
 
 // SearchAudit returns a page of the lines that pass the filter, the newest first, and the total count.

@@ -33,8 +33,10 @@ type evidence struct {
 	adopted  bool           // a signed audit line, of the company or of all, shows that no row may be unsigned
 	findings []Finding
 
-	rights    rights
-	operators operatorLines // only for the audit log of no company
+	rights            rights
+	operators         operatorLines           // only for the audit log of no company
+	proposals         map[string]proposalLine // what signed lines record about proposals, by their ids
+	unsignedProposals []proposalLine
 }
 
 func newEvidence(signer db.Signer, company string) *evidence {
@@ -107,10 +109,15 @@ func (e *evidence) addLines(ctx context.Context, q db.Querier) error {
 	last := ""
 	return db.Pages(ctx, q, allLines, 9, func() []any { return []any{e.company, last} }, func(row []string) error {
 		last = row[1]
-		if !e.row(e.tables["operator_audit"], row) {
+		signed, action, details := e.row(e.tables["operator_audit"], row), row[3], row[6]
+		if action == "proposal.create" {
+			if err := e.addProposal(row, signed); err != nil {
+				return err
+			}
+		}
+		if !signed {
 			return nil
 		}
-		action, details := row[3], row[6]
 		e.adopted = e.adopted || action == "company.create" || action == "evidence.adopt"
 		e.rights.adopted = e.rights.adopted || action == "rights.adopt" ||
 			(action == "company.create" || action == "evidence.adopt") && strings.Contains(details, `"rights":"signed"`)
@@ -241,7 +248,8 @@ func (s *numberSet) gaps(last int64, limit int) (out []months.Range) {
 }
 
 // VerifyLog checks the audit lines of no company: their MACs and their numbers. It also checks the
-// operators' keys. Transfers and events of no company are findings, because Kobo writes none.
+// operators' keys, and that signed lines record the proposals of operators. Transfers and events of no
+// company are findings, because Kobo writes none.
 func (s *Service) VerifyLog(ctx context.Context) (v Verification, err error) {
 	err = s.db.Snapshot(ctx, func(q db.Querier) error {
 		v, err = VerifyLog(ctx, q, s.db.Signer())
@@ -258,5 +266,8 @@ func VerifyLog(ctx context.Context, q db.Querier, signer db.Signer) (v Verificat
 	}
 	ctx = db.WithLongTimeout(ctx)
 	err = errors.Join(e.addLines(ctx, q), e.addStray(ctx, q), e.rights.add(ctx, q, signer, ""))
+	if err == nil {
+		err = e.checkProposals(ctx, q)
+	}
 	return v.with(e.operators.findings(&e.rights), e), err
 }
