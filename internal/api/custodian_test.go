@@ -26,9 +26,9 @@ type custodian struct {
 	sent    int
 }
 
-func (c *custodian) Name() string                          { return "Custodian" }
-func (c *custodian) Pace() time.Duration                   { return time.Hour }
-func (c *custodian) Unwatch(context.Context, string) error { return nil }
+func (c *custodian) Name() string                                  { return "Custodian" }
+func (c *custodian) Pace() time.Duration                           { return time.Hour }
+func (c *custodian) Unwatch(context.Context, string) error         { return nil }
 func (c *custodian) ParseKept([]byte) ([]provider.Movement, error) { return nil, provider.ErrUnread }
 
 func (c *custodian) Holdings(context.Context, chain.Network, string, []string) (int64, []provider.Holding, error) {

@@ -150,9 +150,12 @@ func holdsNoMore(ctx context.Context, q Querier, role string, forbidden map[stri
 		if len(rights) == 0 {
 			continue
 		}
-		has, err := One(ctx, q, Value[bool], `SELECT bool_or(CASE WHEN held IN ('INSERT', 'UPDATE')
-			THEN has_any_column_privilege($1, quote_ident($2), held) ELSE has_table_privilege($1, quote_ident($2), held) END)
-			FROM unnest(string_to_array($3, ', ')) AS held`, role, table, strings.Join(rights, ", "))
+		has, err := One(ctx, q, Value[bool], `SELECT bool_or(CASE
+			WHEN held = 'UPDATE' THEN (SELECT bool_or(has_column_privilege($1, attrelid, attnum, held)) FROM pg_attribute
+				WHERE attrelid = quote_ident($2)::regclass AND attnum > 0 AND NOT attisdropped AND attname <> ALL (string_to_array($4, ', ')))
+			WHEN held = 'INSERT' THEN has_any_column_privilege($1, quote_ident($2), held)
+			ELSE has_table_privilege($1, quote_ident($2), held) END)
+			FROM unnest(string_to_array($3, ', ')) AS held`, role, table, strings.Join(rights, ", "), Narrow[table])
 		if err != nil {
 			return err
 		}
@@ -186,7 +189,8 @@ func (d *DB) Rights(ctx context.Context) (missing, excessive []string, err error
 		if slices.ContainsFunc(served(h.table), func(r string) bool { return !has[r] }) {
 			missing = append(missing, h.table)
 		}
-		if (narrow != "" || slices.Contains(WrittenOnce, h.table)) && (h.change || h.cut) {
+		once := slices.Contains(WrittenOnce, h.table)
+		if once && (h.some || h.cut) || narrow != "" && (h.change || h.cut) {
 			excessive = append(excessive, h.table)
 		}
 	}
