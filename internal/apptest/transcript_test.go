@@ -10,7 +10,9 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/api/apitest"
 	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 // The whole program, with its sandbox, must respond as the transcripts of the API contract show. A
@@ -58,5 +60,8 @@ func raise(d *db.DB) func(testing.TB, string) {
 			}
 		}
 		apptest.Resign(t, d, "operator_audit", company)
+		if err := ledger.New(d, clock.System{}).AdoptRights(t.Context(), company, func(int) {}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
