@@ -281,8 +281,16 @@ func (s *Service) VerifyPlace(ctx context.Context, q db.Querier) (wrongs []strin
 }
 
 // Erasing returns the row that keeps the hash of a row of evidence. The unit that erases a person in
-// the row also inserts this row. Then the proofs of all other rows stay valid.
+// the row also inserts this row. Then the proofs of all other rows stay valid. A checkpoint covers the
+// row before that. So nobody can replace the kept hash unseen.
 func (s *Service) Erasing(ctx context.Context, company string, leaf int64) (db.Record, error) {
+	c, err := s.OnDemand(ctx, company, leaf)
+	if err == nil && c.Size < leaf {
+		err = errGrowing
+	}
+	if err != nil {
+		return db.Record{}, err
+	}
 	l, err := s.leaf(ctx, company, leaf)
 	return erasedRows.Record(erased{Company: company, Leaf: leaf, Hash: l.Hash, ErasedAt: s.Clock.Now()}), err
 }
