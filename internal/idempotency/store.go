@@ -50,3 +50,18 @@ func (s *Service) removeBodies(ctx context.Context, company string, before time.
 			SELECT value FROM idempotency_key WHERE company_id = $1 AND body <> '' AND created_at < $2
 			ORDER BY created_at LIMIT $3)`, company, clock.Micros(before), limit)
 }
+
+// lastOf returns the last of the next Idempotency-Keys after a value, at most limit+1 keys further on.
+func (s *Service) lastOf(ctx context.Context, company, after string, limit int) (string, error) {
+	return db.One(ctx, s.db, db.Value[string], `SELECT value FROM idempotency_key
+		WHERE company_id = $1 AND value > $2 ORDER BY value LIMIT 1 OFFSET $3`, company, after, limit)
+}
+
+// removeAbout removes the stored responses of the requests that created a subject. It looks at the
+// Idempotency-Keys after a value and up to another one. If that is "", it looks at all further keys.
+func (s *Service) removeAbout(ctx context.Context, company, subject, after, through string) error {
+	_, err := s.db.Exec(ctx, `UPDATE idempotency_key SET body = ''
+		WHERE company_id = $1 AND value > $2 AND ($3 = '' OR value <= $3) AND subject = $4 AND state = 'DONE' AND body <> ''`,
+		company, after, through, subject)
+	return err
+}
