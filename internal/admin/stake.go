@@ -20,6 +20,7 @@ import (
 type stake struct {
 	on       string // the name of what changes, such as quota/otp; "" if the request changes no earlier value
 	was      string // the present value
+	company  string // the company of what changes, if the path does not name it
 	needsTwo bool   // the request needs a second operator
 }
 
@@ -41,6 +42,7 @@ func weighing[B any](do func(ctx context.Context, r *request, body B) (stake, er
 // in x-four-eyes says in a word what they decide.
 func (e *edge) stakes() map[string]weigher {
 	return map[string]weigher{
+		"eraseCustomer":   e.weighErasure,
 		"moveKYB":         weighing(e.weighKYB),
 		"setLive":         weighing(e.weighLive),
 		"setLimit":        weighing(e.weighLimit),
@@ -72,7 +74,7 @@ func (e *edge) stakeOf(ctx context.Context, r *request) (stake, error) {
 // company may move money, so each rests on the other.
 func (e *edge) verification(ctx context.Context, r *request, needsTwo bool) (stake, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
-	return stake{"company", fmt.Sprintf("%s, live %t", c.KYB, c.Live), needsTwo}, err
+	return stake{on: "company", was: fmt.Sprintf("%s, live %t", c.KYB, c.Live), needsTwo: needsTwo}, err
 }
 
 func (e *edge) weighKYB(ctx context.Context, r *request, body KYBRequest) (stake, error) {
@@ -89,8 +91,8 @@ func raised(old, limit int64) bool { return old != 0 && (limit == 0 || limit > o
 func (e *edge) weighLimit(ctx context.Context, r *request, body LimitRequest) (stake, error) {
 	old, err := e.Payouts.Limit(ctx, r.PathValue("reference"), body.SettlementID)
 	return stake{
-		fmt.Sprintf("limit/%d", body.SettlementID), fmt.Sprintf("%s, %d payouts", old.Amount.Decimal(), old.Payouts),
-		raised(int64(old.Amount), int64(body.Amount)) || raised(old.Payouts, body.Payouts),
+		on: fmt.Sprintf("limit/%d", body.SettlementID), was: fmt.Sprintf("%s, %d payouts", old.Amount.Decimal(), old.Payouts),
+		needsTwo: raised(int64(old.Amount), int64(body.Amount)) || raised(old.Payouts, body.Payouts),
 	}, err
 }
 
@@ -100,12 +102,12 @@ func (e *edge) weighQuota(ctx context.Context, r *request, body QuotaRequest) (s
 	if err != nil || at < 0 {
 		return stake{}, err // the business refuses an unknown kind
 	}
-	return stake{"quota/" + body.Kind, fmt.Sprint(uses[at].Most), raised(uses[at].Most, body.Most)}, nil
+	return stake{on: "quota/" + body.Kind, was: fmt.Sprint(uses[at].Most), needsTwo: raised(uses[at].Most, body.Most)}, nil
 }
 
 func (e *edge) weighFees(ctx context.Context, r *request, body FeesRequest) (stake, error) {
 	old, err := e.Payouts.Fees(ctx, r.PathValue("reference"))
-	return stake{"fees", old.String(), scheduleOf(body).IsBelow(old)}, err
+	return stake{on: "fees", was: old.String(), needsTwo: scheduleOf(body).IsBelow(old)}, err
 }
 
 func scheduleOf(body FeesRequest) payout.Schedule {
@@ -126,7 +128,7 @@ func (e *edge) weighXpub(ctx context.Context, r *request, body XpubRequest) (sta
 // weighDoor needs a second operator if Kobo itself has closed API access.
 func (e *edge) weighDoor(ctx context.Context, _ *request, body DoorRequest) (stake, error) {
 	d, err := e.Operators.Access(ctx)
-	return stake{"door", "closed since " + clock.Text(d.Since) + ": " + d.Reason, !body.Closed && d.Automatic}, err
+	return stake{on: "door", was: "closed since " + clock.Text(d.Since) + ": " + d.Reason, needsTwo: !body.Closed && d.Automatic}, err
 }
 
 func (e *edge) weighRole(ctx context.Context, r *request, _ RoleRequest) (stake, error) {
