@@ -56,7 +56,6 @@ env -i "PATH=$PATH" "${settings[@]}" root="$work/root" owner="$owner" inner="$in
 	install -d -m 0700 ${owner:+-o 65532 -g 65532} "$root/var/lib/kobo/checkpoints" # a volume gets it from the image
 	in_image() { eval "$inner"; }
 	in_image /kobo migrate
-	in_image /kobo adopt
 	set -- /kobo serve
 	eval "exec $inner" &
 	serve=$!

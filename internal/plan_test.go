@@ -19,6 +19,7 @@ var mayScan = map[string]string{
 	"report.Heads": "kobo verify and backups go through all companies", "report.addCredits": "the integrity of the whole ledger of a company",
 	"report.integrity":       "the integrity of the whole ledger of a company",
 	"report.dueWalks":        "the job of the daily walk goes through all companies",
+	"report.movedCompanies":  "the same job, for new rows",
 	"ledger.Clearing":        "the start of a program, and an hourly job; a company has few ledger accounts",
 	"settlement.Adjustments": "operators list adjustments", "settlement.findAdjustment": "operators name an adjustment by its id alone",
 	"webhook.All":        "operators list webhooks",
@@ -37,7 +38,9 @@ var mayScan = map[string]string{
 	"report.dueJobs":        "an index scan that stops after each queue's first row, for the metrics",
 	"report.moneyInFlight":  "a row of each company, and its accounts by key; an index of the open cases; for the metrics",
 	"report.walkFindingsOf": "an index of the companies with findings, for the metrics",
+	"report.closedAccounts": "an index of the closed accounts, for the metrics",
 	"report.unsignedSince":  "a row of each company and of its tree, for the metrics",
+	"evidence.lost":         "the start of a program, and an hourly job",
 	"report.Archived":       "kobo verify; a row for each month of a company",
 
 	"webhook.idleQueues":     "the sender reads three rows of each webhook at most",
@@ -48,7 +51,7 @@ var mayScan = map[string]string{
 	"webhook.List":           "a company has few webhooks",
 
 	"ledger.Alerts": "a company has few ledger accounts", "report.Statement": "a settlement account has few bank accounts",
-	"crypto.findKey": "a company has few keys",
+	"crypto.findKey": "a company has few keys", "company.findNumbered": "a company has few tokens",
 
 	"customer.matches":    "a search for a part of a name reads the company's customers",
 	"crypto.Transactions": "any filter may be left out, and the exact count reads the company's transactions",
@@ -57,7 +60,7 @@ var mayScan = map[string]string{
 // smallTables are the tables that stay small in every deployment, with what bounds them.
 var smallTables = map[string]string{
 	"vtu_service": "the billers' catalogue", "vtu_category": "the billers' catalogue", "vtu_product": "the billers' catalogue",
-	"vtu_sync": "a row for each biller", "payout_sync": "a row for each bank", "payout_bank": "the banks of the country",
+	"vtu_sync": "a row for each biller", "vtu_lookup": "a row for each biller and kind", "payout_sync": "a row for each bank", "payout_bank": "the banks of the country",
 	"db_schema": "one row", "deployment": "one row", "operator_door": "one row",
 	"operator_key": "the operators", "operator_keyring": "the master keys",
 	"keyring": "a row for each keyring", "keyring_program": "the running programs", "keyring_line": "the keys", "keyring_progress": "a row for each table",

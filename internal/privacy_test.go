@@ -21,8 +21,9 @@ var namesPeople = regexp.MustCompile(`(^|_)(email|email_address|phone|phone_numb
 var impersonal = map[string]string{
 	"crypto_transaction.tx_hash": "public on the chain", "crypto_transaction.block_hash": "public on the chain",
 	"archive_month.hash": "the hash of a file", "operation_case.reason": "one of a few words",
-	"operator_door.reason":     "why API access is closed",
-	"evidence_checkpoint.note": "a signed note with hashes", "evidence_leaf.hash": "the hash of a checkpoint",
+	"settlement_finding.detail": "names a row by its key",
+	"operator_door.reason":      "why API access is closed",
+	"evidence_checkpoint.note":  "a signed note with hashes", "evidence_leaf.hash": "the hash of a checkpoint",
 	"evidence_erased.hash": "the hash of a row with its MAC, which cannot be guessed",
 }
 

@@ -39,7 +39,8 @@ var overCompanies = map[string]string{
 	"settlement.findAdjustment": "the approving operator knows the adjustment by its id alone",
 	"settlement.Adjustments":    "operators work across companies",
 
-	"crypto.inBlocks": "a block that is gone from the chain held what was of many companies",
+	"crypto.fromBlock": "blocks that may be gone from the chain held what was of many companies",
+	"crypto.inBlocks":  "a block that is gone from the chain held what was of many companies",
 
 	"settlement.holders": "a credit names only the account: the directory says whose it is",
 
@@ -54,6 +55,7 @@ var overCompanies = map[string]string{
 	"report.dueJobs":        "Prometheus is told of all jobs together",
 	"report.waitingJobs":    "Prometheus is told of all notifications together",
 	"report.moneyInFlight":  "Prometheus is told of all companies' money together",
+	"report.closedAccounts": "Prometheus is told of all closed accounts together",
 	"report.walkFindingsOf": "Prometheus is told of all findings together",
 
 	"webhook.positions":       "Prometheus is told of all endpoints together",
@@ -83,6 +85,7 @@ var tenantless = map[string]string{
 	"vtu_category": "the catalogue is the same for all companies",
 	"vtu_product":  "the catalogue is the same for all companies",
 	"vtu_sync":     "the catalogue is the same for all companies",
+	"vtu_lookup":   "the billers are the same for all companies",
 
 	"payout_bank": "the banks are the same for all companies",
 	"payout_sync": "the banks are the same for all companies",

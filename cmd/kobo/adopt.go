@@ -13,26 +13,29 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// signing is the first schema whose programs sign the rows of evidence.
-const signing = 58
+// signing is the first schema whose programs sign the rows of evidence and of rights.
+const signing = 64
 
 func adoptCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "adopt",
 		Short: "Sign the history that earlier programs wrote",
 		Long: `Number and sign the transfers, events and audit lines that programs without an evidence key
-wrote. Run the command once, after the upgrade of all programs to schema 58 or later, and once
-after the installation of a new Kobo. Run kobo verify before it, because the command trusts
-the rows that it signs.
+wrote. Sign the rows that hold rights, such as API keys, that programs before schema 64 wrote.
+Run the command once after the upgrade of all programs from a schema before 64. A new Kobo never
+needs it. Run kobo verify before it, because the command trusts the rows that it signs: their
+number must not have grown since the upgrade.
 
 The command works in short steps beside a serving Kobo. After an interruption, run it again.
-It signs the rows of a company only once: kobo verify finds every later row without a
-signature. From then on, no program of an earlier schema may use the database.
+It signs the rows of a company only once: from then on every row without a signature is a
+finding of kobo verify, and no program of an earlier schema may use the database.
 
 Run it as the owner of the database (docs/upgrading.md).`,
 		Args: cobra.NoArgs,
 	}
-	c.RunE = configuredOrDev(c).withDatabase(adopt)
+	l := configuredOrDev(c)
+	l.writes = true
+	c.RunE = l.withDatabase(adopt)
 	return c
 }
 
@@ -51,10 +54,11 @@ func adopt(c *cobra.Command, d *db.DB, _ []string) error {
 	if err != nil {
 		return err
 	}
-	companies := []string{""} // the audit lines of no company
+	var companies []string
 	for _, h := range heads {
 		companies = append(companies, h.Company)
 	}
+	companies = append(companies, "") // the audit lines of no company
 	book, operators, total := ledger.New(d, clock.System{}), operator.New(d, nil, clock.System{}), 0
 	for _, company := range companies {
 		n, err := operators.Adopt(ctx, book, local(), company, func(int) {})
@@ -62,6 +66,9 @@ func adopt(c *cobra.Command, d *db.DB, _ []string) error {
 			return fmt.Errorf("not everything is signed, run the command again: %w", err)
 		}
 		total += n
+	}
+	if err := operators.EndAdoption(ctx); err != nil {
+		return err
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%d companies, %d rows signed\n", len(heads), total)
 	return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -52,6 +53,7 @@ func restoreCommand() *cobra.Command {
 		Short: "Replace the SQLite database by a backup",
 		Long: `Check the backup, migrate it to this program's schema, and replace the database by it. No
 Kobo may use the database meanwhile. The command keeps the old database beside the new one.
+It refuses if the backup or the database is of another environment.
 
 A backup does not hold what happened after it was made: providers have paid, and the ledger
 does not know. So a restore closes API access for companies. Start Kobo and let it catch up.
@@ -67,7 +69,7 @@ restore" in docs/operating/incidents.md before you need it.`,
 		if err != nil {
 			return err
 		}
-		k.File, k.Database = args[0], cfg.Database
+		k.File, k.Database, k.Mode = args[0], cfg.Database, cfg.Mode
 		if k.Signer, err = cfg.Evidence(); err != nil {
 			return err
 		}
@@ -89,7 +91,7 @@ func describe(w io.Writer, name string, h app.Holding) {
 	for _, c := range h.Heads {
 		fmt.Fprintf(w, "company %s  last event %d\n", c.Company, c.Sequence)
 	}
-	fmt.Fprintf(w, "%s: %d companies, schema %d, %d bytes; ", name, len(h.Heads), h.Schema, h.Bytes)
+	fmt.Fprintf(w, "%s: %d companies, schema %d, environment %s, %d bytes; ", name, len(h.Heads), h.Schema, cmp.Or(h.Environment, "not set yet"), h.Bytes)
 	if h.Added {
 		fmt.Fprintf(w, "%d entries, %d operations open: everything adds up\n", h.Entries, h.Open)
 	} else {

@@ -44,7 +44,7 @@ and the second approves it or proposes the same.
 	list.StringVar((*string)(&wanted.Reason), "reason", "", "only cases with this reason")
 	list.StringVar(&wanted.Subject, "subject", "", "only cases about this operation, or this bank and session")
 	add("show ID", "Show a case and its history", 1, showCase)
-	resolve := add("resolve ID confirmed|rejected|assigned|booked|dismissed", "Propose an outcome, or agree with a proposal", 2,
+	resolve := add("resolve ID confirmed|rejected|assigned|booked|accepted|dismissed", "Propose an outcome, or agree with a proposal", 2,
 		func(c *cobra.Command, a *app.App, args []string) error {
 			f.Outcome = args[1]
 			return decideCase(c, a, at(args[0], "resolve"), f, map[string]any{"note": note})
@@ -56,9 +56,10 @@ rejected   the provider did not and never will execute the operation: the money 
 assigned   the money belongs to a company (--company and --settlement): money of an unknown
            account, or a credit on the bank's statement whose session is in no ledger
 booked     the bank's charges of a day are right: the amount of the case is booked
+accepted   altered rows stay as they are: their settlement account is open to debits again
 dismissed  no money moves`
 	resolve.Flags().StringVar(&note, "note", "", "how you know (required)")
-	approve := add("approve ID confirmed|rejected|assigned|booked|dismissed", "Approve the proposal of another operator", 2,
+	approve := add("approve ID confirmed|rejected|assigned|booked|accepted|dismissed", "Approve the proposal of another operator", 2,
 		func(c *cobra.Command, a *app.App, args []string) error {
 			f.Outcome = args[1]
 			return decideCase(c, a, at(args[0], "approve"), f, map[string]any{})

@@ -41,8 +41,8 @@ Every program applies the new limit within 30 seconds.`
 	})
 	add("pin REFERENCE", "Set and unlock the transaction PIN; the PIN is read from standard input", 1, setPIN)
 	add("pin-reset REFERENCE", "Issue a PIN token, with which the company sets its PIN once within 24 hours", 1, resetPIN)
-	add("unlock-pin REFERENCE", "Unlock the transaction PIN without a change", 1, func(c *cobra.Command, a *app.App, args []string) error {
-		return a.Companies.UnlockPIN(c.Context(), local(), args[0])
+	add("unlock-pin REFERENCE", "Unlock the transaction PIN without a change, once between two right PINs", 1, func(c *cobra.Command, a *app.App, args []string) error {
+		return act(c, a, at("companies", args[0], "pin", "unlock"), nil, func() error { return a.Companies.UnlockPIN(c.Context(), local(), args[0]) })
 	})
 	add("xpub REFERENCE evm|tron|bitcoin XPUB", "Derive deposit addresses from this extended public key", 3, setXpub)
 	add("xpubs REFERENCE", "List the extended public keys of a company", 1, listXpubs)
@@ -111,8 +111,10 @@ func setRequestLimit(c *cobra.Command, a *app.App, args []string) error {
 	if err != nil {
 		return usagef("%q is not a number", args[1])
 	}
-	_, err = a.Companies.SetPerSecond(c.Context(), local(), args[0], requests)
-	return err
+	return act(c, a, at("companies", args[0], "request-limit"), map[string]int64{"requestsPerSecond": requests}, func() error {
+		_, err := a.Companies.SetPerSecond(c.Context(), local(), args[0], requests)
+		return err
+	})
 }
 
 func flagOf(c *cobra.Command, name string) string { return c.Flag(name).Value.String() }

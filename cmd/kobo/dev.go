@@ -122,6 +122,7 @@ func introduce(w io.Writer, c app.Credentials, b bundle) {
 	fmt.Fprintf(w, `
 Kobo is ready, in sandbox mode.
 
+  environment    dev
   base URL       %[1]s        reference: %[1]s/docs
   company        %[2]s
   API key        %[3]s

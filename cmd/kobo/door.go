@@ -22,6 +22,7 @@ If Kobo itself has closed API access, as after a restore, two operators open it.
 		Args: cobra.NoArgs,
 	}
 	l := configuredOrDev(c)
+	l.writes = true
 	keyed(c)
 	c.RunE = withOperators(l, func(c *cobra.Command, o *operator.Service, _ []string) error {
 		d, err := o.Access(c.Context())

@@ -34,6 +34,7 @@ Running programs read the file every two seconds. A program does not write with 
 another running program of the database lacks.`,
 	}
 	l := configured(c)
+	l.writes = true
 	c.PersistentFlags().Bool("evidence", false, "work on the evidence keyring, whose lines are never removed")
 	add := func(use, short string, args int, do func(*cobra.Command, *rotation, []string) error) *cobra.Command {
 		one := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args), RunE: l.rotating(do)}
@@ -43,6 +44,20 @@ another running program of the database lacks.`,
 	add("status", "Show the lines, the programs that hold them, and what depends on them", 0, keyStatus)
 	add("add", "Add a line that only verifies and opens", 0, addKey)
 	add("promote ID", "Make a line the first one, with which Kobo writes", 1, promoteKey)
+	c.AddCommand(&cobra.Command{
+		Use: "callback NAME", Short: "Show the callback address of a bank or of vtpass, which contains a secret", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := l.load()
+			if err != nil {
+				return err
+			}
+			address, err := cfg.CallbackAddress(args[0])
+			if err == nil {
+				fmt.Fprintln(c.OutOrStdout(), address)
+			}
+			return err
+		},
+	})
 	remove := add("remove ID", "Remove a line on which nothing depends", 1, removeKey)
 	remove.Flags().Bool("lost", false, "the key is lost for good: what depends on it can never be read again")
 	return c

@@ -22,6 +22,7 @@ type location struct {
 	config, data, database string
 	fallback               string // the folder that is used without flags and configuration; "" for none
 	mayBeMissing           bool   // the command may create the database
+	writes                 bool   // the command refuses a database of a different environment
 }
 
 // configured adds the flags of a location to a command. If neither the flags nor the configuration
@@ -130,6 +131,11 @@ func (l *location) withDatabase(do func(c *cobra.Command, d *db.DB, args []strin
 			return err
 		}
 		defer d.Close()
+		if l.writes {
+			if err := cfg.CheckEnvironment(c.Context(), d); err != nil {
+				return err
+			}
+		}
 		if signer, err := cfg.Evidence(); err == nil {
 			d.SignWith(signer) // without it the command can read, and ledger.Sign refuses to write
 		}

@@ -14,7 +14,8 @@ func migrateCommand() *cobra.Command {
 		Long: `Migrate the database to the schema that this program needs (docs/upgrading.md).
 
 On PostgreSQL the command refuses while a connected Kobo could not run on the new schema,
-and names the sessions. It waits for a table in use, five seconds at a time.
+and names the sessions. It waits for a table in use, five seconds at a time. It also refuses
+a database of another environment (docs/operating/environments.md).
 
 Run it as the owner of the database. --grant-serve and --grant-read give the rights to other
 roles of PostgreSQL, which must exist (docs/operating/growth.md). Name the roles at every
@@ -32,7 +33,7 @@ migration, because new tables need rights too.`,
 		if err != nil {
 			return err
 		}
-		if err := app.Migrate(c.Context(), cfg.Database, *force); err != nil {
+		if err := cfg.Migrate(c.Context(), *force); err != nil {
 			return err
 		}
 		if roles != (db.Roles{}) {

@@ -84,7 +84,7 @@ func parseReceipt(text []byte) (r evidence.Receipt, err error) {
 func printProven(to io.Writer, p evidence.Statement) {
 	fmt.Fprintf(to, "valid: row %d of the %d rows of company %s\nsigned by %s at %s\n", p.Leaf, p.Size, p.Company, p.Deployment, clock.Text(p.At))
 	if p.Row == nil {
-		fmt.Fprintln(to, "a person was erased from the row; its content cannot be checked")
+		fmt.Fprintln(to, "the content is withheld: the receipt proves the place of the row, and not why its content is missing")
 		return
 	}
 	fmt.Fprintln(to, p.Row[0].Name)

@@ -231,6 +231,16 @@ func fundCard(naira int) recipe {
 	}
 }
 
+// changeCard returns a recipe that changes the status of a new card, with one request after the other.
+func changeCard(words ...string) recipe {
+	return func(s *script) {
+		card := s.card()
+		for _, word := range words {
+			s.post("card/"+card+"/"+word, map[string]any{"reason": "lost"}, nil)
+		}
+	}
+}
+
 // onChain returns a recipe that moves a coin to or from a new address. If dropped is true, the
 // blockchain drops the transaction before it is confirmed. Kobo searches for a dropped transaction
 // several times before it marks the transaction as failed.

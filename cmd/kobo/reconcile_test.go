@@ -98,7 +98,7 @@ type mute struct{ provider.Biller }
 
 func (mute) Pay(context.Context, provider.Purchase) provider.Answer { return provider.Answer{} }
 
-func (mute) Requery(context.Context, string, time.Time) provider.Answer { return provider.Answer{} }
+func (mute) Requery(context.Context, provider.Sale) provider.Answer { return provider.Answer{} }
 
 // kobo reconcile lists money that is stuck in a clearing account, with a case for it. It opens that
 // case itself if no poll of the provider has opened one.

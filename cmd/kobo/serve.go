@@ -12,9 +12,9 @@ func serveCommand() *cobra.Command {
 		Short: "Run Kobo",
 		Long: `Run Kobo: the API, the operators' API and the workers.
 
-The configuration file and the environment hold all settings (docs/settings.md). In live
-mode Kobo does not start with sandbox settings, without a master key, or on a database
-whose schema does not serve this program.`,
+The configuration file and the environment hold all settings (docs/settings.md). Kobo does
+not start with settings of another mode, without a master key, or on a database that belongs
+to another mode or whose schema does not serve this program.`,
 		Args: cobra.NoArgs,
 	}
 	path := c.Flags().String("config", "", configUsage)
@@ -33,7 +33,7 @@ whose schema does not serve this program.`,
 			return err
 		}
 		log.Info("listening", "address", on.Public.Addr().String(), "admin", cfg.AdminListen, "metrics", cfg.MetricsListen,
-			"mode", cfg.Mode, "version", version())
+			"mode", cfg.Mode, "environment", cfg.Mode.Environment(), "version", version())
 		return a.Serve(c.Context(), on, nil)
 	}
 	return c

@@ -312,7 +312,7 @@ func TestTheLiveConfigurationWorks(t *testing.T) {
 	if err := cfg.Check(err); err != nil {
 		t.Fatal(err)
 	}
-	if err := app.Migrate(t.Context(), cfg.Database, false); err != nil {
+	if err := cfg.Migrate(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	a, err := app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler))

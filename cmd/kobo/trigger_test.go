@@ -77,6 +77,7 @@ func TestTriggerNeedsAnAdminKeyForEventsOfOperators(t *testing.T) {
 var gets = map[string][2]string{
 	"vtu.success":                 {"/api/v1/vtu/transaction/%s", "transactionId"},
 	"vtu.failed":                  {"/api/v1/vtu/transaction/%s", "transactionId"},
+	"vtu.reversed":                {"/api/v1/vtu/transaction/%s", "transactionId"},
 	"payout.success":              {"/api/v1/settlement/payout-status/%s", "reference"},
 	"payout.failed":               {"/api/v1/settlement/payout-status/%s", "reference"},
 	"payout.reversed":             {"/api/v1/settlement/payout-status/%s", "reference"},
@@ -84,6 +85,9 @@ var gets = map[string][2]string{
 	"customer.account_generated":  {"/api/v1/customer/%s", "id"},
 	"card.generated":              {"/api/v1/card/get-card/%s", "id"},
 	"card.funded":                 {"/api/v1/card/transaction/%s", "reference"},
+	"card.frozen":                 {"/api/v1/card/get-card/%s", "id"},
+	"card.unfrozen":               {"/api/v1/card/get-card/%s", "id"},
+	"card.terminated":             {"/api/v1/card/get-card/%s", "id"},
 	"card.funding_failed":         {"/api/v1/card/transaction/%s", "reference"},
 	"transaction.credit":          {"/api/v1/transaction/"},
 	"crypto.deposit_pending":      {"/api/v1/crypto/history"},

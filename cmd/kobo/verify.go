@@ -38,9 +38,11 @@ lines. Compare it with the stored tiles, with all checkpoints, and with the chec
 checkpoint_folder. This needs the evidence key.
 
 The command only reads, and may run beside a serving Kobo. The exit code is 1 if there is
-a difference.`,
+a difference, or a row without a MAC. It is also 1 without the evidence key, unless
+--without-key is given, because then neither MACs nor trees are checked.`,
 		Args: cobra.NoArgs,
 	}
+	keyless := c.Flags().Bool("without-key", false, "check no MAC and no tree")
 	l := configuredOrDev(c)
 	c.RunE = l.withDatabase(func(c *cobra.Command, d *db.DB, _ []string) error {
 		cfg, err := l.load()
@@ -51,12 +53,12 @@ a difference.`,
 		if err != nil {
 			fmt.Fprintln(c.ErrOrStderr(), "kobo: the trees are not checked:", err)
 		}
-		return verify(c, d, trees)
+		return verify(c, d, trees, *keyless)
 	})
 	return c
 }
 
-func verify(c *cobra.Command, d *db.DB, trees *evidence.Service) error {
+func verify(c *cobra.Command, d *db.DB, trees *evidence.Service, keyless bool) error {
 	ctx, r := c.Context(), report.New(d, clock.System{})
 	companies, err := r.Companies(ctx)
 	if err != nil {
@@ -111,9 +113,15 @@ func verify(c *cobra.Command, d *db.DB, trees *evidence.Service) error {
 		fmt.Fprintln(c.OutOrStdout(), "no MAC was checked: evidence_key_file is not set, or cannot be read")
 	}
 	if unsigned > 0 {
-		fmt.Fprintf(c.OutOrStdout(), "%d rows of earlier programs are not signed yet: kobo adopt signs them\n", unsigned)
+		fmt.Fprintf(c.OutOrStdout(), "%d rows are not signed: after an upgrade from a schema before %d, kobo adopt signs the rows of earlier programs\n", unsigned, signing)
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%d companies, %d entries, %d operations open: everything adds up\n", len(companies), entries, operations)
+	switch {
+	case unsigned > 0:
+		return errors.New("rows are not signed, so they may be forged")
+	case !keyless && (log.Unchecked || trees == nil):
+		return errors.New("neither MACs nor trees were checked: set evidence_key_file, or give --without-key")
+	}
 	return nil
 }
 

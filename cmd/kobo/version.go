@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -41,18 +43,30 @@ func revision() string {
 }
 
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
-		Run: func(c *cobra.Command, _ []string) {
-			of := ""
-			if release != "" && revision() != "" {
-				of = " of commit " + revision()
-			}
-			fmt.Fprintf(c.OutOrStdout(), "kobo %s%s (%s, %s/%s)\n", version(), of, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-		},
+		Short: "Print the version, and the environment of the configuration",
+		Long: `Print the version. If --config or the variable KOBO_MODE is set, print the environment too:
+dev (mode sandbox), staging or live.`,
+		Args: cobra.NoArgs,
 	}
+	path := c.Flags().String("config", "", configUsage)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		of := ""
+		if release != "" && revision() != "" {
+			of = " of commit " + revision()
+		}
+		fmt.Fprintf(c.OutOrStdout(), "kobo %s%s (%s, %s/%s)\n", version(), of, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		if *path == "" && os.Getenv("KOBO_MODE") == "" {
+			return nil
+		}
+		cfg, err := app.Load(*path)
+		if err == nil {
+			err = cfg.Mode.Check()
+		}
+		return done(c, err, "environment %s", cfg.Mode.Environment())
+	}
+	return c
 }
 
 func keygenCommand() *cobra.Command {

@@ -24,6 +24,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/erasure"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/limit"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -37,6 +38,7 @@ import (
 
 // Config is what the admin API needs.
 type Config struct {
+	Book        *ledger.Book
 	Companies   *company.Service
 	Settlements *settlement.Service
 	Operators   *operator.Service
@@ -56,6 +58,8 @@ type Config struct {
 	// Failed limits the requests without a valid key from one address. If nil, there is no
 	// limit.
 	Failed *limit.Limit
+	// PerSecond is the request limit of a company without its own limit. 0 means no limit.
+	PerSecond int64
 	// FourEyes makes acts that can lead to money leaving need a second operator.
 	FourEyes bool
 }
@@ -144,10 +148,7 @@ func (e *edge) act(w http.ResponseWriter, r *request) (any, error) {
 	if err := checkFilters(r); err != nil {
 		return nil, err
 	}
-	if waits, err := e.proposed(r.Context(), r); err != nil || waits != nil {
-		return waits, err
-	}
-	data, err := e.actions[r.op.ID](r.Context(), r)
+	data, err := e.run(r.Context(), r)
 	if err == nil && r.op.Personal {
 		// The read is recorded before the response is sent. Without a record, nothing is shown.
 		subject := cmp.Or(r.PathValue("reference"), r.PathValue("id"), r.filter("company"))
@@ -155,6 +156,24 @@ func (e *edge) act(w http.ResponseWriter, r *request) (any, error) {
 	}
 	return data, err
 }
+
+// tries is how often a request is weighed again, because other acts of the company came first.
+const tries = 10
+
+// run runs the action of a request, or returns a proposal if the request needs a second operator.
+func (e *edge) run(ctx context.Context, r *request) (any, error) {
+	for range tries {
+		if waits, err := e.proposed(ctx, r); err != nil || waits != nil {
+			return waits, err
+		}
+		if data, err := e.actions[r.op.ID](ctx, r); !operator.IsOvertaken(err) {
+			return data, err
+		}
+	}
+	return nil, errOvertaken
+}
+
+var errOvertaken = fault.New(fault.Conflict, "Too many other acts concern this company: try again")
 
 // authenticate returns the operator to whom the key of the request belongs. Lines in the audit log
 // about this operator then contain the address of the request.

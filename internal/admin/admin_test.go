@@ -72,7 +72,9 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 	d.companies = company.New(base, d.book, keys, clk)
 	d.companies.Self = func(ctx context.Context, reference string) company.Actor { return operator.Self(reference).From(ctx) }
 	d.operators, d.base = operator.New(base, keys, clk), base
-	d.operations = operation.WithOperators(base, d.book, clk, log, time.Second, d.operators.IsOperator)
+	d.operations = operation.WithOperators(base, d.book, clk, log, time.Second, func(ctx context.Context, by operation.Draft) (bool, error) {
+		return d.operators.MayStillPropose(ctx, operator.Draft(by))
+	})
 	d.settlements = settlement.New(settlement.Config{DB: base, Book: d.book, Clock: clk, Operations: d.operations, Banks: map[string]settlement.Bank{
 		"safehaven": {Name: "Safe Haven MFB", Code: "090286", Float: "0100000001"},
 	}})
@@ -91,7 +93,7 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 	}
 	config := admin.Config{
 		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Crypto: addresses,
-		Webhooks: d.webhooks, Reports: report.New(base, clk), Clock: clk, Log: log,
+		Webhooks: d.webhooks, Reports: report.New(base, clk), Book: d.book, Clock: clk, Log: log,
 		Quotas: quota.New(base, d.book, clk),
 		Payouts: payout.New(payout.Config{
 			DB: base, Book: d.book, Clock: clk, Log: log, Companies: d.companies, Operations: d.operations, Settlements: d.settlements,
@@ -295,7 +297,7 @@ func (d *door) audited(want []string, reference string) {
 		d.t.Errorf("the log: %q; want %q", got, want)
 	}
 	log := d.seen[len(d.seen)-1] + d.log.String()
-	for _, s := range []string{"kobo_key_", "kobo_admin_", "0042"} {
+	for _, s := range []string{"kobo_test_", "kobo_admin_", "0042"} {
 		if strings.Contains(log, s) {
 			d.t.Errorf("%s is in the log", s)
 		}

@@ -70,7 +70,7 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 			}
 		}
 		path := "/admin/v1/cases/" + row["id"].(string) + "/resolve"
-		d.no(d.ada, "POST", path, `{"outcome":"maybe","note":"asked the bank"}`, 400, "must be confirmed, rejected, assigned, booked or dismissed")
+		d.no(d.ada, "POST", path, `{"outcome":"maybe","note":"asked the bank"}`, 400, "must be confirmed, rejected, assigned, booked, accepted or dismissed")
 		d.no(d.ada, "POST", path, `{"outcome":"rejected"}`, 400, `"note" is required`)
 		said := d.ok(d.ada, "POST", path, `{"outcome":"rejected","note":"asked the bank"}`)
 		proposal, _ := said["proposal"].(map[string]any)

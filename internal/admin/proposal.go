@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -40,6 +41,10 @@ func canBeProposed(route string, op *contract.Operation) bool {
 // accepted is the data of a response with status 202.
 type accepted struct{ ProposedActs }
 
+// digests matches the digest of an operator's key. A proposal shows only its first eight characters, which are
+// enough to compare it. With the whole digest, a reader could propose the same key for another name.
+var digests = regexp.MustCompile(`"([0-9a-f]{8})[0-9a-f]{56}"`)
+
 func proposalOf(p operator.Proposal, done map[int64]time.Time) ProposedActs {
 	acts := make([]ProposedAct, len(p.Acts))
 	for i, a := range p.Acts {
@@ -47,7 +52,10 @@ func proposalOf(p operator.Proposal, done map[int64]time.Time) ProposedActs {
 		if body == nil {
 			body = json.RawMessage("{}")
 		}
-		acts[i] = ProposedAct{a.Operation, wire.Optional(a.ID), body, clock.Optional(done[int64(i)])}
+		if a.Operation == "addOperator" {
+			body = digests.ReplaceAll(body, []byte(`"$1…"`))
+		}
+		acts[i] = ProposedAct{a.Operation, wire.Optional(a.ID), body, wire.Optional(a.On), wire.Optional(a.Was), clock.Optional(done[int64(i)])}
 	}
 	return ProposedActs{
 		ProposalID: p.ID, Company: wire.Optional(p.Company), Acts: acts, State: string(p.State), ProposedBy: p.ProposedBy,
@@ -204,8 +212,7 @@ func (e *edge) approveProposal(ctx context.Context, r *request, _ NoRequest) (an
 		if q == nil {
 			continue
 		}
-		q.by = r.by.As(p, i)
-		if answers[i], err = e.actions[q.op.ID](ctx, q); err == nil {
+		if answers[i], err = e.carryOut(ctx, r.by, q, p, i); err == nil {
 			ran = true
 			continue
 		}
@@ -227,6 +234,36 @@ func (e *edge) approveProposal(ctx context.Context, r *request, _ NoRequest) (an
 	return answers, nil
 }
 
+// carryOut does an act of an approved proposal, if what the act rests on has not changed since the proposal.
+func (e *edge) carryOut(ctx context.Context, by operator.Operator, q *request, p operator.Proposal, position int) (any, error) {
+	changed := map[string]bool{}
+	for _, a := range p.Acts[:position] {
+		changed[changes(a)] = true
+	}
+	for range tries {
+		q.by = by.As(p, position)
+		switch why, err := e.outdated(ctx, q, p, p.Acts[position], changed[p.Acts[position].On]); {
+		case err != nil:
+			return nil, err
+		case why != "":
+			return nil, fault.New(fault.Refused, "What the act rests on has changed: "+why)
+		}
+		if data, err := e.actions[q.op.ID](ctx, q); !operator.IsOvertaken(err) {
+			return data, err
+		}
+	}
+	return nil, errOvertaken
+}
+
+// changes returns the name of what an act changes. API keys are a part of what a change of the company's
+// KYB or its switch rests on.
+func changes(a operator.Act) string {
+	if a.Operation == "issueKey" || a.Operation == "revokeKey" {
+		return "company"
+	}
+	return a.On
+}
+
 // left returns the requests of the acts that are not done yet, and nil for each done act. It ends
 // the proposal if what the proposal rests on has changed.
 func (e *edge) left(ctx context.Context, by operator.Operator, p operator.Proposal) ([]*request, error) {
@@ -241,7 +278,7 @@ func (e *edge) left(ctx context.Context, by operator.Operator, p operator.Propos
 			return nil, err
 		}
 		if done[int64(i)].IsZero() {
-			why, err := e.outdated(ctx, q, p.ProposedBy, a, changed[a.On])
+			why, err := e.outdated(ctx, q, p, a, changed[a.On])
 			if err == nil && why != "" {
 				err = e.Operators.End(ctx, p, why)
 			}
@@ -250,18 +287,15 @@ func (e *edge) left(ctx context.Context, by operator.Operator, p operator.Propos
 			}
 			out[i] = q
 		}
-		changed[a.On] = true
+		changed[changes(a)] = true
 	}
 	return out, nil
 }
 
 // outdated returns why an act of a proposal must not happen any more, or "". If an earlier act of
 // the proposal has changed the same thing, the value at the proposal does not count.
-func (e *edge) outdated(ctx context.Context, q *request, proposedBy string, a operator.Act, isChanged bool) (string, error) {
-	proposer, err := e.Operators.Find(ctx, proposedBy)
-	if err == nil {
-		err = proposer.May(operator.Role(q.op.Role))
-	}
+func (e *edge) outdated(ctx context.Context, q *request, p operator.Proposal, a operator.Act, isChanged bool) (string, error) {
+	err := e.Operators.Proposer(ctx, p.ProposedBy, operator.Role(q.op.Role), p.CreatedAt)
 	if fault.Is(err, fault.Missing) || fault.Is(err, fault.Forbidden) {
 		return fault.Of(err).Message, nil
 	}

@@ -18,7 +18,9 @@ import (
 // byTwo runs a test with an admin API that needs a second operator.
 func byTwo(t *testing.T, f func(t *testing.T, d *door)) {
 	t.Helper()
-	dbtest.Each(t, func(t *testing.T, base *db.DB) { f(t, open(t, base, func(c *admin.Config) { c.FourEyes = true })) })
+	dbtest.Each(t, func(t *testing.T, base *db.DB) {
+		f(t, open(t, base, func(c *admin.Config) { c.FourEyes, c.PerSecond = true, 100 }))
+	})
 }
 
 // propose sends a request that must become a proposal, and returns the path of the proposal.
@@ -60,7 +62,7 @@ func TestAnActWaitsForASecondOperator(t *testing.T) {
 		d.no(d.ada, "POST", p+"/reject", "", 400, "withdraw it")
 		d.no(d.bob, "POST", p+"/withdraw", "", 400, "Only ada can withdraw")
 		d.clock.Advance(time.Minute)
-		if key := d.ok(d.bob, "POST", p+"/approve", ""); !strings.HasPrefix(key["apiKey"].(string), "kobo_key_") || key["expiresAt"] != "2031-01-01T00:00:00.000Z" {
+		if key := d.ok(d.bob, "POST", p+"/approve", ""); !strings.HasPrefix(key["apiKey"].(string), "kobo_test_") || key["expiresAt"] != "2031-01-01T00:00:00.000Z" {
 			t.Errorf("the answer: %v", key)
 		}
 		if n := d.keys(path); n != 2 {
@@ -118,6 +120,11 @@ func TestWhichActsNeedASecondOperator(t *testing.T) {
 			{"/settlement-accounts/" + account + "/bank-accounts", `{"bank":"safehaven","accountNumber":"0123456789","accountName":"Acme"}`, true},
 			{"/settlement-accounts/" + account + "/alert", `{"lowBalance":5}`, false},
 			{"/pin", `{"pin":"0042"}`, false},
+			{"/pin/unlock", ``, true},
+			{"/request-limit", `{"requestsPerSecond":99}`, false}, // the limit of the deployment is 100
+			{"/request-limit", `{"requestsPerSecond":100}`, true},
+			{"/request-limit", `{"requestsPerSecond":0}`, true},
+			{"/request-limit", `{"requestsPerSecond":98}`, false},
 			{"/admin/v1/operators", `{"name":"eve","role":"viewer","keyDigest":"` + digest + `"}`, true},
 			{"/admin/v1/operators/bob/role", `{"role":"viewer"}`, true},
 			{"/admin/v1/door", `{"closed":true,"reason":"a look around"}`, false},
@@ -169,10 +176,16 @@ func TestOperatorsAreAddedByTwo(t *testing.T) {
 			return `{"name":"` + name + `","role":"` + role + `","keyDigest":"` + digest + `"}`
 		}
 		p := d.propose(d.ada, "/admin/v1/operators", add("eve", "support"))
+		if all := fmt.Sprint(d.state(p, "PROPOSED")); strings.Contains(all, digest) || !strings.Contains(all, digest[:8]+"…") {
+			t.Errorf("the digest: %s", all)
+		}
 		d.no(key.Reveal(), "GET", "/admin/v1/operators", "", 401, "Invalid admin key")
 		if is := d.ok(d.bob, "POST", p+"/approve", ""); is["name"] != "eve" || is["role"] != "support" || is["lastUsedAt"] != nil {
 			t.Errorf("added: %v", is)
 		}
+		d.ok(key.Reveal(), "GET", "/admin/v1/operators", "")
+		p = d.propose(d.ada, "/admin/v1/operators", add("twin", "viewer"))
+		d.no(d.bob, "POST", p+"/approve", "", 400, "Another operator has the key of this digest")
 		d.ok(key.Reveal(), "GET", "/admin/v1/operators", "")
 		d.no(key.Reveal(), "POST", "/admin/v1/operators", add("mallory", "admin"), 403, "This needs the role admin, and eve has the role support")
 		p = d.propose(d.ada, "/admin/v1/operators/eve/role", `{"role":"admin"}`)

@@ -465,7 +465,13 @@ type ProposedAct struct {
 	Operation string          `json:"operation"`
 	ID        *string         `json:"id"`
 	Body      json.RawMessage `json:"body"`
-	DoneAt    *string         `json:"doneAt"`
+
+	// On What the act changes, such as quota/otp. null if it changes no earlier value.
+	On *string `json:"on"`
+
+	// Was The value at the proposal. The proposal dies if another act changes this value. For an act that lets a company use the API, the value includes the company's API keys.
+	Was    *string `json:"was"`
+	DoneAt *string `json:"doneAt"`
 }
 
 // ProposedActs defines model for ProposedActs.

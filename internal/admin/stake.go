@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/crypto"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/quota"
 )
@@ -47,6 +50,7 @@ func (e *edge) stakes() map[string]weigher {
 		"setLive":         weighing(e.weighLive),
 		"setLimit":        weighing(e.weighLimit),
 		"setQuota":        weighing(e.weighQuota),
+		"setRequestLimit": weighing(e.weighRequestLimit),
 		"setFees":         weighing(e.weighFees),
 		"setXpub":         weighing(e.weighXpub),
 		"setDoor":         weighing(e.weighDoor),
@@ -55,34 +59,82 @@ func (e *edge) stakes() map[string]weigher {
 }
 
 // stakeOf returns the stake of a request. It returns an error if the company of the request does not
-// exist.
+// exist. If another act changes the company before the action runs, the ledger refuses the action.
 func (e *edge) stakeOf(ctx context.Context, r *request) (stake, error) {
+	s, acts, err := stake{}, int64(0), error(nil)
 	if reference := r.PathValue("reference"); reference != "" {
 		if _, err := e.Companies.Find(ctx, reference); err != nil {
 			return stake{}, err
 		}
+		if acts, err = operator.Acts(ctx, e.Book, reference); err != nil {
+			return stake{}, err
+		}
 	}
-	s, err := stake{}, error(nil)
 	if weigh := e.weighers[r.op.ID]; weigh != nil {
 		s, err = weigh(ctx, r)
+		r.by = r.by.After(acts)
 	}
 	s.needsTwo = s.needsTwo || r.op.FourEyes == always
 	return s, err
 }
 
 // verification returns the stake of a change of a company's KYB or of its switch. Both decide whether the
-// company may move money, so each rests on the other.
-func (e *edge) verification(ctx context.Context, r *request, needsTwo bool) (stake, error) {
-	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
-	return stake{on: "company", was: fmt.Sprintf("%s, live %t", c.KYB, c.Live), needsTwo: needsTwo}, err
+// company may use the API, so each rests on the other, and on who holds the company's API keys.
+func (e *edge) verification(ctx context.Context, c company.Company, needsTwo bool) (stake, error) {
+	holders, err := e.holders(ctx, c.Reference)
+	return stake{on: "company", was: fmt.Sprintf("%s, live %t, %s", c.KYB, c.Live, holders), needsTwo: needsTwo}, err
 }
 
+// holders describes a company's working API keys and its open key token for the second operator.
+func (e *edge) holders(ctx context.Context, reference string) (string, error) {
+	keys, err := e.Companies.Working(ctx, reference)
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("%d working API keys, the newest ", len(keys))
+	switch len(keys) {
+	case 0:
+		text = "no working API key"
+	case 1:
+		text = "1 working API key, "
+	}
+	if len(keys) > 0 {
+		k := keys[len(keys)-1]
+		claim, err := e.Operators.SignedLine(ctx, reference, "company.key.claim", k.ID, k.CreatedAt)
+		switch {
+		case errors.Is(err, operator.ErrUnrecorded):
+			text += "issued " + clock.Text(k.CreatedAt)
+		case err != nil:
+			return "", err
+		default:
+			text += "claimed " + clock.Text(k.CreatedAt) + " from " + cmp.Or(claim.Details["clientAddress"], "an unknown address")
+		}
+	}
+	open, err := e.Companies.HasKeyToken(ctx, reference)
+	if open {
+		text += ", an open key token"
+	}
+	return text, err
+}
+
+// weighKYB needs a second operator for the approval, and for each change that lets the company use the
+// API.
 func (e *edge) weighKYB(ctx context.Context, r *request, body KYBRequest) (stake, error) {
-	return e.verification(ctx, r, body.Status == string(company.Approved))
+	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
+	if err != nil {
+		return stake{}, err
+	}
+	next := c
+	next.KYB = company.KYB(body.Status)
+	return e.verification(ctx, c, next.KYB == company.Approved || next.Passes() && !c.Passes())
 }
 
 func (e *edge) weighLive(ctx context.Context, r *request, body LiveRequest) (stake, error) {
-	return e.verification(ctx, r, body.Live)
+	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
+	if err != nil {
+		return stake{}, err
+	}
+	return e.verification(ctx, c, body.Live)
 }
 
 // raised reports whether a limit becomes higher. 0 is no limit.
@@ -94,6 +146,13 @@ func (e *edge) weighLimit(ctx context.Context, r *request, body LimitRequest) (s
 		on: fmt.Sprintf("limit/%d", body.SettlementID), was: fmt.Sprintf("%s, %d payouts", old.Amount.Decimal(), old.Payouts),
 		needsTwo: raised(int64(old.Amount), int64(body.Amount)) || raised(old.Payouts, body.Payouts),
 	}, err
+}
+
+// weighRequestLimit compares the limits that apply. 0 is the limit of the deployment.
+func (e *edge) weighRequestLimit(ctx context.Context, r *request, body RequestLimitRequest) (stake, error) {
+	c, err := e.Companies.Find(ctx, r.PathValue("reference"))
+	old, limit := cmp.Or(c.PerSecond, e.PerSecond), cmp.Or(body.RequestsPerSecond, e.PerSecond)
+	return stake{on: "requests", was: fmt.Sprintf("%d per second", old), needsTwo: raised(old, limit)}, err
 }
 
 func (e *edge) weighQuota(ctx context.Context, r *request, body QuotaRequest) (stake, error) {

@@ -42,7 +42,7 @@ func TestHiddenSecretsAreTokens(t *testing.T) {
 			t.Error(err)
 		}
 		d.pin(path, "SET")
-		if all := strings.Join(d.seen, ""); strings.Contains(all, "kobo_key_") {
+		if all := strings.Join(d.seen, ""); strings.Contains(all, "kobo_test_") {
 			t.Errorf("an operator sees an API key: %s", all)
 		}
 	})

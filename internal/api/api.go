@@ -107,6 +107,7 @@ type edge struct {
 	Config
 	contract *contract.Contract
 	mux      *http.ServeMux
+	deeds    *http.ServeMux // the routes that conflict with routes of mux (deed)
 	limits   limiters
 	figures  *figures
 	warned   atomic.Bool // the warning about an untrusted proxy has been logged
@@ -119,7 +120,7 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &edge{Config: cfg, contract: spec, mux: http.NewServeMux()}
+	e := &edge{Config: cfg, contract: spec, mux: http.NewServeMux(), deeds: http.NewServeMux()}
 	if e.limits, err = newLimiters(cfg.Limits, cfg.Clock); err != nil {
 		return nil, err
 	}

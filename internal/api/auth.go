@@ -81,12 +81,12 @@ func (h *handlers) RefreshAccessToken(ctx context.Context, r RefreshAccessTokenR
 
 // ClaimKey exchanges a key token for an API key.
 func (h *handlers) ClaimKey(ctx context.Context, r ClaimKeyRequestObject) (ClaimKeyResponseObject, error) {
-	_, key, err := h.Companies.ClaimKey(ctx, r.Reference, r.Body.KeyToken)
+	is, key, err := h.Companies.ClaimKey(ctx, r.Reference, r.Body.KeyToken)
 	if err != nil {
 		h.failedLogin(ctx, failedClaim, r.Reference, err)
 		return nil, err
 	}
-	return ClaimKey200JSONResponse{APIKey: key.Reveal()}, nil
+	return ClaimKey200JSONResponse{APIKey: key.Reveal(), OtherKeys: int64(is.Others)}, nil
 }
 
 // SetPIN sets the company's transaction PIN. The company proves itself with the present PIN or with a

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -37,7 +36,7 @@ func (b *biller) Categories(_ context.Context, service string) ([]provider.Categ
 	}[service], nil
 }
 
-func (b *biller) Products(_ context.Context, category string) ([]provider.Product, error) {
+func (b *biller) Products(_ context.Context, _ provider.ServiceKind, category string) ([]provider.Product, error) {
 	switch category {
 	case "mtn", "9m":
 		return []provider.Product{
@@ -88,10 +87,10 @@ func (b *biller) Pay(_ context.Context, p provider.Purchase) provider.Answer {
 	return delivery(p)
 }
 
-func (b *biller) Requery(_ context.Context, reference string, _ time.Time) provider.Answer {
+func (b *biller) Requery(_ context.Context, s provider.Sale) provider.Answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := b.paid[reference]
+	p := b.paid[s.Reference]
 	if story(p) == "03" {
 		return provider.Answer{Missing: true, Code: "25", Message: "No such reference"}
 	}

@@ -52,8 +52,7 @@ func (e *edge) bodyFits(w http.ResponseWriter, r *http.Request) bool {
 		return true
 	}
 	if canonical(r.URL.EscapedPath()) {
-		_, pattern := e.mux.Handler(r)
-		callOf(r.Context()).enter(e.contract.Operations[bare(pattern)])
+		callOf(r.Context()).enter(e.contract.Operations[bare(e.pattern(r))])
 	}
 	refuse(w, r, contract.ErrTooLarge)
 	return false
@@ -77,7 +76,7 @@ func (e *edge) allowCallback(w http.ResponseWriter, r *http.Request) bool {
 	if !strings.HasPrefix(r.URL.Path, callbacks) {
 		return true
 	}
-	_, path := e.mux.Handler(r)
+	path := e.pattern(r)
 	if path == "/" {
 		return true // the path has no handler
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -71,6 +72,52 @@ func (h *handlers) SendDefaultPin(ctx context.Context, r SendDefaultPinRequestOb
 	}, func(key *idempotency.Key) (string, error) {
 		return h.Cards.SendDefaultPIN(ctx, callOf(ctx).company, r.CardID, key)
 	})
+}
+
+// FreezeCard makes the issuer decline payments with a card.
+func (h *handlers) FreezeCard(ctx context.Context, r FreezeCardRequestObject) (FreezeCardResponseObject, error) {
+	return answer(ctx, shownAs[FreezeCard200JSONResponse]("Card frozen successfully"), h.setCard(ctx, r.CardID, provider.CardInactive, ""))
+}
+
+// UnfreezeCard makes the issuer accept payments with a card again.
+func (h *handlers) UnfreezeCard(ctx context.Context, r UnfreezeCardRequestObject) (UnfreezeCardResponseObject, error) {
+	return answer(ctx, shownAs[UnfreezeCard200JSONResponse]("Card unfrozen successfully"), h.setCard(ctx, r.CardID, provider.CardActive, ""))
+}
+
+// TerminateCard ends a card for ever.
+func (h *handlers) TerminateCard(ctx context.Context, r TerminateCardRequestObject) (TerminateCardResponseObject, error) {
+	return answer(ctx, shownAs[TerminateCard200JSONResponse]("Card terminated successfully"), h.setCard(ctx, r.CardID, provider.CardCanceled, r.Body.Reason))
+}
+
+// changedCard is the response of the operations that change a card's status.
+type changedCard struct {
+	Status  SuccessStatus `json:"status"`
+	Message string        `json:"message"`
+	Data    Card          `json:"data"`
+}
+
+// shownAs returns a function that makes the response of such an operation.
+func shownAs[R ~struct {
+	Status  SuccessStatus `json:"status"`
+	Message string        `json:"message"`
+	Data    Card          `json:"data"`
+}](message string) func(card.Card) (R, error) {
+	return func(c card.Card) (R, error) { return R(changedCard{Data: c, Message: message, Status: "success"}), nil }
+}
+
+func (h *handlers) setCard(ctx context.Context, cardID string, to provider.CardStatus, reason string) func(*idempotency.Key) (card.Card, error) {
+	return func(key *idempotency.Key) (card.Card, error) {
+		return h.Cards.SetStatus(ctx, card.Change{Company: callOf(ctx).company, CardID: cardID, To: to, Reason: reason, Key: key})
+	}
+}
+
+// ListCardTransactions lists what the issuer has reported of a card, newest first.
+func (h *handlers) ListCardTransactions(ctx context.Context, r ListCardTransactionsRequestObject) (ListCardTransactionsResponseObject, error) {
+	p := contract.NewPage(r.Params.Page, r.Params.PageSize)
+	list, total, err := h.Cards.Transactions(ctx, callOf(ctx).company, r.CardID, p.Offset(), p.Size)
+	return ListCardTransactions200JSONResponse{Status: "success", Data: CardActivityPage{
+		Data: append([]CardActivity{}, list...), Meta: p.Meta(callOf(ctx).request.URL, len(list), total),
+	}}, err
 }
 
 // FundCard loads money onto a card, or previews the funding in a dry run.

@@ -26,9 +26,15 @@ type custodian struct {
 	sent    int
 }
 
-func (c *custodian) Name() string                          { return "Custodian" }
-func (c *custodian) Pace() time.Duration                   { return time.Hour }
-func (c *custodian) Unwatch(context.Context, string) error { return nil }
+func (c *custodian) Name() string                                  { return "Custodian" }
+func (c *custodian) Pace() time.Duration                           { return time.Hour }
+func (c *custodian) Unwatch(context.Context, string) error         { return nil }
+func (c *custodian) ParseKept([]byte) ([]provider.Movement, error) { return nil, provider.ErrUnread }
+
+func (c *custodian) Holdings(context.Context, chain.Network, string, []string) (int64, []provider.Holding, error) {
+	return 0, nil, nil
+}
+
 func (c *custodian) Since(context.Context, string, provider.Ours) (provider.Batch, error) {
 	return provider.Batch{}, nil
 }

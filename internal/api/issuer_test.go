@@ -57,6 +57,24 @@ func (i *issuer) SendDefaultPIN(context.Context, string) (string, error) {
 	return "PIN sent successfully.", nil
 }
 
+func (i *issuer) SetCardStatus(_ context.Context, cardID string, to provider.CardStatus, _ string) provider.Answer {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	c := i.cards[cardID]
+	if c.Status == provider.CardCanceled {
+		return provider.Answer{Outcome: provider.Rejected, Message: "The card was terminated"}
+	}
+	c.Status = to
+	i.cards[cardID] = c
+	return provider.Answer{Outcome: provider.Confirmed}
+}
+
+func (i *issuer) CardBalance(context.Context, string) (money.Kobo, error) { return 0, nil }
+
+func (i *issuer) ReturnedBalance(context.Context, string, time.Time) (money.Kobo, bool, error) {
+	return 0, false, nil
+}
+
 func nairaEnding(amount money.Kobo) string {
 	naira := strconv.FormatInt(int64(amount/money.Naira), 10)
 	return naira[max(0, len(naira)-2):]

@@ -84,7 +84,7 @@ func purchaseAnswer(r vtu.Receipt) (PurchaseAnswer, error) {
 func powerAnswer(r vtu.Receipt) (PurchaseAnswer, error) {
 	a, err := purchaseAnswer(r)
 	if r.Preview == nil {
-		a.Data = vtu.BoughtPower{Bought: r.Transaction.Bought, Token: r.Transaction.Token}
+		a.Data = vtu.BoughtPower{Bought: r.Transaction.Bought, Token: r.Transaction.Token, MeterCodes: r.Transaction.MeterCodes}
 	}
 	return a, err
 }

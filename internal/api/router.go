@@ -3,11 +3,18 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
+
+// deed matches the route of a card that ends with a word, such as /card/{cardId}/freeze. One mux of
+// net/http cannot hold such a route beside /card/get-card/{cardId}, since both match
+// /card/get-card/freeze. So a second mux holds these routes, and gets the requests that the first mux
+// does not know.
+var deed = regexp.MustCompile(`/card/\{cardId\}/[a-z]+$`)
 
 // router registers the routes of the generated code. Before each handler it runs the checks of
 // the operation. Every path works with and without a trailing slash. No request is redirected
@@ -31,8 +38,12 @@ func (t *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *h
 		return
 	}
 	h := t.edge.admit(op, http.HandlerFunc(handler))
-	t.edge.mux.Handle(bare, h)
-	t.edge.mux.Handle(bare+"/{$}", h)
+	mux := t.edge.mux
+	if deed.MatchString(bare) {
+		mux = t.edge.deeds
+	}
+	mux.Handle(bare, h)
+	mux.Handle(bare+"/{$}", h)
 }
 
 // ServeHTTP completes the router interface of the generated code. No request is routed through it.
@@ -63,13 +74,23 @@ func (e *edge) route() error {
 		}
 	}
 	e.mountReference()
-	e.mux.HandleFunc("/", e.unknown)
+	e.mux.Handle("/", e.deeds)
+	e.deeds.HandleFunc("/", e.unknown)
 	return t.err
+}
+
+// pattern returns the pattern of the route that serves a request, or "/" if no route does.
+func (e *edge) pattern(r *http.Request) string {
+	_, pattern := e.mux.Handler(r)
+	if pattern == "/" {
+		_, pattern = e.deeds.Handler(r)
+	}
+	return pattern
 }
 
 // unknown refuses an unknown path, or a method that the path does not have.
 func (e *edge) unknown(w http.ResponseWriter, r *http.Request) {
-	allowed := contract.Allowed(e.mux, r)
+	allowed := append(contract.Allowed(e.mux, r), contract.Allowed(e.deeds, r)...)
 	if allowed == nil || !canonical(r.URL.EscapedPath()) {
 		missing(w, r)
 		return

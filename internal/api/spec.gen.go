@@ -106,6 +106,18 @@ type CableTVPurchase = vtu.CableTVPurchase
 // Card defines model for Card.
 type Card = card.Card
 
+// CardActivity defines model for CardActivity.
+type CardActivity = card.Activity
+
+// CardActivityPage defines model for CardActivityPage.
+type CardActivityPage struct {
+	// Data The uses on this page, newest first.
+	Data []CardActivity `json:"data"`
+
+	// Meta The place of this page in the whole list.
+	Meta ListMeta `json:"meta"`
+}
+
 // CardFunding defines model for CardFunding.
 type CardFunding = card.Funding
 
@@ -155,6 +167,20 @@ type CardRequest struct {
 
 	// SendPINSMS True if the issuer shall send the PIN by SMS.
 	SendPINSMS bool `json:"sendPINSMS,omitempty"`
+}
+
+// CardStatusReason defines model for CardStatusReason.
+type CardStatusReason struct {
+	// Reason Why. Only the company's own note; it is not stored.
+	Reason string `json:"reason,omitempty"`
+}
+
+// CardTermination defines model for CardTermination.
+type CardTermination struct {
+	// Reason Why the card ends, for the issuer: `lost`, `stolen`, or what the issuer accepts.
+	//
+	// Examples: lost
+	Reason string `json:"reason"`
 }
 
 // CardToken defines model for CardToken.
@@ -208,6 +234,9 @@ type ClaimRequest struct {
 type ClaimedKey struct {
 	// APIKey Your API key. It is shown only here.
 	APIKey string `json:"apiKey"`
+
+	// OtherKeys How many other API keys of your company work now. You must know each of them.
+	OtherKeys int64 `json:"otherKeys"`
 }
 
 // ConsistencyProof defines model for ConsistencyProof.
@@ -1263,6 +1292,51 @@ type SendDefaultPinParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// FreezeCardParams defines parameters for FreezeCard.
+type FreezeCardParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// TerminateCardParams defines parameters for TerminateCard.
+type TerminateCardParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListCardTransactionsParams defines parameters for ListCardTransactions.
+type ListCardTransactionsParams struct {
+	// Page The number of the page. Zero, a negative number or a text means the first page.
+	Page Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
+	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+}
+
+// UnfreezeCardParams defines parameters for UnfreezeCard.
+type UnfreezeCardParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListCheckpointsParams defines parameters for ListCheckpoints.
 type ListCheckpointsParams struct {
 	// Page The number of the page. Zero, a negative number or a text means the first page.
@@ -1781,6 +1855,15 @@ type FundCardJSONRequestBody = CardFundingOrder
 // GenerateCardJSONRequestBody defines body for GenerateCard for application/json ContentType.
 type GenerateCardJSONRequestBody = CardRequest
 
+// FreezeCardJSONRequestBody defines body for FreezeCard for application/json ContentType.
+type FreezeCardJSONRequestBody = CardStatusReason
+
+// TerminateCardJSONRequestBody defines body for TerminateCard for application/json ContentType.
+type TerminateCardJSONRequestBody = CardTermination
+
+// UnfreezeCardJSONRequestBody defines body for UnfreezeCard for application/json ContentType.
+type UnfreezeCardJSONRequestBody = CardStatusReason
+
 // SetPINJSONRequestBody defines body for SetPIN for application/json ContentType.
 type SetPINJSONRequestBody = OwnPinRequest
 
@@ -1879,6 +1962,18 @@ type ServerInterface interface {
 	// FindCardTransaction Check a card transaction
 	// (GET /api/v1/card/transaction/{reference})
 	FindCardTransaction(w http.ResponseWriter, r *http.Request, reference string)
+	// FreezeCard Freeze a card
+	// (POST /api/v1/card/{cardId}/freeze)
+	FreezeCard(w http.ResponseWriter, r *http.Request, cardID string, params FreezeCardParams)
+	// TerminateCard Terminate a card
+	// (POST /api/v1/card/{cardId}/terminate)
+	TerminateCard(w http.ResponseWriter, r *http.Request, cardID string, params TerminateCardParams)
+	// ListCardTransactions List the uses of a card
+	// (GET /api/v1/card/{cardId}/transactions)
+	ListCardTransactions(w http.ResponseWriter, r *http.Request, cardID string, params ListCardTransactionsParams)
+	// UnfreezeCard Unfreeze a card
+	// (POST /api/v1/card/{cardId}/unfreeze)
+	UnfreezeCard(w http.ResponseWriter, r *http.Request, cardID string, params UnfreezeCardParams)
 	// ListCheckpoints List signed tree heads
 	// (GET /api/v1/checkpoints)
 	ListCheckpoints(w http.ResponseWriter, r *http.Request, params ListCheckpointsParams)
@@ -2437,6 +2532,211 @@ func (siw *ServerInterfaceWrapper) FindCardTransaction(w http.ResponseWriter, r 
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.FindCardTransaction(w, r, reference)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FreezeCard operation middleware
+func (siw *ServerInterfaceWrapper) FreezeCard(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cardId" -------------
+	var cardID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cardId", r.PathValue("cardId"), &cardID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cardId", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params FreezeCardParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FreezeCard(w, r, cardID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// TerminateCard operation middleware
+func (siw *ServerInterfaceWrapper) TerminateCard(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cardId" -------------
+	var cardID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cardId", r.PathValue("cardId"), &cardID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cardId", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params TerminateCardParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.TerminateCard(w, r, cardID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListCardTransactions operation middleware
+func (siw *ServerInterfaceWrapper) ListCardTransactions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cardId" -------------
+	var cardID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cardId", r.PathValue("cardId"), &cardID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cardId", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCardTransactionsParams
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", r.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "page"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "page", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", r.URL.Query(), &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "pageSize"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "pageSize", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListCardTransactions(w, r, cardID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// UnfreezeCard operation middleware
+func (siw *ServerInterfaceWrapper) UnfreezeCard(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cardId" -------------
+	var cardID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cardId", r.PathValue("cardId"), &cardID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cardId", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UnfreezeCardParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.UnfreezeCard(w, r, cardID, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -5135,6 +5435,10 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/auth/generate-token/{reference}", wrapper.GenerateToken)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/auth/refresh-access-token/{$}", wrapper.RefreshAccessToken)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/card/{$}", wrapper.ListCards)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/card/{cardId}/freeze", wrapper.FreezeCard)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/card/{cardId}/terminate", wrapper.TerminateCard)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/card/{cardId}/transactions", wrapper.ListCardTransactions)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/card/{cardId}/unfreeze", wrapper.UnfreezeCard)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/card/fund-card", wrapper.FundCard)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/card/generate-card", wrapper.GenerateCard)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/card/generate-card-token/{cardId}", wrapper.GenerateCardToken)
@@ -5482,6 +5786,134 @@ type FindCardTransaction200JSONResponse struct {
 }
 
 func (response FindCardTransaction200JSONResponse) VisitFindCardTransactionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FreezeCardRequestObject struct {
+	CardID string `json:"cardId"`
+	Params FreezeCardParams
+	Body   *FreezeCardJSONRequestBody
+}
+
+type FreezeCardResponseObject interface {
+	VisitFreezeCardResponse(w http.ResponseWriter) error
+}
+
+type FreezeCard200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message The result, in words.
+	Message string `json:"message"`
+
+	// Data The card in its new state.
+	Data Card `json:"data"`
+}
+
+func (response FreezeCard200JSONResponse) VisitFreezeCardResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TerminateCardRequestObject struct {
+	CardID string `json:"cardId"`
+	Params TerminateCardParams
+	Body   *TerminateCardJSONRequestBody
+}
+
+type TerminateCardResponseObject interface {
+	VisitTerminateCardResponse(w http.ResponseWriter) error
+}
+
+type TerminateCard200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message The result, in words.
+	Message string `json:"message"`
+
+	// Data The card in its new state.
+	Data Card `json:"data"`
+}
+
+func (response TerminateCard200JSONResponse) VisitTerminateCardResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCardTransactionsRequestObject struct {
+	CardID string `json:"cardId"`
+	Params ListCardTransactionsParams
+}
+
+type ListCardTransactionsResponseObject interface {
+	VisitListCardTransactionsResponse(w http.ResponseWriter) error
+}
+
+type ListCardTransactions200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data One page of the uses.
+	Data CardActivityPage `json:"data"`
+}
+
+func (response ListCardTransactions200JSONResponse) VisitListCardTransactionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UnfreezeCardRequestObject struct {
+	CardID string `json:"cardId"`
+	Params UnfreezeCardParams
+	Body   *UnfreezeCardJSONRequestBody
+}
+
+type UnfreezeCardResponseObject interface {
+	VisitUnfreezeCardResponse(w http.ResponseWriter) error
+}
+
+type UnfreezeCard200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message The result, in words.
+	Message string `json:"message"`
+
+	// Data The card in its new state.
+	Data Card `json:"data"`
+}
+
+func (response UnfreezeCard200JSONResponse) VisitUnfreezeCardResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -7338,6 +7770,18 @@ type StrictServerInterface interface {
 	// FindCardTransaction Check a card transaction
 	// (GET /api/v1/card/transaction/{reference})
 	FindCardTransaction(ctx context.Context, request FindCardTransactionRequestObject) (FindCardTransactionResponseObject, error)
+	// FreezeCard Freeze a card
+	// (POST /api/v1/card/{cardId}/freeze)
+	FreezeCard(ctx context.Context, request FreezeCardRequestObject) (FreezeCardResponseObject, error)
+	// TerminateCard Terminate a card
+	// (POST /api/v1/card/{cardId}/terminate)
+	TerminateCard(ctx context.Context, request TerminateCardRequestObject) (TerminateCardResponseObject, error)
+	// ListCardTransactions List the uses of a card
+	// (GET /api/v1/card/{cardId}/transactions)
+	ListCardTransactions(ctx context.Context, request ListCardTransactionsRequestObject) (ListCardTransactionsResponseObject, error)
+	// UnfreezeCard Unfreeze a card
+	// (POST /api/v1/card/{cardId}/unfreeze)
+	UnfreezeCard(ctx context.Context, request UnfreezeCardRequestObject) (UnfreezeCardResponseObject, error)
 	// ListCheckpoints List signed tree heads
 	// (GET /api/v1/checkpoints)
 	ListCheckpoints(ctx context.Context, request ListCheckpointsRequestObject) (ListCheckpointsResponseObject, error)
@@ -7840,6 +8284,141 @@ func (sh *strictHandler) FindCardTransaction(w http.ResponseWriter, r *http.Requ
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(FindCardTransactionResponseObject); ok {
 		if err := validResponse.VisitFindCardTransactionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FreezeCard operation middleware
+func (sh *strictHandler) FreezeCard(w http.ResponseWriter, r *http.Request, cardID string, params FreezeCardParams) {
+	var request FreezeCardRequestObject
+
+	request.CardID = cardID
+	request.Params = params
+
+	var body FreezeCardJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		if !errors.Is(err, io.EOF) {
+			sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+			return
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FreezeCard(ctx, request.(FreezeCardRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FreezeCard")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FreezeCardResponseObject); ok {
+		if err := validResponse.VisitFreezeCardResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// TerminateCard operation middleware
+func (sh *strictHandler) TerminateCard(w http.ResponseWriter, r *http.Request, cardID string, params TerminateCardParams) {
+	var request TerminateCardRequestObject
+
+	request.CardID = cardID
+	request.Params = params
+
+	var body TerminateCardJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.TerminateCard(ctx, request.(TerminateCardRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TerminateCard")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(TerminateCardResponseObject); ok {
+		if err := validResponse.VisitTerminateCardResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListCardTransactions operation middleware
+func (sh *strictHandler) ListCardTransactions(w http.ResponseWriter, r *http.Request, cardID string, params ListCardTransactionsParams) {
+	var request ListCardTransactionsRequestObject
+
+	request.CardID = cardID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCardTransactions(ctx, request.(ListCardTransactionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCardTransactions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListCardTransactionsResponseObject); ok {
+		if err := validResponse.VisitListCardTransactionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UnfreezeCard operation middleware
+func (sh *strictHandler) UnfreezeCard(w http.ResponseWriter, r *http.Request, cardID string, params UnfreezeCardParams) {
+	var request UnfreezeCardRequestObject
+
+	request.CardID = cardID
+	request.Params = params
+
+	var body UnfreezeCardJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		if !errors.Is(err, io.EOF) {
+			sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+			return
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.UnfreezeCard(ctx, request.(UnfreezeCardRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UnfreezeCard")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(UnfreezeCardResponseObject); ok {
+		if err := validResponse.VisitUnfreezeCardResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

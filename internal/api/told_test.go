@@ -153,13 +153,14 @@ func TestEveryKindOfEventHasAnExample(t *testing.T) {
 // An event that differs from the contract fails the check that the transcripts use.
 func TestAWrongEventIsFound(t *testing.T) {
 	c := contract(t)
-	const frame = `{"id":"a","sequence":1,"createdAt":"2030-01-02T03:04:05.678Z","companyId":"c","event":`
+	const frame = `{"id":"a","sequence":1,"createdAt":"2030-01-02T03:04:05.678Z","companyId":"c","environment":"dev","event":`
 	for text, fits := range map[string]bool{
-		frame + `"kyb.changed","data":{"companyId":"c","kybStatus":"APPROVED"}}`:         true,
-		frame + `"kyb.changed","data":{"companyId":"c"}}`:                                false,
-		frame + `"kyb.changed","data":{"companyId":"c","kybStatus":"APPROVED","x":"y"}}`: false,
-		frame + `"kyb.lost","data":{}}`:                                                  false,
-		`{"event":"kyb.changed","data":{"companyId":"c","kybStatus":"APPROVED"}}`:        false,
+		frame + `"kyb.changed","data":{"companyId":"c","kybStatus":"APPROVED"}}`:                                        true,
+		frame + `"kyb.changed","data":{"companyId":"c"}}`:                                                               false,
+		frame + `"kyb.changed","data":{"companyId":"c","kybStatus":"APPROVED","x":"y"}}`:                                false,
+		frame + `"kyb.lost","data":{}}`:                                                                                 false,
+		`{"event":"kyb.changed","data":{"companyId":"c","kybStatus":"APPROVED"}}`:                                       false,
+		strings.Replace(frame, `"dev"`, `"test"`, 1) + `"kyb.changed","data":{"companyId":"c","kybStatus":"APPROVED"}}`: false,
 	} {
 		if err := c.CheckEvent([]byte(text)); (err == nil) != fits {
 			t.Errorf("%s: %v", text, err)

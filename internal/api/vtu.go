@@ -30,7 +30,7 @@ func (h *handlers) ListVtuTransactions(ctx context.Context, r ListVtuTransaction
 	var q query
 	filter := report.PurchaseFilter{
 		Type:         q.oneOf("type", r.Params.Type, "AIRTIME", "DATA", "CABLE_TV", "UTILITY"),
-		Status:       q.oneOf("status", r.Params.Status, "PENDING", "SUCCESS", "FAILED"),
+		Status:       q.oneOf("status", r.Params.Status, "PENDING", "SUCCESS", "FAILED", "REVERSED"),
 		SettlementID: q.id("settlementId", r.Params.SettlementID),
 		From:         q.instant("from", r.Params.From, false),
 		To:           q.instant("to", r.Params.To, true),

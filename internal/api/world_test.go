@@ -102,6 +102,7 @@ func newWorldOn(t testing.TB, d *db.DB) *world {
 	t.Cleanup(func() { stop(); <-stopped })
 
 	events := event.NewService(d, book)
+	events.Environment = deployment.Dev
 	webhooks := webhook.New(webhook.Config{DB: d, Book: book, Events: events, Keys: keys, Clock: clk, Log: log, Loopback: true})
 	sent := make(chan struct{})
 	go func() { webhooks.Run(working); close(sent) }()
@@ -132,7 +133,7 @@ func newWorldOn(t testing.TB, d *db.DB) *world {
 			Company: api.Limit{Requests: 1000, Period: time.Second, Burst: 100_000}, Token: api.Limit{Requests: 1000, Period: time.Second, Burst: 100_000},
 		},
 		Health:  answer("application/json", `{"environment": "dev", "status": "ok"}`),
-		Ready:   answer("application/json", `{"database": "ok", "four_eyes": "off", "migrations": "ok", "status": "ready", "workers": "ok", "writes": "ok"}`),
+		Ready:   answer("application/json", `{"database": "ok", "environment": "dev", "four_eyes": "off", "migrations": "ok", "status": "ready", "workers": "ok", "writes": "ok"}`),
 		Metrics: answer("text/plain", "# no figures\n"),
 		Mounts: map[string]http.Handler{
 			"POST /sandbox/clock": w.moveClock(worker), "POST /sandbox/credit": bank.credit(settlements), "POST /sandbox/crypto-deposit": node.deposit(addresses, worker),

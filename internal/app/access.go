@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -17,19 +18,22 @@ import (
 
 // HidesSecrets reports whether operators must not see an API key or a PIN of a company. Then they
 // hand out tokens, which the company exchanges itself.
-func (a *App) HidesSecrets() bool { return a.cfg.Mode == Live && a.FourEyes() }
+func (a *App) HidesSecrets() bool { return a.cfg.Mode.rules().hidesSecrets && a.FourEyes() }
 
-// meetDatabase closes API access if the database was restored from an old copy, or if its history does
+// meetDatabase makes the database belong to the program's environment. It closes API access if the database was restored from an old copy, or if its history does
 // not continue the checkpoints in the second place. Then it reads from the database whether API access
 // is closed.
 func (a *App) meetDatabase(ctx context.Context) error {
+	if err := a.Deployment.Claim(ctx, a.cfg.Mode.Environment()); err != nil {
+		return err
+	}
 	if err := a.Deployment.Begin(ctx, a.Operators.Shut); err != nil {
 		return err
 	}
-	if a.cfg.Mode == Live && a.cfg.CheckpointFolder == "" {
+	if a.cfg.Mode.rules().warnsOfExposure && a.cfg.CheckpointFolder == "" {
 		a.log.Warn("checkpoint_folder is not set: only checkpoints that companies have kept show that the newest history was removed")
 	}
-	if err := a.Evidence.Begin(ctx); err != nil {
+	if err := errors.Join(a.Evidence.Begin(ctx), a.Operators.EndAdoption(ctx)); err != nil {
 		return err
 	}
 	return a.readAccess(ctx)

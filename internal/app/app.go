@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -81,10 +82,10 @@ type App struct {
 	leaving  atomic.Bool   // the program is stopping
 	exposed  bool          // other machines can connect
 	apart    map[part]bool // the parts that have a separate listener
-	pairs    []*keyPair    // the certificates of the listeners
-	dev      bool          // OpenDev has opened the program
+	pairsMu  sync.RWMutex
+	pairs    []*keyPair // the certificates of the listeners
 	plugs    plugs
-	sandbox  *sandboxMode // nil in live mode
+	sandbox  *sandboxMode // nil outside sandbox mode
 	registry *prometheus.Registry
 	calls    *provider.Figures
 	shut     atomic.Value // why API access is closed, as a label of the metrics; "" if it is open
@@ -126,7 +127,10 @@ func (a *App) build(ctx context.Context, keys, ring *secret.Keyring) error {
 	if err != nil {
 		return err
 	}
-	if a.cfg.Mode == Sandbox {
+	if err = deployment.Match(ctx, a.DB, a.cfg.Mode.Environment()); err != nil {
+		return err
+	}
+	if a.cfg.Mode.rules().simulates {
 		if a.sandbox, err = openSandbox(ctx, a.cfg, a.log); err != nil {
 			return err
 		}
@@ -167,13 +171,16 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	a.Operators.KeyLife = time.Duration(a.cfg.Operators.KeyDays) * 24 * time.Hour
 	a.Deployment = deployment.New(a.DB, a.cfg.machine(), a.log, a.cfg.epochFile())
 	a.Events = event.NewService(a.DB, a.Book)
+	a.Events.Environment, a.Companies.Environment = a.cfg.Mode.Environment(), a.cfg.Mode.Environment()
 	a.Keys = idempotency.NewService(a.DB, a.Book, a.Clock, keys)
 	a.Webhooks = webhook.New(webhook.Config{
-		DB: a.DB, Book: a.Book, Events: a.Events, Keys: keys, Clock: a.Clock, Log: a.log, Loopback: a.cfg.Mode == Sandbox,
+		DB: a.DB, Book: a.Book, Events: a.Events, Keys: keys, Clock: a.Clock, Log: a.log, Loopback: a.cfg.webhooksHere(),
 		Keep: time.Duration(a.cfg.Webhooks.KeepDays) * 24 * time.Hour,
 	})
 	a.Quotas = quota.New(a.DB, a.Book, a.Clock)
-	a.Operations = operation.WithOperators(a.DB, a.Book, a.Clock, a.log, a.cfg.Window, a.Operators.IsOperator)
+	a.Operations = operation.WithOperators(a.DB, a.Book, a.Clock, a.log, a.cfg.Window, func(ctx context.Context, d operation.Draft) (bool, error) {
+		return a.Operators.MayStillPropose(ctx, operator.Draft(d))
+	})
 	a.plugs = p
 	a.Settlements = a.newSettlements(p)
 	a.Inbox = a.newInbox(keys, p)
@@ -196,7 +203,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	})
 	a.Shop = vtu.New(vtu.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements,
-		Billers: p.billers, Routes: p.routes,
+		Billers: p.billers, Routes: p.routes, Lookups: p.lookups, Audit: a.Operators.RecordIn,
 	})
 	a.Payouts = payout.New(payout.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Companies: a.Companies, Operations: a.Operations, Settlements: a.Settlements,
@@ -205,6 +212,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	a.Crypto = a.newCrypto(p.custody)
 	a.Cards = a.newCards(p.issuers)
 	a.Reports = report.WithLetterhead(a.DB, a.Clock, letterhead)
+	a.Reports.Broken = a.Settlements.Broken
 }
 
 // Close releases everything that Open has opened. Run calls Close before it returns.
@@ -338,7 +346,7 @@ func (a *App) begin(ctx context.Context, all []front) error {
 	a.warnFileModes()
 	a.sayFourEyes(ctx)
 	a.warnPlainDatabase()
-	if a.cfg.Mode == Live && a.exposed && !a.apart[metricsPart] {
+	if a.cfg.Mode.rules().warnsOfExposure && a.exposed && !a.apart[metricsPart] {
 		a.log.Warn("everybody who reaches this program can read /metrics: set metrics_listen")
 	}
 	if err := a.checkRights(ctx); err != nil {

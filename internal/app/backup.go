@@ -11,6 +11,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/report"
 )
@@ -18,6 +19,7 @@ import (
 // Copying configures one backup or one restore.
 type Copying struct {
 	Database  string // URL of the program's database
+	Mode      Mode   // a restore refuses databases of a different environment
 	File      string // path of the backup file
 	Overwrite bool   // a backup may replace an existing file
 	Quick     bool   // skips the check of the ledger
@@ -40,8 +42,10 @@ func (c Copying) step(what string) {
 // Holding summarizes the contents of a backup.
 type Holding struct {
 	Schema int64
-	Bytes  int64
-	Heads  []report.Head
+	// Environment is that of the database, or "" if no program has served with it.
+	Environment deployment.Environment
+	Bytes       int64
+	Heads       []report.Head
 	// Added reports whether the ledger was checked. Entries and Open are set only if it was.
 	Added   bool
 	Entries int64
@@ -138,6 +142,9 @@ func (c Copying) look(ctx context.Context, path string) (held Holding, err error
 			return held, err
 		}
 	}
+	if held.Environment, err = deployment.EnvironmentOf(ctx, d); err != nil {
+		return held, err
+	}
 	wrongs, err := d.Faults(ctx)
 	if err != nil {
 		return held, err
@@ -193,6 +200,9 @@ func Restore(ctx context.Context, c Copying) (held Holding, kept string, err err
 	if err := db.UnusedSQLite(ctx, path); err != nil {
 		return held, "", err
 	}
+	if err := c.matchReplaced(ctx, path); err != nil {
+		return held, "", err
+	}
 	draft, err := draftOf(ctx, c.File, path)
 	if err != nil {
 		return held, "", err
@@ -227,6 +237,27 @@ func Restore(ctx context.Context, c Copying) (held Holding, kept string, err err
 	return held, kept, nil
 }
 
+// config returns the settings that decide about the environment.
+func (c Copying) config() Config { return Config{Mode: c.Mode} }
+
+// matchReplaced refuses to replace a database of a different environment. A missing or damaged
+// database may be replaced.
+func (c Copying) matchReplaced(ctx context.Context, path string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	d, err := db.Inspect(ctx, path)
+	if err != nil {
+		return nil //nolint:nilerr // a database that cannot be opened needs the restore
+	}
+	defer d.Close()
+	var other *deployment.OtherError
+	if err := c.config().CheckEnvironment(ctx, d); errors.As(err, &other) {
+		return err
+	}
+	return nil
+}
+
 // prepare migrates the schema of a copy and closes API access in the copy. So API access is already
 // closed when the copy replaces the database.
 func (c Copying) prepare(ctx context.Context, draft string) error {
@@ -237,6 +268,9 @@ func (c Copying) prepare(ctx context.Context, draft string) error {
 	defer d.Close()
 	if err := d.Migrate(ctx); err != nil {
 		return err
+	}
+	if err := c.config().CheckEnvironment(ctx, d); err != nil {
+		return fmt.Errorf("the backup: %w", err)
 	}
 	d.SignWith(c.Signer)
 	o := operator.New(d, nil, clock.System{})

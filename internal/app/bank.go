@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -101,7 +102,7 @@ func (c Config) checkProviders() error {
 
 // marked is a group of settings for an account that may appear under only one name. A mark is a
 // hash of the account's number, or of the client's id at the bank.
-type marked interface{ marks() []string }
+type marked interface{ marks(m Mode) []string }
 
 // checkSameAccount refuses two names for the same account, because the ledger would then record
 // each credit of the account twice.
@@ -110,10 +111,10 @@ func (c Config) checkSameAccount() error {
 	names, banks := map[string]string{}, c.banks()
 	for _, name := range slices.Sorted(maps.Keys(banks)) {
 		m, ok := banks[name].(marked)
-		if !ok || c.Mode != Live {
+		if !ok || c.Mode.rules().simulates {
 			continue
 		}
-		for _, mark := range m.marks() {
+		for _, mark := range m.marks(c.Mode) {
 			all = append(all, errorIf(names[mark] != "", "the banks %s and %s have the same client_id or debit_account", names[mark], name))
 			names[mark] = name
 		}
@@ -228,9 +229,25 @@ func (a *App) warnUnconfigured(ctx context.Context) error {
 	return err
 }
 
+// CallbackAddress returns the address that the dashboard of a provider needs: a bank, or VTpass. It
+// contains a secret.
+func (c Config) CallbackAddress(name string) (string, error) {
+	_, sells := c.Providers[name].(VTpassConfig)
+	if c.banks()[name] == nil && !sells {
+		return "", fmt.Errorf("%q is neither a bank nor vtpass", name)
+	}
+	keys, err := c.keyring()
+	if err != nil {
+		return "", err
+	}
+	return c.CallbackBase + inbox.NewService(inbox.Config{Keys: keys}).Path(name), nil
+}
+
 // callbackPath returns the URL path that receives a provider's notifications.
 func (a *App) callbackPath(name string) string {
-	if _, ok := a.plugs.banks[name]; ok {
+	_, bank := a.plugs.banks[name]
+	_, sales := a.plugs.billers[name].(provider.SaleReceiver)
+	if bank || sales {
 		return a.Inbox.Path(name)
 	}
 	return "/callbacks/" + name

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/provider"
 )
 
 // Wrongs is a list of configuration errors. Its Error method prints one error per line.
@@ -126,7 +127,7 @@ func (c Config) check() error {
 
 func (c Config) checkOwn() error {
 	all := errors.Join(
-		errorIf(c.Mode != Live && c.Mode != Sandbox, "mode must be live or sandbox, not %q", c.Mode),
+		c.Mode.Check(),
 		errorIf(c.Window < time.Second, "window must be at least 1s"),
 		errorIf(c.Webhooks.KeepDays < 1 || c.Webhooks.KeepDays > 3650, "webhooks.keep_days must be 1 to 3650"),
 		errorIf(!slices.Contains([]string{"", "on", "off"}, c.FourEyes), "four_eyes must be on or off, not %q", c.FourEyes),
@@ -146,14 +147,14 @@ func (c Config) checkOwn() error {
 	return all
 }
 
-// checkMode refuses settings that are valid only in the other mode.
+// checkMode refuses settings that are valid only in other modes.
 func (c Config) checkMode() error {
-	if c.Mode == Live {
-		return errors.Join(checkCallback(c.CallbackBase),
-			errorIf(c.SandboxToken.Reveal() != "", "sandbox_token is for sandbox mode: live mode refuses to start with it"))
+	if !c.Mode.rules().simulates {
+		return errors.Join(c.checkCallback(),
+			errorIf(c.SandboxToken.Reveal() != "", "sandbox_token is for sandbox mode: %s mode refuses to start with it", c.Mode))
 	}
-	return errorIf(c.Mode == Sandbox && c.CallbackBase != "",
-		"callback_base is for live mode: the sandbox knows where this program is")
+	return errorIf(c.CallbackBase != "",
+		"callback_base is for live mode and staging mode: the sandbox knows where this program is")
 }
 
 // checkListeners checks the addresses of the listeners, and their certificates.
@@ -191,7 +192,7 @@ func (c Config) checkDatabase() error {
 
 // checkTransport refuses a database on another machine if its URL does not decide about TLS.
 func (c Config) checkTransport() error {
-	return errorIf(c.Mode == Live && db.CheckURL(c.Database) == nil && db.TransportOf(c.Database) == db.Undecided,
+	return errorIf(c.Mode.rules().needsSSLMode && db.CheckURL(c.Database) == nil && db.TransportOf(c.Database) == db.Undecided,
 		"database: the URL names another machine without sslmode: add sslmode=verify-full (sslmode=disable allows connections without TLS)")
 }
 
@@ -200,7 +201,7 @@ func (c Config) checkKey() error {
 	if c.MasterKey.Reveal() == "" && c.MasterKeyFile == "" {
 		keys = errors.New("configuration: master_key or master_key_file is not set (make one with: kobo keygen)")
 	}
-	if c.EvidenceKeyFile == "" && c.Mode == Sandbox {
+	if c.EvidenceKeyFile == "" && !c.Mode.rules().needsEvidence {
 		return keys // the master key signs the evidence
 	}
 	return errors.Join(keys, failure(c.Evidence()))
@@ -215,38 +216,13 @@ func (c Config) checkLimits() error {
 	return errors.Join(prefixed("limits.company_…: ", l.Company.Check()), prefixed("limits.token_…: ", l.Token.Check()), prefixed("limits.callbacks_…: ", l.Callbacks.Check()))
 }
 
-// validAddress takes the place of a refused address, because the plug's own check then finds
-// further errors.
-const validAddress = "https://provider.example"
-
-// checkReal returns an error if the address of a provider is not allowed in live mode. An empty
-// address is allowed. It replaces a refused address with a valid one.
-func checkReal(setting string, address *string) (wrong error) {
-	u, err := url.Parse(*address)
-	switch {
-	case *address == "":
+func (c Config) checkCallback() error {
+	if !c.Mode.rules().needsCallback {
 		return nil
-	case err != nil || u.Scheme != "https":
-		wrong = errorIf(true, "%s must be an https URL in live mode", setting)
-	default:
-		wrong = errorIf(isSandbox(u), "%s is a sandbox: live mode refuses to start with it", setting)
 	}
-	if wrong != nil {
-		*address = validAddress
-	}
-	return wrong
-}
-
-// isSandbox reports whether a URL leads to a provider's sandbox or to this machine.
-func isSandbox(u *url.URL) bool {
-	host := strings.ToLower(u.Hostname())
-	return strings.Contains(host, "sandbox") || host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1"
-}
-
-func checkCallback(base string) error {
-	u, err := url.Parse(base)
+	u, err := url.Parse(c.CallbackBase)
 	return errorIf(err != nil || u.Scheme != "https" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil,
-		"live mode needs callback_base, the public https URL (without a path) at which providers reach this program")
+		"%s mode needs callback_base, the public https URL (without a path) at which providers reach this program", c.Mode)
 }
 
 // checkPublic checks public_url. It requires https, except in sandbox mode for this
@@ -259,5 +235,6 @@ func checkPublic(mode Mode, address string) error {
 	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 		return errors.New("configuration: public_url must be an https URL without a path, such as https://api.example.com")
 	}
-	return errorIf(u.Scheme == "http" && (mode != Sandbox || !isSandbox(u)), "public_url must begin with https: secrets travel to it")
+	plain := mode.rules().plainPublicURL && (provider.IsLocal(u) || strings.Contains(strings.ToLower(u.Hostname()), "sandbox"))
+	return errorIf(u.Scheme == "http" && !plain, "public_url must begin with https: secrets travel to it")
 }

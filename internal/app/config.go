@@ -15,20 +15,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// Mode is the purpose of a deployment.
-type Mode string
-
-// A deployment runs in live mode or in sandbox mode. The modes differ in the addresses that the
-// plugs call, and in the clock. Code that moves money does not depend on the mode.
-const (
-	Live    Mode = "live"
-	Sandbox Mode = "sandbox"
-)
-
 // Config is everything that a deployment can set. The comment of a setting, and
 // of a group of settings, is its description in docs/settings.md.
 type Config struct {
-	Mode   Mode   `koanf:"mode"`   // `live` or `sandbox`.
+	// `live`, `staging` (the test systems of the providers) or `sandbox` (simulated providers). A
+	// database belongs to one mode (docs/operating/environments.md).
+	Mode   Mode   `koanf:"mode"`
 	Listen string `koanf:"listen"` // Address and port of the HTTP server. Set `tls.cert_file`, or put TLS in front of it.
 	// Address and port of the operators' API (`/admin/`), which `listen` then answers with 404. Empty:
 	// `listen` serves it.
@@ -36,19 +28,19 @@ type Config struct {
 	// Address and port of `/metrics`, which `listen` then answers with 404. It serves `/healthz` and
 	// `/readyz` too. Empty: `listen` serves `/metrics`.
 	MetricsListen string `koanf:"metrics_listen"`
-	// `sqlite:PATH` or `postgres://…`. Live mode refuses a URL that names another machine without
-	// `sslmode` (docs/operating/install.md). `pool_max_conns` in the URL of PostgreSQL bounds
+	// `sqlite:PATH` or `postgres://…`. Except in sandbox mode, a URL that names another machine
+	// needs `sslmode` (docs/operating/install.md). `pool_max_conns` in the URL of PostgreSQL bounds
 	// the connections of one program. Without it the bound is 12, or the number of cores.
 	// The group `pools` divides them.
 	Database string `koanf:"database"`
 	Data     string `koanf:"data"` // Folder of the sandbox's books.
 	// Bearer token that `/sandbox/` requires. Without a token `/sandbox/` answers only
-	// programs of this machine, and only when `listen` is on loopback. Live mode refuses it.
+	// programs of this machine, and only when `listen` is on loopback. Sandbox mode only.
 	SandboxToken secret.Text `koanf:"sandbox_token"`
 	// File that holds the last epoch (docs/operating/incidents.md). Empty: beside a
 	// SQLite database, such as `kobo.db.epoch`, and no file for PostgreSQL.
 	EpochFile string `koanf:"epoch_file"`
-	// Public https URL, without a path, at which providers reach this program. Live mode only.
+	// Public https URL, without a path, at which providers reach this program. Not in sandbox mode.
 	CallbackBase string `koanf:"callback_base"`
 	// Public https URL, without a path, at which companies reach this program.
 	// `kobo dev` takes it too, and `/openapi.json` names it. Empty: the address of the request.
@@ -60,13 +52,13 @@ type Config struct {
 	MasterKey     secret.Text `koanf:"master_key"`
 	MasterKeyFile string      `koanf:"master_key_file"` // File that holds the master key.
 	// File that holds the evidence key, which signs the ledger's history (docs/operating/keys.md).
-	// Live mode needs it. Without it, sandbox mode signs with the master key.
+	// Only sandbox mode does without it, and then signs with the master key.
 	EvidenceKeyFile string `koanf:"evidence_key_file"`
 	// Folder on other storage than the database's, for a copy of each checkpoint. A start compares the
 	// database with the newest one (docs/operating/evidence.md).
 	CheckpointFolder string `koanf:"checkpoint_folder"`
 	// Whether acts that can lead to money leaving need a second operator: `on` or `off`.
-	// Empty: `on` in live mode, and `off` in sandbox mode (docs/operating/operators.md).
+	// Empty: `off` in sandbox mode, and otherwise `on` (docs/operating/operators.md).
 	FourEyes string `koanf:"four_eyes"`
 	// Years for which the record of identification of an erased customer is kept, 5 to 100
 	// (docs/privacy.md).
@@ -197,7 +189,9 @@ func Defaults() Config {
 }
 
 // NeedsTwo reports whether acts that can lead to money leaving need a second operator.
-func (c Config) NeedsTwo() bool { return c.FourEyes == "on" || c.FourEyes == "" && c.Mode == Live }
+func (c Config) NeedsTwo() bool {
+	return c.FourEyes == "on" || c.FourEyes == "" && c.Mode.rules().needsTwo
+}
 
 // proxies returns the trusted proxies.
 func (c Config) proxies() (peer.Proxies, error) {
@@ -247,7 +241,7 @@ func (c Config) evidence() (k *secret.Keyring, err error) {
 	case c.EvidenceKeyFile != "":
 		k, err = readKeyring(c.EvidenceKeyFile)
 		err = prefixed("evidence_key_file: ", err)
-	case c.Mode == Sandbox:
+	case !c.Mode.rules().needsEvidence:
 		k, err = c.keyring()
 	default:
 		err = errors.New("configuration: evidence_key_file is not set (make one with: kobo keygen --out FILE)")

@@ -136,7 +136,7 @@ banks:
 
 // Checking an empty configuration returns errors and does not panic.
 func TestAnEmptyConfigurationIsRefused(t *testing.T) {
-	if err := (app.Config{}).Check(nil); err == nil || !strings.Contains(err.Error(), "mode must be live or sandbox") {
+	if err := (app.Config{}).Check(nil); err == nil || !strings.Contains(err.Error(), "mode must be live, staging or sandbox") {
 		t.Error(err)
 	}
 }
@@ -154,7 +154,7 @@ func TestTheErrorsOfAllBanksAreToldTogether(t *testing.T) {
 		"banks: {a: " + whole + ", b: " + other + "}\nbank_routes: '*=b'":                       nil,
 		"banks: {a: " + whole + ", b: " + other + "}\nbank_routes: '*=b'\nvtu: {routes: '*=a'}": nil,
 		"banks: {main: {plug: safehaven}, second: {plug: safehaven, base_url: 'http://x', private_key_file: /none}}": {
-			"live mode needs banks.main.base_url", "banks.second.base_url must be an https URL", "set either banks.main.private_key_file or banks.main.assertion",
+			"banks.second.base_url must be an https URL", "set either banks.main.private_key_file or banks.main.assertion",
 			"banks.second.private_key_file: open /none", "banks.main: the client id is missing", "banks.second: the debit account is missing",
 		},
 		"banks: {main: " + whole + ", second: " + whole + "}":          {"the banks main and second have the same client_id or debit_account"},
@@ -226,7 +226,7 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		t.Fatalf("a configuration in which only the folder is missing: %v", err)
 	}
 	for want, change := range map[string]func(*app.Config){
-		"mode must be live or sandbox":                func(c *app.Config) { c.Mode = "test" },
+		"mode must be live, staging or sandbox":       func(c *app.Config) { c.Mode = "test" },
 		"database is not set":                         func(c *app.Config) { c.Database = "" },
 		"master_key or master_key_file":               func(c *app.Config) { c.MasterKey = secret.Text{} },
 		"window must be at least":                     func(c *app.Config) { c.Window = time.Millisecond },
@@ -234,7 +234,7 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		"trusted_proxies: \"proxy\" is no network":    func(c *app.Config) { c.TrustedProxies = []string{"proxy"} },
 		"serve.drain must be 0s to 10m":               func(c *app.Config) { c.Serve.Drain = -time.Second },
 		"safehaven.base_url is for live mode":         func(c *app.Config) { c.Mode, c.CallbackBase = app.Sandbox, "" },
-		"live mode needs safehaven.base_url":          safehaven(func(s *app.SafeHavenConfig) { s.BaseURL = "" }),
+		"safehaven: the client id is missing":         func(c *app.Config) { c.Providers["safehaven"] = app.SafeHavenConfig{} },
 		"must be an https URL":                        safehaven(func(s *app.SafeHavenConfig) { s.BaseURL = "http://api.safehavenmfb.com" }),
 		"is a sandbox: live mode":                     safehaven(func(s *app.SafeHavenConfig) { s.BaseURL = "https://API.Sandbox.safehavenmfb.com" }),
 		"vtpass.base_url is a sandbox": func(c *app.Config) {
@@ -333,6 +333,13 @@ func TestTheLogHidesWhatMustNotBeRead(t *testing.T) {
 	log, err := app.NewLogger(&out, app.LogConfig{Level: "info", Format: "json"})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, prefix := range []string{"test", "live", "key", "admin"} {
+		key := "kobo_" + prefix + "_" + strings.Repeat("hidden-", 6) + "h"
+		log.Info("said "+key, "text", "of "+key+"; again: "+key, "error", fmt.Errorf("wrong %s", key))
+	}
+	if s := out.String(); strings.Contains(s, "hidden") || strings.Count(s, `"said kobo_live_[redacted]"`) != 1 || !strings.Contains(s, `"wrong kobo_key_[redacted]"`) {
+		t.Errorf("logged: %s", s)
 	}
 	log.Info("x", "api_key", "hidden-1", "pin", "hidden-2", "bvn", "hidden-3", "key", secret.NewText("hidden-4"), "company", "shown")
 	log.Debug("quiet")

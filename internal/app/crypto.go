@@ -23,10 +23,15 @@ type CryptoConfig struct {
 	Networks string `koanf:"networks"`
 	// JSON-RPC nodes of Ethereum-like networks, such as `ethereum-mainnet=https://…,
 	// base-mainnet=https://…`. A network without a node is watched by Tatum.
-	Nodes       secret.Text `koanf:"nodes"`
-	EVMXpub     string      `koanf:"evm_xpub"`     // Extended public key for EVM addresses of companies without a key.
-	TronXpub    string      `koanf:"tron_xpub"`    // The same for Tron.
-	BitcoinXpub string      `koanf:"bitcoin_xpub"` // The same for Bitcoin.
+	Nodes     secret.Text `koanf:"nodes"`
+	NodeBatch int         `koanf:"node_batch"` // JSON-RPC calls in one request to a node, at most. 0: 50. Halves itself if a node refuses so many.
+	NodeSpan  int         `koanf:"node_span"`  // Blocks in one read of a node, at most. 0: 20. Halves itself if a node refuses a call.
+	// JSON-RPC calls that a node allows in a second. 0: 100.
+	NodeCallsPerSecond int `koanf:"node_calls_per_second"`
+
+	EVMXpub     string `koanf:"evm_xpub"`     // Extended public key for EVM addresses of companies without a key.
+	TronXpub    string `koanf:"tron_xpub"`    // The same for Tron.
+	BitcoinXpub string `koanf:"bitcoin_xpub"` // The same for Bitcoin.
 }
 
 // custody is the configuration of crypto. It has the networks, the fintech's public keys, and the
@@ -76,8 +81,8 @@ func (c Config) networks() ([]chain.Network, error) {
 			return nil, prefixed("crypto.networks: ", err)
 		}
 		list, err := chain.Read(text)
-		return list, prefixed("crypto.networks: ", err)
-	case c.Mode == Sandbox:
+		return list, errors.Join(prefixed("crypto.networks: ", err), c.Mode.checkNetworks(list))
+	case c.Mode.rules().testNetworks:
 		// The private keys of the sandbox's addresses are publicly known, so only test networks are used,
 		// whose coins have no value.
 		return chain.Testnets(), nil
@@ -103,7 +108,7 @@ func (c Config) houseKeys() (map[chain.Kind]chain.Key, error) {
 			all = append(all, fmt.Errorf("configuration: crypto.%s_xpub: %w", kind, err))
 			continue
 		}
-		if published, err := chain.ParseHouseKey(chain.PublicTestKeys[kind]); c.Mode == Live && err == nil && published.String() == key.String() {
+		if published, err := chain.ParseHouseKey(chain.PublicTestKeys[kind]); !c.Mode.rules().testKeys && err == nil && published.String() == key.String() {
 			all = append(all, fmt.Errorf("configuration: crypto.%s_xpub is a published test key: anybody could spend what is sent to it", kind))
 		}
 		out[kind] = key
@@ -129,7 +134,10 @@ func (c Config) nodes(networks []chain.Network, prepare func(name string, c *evm
 			all = append(all, fmt.Errorf("configuration: crypto.nodes: there is no network %q", id))
 			continue
 		}
-		name, cfg := "node:"+id, evm.Config{Network: networks[i], URL: secret.NewText(url)}
+		name, cfg := "node:"+id, evm.Config{
+			Network: networks[i], URL: secret.NewText(url),
+			BatchSize: c.Crypto.NodeBatch, Span: c.Crypto.NodeSpan, PerSecond: c.Crypto.NodeCallsPerSecond,
+		}
 		prepare(name, &cfg)
 		plug, err := evm.New(cfg)
 		if err != nil {
@@ -144,6 +152,6 @@ func (c Config) nodes(networks []chain.Network, prepare func(name string, c *evm
 func (a *App) newCrypto(c custody) *crypto.Service {
 	return crypto.New(crypto.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations,
-		Networks: c.networks, Custodies: c.plugs, HouseKeys: c.house, TestKeys: a.cfg.Mode == Sandbox,
+		Networks: c.networks, Custodies: c.plugs, HouseKeys: c.house, TestKeys: a.cfg.Mode.rules().testKeys,
 	})
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/nuban"
@@ -77,7 +78,7 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 			return nil, Credentials{}, err
 		}
 	}
-	if err := Migrate(ctx, cfg.Database, false); err != nil {
+	if err := cfg.Migrate(ctx, false); err != nil {
 		return nil, Credentials{}, err
 	}
 	a, err := Open(ctx, cfg, log)
@@ -87,7 +88,6 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	if err != nil {
 		return nil, Credentials{}, err
 	}
-	a.dev = true
 	c, err := a.developer(ctx)
 	if err == nil && c.SecondAdminKey == "" {
 		c, err = a.secondOperator(ctx, c)
@@ -108,14 +108,18 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 	return a, c, nil
 }
 
-// Migrate migrates a database to this program's schema. If force is set, it does so even if a
-// program that cannot use the new schema is connected.
-func Migrate(ctx context.Context, database string, force bool) error {
-	d, err := db.Open(ctx, database)
+// Migrate migrates the database to this program's schema. If force is set, it does so even if a
+// program that cannot use the new schema is connected. It refuses a database of a different
+// environment.
+func (c Config) Migrate(ctx context.Context, force bool) error {
+	d, err := db.Open(ctx, c.Database)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
+	if err := c.CheckEnvironment(ctx, d); err != nil {
+		return err
+	}
 	if force {
 		return d.ForceMigrate(ctx)
 	}
@@ -123,8 +127,11 @@ func Migrate(ctx context.Context, database string, force bool) error {
 }
 
 // removeData removes the files of a development program, and leaves other files in its folder.
-// It empties a PostgreSQL database.
+// It empties a PostgreSQL database. It refuses a database of a different environment.
 func removeData(ctx context.Context, cfg Config) error {
+	if err := cfg.checkRemovable(ctx); err != nil {
+		return err
+	}
 	patterns := []string{"dev-*.json", "master.key", "evidence.key", devFile}
 	for _, books := range []string{"kobo.db", "sandbox.db", "sandbox-*.db"} {
 		patterns = append(patterns, books, books+"-wal", books+"-shm", books+"-lock", books+".epoch")
@@ -150,6 +157,21 @@ func removeData(ctx context.Context, cfg Config) error {
 	}
 	defer d.Close()
 	return d.Empty(ctx)
+}
+
+// checkRemovable refuses a database of a different environment. It allows a database that cannot be
+// read, because --fresh is the way to begin anew then.
+func (c Config) checkRemovable(ctx context.Context) error {
+	d, err := db.Open(ctx, c.Database)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	var other *deployment.OtherError
+	if err := c.CheckEnvironment(ctx, d); errors.As(err, &other) {
+		return err
+	}
+	return nil
 }
 
 // devFile contains the credentials of the most recent start, since the database stores only their

@@ -17,7 +17,8 @@ import (
 // its requests itself.
 func (a *App) registerFigures() {
 	all := slices.Concat(a.calls.Metrics(), a.DB.Metrics(), a.Book.Metrics(), a.Events.Metrics(), a.Webhooks.Metrics(),
-		a.Operations.Metrics(), a.Worker.Metrics(), a.Reports.Metrics(a.log), []prometheus.Collector{accessFigure{a}, a.writeFigure()})
+		a.Operations.Metrics(), a.Crypto.Metrics(), a.Worker.Metrics(), a.Reports.Metrics(a.log), a.Shop.Metrics(a.log),
+		[]prometheus.Collector{accessFigure{a}, a.writeFigure(), a.keyringFigure(), certificateFigure{a}})
 	for name := range a.plugs.billers {
 		a.Operations.CountFromZero(vtu.Kind, name)
 	}
@@ -47,6 +48,47 @@ func (a *App) writeFigure() prometheus.Collector {
 		}
 		return 0
 	})
+}
+
+// keyringFigure returns the metric of the state of this program's keyrings.
+func (a *App) keyringFigure() prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "kobo_keyring_wrong", Help: "1 while a keyring of this program lacks a key of the database or cannot be read again, else 0.",
+	}, func() float64 {
+		if a.Keyring.Wrong() != nil {
+			return 1
+		}
+		return 0
+	})
+}
+
+// certificateFigure collects the metrics of the certificates of Kobo's own TLS.
+type certificateFigure struct{ app *App }
+
+var (
+	expiresDesc = prometheus.NewDesc("kobo_certificate_expires_seconds", "Time until the certificate in use expires.", []string{"file"}, nil)
+	staleDesc   = prometheus.NewDesc("kobo_certificate_stale", "1 while the certificate's changed files cannot be used, else 0.", []string{"file"}, nil)
+)
+
+// Describe sends the descriptions of the metrics.
+func (certificateFigure) Describe(to chan<- *prometheus.Desc) {
+	to <- expiresDesc
+	to <- staleDesc
+}
+
+// Collect sends the metrics of each certificate.
+func (c certificateFigure) Collect(to chan<- prometheus.Metric) {
+	now := c.app.cfg.machine().Now()
+	c.app.pairsMu.RLock()
+	defer c.app.pairsMu.RUnlock()
+	for _, k := range c.app.pairs {
+		stale := 0.0
+		if k.stale.Load() {
+			stale = 1
+		}
+		to <- prometheus.MustNewConstMetric(expiresDesc, prometheus.GaugeValue, k.current.Load().Leaf.NotAfter.Sub(now).Seconds(), k.certFile)
+		to <- prometheus.MustNewConstMetric(staleDesc, prometheus.GaugeValue, stale, k.certFile)
+	}
 }
 
 // The reasons for which Kobo itself closes API access, as a part of the reason's text and as a label.

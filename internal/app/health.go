@@ -16,19 +16,7 @@ import (
 
 // healthy responds that the process is running, and whether it may move real money.
 func (a *App) healthy(w http.ResponseWriter, _ *http.Request) {
-	sayHealth(w, http.StatusOK, map[string]string{"status": "ok", "environment": a.environment()})
-}
-
-// environment returns "live", or "dev" for kobo dev, or "staging" for a different program in
-// sandbox mode.
-func (a *App) environment() string {
-	switch {
-	case a.cfg.Mode == Live:
-		return "live"
-	case a.dev:
-		return "dev"
-	}
-	return "staging"
+	sayHealth(w, http.StatusOK, map[string]string{"status": "ok", "environment": string(a.cfg.Mode.Environment())})
 }
 
 // writeAge is the time without a successful write to the database after which a program counts as
@@ -42,7 +30,7 @@ const writeAge = 15 * time.Second
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 3*time.Second)
 	defer cancel()
-	checks := map[string]string{"database": "ok", "migrations": "ok", "workers": "ok", "writes": "ok"}
+	checks := map[string]string{"database": "ok", "migrations": "ok", "workers": "ok", "writes": "ok", "environment": string(a.cfg.Mode.Environment())}
 	status := http.StatusOK
 	fail := func(what, why string) {
 		checks[what] = why
@@ -62,8 +50,11 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	} else if age := a.cfg.machine().Now().Sub(raised); age >= writeAge {
 		fail("writes", fmt.Sprintf("none for %d s", age/time.Second))
 	}
-	if a.Keyring.Wrong() != nil {
-		fail("keys", "the keyring lacks a key of this database")
+	switch err := a.Keyring.Wrong(); {
+	case fault.Is(err, fault.Refused):
+		fail("keys", "a keyring lacks a key of this database")
+	case err != nil: // the program serves on with the keys that it has
+		checks["keys"] = "a keyring cannot be read again: see the log"
 	}
 	if a.closed.Load() {
 		checks["door"] = "closed"

@@ -59,14 +59,14 @@ func TestReadyWaitsForNoLock(t *testing.T) {
 	}
 }
 
-// Four eyes are on in live mode, and off in the sandbox. A program without them says so in /readyz and
+// Four eyes are on in live mode and in staging mode, and off in the sandbox. A program without them says so in /readyz and
 // in its log.
 func TestAProgramSaysThatFourEyesAreOff(t *testing.T) {
 	for _, c := range []struct {
 		mode    Mode
 		setting string
 		want    bool
-	}{{Live, "", true}, {Live, "off", false}, {Live, "on", true}, {Sandbox, "", false}, {Sandbox, "on", true}} {
+	}{{Live, "", true}, {Live, "off", false}, {Live, "on", true}, {Staging, "", true}, {Staging, "off", false}, {Sandbox, "", false}, {Sandbox, "on", true}} {
 		if got := (Config{Mode: c.mode, FourEyes: c.setting}).NeedsTwo(); got != c.want {
 			t.Errorf("%s %q: %v", c.mode, c.setting, got)
 		}
@@ -92,10 +92,10 @@ func TestAProgramSaysThatFourEyesAreOff(t *testing.T) {
 	}
 }
 
-// Only a program in live mode says that it is live.
+// Each mode states its environment.
 func TestHealthStatesTheEnvironment(t *testing.T) {
 	for want, a := range map[string]*App{
-		"live": {cfg: Config{Mode: Live}}, "staging": {cfg: Config{Mode: Sandbox}}, "dev": {cfg: Config{Mode: Sandbox}, dev: true},
+		"live": {cfg: Config{Mode: Live}}, "staging": {cfg: Config{Mode: Staging}}, "dev": {cfg: Config{Mode: Sandbox}},
 	} {
 		w := httptest.NewRecorder()
 		a.healthy(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz", nil))

@@ -32,6 +32,8 @@ func (a *App) newWorker() *job.Worker {
 		crypto.WatchJob:       a.Crypto.Watch,
 		crypto.ConfirmJob:     a.Crypto.Confirm,
 		card.ResolveJob:       a.Cards.Resolve,
+		card.ChangeJob:        a.Cards.CompleteChange,
+		card.ReturnJob:        a.Cards.Returned,
 		customer.ResolveJob:   a.Customers.Resolve,
 		corporate.ResolveJob:  a.Corporate.Resolve,
 		reconcileJob:          a.reconcileDaily,
@@ -105,11 +107,16 @@ func (a *App) restoreJobs(ctx context.Context) time.Duration {
 func (a *App) syncLists(ctx context.Context) time.Duration {
 	a.warn(ctx, a.Shop.SyncDue(ctx), "a biller's catalogue was not copied")
 	a.warn(ctx, a.Payouts.SyncDue(ctx), "a list of banks was not copied")
+	a.warn(ctx, a.Shop.AskWallets(ctx), "the balance of a biller's wallet was not read")
 	return 30 * time.Second
 }
 
-// walkLedgers runs a report.WalkJob, and logs each difference that a walk has found.
+// walkLedgers runs a report.WalkJob, and logs each difference that a walk has found. It does not run
+// while the program lacks a key of another program, whose rows would look altered.
 func (a *App) walkLedgers(ctx context.Context, _ job.Job) (time.Time, error) {
+	if err := a.Keyring.Wrong(); err != nil {
+		return time.Time{}, err
+	}
 	wrongs, next, err := a.Reports.Walk(ctx)
 	for _, w := range wrongs {
 		a.log.Error("a ledger does not add up", "finding", w)

@@ -20,7 +20,7 @@ func (a *App) operatorsAPI(failed *limit.Limit) (http.Handler, error) {
 	return admin.New(admin.Config{
 		Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,
 		Operations: a.Operations, Webhooks: a.Webhooks, Reports: a.Reports, Crypto: a.Crypto, Payouts: a.Payouts, Cards: a.Cards, Quotas: a.Quotas, Erasures: a.Erasures,
-		Clock: a.Clock, Log: a.log, Failed: failed, FourEyes: a.FourEyes(), HideSecrets: a.HidesSecrets(),
+		Book: a.Book, Clock: a.Clock, Log: a.log, Failed: failed, PerSecond: int64(a.cfg.Limits.CompanyPerSecond), FourEyes: a.FourEyes(), HideSecrets: a.HidesSecrets(),
 	})
 }
 
@@ -30,7 +30,7 @@ func (a *App) FourEyes() bool { return a.cfg.NeedsTwo() }
 // sayFourEyes logs if one operator alone can do what can lead to money leaving.
 func (a *App) sayFourEyes(ctx context.Context) {
 	level := slog.LevelWarn
-	if a.cfg.Mode == Sandbox {
+	if a.cfg.Mode.rules().simulates {
 		level = slog.LevelInfo
 	}
 	if !a.FourEyes() {

@@ -48,6 +48,7 @@ func registerBank(plug string, p Provider) { registered[plug], bankPlugs[plug] =
 type plugs struct {
 	billers  map[string]provider.Biller
 	routes   vtu.Routes // which biller sells which service
+	lookups  map[string]provider.ByKind
 	banks    map[string]bank
 	issuers  map[string]provider.Issuer
 	custody  custody
@@ -61,7 +62,7 @@ func (p plugs) has(name string) bool {
 
 // connect creates the plugs of all configured providers.
 func (a *App) connect() (p plugs, err error) {
-	p = plugs{billers: map[string]provider.Biller{}, banks: map[string]bank{}, issuers: map[string]provider.Issuer{}}
+	p = plugs{billers: map[string]provider.Biller{}, banks: map[string]bank{}, issuers: map[string]provider.Issuer{}, lookups: map[string]provider.ByKind{}}
 	if p.custody, err = a.custody(); err != nil {
 		return p, err
 	}
@@ -97,7 +98,7 @@ func (a *App) prepare(name string, c *provider.ClientConfig) {
 
 // prepareNode sets the tracing and the metrics of a node's HTTP client.
 func (a *App) prepareNode(name string, c *evm.Config) {
-	c.Around, c.Meter = a.traced(), a.calls.Of(name)
+	c.Around, c.Meter, c.Clock = a.traced(), a.calls.Of(name), a.Clock
 }
 
 // traced returns a function that adds tracing to a plug's HTTP transport. It returns nil if no

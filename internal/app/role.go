@@ -19,8 +19,8 @@ func Grant(ctx context.Context, database string, roles db.Roles) error {
 	return d.Grant(ctx, roles)
 }
 
-// checkRights refuses to serve with a database role that lacks a right. In live mode it warns of a
-// role that could change the history.
+// checkRights refuses to serve with a database role that lacks a right. It warns of a role that could
+// change the history, except in sandbox mode.
 func (a *App) checkRights(ctx context.Context) error {
 	missing, excessive, err := a.DB.Rights(ctx)
 	switch {
@@ -29,7 +29,7 @@ func (a *App) checkRights(ctx context.Context) error {
 	case len(missing) > 0:
 		return fmt.Errorf("the role of the database URL lacks rights to %s: run kobo migrate --grant-serve ROLE as the owner of the database",
 			strings.Join(missing, ", "))
-	case len(excessive) > 0 && a.cfg.Mode == Live:
+	case len(excessive) > 0 && a.cfg.Mode.rules().warnsOfExposure:
 		a.log.Warn("this program's database role could change the history: serve with a role of its own (kobo migrate --grant-serve)",
 			"tables", strings.Join(excessive, ", "))
 	}

@@ -24,7 +24,7 @@ const tatumPath = "/callbacks/tatum"
 // TatumConfig is our account at Tatum, which watches deposit addresses. The group
 // stays empty in sandbox mode. See docs/providers/tatum.md.
 type TatumConfig struct {
-	BaseURL    string      `koanf:"base_url"`    // Empty: `https://api.tatum.io`.
+	BaseURL    string      `koanf:"base_url"`    // Empty: `https://api.tatum.io`, which also serves test networks.
 	APIKey     secret.Text `koanf:"api_key"`     // Without it, networks that have no node are inactive.
 	HMACSecret secret.Text `koanf:"hmac_secret"` // 16 to 100 characters. Signs Tatum's notifications.
 	// `true` has Tatum derive each address too. An address is given out only if both agree.
@@ -34,12 +34,12 @@ type TatumConfig struct {
 func (c TatumConfig) check(m Mode, _ string) error {
 	switch {
 	case m == Sandbox && c.BaseURL+c.APIKey.Reveal() != "":
-		return errors.New("configuration: tatum.… is for live mode: the sandbox brings its own provider")
+		return errors.New("configuration: tatum.… is for live mode and staging mode: the sandbox brings its own provider")
 	case c.APIKey.Reveal() == "":
 		return nil
 	}
 	_, err := tatum.New(c.plug(validAddress), clock.System{}) // a wrong callback_base is reported separately
-	return prefixed("", err)
+	return errors.Join(m.checkSystem("tatum.base_url", c.BaseURL), prefixed("", err))
 }
 
 // plug converts the settings to the configuration of the plug. The argument callbackBase is the URL
@@ -63,6 +63,7 @@ func (c TatumConfig) connect(a *App, name string, p *plugs) error {
 		return nil
 	}
 	cfg.Networks, cfg.Around, cfg.Meter = p.custody.unwatched(), a.traced(), a.calls.Of(name)
+	cfg.Elsewhere = p.custody.networks
 	_, cfg.ReadDeadline = a.deadlines()
 	plug, err := tatum.New(cfg, a.Clock)
 	if err != nil {

@@ -3,6 +3,8 @@ package app
 import (
 	"io"
 	"log/slog"
+	"regexp"
+	"strings"
 )
 
 // NewLogger returns the program's log with the configured level and format.
@@ -30,9 +32,25 @@ var hiddenAttributes = map[string]bool{
 	"master_key": true, "password": true, "secret": true, "clientid": true,
 }
 
+// keyText matches API keys and admin keys in any text. Keys of earlier releases begin with kobo_key_.
+var keyText = regexp.MustCompile(`\bkobo_(test|live|key|admin)_[A-Za-z0-9_-]{43}`)
+
+// redact hides an attribute with the name of a secret, and every key in the text of another one.
 func redact(_ []string, a slog.Attr) slog.Attr {
 	if hiddenAttributes[a.Key] {
 		return slog.String(a.Key, "[redacted]")
+	}
+	text := ""
+	switch a.Value.Kind() {
+	case slog.KindString:
+		text = a.Value.String()
+	case slog.KindAny:
+		if err, ok := a.Value.Any().(error); ok {
+			text = err.Error()
+		}
+	}
+	if strings.Contains(text, "kobo_") && keyText.MatchString(text) {
+		return slog.String(a.Key, keyText.ReplaceAllString(text, "kobo_${1}_[redacted]"))
 	}
 	return a
 }

@@ -54,6 +54,7 @@ type keyPair struct {
 	certFile, keyFile string
 	seen              [sha256.Size]byte // hash of what the last call of read found
 	current           atomic.Pointer[tls.Certificate]
+	stale             atomic.Bool // the files have changed since, and cannot be used
 }
 
 // newKeyPair returns a pair that has not been read yet, or nil without a file.
@@ -85,13 +86,14 @@ func (k *keyPair) read() (replaced bool, err error) {
 		return false, nil
 	}
 	k.seen = hash
-	if err != nil {
-		return false, err
+	var pair tls.Certificate
+	if err == nil {
+		pair, err = tls.X509KeyPair(cert, key)
 	}
-	pair, err := tls.X509KeyPair(cert, key)
 	if err == nil {
 		k.current.Store(&pair)
 	}
+	k.stale.Store(err != nil)
 	return err == nil, err
 }
 
@@ -104,7 +106,9 @@ func (a *App) secure(server *http.Server, k *keyPair) error {
 		MinVersion:     tls.VersionTLS12,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return k.current.Load(), nil },
 	}
+	a.pairsMu.Lock()
 	a.pairs = append(a.pairs, k)
+	a.pairsMu.Unlock()
 	a.warnExpired(k)
 	return nil
 }
@@ -120,6 +124,8 @@ func (a *App) warnExpired(k *keyPair) {
 // reloadCertificates reads the certificates again whose files have changed. It returns the pause
 // until its next call.
 func (a *App) reloadCertificates(context.Context) time.Duration {
+	a.pairsMu.RLock()
+	defer a.pairsMu.RUnlock()
 	for _, k := range a.pairs {
 		switch replaced, err := k.read(); {
 		case err != nil:

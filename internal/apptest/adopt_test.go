@@ -73,6 +73,20 @@ func TestOldRowsAreAdoptedOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		for table, company := range map[string]string{"company_api_key": p.Reference, "operator_key": ""} {
+			if n, err := p.App.DB.Exec(t.Context(), `UPDATE `+table+` SET mac = '*' || mac`); err != nil || n == 0 {
+				t.Fatal(n, err)
+			}
+			if n := adopt(t.Context(), company, func(int) {}); n != 0 {
+				t.Errorf("%d rights were signed later", n)
+			}
+			if said := strings.Join(examined(t, p).Lines(), "\n"); !strings.Contains(said, company+": rights: "+table) {
+				t.Errorf("the right with another MAC is not found: %s", said)
+			}
+			if _, err := p.App.DB.Exec(t.Context(), `UPDATE `+table+` SET mac = substr(mac, 2)`); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if n, err := p.App.DB.Exec(t.Context(), `DELETE FROM operator_audit WHERE company_id = '' AND leaf = 1`); err != nil || n != 1 {
 			t.Fatal(n, err)
 		}

@@ -45,7 +45,7 @@ func takeBackup(t *testing.T, h apptest.Home) (restored func() apptest.Home) {
 	}
 	return func() apptest.Home {
 		again := apptest.Home{Data: h.Data, Database: "sqlite:" + filepath.Join(t.TempDir(), "kobo.db")}
-		held, kept, err := app.Restore(t.Context(), app.Copying{Database: again.Database, File: file, By: tester, Signer: signer(t, h)})
+		held, kept, err := app.Restore(t.Context(), app.Copying{Mode: app.Sandbox, Database: again.Database, File: file, By: tester, Signer: signer(t, h)})
 		if err != nil || kept != "" || !held.Added || len(held.Heads) == 0 {
 			t.Fatalf("%+v %q %v", held, kept, err)
 		}
@@ -236,7 +236,7 @@ func TestADeathWhileCopyingLeavesTheOldOrTheNew(t *testing.T) {
 	if n := purchasesIn(t, file); n != 1 {
 		t.Errorf("the backup that was to be overwritten holds %d purchases", n)
 	}
-	if _, _, err := app.Restore(t.Context(), app.Copying{Database: home.Database, File: file, By: tester}); !errors.Is(err, db.ErrInUse) {
+	if _, _, err := app.Restore(t.Context(), app.Copying{Mode: app.Sandbox, Database: home.Database, File: file, By: tester}); !errors.Is(err, db.ErrInUse) {
 		t.Errorf("restored under a serving program: %v", err)
 	}
 	p.Stop()
@@ -322,7 +322,7 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 		if err := os.WriteFile(file, c.content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := app.Restore(t.Context(), app.Copying{Database: home.Database, File: file, By: tester, Signer: dbtest.Evidence})
+		_, _, err := app.Restore(t.Context(), app.Copying{Mode: app.Sandbox, Database: home.Database, File: file, By: tester, Signer: dbtest.Evidence})
 		if err == nil || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -336,7 +336,9 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 		}
 	}
 	for _, c := range []app.Copying{
-		{Database: home.Database, File: path}, {Database: home.Database, File: path + "-missing"}, {Database: "postgres://x/y", File: path},
+		{Mode: app.Sandbox, Database: home.Database, File: path},
+		{Mode: app.Sandbox, Database: home.Database, File: path + "-missing"},
+		{Mode: app.Sandbox, Database: "postgres://x/y", File: path},
 	} {
 		if _, _, err := app.Restore(t.Context(), c); err == nil {
 			t.Errorf("restored: %+v", c)

@@ -236,8 +236,8 @@ func (m mortal) Pay(ctx context.Context, p provider.Purchase) provider.Answer {
 
 // Requery kills the program after the biller's reply about the status, if the test has chosen that
 // moment.
-func (m mortal) Requery(ctx context.Context, reference string, begun time.Time) provider.Answer {
-	a := m.Biller.Requery(ctx, reference, begun)
+func (m mortal) Requery(ctx context.Context, s provider.Sale) provider.Answer {
+	a := m.Biller.Requery(ctx, s)
 	if m.dies == Asked {
 		die()
 	}

@@ -60,7 +60,7 @@ func copyingMain(text string) error {
 		return err
 	}
 	k := app.Copying{
-		Database: c.Database, File: c.File, Overwrite: c.Overwrite, By: operator.Local("test"), Signer: keys,
+		Mode: app.Sandbox, Database: c.Database, File: c.File, Overwrite: c.Overwrite, By: operator.Local("test"), Signer: keys,
 		Step: func(what string) {
 			if what == c.Dies {
 				die()

@@ -184,7 +184,7 @@ func TestDepositsOnARealChain(t *testing.T) {
 		c := providertest.NewChain(t)
 		contract := c.Deploy("USDT", new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil))
 		home := apptest.NewHome(t, dialect)
-		settings := onChain(t, home, c.URL, contract)
+		settings := onChain(t, home, c.URL, contract, providertest.ChainID)
 		p := home.Start(t, settings)
 		address := generate(t, p, "local")
 		wei := func(tenths int64) *big.Int {
@@ -221,10 +221,11 @@ func TestDepositsOnARealChain(t *testing.T) {
 }
 
 // onChain returns an option that makes a program read the local chain.
-func onChain(t *testing.T, home apptest.Home, url, contract string) apptest.Option {
+func onChain(t *testing.T, home apptest.Home, url, contract string, id int64) apptest.Option {
 	t.Helper()
 	n := chain.Network{
 		ID: "local", Chain: "local", Name: "Local", Kind: chain.EVM, NativeAsset: "ETH", Decimals: 18, Confirmations: 3, BlockSeconds: 1, Testnet: true,
+		ChainID: id,
 	}
 	token, _ := n.Canonical(contract)
 	n.Tokens = []chain.Token{{Symbol: "USDT", Contract: token, Decimals: 18}}

@@ -39,9 +39,9 @@ func (w witnessed) Pay(ctx context.Context, p provider.Purchase) provider.Answer
 	return w.Biller.Pay(ctx, p)
 }
 
-func (w witnessed) Requery(ctx context.Context, reference string, begun time.Time) provider.Answer {
-	w.by.note(reference, w.Name()+" requery")
-	return w.Biller.Requery(ctx, reference, begun)
+func (w witnessed) Requery(ctx context.Context, s provider.Sale) provider.Answer {
+	w.by.note(s.Reference, w.Name()+" requery")
+	return w.Biller.Requery(ctx, s)
 }
 
 func (w *witness) want(t *testing.T, reference string, what ...string) {

@@ -29,16 +29,17 @@ import (
 
 // untouched lists the tables that stay empty in a filled database, with the reasons.
 var untouched = map[string]string{
-	"archive_month":     "only kobo archive writes it",
-	"archive_kind":      "only kobo archive writes it",
-	"erasure":           "only operators erase a customer",
-	"evidence_erased":   "only operators erase a customer",
-	"inbox_bank":        "only live mode identifies the accounts at banks",
-	"keyring_progress":  "only kobo rekey writes it",
-	"operator_door":     "the row is there only while API access is closed",
-	"operator_proposal": "only acts with four eyes write it",
-	"operator_act":      "only acts with four eyes write it",
-	"settlement_number": "only older programs write it",
+	"archive_month":      "only kobo archive writes it",
+	"archive_kind":       "only kobo archive writes it",
+	"erasure":            "only operators erase a customer",
+	"evidence_erased":    "only operators erase a customer",
+	"inbox_bank":         "only live mode identifies the accounts at banks",
+	"keyring_progress":   "only kobo rekey writes it",
+	"operator_door":      "the row is there only while API access is closed",
+	"operator_proposal":  "only acts with four eyes write it",
+	"operator_act":       "only acts with four eyes write it",
+	"settlement_finding": "only altered rows write it",
+	"settlement_number":  "only older programs write it",
 }
 
 // fill uses every function of a program through its API, and every table gets rows. At the end no

@@ -201,7 +201,7 @@ func (m mute) around(b provider.Biller) provider.Biller {
 	return m
 }
 
-func (m mute) Requery(context.Context, string, time.Time) provider.Answer { return provider.Answer{} }
+func (m mute) Requery(context.Context, provider.Sale) provider.Answer { return provider.Answer{} }
 
 // The biller's definite reply is being committed when the connection to the database breaks. The
 // outcome is not lost, although the biller would not reply a second time.

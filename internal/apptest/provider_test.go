@@ -58,8 +58,8 @@ func (e *evil) Pay(ctx context.Context, p provider.Purchase) provider.Answer {
 	return e.plug.Pay(ctx, p)
 }
 
-func (e *evil) Requery(ctx context.Context, reference string, begun time.Time) provider.Answer {
-	return e.plug.Requery(ctx, reference, begun)
+func (e *evil) Requery(ctx context.Context, s provider.Sale) provider.Answer {
+	return e.plug.Requery(ctx, s)
 }
 
 // does sets the provider's replies to a payment and to a requery (a request for the status), from

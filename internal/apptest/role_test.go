@@ -80,6 +80,9 @@ func TestTheServingRoleSellsAndCannotRewrite(t *testing.T) {
 	for _, table := range db.WrittenOnce {
 		statements = append(statements, "UPDATE "+table+" SET company_id = ''", "DELETE FROM "+table, "TRUNCATE "+table)
 	}
+	for table := range db.Narrow {
+		statements = append(statements, "UPDATE "+table+" SET company_id = ''", "DELETE FROM "+table, "TRUNCATE "+table)
+	}
 	for _, statement := range statements {
 		if _, err := d.Exec(t.Context(), statement); !refusedRight(err) {
 			t.Errorf("the serving role: %s: %v", statement, err)
@@ -136,6 +139,13 @@ func TestRightsAreChecked(t *testing.T) {
 	exec(`GRANT UPDATE ON event TO PUBLIC`)
 	refused("still has one of the rights", db.Roles{Serve: role})
 	exec(`REVOKE UPDATE ON event FROM PUBLIC`)
+	exec(`GRANT UPDATE (amount_kobo) ON ledger_transfer TO PUBLIC`)
+	refused("still has one of the rights", db.Roles{Serve: role})
+	refused("still has one of the rights", db.Roles{Read: role})
+	exec(`REVOKE UPDATE (amount_kobo) ON ledger_transfer FROM PUBLIC`)
+	exec(`GRANT SELECT (hash) ON company_api_key TO PUBLIC`)
+	refused("can still read company_api_key.hash", db.Roles{Read: role})
+	exec(`REVOKE SELECT (hash) ON company_api_key FROM PUBLIC`)
 	exec(`GRANT CREATE ON SCHEMA public TO ` + role)
 	refused("may create tables", db.Roles{Read: role})
 	exec(`REVOKE CREATE ON SCHEMA public FROM ` + role)
@@ -150,7 +160,7 @@ func TestRightsAreChecked(t *testing.T) {
 	if missing, _, err := d.Rights(t.Context()); err != nil || len(missing) != 1 || missing[0] != "later" {
 		t.Errorf("missing %v, %v", missing, err)
 	}
-	if _, excessive, err := owner.Rights(t.Context()); err != nil || len(excessive) != len(db.WrittenOnce) {
+	if _, excessive, err := owner.Rights(t.Context()); err != nil || len(excessive) != len(db.WrittenOnce)+len(db.Narrow) {
 		t.Errorf("the owner: %v, %v", excessive, err)
 	}
 	if err := dbtest.New(t, db.SQLite).Grant(t.Context(), db.Roles{Serve: role}); err == nil {

@@ -27,7 +27,7 @@ func (lateBiller) Pay(context.Context, provider.Purchase) provider.Answer {
 	return provider.Answer{Code: provider.CodeTimeout}
 }
 
-func (l lateBiller) Requery(ctx context.Context, _ string, _ time.Time) provider.Answer {
+func (l lateBiller) Requery(ctx context.Context, _ provider.Sale) provider.Answer {
 	select {
 	case <-ctx.Done():
 	case <-time.After(l.takes):

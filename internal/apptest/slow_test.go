@@ -26,7 +26,7 @@ func (s stuck) Pay(context.Context, provider.Purchase) provider.Answer {
 	return provider.Answer{Code: provider.CodeTimeout}
 }
 
-func (s stuck) Requery(context.Context, string, time.Time) provider.Answer {
+func (s stuck) Requery(context.Context, provider.Sale) provider.Answer {
 	s.asked.Add(1)
 	<-s.released
 	return provider.Answer{Code: provider.CodeTimeout}

@@ -157,8 +157,8 @@ func (b biller) Pay(ctx context.Context, p provider.Purchase) provider.Answer {
 }
 
 // Requery asks the instant provider.
-func (b biller) Requery(ctx context.Context, reference string, begun time.Time) provider.Answer {
-	return b.fast.Requery(ctx, reference, begun)
+func (b biller) Requery(ctx context.Context, s provider.Sale) provider.Answer {
+	return b.fast.Requery(ctx, s)
 }
 
 // bank pays through the instant provider. The sandbox has the list of banks and the statement.

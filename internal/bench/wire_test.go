@@ -3,7 +3,6 @@ package bench
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -30,7 +29,7 @@ func TestTheProviderSpeaksTheWireFormat(t *testing.T) {
 	name := plug.NameEnquiry(ctx, "000014", "0123456710")
 	sent := plug.Transfer(ctx, provider.TransferOrder{Reference: "r-2", NameEnquirySession: name.Session, BankCode: "000014", Account: "0123456710", Amount: 150_050})
 	for what, is := range map[string]provider.Answer{
-		"pay": bought, "requery": plug.Requery(ctx, "r-1", time.Now()), "name": name.Answer, "transfer": sent.Answer, "status": plug.RequeryTransfer(ctx, "r-2").Answer,
+		"pay": bought, "requery": plug.Requery(ctx, provider.Sale{Reference: "r-1"}), "name": name.Answer, "transfer": sent.Answer, "status": plug.RequeryTransfer(ctx, "r-2").Answer,
 	} {
 		if is.Outcome != provider.Confirmed {
 			t.Errorf("%s: %+v", what, is)

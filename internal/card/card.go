@@ -23,6 +23,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/opening"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -61,6 +62,17 @@ type Card struct {
 	ProviderCardID string        `db:"provider_card_id,changes" json:"providerCardId"`
 }
 
+// Activity is an event of a card that the issuer reported in a notice, such as a payment.
+type Activity struct {
+	ID         string        `db:"id,key" json:"id"` // the issuer's id of the event
+	CardID     string        `db:"card_id" json:"cardId"`
+	Type       string        `db:"word" json:"type"`          // the issuer's name of the event, such as transaction.created
+	Amount     money.Kobo    `db:"amount_kobo" json:"amount"` // negative if the event took money from the card
+	Currency   string        `db:"currency" json:"currency"`  // "" if the issuer did not say
+	Merchant   string        `db:"merchant" json:"merchant"`  // the merchant's name and place; "" if there is none
+	HappenedAt clock.Instant `db:"happened_at" json:"createdAt"`
+}
+
 // Config is what a Service needs.
 type Config struct {
 	DB          *db.DB
@@ -93,7 +105,10 @@ func New(c Config) *Service {
 		Gone:    "the card was not made",
 		TooOld:  "a card whose creation is not known after 72 hours",
 	}
-	c.Operations.Handle(Kind, operation.Kind{Route: settlement.Route, Requery: s.requery, Effects: s.effects})
+	c.Operations.Handle(Kind, operation.Kind{
+		Route: settlement.Route, Requery: s.requery, Effects: s.effects,
+		Cases: map[operation.Decision]operation.CaseHandler{{Reason: operation.CardBalance, Outcome: operation.Assigned}: s.assigned},
+	})
 	return s
 }
 
@@ -169,8 +184,23 @@ func (s *Service) renewed(ctx context.Context, company, cardID string) (stored, 
 	}
 	now.UpdatedAt.Time = s.Clock.Now()
 	u := ledger.For(company)
-	u.Transition(cards.Record(now), string(issued))
-	return now, s.Book.Commit(ctx, u)
+	u.Transition(cards.Record(now), string(issued)).Expect("status", c.Status)
+	if now.Status != c.Status {
+		s.tell(&u, now)
+	}
+	err = s.Book.Commit(ctx, u)
+	if ledger.Is(err, ledger.Moved) {
+		return s.find(ctx, company, cardID) // another program has just stored the new status
+	}
+	return now, err
+}
+
+// Transactions returns a page of a card's activities, newest first, and the total count.
+func (s *Service) Transactions(ctx context.Context, company, cardID string, offset, limit int) ([]Activity, int, error) {
+	if _, err := s.find(ctx, company, cardID); err != nil {
+		return nil, 0, err
+	}
+	return s.activitiesOf(ctx, company, cardID, offset, limit)
 }
 
 // Token returns a short-lived token, with which the company reads the card's secrets from the

@@ -160,6 +160,8 @@ func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, ke
 			return Of(earlier, c.ID), nil
 		}
 		switch {
+		case ledger.Is(err, ledger.Closed):
+			return Funding{}, settlement.MayNotPay(err)
 		case settlement.MayNotPay(err) != nil:
 			from, err := s.purse(ctx, op.Company)
 			if err != nil {
@@ -309,6 +311,9 @@ func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 		return Preview{}, err
 	}
 	a, err := s.Settlements.Default(ctx, o.Company)
+	if err == nil {
+		err = s.Settlements.IsOpen(ctx, o.Company, a.ID)
+	}
 	if err != nil && !fault.Is(err, fault.Missing) {
 		return Preview{}, err
 	}

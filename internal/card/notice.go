@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -49,8 +50,12 @@ func (s *Service) CallbackHandler() http.Handler {
 	})
 }
 
+// endedWord is the issuer's name of the notice about a terminated card.
+const endedWord = "card.terminated"
+
 // Notified writes a card's event to the database, unless the event is already there. It ignores
-// notices about cards that Kobo has not issued.
+// notices about cards that Kobo has not issued. A notice about the end of a card that Kobo did not
+// terminate sets the card's status and tells the company.
 func (s *Service) Notified(ctx context.Context, issuer string, n provider.CardNotice) error {
 	if n.Kind != provider.CardActivity && n.Kind != provider.CardEnded {
 		return nil
@@ -63,19 +68,26 @@ func (s *Service) Notified(ctx context.Context, issuer string, n provider.CardNo
 	if n.At.IsZero() {
 		n.At = now
 	}
-	u := ledger.For(whose.company)
-	u.Insert(activities.Record(activity{whose.company, n.ID, whose.card, n.Word, n.Amount, n.At, now}))
-	if n.Kind == provider.CardEnded {
-		c, err := findCard(ctx, s.DB, whose.company, whose.card)
-		if err != nil {
+	a := activity{company: whose.company, createdAt: now, Activity: Activity{
+		ID: n.ID, CardID: whose.card, Type: n.Word, Amount: n.Amount, Currency: n.Currency, Merchant: n.Merchant,
+		HappenedAt: clock.Instant{Time: n.At},
+	}}
+	for {
+		u := ledger.For(whose.company)
+		u.Insert(activities.Record(a))
+		if n.Kind == provider.CardEnded {
+			c, err := findCard(ctx, s.DB, whose.company, whose.card)
+			if err != nil {
+				return err
+			}
+			s.move(&u, &c, provider.CardCanceled, now)
+		}
+		err = s.Book.Commit(ctx, u)
+		switch {
+		case ledger.Is(err, ledger.Exists):
+			return nil
+		case !ledger.Is(err, ledger.Moved):
 			return err
 		}
-		c.Status, c.UpdatedAt.Time = "canceled", now
-		u.Transition(cards.Record(c), string(issued))
 	}
-	err = s.Book.Commit(ctx, u)
-	if ledger.Is(err, ledger.Exists) || ledger.Is(err, ledger.Moved) {
-		return nil
-	}
-	return err
 }

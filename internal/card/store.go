@@ -18,23 +18,28 @@ const (
 	holderColumns = `company_id, customer_id, state, provider, provider_id, card_id, created_at`
 	shownColumns  = `id, kind, brand, currency, masked_pan, expiry_month, expiry_year, status, customer_id,
 	created_at, updated_at, provider_card_id`
-	cardColumns = `company_id, ` + shownColumns + `, state, provider, account, message, load_kobo, called_until, missing`
+	cardColumns     = `company_id, ` + shownColumns + `, state, provider, account, message, load_kobo, called_until, missing`
+	changeColumns   = `company_id, card_id, state, status, reason, left_kobo, called_until, created_at, updated_at`
+	activityColumns = `company_id, id, card_id, word, amount_kobo, currency, merchant, happened_at, created_at`
 )
 
 var (
 	holders    = db.Declare[holder]("card_holder", db.Reads(holderColumns))
 	cards      = db.Declare[stored]("card", db.Reads(cardColumns))
 	fundings   = db.Declare[fundingRow]("card_funding")
-	activities = db.Declare[activity]("card_activity")
+	activities = db.Declare[activity]("card_activity", db.Reads(activityColumns))
+	changes    = db.Declare[changeRow]("card_change", db.Reads(changeColumns))
 	addresses  = db.Declare[address]("card_address")
 )
 
-// The states of a holder (FREE and BUSY) and of a funding (OPEN and CLOSED).
+// The states of a holder (FREE and BUSY), of a funding (OPEN and CLOSED) and of a change (OPEN
+// and DONE).
 const (
 	free  = "FREE"
 	busy  = "BUSY"
 	opens = "OPEN"
 	shut  = "CLOSED"
+	done  = "DONE"
 )
 
 // holder is a customer's registration with the issuer. It is busy while a card is in
@@ -69,7 +74,7 @@ type stored struct {
 
 // shown returns a copy of the card, updated with the fields that the issuer reports.
 func (c stored) shown(i provider.IssuedCard) stored {
-	c.ProviderCardID, c.Status = i.ID, i.Status
+	c.ProviderCardID, c.Status = i.ID, string(i.Status)
 	c.account, c.Currency, c.MaskedPAN = cmp.Or(i.Account, c.account), cmp.Or(i.Currency, c.Currency), cmp.Or(i.MaskedPAN, c.MaskedPAN)
 	c.Type, c.Brand = cmp.Or(i.Type, c.Type), cmp.Or(i.Brand, c.Brand)
 	c.ExpiryMonth, c.ExpiryYear = cmp.Or(i.ExpiryMonth, c.ExpiryMonth), cmp.Or(i.ExpiryYear, c.ExpiryYear)
@@ -87,15 +92,24 @@ type fundingRow struct {
 	createdAt time.Time  `db:"created_at"`
 }
 
-// activity is a card's event that the issuer reported in a notice.
+// changeRow is the database row of the last change of a card's status.
+type changeRow struct {
+	company     string              `db:"company_id,key"`
+	cardID      string              `db:"card_id,key"`
+	state       string              `db:"state,state"`
+	status      provider.CardStatus `db:"status,changes"` // the status that the card is to have
+	reason      string              `db:"reason,changes"`
+	left        money.Kobo          `db:"left_kobo,changes"` // what was on the card before its termination, or unknownBalance
+	calledUntil time.Time           `db:"called_until,changes"`
+	createdAt   time.Time           `db:"created_at,changes"`
+	updatedAt   time.Time           `db:"updated_at,changes"`
+}
+
+// activity is the database row of an event of a card that the issuer reported in a notice.
 type activity struct {
-	company    string     `db:"company_id,key"`
-	id         string     `db:"id,key"`
-	cardID     string     `db:"card_id"`
-	word       string     `db:"word"`
-	amount     money.Kobo `db:"amount_kobo"`
-	happenedAt time.Time  `db:"happened_at"`
-	createdAt  time.Time  `db:"created_at"`
+	company string `db:"company_id,key"`
+	Activity
+	createdAt time.Time `db:"created_at"`
 }
 
 // address is one version of a company's billing address. The highest version is in force.
@@ -178,4 +192,24 @@ func (s *Service) cardsOf(ctx context.Context, company, customerID string) ([]st
 func (s *Service) openFundings(ctx context.Context, company, cardID string) ([]string, error) {
 	return db.All(ctx, s.DB, db.Value[string], `SELECT id FROM card_funding
 		WHERE company_id = $1 AND card_id = $2 AND state = 'OPEN' ORDER BY created_at, id`, company, cardID)
+}
+
+func (s *Service) findChange(ctx context.Context, company, cardID string) (changeRow, error) {
+	return db.One(ctx, s.DB, changes.Scan,
+		`SELECT `+changeColumns+` FROM card_change WHERE company_id = $1 AND card_id = $2`, company, cardID)
+}
+
+// toldLeft returns what was left on a terminated card, as the issuer's notice says it, or db.ErrNone.
+func (s *Service) toldLeft(ctx context.Context, c stored) (money.Kobo, error) {
+	return db.One(ctx, s.DB, db.Value[money.Kobo], `SELECT amount_kobo FROM card_activity
+		WHERE company_id = $1 AND card_id = $2 AND word = $3`, c.Company, c.ID, endedWord)
+}
+
+// activitiesOf returns a page of a card's activities, newest first, and the total count.
+func (s *Service) activitiesOf(ctx context.Context, company, cardID string, offset, limit int) ([]Activity, int, error) {
+	list, total, err := db.Page(ctx, s.DB, company, db.Fields[Activity],
+		`SELECT count(*) FROM card_activity WHERE company_id = $1 AND card_id = $2`,
+		`SELECT id, card_id, word, amount_kobo, currency, merchant, happened_at FROM card_activity
+		WHERE company_id = $1 AND card_id = $2 ORDER BY happened_at DESC, id DESC LIMIT $3 OFFSET $4`, limit, offset, company, cardID)
+	return list, int(total), err
 }

@@ -44,8 +44,12 @@ type issuer struct {
 	mute    bool            // whether the issuer omits references from its list
 	answer  provider.Answer // the reply to a funding
 	later   provider.Answer // the reply to a requery
-	broken  error           // the error of every call that is not a payment
-	during  func()          // runs in the middle of a funding
+	change  provider.Answer // the reply to a change of a card's status
+	changes []provider.CardStatus
+	left    money.Kobo // what is on each card
+	back    money.Kobo // what the list says came back from a card
+	broken  error      // the error of every call that is not a payment
+	during  func()     // runs in the middle of a funding
 	now     func() time.Time
 }
 
@@ -102,6 +106,24 @@ func (i *issuer) CardToken(context.Context, string) (provider.CardToken, error) 
 
 func (i *issuer) SendDefaultPIN(context.Context, string) (string, error) {
 	return "PIN sent.", i.broken
+}
+
+func (i *issuer) SetCardStatus(_ context.Context, id string, to provider.CardStatus, _ string) provider.Answer {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.changes = append(i.changes, to)
+	for n, c := range i.cards {
+		if c.ID == id && (i.change.Outcome == provider.Confirmed || i.change.Outcome == provider.Unknown && i.made) {
+			i.cards[n].Status = to
+		}
+	}
+	return i.change
+}
+
+func (i *issuer) CardBalance(context.Context, string) (money.Kobo, error) { return i.left, i.broken }
+
+func (i *issuer) ReturnedBalance(context.Context, string, time.Time) (money.Kobo, bool, error) {
+	return i.back, i.back > 0, i.broken
 }
 
 func (i *issuer) FundCard(_ context.Context, f provider.CardFunding) provider.Answer {
@@ -193,7 +215,7 @@ func newWorld(t *testing.T, d *db.DB) *world {
 	ring, err := secret.Parse(secret.Generate())
 	must(t, err)
 	w := &world{people: new(int64), t: t, ring: ring, clock: &clock.Movable{}}
-	w.issuer = &issuer{create: yes, answer: yes, later: yes, now: func() time.Time { return w.clock.Now() }}
+	w.issuer = &issuer{create: yes, answer: yes, later: yes, change: yes, now: func() time.Time { return w.clock.Now() }}
 	w.run(d)
 	w.company = w.join("Main")
 	w.account = w.open(w.company, 1000*money.Naira)

@@ -198,7 +198,7 @@ func TestAmountsAreExact(t *testing.T) {
 }
 
 func TestWrongNetworksAreRefused(t *testing.T) {
-	const good = `{"id":"a","chain":"a","name":"A","kind":"evm","nativeAsset":"ETH","decimals":18,"confirmations":1,"blockSeconds":1,"tokens":[
+	const good = `{"id":"a","chain":"a","name":"A","kind":"evm","chainId":7,"finality":"safe","nativeAsset":"ETH","decimals":18,"confirmations":1,"blockSeconds":1,"tokens":[
 		{"symbol":"USDT","contractAddress":"0xdAC17F958D2ee523a2206206994597C13D831ec7","decimals":6}]}`
 	list, err := chain.Read([]byte("[" + good + "]"))
 	if err != nil {
@@ -217,6 +217,10 @@ func TestWrongNetworksAreRefused(t *testing.T) {
 		{"dAC1", "dAc1"},
 		{`"kind":"evm"`, `"kind":"evn"`},
 		{`"kind":"evm"`, `"kind":"bitcoin"`},
+		{`"kind":"evm"`, `"kind":"tron"`},
+		{`"chainId":7,`, ``},
+		{`"chainId":7,`, `"chainId":-7,`},
+		{`"finality":"safe"`, `"finality":"latest"`},
 		{`"confirmations":1`, `"confirmations":0`},
 		{`"symbol":"USDT"`, `"symbol":"ETH"`},
 		{`"decimals":6`, `"decimals":99`},
@@ -231,6 +235,55 @@ func TestWrongNetworksAreRefused(t *testing.T) {
 	}
 	if len(chain.Mainnets()) < 5 || len(chain.Testnets()) < 4 {
 		t.Error("networks are wanting")
+	}
+}
+
+// A list of networks that is older than the field chainId keeps the numbers of the built-in networks.
+func TestAnOlderListHasTheNumbersOfBuiltInNetworks(t *testing.T) {
+	list, err := chain.Read([]byte(`[{"id":"polygon-mainnet","chain":"polygon","name":"Polygon","kind":"evm","nativeAsset":"POL","decimals":18,"confirmations":1,"blockSeconds":1}]`))
+	if err != nil || list[0].ChainID != 137 || list[0].Finality != "" {
+		t.Errorf("%+v %v", list, err)
+	}
+}
+
+// The key and its address are published in the tests of Tatum's own client programs.
+func TestAKeyInHexadecimalForm(t *testing.T) {
+	const published = "0244b3f40c6e570ae0032f6d7be87737a6c4e5314a4a1a82e22d0460a0d0cd794936c61f0c80dc74ace4cd04690d4eeb1aa6555883be006e1748306faa7ed3a26a"
+	key, err := chain.ReadHexKey(published)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := key.Address(network(t, "tron-mainnet"), 1)
+	if err != nil || address != "TFFBpkRNro4Pe4154ayGWx7C6Ev7BvQZ6t" {
+		t.Errorf("%s %v", address, err)
+	}
+	if text, err := key.Hex(); err != nil || text != published {
+		t.Errorf("%s %v", text, err)
+	}
+	for _, wrong := range []string{"", "0x" + published, published[2:], "05" + published[2:], published + "00"} {
+		if _, err := chain.ReadHexKey(wrong); err == nil {
+			t.Errorf("%q was taken", wrong)
+		}
+	}
+}
+
+// A filter contains exactly the items that were added. TestARealChainIsRead in package evm compares
+// the filters with those of a real chain.
+func TestABloomFilter(t *testing.T) {
+	const contract, topic = "0xdac17f958d2ee523a2206206994597c13d831ec7", "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+	both, ok := chain.BloomOf(contract, topic)
+	one, _ := chain.BloomOf(contract)
+	other, _ := chain.BloomOf("0x1c7d4b196cb0c7b01d743fbc6116a902379c7238")
+	if !ok || !both.Contains(one) || one.Contains(both) || both.Contains(other) || both.IsFull() {
+		t.Errorf("%x", both)
+	}
+	for _, wrong := range []string{"", "0x", "0x1", "ff", "0x" + strings.Repeat("0", 510), "0x" + strings.Repeat("g", 512)} {
+		if _, ok := chain.ParseBloom(wrong); ok {
+			t.Errorf("%q is a filter", wrong)
+		}
+	}
+	if b, ok := chain.ParseBloom("0x" + strings.Repeat("f", 512)); !ok || !b.IsFull() || !b.Contains(both) {
+		t.Error("a full filter")
 	}
 }
 

@@ -2,10 +2,12 @@ package chain
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/btcsuite/btcd/btcec/v2"
 	"github.com/btcsuite/btcd/btcutil/hdkeychain"
 )
 
@@ -95,6 +97,35 @@ func (k Key) Child(index uint32) (Key, error) {
 // String returns the key as an xpub. The xpub reveals every derived address but cannot spend
 // deposits.
 func (k Key) String() string { return k.node.String() }
+
+// Hex returns the key in the hexadecimal form that some interfaces want on Tron: the compressed
+// public key, followed by the chain code.
+func (k Key) Hex() (string, error) {
+	public, err := k.node.ECPubKey()
+	if err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(append(public.SerializeCompressed(), k.node.ChainCode()...)), nil
+}
+
+// ReadHexKey parses a text that Hex returned.
+func ReadHexKey(text string) (Key, error) {
+	raw, err := hex.DecodeString(text)
+	if err != nil || len(raw) != publicBytes+chainCodeBytes {
+		return Key{}, errors.New("this is no extended public key in hexadecimal form")
+	}
+	if _, err := btcec.ParsePubKey(raw[:publicBytes]); err != nil {
+		return Key{}, err
+	}
+	// The form has neither the key's depth nor its parent. No address depends on them.
+	return Key{hdkeychain.NewExtendedKey(xpub, raw[:publicBytes], raw[publicBytes:], make([]byte, 4), changeDepth, 0, false)}, nil
+}
+
+// The lengths of the two parts of a key in hexadecimal form.
+const (
+	publicBytes    = 33
+	chainCodeBytes = 32
+)
 
 // Address returns the address at a derivation index in the network's standard spelling.
 func (k Key) Address(n Network, index int64) (string, error) {

@@ -5,6 +5,7 @@
 package chain
 
 import (
+	"cmp"
 	_ "embed" // networks.json
 	"encoding/json"
 	"errors"
@@ -27,18 +28,24 @@ var Kinds = []Kind{EVM, Tron, Bitcoin}
 
 // Network is a blockchain that accepts deposits.
 type Network struct {
-	ID            string  `json:"id"`    // such as ethereum-mainnet
-	Chain         string  `json:"chain"` // such as ethereum
-	Name          string  `json:"name"`  // such as Ethereum
-	Kind          Kind    `json:"kind"`
+	ID    string `json:"id"`    // such as ethereum-mainnet
+	Chain string `json:"chain"` // such as ethereum
+	Name  string `json:"name"`  // such as Ethereum
+	Kind  Kind   `json:"kind"`
+	// ChainID is the number by which an Ethereum-like network tells itself apart from other
+	// networks. Other kinds of network have none. Without it, the built-in network's number is used.
+	ChainID       int64   `json:"chainId"`
 	NativeAsset   string  `json:"nativeAsset"` // such as ETH
 	Decimals      int     `json:"decimals"`    // the decimals of the native asset
 	Tokens        []Token `json:"tokens"`
 	Confirmations int64   `json:"confirmations"` // how many blocks make a transaction final, including the transaction's block
-	BlockSeconds  int64   `json:"blockSeconds"`  // the usual time between two blocks, in seconds
-	Testnet       bool    `json:"testnet"`
-	Legacy        bool    `json:"legacy"` // on Bitcoin, whether addresses begin with 1 instead of bc1
-	Inactive      bool    `json:"inactive"`
+	// Finality is the tag of the last block that the network never replaces: finalized or safe. A
+	// node answers it. Without a tag, and without a node, the number of confirmations decides.
+	Finality     string `json:"finality"`
+	BlockSeconds int64  `json:"blockSeconds"` // the usual time between two blocks, in seconds
+	Testnet      bool   `json:"testnet"`
+	Legacy       bool   `json:"legacy"` // on Bitcoin, whether addresses begin with 1 instead of bc1
+	Inactive     bool   `json:"inactive"`
 }
 
 // Token is an asset that a contract on a network defines. Kobo accepts only listed tokens, because
@@ -54,6 +61,20 @@ type Asset = Token
 
 //go:embed networks.json
 var known []byte
+
+// chainIDs maps the built-in networks to their numbers. A fintech's own list of networks may be
+// older than the field chainId.
+var chainIDs = func() map[string]int64 {
+	var list []Network
+	if err := json.Unmarshal(known, &list); err != nil {
+		panic("chain: the built-in list: " + err.Error())
+	}
+	out := map[string]int64{}
+	for _, n := range list {
+		out[n.ID] = n.ChainID
+	}
+	return out
+}()
 
 // Mainnets returns the built-in networks whose assets have a market value.
 func Mainnets() []Network { return some(false) }
@@ -87,6 +108,7 @@ func Read(text []byte) ([]Network, error) {
 	seen, all := map[string]bool{}, []error(nil)
 	for i := range list {
 		n := &list[i]
+		n.ChainID = cmp.Or(n.ChainID, chainIDs[n.ID])
 		if err := n.check(); err != nil {
 			all = append(all, fmt.Errorf("network %q: %w", n.ID, err))
 		}
@@ -111,6 +133,12 @@ func (n *Network) check() error {
 		return errors.New("confirmations and blockSeconds must be at least 1")
 	case n.Decimals < 0 || n.Decimals > mostDecimals:
 		return errors.New("decimals must be 0 to 36")
+	case n.Kind == EVM && n.ChainID <= 0:
+		return errors.New("chainId must be given, such as 1 for Ethereum: a node of a different chain would report worthless coins")
+	case n.Kind != EVM && (n.ChainID != 0 || n.Finality != ""):
+		return errors.New("only Ethereum-like networks have a chainId and a finality")
+	case n.Finality != "" && n.Finality != "finalized" && n.Finality != "safe":
+		return errors.New("finality must be finalized or safe, or be left out")
 	case n.Kind == Bitcoin && len(n.Tokens) > 0:
 		return errors.New("there are no tokens on Bitcoin")
 	}

@@ -117,6 +117,19 @@ func (s *Service) IssuePINToken(ctx context.Context, by Actor, reference string)
 	return t, explain(s.book.Commit(ctx, u))
 }
 
+// HasKeyToken reports whether the company can still exchange a key token for an API key.
+func (s *Service) HasKeyToken(ctx context.Context, reference string) (bool, error) {
+	last, err := s.book.Last(ctx, reference, purposes[forKey].sequence)
+	if err != nil {
+		return false, err
+	}
+	t, err := s.findNumbered(ctx, reference, forKey, last)
+	if errors.Is(err, db.ErrNone) {
+		return false, nil
+	}
+	return t.state == tokenOpen && s.clock.Now().Before(t.expiresAt), err
+}
+
 // presented returns the row of a token that works. A wrong token gets the same fault as an unknown
 // company. Only the holder of a token learns that the token was used, was replaced or has expired.
 func (s *Service) presented(ctx context.Context, reference string, to purpose, text string) (tokenRow, error) {
@@ -175,9 +188,14 @@ func (s *Service) ClaimKey(ctx context.Context, reference, token string) (Key, s
 	if err != nil {
 		return Key{}, secret.Text{}, err
 	}
+	working, err := s.Working(ctx, reference)
+	if err != nil {
+		return Key{}, secret.Text{}, err
+	}
 	now, u := s.clock.Now(), ledger.For(reference)
 	row.use(&u, now)
 	key, text := s.newKey(reference, now, row.keyExpiresAt)
+	key.Others = len(working)
 	insertKey(&u, key, byCompany)
 	s.self(ctx, reference).Audit(&u, "company.key.claim", key.ID, map[string]string{"tokenId": row.id}, now)
 	if err := s.book.Commit(ctx, u); err != nil {

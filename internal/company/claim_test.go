@@ -351,11 +351,11 @@ func TestOperatorsActsTellTheCompany(t *testing.T) {
 		}
 		id := `{"companyId":"` + reference + `"`
 		same(t, "events", got, []string{
-			"company.api_key_issued " + id + `,"id":"` + key.ID + `","expiresAt":"2030-01-02T04:04:05.000Z","by":"operator"}`,
+			"company.api_key_issued " + id + `,"id":"` + key.ID + `","expiresAt":"2030-01-02T04:04:05.000Z","by":"operator","otherKeys":1}`,
 			"company.api_key_revoked " + id + `,"id":"` + key.ID + `","by":"operator"}`,
 			"company.limits_changed " + id + `,"limit":"requests","per":"second","settlementId":null,"amount":null,"count":5}`,
 			"company.limits_changed " + id + `,"limit":"requests","per":"second","settlementId":null,"amount":null,"count":null}`,
-			"company.live_changed " + id + `,"live":true}`,
+			"company.live_changed " + id + `,"live":true,"apiKeys":1}`,
 		})
 	})
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -58,6 +59,8 @@ type Service struct {
 	// Self returns a company as the Actor for its own acts. With nil, the audit log has no lines of
 	// these acts.
 	Self func(ctx context.Context, reference string) Actor
+	// Environment decides how new API keys begin.
+	Environment deployment.Environment
 
 	db     *db.DB
 	book   *ledger.Book
@@ -102,7 +105,12 @@ func (s *Service) Create(ctx context.Context, by Actor, name string) (Company, s
 	}
 	key, apiKey := s.newKey(c.Reference, c.CreatedAt, time.Time{})
 	u.Insert(keys.Record(key)) // without an event: the company's first key comes with the company
-	by.Audit(&u, "company.create", c.Reference, map[string]string{"name": c.Name, "apiKeyId": key.ID}, c.CreatedAt)
+	details, err := s.creation(ctx, c)
+	if err != nil {
+		return Company{}, secret.Text{}, err
+	}
+	details["apiKeyId"] = key.ID
+	by.Audit(&u, "company.create", c.Reference, details, c.CreatedAt)
 	if err := s.book.Commit(ctx, u); err != nil {
 		return Company{}, secret.Text{}, err
 	}
@@ -115,12 +123,26 @@ func (s *Service) CreateWithToken(ctx context.Context, by Actor, name string) (C
 	if err != nil {
 		return Company{}, Token{}, err
 	}
-	by.Audit(&u, "company.create", c.Reference, map[string]string{"name": c.Name}, c.CreatedAt)
+	details, err := s.creation(ctx, c)
+	if err != nil {
+		return Company{}, Token{}, err
+	}
+	by.Audit(&u, "company.create", c.Reference, details, c.CreatedAt)
 	t := s.newToken(&u, by, forKey, c.CreatedAt, time.Time{})
 	if err := s.book.Commit(ctx, u); err != nil {
 		return Company{}, Token{}, err
 	}
 	return c, t, nil
+}
+
+// creation returns the details of the audit line about a new company.
+func (s *Service) creation(ctx context.Context, c Company) (map[string]string, error) {
+	details, err := s.book.Founding(ctx)
+	if err != nil {
+		return nil, err
+	}
+	details["name"] = c.Name
+	return details, nil
 }
 
 // newCompany returns a company and the unit that inserts it.

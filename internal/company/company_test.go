@@ -125,7 +125,7 @@ func TestANewCompany(t *testing.T) {
 		if found, err := h.Find(t.Context(), c.Reference); err != nil || found != c {
 			t.Errorf("found %+v, %v; want %+v", found, err, c)
 		}
-		if !strings.HasPrefix(key.Reveal(), "kobo_key_") || len(key.Reveal()) != len("kobo_key_")+43 {
+		if !strings.HasPrefix(key.Reveal(), "kobo_test_") || len(key.Reveal()) != len("kobo_test_")+43 {
 			t.Error("the API key does not hold 256 bits behind its prefix")
 		}
 		_, err = h.Find(t.Context(), id.Cuid())

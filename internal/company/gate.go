@@ -54,6 +54,9 @@ func (c Company) passes() error {
 	return f
 }
 
+// Passes reports whether the company may use the API.
+func (c Company) Passes() bool { return c.passes() == nil }
+
 // Tokens exchanges an API key for an access token and a refresh token. The refresh token of an
 // earlier exchange stops working. For an unknown reference, Tokens returns the error for a
 // missing key. It checks the key before the company's state, so only the holder of a key learns

@@ -2,9 +2,11 @@ package company
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
@@ -12,17 +14,24 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// keyPrefix makes an API key easy to find in a log or a repository, where a key must never be.
-const keyPrefix = "kobo_key_"
+// prefix returns the first characters of new API keys. They make a key easy to find in a log or a
+// repository, where a key must never be. Earlier releases began all keys with kobo_key_.
+func (s *Service) prefix() string {
+	if s.Environment == deployment.Live {
+		return "kobo_live_"
+	}
+	return "kobo_test_"
+}
 
 // Key describes an API key. Kobo stores a hash of the key, and not the key.
 type Key struct {
 	Company   string    `db:"company_id,key"`
 	ID        string    `db:"id,key"`
-	hash      string    `db:"hash"`
+	hash      string    `db:"hash,changes"`
 	State     string    `db:"state,state"` // ACTIVE or REVOKED
 	CreatedAt time.Time `db:"created_at"`
 	ExpiresAt time.Time `db:"expires_at"` // zero means never
+	Others    int       // of a new key: the number of the company's other working keys
 }
 
 const (
@@ -31,7 +40,7 @@ const (
 )
 
 func (s *Service) newKey(reference string, now, expiresAt time.Time) (Key, secret.Text) {
-	text := keyPrefix + secret.Random()
+	text := s.prefix() + secret.Random()
 	return Key{
 		ID: id.New(), Company: reference, State: keyActive, CreatedAt: now, ExpiresAt: expiresAt,
 		hash: s.keys.MAC("api-key", reference, text),
@@ -41,7 +50,14 @@ func (s *Service) newKey(reference string, now, expiresAt time.Time) (Key, secre
 // insertKey makes a unit insert an API key and report the key to the company.
 func insertKey(u *ledger.Unit, k Key, by author) {
 	u.Insert(keys.Record(k))
-	event.Emit(u, event.APIKeyIssued, issuedData{u.Company, k.ID, clock.Optional(k.ExpiresAt), by})
+	event.Emit(u, event.APIKeyIssued, issuedData{u.Company, k.ID, clock.Optional(k.ExpiresAt), by, k.Others})
+}
+
+// Working returns a company's API keys that work now, the oldest first.
+func (s *Service) Working(ctx context.Context, reference string) ([]Key, error) {
+	all, err := s.Keys(ctx, reference)
+	now := s.clock.Now()
+	return slices.DeleteFunc(all, func(k Key) bool { return k.State != keyActive || k.expired(now) }), err
 }
 
 // issuedData and revokedData are the data of the events that report an API key. They do not contain
@@ -52,6 +68,7 @@ type (
 		ID        string  `json:"id"`
 		ExpiresAt *string `json:"expiresAt"`
 		By        author  `json:"by"`
+		OtherKeys int     `json:"otherKeys"`
 	}
 	revokedData struct {
 		CompanyID string `json:"companyId"`
@@ -75,12 +92,16 @@ func (s *Service) IssueKey(ctx context.Context, by Actor, reference string, expi
 	if err := inFuture(expiresAt, now); err != nil {
 		return Key{}, secret.Text{}, err
 	}
+	others, err := s.Working(ctx, reference)
+	if err != nil {
+		return Key{}, secret.Text{}, err
+	}
 	key, text := s.newKey(reference, now, expiresAt)
+	key.Others = len(others)
 	u := ledger.For(reference)
 	insertKey(&u, key, byOperator)
 	by.Audit(&u, "company.key.issue", key.ID, nil, now)
-	err := s.book.Commit(ctx, u)
-	if err != nil {
+	if err := s.book.Commit(ctx, u); err != nil {
 		return Key{}, secret.Text{}, explain(err)
 	}
 	return key, text, nil
@@ -122,7 +143,7 @@ func (s *Service) revocation(by Actor, reference, keyID string, all []Key) (ledg
 		default:
 			last = false
 		}
-		u.Transition(keys.Record(k), keyActive)
+		u.Transition(keys.Record(k), keyActive).Only()
 	}
 	if !found {
 		return u, fault.New(fault.Missing, "API key not found")
@@ -164,4 +185,13 @@ func (s *Service) proven(ctx context.Context, reference, apiKey string) (Key, er
 		return k, nil
 	}
 	return Key{}, errWrongKey
+}
+
+// rehashKey replaces the hash of a key with a newer hash of the same key, unless another request has
+// replaced the hash or revoked the key meanwhile.
+func (s *Service) rehashKey(ctx context.Context, k Key, hash string) error {
+	seen, u := k.hash, ledger.For(k.Company)
+	k.hash = hash
+	u.Transition(keys.Record(k), keyActive).Expect("hash", seen)
+	return ledger.Except(s.book.Commit(ctx, u), ledger.Moved)
 }

@@ -68,9 +68,13 @@ func (s *Service) SetKYB(ctx context.Context, by Actor, reference string, to KYB
 // SetLive switches a company on or off. To use the API, a company that is switched on also needs
 // an accepted KYB state.
 func (s *Service) SetLive(ctx context.Context, by Actor, reference string, live bool) (Company, error) {
+	working, err := s.Working(ctx, reference)
+	if err != nil {
+		return Company{}, err
+	}
 	return s.change(ctx, by, reference, change{
 		audit: "company.live", details: map[string]string{"live": strconv.FormatBool(live)},
-		event: event.LiveChanged, data: liveChanged{reference, live},
+		event: event.LiveChanged, data: liveChanged{reference, live, len(working)},
 		column: "live", set: func(c *Company) { c.Live = live },
 	})
 }
@@ -106,6 +110,7 @@ type change struct {
 type liveChanged struct {
 	CompanyID string `json:"companyId"`
 	Live      bool   `json:"live"`
+	APIKeys   int    `json:"apiKeys"` // the number of working API keys
 }
 
 // change makes one change of a company.

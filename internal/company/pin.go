@@ -14,8 +14,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// tries is the number of wrong tries in a row that locks the PIN. There are ten thousand PINs,
-// so with five tries an attacker guesses the PIN with a chance of one in two thousand.
+// tries is the number of wrong tries in a row that locks the PIN. An unlock does not set the number of
+// wrong tries to zero, so the next lock comes at twice the number. That lock opens only by a new PIN.
+// There are ten thousand PINs, so an attacker guesses the PIN with a chance of one in a thousand.
 const tries = 5
 
 const (
@@ -30,6 +31,12 @@ var (
 	errWrongPIN  = fault.New(fault.Refused, "Invalid PIN")
 	errNoPIN     = fault.New(fault.Refused, "PIN not set up")
 	errLockedPIN = fault.New(fault.Refused, "PIN locked after 5 wrong attempts. Contact support to reset it.")
+)
+
+// These are the errors for an operator's unlock.
+var (
+	errNotLocked = fault.New(fault.Refused, "PIN is not locked")
+	errTokenOnly = fault.New(fault.Refused, "PIN was locked again without a right try since the last unlock: issue a PIN token (pin-reset)")
 )
 
 var fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
@@ -124,15 +131,29 @@ func (s *Service) ChangePIN(ctx context.Context, reference string, current, text
 }
 
 // UnlockPIN unlocks a company's locked PIN. The PIN and all accounts verified for payouts stay
-// valid. The fault is Missing for an unknown company, and Refused if the PIN is not locked.
+// valid. The fault is Missing for an unknown company, and Refused if the PIN is not locked. After an
+// unlock, UnlockPIN refuses the next lock unless somebody has presented the right PIN in between.
+// Otherwise one operator could guess the PIN with any number of unlocks.
 func (s *Service) UnlockPIN(ctx context.Context, by Actor, reference string) error {
-	now, u := s.clock.Now(), ledger.For(reference)
-	u.Transition(pins.Record(pin{company: reference, state: pinSet, updatedAt: now}), pinLocked).Only("failures", "updated_at")
+	if _, err := s.Find(ctx, reference); err != nil {
+		return err
+	}
+	p, err := s.findPIN(ctx, reference)
+	switch {
+	case errors.Is(err, db.ErrNone) || err == nil && p.state != pinLocked:
+		return errNotLocked
+	case err != nil:
+		return err
+	case p.failures >= 2*tries:
+		return errTokenOnly
+	}
+	seen, now, u := p.failures, s.clock.Now(), ledger.For(reference)
+	p.state, p.failures, p.updatedAt = pinSet, tries, now
+	u.Transition(pins.Record(p), pinLocked).Only("failures", "updated_at").Expect("failures", seen)
 	event.Emit(&u, event.PINUnlocked, pinData{reference, byOperator})
 	by.Audit(&u, "company.pin.unlock", reference, nil, now)
-	err := s.book.Commit(ctx, u)
-	if ledger.Is(err, ledger.Moved) {
-		return fault.New(fault.Refused, "PIN is not locked")
+	if err = s.book.Commit(ctx, u); ledger.Is(err, ledger.Moved, pins.Table) {
+		return errNotLocked
 	}
 	return explain(err)
 }
@@ -226,12 +247,12 @@ func (s *Service) written(p pin, text string) ledger.Unit {
 	return u
 }
 
-// failed returns a unit that counts a wrong try. The fifth wrong try in a row locks the PIN.
+// failed returns a unit that counts a wrong try. Every fifth wrong try in a row locks the PIN.
 func (s *Service) failed(ctx context.Context, p pin) ledger.Unit {
 	u, seen := ledger.For(p.company), p
 	p.failures++
 	p.updatedAt = s.clock.Now()
-	if p.failures >= tries {
+	if p.failures%tries == 0 {
 		p.state = pinLocked
 		event.Emit(&u, event.PINLocked, pinLockedData{p.company, p.failures})
 		s.self(ctx, p.company).Audit(&u, "company.pin.lock", p.company, nil, p.updatedAt)

@@ -61,6 +61,51 @@ func TestThePIN(t *testing.T) {
 	})
 }
 
+// An operator who holds the company's tokens cannot guess the PIN by unlocking it again and again. After
+// an unlock, the next lock opens only by a new PIN, unless the right PIN was presented in between.
+func TestOneUnlockGivesFiveMoreTries(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		reference, _ := h.create()
+		h.pin(reference, "1234")
+		lock := func() {
+			t.Helper()
+			for range 5 {
+				refused(t, "wrong", h.CheckPIN(ctx, reference, "4321"), fault.Refused, "Invalid PIN")
+			}
+			refused(t, "locked", h.CheckPIN(ctx, reference, "1234"), fault.Refused, lockedPIN)
+		}
+		unlock := func() {
+			t.Helper()
+			if err := h.UnlockPIN(ctx, ada, reference); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lock()
+		unlock()
+		if err := h.CheckPIN(ctx, reference, "1234"); err != nil {
+			t.Fatal(err)
+		}
+		lock()
+		unlock()
+		lock()
+		refused(t, "the second unlock", h.UnlockPIN(ctx, ada, reference), fault.Refused,
+			"PIN was locked again without a right try since the last unlock: issue a PIN token (pin-reset)")
+		token, err := h.IssuePINToken(ctx, ada, reference)
+		if err == nil {
+			err = h.ResetPIN(ctx, reference, token.Text.Reveal(), secret.NewText("9876"), nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.CheckPIN(ctx, reference, "9876"); err != nil {
+			t.Error(err)
+		}
+		lock()
+		unlock()
+	})
+}
+
 func TestConcurrentGuessesAreFiveTries(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		reference, _ := h.create()

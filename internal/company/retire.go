@@ -23,7 +23,7 @@ func (s *Service) RetirePIN(ctx context.Context, by Actor, reference, masterKey 
 		return nil
 	}
 	seen, now, u := p.hash, s.clock.Now(), ledger.For(reference)
-	p.state, p.failures, p.updatedAt = pinLocked, tries, now
+	p.state, p.failures, p.updatedAt = pinLocked, max(p.failures, tries), now
 	u.Transition(pins.Record(p), pinSet).Only("failures", "updated_at").Expect("hash", seen)
 	by.Audit(&u, "company.pin.retire", reference, map[string]string{"masterKey": masterKey}, now)
 	event.Emit(&u, event.PINLocked, pinLockedData{p.company, p.failures})

@@ -19,10 +19,11 @@ const (
 )
 
 var (
-	companies = db.Declare[Company]("company", db.Reads(columns))
-	keys      = db.Declare[Key]("company_api_key", db.Reads(keyColumns))
-	pins      = db.Declare[pin]("company_pin", db.Reads(pinColumns))
-	tokens    = db.Declare[tokenRow]("company_token", db.Reads(tokenColumns))
+	companies = db.Declare[Company]("company", db.Reads(columns), db.Rights("kyb_status", "live", "requests_per_second"))
+	keys      = db.Declare[Key]("company_api_key", db.Reads(keyColumns), db.Rights("hash", "state", "created_at", "expires_at"))
+	pins      = db.Declare[pin]("company_pin", db.Reads(pinColumns), db.Rights("hash", "state", "failures"))
+	tokens    = db.Declare[tokenRow]("company_token", db.Reads(tokenColumns),
+		db.Rights("purpose", "number", "hash", "state", "expires_at", "key_expires_at"))
 )
 
 // pin is the row of a company's transaction PIN. It holds a hash instead of the PIN.
@@ -30,7 +31,7 @@ type pin struct {
 	company   string    `db:"company_id,key"`
 	hash      string    `db:"hash,changes"`
 	state     string    `db:"state,state"`
-	failures  int64     `db:"failures,changes"` // the number of wrong tries in a row
+	failures  int64     `db:"failures,changes"` // the number of wrong tries since the last right one; an unlock does not set it to zero
 	updatedAt time.Time `db:"updated_at,changes"`
 }
 
@@ -73,14 +74,6 @@ func (s *Service) Keys(ctx context.Context, reference string) ([]Key, error) {
 		`SELECT `+keyColumns+` FROM company_api_key WHERE company_id = $1 ORDER BY created_at, id`, reference)
 }
 
-// rehashKey replaces the hash of a key with a newer hash of the same key, unless another
-// request has already replaced the hash.
-func (s *Service) rehashKey(ctx context.Context, k Key, hash string) error {
-	_, err := s.db.Exec(ctx, `
-		UPDATE company_api_key SET hash = $4 WHERE company_id = $1 AND id = $2 AND hash = $3`, k.Company, k.ID, k.hash, hash)
-	return err
-}
-
 func (s *Service) replaceRefresh(ctx context.Context, reference, tokenID, keyID string, now time.Time) error {
 	_, err := s.db.Exec(ctx, `
 		INSERT INTO company_refresh_token (company_id, token_id, api_key_id, issued_at) VALUES ($1, $2, $3, $4)
@@ -116,4 +109,9 @@ func (s *Service) PINState(ctx context.Context, reference string) (string, error
 func (s *Service) findToken(ctx context.Context, reference, tokenID string) (tokenRow, error) {
 	return db.One(ctx, s.db, tokens.Scan,
 		`SELECT `+tokenColumns+` FROM company_token WHERE company_id = $1 AND id = $2`, reference, tokenID)
+}
+
+func (s *Service) findNumbered(ctx context.Context, reference string, to purpose, number int64) (tokenRow, error) {
+	return db.One(ctx, s.db, tokens.Scan,
+		`SELECT `+tokenColumns+` FROM company_token WHERE company_id = $1 AND purpose = $2 AND number = $3`, reference, string(to), number)
 }

@@ -19,9 +19,9 @@ const (
 )
 
 // CallbackHandler returns the HTTP handler for a custodian's notifications. The handler checks the
-// signature, records the movements and then responds. Unlike the handlers of package inbox, it does
-// not store notifications that it cannot process. No movement is lost, because the custodian
-// repeats the notification, and lists movements whose notification never arrived.
+// signature, records the movements and then responds. It stores a notification only if its meaning is
+// unknown. No movement is lost, because the custodian repeats a notification until it is accepted,
+// and lists movements whose notification never arrived.
 func (s *Service) CallbackHandler(custody string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, ok := inbox.ReadAtMost(w, r, largest)

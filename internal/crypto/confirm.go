@@ -93,7 +93,7 @@ func (s *Service) Confirm(ctx context.Context, j job.Job) (next time.Time, err e
 // transaction may have a different effect in its new block. It then completes only after the
 // custodian has reported it in the new block.
 func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time) verdict {
-	deep := at.Depth() >= n.Confirmations
+	deep := at.Found && at.IsFinal(at.Block, n.Confirmations)
 	lost := !t.lostAt.IsZero() && now.Sub(t.lostAt) >= lostFor
 	switch {
 	case at.Found && at.Reverted && deep:
@@ -104,7 +104,7 @@ func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time
 		return done
 	case at.Found || at.Waiting:
 		return wait
-	case lost && at.Head-t.Block+1 >= n.Confirmations:
+	case lost && at.IsFinal(t.Block, n.Confirmations):
 		return gone
 	case t.misses+1 >= missesNeeded && now.Sub(t.UpdatedAt) >= missingFor:
 		return gone
@@ -113,10 +113,14 @@ func (t Transaction) judge(n chain.Network, at provider.Inclusion, now time.Time
 }
 
 // pause returns the time to wait before Kobo asks the custodian again. This is the usual time for
-// the missing blocks, or for one block if the transaction is not in a block yet.
+// the missing blocks, or for one block if the transaction is not in a block yet. A tag of finality
+// moves by many blocks together, so the pause is then a part of the distance.
 func (t Transaction) pause(n chain.Network, at provider.Inclusion) time.Duration {
 	wanting := int64(1)
-	if at.Found {
+	switch {
+	case at.Found && at.Tagged:
+		wanting = max(1, (at.Block-at.Final)/8)
+	case at.Found:
 		wanting = max(1, n.Confirmations-at.Depth())
 	}
 	return min(max(time.Duration(wanting*n.BlockSeconds)*time.Second, askSoonest), askLatest)

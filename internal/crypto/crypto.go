@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/kobo-waas/kobo/internal/chain"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -183,19 +185,23 @@ type Service struct {
 	custodyOf map[string]string  // the custodian's name by network ID
 	reader    string             // identifies this program when it leases a custodian's cursor
 	turns     sync.Map           // a lock for each company, held while a derivation index is taken
+	reread    sync.Map           // the custodians whose stored notifications this program has read again
+	reads     *prometheus.CounterVec
+	unread    *prometheus.CounterVec
 }
 
 // New returns a Service.
 func New(cfg Config) *Service {
 	s := &Service{
 		Config: cfg, networks: map[string]chain.Network{}, custodies: map[string]Custody{}, custodyOf: map[string]string{},
-		reader: id.New(),
+		reader: id.New(), reads: newReads(), unread: newUnread(),
 	}
 	for _, n := range cfg.Networks {
 		s.networks[n.ID] = n
 	}
 	for _, c := range cfg.Custodies {
 		s.custodies[c.Name] = c
+		s.countFromZero(c.Name)
 		for _, n := range c.Networks {
 			s.custodyOf[n] = c.Name
 		}

@@ -15,26 +15,35 @@ import (
 const lease = time.Minute
 
 // Follow regularly reads every custodian until ctx ends. It finds movements in new blocks, and
-// movements whose notifications were lost. Each custodian sets the pause between two reads.
+// movements whose notifications were lost. Each custodian sets the pause between two reads. Follow
+// also checks the balances of all addresses once a day.
 func (s *Service) Follow(ctx context.Context) {
 	var all sync.WaitGroup
 	for name, c := range s.custodies {
 		all.Go(func() {
-			tick := time.NewTicker(max(c.Plug.Pace(), time.Second))
-			defer tick.Stop()
-			for {
-				if err := s.Read(ctx, name); err != nil && ctx.Err() == nil {
-					s.Log.Warn("a custodian was not read", "custodian", name, "error", err)
-				}
-				select {
-				case <-ctx.Done():
-					return
-				case <-tick.C:
-				}
-			}
+			s.repeat(ctx, max(c.Plug.Pace(), time.Second), "a custodian was not read", name, s.Read)
+		})
+		all.Go(func() {
+			s.repeat(ctx, checkPace, "balances were not checked", name, s.CheckBalances)
 		})
 	}
 	all.Wait()
+}
+
+// repeat calls do for a custodian until ctx ends, and logs each error.
+func (s *Service) repeat(ctx context.Context, pace time.Duration, wrong, custody string, do func(context.Context, string) error) {
+	tick := time.NewTicker(pace)
+	defer tick.Stop()
+	for {
+		if err := do(ctx, custody); err != nil && ctx.Err() == nil {
+			s.Log.Warn(wrong, "custodian", custody, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 // Read records everything that a custodian now reports, unless a different program is reading this
@@ -45,6 +54,12 @@ func (s *Service) Read(ctx context.Context, custody string) error {
 	if !known {
 		return fault.New(fault.Missing, "Custodian not found")
 	}
+	if _, done := s.reread.Load(custody); !done {
+		if err := s.readKept(ctx, c); err != nil {
+			return err
+		}
+		s.reread.Store(custody, true)
+	}
 	for {
 		now := s.Clock.Now()
 		cursor, mine, err := s.takeCursor(ctx, custody, now, now.Add(lease))
@@ -52,11 +67,8 @@ func (s *Service) Read(ctx context.Context, custody string) error {
 			return err
 		}
 		batch, err := c.Plug.Since(ctx, cursor, s.ours)
-		if err != nil {
+		if s.counted(custody, err) != nil {
 			return errors.Join(err, s.releaseCursor(ctx, custody, cursor))
-		}
-		if batch.Unread > 0 {
-			s.Log.Warn("a custodian reports what cannot be read", "custodian", custody, "count", batch.Unread)
 		}
 		if err := s.write(ctx, c, batch); err != nil {
 			return errors.Join(err, s.releaseCursor(ctx, custody, cursor))
@@ -78,5 +90,10 @@ func (s *Service) write(ctx context.Context, c Custody, b provider.Batch) error 
 			return err
 		}
 	}
-	return s.roll(ctx, c.Networks, b.Gone)
+	for _, body := range b.Unread {
+		if err := s.keep(ctx, c.Name, body); err != nil {
+			return err
+		}
+	}
+	return s.roll(ctx, c.Networks, b)
 }

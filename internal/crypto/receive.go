@@ -17,7 +17,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// Receive records the movements of a custodian's notification. If Receive returns an error, the
+// Receive records the movements of a custodian's notification. A genuine notification of unknown
+// meaning is stored, and an operator gets a case. If Receive returns an error, the
 // custodian should send the notification again.
 func (s *Service) Receive(ctx context.Context, custody string, header http.Header, body []byte) error {
 	c, known := s.custodies[custody]
@@ -25,6 +26,9 @@ func (s *Service) Receive(ctx context.Context, custody string, header http.Heade
 		return provider.ErrForged
 	}
 	movements, err := c.Plug.ParseNotification(header, body)
+	if errors.Is(err, provider.ErrUnread) {
+		return s.keep(ctx, custody, body)
+	}
 	if err != nil {
 		return err
 	}
@@ -158,13 +162,16 @@ func (s *Service) again(ctx context.Context, t Transaction, m provider.Movement)
 
 // roll handles the transactions of blocks that were removed from the chain. A pending transaction
 // can complete only after the custodian has reported it again. A completed transaction is checked
-// again.
-func (s *Service) roll(ctx context.Context, networks, gone []string) error {
-	if len(gone) == 0 {
+// again. After a deep reorganisation, roll does so for all transactions that may have been removed.
+func (s *Service) roll(ctx context.Context, networks []string, b provider.Batch) error {
+	if len(b.Gone) == 0 && b.GoneFrom == 0 {
 		return nil
 	}
 	for _, network := range networks {
-		lost, err := s.inBlocks(ctx, network, gone)
+		lost, err := s.inBlocks(ctx, network, b.Gone)
+		if err == nil && b.GoneFrom > 0 {
+			lost, err = s.fromBlock(ctx, network, b.GoneFrom)
+		}
 		if err != nil {
 			return err
 		}

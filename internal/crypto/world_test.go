@@ -19,6 +19,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -49,6 +50,11 @@ type custodian struct {
 	head    int64
 	batches []provider.Batch
 	unread  func(cursor string) // is called at the start of Since
+	unknown bool                // notifications have an unknown meaning
+	holds   map[string]provider.Holding
+	heldIn  int64 // the block of holds
+	asked   int   // how many holdings were asked for
+	fails   error // the error of Since
 }
 
 func (c *custodian) Name() string        { return "Custodian" }
@@ -73,8 +79,35 @@ func (c *custodian) ParseNotification(h http.Header, body []byte) ([]provider.Mo
 	if h.Get("Signed") != "yes" {
 		return nil, provider.ErrForged
 	}
+	return c.ParseKept(body)
+}
+
+// ParseKept reads a stored notification once the custodian knows its meaning.
+func (c *custodian) ParseKept(body []byte) ([]provider.Movement, error) {
+	if c.unknown {
+		return nil, provider.ErrUnread
+	}
 	var m []provider.Movement
 	return m, json.Unmarshal(body, &m)
+}
+
+// Holdings returns what a test has set, unless it has set nothing.
+func (c *custodian) Holdings(_ context.Context, _ chain.Network, _ string, addresses []string) (int64, []provider.Holding, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.holds == nil {
+		return 0, nil, nil
+	}
+	c.asked += len(addresses)
+	var of []provider.Holding
+	for _, a := range addresses {
+		h := c.holds[a]
+		if h.Units == nil {
+			h.Units = new(big.Int)
+		}
+		of = append(of, h)
+	}
+	return c.heldIn, of, nil
 }
 
 func (c *custodian) Since(_ context.Context, cursor string, _ provider.Ours) (provider.Batch, error) {
@@ -82,6 +115,9 @@ func (c *custodian) Since(_ context.Context, cursor string, _ provider.Ours) (pr
 	defer c.mu.Unlock()
 	if c.unread != nil {
 		c.unread(cursor)
+	}
+	if c.fails != nil {
+		return provider.Batch{}, c.fails
 	}
 	var n int
 	if _, err := fmt.Sscan(cursor, &n); err != nil && cursor != "" {
@@ -123,7 +159,7 @@ func newWorld(t testing.TB, d *db.DB) *world {
 	w := &world{t: t, clock: clock.At(zero), node: &custodian{watched: map[string]bool{}, at: map[string]provider.Inclusion{}, head: 100}}
 	w.book = ledger.New(d, w.clock)
 	t.Cleanup(w.book.Drain)
-	for _, company := range []string{a, b} {
+	for _, company := range []string{a, b, inbox.House} {
 		u := ledger.Found(company)
 		if err := w.book.Commit(t.Context(), u); err != nil {
 			t.Fatal(err)

@@ -93,9 +93,12 @@ func Declare[T any](name string, rules ...Rule) *Declared[T] {
 
 // Record returns v as a row of the table.
 func (d *Declared[T]) Record(v T) Record {
-	values := make([]any, len(d.fields))
+	values := make([]any, len(d.Columns))
 	for i, f := range d.fields {
 		values[i] = f.kind.get(unsafe.Add(unsafe.Pointer(&v), f.offset))
+	}
+	if d.Rights != nil {
+		values[len(d.fields)] = "" // the ledger signs the row
 	}
 	return Record{Table: d.Table, Values: values}
 }

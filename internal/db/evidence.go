@@ -51,12 +51,13 @@ func EvidenceTables() []*Table {
 //
 // The content is a list of texts: the name of the table, and then the name and the value of each
 // column. A number is in decimal digits. The column mac is left out, and so are columns with "" or 0.
-// So a column that a later schema adds does not change the content of earlier rows. Each text follows
-// its length in bytes as an unsigned varint.
+// So a column that a later schema adds does not change the content of earlier rows. The content of a
+// row of rights has only the columns that its MAC covers. Each text follows its length in bytes as an
+// unsigned varint.
 func Content[V any](to []byte, t *Table, row []V) []byte {
 	to = frame(to, t.Name)
 	for i, c := range t.Columns {
-		if c.Name == "mac" {
+		if c.Name == "mac" || t.Rights != nil && !t.Rights[i] {
 			continue
 		}
 		switch v := any(row[i]).(type) {
@@ -89,11 +90,5 @@ func Unsigned(ctx context.Context, q Querier, t *Table, company string, after []
 	if after != nil {
 		query, args = query+" AND ("+keys+") > ("+numbered(1, t.Key)+")", after
 	}
-	return All(ctx, q, func(s Scanner) ([]any, error) {
-		row, into := make([]any, len(t.Columns)), make([]any, len(t.Columns))
-		for i := range row {
-			into[i] = &row[i]
-		}
-		return row, s.Scan(into...)
-	}, query+" ORDER BY "+keys+" LIMIT "+strconv.Itoa(limit), args...)
+	return All(ctx, q, scanAny(t), query+" ORDER BY "+keys+" LIMIT "+strconv.Itoa(limit), args...)
 }

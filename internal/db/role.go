@@ -21,6 +21,9 @@ var WrittenOnce = []string{
 	"event", "evidence_erased", "evidence_leaf", "evidence_tile", "ledger_entry", "ledger_transfer", "operator_audit",
 }
 
+// Narrow are tables whose rows kobo serve may add and read, and of which it may change only these columns.
+var Narrow = map[string]string{"evidence_checkpoint": "state", "evidence_tree": "size, lost"}
+
 // ownersTables are the tables that kobo serve may only read. Commands of the owner write them.
 var ownersTables = []string{"archive_kind", "archive_month", "db_schema", "goose_db_version"}
 
@@ -31,6 +34,8 @@ func served(table string) []string {
 		return []string{"SELECT"}
 	case slices.Contains(WrittenOnce, table):
 		return []string{"SELECT", "INSERT"}
+	case Narrow[table] != "":
+		return []string{"SELECT", "INSERT", "UPDATE (" + Narrow[table] + ")"}
 	}
 	return []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
 }
@@ -52,6 +57,9 @@ func (d *DB) Grant(ctx context.Context, r Roles) error {
 		}
 		if err == nil && r.Read != "" {
 			err = grant(ctx, q, r.Read, tables, reads)
+		}
+		if err == nil && r.Read != "" {
+			err = hidden(ctx, q, r.Read, tables)
 		}
 		return err
 	})
@@ -80,6 +88,23 @@ func reads(ctx context.Context, q Querier, table string) (given, forbidden []str
 		given = []string{"SELECT (" + strings.Join(shown, ", ") + ")"}
 	}
 	return given, []string{"INSERT", "UPDATE", "DELETE", "TRUNCATE"}, err
+}
+
+// hidden returns an error if a role may read a column that is in Confidential.
+func hidden(ctx context.Context, q Querier, role string, tables []string) error {
+	for _, table := range tables {
+		for _, column := range Confidential[table] {
+			reads, err := One(ctx, q, Value[bool], "SELECT has_column_privilege($1, quote_ident($2), $3, 'SELECT')", role, table, column)
+			if err != nil {
+				return err
+			}
+			if reads {
+				return fmt.Errorf("db: the role %s can still read %s.%s: it must not own the table, nor belong to a role with that right, "+
+					"and PUBLIC must not have it", role, table, column)
+			}
+		}
+	}
+	return nil
 }
 
 func grant(ctx context.Context, q Querier, role string, tables []string, of rights) error {
@@ -125,12 +150,17 @@ func holdsNoMore(ctx context.Context, q Querier, role string, forbidden map[stri
 		if len(rights) == 0 {
 			continue
 		}
-		has, err := One(ctx, q, Value[bool], "SELECT has_table_privilege($1, quote_ident($2), $3)", role, table, strings.Join(rights, ", "))
+		has, err := One(ctx, q, Value[bool], `SELECT bool_or(CASE
+			WHEN held = 'UPDATE' THEN (SELECT bool_or(has_column_privilege($1, attrelid, attnum, held)) FROM pg_attribute
+				WHERE attrelid = quote_ident($2)::regclass AND attnum > 0 AND NOT attisdropped AND attname <> ALL (string_to_array($4, ', ')))
+			WHEN held = 'INSERT' THEN has_any_column_privilege($1, quote_ident($2), held)
+			ELSE has_table_privilege($1, quote_ident($2), held) END)
+			FROM unnest(string_to_array($3, ', ')) AS held`, role, table, strings.Join(rights, ", "), Narrow[table])
 		if err != nil {
 			return err
 		}
 		if has {
-			return fmt.Errorf("db: the role %s still has one of the rights %s to the table %s: it must not own the table, nor belong to a role with that right",
+			return fmt.Errorf("db: the role %s still has one of the rights %s to the table %s: it must not own the table, nor belong to a role with that right, and PUBLIC must not have it",
 				role, strings.Join(rights, ", "), table)
 		}
 	}
@@ -146,26 +176,29 @@ func (d *DB) MayChange(ctx context.Context, table string) (bool, error) {
 }
 
 // Rights returns the tables to which the role of this program lacks a right that kobo serve needs, and
-// the tables of WrittenOnce whose rows the role could change or remove. SQLite has no roles.
+// the tables of WrittenOnce and Narrow whose rows the role could change or remove. SQLite has no roles.
 func (d *DB) Rights(ctx context.Context) (missing, excessive []string, err error) {
 	if d.dialect != Postgres {
 		return nil, nil, nil
 	}
 	type held struct {
-		table                  string
-		read, add, change, cut bool
+		table                        string
+		read, add, change, some, cut bool
 	}
 	all, err := All(ctx, d, func(s Scanner) (h held, err error) {
-		return h, s.Scan(&h.table, &h.read, &h.add, &h.change, &h.cut)
+		return h, s.Scan(&h.table, &h.read, &h.add, &h.change, &h.some, &h.cut)
 	}, `SELECT tablename::text, has_table_privilege(quote_ident(tablename), 'SELECT'), has_table_privilege(quote_ident(tablename), 'INSERT'),
-			has_table_privilege(quote_ident(tablename), 'UPDATE'), has_table_privilege(quote_ident(tablename), 'DELETE')
+			has_table_privilege(quote_ident(tablename), 'UPDATE'), has_any_column_privilege(quote_ident(tablename), 'UPDATE'),
+			has_table_privilege(quote_ident(tablename), 'DELETE, TRUNCATE')
 		FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename`)
 	for _, h := range all {
-		has := map[string]bool{"SELECT": h.read, "INSERT": h.add, "UPDATE": h.change, "DELETE": h.cut}
+		narrow := Narrow[h.table]
+		has := map[string]bool{"SELECT": h.read, "INSERT": h.add, "UPDATE": h.change, "UPDATE (" + narrow + ")": h.some, "DELETE": h.cut}
 		if slices.ContainsFunc(served(h.table), func(r string) bool { return !has[r] }) {
 			missing = append(missing, h.table)
 		}
-		if slices.Contains(WrittenOnce, h.table) && (h.change || h.cut) {
+		once := slices.Contains(WrittenOnce, h.table)
+		if once && (h.some || h.cut) || narrow != "" && (h.change || h.cut) {
 			excessive = append(excessive, h.table)
 		}
 	}

@@ -40,6 +40,9 @@ type Table struct {
 	Lenient bool
 	// Evidence is true if the ledger numbers and signs each inserted row (Evidence).
 	Evidence bool
+	// Rights states for each column whether the MAC of a row covers it (Rights). It is nil if the rows
+	// hold no rights.
+	Rights []bool
 }
 
 // Texts returns TEXT columns with these names.

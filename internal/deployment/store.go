@@ -27,3 +27,14 @@ func lift(ctx context.Context, q db.Querier, epoch int64) error {
 	_, err := q.Exec(ctx, `UPDATE deployment SET epoch = $1 WHERE id = 1 AND epoch < $1`, epoch)
 	return err
 }
+
+// environment returns the environment of the database, or "" if the database has none yet.
+func environment(ctx context.Context, q db.Querier) (Environment, error) {
+	return db.OrZero(db.One(ctx, q, db.Value[Environment], `SELECT environment FROM deployment WHERE id = 1`))
+}
+
+// claim sets the environment of the database, unless the database has one already.
+func claim(ctx context.Context, q db.Querier, program Environment) error {
+	_, err := q.Exec(ctx, `UPDATE deployment SET environment = $1 WHERE id = 1 AND environment = ''`, string(program))
+	return err
+}

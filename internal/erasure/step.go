@@ -46,8 +46,8 @@ func (s *Service) save(ctx context.Context, u ledger.Unit, was, e Erasure) error
 // clearResponses looks at the next stored responses. After the last one it determines which events may
 // name the customer. A later event does not, because its unit expects that the customer is not erased.
 func (s *Service) clearResponses(ctx context.Context, e Erasure) error {
-	was := e
-	last, err := s.Keys.Erase(ctx, e.Company, e.CustomerID, e.response)
+	was, u := e, ledger.For(e.Company)
+	last, err := s.Keys.Erase(ctx, &u, e.CustomerID, e.response)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (s *Service) clearResponses(ctx context.Context, e Erasure) error {
 			return err
 		}
 	}
-	return s.save(ctx, ledger.For(e.Company), was, e)
+	return s.save(ctx, u, was, e)
 }
 
 // clearEvents looks at the next events.

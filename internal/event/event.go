@@ -14,6 +14,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -24,7 +25,9 @@ const (
 	VTUPending = "vtu.pending"
 	VTUSuccess = "vtu.success"
 	VTUFailed  = "vtu.failed"
-	KYBChanged = "kyb.changed"
+	// VTUReversed means that the biller returned the money of a successful purchase.
+	VTUReversed = "vtu.reversed"
+	KYBChanged  = "kyb.changed"
 
 	// These kinds report changes of a company's access and terms. Operators make most of them.
 	APIKeyIssued   = "company.api_key_issued"
@@ -73,6 +76,9 @@ const (
 	CardFundingPending = "card.funding_pending"
 	CardFunded         = "card.funded"
 	CardFundingFailed  = "card.funding_failed"
+	CardFrozen         = "card.frozen"
+	CardUnfrozen       = "card.unfrozen"
+	CardTerminated     = "card.terminated"
 
 	// CheckpointSigned means that Kobo has signed the present root of the company's tree.
 	CheckpointSigned = "checkpoint.signed"
@@ -99,6 +105,10 @@ type Event struct {
 	CreatedAt time.Time       `db:"created_at"`
 	Leaf      int64           `db:"leaf"`
 	MAC       string          `db:"mac"`
+
+	// Environment is that of the database. It is not a column, because a database belongs to one
+	// environment.
+	Environment deployment.Environment
 }
 
 // MarshalJSON writes the event as the API and webhooks show it. Only the data needs the encoder, and
@@ -110,6 +120,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	out = append(append(out, `,"event":"`...), e.Kind...)
 	out = append(append(out, `","createdAt":"`...), clock.Text(e.CreatedAt)...)
 	out = append(append(out, `","companyId":"`...), e.Company...)
+	out = append(append(out, `","environment":"`...), e.Environment...)
 	out = append(append(out, `","data":`...), e.Data...)
 	return append(out, '}'), nil
 }
@@ -136,6 +147,9 @@ func New(company, kind string, data any) db.Record {
 
 // Service reads the feeds of all companies and wakes readers that wait for events.
 type Service struct {
+	// Environment is the environment that all events state.
+	Environment deployment.Environment
+
 	db   *db.DB
 	book *ledger.Book
 

@@ -11,6 +11,13 @@ const columns = `company_id, sequence, id, kind, data, created_at, leaf, mac`
 
 var table = db.Declare[Event]("event", db.Reads(columns), db.Unique("company_id", "id"), db.Evidence())
 
+// scan reads an event from a row.
+func (s *Service) scan(row db.Scanner) (Event, error) {
+	e, err := table.Scan(row)
+	e.Environment = s.Environment
+	return e, err
+}
+
 // Find returns one event of the company. The ID of an event contains its number. Events of schema
 // 48 and earlier have other IDs, which begin with 0. Only those are in an index.
 func (s *Service) Find(ctx context.Context, company, eventID string) (Event, error) {
@@ -18,7 +25,7 @@ func (s *Service) Find(ctx context.Context, company, eventID string) (Event, err
 	if sequence, ok := id.Number(eventID); ok {
 		query, args = `SELECT `+columns+` FROM event WHERE company_id = $1 AND id = $2 AND sequence = $3`, append(args, sequence)
 	}
-	e, err := db.One(ctx, s.db, table.Scan, query, args...)
+	e, err := db.One(ctx, s.db, s.scan, query, args...)
 	return e, db.Missing(err, "Event not found")
 }
 
@@ -29,7 +36,7 @@ func (s *Service) IsGenuine(e Event) bool {
 }
 
 func (s *Service) page(ctx context.Context, company string, after int64, limit int) ([]Event, error) {
-	return db.All(ctx, s.db, table.Scan,
+	return db.All(ctx, s.db, s.scan,
 		`SELECT `+columns+` FROM event WHERE company_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`, company, after, limit)
 }
 

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"time"
@@ -36,7 +37,8 @@ type grown struct {
 const (
 	// tilesInRound is the maximum number of tiles that one run of the job stores for a company.
 	tilesInRound = 1000
-	// onDemandEvery is the time between two checkpoints on demand of one company.
+	// onDemandEvery is the time from the deployment's last checkpoint to the next one on demand, of any
+	// company.
 	onDemandEvery = time.Second
 )
 
@@ -86,7 +88,7 @@ func (t *tree) check(c Checkpoint) error {
 
 // sign signs the heads of several companies in one transaction, and then the head of the deployment's
 // tree, which contains them. It skips a company that has a checkpoint of the same size already.
-func (s *Service) sign(ctx context.Context, all []grown, pause time.Duration) (made []Checkpoint, err error) {
+func (s *Service) sign(ctx context.Context, all []grown, onDemand bool) (made []Checkpoint, err error) {
 	name, err := s.Name(ctx)
 	if err != nil {
 		return nil, err
@@ -95,16 +97,19 @@ func (s *Service) sign(ctx context.Context, all []grown, pause time.Duration) (m
 	if err != nil {
 		return nil, err
 	}
-	var own Checkpoint
 	err = s.DB.Tx(ctx, func(q db.Querier) error {
-		made, own = nil, Checkpoint{}
+		made = nil
 		count, err := lockTree(ctx, q, Deployment)
 		if err != nil {
 			return err
 		}
 		before := Checkpoint{}
 		if count > 0 {
-			if before, err = find(ctx, q, Deployment, count); err != nil {
+			before, err = find(ctx, q, Deployment, count)
+			if errors.Is(err, db.ErrNone) {
+				err = &AlteredError{Deployment, count}
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -117,8 +122,10 @@ func (s *Service) sign(ctx context.Context, all []grown, pause time.Duration) (m
 			if last.Size >= g.size {
 				continue
 			}
-			if wait := pause - now.Sub(last.CreatedAt); last.Size > 0 && wait > 0 {
-				return fault.New(fault.Limited, "A checkpoint is made once a second. Repeat the request").After(wait)
+			if onDemand {
+				if err := s.mayDemand(ctx, q, g.company, now, before.CreatedAt); err != nil {
+					return err
+				}
 			}
 			count++
 			c, err := s.signOne(ctx, q, name, by, g, count, now)
@@ -130,16 +137,26 @@ func (s *Service) sign(ctx context.Context, all []grown, pause time.Duration) (m
 		if len(made) == 0 {
 			return nil
 		}
-		own, err = s.signOwn(ctx, q, name, by, before, count, now)
+		_, err = s.signOwn(ctx, q, name, by, before, count, now)
 		return err
 	})
-	if err != nil || len(made) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	if err := s.keep(name, own); err != nil {
-		s.Log.Error("a checkpoint was not written to the second place", "error", err)
-	}
 	return made, nil
+}
+
+// mayDemand returns an error if a company gets no checkpoint on demand now. So requests can make neither
+// the deployment's tree nor a company's events grow without a bound.
+func (s *Service) mayDemand(ctx context.Context, q db.Querier, company string, now, last time.Time) error {
+	if wait := onDemandEvery - now.Sub(last); !last.IsZero() && wait > 0 {
+		return fault.New(fault.Limited, "A checkpoint is made once a second. Repeat the request").After(wait)
+	}
+	at, err := nthLatest(ctx, q, company, s.perDay)
+	if err == nil && now.Sub(at) < 24*time.Hour {
+		err = fault.New(fault.Limited, fmt.Sprintf("Your company had %d checkpoints in 24 hours. The next hourly one covers the row", s.perDay)).After(signEvery)
+	}
+	return err
 }
 
 // signOne signs the head of a company, and adds it to the deployment's tree.
@@ -205,7 +222,7 @@ func (s *Service) OnDemand(ctx context.Context, company string, leaf int64) (Che
 	if err != nil {
 		return last, s.report(err)
 	}
-	made, err := s.sign(ctx, []grown{g}, onDemandEvery)
+	made, err := s.sign(ctx, []grown{g}, true)
 	if err != nil {
 		return last, s.report(err)
 	}
@@ -225,7 +242,8 @@ func (s *Service) report(err error) error {
 func IsAltered(err error) bool {
 	var altered *AlteredError
 	var missing *MissingError
-	return errors.As(err, &altered) || errors.As(err, &missing)
+	var text base64.CorruptInputError
+	return errors.As(err, &altered) || errors.As(err, &missing) || errors.As(err, &text)
 }
 
 // hasEvents reports whether a company is told of its checkpoints.

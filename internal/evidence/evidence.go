@@ -18,6 +18,8 @@ import (
 	"crypto/ed25519"
 	"fmt"
 	"log/slog"
+	"os"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -55,11 +57,18 @@ type Config struct {
 type Service struct {
 	Config
 	limit   int64 // how many tiles a request may store
+	perDay  int   // how many checkpoints a company has in a day before it gets none on demand
 	changed prometheus.Gauge
+	placed  atomic.Int64 // when the newest checkpoint was last in the second place, in microseconds
+	link    func(old, path string) error
 }
 
 // New returns a service.
-func New(c Config) *Service { return &Service{Config: c, limit: 100, changed: newChanged()} }
+func New(c Config) *Service {
+	s := &Service{Config: c, limit: 100, perDay: 500, changed: newChanged(), link: os.Link}
+	s.placed.Store(c.Clock.Now().UnixMicro())
+	return s
+}
 
 // MissingError means that a row of evidence is not in the database.
 type MissingError struct {

@@ -381,6 +381,25 @@ func TestAPinnedKeySurvivesARotation(t *testing.T) {
 	})
 }
 
+// A receipt of a row that was covered before a rotation verifies with the old key and with the new one.
+func TestAReceiptFromBeforeARotationHasBothSignatures(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		o.pay("acme", 2)
+		o.round()
+		pinned, _ := o.public()
+		o.ring = secret.Generate() + o.ring
+		o.start(o.Folder)
+		present, _ := o.public()
+		r, err := o.Receipt(t.Context(), "acme", "p1", nil)
+		must(t, err)
+		for _, key := range []string{pinned, present} {
+			if _, err := r.Verify(key); err != nil || pinned == present {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 // After a person was erased from a row, the other receipts stay valid, and that of the row says so.
 func TestAnErasedRowKeepsItsPlace(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {

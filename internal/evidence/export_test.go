@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"context"
+	"errors"
 
 	"github.com/kobo-waas/kobo/internal/db"
 )
@@ -38,3 +39,9 @@ func (t Tree) Consistency(from, to int64) ([][]byte, error) { return t.consisten
 
 // LimitTiles sets how many tiles a request stores.
 func LimitTiles(s *Service, n int64) { s.limit = n }
+
+// LimitPerDay sets how many checkpoints a company has in a day before it gets none on demand.
+func LimitPerDay(s *Service, n int) { s.perDay = n }
+
+// WithoutLinks makes the second place storage without hard links.
+func WithoutLinks(s *Service) { s.link = func(string, string) error { return errors.ErrUnsupported } }

@@ -15,49 +15,87 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// The second place is a folder with a file for each checkpoint of the deployment's tree. A file is
-// never changed. Its name has the name of the deployment, the instant and the size, so the newest file
-// has the last name.
+// The second place is a folder with a file for each hourly checkpoint of the deployment's tree. A file
+// is never changed. Its name has the name of the deployment, the instant and the size, so the newest
+// file has the last name.
 const (
 	suffix  = ".checkpoint"
 	instant = "20060102T150405.000000Z"
 )
 
-// keep writes a checkpoint into the second place.
+// keep writes a checkpoint into the second place, unless it is there already.
 func (s *Service) keep(name string, c Checkpoint) error {
-	if s.Folder == "" {
-		return nil
-	}
 	path := filepath.Join(s.Folder, fmt.Sprintf("%s-%s-%012d%s", name, c.CreatedAt.UTC().Format(instant), c.Size, suffix))
-	draft, err := os.CreateTemp(s.Folder, ".checkpoint-*")
-	if err != nil {
-		return fmt.Errorf("checkpoint_folder: %w", err)
-	}
-	_, err = draft.WriteString(c.Note)
-	err = errors.Join(err, draft.Sync(), draft.Close())
-	if err == nil {
-		if err = os.Link(draft.Name(), path); errors.Is(err, fs.ErrExist) {
-			err = nil // another program has written the same checkpoint
-		}
-	}
-	if err = errors.Join(err, os.Remove(draft.Name())); err == nil {
-		err = db.Persist(path)
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = s.create(path, c.Note)
 	}
 	if err != nil {
 		return fmt.Errorf("checkpoint_folder: %w", err)
 	}
+	s.placed.Store(s.Clock.Now().UnixMicro())
 	return nil
 }
 
-// kept returns the paths of the deployment's checkpoints in the second place, the oldest first. It also
-// reports whether the folder has checkpoints of other deployments only.
-func (s *Service) kept(name string) (own []string, foreign bool, err error) {
-	if s.Folder == "" {
-		return nil, false, nil
+// create creates a file. A draft gets its name only when it is complete. Some storage, such as a mounted
+// bucket, allows neither hard links nor drafts. There it writes the file itself.
+func (s *Service) create(path, text string) error {
+	err := s.linkDraft(path, text)
+	if err == nil {
+		return db.Persist(path)
 	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the configured folder
+	if errors.Is(err, fs.ErrExist) {
+		return nil // another program has written the same checkpoint
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}
+
+// linkDraft writes a draft and gives it the name path.
+func (s *Service) linkDraft(path, text string) error {
+	draft, err := os.CreateTemp(s.Folder, ".checkpoint-*")
+	if err != nil {
+		return err
+	}
+	_, err = draft.WriteString(text)
+	if err = errors.Join(err, draft.Sync(), draft.Close()); err == nil {
+		err = s.link(draft.Name(), path)
+	}
+	return errors.Join(err, os.Remove(draft.Name()))
+}
+
+// keepNewest writes the newest checkpoint of the deployment into the second place. It logs an error,
+// and the next round tries again.
+func (s *Service) keepNewest(ctx context.Context) {
+	if s.Folder == "" {
+		return
+	}
+	name, err := s.Name(ctx)
+	var c Checkpoint
+	if err == nil {
+		c, err = latest(ctx, s.DB, Deployment)
+	}
+	if err == nil && c.Size > 0 {
+		err = s.keep(name, c)
+	}
+	if err != nil {
+		s.Log.Warn("the newest checkpoint was not written to the second place", "error", err)
+	}
+}
+
+// kept returns the paths of the deployment's checkpoints in the second place, the oldest first. It also
+// returns the number of checkpoints of other deployments.
+func (s *Service) kept(name string) (own []string, foreign int, err error) {
 	list, err := os.ReadDir(s.Folder)
 	if err != nil {
-		return nil, false, fmt.Errorf("checkpoint_folder: %w", err)
+		return nil, 0, fmt.Errorf("checkpoint_folder: %w", err)
 	}
 	for _, f := range list {
 		switch {
@@ -65,45 +103,97 @@ func (s *Service) kept(name string) (own []string, foreign bool, err error) {
 		case strings.HasPrefix(f.Name(), name+"-"):
 			own = append(own, filepath.Join(s.Folder, f.Name()))
 		default:
-			foreign = true
+			foreign++
 		}
 	}
 	slices.Sort(own)
-	return own, foreign && len(own) == 0, nil
+	return own, foreign, nil
 }
 
-// Begin compares the database with the newest checkpoint in the second place. If they differ, it closes
-// API access, and then writes the present checkpoint, so that the next start does not close it again.
+// Begin compares the database with itself and with the newest checkpoint in the second place. If they
+// differ, it closes API access. Then it writes the present checkpoint, so that the next start does not
+// close API access again. If it cannot use the second place, it logs a warning and changes nothing.
 func (s *Service) Begin(ctx context.Context) error {
-	if s.Folder == "" {
-		return nil
+	if err := s.compareLost(ctx); err != nil || s.Folder == "" {
+		return err
 	}
 	name, err := s.Name(ctx)
 	if err != nil {
 		return err
 	}
-	own, foreign, err := s.kept(name)
-	if err != nil {
+	why, err := s.comparePlace(ctx, name)
+	if err != nil || why == "" {
 		return err
 	}
-	why := ""
-	switch {
-	case foreign:
-		why = fmt.Sprintf("the checkpoints in %s are of another database", s.Folder)
-	case len(own) > 0:
-		if why, err = s.compare(ctx, s.DB, name, own[len(own)-1]); err != nil {
+	if err := s.shut(ctx, why, func(db.Querier) error { return nil }); err != nil {
+		return err
+	}
+	if err := s.keepPresent(ctx, name); err != nil {
+		s.Log.Warn("the present checkpoint was not written to the second place, so the next comparison closes API access again", "error", err)
+	}
+	return nil
+}
+
+// shut closes API access and does more, in one transaction.
+func (s *Service) shut(ctx context.Context, why string, more func(q db.Querier) error) error {
+	why += ": see docs/operating/evidence.md"
+	err := s.DB.Tx(ctx, func(q db.Querier) error {
+		if err := s.Close(ctx, q, why); err != nil {
 			return err
 		}
+		return more(q)
+	})
+	if err == nil {
+		s.Log.Error("API access is closed; kobo door open lets companies in", "reason", why)
 	}
-	if why == "" {
-		return nil
-	}
-	why += ": see docs/operating/evidence.md"
-	if err := s.DB.Tx(ctx, func(q db.Querier) error { return s.Close(ctx, q, why) }); err != nil {
+	return err
+}
+
+// compareLost closes API access if a further leaf of the deployment's tree has no checkpoint of a company.
+func (s *Service) compareLost(ctx context.Context) error {
+	now, before, err := lost(db.WithLongTimeout(ctx), s.DB)
+	if err != nil || now <= before {
 		return err
 	}
-	s.Log.Error("API access is closed; kobo door open lets companies in", "reason", why)
-	return s.keepPresent(ctx, name)
+	return s.shut(ctx, fmt.Sprintf("%d checkpoints of companies are missing in this database: a company was rolled back or removed", now),
+		func(q db.Querier) error { return setLost(ctx, q, now) })
+}
+
+// comparePlace returns the reason why the database does not continue the second place, or "". If it
+// cannot read the second place, it logs that. It returns an error if it cannot read the database.
+func (s *Service) comparePlace(ctx context.Context, name string) (string, error) {
+	own, foreign, err := s.kept(name)
+	if err != nil {
+		s.Log.Warn("the second place cannot be read: this comparison could not notice an old copy of the database", "error", err)
+		return "", nil
+	}
+	if foreign > 0 && len(own) == 0 {
+		return s.ofOther(foreign), nil
+	}
+	if foreign > 0 {
+		s.Log.Warn("the second place has files of another database", "reason", s.ofOther(foreign))
+	}
+	if len(own) > 0 {
+		why, err := s.compare(ctx, s.DB, name, own[len(own)-1])
+		if errors.As(err, new(*fs.PathError)) {
+			s.Log.Warn("the second place cannot be read: this comparison could not notice an old copy of the database", "error", err)
+			return "", nil
+		}
+		return why, err
+	}
+	size, err := sizes(ctx, s.DB, []string{Deployment})
+	if size[Deployment] > 0 {
+		s.Log.Warn(s.empty(size[Deployment]) + ": this comparison could not notice an old copy of the database")
+	}
+	return "", err
+}
+
+func (s *Service) ofOther(n int) string {
+	return fmt.Sprintf("the checkpoints in %s are of another database: %d files have the name of another deployment", s.Folder, n)
+}
+
+func (s *Service) empty(size int64) string {
+	return fmt.Sprintf("%s has no checkpoint of this database, which has %d", s.Folder, size)
 }
 
 // keepPresent writes a checkpoint of the deployment's present tree into the second place.

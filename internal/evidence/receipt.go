@@ -52,11 +52,11 @@ func (c Checkpoint) Wire() Signed {
 // step is nil, it is the first transfer of the reference. If the row is newer than the last checkpoint,
 // Receipt makes a checkpoint.
 func (s *Service) Receipt(ctx context.Context, company, reference string, step *string) (r Receipt, err error) {
-	leaf, err := s.leafOf(ctx, company, reference, step)
+	leaf, kind, err := s.leafOf(ctx, company, reference, step)
 	if err != nil {
 		return r, err
 	}
-	c, err := s.OnDemand(ctx, company, leaf)
+	c, err := s.covering(ctx, company, leaf, kind)
 	if err != nil {
 		return r, err
 	}
@@ -65,8 +65,13 @@ func (s *Service) Receipt(ctx context.Context, company, reference string, step *
 		return r, err
 	}
 	t := s.tree(ctx, s.DB, company, c.Size)
-	r.Index, r.Checkpoint = leaf-1, c.Note
-	r.Deployment.Index, r.Deployment.Checkpoint = c.Leaf-1, own.Note
+	r.Index, r.Deployment.Index = leaf-1, c.Leaf-1
+	if r.Checkpoint, err = s.present(ctx, c.Note); err == nil {
+		r.Deployment.Checkpoint, err = s.present(ctx, own.Note)
+	}
+	if err != nil {
+		return r, s.report(errors.Join(&AlteredError{company, c.Size}, err))
+	}
 	hashes, err := t.inclusion(r.Index, c.Size)
 	if err != nil {
 		return r, s.report(err)
@@ -81,7 +86,7 @@ func (s *Service) Receipt(ctx context.Context, company, reference string, step *
 	}
 	keys, err := s.VerifierKeys(ctx)
 	if err == nil {
-		_, err = r.Verify(keys[0])
+		_, err = r.Verify(keys[0]) // the present key, which has signed both notes
 	}
 	if err != nil {
 		return r, s.report(errors.Join(&AlteredError{company, c.Size}, err))
@@ -89,12 +94,25 @@ func (s *Service) Receipt(ctx context.Context, company, reference string, step *
 	return r, nil
 }
 
-// leafOf returns the number of the row that a receipt is about.
-func (s *Service) leafOf(ctx context.Context, company, reference string, step *string) (int64, error) {
-	leaf, found := int64(0), false
+// covering returns a checkpoint that covers a row. The event about a checkpoint gets no checkpoint on
+// demand, because that one would cause the next such event.
+func (s *Service) covering(ctx context.Context, company string, leaf int64, kind string) (Checkpoint, error) {
+	if kind != event.CheckpointSigned {
+		return s.OnDemand(ctx, company, leaf)
+	}
+	c, err := latest(ctx, s.DB, company)
+	if err == nil && c.Size < leaf {
+		err = fault.New(fault.Refused, "The event is about a checkpoint. It gets a receipt after the next one")
+	}
+	return c, err
+}
+
+// leafOf returns the number of the row that a receipt is about, and its kind if it is an event.
+func (s *Service) leafOf(ctx context.Context, company, reference string, step *string) (leaf int64, kind string, err error) {
+	found := false
 	booked, err := ledger.Steps(ctx, s.DB, company, reference)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	for _, b := range booked {
 		if (step == nil || *step == b.Step) && !found && !s.Hidden(b.Debit) && !s.Hidden(b.Credit) {
@@ -104,17 +122,17 @@ func (s *Service) leafOf(ctx context.Context, company, reference string, step *s
 	if !found && step == nil {
 		var e event.Event
 		e, err = s.Events.Find(ctx, company, reference)
-		leaf, found = e.Leaf, err == nil
+		leaf, kind, found = e.Leaf, e.Kind, err == nil
 	}
 	switch {
 	case err != nil && !fault.Is(err, fault.Missing):
-		return 0, err
+		return 0, "", err
 	case !found:
-		return 0, fault.New(fault.Missing, "Receipt not found")
+		return 0, "", fault.New(fault.Missing, "Receipt not found")
 	case leaf == 0:
-		return 0, fault.New(fault.Refused, "The row was written by an earlier release and is not in the tree yet")
+		return 0, "", fault.New(fault.Refused, "The row was written by an earlier release and is not in the tree yet")
 	}
-	return leaf, nil
+	return leaf, kind, nil
 }
 
 // leaf returns the data of a leaf.

@@ -30,16 +30,25 @@ func (s *Service) Plan(ctx context.Context) error {
 	return s.DB.Insert(ctx, job.Job{Company: inbox.House, Kind: SignJob, RunAt: s.Clock.Now().Add(signEvery)}.Record())
 }
 
-// Sign runs a SignJob: it compares the database with the second place, and makes a checkpoint of each
-// company with new rows. A run that takes too long ends, and the next run continues.
+// Sign runs a SignJob: it compares the database with the second place, makes a checkpoint of each
+// company with new rows, and writes the deployment's newest one into the second place. A run that takes
+// too long ends, and the next run continues.
 func (s *Service) Sign(ctx context.Context, _ job.Job) (next time.Time, err error) {
 	if err := s.Begin(ctx); err != nil {
 		return next, err
 	}
+	next, err = s.signAll(ctx)
+	s.keepNewest(ctx)
+	return next, err
+}
+
+// signAll makes a checkpoint of each company with new rows, and returns the time of the next run.
+func (s *Service) signAll(ctx context.Context) (next time.Time, err error) {
 	limited, cancel := context.WithTimeout(ctx, roundLimit)
 	defer cancel()
 	ctx = db.WithLongTimeout(ctx)
-	s.changed.Set(0)
+	altered := map[string]bool{}
+	defer func() { s.changed.Set(float64(len(altered))) }()
 	unfinished := false
 	for after, first := "", true; ; first = false {
 		heads, err := ledger.Heads(ctx, s.DB, after, companiesAtOnce)
@@ -58,7 +67,7 @@ func (s *Service) Sign(ctx context.Context, _ job.Job) (next time.Time, err erro
 			}
 			heads = append(heads, ledger.Head{Leaf: none})
 		}
-		more, err := s.signPage(ctx, heads, func() bool { return limited.Err() == nil })
+		more, err := s.signPage(ctx, heads, func() bool { return limited.Err() == nil }, altered)
 		if err != nil {
 			return next, err
 		}
@@ -73,8 +82,8 @@ func (s *Service) Sign(ctx context.Context, _ job.Job) (next time.Time, err erro
 }
 
 // signPage makes checkpoints of several companies, and tells the companies. It reports whether a
-// company has further rows that it did not read.
-func (s *Service) signPage(ctx context.Context, heads []ledger.Head, more func() bool) (unfinished bool, err error) {
+// company has further rows that it did not read. It adds each tree that was changed to altered.
+func (s *Service) signPage(ctx context.Context, heads []ledger.Head, more func() bool, altered map[string]bool) (unfinished bool, err error) {
 	companies := make([]string, len(heads))
 	for i, h := range heads {
 		companies[i] = h.Company
@@ -104,26 +113,42 @@ func (s *Service) signPage(ctx context.Context, heads []ledger.Head, more func()
 		case errors.Is(err, errGrowing):
 			unfinished = true
 		case IsAltered(err):
-			s.changed.Inc()
+			altered[h.Company] = true
 			_ = s.report(err) // it is logged, and the other companies get their checkpoints
 		default:
 			return false, err
 		}
 	}
-	made, err := s.sign(ctx, all, 0)
+	made, err := s.sign(ctx, all, false)
+	if IsAltered(err) {
+		altered[Deployment] = true
+		_ = s.report(err) // it is logged, and the other companies are still compared
+		return unfinished, nil
+	}
 	if err != nil {
-		return false, s.report(err)
+		return false, err
 	}
 	s.tellAll(ctx, made)
 	return unfinished, nil
 }
 
 // Metrics returns the metrics of the trees.
-func (s *Service) Metrics() []prometheus.Collector { return []prometheus.Collector{s.changed} }
+func (s *Service) Metrics() []prometheus.Collector {
+	age := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "kobo_evidence_place_age_seconds",
+		Help: "Time since the newest checkpoint was last in the second place, as far as this program knows, or 0 without a second place.",
+	}, func() float64 {
+		if s.Folder == "" {
+			return 0
+		}
+		return s.Clock.Now().Sub(time.UnixMicro(s.placed.Load())).Seconds()
+	})
+	return []prometheus.Collector{s.changed, age}
+}
 
 func newChanged() prometheus.Gauge {
 	return prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "kobo_evidence_changed_trees",
-		Help: "Companies whose rows did not fit their last checkpoint in the last hourly round.",
+		Help: "Trees whose rows did not fit their last checkpoint in the last hourly round.",
 	})
 }

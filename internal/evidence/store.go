@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
@@ -45,6 +46,7 @@ type (
 		Leaf     int64     `db:"leaf,key"`
 		Hash     string    `db:"hash"`
 		ErasedAt time.Time `db:"erased_at"`
+		MAC      string    `db:"mac"`
 	}
 )
 
@@ -136,9 +138,14 @@ func (s *Service) Checkpoints(ctx context.Context, company string, offset, limit
 	return list, int(total), err
 }
 
+// insertCheckpoint adds a checkpoint. It returns an AlteredError if there is one of the same size
+// already, because sign makes none of a size that the tree has reached before.
 func insertCheckpoint(ctx context.Context, q db.Querier, c Checkpoint) error {
-	_, err := q.Exec(ctx, `INSERT INTO evidence_checkpoint (`+checkpointColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		checkpoints.Record(c).Values...)
+	n, err := q.Exec(ctx, `INSERT INTO evidence_checkpoint (`+checkpointColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT DO NOTHING`, checkpoints.Record(c).Values...)
+	if err == nil && n == 0 {
+		err = &AlteredError{c.Company, c.Size}
+	}
 	return err
 }
 
@@ -148,8 +155,14 @@ func insertTile(ctx context.Context, q db.Querier, row db.Record) error {
 	return err
 }
 
+// insertLeaf adds a leaf to the deployment's tree. It returns an AlteredError if the leaf is there
+// already, because only sign adds leaves, and counts them.
 func insertLeaf(ctx context.Context, q db.Querier, l ownLeaf) error {
-	_, err := q.Exec(ctx, `INSERT INTO evidence_leaf (company_id, leaf, hash) VALUES ($1, $2, $3)`, ownLeaves.Record(l).Values...)
+	n, err := q.Exec(ctx, `INSERT INTO evidence_leaf (company_id, leaf, hash) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+		ownLeaves.Record(l).Values...)
+	if err == nil && n == 0 {
+		err = &AlteredError{Deployment, l.Leaf}
+	}
 	return err
 }
 
@@ -163,4 +176,45 @@ func ownHashes(ctx context.Context, q db.Querier, from, to int64) ([]ownLeaf, er
 func Erased(ctx context.Context, q db.Querier, company string, from, to int64) (map[int64]string, error) {
 	return db.Map[int64, string](ctx, q, `SELECT leaf, hash FROM evidence_erased
 		WHERE company_id = $1 AND leaf >= $2 AND leaf <= $3`, company, from, to)
+}
+
+// withLeaf returns the checkpoints of companies that are leaves of the deployment's tree, in order.
+func withLeaf(ctx context.Context, q db.Querier, from, to int64) ([]Checkpoint, error) {
+	return db.All(ctx, q, checkpoints.Scan, `SELECT `+checkpointColumns+` FROM evidence_checkpoint
+		WHERE company_id <> $1 AND leaf >= $2 AND leaf <= $3 ORDER BY leaf`, Deployment, from, to)
+}
+
+// lost returns the number of leaves of the deployment's tree without a checkpoint of a company, and
+// that number when compareLost last stored it.
+func lost(ctx context.Context, q db.Querier) (now, before int64, err error) {
+	now, err = db.One(ctx, q, db.Value[int64], `SELECT count(*) FROM evidence_leaf AS l WHERE l.company_id = $1
+		AND NOT EXISTS (SELECT 1 FROM evidence_checkpoint AS c WHERE c.leaf = l.leaf AND c.company_id <> $1)`, Deployment)
+	if err == nil {
+		before, err = db.OrZero(db.One(ctx, q, db.Value[int64], `SELECT lost FROM evidence_tree WHERE company_id = $1`, Deployment))
+	}
+	return now, before, err
+}
+
+func setLost(ctx context.Context, q db.Querier, n int64) error {
+	_, err := q.Exec(ctx, `UPDATE evidence_tree SET lost = $2 WHERE company_id = $1`, Deployment, n)
+	return err
+}
+
+// nthLatest returns the time of the company's nth checkpoint, counted from the newest, or the zero time.
+func nthLatest(ctx context.Context, q db.Querier, company string, n int) (time.Time, error) {
+	at, err := db.OrZero(db.One(ctx, q, db.Value[int64], `SELECT created_at FROM evidence_checkpoint
+		WHERE company_id = $1 ORDER BY size DESC LIMIT 1 OFFSET $2`, company, n-1))
+	return clock.Time(at), err
+}
+
+// forged returns the numbers of a company's rows that are recorded as erased without the right MAC.
+func forged(ctx context.Context, q db.Querier, company string, by db.Signer) (leaves []int64, err error) {
+	list, err := db.All(ctx, q, erasedRows.Scan, `SELECT company_id, leaf, hash, erased_at, mac FROM evidence_erased
+		WHERE company_id = $1 ORDER BY leaf`, company)
+	for _, e := range list {
+		if r := erasedRows.Record(e); e.MAC == "" || !by.Verify(db.Content(nil, r.Table, r.Values), e.MAC) {
+			leaves = append(leaves, e.Leaf)
+		}
+	}
+	return leaves, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"fmt"
 
 	"github.com/transparency-dev/merkle/compact"
 	"github.com/transparency-dev/merkle/proof"
@@ -149,7 +148,7 @@ func newTile(company string, level, n int64, hashes [][]byte) tile {
 func (t tile) list() ([][]byte, error) {
 	all, err := decode(t.Hashes)
 	if err != nil || len(all) != tileSize*hasher.Size() {
-		return nil, fmt.Errorf("evidence: tile %d/%d of %q is damaged", t.Level, t.Tile, t.Company)
+		return nil, &AlteredError{t.Company, (t.Tile + 1) << (tileBits * (t.Level + 1))}
 	}
 	out := make([][]byte, tileSize)
 	for i := range out {
@@ -204,7 +203,7 @@ func (t *tree) made(level, from, to int64) (rows []db.Record, err error) {
 		hashes, err = roots(t.ctx, t.q, t.company, level-1, from*tileSize, to*tileSize)
 	}
 	if err == nil && int64(len(hashes)) != (to-from)*tileSize {
-		err = fmt.Errorf("evidence: the tiles of %q at level %d have a gap", t.company, level-1)
+		err = &AlteredError{t.company, to << (tileBits * (level + 1))} // a tile below is missing
 	}
 	if err != nil {
 		return nil, err

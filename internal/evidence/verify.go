@@ -23,6 +23,7 @@ type check struct {
 	company string
 	name    string // of the deployment
 	known   []note.Verifier
+	signer  db.Signer
 	size    int64
 	// removed is the number of events that kobo archive has removed, and whose leaves the tree has.
 	removed int64
@@ -50,7 +51,7 @@ func (s *Service) Verify(ctx context.Context, q db.Querier, company string, remo
 	if err != nil {
 		return nil, err
 	}
-	c := &check{ctx: ctx, q: q, company: company, name: name, removed: removed, rows: rows, tree: ranges.NewEmptyRange(0)}
+	c := &check{ctx: ctx, q: q, company: company, name: name, signer: s.DB.Signer(), removed: removed, rows: rows, tree: ranges.NewEmptyRange(0)}
 	for _, one := range by {
 		c.known = append(c.known, one.(signer).Verifier)
 	}
@@ -81,7 +82,7 @@ func (c *check) run() error {
 	if err != nil {
 		return err
 	}
-	if last.Size > c.size {
+	if last.Size > c.size || c.company == Deployment && last.Size != c.size {
 		c.wrong("there are %d rows, and the last checkpoint covers %d", c.size, last.Size)
 	}
 	for from := int64(0); from < c.size && !c.ended; from += growTiles * tileSize {
@@ -93,6 +94,9 @@ func (c *check) run() error {
 		c.wrong("%d rows are missing, and %d events are archived", c.missing, c.removed)
 	}
 	if err := c.beyond(); err != nil {
+		return err
+	}
+	if err := c.erased(); err != nil {
 		return err
 	}
 	if err := c.upper(); err != nil {
@@ -121,6 +125,9 @@ func (c *check) leaves(from, to, covered int64) error {
 		}
 	}
 	hashes, err := c.hashes(from, to, known)
+	if err == nil && c.company == Deployment {
+		err = c.anchors(from, hashes)
+	}
 	if err != nil {
 		return err
 	}
@@ -231,6 +238,38 @@ func (c *check) beyond() error {
 	})
 }
 
+// erased finds rows that are recorded as erased without the evidence key.
+func (c *check) erased() error {
+	leaves, err := forged(c.ctx, c.q, c.company, c.signer)
+	for _, leaf := range leaves {
+		c.wrong("row %d is recorded as erased without the right MAC", leaf)
+	}
+	return err
+}
+
+// anchors finds leaves of the deployment's tree without exactly one checkpoint of a company. A company
+// that was rolled back or removed whole leaves such leaves. The hashes are those after the leaf from.
+func (c *check) anchors(from int64, hashes [][]byte) error {
+	list, err := withLeaf(c.ctx, c.q, from+1, from+int64(len(hashes)))
+	if err != nil {
+		return err
+	}
+	for i, hash := range hashes {
+		leaf, count := from+int64(i)+1, 0
+		for ; len(list) > 0 && list[0].Leaf == leaf; list = list[1:] {
+			root, err := decode(list[0].Root)
+			h := newHead(origin(c.name, list[0].Company), list[0].Size, root, list[0].CreatedAt)
+			if count++; err != nil || hash != nil && !bytes.Equal(hash, hasher.HashLeaf([]byte(h.text))) {
+				c.wrong("row %d is not checkpoint %d of %q, which names it", leaf, list[0].Size, list[0].Company)
+			}
+		}
+		if count != 1 {
+			c.wrong("row %d has %d checkpoints instead of one: a company was rolled back or removed", leaf, count)
+		}
+	}
+	return nil
+}
+
 // upper compares the tiles above level 0 with the roots below them.
 func (c *check) upper() error {
 	for level := int64(1); ; level++ {
@@ -261,12 +300,22 @@ func (s *Service) VerifyPlace(ctx context.Context, q db.Querier) (wrongs []strin
 	if err != nil {
 		return nil, err
 	}
+	if s.Folder == "" {
+		return nil, nil
+	}
 	own, foreign, err := s.kept(name)
 	if err != nil {
 		return nil, err
 	}
-	if foreign {
-		wrongs = append(wrongs, fmt.Sprintf("the checkpoints in %s are of another database", s.Folder))
+	if foreign > 0 {
+		wrongs = append(wrongs, s.ofOther(foreign))
+	}
+	size, err := sizes(ctx, q, []string{Deployment})
+	if err != nil {
+		return nil, err
+	}
+	if len(own) == 0 && size[Deployment] > 0 {
+		wrongs = append(wrongs, s.empty(size[Deployment]))
 	}
 	for _, path := range own {
 		why, err := s.compare(ctx, q, name, path)
@@ -281,8 +330,9 @@ func (s *Service) VerifyPlace(ctx context.Context, q db.Querier) (wrongs []strin
 }
 
 // Erasing returns the row that keeps the hash of a row of evidence. The unit that erases a person in
-// the row also inserts this row. Then the proofs of all other rows stay valid. A checkpoint covers the
-// row before that. So nobody can replace the kept hash unseen.
+// the row also inserts this row. Then the proofs of all other rows stay valid. The row has a MAC, so
+// nobody can record a row as erased without the evidence key. A checkpoint covers the row before that,
+// so nobody can replace the kept hash unseen.
 func (s *Service) Erasing(ctx context.Context, company string, leaf int64) (db.Record, error) {
 	c, err := s.OnDemand(ctx, company, leaf)
 	if err == nil && c.Size < leaf {
@@ -292,7 +342,8 @@ func (s *Service) Erasing(ctx context.Context, company string, leaf int64) (db.R
 		return db.Record{}, err
 	}
 	l, err := s.leaf(ctx, company, leaf)
-	return erasedRows.Record(erased{Company: company, Leaf: leaf, Hash: l.Hash, ErasedAt: s.Clock.Now()}), err
+	r := erasedRows.Record(erased{Company: company, Leaf: leaf, Hash: l.Hash, ErasedAt: s.Clock.Now()})
+	return r.Put("mac", s.DB.Signer().MAC(db.Content(nil, r.Table, r.Values))), err
 }
 
 // Covered returns the number of a company's first rows whose hashes are in whole tiles below a

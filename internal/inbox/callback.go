@@ -25,6 +25,17 @@ func (s *Service) Path(provider string) string {
 	return "/callbacks/" + provider + "/" + encodeMAC(s.Keys.MAC("callback", provider))
 }
 
+// Genuine reports whether a request came to the path of a provider's callback. It is for callbacks
+// that the inbox does not store. The path value "secret" must have the last part of the path.
+func (s *Service) Genuine(r *http.Request, provider string) bool {
+	mac := decodeMAC(r.PathValue("secret"))
+	if !s.Keys.Verify(mac, "callback", provider) {
+		return false
+	}
+	s.Keys.MarkUsed(mac)
+	return true
+}
+
 // encodeMAC returns a MAC in characters that need no escaping in a URL. decodeMAC reverses
 // encodeMAC.
 func encodeMAC(mac string) string    { return strings.Replace(mac, "$", ".", 1) }
@@ -36,12 +47,10 @@ func decodeMAC(secret string) string { return strings.Replace(secret, ".", "$", 
 func (s *Service) CallbackHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("provider")
-		mac := decodeMAC(r.PathValue("secret"))
-		if !s.Keys.Verify(mac, "callback", name) || s.Banks[name] == nil {
+		if s.Banks[name] == nil || !s.Genuine(r, name) {
 			Say(w, http.StatusNotFound, "Not found")
 			return
 		}
-		s.Keys.MarkUsed(mac)
 		body, ok := Read(w, r)
 		if !ok {
 			return

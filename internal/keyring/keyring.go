@@ -10,6 +10,7 @@ package keyring
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -39,6 +40,8 @@ const (
 	every = 2 * time.Second
 	// lifetime is how long a program counts as running after its last statement.
 	lifetime = time.Minute
+	// patience is how long the statements of a program may fail before it counts as not ready.
+	patience = 10 * time.Second
 	// forgotten is the age at which the row of a program is deleted.
 	forgotten = 24 * time.Hour
 	// boundSince is the first schema whose programs open sealed values that are bound to their rows.
@@ -69,7 +72,7 @@ type Config struct {
 	Log     *slog.Logger
 	Rings   []*Ring
 
-	// These are needed only to revoke what is left of older keys.
+	// These are needed only to seal values again, and to revoke what is left of older keys.
 	Book      *ledger.Book
 	Companies *company.Service
 	Operators *operator.Service
@@ -82,7 +85,8 @@ type Service struct {
 
 	turn  sync.Mutex // held by each statement
 	mu    sync.Mutex
-	wrong error // the error of the last statement
+	wrong error     // the error of the last statement
+	since time.Time // when the statements began to fail; zero after a statement without an error
 }
 
 // New returns the Service of one program.
@@ -125,29 +129,34 @@ func (s *Service) State(ctx context.Context) error {
 	err := s.each(ctx, true)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.wrong = err
+	switch s.wrong = err; {
+	case err == nil:
+		s.since = time.Time{}
+	case s.since.IsZero():
+		s.since = s.Machine.Now()
+	}
 	return err
 }
 
-// Wrong returns the fault of the last statement, if the program lacks a key that it needs.
+// Wrong returns the error of the last statement, if the program lacks a key that it needs, or if the
+// statements have failed for ten seconds.
 func (s *Service) Wrong() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if fault.Is(s.wrong, fault.Refused) {
+	if s.wrong != nil && (fault.Is(s.wrong, fault.Refused) || s.Machine.Now().Sub(s.since) >= patience) {
 		return s.wrong
 	}
 	return nil
 }
 
-func (s *Service) each(ctx context.Context, running bool) error {
+// each states the keys of all rings, also after an error about one ring.
+func (s *Service) each(ctx context.Context, running bool) (err error) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	for _, r := range s.Rings {
-		if err := s.state(ctx, r, running); err != nil {
-			return err
-		}
+		err = errors.Join(err, s.state(ctx, r, running))
 	}
-	return nil
+	return err
 }
 
 // Run states every two seconds that the program runs, until ctx ends.
@@ -187,10 +196,16 @@ func (s *Service) leave(ctx context.Context) {
 // The order is important. The program holds all new keys before it states them, and it drops a key
 // only after the statement without that key is committed. So another program never writes with a
 // key that this program does not hold.
+//
+// If a running program cannot read the file, it states the keys that it has, and state returns the error
+// of the file. Otherwise other programs would take it for ended, and would write with keys that it lacks.
 func (s *Service) state(ctx context.Context, r *Ring, running bool) error {
-	next, text, err := r.read()
-	if err != nil {
-		return err
+	next, text, unread := r.read()
+	if unread != nil {
+		if !running {
+			return unread
+		}
+		next, text = r.Keys, r.text
 	}
 	undo, err := r.Keys.Extend(next)
 	if err != nil {
@@ -227,7 +242,7 @@ func (s *Service) state(ctx context.Context, r *Ring, running bool) error {
 	if running && before != use.Current {
 		s.Log.Info("the program writes with a different key", "ring", r.Name, "key", use.Current, "before", before)
 	}
-	return nil
+	return unread
 }
 
 // read returns the keyring in the ring's file, and its text.

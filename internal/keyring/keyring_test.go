@@ -150,7 +150,8 @@ func TestOlderProgramsReadEverything(t *testing.T) {
 func TestABadFileChangesNothing(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		old := line("old")
-		p := start(t, d, clock.At(noon), old)
+		clk := clock.At(noon)
+		p := start(t, d, clk, old)
 		p.state(t)
 		hash := p.keys.MAC("x")
 		for _, text := range []string{"", old[:20], line("old"), line("next")} {
@@ -161,9 +162,44 @@ func TestABadFileChangesNothing(t *testing.T) {
 			if p.keys.Current() != "old" || !p.keys.Verify(hash, "x") {
 				t.Error("the key changed")
 			}
+			clk.Advance(2 * time.Minute)
 		}
 		p.write(t, line("next")+old)
 		p.state(t)
+	})
+}
+
+// A program whose file cannot be read goes on stating the lines that it has. So no other program writes
+// with a line that it lacks.
+func TestAProgramWithABadFileStillCounts(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		clk, old, next := clock.At(noon), line("old"), line("next")
+		p, q := start(t, d, clk, old), start(t, d, clk, old)
+		p.state(t)
+		q.state(t)
+		p.write(t, "half of a li")
+		for range 4 {
+			clk.Advance(30 * time.Second)
+			if err := p.State(t.Context()); err == nil {
+				t.Fatal("a bad file was accepted")
+			}
+			q.state(t)
+		}
+		if p.Wrong() == nil {
+			t.Error("the program does not say that its file is bad")
+		}
+		if err := q.Promotable(t.Context(), keyring.Master, "next"); err == nil {
+			t.Error("a line that a running program lacks may be promoted")
+		}
+		q.write(t, next+old)
+		if got := q.state(t); got != "old" {
+			t.Errorf("the other program writes with %s", got)
+		}
+		p.write(t, old+next)
+		p.state(t)
+		if got := q.state(t); got != "next" || p.Wrong() != nil {
+			t.Errorf("the other program writes with %s, and %v", got, p.Wrong())
+		}
 	})
 }
 

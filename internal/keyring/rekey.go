@@ -11,6 +11,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/identity"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
@@ -136,7 +137,11 @@ func (s *Service) rekeyRows(ctx context.Context, keys *secret.Keyring, table str
 		}
 		stale++
 		writes.Go(func() (err error) {
-			written[i], err = replaceRow(ctx, s.DB, table, old, next)
+			if table == "idempotency_key" {
+				written[i], err = idempotency.Reseal(ctx, s.Book, old.Company, old.ID, old.First, next.First)
+			} else {
+				written[i], err = replaceRow(ctx, s.DB, table, old, next)
+			}
 			return err
 		})
 	}

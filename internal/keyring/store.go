@@ -127,7 +127,8 @@ var counts = map[string]string{
 	"inbox_notification": `SELECT count(*) FROM inbox_notification`,
 }
 
-// replacements replaces the sealed values of a row, unless the row has changed since it was read.
+// replacements replaces the sealed values of a row, unless the row has changed since it was read. Only
+// the ledger changes the rows of idempotency_key, because it signs them.
 var replacements = map[string]string{
 	"identity_session": `UPDATE identity_session SET bvn = $5, subject = $6
 		WHERE company_id = $1 AND id = $2 AND bvn = $3 AND subject = $4 AND ($6 = '' OR NOT EXISTS (
@@ -136,8 +137,6 @@ var replacements = map[string]string{
 		WHERE company_id = $1 AND customer_id = $2 AND identity = $3 AND $4 = '' AND $6 = '' AND $7 = ''`,
 	"webhook_endpoint": `UPDATE webhook_endpoint SET secret = $5, old_secret = $6
 		WHERE company_id = $1 AND id = $2 AND secret = $3 AND old_secret = $4 AND $7 = ''`,
-	"idempotency_key": `UPDATE idempotency_key SET body = $5
-		WHERE company_id = $1 AND value = $2 AND body = $3 AND $4 = '' AND $6 = '' AND $7 = ''`,
 	"inbox_notification": `UPDATE inbox_notification SET body = $5
 		WHERE company_id = $1 AND id = $2 AND body = $3 AND $4 = '' AND $6 = '' AND $7 = ''`,
 }

@@ -54,6 +54,9 @@ func (d *decision) accept(w *pending) error {
 		a := d.account(u.Company, to.account)
 		a.alert, a.changed = to.below, true
 	}
+	for _, m := range u.marks {
+		d.mark(u.Company, m)
+	}
 	for i, r := range u.inserts {
 		d.insertOnce(r, w.keys[i])
 	}
@@ -89,9 +92,13 @@ func (d *decision) append(company string, r db.Record) {
 		out = own(out, r)
 		out[i] = v
 	}
-	if r.Table.Evidence {
+	switch {
+	case r.Table.Evidence:
 		out = own(out, r)
 		d.sign(r.Table, out, d.locks[company])
+	case r.Table.Rights != nil:
+		out = own(out, r)
+		d.grant(r.Table, out)
 	}
 	d.insert(r.Table, out)
 }
@@ -151,6 +158,10 @@ func (d *decision) transfer(in string, t *Transfer, l *lockRow) {
 }
 
 func (d *decision) insertOnce(r db.Record, key string) {
+	if r.Table.Rights != nil {
+		r.Values = slices.Clone(r.Values)
+		d.grant(r.Table, r.Values)
+	}
 	if key != "" {
 		d.uniques[r.Table].rows[key] = r
 	}
@@ -178,12 +189,16 @@ func (d *decision) remove(r db.Record) {
 
 // transition adds a transition to the write that changes the same columns of the same table.
 func (d *decision) transition(m *Transition) {
-	d.guards[m.table].rows[m.row].fresh = true
+	guards := d.guards[m.table]
+	guards.rows[m.row].fresh = true
 	set := []string{m.table.State}
-	row := append(append(make([]any, 0, len(m.key)+1+len(m.set)), m.key...), m.to)
+	row := append(append(make([]any, 0, len(m.key)+2+len(m.set)), m.key...), m.to)
 	for _, c := range m.set {
 		set = append(set, c.column)
 		row = append(row, c.value)
+	}
+	if m.table.Rights != nil {
+		set, row = append(set, "mac"), append(row, d.renew(guards.change(m)))
 	}
 	name := m.table.Name + " " + strings.Join(set, " ")
 	w := d.updates[name]
@@ -208,33 +223,39 @@ func (d *decision) prove() (any bool) {
 
 // writes returns the changes of the batch as sets of rows.
 func (d *decision) writes() []db.Write {
-	var newLocks, locks, newAccounts, accounts [][]any
+	var newLocks, locks, newAccounts, accounts, marked [][]any
 	for c, l := range d.locks {
+		row := []any{c, l.sequence, l.at, l.leaf, l.rights.sealed(d.signer, c)}
 		switch {
 		case l.founded:
-			newLocks = append(newLocks, []any{c, l.sequence, l.at, l.leaf})
+			newLocks = append(newLocks, row)
 		case l.changed:
-			locks = append(locks, []any{c, l.sequence, l.at, l.leaf})
+			locks = append(locks, row)
 		case l.restated:
-			locks = append(locks, []any{c, l.sequence, l.dated, l.leaf})
+			row[2] = l.dated
+			locks = append(locks, row)
 		}
 	}
 	for k, a := range d.accounts {
 		switch {
 		case a.opened:
-			newAccounts = append(newAccounts, []any{k.company, k.id, int64(a.floor), int64(a.alert), int64(a.balance), a.sequence, d.locks[k.company].at})
+			newAccounts = append(newAccounts, a.row(k, d.locks[k.company].at, a.closedAt, a.mac))
 		case a.changed:
 			accounts = append(accounts, []any{k.company, k.id, int64(a.alert), int64(a.balance), a.sequence})
+		}
+		if a.marked && !a.opened {
+			marked = append(marked, []any{k.company, k.id, a.closedAt, a.mac})
 		}
 	}
 	newCounters, counters := d.counterRows()
 	out := []db.Write{
 		{Table: counterTable, Rows: newCounters},
-		{Table: counterTable, By: counterTable.KeyNames(), Set: []string{"value"}, Rows: counters},
+		{Table: counterTable, By: counterTable.KeyNames(), Set: []string{"value", "mac"}, Rows: counters},
 		{Table: lockTable, Rows: newLocks},
 		{Table: lockTable, By: lockTable.KeyNames(), Set: lockTable.Names()[1:], Rows: locks},
 		{Table: accountTable, Rows: newAccounts},
 		{Table: accountTable, By: accountTable.KeyNames(), Set: []string{"alert_kobo", "balance_kobo", "entry_sequence"}, Rows: accounts},
+		{Table: accountTable, By: accountTable.KeyNames(), Set: []string{"closed_at", "mac"}, Rows: marked},
 		{Table: TransferTable, Rows: d.transfers},
 		{Table: entryTable, Rows: d.entries},
 	}
@@ -252,7 +273,7 @@ func (d *decision) writes() []db.Write {
 // changes.
 func (d *decision) counterRows() (inserted, changed [][]any) {
 	for k, c := range d.counters {
-		row := []any{k.company, k.name, c.value}
+		row := []any{k.company, k.name, c.value, c.mac}
 		switch {
 		case c.value == c.before:
 		case c.found:
@@ -262,4 +283,9 @@ func (d *decision) counterRows() (inserted, changed [][]any) {
 		}
 	}
 	return inserted, changed
+}
+
+// row returns the row of an account.
+func (a *account) row(k accountKey, createdAt, closedAt int64, mac string) []any {
+	return []any{k.company, k.id, int64(a.floor), int64(a.alert), int64(a.balance), a.sequence, createdAt, closedAt, mac}
 }

@@ -40,17 +40,18 @@ func (b *Book) Adopt(ctx context.Context, company string, signed func(rows int))
 // adopt numbers and signs rows, unless another program has done so.
 func (b *Book) adopt(ctx context.Context, t *db.Table, company string, rows [][]any) error {
 	return b.run(ctx, func(p db.Pipeline) error {
-		head := db.Lookup{Table: lockTable, By: lockTable.KeyNames(), Keys: [][]any{{company}}}
+		head := db.Lookup{Table: lockTable, By: lockTable.KeyNames(), Columns: []string{"leaf"}, Keys: [][]any{{company}}}
 		last := db.Write{Table: lockTable, By: lockTable.KeyNames(), Set: []string{"leaf"}}
+		unsigned := any(nil) // the MAC of a new counter
 		if company == "" {
-			head = db.Lookup{Table: counterTable, By: counterTable.KeyNames(), Keys: [][]any{{company, string(leaves)}}}
-			last = db.Write{Table: counterTable}
+			head = db.Lookup{Table: counterTable, By: counterTable.KeyNames(), Columns: []string{"value"}, Keys: [][]any{{company, string(leaves)}}}
+			last, unsigned = db.Write{Table: counterTable}, ""
 		}
 		var leaf int64
-		head.Columns, head.Lock = []string{head.Table.Columns[len(head.Table.Columns)-1].Name}, true
+		head.Lock = true
 		head.Found = func(row []any) error {
 			leaf = row[len(row)-1].(int64)
-			last.By, last.Set = head.By, head.Columns
+			last.By, last.Set, unsigned = head.By, head.Columns, nil
 			return nil
 		}
 		waiting := map[string]bool{}
@@ -82,6 +83,75 @@ func (b *Book) adopt(ctx context.Context, t *db.Table, company string, rows [][]
 			return nil
 		}
 		last.Rows = [][]any{append(head.Keys[0], leaf)}
+		if unsigned != nil {
+			last.Rows[0] = append(last.Rows[0], unsigned)
+		}
 		return p.Commit(ctx, last, signed)
 	})
+}
+
+// AdoptRights signs all rows of rights of a company that have no MAC or a wrong one, because a program
+// of an earlier schema wrote them. It works in steps, as Adopt does, and trusts these rows too.
+func (b *Book) AdoptRights(ctx context.Context, company string, signed func(rows int)) error {
+	for _, t := range db.RightsTables() {
+		if !t.OfCompanies() {
+			continue
+		}
+		err := db.EachRow(ctx, b.db, t, company, func(page [][]any) error {
+			var keys [][]any
+			for _, row := range page {
+				if !Signed(b.db.Signer(), t, row) {
+					keys = append(keys, row[:t.Key])
+				}
+			}
+			if len(keys) == 0 {
+				return nil
+			}
+			n, err := b.adoptRights(ctx, t, company, keys)
+			signed(n)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("ledger: %s of company %q: %w", t.Name, company, err)
+		}
+	}
+	return nil
+}
+
+// Signed reports whether a row of rights has the right MAC.
+func Signed(by db.Signer, t *db.Table, row []any) bool {
+	mac, _ := row[len(row)-1].(string)
+	return mac != "" && by.Verify(db.Content(nil, t, row), mac)
+}
+
+// adoptRights signs the rows with these keys, unless another program has done so. It returns the number
+// of rows that it has signed.
+func (b *Book) adoptRights(ctx context.Context, t *db.Table, company string, keys [][]any) (n int, err error) {
+	by := b.db.Signer()
+	err = b.run(ctx, func(p db.Pipeline) error {
+		var sum rightsOf
+		renewed := db.Write{Table: t, By: t.KeyNames(), Set: []string{"mac"}}
+		err := p.Read(ctx, db.Lookup{
+			Table: lockTable, By: lockTable.KeyNames(), Columns: []string{"rights"}, Keys: [][]any{{company}}, Lock: true,
+			Found: func(row []any) error { sum.text = row[1].(string); return nil },
+		}, db.Lookup{
+			Table: t, By: t.KeyNames(), Columns: t.Names()[t.Key:], Keys: keys,
+			Found: func(row []any) error {
+				if !Signed(by, t, row) {
+					mac := by.MAC(db.Content(nil, t, row))
+					renewed.Rows = append(renewed.Rows, append(row[:t.Key:t.Key], mac))
+					sum.replace(by, company, row[len(row)-1].(string), mac)
+				}
+				return nil
+			},
+		})
+		if n = len(renewed.Rows); err != nil || n == 0 {
+			p.Rollback()
+			return err
+		}
+		return p.Commit(ctx, db.Write{
+			Table: lockTable, By: lockTable.KeyNames(), Set: []string{"rights"}, Rows: [][]any{{company, sum.sealed(by, company)}},
+		}, renewed)
+	})
+	return n, err
 }

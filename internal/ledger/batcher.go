@@ -99,6 +99,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 				return err
 			}
 		}
+		d.signRights()
 		doubts := b.db.Doubts() // called after all reads, because a read may open a connection, which counts as a doubt
 		writes := d.writes()
 		d.wrote = slices.ContainsFunc(writes, func(w db.Write) bool { return len(w.Rows) > 0 })

@@ -1,11 +1,8 @@
 package ledger
 
 import (
-	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -57,6 +54,7 @@ type lockRow struct {
 	leaf     int64 // the number of the company's last row of evidence
 	dated    int64 // the instant that the row had when it was read
 	at       int64 // the instant of the batch in this company
+	rights   rightsOf
 }
 
 type counterKey struct{ company, name string }
@@ -66,15 +64,19 @@ type counterKey struct{ company, name string }
 type counter struct {
 	found         bool
 	value, before int64
+	mac           string
 }
 
 type accountKey struct{ company, id string }
 
 type account struct {
 	found, opened, changed bool
+	marked                 bool // this batch closes the account to debits, or opens it again
 	floor, alert, balance  money.Kobo
 	before                 money.Kobo // for a debited account, the balance before the unit
 	sequence               int64
+	closedAt, closedBefore int64  // the instant at which the account was closed to debits; 0 for an open account
+	mac                    string // the MAC of the row
 }
 
 // uniqueSet is the set of rows of one table that must be new when a batch inserts them.
@@ -90,36 +92,6 @@ func newDecision(signer db.Signer, onLow OnLowBalance, read func(lookups ...db.L
 		uniques: map[*db.Table]*uniqueSet{}, guards: map[*db.Table]*guardSet{},
 		inserts: map[*db.Table][][]any{}, updates: map[string]*db.Write{},
 	}
-}
-
-func keyOf(values []any) string {
-	b := make([]byte, 0, 128)
-	for _, v := range values {
-		switch v := v.(type) {
-		case string:
-			b = append(b, v...)
-		case int64:
-			b = strconv.AppendInt(b, v, 10)
-		default:
-			b = fmt.Append(b, v)
-		}
-		b = append(b, 0)
-	}
-	return string(b)
-}
-
-// uniqueOf returns a row's values in the unique columns of its table. It returns nil if the last
-// value is "" and the table allows any number of such rows (db.Table.IfGiven).
-func uniqueOf(r db.Record) []any {
-	by := r.Table.UniqueNames()
-	key := make([]any, len(by))
-	for i, n := range by {
-		key[i] = r.Value(n)
-	}
-	if r.Table.IfGiven && key[len(key)-1] == "" {
-		return nil
-	}
-	return key
 }
 
 // name adds a unit to the decision. It notes the keys of all rows that must be read before the unit
@@ -139,6 +111,9 @@ func (d *decision) name(w *pending) {
 	}
 	for _, a := range u.alerts {
 		d.account(u.Company, a.account)
+	}
+	for _, m := range u.marks {
+		d.account(u.Company, m.account)
 	}
 	w.keys = make([]string, len(u.inserts))
 	for i, r := range u.inserts {
@@ -210,7 +185,7 @@ func (d *decision) lockLookup() db.Lookup {
 		Found: func(row []any) error {
 			l := d.locks[row[0].(string)]
 			l.found, l.sequence, l.dated, l.leaf = true, row[1].(int64), row[2].(int64), row[3].(int64)
-			l.at = l.dated
+			l.at, l.rights.text = l.dated, row[4].(string)
 			return nil
 		},
 	}
@@ -222,10 +197,10 @@ func (d *decision) counterLookup() db.Lookup {
 		keys = append(keys, []any{k.company, k.name})
 	}
 	return db.Lookup{
-		Table: counterTable, By: counterTable.KeyNames(), Columns: []string{"value"}, Keys: keys,
+		Table: counterTable, By: counterTable.KeyNames(), Columns: []string{"value", "mac"}, Keys: keys,
 		Found: func(row []any) error {
 			v := row[2].(int64)
-			*d.counter(row[0].(string), row[1].(string)) = counter{true, v, v}
+			*d.counter(row[0].(string), row[1].(string)) = counter{true, v, v, row[3].(string)}
 			return nil
 		},
 	}
@@ -240,11 +215,11 @@ func (d *decision) lookups() []db.Lookup {
 	}
 	out := []db.Lookup{d.lockLookup(), d.counterLookup(), {
 		Table: accountTable, By: accountTable.KeyNames(),
-		Columns: []string{"floor_kobo", "alert_kobo", "balance_kobo", "entry_sequence"}, Keys: accounts,
+		Columns: []string{"floor_kobo", "alert_kobo", "balance_kobo", "entry_sequence", "closed_at", "mac"}, Keys: accounts,
 		Found: func(row []any) error {
 			*d.account(row[0].(string), row[1].(string)) = account{
 				found: true, floor: money.Kobo(row[2].(int64)), alert: money.Kobo(row[3].(int64)),
-				balance: money.Kobo(row[4].(int64)), sequence: row[5].(int64),
+				balance: money.Kobo(row[4].(int64)), sequence: row[5].(int64), closedAt: row[6].(int64), closedBefore: row[6].(int64), mac: row[7].(string),
 			}
 			return nil
 		},
@@ -307,10 +282,8 @@ func (d *decision) objection(w *pending) error {
 			return &Refusal{Reason: Moved, Table: m.table, State: set.rows[m.row].state}
 		}
 	}
-	for _, a := range u.alerts {
-		if there := d.account(u.Company, a.account); !there.found && !there.opened {
-			return &Refusal{Reason: NoAccount, Account: a.account}
-		}
+	if id, lacks := d.lacksAccount(u); lacks {
+		return &Refusal{Reason: NoAccount, Account: id}
 	}
 	if t, over := d.excess(u); over {
 		return &Refusal{Reason: Over, Count: t}
@@ -344,53 +317,4 @@ func (d *decision) excess(u *Unit) (Count, bool) {
 		}
 	}
 	return Count{}, false
-}
-
-// shortfall tries the transfers on copies of the accounts. It returns the error of the first
-// transfer that is impossible, or nil.
-func (d *decision) shortfall(u *Unit) error {
-	if len(u.transfers) == 0 {
-		return nil
-	}
-	trial := make(map[string]account, 4)
-	at := func(id string) (account, bool) {
-		if a, ok := trial[id]; ok {
-			return a, true
-		}
-		if a := d.account(u.Company, id); a.found || a.opened {
-			return *a, true
-		}
-		for _, o := range u.open {
-			if o.ID == id {
-				return account{floor: o.Floor}, true
-			}
-		}
-		return account{}, false
-	}
-	for i := range u.transfers {
-		t := &u.transfers[i]
-		debit, ok := at(t.Debit)
-		if !ok {
-			return &Refusal{Reason: NoAccount, Account: t.Debit}
-		}
-		credit, ok := at(t.Credit)
-		if !ok {
-			return &Refusal{Reason: NoAccount, Account: t.Credit}
-		}
-		least := debit.floor
-		if t.Leave > 0 {
-			least = max(least, t.Leave)
-		}
-		// This means balance - least < amount, written so that it cannot overflow.
-		if debit.balance < least || least != money.NoFloor && debit.balance-least < t.Amount {
-			return &Refusal{Reason: Short, Account: t.Debit, Balance: debit.balance}
-		}
-		if credit.balance > math.MaxInt64-t.Amount || debit.balance < math.MinInt64+t.Amount {
-			return fmt.Errorf("ledger: %s or %s would overflow", t.Debit, t.Credit)
-		}
-		debit.balance -= t.Amount
-		credit.balance += t.Amount
-		trial[t.Debit], trial[t.Credit] = debit, credit
-	}
-	return nil
 }

@@ -13,6 +13,9 @@ import (
 // numbered in its lock row.
 const leaves Next = "leaf"
 
+// ErrNoSigner reports that the program cannot sign rows.
+var ErrNoSigner = fault.New(fault.Refused, "the audit log needs the evidence key: set evidence_key_file")
+
 // Leaves returns the number of the company's last row of evidence. The company may be "".
 func Leaves(ctx context.Context, q db.Querier, company string) (int64, error) {
 	if company == "" {
@@ -25,7 +28,7 @@ func Leaves(ctx context.Context, q db.Querier, company string) (int64, error) {
 // the same transaction.
 func Sign(ctx context.Context, q db.Querier, by db.Signer, r db.Record) (db.Record, error) {
 	if by == nil {
-		return r, fault.New(fault.Refused, "the audit log needs the evidence key: set evidence_key_file")
+		return r, ErrNoSigner
 	}
 	company := r.Values[0]
 	if company != "" {

@@ -39,7 +39,7 @@ func newFigures() *figures {
 	result := f.results.WithLabelValues
 	f.committed, f.refused, f.unavailable = result("committed"), result("refused"), result("unavailable")
 	f.unknown, f.failed = result("unknown"), result("failed")
-	for _, reason := range []Reason{Exists, Moved, Short, Over, NoAccount, NoCompany} {
+	for _, reason := range []Reason{Exists, Moved, Short, Over, Closed, NoAccount, NoCompany} {
 		f.reasons.WithLabelValues(string(reason))
 	}
 	return f

@@ -36,6 +36,7 @@ const (
 	Moved     Reason = "moved"      // a row has another state or other values than expected
 	Short     Reason = "short"      // an account would fall below its floor or below Transfer.Leave
 	Over      Reason = "over"       // a limit counter would exceed its limit
+	Closed    Reason = "closed"     // an account is closed to debits
 	NoAccount Reason = "no account" // a transfer names an account that does not exist
 	NoCompany Reason = "no company" // the company has no lock row
 )
@@ -46,7 +47,7 @@ type Refusal struct {
 	Rows    []db.Record // the existing rows, for Exists
 	Table   *db.Table   // the table of the row, for Moved
 	State   string      // the state of the row, for Moved; "" if the row does not exist
-	Account string      // the account, for Short and NoAccount
+	Account string      // the account, for Short, Closed and NoAccount
 	Balance money.Kobo  // the balance of the account, for Short
 	Count   Count       // the limit counter, for Over
 }
@@ -58,7 +59,7 @@ func (r *Refusal) Error() string {
 		return fmt.Sprintf("ledger: a row of %s exists already", r.Rows[0].Table.Name)
 	case Moved:
 		return fmt.Sprintf("ledger: the row is in state %q", r.State)
-	case Short, NoAccount:
+	case Short, Closed, NoAccount:
 		return fmt.Sprintf("ledger: %s: %s", r.Reason, r.Account)
 	case Over:
 		return fmt.Sprintf("ledger: %s would exceed %d", r.Count.Name, r.Count.Limit)

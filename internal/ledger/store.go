@@ -5,7 +5,9 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -13,17 +15,17 @@ import (
 var (
 	lockTable = &db.Table{
 		Name: "ledger_head", Key: 1,
-		Columns: append(db.Texts("company_id"), db.Ints("event_sequence", "dated_at", "leaf")...),
+		Columns: slices.Concat(db.Texts("company_id"), db.Ints("event_sequence", "dated_at", "leaf"), db.Texts("rights")),
 	}
-	counterTable = &db.Table{
+	counterTable = (&db.Table{
 		Name: "ledger_counter", Key: 2,
 		Columns: append(db.Texts("company_id", "name"), db.Ints("value")...),
-	}
-	accountTable = &db.Table{
+	}).With(db.Rights("value"))
+	accountTable = (&db.Table{
 		Name: "ledger_account", Key: 2,
 		Columns: append(db.Texts("company_id", "id"),
-			db.Ints("floor_kobo", "alert_kobo", "balance_kobo", "entry_sequence", "created_at")...),
-	}
+			db.Ints("floor_kobo", "alert_kobo", "balance_kobo", "entry_sequence", "created_at", "closed_at")...),
+	}).With(db.Rights("floor_kobo", "closed_at"))
 	// TransferTable describes the table of the transfers, which are evidence.
 	TransferTable = (&db.Table{
 		Name: "ledger_transfer", Key: 3,
@@ -73,6 +75,13 @@ func (b *Book) Clearing(ctx context.Context) ([]string, error) {
 func InClearing(ctx context.Context, q db.Querier, company string) (money.Kobo, error) {
 	return db.One(ctx, q, db.Value[money.Kobo], `SELECT CAST(coalesce(sum(balance_kobo), 0) AS BIGINT) FROM ledger_account
 		WHERE company_id = $1 AND id LIKE 'clearing/%'`, company)
+}
+
+// ClosedAt returns the instant at which an account was closed to debits, or the zero instant for an open
+// account. It returns db.ErrNone if the account does not exist.
+func (b *Book) ClosedAt(ctx context.Context, company, account string) (time.Time, error) {
+	at, err := db.One(ctx, b.db, db.Value[int64], `SELECT closed_at FROM ledger_account WHERE company_id = $1 AND id = $2`, company, account)
+	return clock.Time(at), err
 }
 
 // Alerts returns the alert amounts of a company's accounts, by account ID. Accounts without an

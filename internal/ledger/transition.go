@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/db"
 )
@@ -10,7 +12,7 @@ import (
 type guardSet struct {
 	table    *db.Table
 	keys     [][]any
-	expected []string // the columns that a transition compares in addition to the state
+	expected []string // the columns to read in addition to the state: those that a transition compares, and those with rights
 	rows     map[string]*guarded
 }
 
@@ -25,6 +27,9 @@ func (d *decision) guardSet(t *db.Table) *guardSet {
 	set := d.guards[t]
 	if set == nil {
 		set = &guardSet{table: t, rows: map[string]*guarded{}}
+		if t.Rights != nil { // the MAC of the changed row is made from these columns
+			set.expected = append(slices.DeleteFunc(t.Covered(), func(c string) bool { return c == t.State }), "mac")
+		}
 		d.guards[t] = set
 	}
 	return set
@@ -61,4 +66,34 @@ func (s *guardSet) fits(m *Transition) bool {
 	return slices.Contains(m.from, row.state) && !slices.ContainsFunc(m.expected, func(c change) bool {
 		return row.held[slices.Index(s.expected, c.column)] != c.value
 	})
+}
+
+func keyOf(values []any) string {
+	b := make([]byte, 0, 128)
+	for _, v := range values {
+		switch v := v.(type) {
+		case string:
+			b = append(b, v...)
+		case int64:
+			b = strconv.AppendInt(b, v, 10)
+		default:
+			b = fmt.Append(b, v)
+		}
+		b = append(b, 0)
+	}
+	return string(b)
+}
+
+// uniqueOf returns a row's values in the unique columns of its table. It returns nil if the last
+// value is "" and the table allows any number of such rows (db.Table.IfGiven).
+func uniqueOf(r db.Record) []any {
+	by := r.Table.UniqueNames()
+	key := make([]any, len(by))
+	for i, n := range by {
+		key[i] = r.Value(n)
+	}
+	if r.Table.IfGiven && key[len(key)-1] == "" {
+		return nil
+	}
+	return key
 }

@@ -22,6 +22,7 @@ type Unit struct {
 	counts      []Count      // additions to limit counters, such as the payouts of a day
 	transfers   []Transfer   // transfers, which are made in this order
 	alerts      []alert      // alerts, which are set after the transfers
+	marks       []mark       // accounts that the unit closes to debits, or opens again
 	appended    []db.Record  // other rows, such as events, jobs and the audit log
 	removed     []db.Record  // rows to delete, such as jobs; only their keys count
 	proof       bool         // the unit changes nothing and only waits for a proof (Book.Prove)
@@ -44,6 +45,9 @@ type Transfer struct {
 	Leave     money.Kobo // the debit account must keep at least this amount; with 0, only its floor counts
 	Kind      string     // a word for statements, such as vtu, payout, credit or adjustment
 	Narration string
+	// Correction means that operators correct a balance. So the transfer may debit an account that is
+	// closed to debits.
+	Correction bool
 }
 
 // Transition changes the state of one row, and perhaps other columns. The row must be in one of the
@@ -104,7 +108,7 @@ var Now = instant{}
 // IsEmpty reports whether the unit does nothing. A unit that only adds to limit counters counts as
 // empty.
 func (u *Unit) IsEmpty() bool {
-	return len(u.open)+len(u.inserts)+len(u.transitions)+len(u.transfers)+len(u.alerts)+len(u.appended)+len(u.removed) == 0 && !u.found
+	return len(u.open)+len(u.inserts)+len(u.transitions)+len(u.transfers)+len(u.alerts)+len(u.marks)+len(u.appended)+len(u.removed) == 0 && !u.found
 }
 
 // For returns a unit of a company that does nothing yet.
@@ -212,6 +216,11 @@ func (u *Unit) check() error {
 			if len(r.Values) != len(r.Table.Columns) || r.Values[0] != u.Company {
 				return fmt.Errorf("ledger: a row of %s that is not this company's", r.Table.Name)
 			}
+		}
+	}
+	for _, r := range u.removed {
+		if r.Table.Rights != nil {
+			return fmt.Errorf("ledger: a row of %s is removed, which holds rights", r.Table.Name)
 		}
 	}
 	for _, m := range u.transitions {

@@ -19,13 +19,17 @@ type Report struct {
 	Transfers int64
 	Entries   int64
 	Wrongs    []string // one sentence for each error found
+	Breaks    []Break  // the errors whose account is known; only VerifyAfter and Walk find them
 }
 
 // These findings come from Verify and from VerifyAfter.
 const (
 	brokenChain = "entry %d of account %s begins at %d kobo, where the one before it ended at %d"
-	notTwice    = "%d transfers have %d entries, not two each"
-	notPaired   = "transfer %s does not have exactly its debit and its credit entry"
+	// An account has another balance than its last entry.
+	endsElsewhere = "account %s held %d kobo after entry %d, where its entries end at %d with entry %d"
+
+	notTwice  = "%d transfers have %d entries, not two each"
+	notPaired = "transfer %s does not have exactly its debit and its credit entry"
 )
 
 func (r *Report) wrong(format string, args ...any) {

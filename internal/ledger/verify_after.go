@@ -25,7 +25,7 @@ type Place struct {
 // VerifyAfter moves the places forward. It stops when more returns false. In that case whole is
 // false, and the report covers only the entries up to the new places.
 func VerifyAfter(
-	ctx context.Context, q db.Querier, company string, places map[string]Place, more func() bool,
+	ctx context.Context, q db.Querier, company string, places map[string]Place, genuine Genuine, more func() bool,
 ) (r Report, whole bool, err error) {
 	r = Report{Company: company}
 	if err = r.readHead(ctx, q); err != nil {
@@ -42,14 +42,15 @@ func VerifyAfter(
 		a := &r.Accounts[i]
 		delete(missing, a.ID)
 		a.begin(places[a.ID])
-		whole, err = r.verifyEntries(ctx, q, a, math.MaxInt64, more)
+		whole, err = r.verifyEntries(ctx, q, a, math.MaxInt64, genuine, more)
 		if places[a.ID] = a.place(); err != nil || !whole {
 			return r, false, err
 		}
+		r.ends(a.ID, a.place(), Place{a.sequence, int64(a.Balance)}, endsElsewhere, a.ID, a.Balance, a.sequence, a.last, a.lastEntry)
 	}
 	r.addAccounts()
 	for _, id := range slices.Sorted(maps.Keys(missing)) {
-		r.wrong("account %s is missing, where %d of its entries were verified", id, missing[id].Sequence)
+		r.breakAt(id, "account", "missing", "account %s is missing, where %d of its entries were verified", id, missing[id].Sequence)
 	}
 	return r, true, nil
 }
@@ -63,26 +64,20 @@ func (a *AccountSum) begin(at Place) {
 func (a *AccountSum) place() Place { return Place{a.lastEntry, int64(a.last)} }
 
 // verifyEntries adds up the entries of an account up to a number, page by page. It checks that each
-// entry follows the one before it, and that a transfer names exactly this entry and the entry on
-// the other side. It reports whether it has read all of them before more returned false.
-func (r *Report) verifyEntries(ctx context.Context, q db.Querier, a *AccountSum, upTo int64, more func() bool) (bool, error) {
+// entry follows the one before it, that a transfer names exactly this entry and the entry on the
+// other side, and that the transfer is genuine. It reports whether it has read all of them before more
+// returned false, or before there were too many breaks.
+func (r *Report) verifyEntries(
+	ctx context.Context, q db.Querier, a *AccountSum, upTo int64, genuine Genuine, more func() bool,
+) (bool, error) {
 	first := a.lastEntry + 1
-	err := db.Pages(ctx, q, pairedFrom, 6,
+	err := db.Pages(ctx, q, pairedFrom, pairedFields,
 		func() []any { return []any{r.Company, a.ID, max(first, a.lastEntry), upTo} },
 		func(row []string) error {
-			if !more() {
+			if !more() || len(r.Breaks) >= MostBreaks {
 				return errEnough
 			}
-			e := line{account: a.ID, reference: row[4], step: row[5]}
-			var paired int64
-			err := db.Numbers(row, &e.sequence, &e.previous, &e.current, &paired)
-			if before := a.add(e); before != e.previous {
-				r.wrongRow(brokenChain, e.sequence, e.account, e.previous, before)
-			}
-			if paired == 0 {
-				r.wrongRow(notPaired, e.reference+" "+e.step)
-			}
-			return err
+			return r.verifyEntry(a, row, genuine)
 		})
 	return ended(err)
 }
@@ -114,8 +109,9 @@ func BeginWalk(ctx context.Context, q db.Querier, company string) (*Walk, error)
 }
 
 // Continue goes on until the end of the ledger, or until more returns false. It reports whether it
-// has reached the end. The findings are in w.Wrongs.
-func (w *Walk) Continue(ctx context.Context, q db.Querier, more func() bool) (bool, error) {
+// has reached the end. The findings are in w.Wrongs. The caller removes the breaks from w.Breaks after
+// each step.
+func (w *Walk) Continue(ctx context.Context, q db.Querier, genuine Genuine, more func() bool) (bool, error) {
 	for _, id := range slices.Sorted(maps.Keys(w.Targets)) {
 		target, from := w.Targets[id], w.Places[id]
 		if _, begun := w.Places[id]; begun && from.Sequence >= target.Sequence {
@@ -123,16 +119,13 @@ func (w *Walk) Continue(ctx context.Context, q db.Querier, more func() bool) (bo
 		}
 		a := AccountSum{ID: id}
 		a.begin(from)
-		whole, err := w.verifyEntries(ctx, q, &a, target.Sequence, more)
+		whole, err := w.verifyEntries(ctx, q, &a, target.Sequence, genuine, more)
 		w.Entries += a.Entries - from.Sequence
 		w.Places[id] = a.place()
 		if err != nil || !whole {
 			return false, err
 		}
-		if w.Places[id] != target {
-			w.wrong("account %s held %d kobo after entry %d, where its entries end at %d with entry %d",
-				id, target.Balance, target.Sequence, a.last, a.lastEntry)
-		}
+		w.ends(id, a.place(), target, endsElsewhere, id, target.Balance, target.Sequence, a.last, a.lastEntry)
 		w.Places[id] = target // so that the walk does not come back to this account
 	}
 	if !w.Counted {
@@ -171,19 +164,25 @@ func (w *Walk) countTransfers(ctx context.Context, q db.Querier, more func() boo
 }
 
 const (
-	// pairedFrom selects 1 as the column paired if the transfer of the entry names this entry, and if
-	// the entry on the other side is there too. All look-ups are by primary key.
+	// pairedFrom selects entries with all columns of their transfers. It selects 1 as the column paired
+	// if the transfer of the entry names this entry, and if the entry on the other side is there too.
+	// All look-ups are by primary key.
 	pairedFrom = `
-		SELECT e.sequence, e.previous_kobo, e.current_kobo, CASE WHEN o.sequence IS NULL THEN 0 ELSE 1 END AS paired, e.reference, e.step
+		SELECT e.sequence, e.previous_kobo, e.current_kobo, CASE WHEN o.sequence IS NULL THEN 0 ELSE 1 END AS paired,
+			e.reference, e.step, e.amount_kobo, e.created_at AS at, coalesce(t.company_id, '') AS company,
+			coalesce(t.reference, '') AS of_reference, coalesce(t.step, '') AS of_step, coalesce(t.debit_account, '') AS debit,
+			coalesce(t.credit_account, '') AS credit, coalesce(t.amount_kobo, 0) AS amount, coalesce(t.kind, '') AS kind,
+			coalesce(t.narration, '') AS narration, coalesce(t.debit_entry, 0) AS debit_entry, coalesce(t.credit_entry, 0) AS credit_entry,
+			coalesce(t.stamp, 0) AS stamp, coalesce(t.created_at, 0) AS created, coalesce(t.leaf, 0) AS leaf, coalesce(t.mac, '') AS mac
 		FROM ledger_entry AS e
 		LEFT JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.reference = e.reference AND t.step = e.step
-			AND t.amount_kobo = abs(e.amount_kobo)
-			AND e.account_id = CASE WHEN e.amount_kobo < 0 THEN t.debit_account ELSE t.credit_account END
-			AND e.sequence = CASE WHEN e.amount_kobo < 0 THEN t.debit_entry ELSE t.credit_entry END
 		LEFT JOIN ledger_entry AS o ON o.company_id = t.company_id
 			AND o.account_id = CASE WHEN e.amount_kobo < 0 THEN t.credit_account ELSE t.debit_account END
 			AND o.sequence = CASE WHEN e.amount_kobo < 0 THEN t.credit_entry ELSE t.debit_entry END
 			AND o.reference = t.reference AND o.step = t.step AND o.amount_kobo = -e.amount_kobo
+			AND t.amount_kobo = abs(e.amount_kobo)
+			AND e.account_id = CASE WHEN e.amount_kobo < 0 THEN t.debit_account ELSE t.credit_account END
+			AND e.sequence = CASE WHEN e.amount_kobo < 0 THEN t.debit_entry ELSE t.credit_entry END
 		WHERE e.company_id = $1 AND e.account_id = $2 AND e.sequence >= $3 AND e.sequence <= $4 ORDER BY e.sequence`
 	debitsFrom = `
 		SELECT reference, step, debit_account, debit_entry

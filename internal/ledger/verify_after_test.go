@@ -32,7 +32,7 @@ func TestVerifyInParts(t *testing.T) {
 			rows := 3
 			var r Report
 			var err error
-			r, whole, err = VerifyAfter(t.Context(), d, company, places, func() bool { rows--; return rows >= 0 })
+			r, whole, err = VerifyAfter(t.Context(), d, company, places, nil, func() bool { rows--; return rows >= 0 })
 			must(t, err)
 			if len(r.Wrongs) > 0 || whole && r.Entries != 20 {
 				t.Fatalf("%+v", r)

@@ -22,13 +22,25 @@ type Reason string
 const (
 	Unresolved    Reason = "UNRESOLVED"    // there is no outcome after 72 hours
 	Contradiction Reason = "CONTRADICTION" // a definite reply differs from the outcome in the ledger
+	// OrderAmount means that the provider reports a different amount than the order's. The operation
+	// is PENDING until operators decide.
+	OrderAmount Reason = "ORDER_AMOUNT"
 	// UnknownAccount means that a credit went to a bank account that belongs to no company. The
 	// subject is the bank and the session ID: "safehaven/0902…".
 	UnknownAccount Reason = "UNKNOWN_ACCOUNT"
 	// Unreadable means that a notification cannot be processed. The subject is the notification's
 	// ID.
 	Unreadable Reason = "UNREADABLE_NOTIFICATION"
+	// CardBalance means that money was left on a terminated card, and that nothing proves its way back to
+	// the fintech. The subject is the card's ID.
+	CardBalance Reason = "CARD_BALANCE"
+	// BrokenChain means that rows of the ledger were altered or added outside Kobo. The subject is the
+	// ledger account of the rows, or BrokenRows.
+	BrokenChain Reason = "BROKEN_CHAIN"
 )
+
+// BrokenRows is the subject of a case about altered events and audit lines, which belong to no account.
+const BrokenRows = "events and audit lines"
 
 // CaseState is the state of a case.
 type CaseState string
@@ -46,6 +58,7 @@ const (
 	Dismissed      = "dismissed" // the case is closed without a transfer
 	Assigned       = "assigned"  // a credit whose owner was unknown goes to a company
 	Booked         = "booked"    // the bank's charges of a day are correct, and the ledger books them
+	Accepted       = "accepted"  // the altered rows stay as they are, and their account is open to debits again
 )
 
 // Finding is an operator's decision about a case.
@@ -82,6 +95,13 @@ func (s *Service) OpenCase(ctx context.Context, company, subject string, reason 
 	return err
 }
 
+// Open opens a case. If a case with the same subject and reason exists, Open changes nothing. The caller
+// sets the company, subject, reason, detail and amount in c.
+func (s *Service) Open(ctx context.Context, c Case) error {
+	_, err := s.ask(ctx, c, ledger.For(c.Company))
+	return err
+}
+
 // ask opens a case, or returns the existing case with the same subject, reason and turn. It
 // commits the new case together with the unit u, which may be empty.
 func (s *Service) ask(ctx context.Context, c Case, u ledger.Unit) (Case, error) {
@@ -93,9 +113,13 @@ func (s *Service) ask(ctx context.Context, c Case, u ledger.Unit) (Case, error) 
 		return cases.Value(r.Rows[0])
 	}
 	if err == nil {
-		s.log.Warn("a case is open", "company", c.Company, "subject", c.Subject, "reason", c.Reason, "detail", c.Detail)
+		s.logOpen(c)
 	}
 	return c, err
+}
+
+func (s *Service) logOpen(c Case) {
+	s.log.Warn("a case is open", "company", c.Company, "subject", c.Subject, "reason", c.Reason, "detail", c.Detail)
 }
 
 // askAgain opens a new case, even if an earlier case with the same subject and reason is resolved.
@@ -111,6 +135,35 @@ func (s *Service) askAgain(ctx context.Context, c Case, u ledger.Unit, covers fu
 		c.Turn = last.Turn + 1
 	}
 	return s.ask(ctx, c, u)
+}
+
+// AddCase makes the unit u open a case, unless the last case with the same subject and reason is open.
+// An open case loses its proposal, because its proposer did not know what the unit is about. AddCase
+// returns the open case. The ledger refuses the unit (Exists, Moved) if the last case has changed
+// meanwhile.
+func (s *Service) AddCase(ctx context.Context, u *ledger.Unit, c Case) (Case, error) {
+	now := s.clock.Now()
+	last, err := s.lastCase(ctx, c.Company, c.Subject, c.Reason)
+	switch {
+	case err == nil && last.State == Open:
+		last.Finding, last.Note, last.ProposedBy, last.ProposedAt, last.UpdatedAt = Finding{}, "", "", time.Time{}, now
+		u.Transition(cases.Record(last), string(Open))
+		return last, nil
+	case err == nil:
+		c.Turn = last.Turn + 1
+	case !errors.Is(err, db.ErrNone):
+		return c, err
+	}
+	c.ID, c.State, c.CreatedAt, c.UpdatedAt = id.New(), Open, now, now
+	u.Insert(cases.Record(c))
+	u.Then(func() { s.logOpen(c) })
+	return c, nil
+}
+
+// HasOpen reports whether the last case with this subject and reason is open.
+func (s *Service) HasOpen(ctx context.Context, company, subject string, reason Reason) (bool, error) {
+	last, err := db.OrZero(s.lastCase(ctx, company, subject, reason))
+	return last.State == Open, err
 }
 
 // CaseFilter selects cases. State is required; each other field may be empty to select every
@@ -132,7 +185,7 @@ type Audit func(company, action, subject string, details map[string]string, at t
 type CaseHandler func(ctx context.Context, c Case, f Finding, agreed bool) (ledger.Unit, error)
 
 // Decision selects a handler in Kind.Cases. It combines the reason of a case with the outcome that
-// operators decide. The outcome is Assigned or Booked.
+// operators decide. The outcome is Assigned, Booked or Accepted.
 type Decision struct {
 	Reason  Reason
 	Outcome string
@@ -164,7 +217,7 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 	}
 	seen, now, action := c, s.clock.Now(), "case.resolve"
 	if !agreed {
-		u, action = ledger.For(c.Company), "case.propose"
+		u, action = ledger.For(c.Company), proposing
 		c.Finding, c.Note, c.ProposedBy, c.ProposedAt = f, note, by, now
 	} else {
 		c.State, c.ResolvedBy = Resolved, by
@@ -187,7 +240,7 @@ func (s *Service) agreed(ctx context.Context, c Case, f Finding, by string) (boo
 	if c.ProposedBy == "" || c.Finding != f {
 		return false, nil
 	}
-	err := s.FourEyes(ctx, resolving, c.ProposedBy, by)
+	err := s.FourEyes(ctx, resolving, c.proposed(), by)
 	if fault.Is(err, fault.Refused) {
 		return false, nil // the same operator submits the finding again, or the proposer is no longer an operator
 	}
@@ -224,13 +277,16 @@ func (s *Service) ApproveCase(ctx context.Context, caseID string, seen Finding, 
 	case c.Finding != seen:
 		return Case{}, fault.New(fault.Refused, "Another outcome is proposed by now")
 	}
-	if err := s.FourEyes(ctx, resolving, c.ProposedBy, by); err != nil {
+	if err := s.FourEyes(ctx, resolving, c.proposed(), by); err != nil {
 		return Case{}, err
 	}
 	return s.ResolveCase(ctx, caseID, seen, c.Note, by, audit)
 }
 
-const resolving = "A case must be resolved"
+const (
+	resolving = "A case must be resolved"
+	proposing = "case.propose" // the action of the audit line about a proposal
+)
 
 var errResolved = fault.New(fault.Refused, "The case is resolved already")
 
@@ -258,17 +314,22 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 	answer := provider.Answer{Code: "operator", Message: "Settled by an operator"}
 	switch f.Outcome {
 	case Dismissed:
+		if c.Reason == BrokenChain {
+			return ledger.Unit{}, fault.New(fault.Refused, "Altered rows can only be accepted")
+		}
 		if o.State == Pending {
 			return ledger.Unit{}, fault.New(fault.Refused, "The operation is pending: its outcome must be confirmed or rejected")
 		}
 		return ledger.For(c.Company), nil
-	case Assigned, Booked:
+	case Assigned, Booked, Accepted:
 		handle := s.cases[Decision{c.Reason, f.Outcome}]
 		switch {
 		case handle != nil:
 			return handle(ctx, c, f, agreed)
 		case f.Outcome == Booked:
 			return ledger.Unit{}, fault.New(fault.Refused, "Only a bank's charges of a day can be booked")
+		case f.Outcome == Accepted:
+			return ledger.Unit{}, fault.New(fault.Refused, "Only altered rows can be accepted")
 		}
 		return ledger.Unit{}, fault.New(fault.Refused, "Only money of an unknown account, or a credit that is in no ledger, can be assigned")
 	case FoundConfirmed:
@@ -276,7 +337,7 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 	case FoundRejected:
 		answer.Outcome = provider.Rejected
 	default:
-		return ledger.Unit{}, fault.New(fault.Refused, "The outcome must be confirmed, rejected, assigned, booked or dismissed")
+		return ledger.Unit{}, fault.New(fault.Refused, "The outcome must be confirmed, rejected, assigned, booked, accepted or dismissed")
 	}
 	if answer.Outcome == provider.Rejected && s.mayReturn(c, o) {
 		_, u, err := s.reversal(ctx, o, o.concluded(answer, s.clock.Now()))
@@ -300,16 +361,23 @@ func (s *Service) mayReturn(c Case, o Operation) bool {
 // also runs commands on the machine, as local:<name>, counts as one person.
 func Person(by string) string { return strings.TrimPrefix(by, "local:") }
 
-// FourEyes returns an error unless the operator second may approve a proposal of the operator
-// first. The two must be different persons, and first must still be an operator. Parameter what
+// proposed returns what the audit log must record about the proposal of a case.
+func (c Case) proposed() Draft {
+	return Draft{
+		Company: c.Company, Action: proposing, Subject: c.ID, By: c.ProposedBy, At: c.ProposedAt, Details: c.details(c.Note),
+	}
+}
+
+// FourEyes returns an error unless the operator second may approve what a first operator has proposed.
+// The two must be different persons, and the first must still be allowed to propose it. Parameter what
 // is the beginning of the error message, such as "A case must be resolved".
-func (s *Service) FourEyes(ctx context.Context, what, first, second string) error {
-	if Person(first) == Person(second) {
+func (s *Service) FourEyes(ctx context.Context, what string, first Draft, second string) error {
+	if Person(first.By) == Person(second) {
 		return fault.New(fault.Refused, what+" by a second operator")
 	}
-	is, err := s.isOperator(ctx, first)
-	if err == nil && !is {
-		err = fault.Newf(fault.Refused, "%s by two operators, and %s is none any more", what, first)
+	may, err := s.mayPropose(ctx, first)
+	if err == nil && !may {
+		err = fault.Newf(fault.Refused, "%s by two operators, and %s is none any more", what, first.By)
 	}
 	return err
 }

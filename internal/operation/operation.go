@@ -57,7 +57,8 @@ type Operation struct {
 	Code              string    `db:"code,changes"`    // the code of the last reply
 	Message           string    `db:"message,changes"` // the message of the last reply that had one
 	ProviderReference string    `db:"provider_reference,changes"`
-	Token             string    `db:"token,changes"` // from the provider for the customer, such as the token of a prepaid meter
+	Token             string    `db:"token,changes"`       // from the provider for the customer, such as the token of a prepaid meter
+	Codes             string    `db:"meter_codes,changes"` // provider.MeterCodes as text
 	CreatedAt         time.Time `db:"created_at"`
 	UpdatedAt         time.Time `db:"updated_at,changes"`
 
@@ -158,8 +159,20 @@ func (o Operation) answered(a provider.Answer, now time.Time) Operation {
 	if a.Token != "" {
 		o.Token = a.Token
 	}
+	if codes := a.Meter.Text(); codes != "" {
+		o.Codes = codes
+	}
 	o.UpdatedAt, o.Charge, o.Returned = now, a.Charge, a.Reversed
 	return o
+}
+
+// ordered returns the provider's reply about a PENDING operation. If the provider has carried out
+// the operation with a different amount, the outcome becomes Unknown, and operators decide.
+func (o Operation) ordered(a provider.Answer) provider.Answer {
+	if a.Outcome == provider.Confirmed && a.Sold != 0 && a.Sold != o.Amount {
+		a.Outcome, a.Code, a.Message = provider.Unknown, provider.CodeAmount, "The provider reports another amount"
+	}
+	return a
 }
 
 // concluded returns the operation with a definite reply and the final state for that reply. The

@@ -46,7 +46,7 @@ func each(t *testing.T, f func(t *testing.T, p *plant)) {
 		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
 		p := &plant{t: t, db: d, book: ledger.New(d, clk), clock: clk, company: id.Cuid(), removed: map[string]bool{}}
 		p.Service = operation.WithOperators(d, p.book, clk, slog.New(slog.DiscardHandler), window,
-			func(_ context.Context, name string) (bool, error) { return !p.removed[name], p.away })
+			func(_ context.Context, by operation.Draft) (bool, error) { return !p.removed[by.By], p.away })
 		p.Handle("test", operation.Kind{
 			Route: func(operation.Operation) operation.Route {
 				return operation.Route{Settlement: "settlement/1", Clearing: "clearing/test", Provider: "provider/test", Fee: "fees", Charge: "charge/test"}

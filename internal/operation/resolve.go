@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/job"
@@ -40,6 +41,7 @@ func (s *Service) requery(ctx context.Context, o Operation) provider.Answer {
 // heard writes the reply to a requery, and returns the time of the next requery.
 func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (time.Time, error) {
 	now := s.clock.Now()
+	a = o.ordered(a)
 	o.Polls++
 	o.AskedAt = now
 	if a.Missing {
@@ -47,7 +49,15 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 	} else {
 		o.Missing = 0
 	}
-	if a.Missing && o.gone(now) {
+	if err := s.differs(ctx, o, a); err != nil {
+		return time.Time{}, err
+	}
+	switch {
+	case a.Missing && a.Unproven && o.gone(now):
+		if err := s.unproven(ctx, o); err != nil {
+			return time.Time{}, err
+		}
+	case a.Missing && o.gone(now):
 		known, err := s.Repeated(ctx, o)
 		if err != nil {
 			return time.Time{}, err
@@ -64,9 +74,7 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 	after.NextAt = after.nextPoll(now)
 	if after.NextAt.After(o.CalledUntil.Add(tooOld)) {
 		after.NextAt = time.Time{}
-		// The case must be opened before the row is written. If the program stops in between, the
-		// job asks the provider again, and does not open the case a second time.
-		if err := s.OpenCase(ctx, after.Company, after.ID, Unresolved, "no outcome after 72 hours; last answer: "+a.Code); err != nil {
+		if err := s.tooOld(ctx, o, a); err != nil {
 			return time.Time{}, err
 		}
 	}
@@ -75,6 +83,33 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 		return time.Time{}, err
 	}
 	return after.NextAt, nil
+}
+
+// tooOld opens a case about an operation without an outcome after 72 hours. The case must be opened
+// before the row is written. If the program stops in between, the job asks the provider again, and
+// does not open the case a second time. A different amount has its own case already.
+func (s *Service) tooOld(ctx context.Context, o Operation, a provider.Answer) error {
+	if a.Code == provider.CodeAmount {
+		return nil
+	}
+	return s.OpenCase(ctx, o.Company, o.ID, Unresolved, "no outcome after 72 hours; last answer: "+a.Code)
+}
+
+// unproven opens a case about an operation that its provider does not find, if the provider may be
+// unable to look up our reference. The operation stays PENDING, and the provider is asked again.
+func (s *Service) unproven(ctx context.Context, o Operation) error {
+	return s.OpenCase(ctx, o.Company, o.ID, Unresolved,
+		"the provider does not find our reference, but it is not proven that the provider looks up our references: ask the provider about this operation")
+}
+
+// differs opens a case if the provider's reply reports a different amount than the order. No money
+// moves.
+func (s *Service) differs(ctx context.Context, o Operation, a provider.Answer) error {
+	if a.Code != provider.CodeAmount {
+		return nil
+	}
+	return s.OpenCase(ctx, o.Company, o.ID, OrderAmount,
+		fmt.Sprintf("the order is for %s, but the provider reports that it sold %s", o.Amount.Decimal(), a.Sold.Decimal()))
 }
 
 // absent sets an operation to FAILED because its provider has no record of it. The same commit
@@ -95,6 +130,9 @@ func (s *Service) Notified(ctx context.Context, company, operationID string, a p
 		return o, err
 	}
 	if o.State == Pending {
+		if a = o.ordered(a); a.Outcome == provider.Unknown {
+			return o, s.differs(ctx, o, a)
+		}
 		return s.conclude(ctx, o, a, nil)
 	}
 	return s.overtaken(ctx, o, o.concluded(a, s.clock.Now()))

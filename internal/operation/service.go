@@ -46,22 +46,33 @@ type Service struct {
 
 	replies *prometheus.CounterVec
 
-	isOperator func(ctx context.Context, name string) (bool, error)
+	mayPropose MayPropose
 }
 
-// NewService returns a service without kinds. The service accepts every name as an operator's name.
+// Draft is what an operator has proposed for the approval of a second operator.
+type Draft struct {
+	Company, Action, Subject string // of the line in the audit log that records it
+	By                       string
+	At                       time.Time
+	Details                  map[string]string // details that the line must have
+}
+
+// MayPropose reports whether an operator who has proposed something may still propose it
+// (operator.Service.MayStillPropose).
+type MayPropose func(ctx context.Context, p Draft) (bool, error)
+
+// NewService returns a service without kinds. The service accepts every proposer.
 // Parameter window limits the time from the commit of step one to the end of the first call to the
 // provider. The timeouts in the providers' adapters must be shorter.
 func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration) *Service {
-	everyone := func(context.Context, string) (bool, error) { return true, nil }
+	everyone := func(context.Context, Draft) (bool, error) { return true, nil }
 	return WithOperators(d, book, c, log, window, everyone)
 }
 
-// WithOperators returns a service like NewService. Function isOperator reports whether a name is
-// an operator's name.
-func WithOperators(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration, isOperator func(ctx context.Context, name string) (bool, error)) *Service {
+// WithOperators returns a service like NewService, which accepts a proposal only if mayPropose does.
+func WithOperators(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration, mayPropose MayPropose) *Service {
 	return &Service{
-		db: d, book: book, clock: c, log: log, window: window, isOperator: isOperator,
+		db: d, book: book, clock: c, log: log, window: window, mayPropose: mayPropose,
 		kinds: map[string]Kind{}, cases: map[Decision]CaseHandler{}, replies: newReplies(),
 	}
 }
@@ -124,7 +135,7 @@ type Extra = func(after Operation, u *ledger.Unit)
 // later.
 func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, extra Extra) (Operation, error) {
 	ctx = context.WithoutCancel(ctx)
-	answer := s.first(ctx, o, call)
+	answer := o.ordered(s.first(ctx, o, call))
 	// The caller waits only until its time limit. After that, the reply is still written, because
 	// the provider's next reply may contain less information.
 	type written struct {
@@ -161,6 +172,9 @@ func (s *Service) heardFirst(ctx context.Context, o Operation, answer provider.A
 	written, err := s.write(ctx, o, after, extra)
 	if err == nil {
 		err = job.Reschedule(ctx, s.db, o.Company, ResolveJob, o.ID, after.NextAt)
+	}
+	if err == nil && written.State == Pending {
+		err = s.differs(ctx, o, answer) // if it fails, the first requery opens the case
 	}
 	return written, err
 }

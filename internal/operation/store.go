@@ -15,7 +15,7 @@ import (
 const Columns = `operation.company_id, operation.id, operation.kind, operation.idempotency_key, operation.state,
 	operation.provider, operation.settlement_id, operation.amount_kobo, operation.fee_kobo, operation.called_until,
 	operation.polls, operation.missing, operation.asked_at, operation.next_at, operation.outcome, operation.code,
-	operation.message, operation.provider_reference, operation.token, operation.created_at, operation.updated_at`
+	operation.message, operation.provider_reference, operation.token, operation.meter_codes, operation.created_at, operation.updated_at`
 
 const caseColumns = `company_id, id, subject, reason, turn, detail, amount_kobo, state, outcome, target_company,
 	target_settlement, note, proposed_by, proposed_at, resolved_by, happened_at, created_at, updated_at`
@@ -24,7 +24,9 @@ var (
 	operations = db.Declare[Operation]("operation", db.Reads(Columns),
 		db.UniqueIfGiven("company_id", "kind", "idempotency_key"))
 	cases = db.Declare[Case]("operation_case", db.Reads(caseColumns),
-		db.Unique("company_id", "subject", "reason", "turn"))
+		db.Unique("company_id", "subject", "reason", "turn"),
+		db.Rights("subject", "reason", "turn", "detail", "amount_kobo", "state", "outcome", "target_company",
+			"target_settlement", "note", "proposed_by", "proposed_at", "resolved_by", "happened_at", "created_at"))
 	answers = db.Declare[answer]("operation_answer")
 )
 

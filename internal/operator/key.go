@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
@@ -17,14 +18,15 @@ import (
 
 // Key describes an operator's key. Kobo stores a hash of the key, and not the key.
 type Key struct {
-	ID        string
-	Name      string
-	hash      string // "" for a revoked key
-	State     string // ACTIVE or REVOKED
-	CreatedAt time.Time
-	Role      Role
-	ExpiresAt time.Time // zero means never
-	UsedAt    time.Time // the last use, up to an hour early; zero means never
+	ID        string    `db:"id,key"`
+	Name      string    `db:"name"`
+	hash      string    `db:"hash"`  // "" for a revoked key
+	State     string    `db:"state"` // ACTIVE or REVOKED
+	CreatedAt time.Time `db:"created_at"`
+	Role      Role      `db:"role"`
+	ExpiresAt time.Time `db:"expires_at"` // zero means never
+	UsedAt    time.Time `db:"used_at"`    // the last use, up to an hour early; zero means never
+	mac       string    // the MAC of the row, or "" if an earlier program wrote the row
 }
 
 const (
@@ -86,19 +88,42 @@ func (s *Service) Add(ctx context.Context, by Operator, name string, role Role, 
 	if err := role.check(); err != nil {
 		return Key{}, err
 	}
+	if err := s.isFree(ctx, name, digest); err != nil {
+		return Key{}, err
+	}
 	k := Key{ID: id.New(), Name: name, State: active, CreatedAt: s.clock.Now(), Role: role}
 	if s.KeyLife > 0 {
 		k.ExpiresAt = k.CreatedAt.Add(s.KeyLife)
 	}
 	k.hash = s.hashOf(k, digest)
-	line := by.Note("", "operator.key.issue", name, map[string]string{"keyId": k.ID, "role": string(role)}, k.CreatedAt)
+	line := by.Note("", "operator.key.issue", name, map[string]string{"keyId": k.ID, "role": string(role), "expiresAt": k.expiry()}, k.CreatedAt)
 	err := s.change(ctx, by, line, fault.Newf(fault.Refused, "%s has a working key already", name), func(q db.Querier) (int64, error) {
-		return insertKey(ctx, q, k)
+		return s.insertKey(ctx, q, k)
 	})
 	if err != nil {
 		return Key{}, err
 	}
 	return k, nil
+}
+
+// expiry returns the expiry of a key for the audit log.
+func (k Key) expiry() string {
+	if k.ExpiresAt.IsZero() {
+		return "never"
+	}
+	return clock.Text(k.ExpiresAt)
+}
+
+// isFree returns a refusal if another operator has the key of this digest. With one key for two operators,
+// Authenticate would refuse both.
+func (s *Service) isFree(ctx context.Context, name, digest string) error {
+	keys, err := s.Keys(ctx)
+	for _, k := range keys {
+		if k.Name != name && s.keys.Verify(k.hash, "operator-key", k.ID, k.Name, digest) {
+			return fault.New(fault.Refused, "Another operator has the key of this digest: make a new key with kobo operator key")
+		}
+	}
+	return err
 }
 
 // SetRole gives an operator another role.
@@ -107,7 +132,9 @@ func (s *Service) SetRole(ctx context.Context, by Operator, name string, role Ro
 		return Key{}, err
 	}
 	line := by.Note("", "operator.role", name, map[string]string{"role": string(role)}, s.clock.Now())
-	err := s.change(ctx, by, line, errNoKey(name), func(q db.Querier) (int64, error) { return setRole(ctx, q, name, role) })
+	err := s.change(ctx, by, line, errNoKey(name), func(q db.Querier) (int64, error) {
+		return s.changeKey(ctx, q, name, func(k *Key) { k.Role = role })
+	})
 	if err != nil {
 		return Key{}, err
 	}
@@ -120,7 +147,8 @@ func (s *Service) RevokeKey(ctx context.Context, by Operator, name string) error
 	now := s.clock.Now()
 	line := by.Note("", "operator.key.revoke", name, nil, now)
 	return s.change(ctx, by, line, errNoKey(name), func(q db.Querier) (int64, error) {
-		n, err := revokeKey(ctx, q, name)
+		// Without its hash, a change of the state alone does not make the key work again.
+		n, err := s.changeKey(ctx, q, name, func(k *Key) { k.State, k.hash = revoked, "" })
 		if n > 0 && err == nil {
 			err = endProposalsOf(ctx, q, name, "The key of "+name+" was revoked", now)
 		}
@@ -204,12 +232,16 @@ func (s *Service) working(ctx context.Context) ([]Key, error) {
 	return slices.DeleteFunc(keys, func(k Key) bool { return !k.works(now) }), err
 }
 
-// IsOperator reports whether a name belongs to an operator now. Such a name belongs to the owner of
-// a working key, or to a user who runs commands on the machine itself.
-func (s *Service) IsOperator(ctx context.Context, name string) (bool, error) {
+// IsOperator reports whether a name belongs to an operator with the role least, who has had this name since
+// the instant at. Such a name belongs to the owner of a working key, or to a user who runs commands on the
+// machine itself.
+func (s *Service) IsOperator(ctx context.Context, name string, least Role, at time.Time) (bool, error) {
 	if strings.HasPrefix(name, locally) {
 		return true, nil
 	}
-	keys, err := s.working(ctx)
-	return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name }), err
+	err := s.Proposer(ctx, name, least, at)
+	if fault.Is(err, fault.Missing) || fault.Is(err, fault.Forbidden) {
+		return false, nil
+	}
+	return err == nil, err
 }

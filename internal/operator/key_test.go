@@ -95,7 +95,7 @@ func TestKeysExpireAndShowTheirLastUse(t *testing.T) {
 		if who := o.who(key); who != "Admin key expired" {
 			t.Errorf("expired: %s", who)
 		}
-		if is, err := o.IsOperator(t.Context(), "ada"); err != nil || is {
+		if is, err := o.IsOperator(t.Context(), "ada", operator.Viewer, o.clock.Now()); err != nil || is {
 			t.Errorf("an operator with an expired key: %v, %v", is, err)
 		}
 		if _, err := o.Find(t.Context(), "ada"); !fault.Is(err, fault.Missing) {

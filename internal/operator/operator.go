@@ -27,6 +27,7 @@ type Operator struct {
 	Role    Role // "" for a local operator, the program and companies, which no role limits
 	address string
 	act     *act
+	weighed *int64 // the number of the company's acts when this act was weighed (After)
 }
 
 // From returns the operator with the client address of a request. The operator's audit lines
@@ -52,6 +53,10 @@ func Self(company string) Operator { return Operator{Name: "company:" + company}
 // is an act of a proposal, the ledger refuses the unit if the act is done already.
 func (o Operator) Audit(u *ledger.Unit, action, subject string, details map[string]string, at time.Time) {
 	u.Append(o.Note(u.Company, action, subject, details, at))
+	if o.weighed != nil {
+		u.Count(actsOf, 0, *o.weighed)
+	}
+	u.Count(actsOf, 1, 0)
 	if o.act != nil {
 		u.Insert(o.act.done(u.Company, at))
 	}

@@ -66,7 +66,7 @@ func TestKeysArePersonal(t *testing.T) {
 			t.Errorf("revoked twice: %v", err)
 		}
 		for name, want := range map[string]bool{"ada": false, "bob": true, "nobody": false, root.Name: true, "local:ada": true, "company:bob": false} {
-			if is, err := s.IsOperator(ctx, name); err != nil || is != want {
+			if is, err := s.IsOperator(ctx, name, operator.Viewer, time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)); err != nil || is != want {
 				t.Errorf("%s is an operator: %v, %v", name, is, err)
 			}
 		}

@@ -58,7 +58,11 @@ func (s *Service) Propose(ctx context.Context, by Operator, company string, acts
 	p := Proposal{
 		ID: id.New(), Company: company, State: Proposed, ProposedBy: by.Name, CreatedAt: now, ExpiresAt: now.Add(proposalLife), Acts: acts,
 	}
-	line := p.note(by, "proposal.create", now, map[string]string{})
+	digest, err := p.digest()
+	if err != nil {
+		return Proposal{}, err
+	}
+	line := p.note(by, "proposal.create", now, map[string]string{actsDigest: digest})
 	return p, s.change(ctx, by, line, nil, func(q db.Querier) (int64, error) { return insertProposal(ctx, q, p) })
 }
 
@@ -103,10 +107,16 @@ func (s *Service) aged(p Proposal) Proposal {
 	return p
 }
 
-func (s *Service) isOver(p Proposal) bool { return !s.clock.Now().Before(p.ExpiresAt) }
+// isOver reports whether the time of a proposal is over. The stored expiry shows it, but the instant of
+// the signed line decides, so a changed expiry revives no proposal.
+func (s *Service) isOver(p Proposal) bool {
+	now := s.clock.Now()
+	return !now.Before(p.ExpiresAt) || !now.Before(p.CreatedAt.Add(proposalLife))
+}
 
 // Approve records that a second operator approves a proposal. Before that it calls check, which may
-// refuse the approval. The caller then carries out the acts with the operator that As returns. After
+// refuse the approval. A proposal that no signed line of the audit log records is refused too, because
+// somebody may have written it into the database. The caller then carries out the acts with the operator that As returns. After
 // a crash, Approve allows any second operator to continue an approved proposal.
 func (s *Service) Approve(ctx context.Context, by Operator, p Proposal, check func() error) error {
 	continued := p.State == Approved && !s.isOver(p)
@@ -115,6 +125,9 @@ func (s *Service) Approve(ctx context.Context, by Operator, p Proposal, check fu
 		return fault.New(fault.Refused, "A proposal must be approved by a second operator")
 	case p.State != Proposed && !continued:
 		return p.decided()
+	}
+	if err := s.recorded(ctx, p); err != nil {
+		return err
 	}
 	if err := check(); err != nil || continued {
 		return err

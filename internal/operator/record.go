@@ -18,6 +18,12 @@ func (s *Service) Record(ctx context.Context, by Operator, action, subject strin
 // Itself returns the operator for the program, when it acts without a request.
 func Itself() Operator { return program }
 
+// RecordIn appends a line about an act of the program itself, in the caller's transaction. Details
+// must contain no secret.
+func (s *Service) RecordIn(ctx context.Context, q db.Querier, action, subject string, details map[string]string) error {
+	return s.insertLine(ctx, q, program.Note("", action, subject, details, s.clock.Now()))
+}
+
 // RetireKeys revokes the working keys whose hashes were made with the given master key, which will
 // be removed.
 func (s *Service) RetireKeys(ctx context.Context, masterKey string) error {

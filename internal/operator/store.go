@@ -8,6 +8,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
@@ -82,10 +83,21 @@ func (f AuditFilter) args() []any {
 
 func scanLine(r db.Scanner) (Line, error) {
 	row, err := audit.Scan(r)
-	if err == nil {
-		err = json.Unmarshal(row.Text, &row.Details)
+	if err != nil {
+		return Line{}, err
 	}
-	return row.Line, err
+	return row.line()
+}
+
+func (r auditRow) line() (Line, error) {
+	err := json.Unmarshal(r.Text, &r.Details)
+	return r.Line, err
+}
+
+// linesSince returns the lines about a subject since an instant, the oldest first.
+func (s *Service) linesSince(ctx context.Context, company, subject string, since time.Time) ([]auditRow, error) {
+	return db.All(ctx, s.db, audit.Scan, `SELECT `+auditColumns+` FROM operator_audit
+		WHERE company_id = $1 AND subject = $2 AND created_at >= $3 ORDER BY created_at`, company, subject, clock.Micros(since))
 }
 
 // SearchAudit returns a page of the lines that pass the filter, the newest first, and the total count.
@@ -125,37 +137,7 @@ func adoptions(ctx context.Context, q db.Querier, company string) ([]db.Record, 
 		row, err := audit.Scan(r)
 		return audit.Record(row), err
 	}, `SELECT `+auditColumns+` FROM operator_audit
-		WHERE company_id = $1 AND action IN ('company.create', 'evidence.adopt') AND leaf > 0`, company)
-}
-
-// insertKey inserts a key, and returns the number of rows. It inserts no row if the name has a
-// working key.
-func insertKey(ctx context.Context, q db.Querier, k Key) (int64, error) {
-	return q.Exec(ctx, `
-		INSERT INTO operator_key (id, name, hash, state, created_at, role, expires_at, used_at) VALUES ($1, $2, $3, $4, $5, $6, $7, 0)
-		ON CONFLICT DO NOTHING`, k.ID, k.Name, k.hash, k.State, clock.Micros(k.CreatedAt), string(k.Role), clock.Micros(k.ExpiresAt))
-}
-
-// revokeKey revokes the working key of a person, and removes its hash. So a change of the state
-// alone does not make the key work again.
-func revokeKey(ctx context.Context, q db.Querier, name string) (int64, error) {
-	return q.Exec(ctx, `UPDATE operator_key SET state = $2, hash = '' WHERE name = $1 AND state = $3`, name, revoked, active)
-}
-
-func setRole(ctx context.Context, q db.Querier, name string, role Role) (int64, error) {
-	return q.Exec(ctx, `UPDATE operator_key SET role = $2 WHERE name = $1 AND state = $3`, name, string(role), active)
-}
-
-// Keys returns all keys, the oldest first.
-func (s *Service) Keys(ctx context.Context) ([]Key, error) {
-	return db.All(ctx, s.db, db.Fields[Key], `
-		SELECT id, name, hash, state, created_at, role, expires_at, used_at FROM operator_key ORDER BY created_at, id`)
-}
-
-// renewKey stores that a key is used now, and replaces its hash with a newer hash of the same key.
-func (s *Service) renewKey(ctx context.Context, k Key, hash string, now time.Time) error {
-	_, err := s.db.Exec(ctx, `UPDATE operator_key SET hash = $3, used_at = $4 WHERE id = $1 AND hash = $2`, k.ID, k.hash, hash, clock.Micros(now))
-	return err
+		WHERE company_id = $1 AND action IN ('company.create', 'evidence.adopt', 'rights.adopt') AND leaf > 0`, company)
 }
 
 func findAccess(ctx context.Context, q db.Querier) (Access, error) {
@@ -267,4 +249,88 @@ func insertProof(ctx context.Context, q db.Querier, keyID, proof string, at time
 	_, err := q.Exec(ctx, `INSERT INTO operator_keyring (key_id, proof, seen_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
 		keyID, proof, clock.Micros(at))
 	return err
+}
+
+const keyColumns = `id, name, hash, state, created_at, role, expires_at, used_at`
+
+// The MAC leaves out used_at, which gives no right.
+var keyTable = db.Declare[Key]("operator_key", db.Reads(keyColumns),
+	db.Rights("name", "hash", "state", "created_at", "role", "expires_at"))
+
+// row returns the row of a key, with its MAC.
+func (k Key) row() []any { return keyTable.Record(k).Put("mac", k.mac).Values }
+
+// Keys returns all keys, the oldest first.
+func (s *Service) Keys(ctx context.Context) ([]Key, error) {
+	return db.All(ctx, s.db, db.Fields[Key], `SELECT `+keyColumns+`, mac FROM operator_key ORDER BY created_at, id`)
+}
+
+// insertKey inserts a key, and returns the number of rows. It inserts no row if the name has a
+// working key.
+func (s *Service) insertKey(ctx context.Context, q db.Querier, k Key) (int64, error) {
+	signer := s.db.Signer()
+	if signer == nil {
+		return 0, ledger.ErrNoSigner
+	}
+	k.mac = signer.MAC(db.Content(nil, keyTable.Table, k.row()))
+	return q.Exec(ctx, `
+		INSERT INTO operator_key (`+keyColumns+`, mac) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT DO NOTHING`, k.row()...)
+}
+
+// changeKey changes the working key of a person, and signs its row again. It returns the number of
+// rows.
+func (s *Service) changeKey(ctx context.Context, q db.Querier, name string, change func(k *Key)) (int64, error) {
+	before, err := db.One(ctx, q, db.Fields[Key], `SELECT `+keyColumns+`, mac FROM operator_key WHERE name = $1 AND state = $2`, name, active)
+	if err != nil {
+		_, err = db.OrZero(before, err)
+		return 0, err
+	}
+	after := before
+	change(&after)
+	n, err := s.replaceKey(ctx, q, before, after)
+	if n == 0 && err == nil {
+		err = fault.Newf(fault.Conflict, "The key of %s has just changed: try again", name)
+	}
+	return n, err
+}
+
+// renewKey stores that a key is used now, and replaces its hash with a newer hash of the same key.
+func (s *Service) renewKey(ctx context.Context, k Key, hash string, now time.Time) error {
+	used := k
+	used.hash, used.UsedAt = hash, now
+	_, err := s.replaceKey(ctx, s.db, k, used)
+	return err
+}
+
+// replaceKey writes a key with a new MAC over a row that is unchanged since it was read. It returns the
+// number of rows.
+func (s *Service) replaceKey(ctx context.Context, q db.Querier, before, after Key) (int64, error) {
+	signer := s.db.Signer()
+	if signer == nil {
+		return 0, ledger.ErrNoSigner
+	}
+	mac, _ := db.Renew(signer, keyTable.Table, before.row(), after.row(), nil)
+	return q.Exec(ctx, `
+		UPDATE operator_key SET hash = $6, state = $7, role = $8, used_at = $9, mac = $10
+		WHERE id = $1 AND hash = $2 AND state = $3 AND role = $4 AND mac = $5`,
+		before.ID, before.hash, before.State, string(before.Role), before.mac,
+		after.hash, after.State, string(after.Role), clock.Micros(after.UsedAt), mac)
+}
+
+// adoptKeys signs the keys that programs of earlier schemas wrote, and returns their number.
+func (s *Service) adoptKeys(ctx context.Context) (n int, err error) {
+	keys, err := s.Keys(ctx)
+	for _, k := range keys {
+		if err != nil || ledger.Signed(s.db.Signer(), keyTable.Table, k.row()) {
+			continue
+		}
+		var changed int64
+		changed, err = s.db.Exec(ctx, `UPDATE operator_key SET mac = $6 WHERE id = $1 AND hash = $2 AND state = $3 AND role = $4 AND mac = $5`,
+			k.ID, k.hash, k.State, string(k.Role), k.mac, s.db.Signer().MAC(db.Content(nil, keyTable.Table, k.row())))
+		if n += int(changed); changed == 0 && err == nil {
+			err = fault.Newf(fault.Conflict, "the key of %s has just changed", k.Name)
+		}
+	}
+	return n, err
 }

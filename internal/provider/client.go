@@ -22,8 +22,8 @@ import (
 	"github.com/failsafe-go/failsafe-go"
 )
 
-// bodyLimit is the length in bytes of the longest response that is read. The providers' responses
-// are much shorter.
+// bodyLimit is the length in bytes of the longest response that is read, unless the Call has a
+// different limit. The providers' responses are much shorter.
 const bodyLimit = 1 << 20
 
 // ClientConfig holds a provider's address and the deadlines of its calls.
@@ -69,6 +69,7 @@ type Call struct {
 	Path   string // the escaped path below the base URL, with the query string
 	Header http.Header
 	Body   any // sent as JSON; nil sends no body
+	Limit  int // the length in bytes of the longest response that is read; 0 means 1 MiB
 }
 
 // Reply is the result of a Call.
@@ -290,15 +291,16 @@ func (c *Client) send(ctx context.Context, via *http.Client, call Call) Reply {
 		// ends it.
 		return Reply{Status: res.StatusCode, Trouble: CodeUnreadable, Cause: fmt.Errorf("HTTP %d", res.StatusCode)}
 	}
-	body, err := readBody(res.Body)
+	limit := cmp.Or(call.Limit, bodyLimit)
+	body, err := readBody(res.Body, limit)
 	reply := Reply{Status: res.StatusCode, Body: body}
 	switch s := res.StatusCode; {
 	case s >= 500, s == http.StatusRequestTimeout, s == http.StatusTooManyRequests:
 		reply.Trouble, reply.Cause = CodeServerError, fmt.Errorf("HTTP %d", s)
 	case err != nil:
 		reply.Trouble, reply.Cause = broken(err), WithoutURL(err)
-	case len(body) > bodyLimit:
-		reply.Trouble, reply.Cause = CodeUnreadable, errors.New("the answer is longer than 1 MiB")
+	case len(body) > limit:
+		reply.Trouble, reply.Cause = CodeUnreadable, fmt.Errorf("the answer is longer than %d MiB", limit>>20)
 	case s >= 300 && s < 400:
 		reply.Trouble, reply.Cause = CodeUnreadable, fmt.Errorf("HTTP %d", s)
 	}
@@ -314,11 +316,11 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // pooledBody is the length in bytes of the longest buffer that is kept.
 const pooledBody = 64 << 10
 
-// readBody reads a body up to one byte more than bodyLimit.
-func readBody(from io.Reader) ([]byte, error) {
+// readBody reads a body up to one byte more than the limit.
+func readBody(from io.Reader, limit int) ([]byte, error) {
 	b := buffers.Get().(*bytes.Buffer)
 	b.Reset()
-	_, err := b.ReadFrom(io.LimitReader(from, bodyLimit+1))
+	_, err := b.ReadFrom(io.LimitReader(from, int64(limit)+1))
 	body := bytes.Clone(b.Bytes())
 	if b.Cap() <= pooledBody {
 		buffers.Put(b)

@@ -30,20 +30,30 @@ type Custodian interface {
 	// Unwatch ends the reports that Watch started.
 	Unwatch(ctx context.Context, reference string) error
 	// ParseNotification reads a notification. It first checks that the custodian sent the
-	// notification, and returns ErrForged if not.
+	// notification, and returns ErrForged if not. For a genuine notification of unknown meaning it
+	// returns ErrUnread.
 	ParseNotification(header http.Header, body []byte) ([]Movement, error)
+	// ParseKept reads a genuine notification again, for which ParseNotification or Since reported
+	// that it is unread.
+	ParseKept(body []byte) ([]Movement, error)
 	// Since lists the movements after a cursor, which is empty in the first call. For a node, these
 	// are the movements in new blocks. For a vendor, these are the movements whose notifications
 	// did not reach us. A movement may be listed twice.
 	Since(ctx context.Context, cursor string, ours Ours) (Batch, error)
 	// Pace returns the pause between two calls of Since.
 	Pace() time.Duration
+	// Holdings returns what addresses held of the native asset in a block that was read before this
+	// cursor. A custodian that reports every movement returns no holdings.
+	Holdings(ctx context.Context, n chain.Network, cursor string, addresses []string) (block int64, of []Holding, err error)
 	// Inclusion asks for the present state of a transaction.
 	Inclusion(ctx context.Context, n chain.Network, hash string) (Inclusion, error)
 }
 
 // ErrForged is the error for a notification that the provider did not send.
 var ErrForged = errors.New("the notification is not signed by the custodian")
+
+// ErrUnread is the error for a notification that the provider did send, but whose meaning is unknown.
+var ErrUnread = errors.New("the notification cannot be read")
 
 // Ours reports which of the given addresses of a network are watched. All addresses are in the
 // normalised form of chain.Network.Fold.
@@ -75,11 +85,15 @@ type Batch struct {
 	Movements []Movement
 	// Gone lists the hashes of blocks that are no longer in the chain. The movements in these
 	// blocks did not happen, unless Movements lists them again.
-	Gone   []string
-	Cursor string // the cursor of the next call, used after this batch is committed
-	More   bool   // a further batch can be read immediately
-	// Unread counts the reports that could not be read.
-	Unread int
+	Gone []string
+	// GoneFrom is set after a reorganisation that is deeper than what the cursor stores. All blocks
+	// from this number on may have been replaced, although Gone does not list them. Otherwise it
+	// is 0.
+	GoneFrom int64
+	Cursor   string // the cursor of the next call, used after this batch is committed
+	More     bool   // a further batch can be read immediately
+	// Unread lists the reports whose meaning is unknown.
+	Unread [][]byte
 }
 
 // Inclusion is the state of a transaction.
@@ -90,6 +104,26 @@ type Inclusion struct {
 	Block     int64
 	BlockHash string // "" if unknown
 	Head      int64  // the number of the chain's last block
+	// Final is the number of the last block that the network never replaces. It is 0 while there is
+	// no such block. It is known only if Tagged is true.
+	Final  int64
+	Tagged bool
+}
+
+// IsFinal reports whether a block of this number counts as final. If the network tags its final
+// blocks, the tag decides. Otherwise the block needs this number of confirmations.
+func (i Inclusion) IsFinal(block, confirmations int64) bool {
+	if i.Tagged {
+		return block <= i.Final
+	}
+	return i.Head-block+1 >= confirmations
+}
+
+// Holding is what an address holds of the native asset, and how many transactions it has sent. Only
+// a transaction of the address itself can reduce what it holds.
+type Holding struct {
+	Units *big.Int
+	Sent  int64
 }
 
 // Depth returns the number of blocks that confirm the transaction, including its own block.

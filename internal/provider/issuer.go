@@ -35,6 +35,15 @@ type Issuer interface {
 	// SendDefaultPIN sends the card's first PIN to the cardholder. It returns the
 	// issuer's message.
 	SendDefaultPIN(ctx context.Context, cardID string) (message string, err error)
+	// SetCardStatus sets the status of a card. Canceled is final, and the issuer then moves what is left
+	// on the card to the fintech's account at the issuer. A repeated call does no harm. If the outcome
+	// is Unknown, the caller must ask for the card.
+	SetCardStatus(ctx context.Context, cardID string, to CardStatus, reason string) Answer
+	// CardBalance returns what is left on a card, or an *Error.
+	CardBalance(ctx context.Context, cardID string) (money.Kobo, error)
+	// ReturnedBalance looks for the money of a terminated card on the list of the fintech's account. It
+	// returns false if no line of the list names the card, which proves nothing.
+	ReturnedBalance(ctx context.Context, cardID string, since time.Time) (back money.Kobo, listed bool, err error)
 	// FundCard moves money into a card's account. It never repeats a request that
 	// may have been executed.
 	FundCard(ctx context.Context, f CardFunding) Answer
@@ -82,9 +91,19 @@ type IssuedCard struct {
 	MaskedPAN string
 	// ExpiryMonth has two digits, ExpiryYear four.
 	ExpiryMonth, ExpiryYear string
-	Status                  string // active, inactive or canceled
+	Status                  CardStatus
 	CreatedAt               time.Time
 }
+
+// CardStatus is the status of an issued card.
+type CardStatus string
+
+// The statuses of a card.
+const (
+	CardActive   CardStatus = "active"
+	CardInactive CardStatus = "inactive" // frozen: the issuer declines payments
+	CardCanceled CardStatus = "canceled" // terminated for ever
+)
 
 // CardAnswer is the result of a CardOrder.
 type CardAnswer struct {
@@ -122,12 +141,16 @@ const (
 
 // CardNotice is a notification of an issuer.
 type CardNotice struct {
-	Kind   CardNoticeKind
-	ID     string // the id of the event; repeated notifications of the event have the same id
-	Word   string // the issuer's name of the event, such as transaction.created
-	Card   string // the issuer's id of the card
-	Amount money.Kobo
-	At     time.Time
+	Kind CardNoticeKind
+	ID   string // the id of the event; repeated notifications of the event have the same id
+	Word string // the issuer's name of the event, such as transaction.created
+	Card string // the issuer's id of the card
+	// Amount is what the event moved on the card, negative for a payment. For CardEnded it is what was
+	// left on the card, and is back in the fintech's account at the issuer.
+	Amount   money.Kobo
+	Currency string // "" if the issuer does not say
+	Merchant string // the merchant's name and place; "" if there is none
+	At       time.Time
 	// Reply is the body of the HTTP response to the issuer.
 	Reply []byte
 }

@@ -42,6 +42,12 @@ type Answer struct {
 	// Missing is true when a requery finds no such reference. The outcome stays Unknown. After the
 	// grace period the caller may treat the operation as refused (completion.md §3).
 	Missing bool
+	// Unproven is true with Missing if the provider may be unable to look up our reference. The
+	// reply "no such reference" then proves nothing, and operators decide.
+	Unproven bool
+	// Found is true when a requery has found the operation by our reference. It proves that the
+	// provider looks up our references.
+	Found bool
 	// Reversed is true if the provider paid the money out and got it back later. The outcome is
 	// then Rejected, although the company may already have received a success event.
 	Reversed bool
@@ -56,8 +62,13 @@ type Answer struct {
 	// Token is the code that a buyer of power types into a prepaid meter. It is empty for all other
 	// purchases.
 	Token string
+	// Meter has the further codes for a prepaid meter, if the provider reports any.
+	Meter MeterCodes
 	// Charge is the provider's charge on top of the amount, if the provider reports it.
 	Charge money.Kobo
+	// Sold is the amount of a purchase as the provider reports it. It is 0 if the reply does not
+	// contain an amount.
+	Sold money.Kobo
 }
 
 // These codes are the same for all providers.
@@ -68,6 +79,9 @@ const (
 	CodeUnreadable  = "unreadable"   // the response is not in the provider's format
 	CodeServerError = "server_error" // HTTP 5xx, 408 or 429
 	CodeDuplicate   = "duplicate"    // the reference was used before, perhaps with success
+	CodeWrongChain  = "wrong_chain"  // a node belongs to a different blockchain
+	CodeLogsMissing = "logs_missing" // a node has returned fewer logs than its block has
+	CodeAmount      = "amount"       // carried out, but the reported amount differs from the order
 )
 
 // Error is the failure of a call that moves no money. The call may be repeated.
@@ -118,14 +132,36 @@ type Biller interface {
 	// Services, Categories and Products list the catalogue. A failure is an *Error.
 	Services(ctx context.Context) ([]Service, error)
 	Categories(ctx context.Context, serviceCode string) ([]Category, error)
-	Products(ctx context.Context, categoryCode string) ([]Product, error)
+	Products(ctx context.Context, kind ServiceKind, categoryCode string) ([]Product, error)
 	// Pay buys a product. The purchase's Reference is our own permanent reference. If the reply is
 	// lost, Requery asks for the outcome by this reference. Pay never repeats a request that may
 	// have been executed.
 	Pay(ctx context.Context, p Purchase) Answer
-	// Requery asks for the outcome of a purchase. The parameters are the purchase's fields
-	// Reference and Begun.
-	Requery(ctx context.Context, reference string, begun time.Time) Answer
+	// Requery asks for the outcome of a purchase by our reference. If the biller does not find our
+	// reference, Requery asks by the biller's own identifier, where the biller supports both.
+	Requery(ctx context.Context, s Sale) Answer
+}
+
+// Sale is a purchase that was sent to a biller.
+type Sale struct {
+	Reference string    // Purchase.Reference
+	Begun     time.Time // Purchase.Begun
+	Kind      ServiceKind
+	Theirs    string // Answer.Reference of an earlier reply; empty if no reply contained it
+}
+
+// Wallet is implemented by a Biller that takes the prices from an account funded in advance.
+type Wallet interface {
+	// Balance returns what is left in the wallet. A failure is an *Error.
+	Balance(ctx context.Context) (money.Kobo, error)
+}
+
+// SaleReceiver is implemented by a Biller that sends callbacks about purchases. A callback proves
+// nothing. It is only a reason to call Requery.
+type SaleReceiver interface {
+	// ParseSaleNotice returns our reference of the purchase that a callback is about. The reference
+	// is empty if the callback is about something else.
+	ParseSaleNotice(body []byte) (reference string, err error)
 }
 
 // Service is a type of product that a biller sells, such as data bundles.

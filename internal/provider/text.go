@@ -57,6 +57,19 @@ func Scalar(b []byte) (string, bool) {
 	return *s, true
 }
 
+// InternationalPhone converts a Nigerian phone number to the form +234…. It returns any other number
+// without spaces and hyphens.
+func InternationalPhone(phone string) string {
+	phone = strings.NewReplacer(" ", "", "-", "").Replace(phone)
+	switch {
+	case len(phone) == 11 && phone[0] == '0':
+		return "+234" + phone[1:]
+	case len(phone) == 13 && strings.HasPrefix(phone, "234"):
+		return "+" + phone
+	}
+	return phone
+}
+
 // First returns the first value that is not empty.
 func First[T ~string](values ...T) string { return string(cmp.Or(values...)) }
 

@@ -43,6 +43,8 @@ var (
 	walkWrong    = desc("kobo_walk_companies_wrong", "Companies whose last walk has found a difference.")
 	walkFindings = desc("kobo_walk_findings", "Differences that the last walks have found; at most 20 are kept of a company.")
 
+	accountsClosed = desc("kobo_accounts_closed", "Settlement accounts that are closed to debits, because rows of them do not verify.")
+
 	checkpointAge = desc("kobo_evidence_checkpoint_age_seconds", "Time since the newest checkpoint while rows of evidence wait for one, or 0.")
 )
 
@@ -58,7 +60,7 @@ func (s *Service) Metrics(log *slog.Logger) (all []prometheus.Collector) {
 	source("money", s.moneyFigures, pendingCount, pendingNaira, pendingOldest, clearing, suspense)
 	source("jobs", s.jobFigures, jobsDue, jobsOldest, inboxCount, inboxOldest)
 	source("banks", s.bankFigures, pollAge, reconcileAge)
-	source("walks", s.walkFigures, walkWrong, walkFindings)
+	source("walks", s.walkFigures, walkWrong, walkFindings, accountsClosed)
 	source("evidence", s.evidenceFigures, checkpointAge)
 	return append(all, s.damaged)
 }
@@ -161,7 +163,10 @@ func (s *Service) walkFigures(ctx context.Context) ([]prometheus.Metric, error) 
 		}
 		n += int64(len(wrongs))
 	}
-	return []prometheus.Metric{figure.Count(walkWrong, int64(len(found))), figure.Count(walkFindings, n)}, nil
+	closed, err := closedAccounts(ctx, s.db)
+	return []prometheus.Metric{
+		figure.Count(walkWrong, int64(len(found))), figure.Count(walkFindings, n), figure.Count(accountsClosed, closed),
+	}, err
 }
 
 func (s *Service) evidenceFigures(ctx context.Context) ([]prometheus.Metric, error) {

@@ -58,14 +58,14 @@ func TestFiguresShowMoneyAndWork(t *testing.T) {
 			}
 		}
 		rows(`INSERT INTO ledger_head (company_id, event_sequence, dated_at) VALUES ($1, 0, 0)`, []any{"acme"}, []any{"bolt"}, []any{"house"})
-		rows(`INSERT INTO ledger_account VALUES ($1, $2, 0, 0, $3, 0, 0)`,
+		rows(`INSERT INTO ledger_account VALUES ($1, $2, 0, 0, $3, 0, 0, 0, '')`,
 			[]any{"acme", "clearing/vtu", 100_50}, []any{"bolt", "clearing/vtu", 200_00}, []any{"bolt", "clearing/payout", 0},
 			[]any{"acme", "settlement/1", 999_00}, []any{"house", "suspense/inbound", 70_00})
 		rows(`INSERT INTO operation VALUES ($1, $2, $3, '', $4, 'bank', 1, $5, 50, 0, 0, 0, 0, 0, '', '', '', '', '', $6, 0)`,
 			[]any{"acme", "old", "vtu", "PENDING", 100_00, ago(time.Hour)},
 			[]any{"bolt", "new", "vtu", "PENDING", 199_50, ago(time.Minute)},
 			[]any{"bolt", "done", "vtu", "SUCCESS", 500_00, ago(time.Hour)})
-		rows(`INSERT INTO operation_case VALUES ($1, $2, $3, $4, 0, '', 0, $5, '', '', '', 0, '', '', 0, 0, $6, 0)`,
+		rows(`INSERT INTO operation_case VALUES ($1, $2, $3, $4, 0, '', 0, $5, '', '', '', 0, '', '', 0, 0, $6, 0, '')`,
 			[]any{"acme", "1", "old", "UNRESOLVED", "OPEN", ago(3 * time.Hour)},
 			[]any{"bolt", "2", "done", "UNRESOLVED", "OPEN", ago(2 * time.Hour)},
 			[]any{"bolt", "3", "gone", "CONTRADICTION", "RESOLVED", ago(9 * time.Hour)})
@@ -124,7 +124,7 @@ func TestTheAgeOfTheNewestCheckpoint(t *testing.T) {
 		step(9*time.Hour, head, 5)
 		step(7*time.Hour, checkpoint, "deployment", 1, clock.Micros(now.Add(-7*time.Hour)))
 		step(7*time.Hour, checkpoint, "acme", 5, clock.Micros(now.Add(-time.Hour)))
-		step(0, `INSERT INTO evidence_tree VALUES ('acme', 5)`)
+		step(0, `INSERT INTO evidence_tree (company_id, size) VALUES ('acme', 5)`)
 		step(0, head, 6)
 		step(7*time.Hour, head, 7)
 		step(2*time.Hour, checkpoint, "deployment", 2, clock.Micros(now.Add(-2*time.Hour)))
@@ -141,15 +141,15 @@ func BenchmarkFigures(b *testing.B) {
 			rows      int
 			statement string
 		}{
-			{10_000, `INSERT INTO ledger_head SELECT 'c' || i, 0, 0 FROM n`},
+			{10_000, `INSERT INTO ledger_head SELECT 'c' || i, 0, 0, 0, '' FROM n`},
 			{100_000, `INSERT INTO ledger_account SELECT 'c' || (i % 10000 + 1), CASE i / 10000 WHEN 0 THEN 'clearing/vtu' WHEN 1 THEN 'clearing/payout'
-				WHEN 2 THEN 'clearing/card' ELSE 'settlement/' || i END, 0, 0, 100, 0, 0 FROM n`},
+				WHEN 2 THEN 'clearing/card' ELSE 'settlement/' || i END, 0, 0, 100, 0, 0, '' FROM n`},
 			{1_000_000, `INSERT INTO operation SELECT 'c' || (i % 10000 + 1), 'o' || i, 'vtu', '', CASE WHEN i <= 10000 THEN 'PENDING' ELSE 'SUCCESS' END,
 				'bank', 1, 100, 0, 0, 0, 0, 0, 0, '', '', '', '', '', 1, 0 FROM n`},
 			{10_000, `INSERT INTO job SELECT 'c' || (i % 10000 + 1), 'operation.resolve', 'o' || i, '', i, 0, 0, 0, '', 0, 'bank' FROM n`},
 			{200_000, `INSERT INTO job SELECT 'c' || (i % 10000 + 1), 'operation.recheck', 'r' || i, '', i, 0, 0, 0, '', 0, 'bank' FROM n`},
 			{100_000, `INSERT INTO operation_case SELECT 'c' || (i % 10000 + 1), 'k' || i, 'k' || i, 'UNRESOLVED', 0, '', 0,
-				CASE WHEN i <= 100 THEN 'OPEN' ELSE 'RESOLVED' END, '', '', '', 0, '', '', 0, 0, 0, 0 FROM n`},
+				CASE WHEN i <= 100 THEN 'OPEN' ELSE 'RESOLVED' END, '', '', '', 0, '', '', 0, 0, 0, 0, '' FROM n`},
 			{10_000, `INSERT INTO report_progress SELECT 'c' || i, 0, '', '', '', '[]', 0, 0 FROM n`},
 		} {
 			if _, err := d.Exec(ctx, n+fill.statement, fill.rows); err != nil {

@@ -111,7 +111,7 @@ func (s *Service) Integrity(ctx context.Context, company string) (out Integrity,
 		// A known difference must be reported, however long the check takes.
 		more := func() bool { return len(before.wrongs) > 0 || inTime() }
 		p = before.copy()
-		out, whole, err = p.check(ctx, q, company, now, more)
+		out, whole, err = p.check(ctx, q, company, now, nil, more)
 		out.FullWalkAt, out.Wrongs = before.walkedAt, append(out.Wrongs, before.wrongs...)
 		return err
 	})
@@ -139,8 +139,8 @@ func within(ctx context.Context, limit time.Duration) (more func() bool, stop fu
 
 // check verifies what is new since the progress p, and moves p forward. It stops when more returns
 // false. In that case it returns false, and p covers only a part of the new entries.
-func (p *progress) check(ctx context.Context, q db.Querier, company string, now time.Time, more func() bool) (Integrity, bool, error) {
-	sums, whole, err := ledger.VerifyAfter(ctx, q, company, p.places, more)
+func (p *progress) check(ctx context.Context, q db.Querier, company string, now time.Time, genuine ledger.Genuine, more func() bool) (Integrity, bool, error) {
+	sums, whole, err := ledger.VerifyAfter(ctx, q, company, p.places, genuine, more)
 	out := ofSums(sums, now)
 	if err != nil || !whole {
 		return out, false, err
@@ -160,7 +160,7 @@ func (p *progress) check(ctx context.Context, q db.Querier, company string, now 
 
 // ofSums returns the part of the result that comes from the ledger.
 func ofSums(sums ledger.Report, now time.Time) Integrity {
-	out := Integrity{Company: sums.Company, Sequence: sums.Sequence, At: now, Entries: sums.Entries, Wrongs: sums.Wrongs}
+	out := Integrity{Company: sums.Company, Sequence: sums.Sequence, At: now, Entries: sums.Entries, Wrongs: sums.Wrongs, breaks: sums.Breaks}
 	for _, a := range sums.Accounts {
 		out.Accounts = append(out.Accounts, AccountCheck{a.ID, a.Entries, a.Balance, a.Sum})
 		if a.Clearing() {

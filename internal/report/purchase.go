@@ -34,14 +34,14 @@ const purchaseFilter = ` p.company_id = $1 AND p.created_at >= $2 AND p.created_
 const openPurchases = ` FROM (` + undecided + `) AS u
 	WHERE (SELECT o.kind FROM operation AS o WHERE o.company_id = $1 AND o.id = u.subject AND o.state = 'PENDING') = 'vtu' `
 
-// ofState selects the purchases in the state $6, which is PENDING or FAILED. For SUCCESS it selects
-// the purchases in all other states. Each FAILED purchase has a refund in the ledger, of the same
+// ofState selects the purchases in the state $6, which is PENDING, FAILED or REVERSED. For SUCCESS it
+// selects the purchases in all other states. Each FAILED purchase has a refund in the ledger, of the same
 // commit. So ofState reads open operations and refunds, and no successful purchase.
 const ofState = ` FROM (
-		SELECT u.subject AS id` + openPurchases + `AND $6 <> 'FAILED'
+		SELECT u.subject AS id` + openPurchases + `AND $6 IN ('PENDING', 'SUCCESS')
 		UNION ALL SELECT e.reference FROM ledger_entry AS e
 		WHERE e.company_id = $1 AND e.amount_kobo > 0 AND substr(e.account_id, 1, 11) = 'settlement/'
-			AND (e.step = 'refund' AND $6 <> 'PENDING' OR e.step = 'reverse' AND $6 = 'SUCCESS')
+			AND (e.step = 'refund' AND $6 IN ('FAILED', 'SUCCESS') OR e.step = 'reverse' AND $6 IN ('REVERSED', 'SUCCESS'))
 	) AS x JOIN vtu_purchase AS p ON p.id = x.id WHERE` + purchaseFilter
 
 // These SQL statements count the purchases that match a filter. Each has the parameters $1 to $6.

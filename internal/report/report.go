@@ -16,12 +16,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 // Service reads reports from the database.
 type Service struct {
+	// Broken receives the rows of a company that a walk found altered, before the walk goes on. It
+	// returns the texts of those that two operators have accepted. If Broken is nil, the walk only
+	// reports its findings.
+	Broken func(ctx context.Context, company string, breaks []ledger.Break) (accepted []string, err error)
+
 	db     *db.DB
 	clock  clock.Clock
 	issuer Issuer
@@ -88,6 +94,8 @@ type Integrity struct {
 	InFlight   InFlight
 	Entries    int64
 	Wrongs     []string // the differences that were found, as text for operators
+
+	breaks []ledger.Break // the differences whose account is known; only a check of new rows finds them
 }
 
 // AccountCheck has an account's balance and the sum of the account's entries. Both must be equal.

@@ -136,6 +136,11 @@ func walkFindingsOf(ctx context.Context, q db.Querier) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `SELECT wrongs FROM report_progress WHERE substr(wrongs, 1, 2) = '["'`)
 }
 
+// closedAccounts returns the number of accounts that are closed to debits.
+func closedAccounts(ctx context.Context, q db.Querier) (int64, error) {
+	return db.One(ctx, q, db.Value[int64], `SELECT count(*) FROM ledger_account WHERE closed_at <> 0`)
+}
+
 // unsignedSince returns the instant of the deployment's newest checkpoint, or the instant at which the
 // first company was created if there is no checkpoint. It returns the zero instant if no company has rows
 // above its own last checkpoint. The event about that checkpoint alone does not count.

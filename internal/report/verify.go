@@ -81,7 +81,7 @@ type check struct {
 }
 
 // checks run while the ledger is added up in parallel. The checks of money come first.
-var checks = slices.Concat(moneyChecks, eventChecks, rowChecks)
+var checks = slices.Concat(moneyChecks, eventChecks, rowChecks, rightsChecks)
 
 // Verify compares all copies of a company's facts, as they are at one instant. In parallel it adds
 // up the ledger in a second snapshot, which was taken at a slightly different instant.
@@ -131,7 +131,7 @@ func compared(ctx context.Context, q db.Querier, told *evidence) ([]Finding, err
 		return nil, err
 	}
 	found, err := compareAll(ctx, q, told.company, checks, told.event)
-	return found, errors.Join(err, told.addArchived(ctx, q))
+	return found, errors.Join(err, told.addArchived(ctx, q), told.rights.add(db.WithLongTimeout(ctx), q, told.signer, told.company))
 }
 
 // added adds up the ledger and the daily limits, and compares all transfers with their owners.
@@ -212,10 +212,17 @@ func findings(ctx context.Context, q db.Querier, statement, company, name string
 }
 
 // Companies returns all companies with a row in the database, in order, for `kobo verify`. It
-// includes a company whose lock row is missing.
+// includes a company whose lock row is missing, and a company of which only evidence is left.
 func (s *Service) Companies(ctx context.Context) ([]string, error) {
-	return db.All(ctx, s.db, db.Value[string], `
-		SELECT company_id FROM ledger_head UNION SELECT company_id FROM company
-		UNION SELECT company_id FROM ledger_account UNION SELECT company_id FROM settlement_account
-		UNION SELECT company_id FROM operation_case ORDER BY company_id`)
+	return db.All(db.WithLongTimeout(ctx), s.db, db.Value[string], `
+		SELECT company_id FROM (
+			SELECT company_id FROM ledger_head UNION SELECT company_id FROM company
+			UNION SELECT company_id FROM ledger_account UNION SELECT company_id FROM settlement_account
+			UNION SELECT company_id FROM operation_case
+			UNION SELECT company_id FROM ledger_transfer UNION SELECT company_id FROM event UNION SELECT company_id FROM operator_audit
+			UNION SELECT company_id FROM evidence_erased
+			UNION SELECT company_id FROM evidence_checkpoint WHERE company_id <> 'deployment'
+			UNION SELECT company_id FROM evidence_tree WHERE company_id <> 'deployment'
+			UNION SELECT company_id FROM evidence_tile WHERE company_id <> 'deployment') AS c
+		WHERE company_id <> '' ORDER BY company_id`)
 }

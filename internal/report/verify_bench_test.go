@@ -89,7 +89,7 @@ func paidOften(b *testing.B, d *db.DB, company string, n int64) {
 	}
 	const one = `WITH r AS (SELECT $1 AS company, CAST($2 AS BIGINT) AS n, CAST($3 AS BIGINT) AS at) `
 	for _, statement := range []string{
-		one + `INSERT INTO ledger_head SELECT company, 2 * n + 1, at, 0 FROM r`,
+		one + `INSERT INTO ledger_head SELECT company, 2 * n + 1, at, 0, '' FROM r`,
 		one + `INSERT INTO ledger_account (company_id, id, floor_kobo, alert_kobo, balance_kobo, entry_sequence, created_at)
 			SELECT company, 'settlement/1', 0, 0, 0, n + 1, at FROM r UNION ALL SELECT company, 'clearing/payout', 0, 0, 0, 2 * n, at FROM r
 			UNION ALL SELECT company, 'provider/bank', -9223372036854775807 - 1, 0, 0, n + 1, at FROM r`,
@@ -102,7 +102,7 @@ func paidOften(b *testing.B, d *db.DB, company string, n int64) {
 			UNION ALL SELECT company, 'settlement/1', 1, 'c', '', n * 1000, 0, n * 1000, at FROM r`,
 		one + `INSERT INTO event SELECT company, 1, 'c', 'settlement.credit',
 			'{"id":"c","settlementId":1,"amount":' || CAST(n * 10 AS TEXT) || ',"accountNumber":"0","sessionId":"s"}', at, 0, '' FROM r`,
-		one + `INSERT INTO ledger_counter SELECT company, 'payout/2030-01-02/amount', n * 1000 FROM r UNION ALL SELECT company, 'payout/2030-01-02/count', n FROM r
+		one + `INSERT INTO ledger_counter (company_id, name, value) SELECT company, 'payout/2030-01-02/amount', n * 1000 FROM r UNION ALL SELECT company, 'payout/2030-01-02/count', n FROM r
 			UNION ALL SELECT company, 'payout/2030-01-02/settlement/1/amount', n * 1000 FROM r UNION ALL SELECT company, 'payout/2030-01-02/settlement/1/count', n FROM r`,
 	} {
 		_, err := d.Exec(ctx, statement, company, n, at)

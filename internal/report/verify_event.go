@@ -17,6 +17,7 @@ const meanings = `WITH meaning (event, operation, state, step, place) AS (VALUES
 		('payout.pending', 'payout', 'PENDING', '', 15), ('payout.success', 'payout', 'SUCCESS', 'settle', 15),
 		('payout.failed', 'payout', 'FAILED', 'refund', 15), ('payout.reversed', 'payout', 'REVERSED', 'reverse', 15),
 		('vtu.pending', 'vtu', 'PENDING', '', 19), ('vtu.success', 'vtu', 'SUCCESS', 'settle', 19), ('vtu.failed', 'vtu', 'FAILED', 'refund', 19),
+		('vtu.reversed', 'vtu', 'REVERSED', 'reverse', 19),
 		('card.funding_pending', 'card', 'PENDING', '', 15), ('card.funded', 'card', 'SUCCESS', 'settle', 15),
 		('card.funding_failed', 'card', 'FAILED', 'refund', 15))`
 

@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -36,8 +37,13 @@ type evidence struct {
 	altered  map[int64]bool // the numbers in rows with a wrong MAC
 	unsigned []string       // the first rows without a number and a MAC
 	waiting  int64          // how many there are
-	adopted  bool           // a signed audit line shows that no row may be unsigned
+	adopted  bool           // a signed audit line, of the company or of all, shows that no row may be unsigned
 	findings []Finding
+
+	rights            rights
+	operators         operatorLines           // only for the audit log of no company
+	proposals         map[string]proposalLine // what signed lines record about proposals, by their ids
+	unsignedProposals []proposalLine
 }
 
 func newEvidence(signer db.Signer, company string) *evidence {
@@ -55,6 +61,9 @@ func newEvidence(signer db.Signer, company string) *evidence {
 func (e *evidence) begin(ctx context.Context, q db.Querier) (err error) {
 	e.head, err = ledger.Leaves(ctx, q, e.company)
 	e.tally = trees.NewTally(e.head)
+	if err == nil {
+		err = e.readAdoption(ctx, q)
+	}
 	if err == nil {
 		e.kept, err = trees.Erased(ctx, q, e.company, 1, math.MaxInt64)
 	}
@@ -116,14 +125,23 @@ func (e *evidence) addLines(ctx context.Context, q db.Querier) error {
 	last := ""
 	err := db.Pages(ctx, q, allLines, 9, func() []any { return []any{e.company, last} }, func(row []string) error {
 		last = row[1]
-		if !e.row(e.tables["operator_audit"], row) {
+		signed, action, details := e.row(e.tables["operator_audit"], row), row[3], row[6]
+		if action == "proposal.create" {
+			if err := e.addProposal(row, signed); err != nil {
+				return err
+			}
+		}
+		if !signed {
 			return nil
 		}
-		switch row[3] {
-		case "company.create", "evidence.adopt":
-			e.adopted = true
-		case erasure.Cleared:
-			return e.record(row[6])
+		if action == erasure.Cleared {
+			return e.record(details)
+		}
+		e.adopted = e.adopted || action == "company.create" || action == "evidence.adopt"
+		e.rights.adopted = e.rights.adopted || action == "rights.adopt" ||
+			(action == "company.create" || action == "evidence.adopt") && strings.Contains(details, `"rights":"signed"`)
+		if e.company == "" {
+			return e.operators.add(action, row[4], details)
 		}
 		return nil
 	})
@@ -198,6 +216,11 @@ func (e *evidence) join(f *evidence) *evidence {
 	e.tally.Join(f.tally)
 	e.head, e.waiting, e.adopted = min(e.head, f.head), e.waiting+f.waiting, e.adopted || f.adopted
 	e.unsigned, e.findings = append(e.unsigned, f.unsigned...), append(e.findings, f.findings...)
+	adopted := e.rights.adopted || f.rights.adopted
+	if f.rights.read {
+		e.rights = f.rights
+	}
+	e.rights.adopted = adopted
 	return e
 }
 
@@ -219,6 +242,8 @@ func (e *evidence) conclude() {
 		}
 		e.waiting = 0
 	}
+	e.waiting += e.rights.waiting()
+	e.findings = append(e.findings, e.rights.findings(e.company)...)
 }
 
 // numberSet is a set of numbers from 1 on, with a bit for each number.
@@ -276,14 +301,27 @@ func (s *numberSet) gaps(last int64, limit int) (out []months.Range) {
 	return out
 }
 
-// VerifyLog checks the audit lines of no company: their MACs and their numbers.
+// VerifyLog checks the audit lines of no company: their MACs and their numbers. It also checks the
+// operators' keys, and that signed lines record the proposals of operators. Transfers and events of no
+// company are findings, because Kobo writes none.
 func (s *Service) VerifyLog(ctx context.Context) (v Verification, err error) {
-	e := newEvidence(s.db.Signer(), "")
 	err = s.db.Snapshot(ctx, func(q db.Querier) error {
-		if err := e.begin(ctx, q); err != nil {
-			return err
-		}
-		return e.addLines(db.WithLongTimeout(ctx), q)
+		v, err = VerifyLog(ctx, q, s.db.Signer())
+		return err
 	})
-	return v.with(nil, e), err
+	return v, err
+}
+
+// VerifyLog checks the same as Service.VerifyLog. All reads use one querier.
+func VerifyLog(ctx context.Context, q db.Querier, signer db.Signer) (v Verification, err error) {
+	e := newEvidence(signer, "")
+	if err := e.begin(ctx, q); err != nil {
+		return v, err
+	}
+	ctx = db.WithLongTimeout(ctx)
+	err = errors.Join(e.addLines(ctx, q), e.addStray(ctx, q), e.rights.add(ctx, q, signer, ""))
+	if err == nil {
+		err = e.checkProposals(ctx, q)
+	}
+	return v.with(e.operators.findings(&e.rights), e), err
 }

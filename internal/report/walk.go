@@ -23,7 +23,8 @@ const (
 	// walkAgain is the same after a walk that has found a difference. So the difference soon leaves
 	// the result of Integrity after an operator has repaired it.
 	walkAgain = time.Hour
-	// walkStep is how long a run of the job reads. It is far shorter than the job's lease.
+	// walkStep is how long a run of the job reads: half of it new rows, and half of it walks. It is far
+	// shorter than the job's lease.
 	walkStep = time.Second
 	// walkPause is the time between two runs while a walk is due. So walks use at most a quarter of
 	// one processor.
@@ -43,7 +44,10 @@ type walk struct {
 	Events     int64  // the number of the last event that was counted
 	Credit     string // the last credit that was read
 	Collection string // the last collection that was read
+	Line       string // the last audit line that was read
+	Adopted    bool   // the company has no unsigned rows
 	Wrongs     []string
+	Accepted   []string // findings that two operators have accepted
 }
 
 // Begin adds the recurring job to the job list, unless the list contains it already.
@@ -51,12 +55,14 @@ func (s *Service) Begin(ctx context.Context) error {
 	return s.db.Insert(ctx, job.Job{Company: inbox.House, Kind: WalkJob, RunAt: s.clock.Now().Add(walkIdle)}.Record())
 }
 
-// Walk runs a WalkJob: for about a second, it continues the walks that are due. It returns the
-// findings of the walks that have ended, and the time of the next run.
+// Walk runs a WalkJob: for about a second, it checks what is new in the ledgers, and continues the walks
+// that are due. It returns the findings of the walks that have ended, and the time of the next run.
 func (s *Service) Walk(ctx context.Context) (wrongs []string, next time.Time, err error) {
-	more, stop := within(ctx, walkStep)
+	rest, err := s.checkMoved(ctx)
+	more, stop := within(ctx, walkStep/2)
 	defer stop()
-	due, err := dueWalks(ctx, s.db, s.clock.Now())
+	due, unread := dueWalks(ctx, s.db, s.clock.Now())
+	err = errors.Join(err, unread)
 	for _, company := range due {
 		if !more() {
 			break
@@ -65,7 +71,7 @@ func (s *Service) Walk(ctx context.Context) (wrongs []string, next time.Time, er
 		wrongs, err = append(wrongs, found...), errors.Join(err, failed)
 	}
 	pause := walkIdle
-	if len(due) == walkMost || !more() {
+	if rest || len(due) == walkMost || !more() {
 		pause = walkPause
 	}
 	return wrongs, s.clock.Now().Add(pause), err
@@ -80,13 +86,16 @@ func (s *Service) step(ctx context.Context, company string, more func() bool) ([
 		return nil, err
 	}
 	done, err := w.goOn(ctx, s.db, more)
+	if err == nil {
+		err = w.handOver(ctx, s.Broken)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if !done {
 		return nil, w.save(ctx, s.db)
 	}
-	return w.finish(ctx, s.db, s.clock.Now())
+	return w.finish(ctx, s)
 }
 
 // walkOf returns the company's unfinished walk, or a new walk.
@@ -97,17 +106,23 @@ func (s *Service) walkOf(ctx context.Context, company string) (w walk, err error
 	}
 	if err = decode(text, &w); err == nil && w.Ledger == nil {
 		w.At = s.clock.Now()
-		w.Ledger, err = ledger.BeginWalk(ctx, s.db, company)
+		if w.Ledger, err = ledger.BeginWalk(ctx, s.db, company); err == nil {
+			w.Adopted, err = adopted(ctx, s.db, company)
+		}
 	}
 	return w, err
 }
 
 // goOn continues the walk until more returns false, and reports whether the walk has reached its
 // end.
-func (w *walk) goOn(ctx context.Context, q db.Querier, more func() bool) (done bool, err error) {
+func (w *walk) goOn(ctx context.Context, q *db.DB, time func() bool) (done bool, err error) {
 	company := w.Ledger.Company
+	more := func() bool { return len(w.Ledger.Breaks) < ledger.MostBreaks && time() }
 	for _, part := range []func() (bool, error){
-		func() (bool, error) { return w.Ledger.Continue(ctx, q, more) },
+		func() (bool, error) { return w.checkLines(ctx, q, more) },
+		func() (bool, error) {
+			return w.Ledger.Continue(ctx, q, w.genuine(q.Signer(), ledger.TransferTable), more)
+		},
 		func() (bool, error) { return w.countEvents(ctx, q, more) },
 		func() (bool, error) {
 			return pagesUntil(ctx, q, bookedFrom, company, &w.Credit, more, func() { w.wrong(notBooked, w.Credit) })
@@ -123,7 +138,8 @@ func (w *walk) goOn(ctx context.Context, q db.Querier, more func() bool) (done b
 	return true, nil
 }
 
-func (w *walk) countEvents(ctx context.Context, q db.Querier, more func() bool) (bool, error) {
+// countEvents checks that there is an event with each number, and that its MAC is right.
+func (w *walk) countEvents(ctx context.Context, q *db.DB, more func() bool) (bool, error) {
 	archived, err := archiveOf(ctx, q, w.Ledger.Company)
 	if err != nil {
 		return false, err
@@ -133,8 +149,7 @@ func (w *walk) countEvents(ctx context.Context, q db.Querier, more func() bool) 
 			return false, nil
 		}
 		upTo := min(w.Events+countMost, w.Ledger.Sequence)
-		n, err := db.One(ctx, q, db.Value[int64], `SELECT count(*) FROM event
-			WHERE company_id = $1 AND sequence > $2 AND sequence <= $3`, w.Ledger.Company, w.Events, upTo)
+		n, err := w.checkEvents(ctx, q, w.Events+1, upTo)
 		if err != nil {
 			return false, err
 		}
@@ -175,23 +190,27 @@ func (w *walk) save(ctx context.Context, q db.Querier) error {
 // finish checks what is new since the walk began, and stores the findings of the walk. If there are
 // none, everything up to now is verified. A part of it is enough if there is too much: the next
 // check of the company continues there.
-func (w *walk) finish(ctx context.Context, d *db.DB, now time.Time) ([]string, error) {
-	company := w.Ledger.Company
+func (w *walk) finish(ctx context.Context, s *Service) ([]string, error) {
+	company, d := w.Ledger.Company, s.db
 	var p progress
 	var found Integrity
 	err := d.Snapshot(ctx, func(q db.Querier) (err error) {
 		more, stop := within(ctx, walkStep)
 		defer stop()
 		p = progress{sequence: w.Ledger.Sequence, places: w.Ledger.Places, credit: w.Credit}.copy()
-		found, _, err = p.check(ctx, q, company, now, more)
+		found, _, err = p.check(ctx, q, company, s.clock.Now(), w.genuine(d.Signer(), ledger.TransferTable), more)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	w.Ledger.Breaks = found.breaks
+	if err := w.handOver(ctx, s.Broken); err != nil {
+		return nil, err
+	}
 	wrongs := slices.Concat(w.Ledger.Wrongs, w.Wrongs, found.Wrongs)
 	slices.Sort(wrongs)
-	wrongs = slices.Compact(wrongs)
+	wrongs = slices.DeleteFunc(slices.Compact(wrongs), func(f string) bool { return slices.Contains(w.Accepted, f) })
 	again := walkEvery
 	if len(wrongs) > 0 {
 		again = walkAgain
@@ -208,6 +227,60 @@ func (w *walk) finish(ctx context.Context, d *db.DB, now time.Time) ([]string, e
 			company, encode(wrongs), clock.Micros(w.At), clock.Micros(w.At.Add(again)))
 		return err
 	})
+}
+
+// checkMoved checks the new rows of the companies that have new events and no walk under way. It reports
+// whether it has left companies for the next run.
+func (s *Service) checkMoved(ctx context.Context) (rest bool, err error) {
+	more, stop := within(ctx, walkStep/2)
+	defer stop()
+	moved, err := movedCompanies(ctx, s.db, s.clock.Now())
+	for _, company := range moved {
+		if !more() {
+			return true, err
+		}
+		err = errors.Join(err, s.checkNew(ctx, company, more))
+	}
+	return len(moved) == walkMost, err
+}
+
+// checkNew checks the rows of a company that no check has read yet. If it finds a difference, a walk
+// begins with the next run, and its findings are stored.
+func (s *Service) checkNew(ctx context.Context, company string, more func() bool) error {
+	ctx = db.WithLongTimeout(ctx)
+	w, err := s.walkOf(ctx, company)
+	if err != nil {
+		return err
+	}
+	var p progress
+	var found Integrity
+	err = s.db.Snapshot(ctx, func(q db.Querier) (err error) {
+		if p, err = progressOf(ctx, q, company); err == nil {
+			found, _, err = p.check(ctx, q, company, s.clock.Now(), w.genuine(s.db.Signer(), ledger.TransferTable), more)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case found.Intact():
+		return p.save(ctx, s.db, company)
+	}
+	w.Ledger.Breaks = found.breaks
+	if err := w.handOver(ctx, s.Broken); err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, `UPDATE report_progress SET due_at = 0 WHERE company_id = $1`, company)
+	return err
+}
+
+// movedCompanies returns the companies with events that no check has read yet, and without a due walk or
+// a finding of their last walk.
+func movedCompanies(ctx context.Context, q db.Querier, now time.Time) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], `
+		SELECT h.company_id FROM ledger_head AS h JOIN report_progress AS p ON p.company_id = h.company_id
+		WHERE p.due_at > $1 AND h.event_sequence > p.verified_sequence AND substr(p.wrongs, 1, 2) <> '["'
+		ORDER BY h.company_id LIMIT $2`, clock.Micros(now), walkMost)
 }
 
 // dueWalks returns the companies whose walk is due, those with an unfinished walk and those without

@@ -87,7 +87,7 @@ func PromoteLine(path, keyID string) error {
 	})
 }
 
-// RemoveLine removes a line from a keyring's file. The first line cannot be removed.
+// RemoveLine removes a line from a keyring's file. The last remaining line cannot be removed.
 func RemoveLine(path, keyID string) error {
 	return edit(path, func(text []string) ([]string, error) { return slices.DeleteFunc(text, isLine(keyID)), nil })
 }
@@ -97,12 +97,18 @@ func isLine(keyID string) func(string) bool {
 }
 
 // edit replaces the lines of a keyring's file. The file keeps its mode and its owner. The change is
-// atomic: a program that reads the file meanwhile finds the old or the new content.
+// atomic: a program that reads the file meanwhile finds the old or the new content. Commands that edit
+// files of one folder wait for each other (not on Windows).
 func edit(path string, change func(text []string) ([]string, error)) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return fmt.Errorf("secret: cannot change the keyring: %w", err)
 	}
+	unlock, err := lockFolder(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("secret: cannot change the keyring: %w", err)
+	}
+	defer unlock()
 	old, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("secret: cannot change the keyring: %w", err)

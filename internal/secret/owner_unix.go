@@ -3,6 +3,7 @@
 package secret
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -15,4 +16,16 @@ func takeOwner(f *os.File, before fs.FileInfo) error {
 		return nil
 	}
 	return f.Chown(int(s.Uid), int(s.Gid))
+}
+
+// lockFolder waits for an exclusive lock on a folder, and returns the function that ends it.
+func lockFolder(path string) (unlock func(), err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { _ = f.Close() }, nil // the lock ends with the file
 }

@@ -176,6 +176,27 @@ func TestLoadOrCreate(t *testing.T) {
 
 // A line is added below the first one, promoted to the top and removed. The file keeps its mode and
 // its comments.
+// Concurrent commands lose no line.
+func TestConcurrentEditsLoseNoLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "master.key")
+	if err := secret.Create(path); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if _, err := secret.AddLine(path); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	k, err := secret.LoadOrCreate(path)
+	if err != nil || len(k.IDs()) != 21 {
+		t.Errorf("%d lines, %v", len(k.IDs()), err)
+	}
+}
+
 func TestTheFileOfAKeyringIsEdited(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "master.key")
 	if err := os.WriteFile(path, []byte("# the keys of Kobo\n"+oldLine+"\n# older ones\n"), 0o640); err != nil {

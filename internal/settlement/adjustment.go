@@ -12,11 +12,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
 // adjustmentAccount is the ledger account that balances each adjustment of a settlement account.
 const adjustmentAccount = "adjustment"
+
+// creating is the action of the audit line about a new adjustment.
+const creating = "adjustment.create"
 
 // Direction is the direction of an adjustment: it credits or debits the settlement account.
 type Direction string
@@ -72,7 +76,7 @@ func (s *Service) Adjust(ctx context.Context, by operator.Operator, a Adjustment
 	a.DecidedBy, a.Note, a.DecidedAt = "", "", time.Time{}
 	u := ledger.For(a.Company)
 	u.Insert(adjustments.Record(a))
-	by.Audit(&u, "adjustment.create", a.ID, a.details(), a.CreatedAt)
+	by.Audit(&u, creating, a.ID, a.details(), a.CreatedAt)
 	if err := s.Book.Commit(ctx, u); err != nil {
 		return Adjustment{}, explain(err)
 	}
@@ -87,12 +91,15 @@ func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentI
 	if err != nil {
 		return Adjustment{}, err
 	}
-	if err := s.Operations.FourEyes(ctx, "An adjustment must be approved", a.CreatedBy, by.Name); err != nil {
+	err = s.Operations.FourEyes(ctx, "An adjustment must be approved", operation.Draft{
+		Company: a.Company, Action: creating, Subject: a.ID, By: a.CreatedBy, At: a.CreatedAt, Details: a.details(),
+	}, by.Name)
+	if err != nil {
 		return Adjustment{}, err
 	}
 	transfer := ledger.Transfer{
 		Reference: a.ID, Debit: adjustmentAccount, Credit: LedgerAccount(a.SettlementID), Amount: a.Amount,
-		Kind: "adjustment", Narration: a.Reason,
+		Kind: "adjustment", Narration: a.Reason, Correction: true,
 	}
 	if a.Direction == DirectionDebit {
 		transfer.Debit, transfer.Credit = transfer.Credit, transfer.Debit

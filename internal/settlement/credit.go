@@ -16,6 +16,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -206,6 +207,19 @@ func (s *Service) ownBooking(c Credit, settlementID int64) Booking {
 	}}
 }
 
+// CreditUnit returns the unit that credits one of a company's settlement accounts with money that came
+// back from a provider. It stores the company as the owner of the credit's session ID, which is
+// final.
+func (s *Service) CreditUnit(ctx context.Context, company string, c Credit, settlementID int64) (ledger.Unit, error) {
+	if err := s.mayCredit(ctx, operation.Finding{Target: company, TargetID: settlementID}); err != nil {
+		return ledger.Unit{}, err
+	}
+	if _, err := s.decideFor(ctx, c, company); err != nil {
+		return ledger.Unit{}, err
+	}
+	return s.creditUnit(company, c, s.ownBooking(c, settlementID)), nil
+}
+
 // creditUnit returns the unit that books a credit in a company's ledger. If company is House, it
 // books the credit in the suspense account.
 func (s *Service) creditUnit(company string, c Credit, b Booking) ledger.Unit {
@@ -290,7 +304,13 @@ func (s *Service) foundHouse(ctx context.Context) error {
 	if err != nil || there {
 		return err
 	}
-	return s.Book.Commit(ctx, ledger.Found(House))
+	details, err := s.Book.Founding(ctx)
+	if err != nil {
+		return err
+	}
+	u := ledger.Found(House)
+	operator.Itself().Audit(&u, "company.create", House, details, s.Clock.Now())
+	return s.Book.Commit(ctx, u)
 }
 
 // Holds reports whether an account number belongs to exactly one company.

@@ -113,6 +113,7 @@ func New(c Config) *Service {
 		{Reason: operation.MissingCredit, Outcome: operation.Assigned}:  s.found,
 		{Reason: operation.UnbookedCharge, Outcome: operation.Booked}:   s.booked,
 		{Reason: operation.NotOnStatement, Outcome: operation.Booked}:   s.booked,
+		{Reason: operation.BrokenChain, Outcome: operation.Accepted}:    s.accepted,
 	}})
 	return s
 }
@@ -121,6 +122,7 @@ var (
 	errNoAccount = fault.New(fault.Missing, "Settlement account not found")
 	errNoCompany = fault.New(fault.Missing, "Company not found")
 	errForeign   = fault.New(fault.Refused, "The bank account belongs to another company")
+	errClosed    = fault.New(fault.Refused, "This settlement account is closed to debits. Contact support.")
 	errShort     = fault.New(fault.Refused, "Insufficient balance")
 )
 

@@ -27,7 +27,7 @@ func (s *Service) SetStatus(ctx context.Context, by operator.Operator, company s
 	}
 	u := ledger.For(company)
 	u.Transition(accounts.Record(Account{Company: company, ID: settlementID, Status: to}), string(Active), string(Inactive))
-	event.Emit(&u, event.SettlementStatusChanged, statusChanged{settlementID, to, wire.Text(reason)})
+	event.Emit(&u, event.SettlementStatusChanged, statusChanged{SettlementID: settlementID, Status: to, Reason: wire.Text(reason)})
 	by.Audit(&u, "settlement.status", LedgerAccount(settlementID), map[string]string{"status": string(to), "reason": reason}, s.Clock.Now())
 	err := s.Book.Commit(ctx, u)
 	if ledger.Is(err, ledger.Moved) {
@@ -44,6 +44,7 @@ type statusChanged struct {
 	SettlementID int64     `json:"settlementId"`
 	Status       Status    `json:"status"`
 	Reason       wire.Text `json:"reason"`
+	Closed       *bool     `json:"closedToDebits,omitempty"` // only if the account was closed or opened because of altered rows
 }
 
 // Active reports whether the company has an active settlement account with this number.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 const (
@@ -17,6 +18,7 @@ const (
 		amount_kobo, told_at, reference, settlement_id, created_at`
 	adjustmentColumns = `company_id, id, settlement_id, amount_kobo, direction, reason, state, created_by, decided_by, note,
 		created_at, decided_at`
+	findingColumns = `company_id, id, account_id, detail, state, mac, created_at`
 )
 
 var (
@@ -24,6 +26,7 @@ var (
 	feeders     = db.Declare[feeder]("settlement_bank_account", db.Reads(feederColumns))
 	credits     = db.Declare[creditRow]("settlement_credit", db.Reads(creditColumns), db.Unique("company_id", "provider", "session_id"))
 	adjustments = db.Declare[Adjustment]("settlement_adjustment", db.Reads(adjustmentColumns))
+	findings    = db.Declare[finding]("settlement_finding", db.Reads(findingColumns))
 )
 
 // feeder is a bank account with the settlement account that it feeds.
@@ -106,6 +109,27 @@ func (s *Service) Adjustments(ctx context.Context, state AdjustmentState, limit,
 	return db.Page(ctx, s.DB, "", adjustments.Scan,
 		`SELECT count(*) FROM settlement_adjustment WHERE ($1 = '' OR state = $1)`, `SELECT `+adjustmentColumns+` FROM settlement_adjustment
 		WHERE ($1 = '' OR state = $1) ORDER BY id DESC LIMIT $2 OFFSET $3`, limit, offset, string(state))
+}
+
+// findings returns the stored findings about some breaks of a company, by ID.
+func (s *Service) findings(ctx context.Context, company string, breaks []ledger.Break) (map[string]finding, error) {
+	ids := make([]string, len(breaks))
+	for i, b := range breaks {
+		ids[i] = b.ID
+	}
+	list, err := db.All(ctx, s.DB, findings.Scan, `SELECT `+findingColumns+` FROM settlement_finding
+		WHERE company_id = $1 AND id = ANY($2)`, company, ids)
+	out := map[string]finding{}
+	for _, f := range list {
+		out[f.ID] = f
+	}
+	return out, err
+}
+
+// findingsAt returns all findings about rows of one account of a company.
+func (s *Service) findingsAt(ctx context.Context, company, account string) ([]finding, error) {
+	return db.All(ctx, s.DB, findings.Scan, `SELECT `+findingColumns+` FROM settlement_finding
+		WHERE company_id = $1 AND account_id = $2 ORDER BY id`, company, account)
 }
 
 const selectSession = `SELECT company_id FROM settlement_session WHERE provider = $1 AND session_id = $2`

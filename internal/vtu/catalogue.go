@@ -3,6 +3,7 @@ package vtu
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -95,56 +96,68 @@ func (s *Shop) SyncDue(ctx context.Context) error {
 	return provider.SyncDue(ctx, s.Clock.Now(), s.Billers, s.takeSync, s.sync)
 }
 
+// list is a biller's list as far as it could be read.
+type list struct {
+	offers []offer
+	unread []string // the kinds of service whose categories could not be read
+}
+
 // offer is a category on a biller's list, with the products of the category.
 type offer struct {
 	provider.Category
 	kind     provider.ServiceKind
 	products []provider.Product
+	unread   bool // whether the products could not be read
 }
 
-// sync copies a biller's list into the database. It reads the whole list before the first write.
+// sync copies a biller's list into the database. It reads the whole list before the first write. A
+// part that cannot be read keeps its old rows, and does not stop the other parts.
 func (s *Shop) sync(ctx context.Context, name string, b provider.Biller) error {
-	offers, err := read(ctx, b)
-	if err != nil {
-		return err
+	read, failed := readList(ctx, b)
+	if len(read.offers) == 0 && failed != nil {
+		return failed
 	}
 	defer s.shelf.drop()
 	at := s.Clock.Now()
-	return s.DB.Tx(ctx, func(q db.Querier) error {
-		for _, o := range offers {
+	err := s.DB.Tx(ctx, func(q db.Querier) error {
+		for _, o := range read.offers {
 			if err := o.save(ctx, q, name, at); err != nil {
 				return err
 			}
 		}
-		return retireCategories(ctx, q, name, at)
+		return retireCategories(ctx, q, name, read.unread, at)
 	})
+	return errors.Join(err, failed)
 }
 
-func read(ctx context.Context, b provider.Biller) (offers []offer, err error) {
+// readList reads a biller's list. The error joins the errors of all parts that could not be read.
+func readList(ctx context.Context, b provider.Biller) (out list, err error) {
 	services, err := b.Services(ctx)
 	if err == nil && len(services) == 0 {
 		// An empty list is an error of the biller. Storing the empty list would stop all sales.
 		err = errors.New("the list of services is empty")
 	}
 	if err != nil {
-		return nil, err
+		return list{}, err
 	}
+	var failed []error
 	for _, v := range services {
 		categories, err := b.Categories(ctx, v.Code)
 		if err != nil {
-			return nil, err
+			out.unread, failed = append(out.unread, string(v.Kind)), append(failed, fmt.Errorf("the categories of %s: %w", v.Kind, err))
+			continue
 		}
 		for _, c := range categories {
 			o := offer{Category: c, kind: v.Kind}
 			if v.Kind == provider.Data || v.Kind == provider.CableTV { // airtime and electricity have no products
-				if o.products, err = b.Products(ctx, c.Code); err != nil {
-					return nil, err
+				if o.products, err = b.Products(ctx, v.Kind, c.Code); err != nil {
+					o.unread, failed = true, append(failed, fmt.Errorf("the products of %s: %w", c.Name, err))
 				}
 			}
-			offers = append(offers, o)
+			out.offers = append(out.offers, o)
 		}
 	}
-	return offers, nil
+	return out, errors.Join(failed...)
 }
 
 func (o offer) save(ctx context.Context, q db.Querier, from string, at time.Time) error {
@@ -153,7 +166,7 @@ func (o offer) save(ctx context.Context, q db.Querier, from string, at time.Time
 		return err
 	}
 	categoryID, err := saveCategory(ctx, q, from, serviceID, o.Category, at)
-	if err != nil {
+	if err != nil || o.unread {
 		return err
 	}
 	for _, p := range o.products {

@@ -27,7 +27,11 @@ type biller struct {
 	services   []provider.Service
 	categories []provider.Category
 	products   []provider.Product
+	// The code of a service whose categories, and of a category whose products, cannot be read.
+	brokenCategories, brokenProducts string
 }
+
+var errBroken = errors.New("the provider had a fault of its own")
 
 func (b *biller) Name() string { return "Biller" }
 
@@ -36,17 +40,23 @@ func (b *biller) Services(context.Context) ([]provider.Service, error) {
 	return b.services, b.failing
 }
 
-func (b *biller) Categories(context.Context, string) ([]provider.Category, error) {
+func (b *biller) Categories(_ context.Context, service string) ([]provider.Category, error) {
+	if service == b.brokenCategories {
+		return nil, errBroken
+	}
 	return b.categories, nil
 }
 
-func (b *biller) Products(context.Context, string) ([]provider.Product, error) {
+func (b *biller) Products(_ context.Context, _ provider.ServiceKind, category string) ([]provider.Product, error) {
+	if category == b.brokenProducts {
+		return nil, errBroken
+	}
 	return b.products, nil
 }
 
 func (b *biller) Pay(context.Context, provider.Purchase) provider.Answer { return provider.Answer{} }
 
-func (b *biller) Requery(context.Context, string, time.Time) (a provider.Answer) { return a }
+func (b *biller) Requery(context.Context, provider.Sale) (a provider.Answer) { return a }
 
 // market is two shops that share a database, a biller and a manual clock.
 type market struct {
@@ -197,6 +207,41 @@ func TestABrokenListChangesNothing(t *testing.T) {
 			if err := m.SyncDue(t.Context()); err != nil || m.biller.asked != asked+1 {
 				t.Errorf("%s: not asked again, %v", name, err)
 			}
+		}
+	})
+}
+
+// One category or one service that cannot be read keeps its old rows. It does not stop the others.
+func TestAPartThatCannotBeReadKeepsItsRows(t *testing.T) {
+	each(t, func(t *testing.T, m *market) {
+		m.biller.categories = []provider.Category{{Code: "glo", Name: "GLO", Vendor: "GLO"}, {Code: "mtn", Name: "MTN", Vendor: "MTN"}}
+		m.sync()
+		m.biller.brokenProducts = "mtn"
+		m.biller.products = []provider.Product{{Code: "5gb", Name: "5GB", Amount: 4000 * money.Naira, Fixed: true}}
+		m.clock.Advance(6 * time.Hour)
+		if err := m.SyncDue(t.Context()); err == nil || !strings.Contains(err.Error(), "the products of MTN") {
+			t.Errorf("a category that cannot be read: %v", err)
+		}
+		const one = "Data > GLO | 5GB 4000 > MTN | 1GB 800 | 2GB, 30 days 1500"
+		if shown, _ := m.shelf(); shown != one {
+			t.Errorf("on sale: %s", shown)
+		}
+		m.biller.brokenCategories = "data"
+		m.biller.services = append(m.biller.services, provider.Service{Code: "airtime", Name: "Airtime", Kind: provider.Airtime})
+		m.clock.Advance(6 * time.Hour)
+		if err := m.SyncDue(t.Context()); err == nil || !strings.Contains(err.Error(), "the categories of DATA") {
+			t.Errorf("a service that cannot be read: %v", err)
+		}
+		if shown, _ := m.shelf(); shown != "Airtime > GLO > MTN"+one {
+			t.Errorf("on sale: %s", shown)
+		}
+		m.biller.brokenProducts, m.biller.brokenCategories = "", ""
+		m.clock.Advance(5 * time.Minute) // the next try after a failure
+		if err := m.SyncDue(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if shown, _ := m.shelf(); shown != "Airtime > GLO > MTNData > GLO | 5GB 4000 > MTN | 5GB 4000" {
+			t.Errorf("on sale: %s", shown)
 		}
 	})
 }

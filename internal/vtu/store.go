@@ -40,6 +40,15 @@ func (s *Shop) findPurchase(ctx context.Context, company, purchaseID string) (Pu
 		`SELECT `+PurchaseColumns+` FROM vtu_purchase AS p WHERE company_id = $1 AND id = $2`, company, purchaseID)
 }
 
+// owner returns the company of a purchase. A biller's callback contains only the reference. The query
+// looks into each company by the primary key, since an index of IDs would slow down each purchase.
+func (s *Shop) owner(ctx context.Context, purchaseID string) (string, error) {
+	return db.One(ctx, s.DB, db.Value[string], `WITH RECURSIVE buyer (id) AS (
+			SELECT min(company_id) FROM vtu_purchase
+			UNION ALL SELECT (SELECT min(n.company_id) FROM vtu_purchase AS n WHERE n.company_id > buyer.id) FROM buyer WHERE buyer.id IS NOT NULL)
+		SELECT p.company_id FROM buyer JOIN vtu_purchase AS p ON p.company_id = buyer.id AND p.id = $1`, purchaseID)
+}
+
 // Services returns the services that have a category on sale.
 func (s *Shop) Services(ctx context.Context) ([]Service, error) {
 	return db.All(ctx, s.DB, db.Fields[Service], `SELECT v.id, v.name, v.kind FROM vtu_service AS v
@@ -111,9 +120,11 @@ func saveProduct(ctx context.Context, q db.Querier, categoryID string, p provide
 }
 
 // retireCategories marks the categories that were missing from the latest list as inactive. It
-// does not delete their rows, because purchases refer to these categories.
-func retireCategories(ctx context.Context, q db.Querier, from string, at time.Time) error {
-	_, err := q.Exec(ctx, `UPDATE vtu_category SET active = 0 WHERE provider = $1 AND updated_at < $2`, from, clock.Micros(at))
+// does not delete their rows, because purchases refer to these categories. Categories of the kinds
+// in unread stay as they are.
+func retireCategories(ctx context.Context, q db.Querier, from string, unread []string, at time.Time) error {
+	_, err := q.Exec(ctx, `UPDATE vtu_category SET active = 0 WHERE provider = $1 AND updated_at < $2
+		AND service_id NOT IN (SELECT v.id FROM vtu_service AS v WHERE v.kind = ANY($3))`, from, clock.Micros(at), unread)
 	return err
 }
 
@@ -130,5 +141,19 @@ func (s *Shop) takeSync(ctx context.Context, from string, by, next time.Time) (b
 		INSERT INTO vtu_sync (provider, due_at) VALUES ($1, $3)
 		ON CONFLICT (provider) DO UPDATE SET due_at = excluded.due_at WHERE vtu_sync.due_at <= $2`,
 		from, clock.Micros(by), clock.Micros(next))
+	return n == 1, err
+}
+
+// isProven reports whether a biller has found a purchase of this kind by our reference.
+func (s *Shop) isProven(ctx context.Context, biller string, kind provider.ServiceKind) (bool, error) {
+	n, err := db.One(ctx, s.DB, db.Value[int64], `SELECT count(*) FROM vtu_lookup WHERE provider = $1 AND kind = $2`, biller, string(kind))
+	return n > 0, err
+}
+
+// addProof records that a biller has found a purchase of this kind by our reference. It returns false
+// if this is recorded already.
+func addProof(ctx context.Context, q db.Querier, biller string, kind provider.ServiceKind, at time.Time) (added bool, err error) {
+	n, err := q.Exec(ctx, `INSERT INTO vtu_lookup (provider, kind, proven_at) VALUES ($1, $2, $3) ON CONFLICT (provider, kind) DO NOTHING`,
+		biller, string(kind), clock.Micros(at))
 	return n == 1, err
 }

@@ -72,6 +72,7 @@ type Bought struct {
 type BoughtPower struct {
 	Bought
 	Token wire.Text `json:"token"` // the token for a prepaid meter; "" until it is known
+	provider.MeterCodes
 }
 
 // Transaction is a purchase in the form that GET /vtu/transaction and the events show.
@@ -87,6 +88,7 @@ type Transaction struct {
 	UpdatedAt         clock.Instant `json:"updatedAt"`
 	Meter             wire.Text     `json:"meterNumber"`
 	Token             wire.Text     `json:"token"`
+	provider.MeterCodes
 }
 
 // Of builds a transaction from a purchase and its operation.
@@ -96,6 +98,7 @@ func Of(o operation.Operation, p Purchase) Transaction {
 		Fee:    money.Text(o.Fee), IdempotencyKey: o.IdempotencyKey, SettlementID: o.SettlementID, Goods: p.Goods,
 		ProviderReference: wire.Text(o.ProviderReference), Message: wire.Text(o.Message), Refunded: o.Refunded(),
 		UpdatedAt: clock.Instant{Time: o.UpdatedAt}, Meter: wire.Text(p.Meter), Token: wire.Text(o.Token),
+		MeterCodes: provider.ReadMeterCodes(o.Codes),
 	}
 }
 
@@ -109,31 +112,26 @@ type Config struct {
 	Settlements *settlement.Service
 	Billers     map[string]provider.Biller // the billers by their names in the configuration
 	Routes      Routes
+	// Lookups states for each biller whether it looks up purchases by our references, according to
+	// the setting lookup_by_reference. A biller without an entry does.
+	Lookups map[string]provider.ByKind
+	// Audit appends a line to the audit log in the caller's transaction. It may be nil.
+	Audit func(ctx context.Context, q db.Querier, action, subject string, details map[string]string) error
 }
 
 // Shop shows the catalogue and makes the purchases.
 type Shop struct {
 	Config
-	shelf shelf
+	shelf   shelf
+	wallets wallets
 }
 
 // New returns a Shop and registers the operation kind of purchases.
 func New(c Config) *Shop {
 	s := &Shop{Config: c}
 	s.shelf.keep(fresh)
-	c.Operations.Handle(Kind, operation.Kind{Route: settlement.Route, Requery: s.requery, Effects: s.effects})
+	c.Operations.Handle(Kind, operation.Kind{Route: settlement.Route, Requery: s.requery, Effects: s.effects, Returns: true})
 	return s
-}
-
-// requery asks the biller that received the purchase for its outcome, even if the routes now
-// choose a different biller. A different biller does not know the purchase, and must not repeat
-// the purchase.
-func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answer {
-	b := s.Billers[o.Provider]
-	if b == nil {
-		return provider.NotConfigured
-	}
-	return b.Requery(ctx, o.ID, o.CreatedAt)
 }
 
 // effects adds the purchase's event to the unit that records the outcome. If the purchase failed,
@@ -148,12 +146,15 @@ func (s *Shop) effects(ctx context.Context, o operation.Operation, u *ledger.Uni
 
 // Effects adds to the unit of the outcome what the purchase changes with it.
 func (p Purchase) Effects(o operation.Operation, u *ledger.Unit) {
-	if o.State != Failed {
+	switch o.State {
+	case Failed:
+		event.Emit(u, event.VTUFailed, Of(o, p))
+		p.verification(u, used, unused)
+	case operation.Reversed:
+		event.Emit(u, event.VTUReversed, Of(o, p))
+	default:
 		event.Emit(u, event.VTUSuccess, Of(o, p))
-		return
 	}
-	event.Emit(u, event.VTUFailed, Of(o, p))
-	p.verification(u, used, unused)
 }
 
 func (s *Shop) complete(ctx context.Context, o operation.Operation) (Transaction, error) {

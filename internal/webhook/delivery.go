@@ -139,7 +139,10 @@ func (s *Service) Test(ctx context.Context, company, endpointID string, key *ide
 	if err != nil {
 		return Delivery{}, err
 	}
-	v := event.Event{ID: id.New(), Kind: TestKind, Company: company, CreatedAt: now, Data: json.RawMessage(`{"webhookId":"` + e.ID + `"}`)}
+	v := event.Event{
+		ID: id.New(), Kind: TestKind, Company: company, CreatedAt: now, Environment: s.Events.Environment,
+		Data: json.RawMessage(`{"webhookId":"` + e.ID + `"}`),
+	}
 	body, err := message(v)
 	if err != nil {
 		return Delivery{}, err

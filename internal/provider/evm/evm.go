@@ -8,7 +8,10 @@
 //
 // Movements are plain transfers of the native asset, and Transfer logs (ERC-20) of the listed
 // tokens. If a contract sends the native asset, the block does not show the transfer. So the plug
-// does not see it (docs/providers/evm.md).
+// does not see it. Holdings finds such a transfer by the balance (docs/providers/evm.md).
+//
+// Each read first asks for the node's chain ID, because a URL may lead to a different chain at any
+// time. Nothing of a different chain is read.
 package evm
 
 import (
@@ -20,6 +23,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
@@ -28,10 +32,11 @@ import (
 type Config struct {
 	Network chain.Network
 	URL     secret.Text // the node's URL, which may contain a key
-	// Span is the number of blocks in one batch; zero means 20. BatchSize is the number of JSON-RPC
-	// calls in one HTTP request; zero means 50. PerSecond is the number of calls that the node
-	// allows in a second; zero means 100.
+	// Span is the largest number of blocks in one read; zero means 20. BatchSize is the largest number
+	// of JSON-RPC calls in one HTTP request; zero means 50. Both halve themselves if the node refuses
+	// so many. PerSecond is the number of calls that the node allows in a second; zero means 100.
 	Span, BatchSize, PerSecond int
+	Clock                      clock.Clock   // nil means the system's clock
 	Deadline                   time.Duration // for one request; zero means 20 s
 	Around                     func(http.RoundTripper) http.RoundTripper
 	Meter                      *provider.Meter // counts the requests; may be nil
@@ -41,9 +46,10 @@ type Config struct {
 type Plug struct {
 	network   chain.Network
 	node      *node
-	span      int64
-	memory    int64    // the number of blocks that the cursor stores
-	contracts []string // the tokens' contracts
+	span      *size         // the number of blocks in one read
+	memory    int64         // the number of last blocks of which the cursor stores each
+	contracts []string      // the tokens' contracts
+	filters   []chain.Bloom // the filter of a Transfer of each contract
 }
 
 var _ provider.Custodian = (*Plug)(nil)
@@ -56,14 +62,18 @@ func New(cfg Config) (*Plug, error) {
 		return nil, errors.New("evm: the network is not an Ethereum-like one")
 	}
 	cfg.Span, cfg.BatchSize, cfg.PerSecond = cmp.Or(cfg.Span, 20), cmp.Or(cfg.BatchSize, 50), cmp.Or(cfg.PerSecond, 100)
-	cfg.Deadline = cmp.Or(cfg.Deadline, 20*time.Second)
+	cfg.Deadline, cfg.Clock = cmp.Or(cfg.Deadline, 20*time.Second), cmp.Or[clock.Clock](cfg.Clock, clock.System{})
+	if cfg.Span < 1 || cfg.BatchSize < 1 || cfg.PerSecond < 1 {
+		return nil, errors.New("evm: the numbers of calls and of blocks must be at least 1")
+	}
 	n, err := newNode(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("evm: %w", err)
 	}
-	p := &Plug{network: cfg.Network, node: n, span: int64(cfg.Span), memory: max(64, 2*cfg.Network.Confirmations)}
+	p := &Plug{network: cfg.Network, node: n, span: newSize(cfg.Span, cfg.Clock), memory: max(64, 2*cfg.Network.Confirmations)}
 	for _, t := range cfg.Network.Tokens {
-		p.contracts = append(p.contracts, t.Contract)
+		filter, _ := chain.BloomOf(t.Contract, transferTopic) // package chain has checked the contract
+		p.contracts, p.filters = append(p.contracts, t.Contract), append(p.filters, filter)
 	}
 	return p, nil
 }
@@ -86,10 +96,27 @@ func (p *Plug) Watch(context.Context, chain.Network, string) (string, error) { r
 // Unwatch does nothing, since Watch creates no subscription.
 func (p *Plug) Unwatch(context.Context, string) error { return nil }
 
+// ask makes the calls, and asks for the node's chain ID in the same request. If the node is of a
+// different chain, ask returns an error, and the results must not be used.
+func (p *Plug) ask(ctx context.Context, calls ...call) error {
+	var id quantity
+	if err := p.node.ask(ctx, append([]call{{"eth_chainId", []any{}, &id}}, calls...)...); err != nil {
+		return err
+	}
+	if int64(id) != p.network.ChainID {
+		return trouble(provider.CodeWrongChain,
+			fmt.Sprintf("the node is of chain %d, but %s is chain %d: nothing is read from it", id, p.network.ID, p.network.ChainID), nil)
+	}
+	return nil
+}
+
 // ParseNotification refuses all notifications, since a node sends none.
 func (p *Plug) ParseNotification(http.Header, []byte) ([]provider.Movement, error) {
 	return nil, provider.ErrForged
 }
+
+// ParseKept refuses all notifications, since a node sends none.
+func (p *Plug) ParseKept([]byte) ([]provider.Movement, error) { return nil, provider.ErrUnread }
 
 type receipt struct {
 	Hash      string    `json:"transactionHash"`
@@ -103,19 +130,28 @@ type receipt struct {
 func (r *receipt) whole() bool { return r.Status != nil && r.Block > 0 && r.BlockHash != "" }
 
 // Inclusion asks the node for the receipt, for the transaction and for the last block. Only a
-// transaction in a block has a receipt.
+// transaction in a block has a receipt. If the network has a tag of finality, Inclusion also asks
+// for the block with this tag. A new chain does not have that block yet.
 func (p *Plug) Inclusion(ctx context.Context, _ chain.Network, hash string) (provider.Inclusion, error) {
 	var head quantity
 	var got *receipt
 	var tx *transaction
-	err := p.node.ask(ctx,
-		call{"eth_getTransactionReceipt", []any{hash}, &got},
-		call{"eth_getTransactionByHash", []any{hash}, &tx},
-		call{"eth_blockNumber", []any{}, &head})
-	if err != nil {
+	var final *block
+	calls := []call{
+		{"eth_getTransactionReceipt", []any{hash}, &got},
+		{"eth_getTransactionByHash", []any{hash}, &tx},
+		{"eth_blockNumber", []any{}, &head},
+	}
+	if p.network.Finality != "" {
+		calls = append(calls, call{"eth_getBlockByNumber", []any{p.network.Finality, false}, &bare{&final}})
+	}
+	if err := p.ask(ctx, calls...); err != nil {
 		return provider.Inclusion{}, err
 	}
-	at := provider.Inclusion{Head: int64(head)}
+	at := provider.Inclusion{Head: int64(head), Tagged: p.network.Finality != ""}
+	if final != nil {
+		at.Final = int64(final.Number)
+	}
 	switch {
 	case got == nil:
 		at.Waiting = tx != nil

@@ -1,6 +1,7 @@
 package evm_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,6 +26,7 @@ func local(tokens ...chain.Token) chain.Network {
 	return chain.Network{
 		ID: "local", Chain: "local", Name: "Local", Kind: chain.EVM, NativeAsset: "ETH", Decimals: 18,
 		Tokens: tokens, Confirmations: 3, BlockSeconds: 1, Testnet: true,
+		ChainID: providertest.ChainID,
 	}
 }
 
@@ -190,12 +192,21 @@ func TestARealChainIsRead(t *testing.T) {
 
 // stub responds as a node of a chain with 100 blocks and one transaction, which is in block 90.
 func stub(w http.ResponseWriter, r *http.Request) {
-	var asked []struct {
+	type question struct {
 		ID     int
 		Method string
 		Params []any
 	}
-	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+	var asked []question
+	body, err := io.ReadAll(r.Body)
+	single := bytes.HasPrefix(body, []byte("{"))
+	if single {
+		asked = make([]question, 1)
+		err = json.Unmarshal(body, &asked[0])
+	} else if err == nil {
+		err = json.Unmarshal(body, &asked)
+	}
+	if err != nil {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
@@ -203,6 +214,8 @@ func stub(w http.ResponseWriter, r *http.Request) {
 	for _, q := range asked {
 		var result any
 		switch {
+		case q.Method == "eth_chainId":
+			result = "0x7a69"
 		case q.Method == "eth_blockNumber":
 			result = "0x64"
 		case q.Method == "eth_getBlockByNumber":
@@ -215,7 +228,11 @@ func stub(w http.ResponseWriter, r *http.Request) {
 		}
 		answers = append(answers, map[string]any{"id": q.ID, "result": result})
 	}
-	_ = json.NewEncoder(w).Encode(answers) // the node ignores a caller that has closed the connection
+	var all any = answers
+	if single {
+		all = answers[0]
+	}
+	_ = json.NewEncoder(w).Encode(all) // the node ignores a caller that has closed the connection
 }
 
 func TestANodeIsACustodian(t *testing.T) {
@@ -239,7 +256,7 @@ func TestANodeIsACustodian(t *testing.T) {
 func TestAReceiptIsWhole(t *testing.T) {
 	var receipt atomic.Value
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, `[{"id":0,"result":`+receipt.Load().(string)+`},{"id":1,"result":null},{"id":2,"result":"0x64"}]`)
+		_, _ = io.WriteString(w, `[{"id":0,"result":"0x7a69"},{"id":1,"result":`+receipt.Load().(string)+`},{"id":2,"result":null},{"id":3,"result":"0x64"}]`)
 	}))
 	defer server.Close()
 	p := plug(t, local(), server.URL, nil)
@@ -270,15 +287,15 @@ func TestANodeInTrouble(t *testing.T) {
 		case 1:
 			_, _ = io.WriteString(w, "<html>")
 		case 2:
-			_, _ = io.WriteString(w, `[{"id":0,"error":{"code":-32005,"message":"limit"}},{"id":1,"result":null},{"id":2,"result":"0x1"}]`)
+			_, _ = io.WriteString(w, `[{"id":0,"result":"0x7a69"},{"id":1,"error":{"code":-32005,"message":"limit"}},{"id":2,"result":null},{"id":3,"result":"0x1"}]`)
 		case 3:
 			_, _ = io.WriteString(w, `[]`)
 		case 4:
 			w.WriteHeader(http.StatusUnauthorized)
 		case 5:
-			_, _ = io.WriteString(w, `[{"id":9,"result":"0x1"},{"id":1,"result":null},{"id":2,"result":"0x1"}]`)
+			_, _ = io.WriteString(w, `[{"id":9,"result":"0x1"},{"id":1,"result":null},{"id":2,"result":null},{"id":3,"result":"0x1"}]`)
 		case 6:
-			_, _ = io.WriteString(w, `[{"id":0,"result":null},{"id":1,"result":null},{"id":2,"result":"soon"}]`)
+			_, _ = io.WriteString(w, `[{"id":0,"result":"0x7a69"},{"id":1,"result":null},{"id":2,"result":null},{"id":3,"result":"soon"}]`)
 		}
 	}))
 	defer server.Close()
@@ -308,19 +325,19 @@ func TestANodeInTrouble(t *testing.T) {
 // three.
 func TestTheLimitCountsQuestions(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, `[{"id":2,"result":"0x10"},{"id":0,"result":null},{"id":1,"result":null}]`)
+		_, _ = io.WriteString(w, `[{"id":3,"result":"0x10"},{"id":0,"result":"0x7a69"},{"id":1,"result":null},{"id":2,"result":null}]`)
 	}))
 	defer server.Close()
 	n := local()
-	p := plug(t, n, server.URL, func(c *evm.Config) { c.PerSecond = 6 })
+	p := plug(t, n, server.URL, func(c *evm.Config) { c.PerSecond = 8 })
 	begun := time.Now()
-	for range 4 { // each round makes three calls: six calls pass immediately, and six more within a second
+	for range 4 { // each round makes four calls: eight calls pass immediately, and eight more within a second
 		if at, err := p.Inclusion(t.Context(), n, "0x1"); err != nil || at.Head != 16 || at.Found || at.Waiting {
 			t.Fatalf("%+v %v", at, err)
 		}
 	}
 	if took := time.Since(begun); took < 900*time.Millisecond {
-		t.Errorf("twelve questions took %v", took)
+		t.Errorf("sixteen questions took %v", took)
 	}
 }
 
@@ -328,6 +345,7 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 	for name, cfg := range map[string]evm.Config{
 		"another kind of network": {Network: chain.Testnets()[3], URL: secret.NewText("https://node.example")},
 		"no address":              {Network: local()},
+		"a negative batch":        {Network: local(), URL: secret.NewText("https://node.example"), BatchSize: -1},
 		"plain http":              {Network: local(), URL: secret.NewText("http://node.example")},
 	} {
 		if _, err := evm.New(cfg); err == nil {

@@ -16,7 +16,7 @@ const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
 type entry struct {
 	Contract  string   `json:"address"`
 	Topics    []string `json:"topics"`
-	Data      amount   `json:"data"`
+	Data      string   `json:"data"`
 	Hash      string   `json:"transactionHash"`
 	Block     quantity `json:"blockNumber"`
 	BlockHash string   `json:"blockHash"`
@@ -93,9 +93,16 @@ func (p *Plug) legs(ctx context.Context, blocks []*block) ([]leg, error) {
 	if err := p.node.ask(ctx, calls...); err != nil {
 		return nil, err
 	}
+	if err := p.complete(ctx, blocks, logs); err != nil {
+		return nil, err
+	}
 	for i, b := range blocks {
 		for _, e := range logs[i] {
-			if l, ok := p.tokenLeg(e, b); ok {
+			l, ok, err := p.tokenLeg(e, b)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
 				legs = append(legs, l)
 			}
 		}
@@ -126,19 +133,23 @@ type tokenRaw struct {
 
 // tokenLeg converts a log to a leg. It ignores the transfer of a collectible, whose log has the
 // same first topic but one additional topic.
-func (p *Plug) tokenLeg(e entry, b *block) (leg, bool) {
-	if len(e.Topics) != 3 || e.Topics[0] != transferTopic || e.Removed || e.BlockHash != b.Hash || e.Data.units.Sign() == 0 {
-		return leg{}, false
+func (p *Plug) tokenLeg(e entry, b *block) (l leg, ok bool, err error) {
+	if len(e.Topics) != 3 || e.Topics[0] != transferTopic || e.Removed || e.BlockHash != b.Hash {
+		return leg{}, false, nil
 	}
 	from, ok := addressOf(e.Topics[1])
 	to, ok2 := addressOf(e.Topics[2])
 	if _, listed := p.network.Asset(e.Contract); !ok || !ok2 || !listed {
-		return leg{}, false
+		return leg{}, false, nil
 	}
-	return leg{from, to, p.network.Fold(e.Contract), &e.Data.units, e.Hash, b, tokenRaw{
-		Contract: e.Contract, Topics: e.Topics, Value: e.Data.units.String(), Hash: e.Hash, Index: int64(e.Index),
+	var value amount
+	if err := value.UnmarshalText([]byte(e.Data)); err != nil {
+		return leg{}, false, trouble(provider.CodeUnreadable, "the amount of a token's transfer cannot be read", err)
+	}
+	return leg{from, to, p.network.Fold(e.Contract), &value.units, e.Hash, b, tokenRaw{
+		Contract: e.Contract, Topics: e.Topics, Value: value.units.String(), Hash: e.Hash, Index: int64(e.Index),
 		Block: int64(b.Number), BlockHash: b.Hash,
-	}}, true
+	}}, value.units.Sign() != 0, nil
 }
 
 // addressOf returns the address in a topic, which is the last 20 of the topic's 32 bytes.

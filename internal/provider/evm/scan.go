@@ -4,12 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math/bits"
+	"slices"
+	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// cursor is the list of the last blocks that were read, oldest first. If the chain was reorganised,
-// the plug searches this list for the last block that is still in the chain.
+// cursor is a list of blocks that were read, oldest first. It has each of the last blocks, and a few
+// earlier ones. If the chain was reorganised, the plug searches this list for the last block that is
+// still in the chain.
 type cursor []mark
 
 type mark struct {
@@ -18,6 +22,21 @@ type mark struct {
 }
 
 func (c cursor) last() mark { return c[len(c)-1] }
+
+// thin returns the cursor with each of its last blocks, and of the earlier blocks about one for each
+// doubling of their age. So the cursor stays short, and a reorganisation of any depth has a common
+// block in the cursor that is at most twice as deep.
+func (c cursor) thin(memory int64) cursor {
+	last := c.last().Number
+	return slices.DeleteFunc(c, func(m mark) bool {
+		age := last - m.Number
+		if age < memory {
+			return false
+		}
+		step := int64(1) << (bits.Len64(uint64(age)) - 1) // each range of ages from step to 2*step-1 has one multiple of step
+		return m.Number%step != 0
+	})
+}
 
 func (c cursor) text() string {
 	b, err := json.Marshal(c)
@@ -31,6 +50,7 @@ type block struct {
 	Number       quantity      `json:"number"`
 	Hash         string        `json:"hash"`
 	Parent       string        `json:"parentHash"`
+	Bloom        string        `json:"logsBloom"`
 	Transactions []transaction `json:"transactions"`
 }
 
@@ -46,35 +66,37 @@ type transaction struct {
 func (p *Plug) Since(ctx context.Context, text string, ours provider.Ours) (provider.Batch, error) {
 	if text == "" {
 		start, err := p.start(ctx)
-		return provider.Batch{Cursor: cursor{start}.text(), More: true}, err
+		if err != nil {
+			return provider.Batch{}, err
+		}
+		return provider.Batch{Cursor: cursor{start}.text(), More: true}, nil
 	}
 	var at cursor
 	if err := json.Unmarshal([]byte(text), &at); err != nil || len(at) == 0 {
 		return provider.Batch{}, errors.New("evm: the cursor cannot be read")
 	}
-	at, gone, head, err := p.common(ctx, at)
+	at, out, head, err := p.common(ctx, at)
 	if err != nil {
 		return provider.Batch{}, err
 	}
-	out := provider.Batch{Gone: gone, Cursor: at.text()}
-	to := min(head, at.last().Number+p.span)
-	if to <= at.last().Number {
+	out.Cursor = at.text()
+	to := min(head, at.last().Number+int64(p.span.now()))
+	if out.More = out.GoneFrom > 0; out.More || to <= at.last().Number {
 		return out, nil
 	}
 	blocks, err := p.blocks(ctx, at.last().Number+1, to)
-	if err != nil {
-		return provider.Batch{}, err
+	if err == nil {
+		blocks = following(at.last(), blocks)
+		out.Movements, err = p.movements(ctx, blocks, ours)
 	}
-	blocks = following(at.last(), blocks)
-	if out.Movements, err = p.movements(ctx, blocks, ours); err != nil {
+	if err != nil {
+		p.relieve(int(to-at.last().Number), err)
 		return provider.Batch{}, err
 	}
 	for _, b := range blocks {
 		at = append(at, mark{int64(b.Number), b.Hash})
 	}
-	if extra := int64(len(at)) - p.memory; extra > 0 {
-		at = at[extra:]
-	}
+	at = at.thin(p.memory)
 	out.Cursor = at.text()
 	// If there are fewer blocks than expected, the chain changed during the read. The next call
 	// handles the change.
@@ -82,9 +104,17 @@ func (p *Plug) Since(ctx context.Context, text string, ours provider.Ours) (prov
 	return out, nil
 }
 
+// relieve halves the number of blocks in one read if the node has refused a call. The code of a
+// node's own error is a number.
+func (p *Plug) relieve(blocks int, err error) {
+	if _, wrong := strconv.Atoi(provider.AsError(name, err).Code); wrong == nil {
+		p.span.halve(blocks)
+	}
+}
+
 func (p *Plug) start(ctx context.Context) (mark, error) {
 	var head quantity
-	if err := p.node.ask(ctx, call{"eth_blockNumber", []any{}, &head}); err != nil {
+	if err := p.ask(ctx, call{"eth_blockNumber", []any{}, &head}); err != nil {
 		return mark{}, err
 	}
 	return p.mark(ctx, int64(head)-p.memory)
@@ -104,22 +134,22 @@ func (p *Plug) mark(ctx context.Context, number int64) (mark, error) {
 	return mark{int64(b.Number), b.Hash}, nil
 }
 
-// common cuts the cursor back to the last block that is still in the chain. It also returns the
-// hashes of the removed blocks. If the chain only grew, one request is enough.
-func (p *Plug) common(ctx context.Context, at cursor) (kept cursor, gone []string, head int64, err error) {
+// common cuts the cursor back to the last block that is still in the chain. The batch that it returns
+// states which blocks were removed. If the chain only grew, one request is enough.
+func (p *Plug) common(ctx context.Context, at cursor) (kept cursor, out provider.Batch, head int64, err error) {
 	var now quantity
 	var last *block
-	err = p.node.ask(ctx,
+	err = p.ask(ctx,
 		call{"eth_blockNumber", []any{}, &now},
 		call{"eth_getBlockByNumber", []any{quantity(at.last().Number), false}, &bare{&last}})
 	if err != nil {
-		return nil, nil, 0, err
+		return nil, out, 0, err
 	}
 	if last != nil && last.Hash == at.last().Hash {
-		return at, nil, int64(now), nil
+		return at, out, int64(now), nil
 	}
 	if last == nil && int64(now) < at.last().Number && !p.shorter(ctx, at, int64(now)) {
-		return at, nil, int64(now), nil // this node does not yet have the last block that was read
+		return at, out, int64(now), nil // this node does not yet have the last block that was read
 	}
 	found := make([]*block, len(at))
 	calls := make([]call, len(at))
@@ -127,20 +157,24 @@ func (p *Plug) common(ctx context.Context, at cursor) (kept cursor, gone []strin
 		calls[i] = call{"eth_getBlockByNumber", []any{quantity(m.Number), false}, &bare{&found[i]}}
 	}
 	if err := p.node.ask(ctx, calls...); err != nil {
-		return nil, nil, 0, err
+		return nil, out, 0, err
 	}
 	keep := len(at)
 	for keep > 0 && (found[keep-1] == nil || found[keep-1].Hash != at[keep-1].Hash) {
 		keep--
-		gone = append(gone, at[keep].Hash)
+		out.Gone = append(out.Gone, at[keep].Hash)
 	}
-	if keep > 0 {
-		return at[:keep], gone, int64(now), nil
+	if keep == 0 {
+		// The reorganisation is deeper than the whole cursor. The plug reads all blocks of the cursor
+		// again, and as many blocks before them.
+		start, err := p.mark(ctx, min(int64(now), at[0].Number-p.memory))
+		out.GoneFrom = 1
+		return cursor{start}, out, int64(now), err
 	}
-	// The reorganisation is deeper than the cursor. The plug reads all blocks of the cursor again,
-	// and as many blocks before them.
-	start, err := p.mark(ctx, at[0].Number-p.memory)
-	return cursor{start}, gone, int64(now), err
+	if keep < len(at) && at[keep].Number > at[keep-1].Number+1 {
+		out.GoneFrom = at[keep-1].Number + 1 // the cursor does not have the blocks between the two
+	}
+	return at[:keep], out, int64(now), nil
 }
 
 // shorter reports whether the chain was reorganised, when its last block (head) has a lower number

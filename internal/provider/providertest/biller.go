@@ -47,7 +47,9 @@ func RunBiller(t *testing.T, newWorld func(t *testing.T) World) {
 				return order{
 					reference: p.Reference,
 					pay:       func(ctx context.Context) provider.Answer { return w.Biller.Pay(ctx, p) },
-					ask:       func(ctx context.Context) provider.Answer { return w.Biller.Requery(ctx, p.Reference, p.Begun) },
+					ask: func(ctx context.Context) provider.Answer {
+						return w.Biller.Requery(ctx, provider.Sale{Reference: p.Reference, Begun: p.Begun, Kind: p.Kind})
+					},
 				}
 			},
 		}
@@ -80,7 +82,7 @@ func catalogue(t *testing.T, w World) {
 			t.Fatalf("categories of %s: %v, %v", s.Name, categories, err)
 		}
 		for _, c := range categories {
-			list, err := w.Biller.Products(ctx, c.Code)
+			list, err := w.Biller.Products(ctx, s.Kind, c.Code)
 			if err != nil {
 				t.Fatalf("products of %s: %v", c.Name, err)
 			}

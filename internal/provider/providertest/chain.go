@@ -198,6 +198,13 @@ func (c *Chain) Own(address string) {
 	c.ask("anvil_impersonateAccount", nil, address)
 }
 
+// SetBalance changes what an address holds without any transaction, as the transfer of a contract
+// does.
+func (c *Chain) SetBalance(address string, wei *big.Int) {
+	c.t.Helper()
+	c.ask("anvil_setBalance", nil, address, "0x"+wei.Text(16))
+}
+
 // Deploy deploys a token and returns the address of its contract. The chain's Owner holds the whole
 // supply. Deploy makes a block.
 func (c *Chain) Deploy(name string, supply *big.Int) (contract string) {

@@ -74,7 +74,7 @@ func custody(t *testing.T, w CustodianWorld) {
 	cursor := ""
 	for range 3 {
 		b, err := w.Custodian.Since(ctx, cursor, nobodys)
-		if err != nil || b.Cursor == "" || len(b.Movements) != 0 || len(b.Gone) != 0 || b.Unread != 0 {
+		if err != nil || b.Cursor == "" || len(b.Movements) != 0 || len(b.Gone) != 0 || len(b.Unread) != 0 {
 			t.Errorf("nothing of ours: %+v, %v", b, err)
 		}
 		cursor = b.Cursor

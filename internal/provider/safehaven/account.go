@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -38,7 +37,7 @@ type sweep struct {
 // refers to that validation.
 func (p *Plug) OpenAccount(ctx context.Context, r provider.AccountRequest) provider.AccountAnswer {
 	body := subAccount{
-		PhoneNumber: international(r.Phone), EmailAddress: r.Email, ExternalReference: r.Reference, IdentityID: r.IdentitySession,
+		PhoneNumber: provider.InternationalPhone(r.Phone), EmailAddress: r.Email, ExternalReference: r.Reference, IdentityID: r.IdentitySession,
 		CallbackURL: r.CallbackURL, AutoSweep: true, AutoSweepDetails: sweep{"Instant", p.account},
 	}
 	if r.Corporate {
@@ -91,18 +90,6 @@ func (a account) shown(bankCode string) provider.Account {
 		Number: string(a.Number), Name: string(a.Name), BankName: bankName, BankCode: provider.First(a.BankCode, text(bankCode)),
 		ProviderID: string(a.ID),
 	}
-}
-
-// international converts a Nigerian phone number to the form +234….
-func international(phone string) string {
-	phone = strings.NewReplacer(" ", "", "-", "").Replace(phone)
-	switch {
-	case len(phone) == 11 && phone[0] == '0':
-		return "+234" + phone[1:]
-	case len(phone) == 13 && strings.HasPrefix(phone, "234"):
-		return "+" + phone
-	}
-	return phone
 }
 
 // pageSize is the largest page that the bank returns. lastPage stops the reading of a list that

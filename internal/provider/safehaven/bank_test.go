@@ -187,7 +187,7 @@ func TestARequeryPassesOnReasonsOnly(t *testing.T) {
 		`{"statusCode":404,"message":"Transaction not found"}`:                                                                                            "",
 	} {
 		s.says(200, []byte(body))
-		if a := p.Requery(t.Context(), "our-reference", time.Time{}); a.Message != want {
+		if a := p.Requery(t.Context(), provider.Sale{Reference: "our-reference"}); a.Message != want {
 			t.Errorf("%s: %q", body, a.Message)
 		}
 	}

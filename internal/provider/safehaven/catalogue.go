@@ -80,14 +80,14 @@ type product struct {
 // Products lists a vendor's products. Safe Haven gives a product no id, so the plug identifies a
 // product by its bundle code. A product with an unreadable price is left out, since it could not be
 // bought.
-func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Product, error) {
+func (p *Plug) Products(ctx context.Context, kind provider.ServiceKind, categoryCode string) ([]provider.Product, error) {
 	var rows []product
 	if err := p.list(ctx, "/vas/service-category/"+url.PathEscape(categoryCode)+"/products", &rows); err != nil {
 		return nil, err
 	}
 	var out []provider.Product
 	for _, r := range rows {
-		price, ok := p.price(string(r.Amount))
+		price, ok := p.price(kind, string(r.Amount))
 		fixed := price > 0 && (r.Fixed == nil || *r.Fixed)
 		// A product with the flag "fixed" but without a price is contradictory, so it is left out.
 		contradiction := r.Fixed != nil && *r.Fixed && price == 0
@@ -101,12 +101,12 @@ func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Pr
 	return out, nil
 }
 
-// price converts an amount in the configured unit to kobo. An absent amount is zero.
-func (p *Plug) price(digits string) (money.Kobo, bool) {
+// price converts an amount in the unit of its kind of service to kobo. An absent amount is zero.
+func (p *Plug) price(kind provider.ServiceKind, digits string) (money.Kobo, bool) {
 	if digits == "" {
 		return 0, true
 	}
-	if p.unit == Kobo {
+	if p.units.Of(kind) == string(Kobo) {
 		n, err := strconv.ParseInt(digits, 10, 64)
 		return money.Kobo(n), err == nil && n >= 0 && money.Kobo(n) <= money.Max
 	}

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -26,7 +25,7 @@ func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provide
 	e.into(&d) // without data there is no name, so the outcome is not Confirmed
 	out := provider.EntityAnswer{Answer: judgeLookup(reply, e, "", d.Name != "", true)}
 	if out.Outcome == provider.Confirmed {
-		out.Entity = p.entity(d)
+		out.Entity = p.entity(q.Kind, d)
 	}
 	return out
 }
@@ -41,19 +40,9 @@ type entity struct {
 	MaxVendAmount text `json:"maxVendAmount"`
 }
 
-func (p *Plug) entity(d entity) provider.Entity {
+func (p *Plug) entity(kind provider.ServiceKind, d entity) provider.Entity {
 	return provider.Entity{
 		CustomerName: string(d.Name), Address: string(d.Address), VendType: strings.ToUpper(string(d.VendType)),
-		Least: p.limit(d.MinVendAmount), Most: p.limit(d.MaxVendAmount),
+		Least: p.sold(kind, d.MinVendAmount), Most: p.sold(kind, d.MaxVendAmount),
 	}
-}
-
-// limit converts an amount that may be absent. An unreadable amount counts as "no limit", since the
-// provider checks the limits anyway.
-func (p *Plug) limit(t text) money.Kobo {
-	k, ok := p.price(string(t))
-	if !ok {
-		return 0
-	}
-	return k
 }

@@ -65,7 +65,7 @@ func (p *Plug) Inbound(ctx context.Context, sessionID string, virtual bool) prov
 	if virtual {
 		path = "/virtual-accounts/status"
 	}
-	t, a := judgeStatus(p.ask(ctx, http.MethodPost, path, statusQuery{SessionID: sessionID}))
+	t, a := judgeStatus(p.ask(ctx, http.MethodPost, path, statusQuery{SessionID: sessionID}), virtual)
 	out := provider.InboundAnswer{Answer: a}
 	if t.Status == "" { // the reply contains no credit
 		return out
@@ -94,7 +94,7 @@ func (p *Plug) InboundSince(ctx context.Context, from time.Time, page int) ([]pr
 	}
 	var out []provider.Inbound
 	for _, t := range rows {
-		c := t.credit(t.outcome(codes{string(t.ResponseCode)}), t.virtual())
+		c := t.credit(t.outcome(codes{string(t.ResponseCode)}, t.virtual()), t.virtual())
 		if lower(t.Type) == outwards || !c.At.IsZero() && c.At.Before(from) {
 			continue
 		}

@@ -34,17 +34,22 @@ var (
 // reversed is the status of a transfer whose money was returned.
 const reversed = "reversed"
 
+// admitted is a further status of a credit to a virtual account that is done.
+const admitted = "approved"
+
 // sale is the data in the reply to a payment. The id may be in either of two fields.
 type sale struct {
 	ID        text `json:"id"`
 	OtherID   text `json:"_id"`
 	Reference text `json:"reference"`
 	Status    text `json:"status"`
+	Amount    text `json:"amount"`
 	Token     text `json:"utilityToken"`
 }
 
-// judgePayment derives the outcome of a sale from the reply.
-func judgePayment(r provider.Reply) provider.Answer {
+// judgePayment derives the outcome of a sale from the reply. It also returns the amount in the
+// reply, in the unit of the kind of service.
+func judgePayment(r provider.Reply) (provider.Answer, text) {
 	var s sale
 	a := judge(r, func(e envelope) claim {
 		e.into(&s) // without data the status stays empty and decides nothing
@@ -54,7 +59,7 @@ func judgePayment(r provider.Reply) provider.Answer {
 		}
 	})
 	a.Token = string(s.Token)
-	return a
+	return a, s.Amount
 }
 
 // claim is what the data of a reply states about the request.
@@ -124,14 +129,16 @@ type record struct {
 	Reversal          text `json:"reversalPaymentReference"`
 	Token             text `json:"utilityToken"`
 	Reason            text `json:"responseMessage"`
+	Amount            text `json:"transactionAmount"`
 }
 
 // judgeRequery derives the outcome of a sale from its record. A failed or refused requery proves
-// nothing about the sale.
-func judgeRequery(r provider.Reply, reference string) provider.Answer {
+// nothing about the sale. It also returns the amount in the record, in the unit of the kind of
+// service.
+func judgeRequery(r provider.Reply, reference string) (provider.Answer, text) {
 	e, a, ok := asked(r)
 	if !ok {
-		return a
+		return a, ""
 	}
 	status := e.status(r.Status)
 	// The envelope's message describes the requery ("fetched successfully"), so it is not passed
@@ -139,20 +146,21 @@ func judgeRequery(r provider.Reply, reference string) provider.Answer {
 	a = provider.Answer{Code: strconv.Itoa(status)}
 	if e.missing(status) {
 		a.Missing = true
-		return a
+		return a, ""
 	}
 	var rec record
 	if status/100 != 2 || !e.into(&rec) {
-		return a
+		return a, ""
 	}
 	if rec.ExternalReference != "" && string(rec.ExternalReference) != reference {
 		a.Code = provider.CodeUnreadable // the reply is about a different sale
-		return a
+		return a, ""
 	}
 	word := lower(rec.Status)
 	a.Reference, a.Token = provider.First(rec.ID, rec.OtherID, rec.Reference), string(rec.Token)
 	a.Message = provider.Message(string(rec.Reason))
 	a.Code = provider.First(text(word), text(a.Code))
+	a.Found = word != "" && a.Reference != ""
 	switch {
 	case rec.Reversal != "": // the money was returned
 		a.Outcome, a.Code = provider.Rejected, "reversed"
@@ -161,7 +169,7 @@ func judgeRequery(r provider.Reply, reference string) provider.Answer {
 	case failed[word]:
 		a.Outcome = provider.Rejected
 	}
-	return a
+	return a, rec.Amount
 }
 
 // missing reports whether the sale definitely does not exist at the provider. The company may then

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -32,7 +31,7 @@ type payment struct {
 func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 	body := payment{
 		ServiceCategoryID:  buy.Category,
-		Amount:             p.amount(buy.Amount),
+		Amount:             p.amount(buy.Kind, buy.Amount),
 		Channel:            "WEB",
 		DebitAccountNumber: p.account,
 		ExternalReference:  buy.Reference,
@@ -50,17 +49,43 @@ func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 	default:
 		return provider.Answer{Outcome: provider.Rejected, Code: provider.CodeNotSent, Message: "Safe Haven does not sell this"}
 	}
-	return judgePayment(p.once(ctx, "/vas/pay/"+path, body))
+	a, amount := judgePayment(p.once(ctx, "/vas/pay/"+path, body))
+	a.Sold = p.sold(buy.Kind, amount)
+	return a
 }
 
-// Requery asks for the outcome of a purchase.
-func (p *Plug) Requery(ctx context.Context, reference string, _ time.Time) provider.Answer {
-	return judgeRequery(p.ask(ctx, http.MethodGet, "/vas/transaction/"+url.PathEscape(reference), nil), reference)
+// Requery asks for the outcome of a purchase by our reference. Safe Haven documents only the look-up
+// by its own id. So if our reference is not found, Requery asks by the id, if a reply contained it.
+func (p *Plug) Requery(ctx context.Context, s provider.Sale) provider.Answer {
+	a := p.lookUp(ctx, s, s.Reference)
+	if a.Missing && s.Theirs != "" {
+		if b := p.lookUp(ctx, s, s.Theirs); !b.Missing {
+			b.Found = false // only the id was found, so this proves nothing about our references
+			return b
+		}
+	}
+	return a
+}
+
+func (p *Plug) lookUp(ctx context.Context, s provider.Sale, key string) provider.Answer {
+	a, amount := judgeRequery(p.ask(ctx, http.MethodGet, "/vas/transaction/"+url.PathEscape(key), nil), s.Reference)
+	a.Sold = p.sold(s.Kind, amount)
+	return a
+}
+
+// sold converts the amount in a reply to kobo. An amount that is absent or unreadable counts as not
+// reported.
+func (p *Plug) sold(kind provider.ServiceKind, amount text) money.Kobo {
+	k, ok := p.price(kind, string(amount))
+	if !ok {
+		return 0
+	}
+	return k
 }
 
 // amount converts kobo to the configured unit, without a float.
-func (p *Plug) amount(k money.Kobo) json.Number {
-	if p.unit == Kobo {
+func (p *Plug) amount(kind provider.ServiceKind, k money.Kobo) json.Number {
+	if p.units.Of(kind) == string(Kobo) {
 		return json.Number(strconv.FormatInt(int64(k), 10))
 	}
 	return json.Number(k.Number())

@@ -22,7 +22,8 @@ import (
 type Unit string
 
 // The two units. Safe Haven uses naira in all calls whose unit is documented. Its VAS documentation
-// does not state the unit, so a setting can switch it without a new release.
+// does not state the unit, and its samples differ by the kind of service. So a setting can switch
+// the unit of each kind without a new release.
 const (
 	Naira Unit = "naira"
 	Kobo  Unit = "kobo"
@@ -40,7 +41,7 @@ type Config struct {
 	Audience      string // if empty, BaseURL is used
 	DebitAccount  string // our account: it pays for all calls and receives all forwarded credits
 	BankCode      string // the bank's code for transfers to our account; if empty, the live code 090286
-	AmountUnit    Unit   // empty means naira
+	AmountUnit    Unit   // of VAS amounts; may differ by kind, as in "DATA=kobo, *=naira"; empty means naira
 }
 
 // Plug implements the interfaces of a biller, an identity verifier and a bank for Safe Haven.
@@ -49,7 +50,7 @@ type Plug struct {
 	session  *sessions
 	account  string
 	bankCode string
-	unit     Unit
+	units    provider.ByKind // the Unit of each kind of service
 
 	mu        sync.Mutex
 	accountID string // the bank's id of our account; empty until it was looked up
@@ -70,14 +71,17 @@ const (
 
 // New returns a plug for one account. It sends no request.
 func New(cfg Config, clk clock.Clock) (*Plug, error) {
-	cfg.AmountUnit, cfg.BankCode = cmp.Or(cfg.AmountUnit, Naira), cmp.Or(cfg.BankCode, liveBankCode)
+	cfg.BankCode = cmp.Or(cfg.BankCode, liveBankCode)
+	units, unclear := provider.ParseByKind(string(cfg.AmountUnit), string(Naira), string(Naira), string(Kobo))
+	if unclear != nil {
+		unclear = fmt.Errorf("the amount unit %w", unclear)
+	}
 	client, err := provider.NewClient(cfg.ClientConfig)
 	sign, unsigned := signer(cfg, clk)
 	err = provider.Wrong("safehaven",
 		provider.If(cfg.ClientID == "", "the client id is missing"),
 		provider.If(cfg.DebitAccount == "", "the debit account is missing"),
-		provider.If(cfg.AmountUnit != Naira && cfg.AmountUnit != Kobo, `the amount unit must be "naira" or "kobo"`),
-		err, unsigned)
+		unclear, err, unsigned)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +96,7 @@ func New(cfg Config, clk clock.Clock) (*Plug, error) {
 		session:  &sessions{client: tokens, clientID: cfg.ClientID, sign: sign, clock: clk},
 		account:  cfg.DebitAccount,
 		bankCode: cfg.BankCode,
-		unit:     cfg.AmountUnit,
+		units:    units,
 	}, nil
 }
 

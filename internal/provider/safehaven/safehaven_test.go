@@ -150,7 +150,7 @@ func TestRecordedRequeries(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			s := serve(t)
 			s.says(f.Status, f.Body)
-			f.check(t, s.plug(t, s.config(), clock.System{}).Requery(t.Context(), "our-reference", time.Time{}))
+			f.check(t, s.plug(t, s.config(), clock.System{}).Requery(t.Context(), provider.Sale{Reference: "our-reference"}))
 		})
 	}
 }
@@ -179,11 +179,11 @@ func TestRecordedCatalogue(t *testing.T) {
 		"{61e000000000000000000003 Cable CABLE_TV} {61e000000000000000000004 Power UTILITY}]")
 	categories, err := p.Categories(t.Context(), "61e000000000000000000002")
 	same("categories", categories, err, "[{61e000000000000000000011 MTN MTN} {61e000000000000000000012 GLO GLO}]")
-	products, err := p.Products(t.Context(), "61e000000000000000000011")
+	products, err := p.Products(t.Context(), provider.Data, "61e000000000000000000011")
 	same("data", products, err, "[{m1 1GB 30 days ₦500.00 true} {m2  2 days ₦200.50 true} {m3  1 day ₦100.50 true}]")
-	products, err = p.Products(t.Context(), "61e000000000000000000031")
+	products, err = p.Products(t.Context(), provider.Data, "61e000000000000000000031")
 	same("cable", products, err, "[{db0 Padi 1 month ₦4400.00 true} {db1|da1 Compact with an add-on 1 month ₦26000.00 true} {TOP_UP Top Up  ₦0.00 false}]")
-	products, err = p.Products(t.Context(), "61e000000000000000000021")
+	products, err = p.Products(t.Context(), provider.Data, "61e000000000000000000021")
 	same("airtime", products, err, "[]")
 	_, err = p.Categories(t.Context(), "nothing/../here")
 	if err == nil || err.Error() != "Safe Haven: 404: Service … not found" {
@@ -252,7 +252,7 @@ func TestKoboPrices(t *testing.T) {
 	s.says(200, []byte(`{"statusCode":200,"data":[{"bundleCode":"a","amount":50050,"isAmountFixed":true},{"bundleCode":"b","amount":1.5,"isAmountFixed":true}]}`))
 	cfg := s.config()
 	cfg.AmountUnit = Kobo
-	got, err := s.plug(t, cfg, clock.System{}).Products(t.Context(), "c")
+	got, err := s.plug(t, cfg, clock.System{}).Products(t.Context(), provider.Data, "c")
 	if err != nil || len(got) != 1 || got[0].Amount != 50050 {
 		t.Errorf("%v %v", got, err)
 	}

@@ -128,6 +128,7 @@ type tokenAnswer struct {
 	ClientID    string `json:"ibs_client_id"`
 	ExpiresIn   text   `json:"expires_in"`
 	Error       text   `json:"error"`
+	Description text   `json:"error_description"`
 }
 
 func (s *sessions) fetch(ctx context.Context) (session, error) {
@@ -145,8 +146,11 @@ func (s *sessions) fetch(ctx context.Context) (session, error) {
 	var a tokenAnswer
 	err = json.Unmarshal(reply.Body, &a)
 	if reply.Status != http.StatusOK || err != nil || a.AccessToken == "" || a.ClientID == "" {
-		code := cmp.Or(string(a.Error), strconv.Itoa(reply.Status))
-		return session{}, &provider.Error{Provider: "Safe Haven", Code: code, Message: "no access token was given"}
+		code, why := cmp.Or(string(a.Error), strconv.Itoa(reply.Status)), "no access token was given"
+		if a.Description != "" {
+			why += ": " + provider.Message(string(a.Description)) // "the assertion has expired" tells operators what to repair
+		}
+		return session{}, &provider.Error{Provider: "Safe Haven", Code: code, Message: why}
 	}
 	life := fallbackLife
 	if n, err := strconv.Atoi(string(a.ExpiresIn)); err == nil && n > 0 {

@@ -141,7 +141,7 @@ func TestFailingReadsDoNotStopPayments(t *testing.T) {
 	clk := clock.At(noon)
 	p := s.plug(t, s.config(), clk)
 	for range 8 {
-		if a := p.Requery(t.Context(), "ref-1", time.Time{}); a.Outcome != provider.Unknown {
+		if a := p.Requery(t.Context(), provider.Sale{Reference: "ref-1"}); a.Outcome != provider.Unknown {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -215,7 +215,7 @@ func TestNoToken(t *testing.T) {
 			if a := p.Pay(t.Context(), airtime); a.Outcome != provider.Rejected || a.Code != provider.CodeNotSent {
 				t.Errorf("pay: %+v", a)
 			}
-			if a := p.Requery(t.Context(), "ref-1", time.Time{}); a.Outcome != provider.Unknown || a.Missing {
+			if a := p.Requery(t.Context(), provider.Sale{Reference: "ref-1"}); a.Outcome != provider.Unknown || a.Missing {
 				t.Errorf("requery: %+v", a)
 			}
 			if _, err := p.Services(t.Context()); err == nil || strings.Contains(err.Error(), "eyJ") {

@@ -181,7 +181,7 @@ func (t transfer) answered(a provider.Answer) provider.TransferAnswer {
 // judgeTransferStatus derives the outcome of a transfer from its record. A failed or refused
 // requery proves nothing about the transfer.
 func judgeTransferStatus(r provider.Reply, reference string) provider.TransferAnswer {
-	t, a := judgeStatus(r)
+	t, a := judgeStatus(r, false)
 	if t.PaymentReference != "" && string(t.PaymentReference) != reference {
 		return provider.TransferAnswer{Answer: provider.Answer{Code: provider.CodeUnreadable}} // this is a different transfer
 	}
@@ -189,8 +189,8 @@ func judgeTransferStatus(r provider.Reply, reference string) provider.TransferAn
 }
 
 // judgeStatus reads the bank's record of an incoming or outgoing transfer, and derives the
-// transfer's outcome.
-func judgeStatus(r provider.Reply) (transfer, provider.Answer) {
+// transfer's outcome. The parameter virtual is true for a credit to a virtual account.
+func judgeStatus(r provider.Reply, virtual bool) (transfer, provider.Answer) {
 	var t transfer
 	e, a, ok := asked(r)
 	if !ok {
@@ -206,7 +206,7 @@ func judgeStatus(r provider.Reply) (transfer, provider.Answer) {
 	if !shown || status/100 != 2 {
 		return transfer{}, a
 	}
-	a.Outcome, a.Reference, a.Message = t.outcome(codes), string(t.ID), provider.Message(string(t.ResponseMessage))
+	a.Outcome, a.Reference, a.Message = t.outcome(codes, virtual), string(t.ID), provider.Message(string(t.ResponseMessage))
 	if w := t.word(); codes.clear() {
 		a.Code = w
 	}
@@ -215,13 +215,13 @@ func judgeStatus(r provider.Reply) (transfer, provider.Answer) {
 
 // outcome returns the outcome that the record states. It returns Unknown if the response codes
 // contradict the status.
-func (t transfer) outcome(c codes) provider.Outcome {
+func (t transfer) outcome(c codes, virtual bool) provider.Outcome {
 	switch w := t.word(); {
 	case w == reversed: // the money was returned
 		return provider.Rejected
 	case c.any(unsure):
 		return provider.Unknown
-	case delivered[w] && c.clear():
+	case (delivered[w] || virtual && w == admitted) && c.clear():
 		return provider.Confirmed
 	case refusedTransfer[w]:
 		return provider.Rejected

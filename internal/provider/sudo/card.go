@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
@@ -42,7 +43,7 @@ func (p *Plug) OpenCardholder(ctx context.Context, h provider.Cardholder) (strin
 		Person  person  `json:"individual"`
 		Billing address `json:"billingAddress"`
 	}{
-		"individual", h.FirstName + " " + h.LastName, "active", h.Phone, h.Email,
+		"individual", h.FirstName + " " + h.LastName, "active", provider.InternationalPhone(h.Phone), h.Email,
 		person{h.FirstName, h.LastName, h.MiddleName, strings.ReplaceAll(h.DateOfBirth, "-", "/")},
 		address{h.Address.Line1, h.Address.Line2, h.Address.City, h.Address.State, h.Address.PostalCode, "NG"},
 	}
@@ -59,18 +60,18 @@ func (p *Plug) OpenCardholder(ctx context.Context, h provider.Cardholder) (strin
 }
 
 type cardOrder struct {
-	Customer      string            `json:"customerId"`
-	Type          string            `json:"type"`
-	Brand         string            `json:"brand,omitempty"`
-	Number        string            `json:"number,omitempty"`
-	Currency      string            `json:"currency"`
-	Status        string            `json:"status"`
-	Country       string            `json:"issuerCountry"`
-	Program       string            `json:"programId,omitempty"`
-	FundingSource string            `json:"fundingSourceId,omitempty"`
-	DebitAccount  string            `json:"debitAccountId"`
-	SendPIN       bool              `json:"sendPINSMS"`
-	Metadata      map[string]string `json:"metadata"`
+	Customer      string `json:"customerId"`
+	Type          string `json:"type"`
+	Brand         string `json:"brand,omitempty"`
+	Number        string `json:"number,omitempty"`
+	Currency      string `json:"currency"`
+	Status        string `json:"status"`
+	Country       string `json:"issuerCountry"`
+	Program       string `json:"programId,omitempty"`
+	FundingSource string `json:"fundingSourceId,omitempty"`
+	DebitAccount  string `json:"debitAccountId"`
+	SendPIN       bool   `json:"sendPINSMS"`
+	Metadata      string `json:"metadata"` // a string in Sudo's schema
 }
 
 // CreateCard issues a card. A request with a card number is sent to Sudo's vault host.
@@ -78,7 +79,7 @@ func (p *Plug) CreateCard(ctx context.Context, o provider.CardOrder) provider.Ca
 	body := cardOrder{
 		Customer: o.Cardholder, Type: o.Type, Brand: o.Brand, Number: o.Number.Reveal(), Currency: o.Currency, Status: "active",
 		Country: "NGA", Program: p.cfg.Program, FundingSource: p.cfg.FundingSource, DebitAccount: p.cfg.DebitAccount,
-		SendPIN: o.SendPINSMS, Metadata: map[string]string{"reference": o.Reference},
+		SendPIN: o.SendPINSMS, Metadata: o.Reference,
 	}
 	via := p.client
 	if body.Number != "" {
@@ -180,4 +181,37 @@ func life(token string) time.Duration {
 func (p *Plug) SendDefaultPIN(ctx context.Context, cardID string) (string, error) {
 	e, err := p.data(p.once(ctx, p.client, http.MethodPut, cardPath(cardID)+"/send-pin", nil), nil)
 	return e.message(), err
+}
+
+// SetCardStatus changes a card's status. The plug names our own account as the account that gets what
+// is left on a canceled card.
+func (p *Plug) SetCardStatus(ctx context.Context, cardID string, to provider.CardStatus, reason string) provider.Answer {
+	body := struct {
+		Status provider.CardStatus `json:"status"`
+		Reason string              `json:"cancellationReason,omitempty"`
+		Refund string              `json:"creditAccountId,omitempty"`
+	}{Status: to}
+	if to == provider.CardCanceled {
+		body.Reason, body.Refund = reason, p.cfg.DebitAccount
+	}
+	return judge(p.once(ctx, p.client, http.MethodPut, cardPath(cardID), body), func(e envelope) claim {
+		var c cardRecord
+		ours := e.into(&c) && string(c.ID) == cardID && c.card().Status == to
+		return claim{done: ours, open: !ours}
+	})
+}
+
+// CardBalance returns what is left on a card.
+func (p *Plug) CardBalance(ctx context.Context, cardID string) (money.Kobo, error) {
+	var b struct {
+		Current text `json:"currentBalance"`
+	}
+	if _, err := p.data(p.look(ctx, cardPath(cardID)+"/balance"), &b); err != nil {
+		return 0, err
+	}
+	left, ok := p.amount(b.Current)
+	if !ok || left < 0 {
+		return 0, p.unreadable()
+	}
+	return left, nil
 }

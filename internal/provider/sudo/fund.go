@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -102,7 +103,7 @@ func (t transfer) names(reference string) bool {
 // match.
 func (p *Plug) is(t transfer, f provider.CardFunding) bool {
 	amount, ok := p.amount(t.Amount)
-	return t.names(f.Reference) && ok && amount == f.Amount
+	return t.names(f.Reference) && ok && max(amount, -amount) == f.Amount
 }
 
 const (
@@ -168,4 +169,20 @@ func (p *Plug) lines(ctx context.Context, since time.Time, see func(transfer)) (
 		}
 	}
 	return false, nil
+}
+
+// ReturnedBalance looks for credits on the list of our account that name the card, after the time
+// since. Sudo's documentation does not say how such a line names the card. So the plug accepts the
+// card's id as the reference or as a word of the narration.
+func (p *Plug) ReturnedBalance(ctx context.Context, cardID string, since time.Time) (back money.Kobo, listed bool, err error) {
+	_, why := p.lines(ctx, since.Add(-slack), func(t transfer) {
+		amount, ok := p.amount(t.Amount)
+		if ok && lower(t.Type) == "credit" && t.names(cardID) && !undoneWords[lower(t.Status)] {
+			back, listed = back+max(amount, -amount), true
+		}
+	})
+	if why != nil {
+		return 0, false, why
+	}
+	return back, listed, nil
 }

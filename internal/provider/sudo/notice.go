@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,11 +34,16 @@ type notification struct {
 
 // object is the subject of a notification. For card.terminated the subject is the card.
 type object struct {
-	ID        text `json:"_id"`
-	Card      ref  `json:"card"`
-	Amount    text `json:"amount"`
-	CreatedAt text `json:"createdAt"`
-	MaskedPAN text `json:"maskedPan"`
+	ID       text `json:"_id"`
+	Card     ref  `json:"card"`
+	Amount   text `json:"amount"`
+	Currency text `json:"currency"`
+	Balance  text `json:"balance"` // of card.terminated: what was left, and is back in our account
+	Merchant struct {
+		Name    text `json:"name"`
+		City    text `json:"city"`
+		Country text `json:"country"`
+	} `json:"merchant"`
 }
 
 // ParseCardNotice reads a notification. Its only proof of origin is an Authorization header that
@@ -54,6 +60,7 @@ func (p *Plug) ParseCardNotice(header http.Header, body []byte) (provider.CardNo
 	o := n.object()
 	out := provider.CardNotice{
 		ID: string(n.ID), Word: string(n.Type), Card: string(o.Card), At: n.at(), Reply: received, Kind: provider.CardActivity,
+		Currency: string(o.Currency), Merchant: o.merchant(),
 	}
 	switch word := string(n.Type); {
 	case word == "authorization.request":
@@ -75,10 +82,19 @@ func (p *Plug) ParseCardNotice(header http.Header, body []byte) (provider.CardNo
 	if amount, ok := p.amount(o.Amount); ok {
 		out.Amount = amount
 	}
+	if left, ok := p.amount(o.Balance); ok && out.Kind == provider.CardEnded {
+		out.Amount = left
+	}
 	if out.ID == "" {
 		return provider.CardNotice{}, errors.New("the notification has no id")
 	}
 	return out, nil
+}
+
+// merchant returns the name and the place of the merchant on one line.
+func (o object) merchant() string {
+	parts := []string{string(o.Merchant.Name), string(o.Merchant.City), string(o.Merchant.Country)}
+	return provider.Message(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", "))
 }
 
 func (n notification) object() object {

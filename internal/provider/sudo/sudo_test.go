@@ -121,7 +121,7 @@ func TestTheAmountIsInTheUnitOfTheAccount(t *testing.T) {
 		if fmt.Sprint(sent["amount"]) != want || sent["paymentReference"] != reference || !strings.Contains(fmt.Sprint(sent["narration"]), reference) {
 			t.Errorf("%q: sent %s", unit, s.sent)
 		}
-		if k, ok := p.amount(text("-" + want)); !ok || k != 5000*money.Naira {
+		if k, ok := p.amount(text("-" + want)); !ok || k != -5000*money.Naira {
 			t.Errorf("%q: read back %s", unit, k)
 		}
 	}
@@ -232,10 +232,68 @@ func TestATokenSaysHowLongItLives(t *testing.T) {
 	}
 }
 
+func TestACardholderHasAnInternationalNumberAndACardAMetadataText(t *testing.T) {
+	s, p := serve(t, nil, `200 {"data":{"_id":"u1"}}`)
+	if _, err := p.OpenCardholder(t.Context(), provider.Cardholder{FirstName: "Ada", LastName: "Obi", Phone: "0801 234 5678"}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(s.sent, `"phoneNumber":"+2348012345678"`) {
+		t.Errorf("sent %s", s.sent)
+	}
+	s, p = serve(t, nil, `200 {"data":{"_id":"c1","account":"a1","metadata":"`+reference+`"}}`)
+	a := p.CreateCard(t.Context(), provider.CardOrder{Reference: reference, Cardholder: "u1", Type: "virtual", Brand: "Verve", Currency: "NGN"})
+	if !strings.Contains(s.sent, `"metadata":"`+reference+`"`) || a.Card.Reference != reference {
+		t.Errorf("sent %s, read %+v", s.sent, a.Card)
+	}
+}
+
+func TestWhatAnAnswerToAChangeOfACardMeans(t *testing.T) {
+	for answer, want := range map[string]string{
+		`200 {"statusCode":200,"data":{"_id":"c1","status":"canceled"}}`: "confirmed 200",
+		`200 {"statusCode":200,"data":{"_id":"c1","status":"active"}}`:   "unknown 200",
+		`200 {"statusCode":200,"data":{"_id":"c2","status":"canceled"}}`: "unknown 200",
+		`200 {"statusCode":200}`:                "unknown 200",
+		`400 {"statusCode":400,"message":"no"}`: "rejected 400",
+		`500 {}`:                                "unknown server_error",
+	} {
+		s, p := serve(t, nil, answer)
+		a := p.SetCardStatus(t.Context(), "c1", provider.CardCanceled, "stolen")
+		if got := a.Outcome.String() + " " + a.Code; got != want {
+			t.Errorf("%s: %s, want %s", answer, got, want)
+		}
+		if s.path != "PUT /cards/c1" || s.sent != `{"status":"canceled","cancellationReason":"stolen","creditAccountId":"`+debit+`"}` {
+			t.Errorf("%s %s", s.path, s.sent)
+		}
+	}
+	s, p := serve(t, nil, `200 {"data":{"_id":"c1","status":"inactive"}}`)
+	if a := p.SetCardStatus(t.Context(), "c1", provider.CardInactive, "a note"); a.Outcome != provider.Confirmed || s.sent != `{"status":"inactive"}` {
+		t.Errorf("%+v %s", a, s.sent)
+	}
+}
+
+func TestOnlyALineThatNamesTheCardProvesItsReturn(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer, want string
+	}{
+		"by a word of the narration": {listed(line("Credit", "narration", "Refund of c1.", "1200.50", "Completed")), "₦1200.50 true <nil>"},
+		"by the reference":           {listed(line("Credit", "paymentReference", "c1", "1200.50", "")), "₦1200.50 true <nil>"},
+		"another card":               {listed(line("Credit", "narration", "Refund of c11", "1200.50", "")), "₦0.00 false <nil>"},
+		"a debit":                    {listed(line("Debit", "narration", "Refund of c1", "1200.50", "")), "₦0.00 false <nil>"},
+		"failed":                     {listed(line("Credit", "narration", "Refund of c1", "1200.50", "Failed")), "₦0.00 false <nil>"},
+		"no list":                    {`503 {}`, "₦0.00 false Sudo"},
+	} {
+		_, p := serve(t, nil, c.answer)
+		back, is, err := p.ReturnedBalance(t.Context(), "c1", time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC))
+		if got := fmt.Sprint(back, " ", is, " ", err); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
 func TestNotificationsNeedTheHeader(t *testing.T) {
 	_, p := serve(t, nil, `200 {}`)
 	body := func(kind string) []byte {
-		return []byte(`{"_id":"e1","type":"` + kind + `","createdAt":1893553200,"data":{"_id":"d1","object":{"_id":"o1","card":{"_id":"c1"},"amount":-250.5}}}`)
+		return []byte(`{"_id":"e1","type":"` + kind + `","createdAt":1893553200,"data":{"_id":"d1","object":{"_id":"o1","card":{"_id":"c1"},"amount":-250.5,"currency":"USD","merchant":{"name":"Corner Shop","city":"Lagos","country":"NG"}}}}`)
 	}
 	for _, wrong := range []string{"", "hook", "hook-2", "Bearer hook-1"} {
 		if _, err := p.ParseCardNotice(http.Header{"Authorization": {wrong}}, []byte("{")); !errors.Is(err, provider.ErrForged) {
@@ -258,12 +316,12 @@ func TestNotificationsNeedTheHeader(t *testing.T) {
 		if got := string(n.Kind) + " " + n.ID + " " + reply.ResponseCode; err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", kind, got, err, want)
 		}
-		if n.Card != "c1" || n.Amount != 25050 || n.At.Unix() != 1893553200 {
+		if n.Card != "c1" || n.Amount != -25050 || n.Currency != "USD" || n.Merchant != "Corner Shop, Lagos, NG" || n.At.Unix() != 1893553200 {
 			t.Errorf("%s: %+v", kind, n)
 		}
 	}
-	n, err := p.ParseCardNotice(right, []byte(`{"_id":"e2","type":"card.terminated","data":{"_id":"c1","status":"canceled"}}`))
-	if err != nil || n.Kind != provider.CardEnded || n.Card != "c1" {
+	n, err := p.ParseCardNotice(right, []byte(`{"_id":"e2","type":"card.terminated","data":{"_id":"c1","status":"canceled","balance":1200.5}}`))
+	if err != nil || n.Kind != provider.CardEnded || n.Card != "c1" || n.Amount != 120050 {
 		t.Errorf("%+v, %v", n, err)
 	}
 }

@@ -134,6 +134,25 @@ func (r *ref) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// note is the metadata of a card. Sudo's schema declares it as a string, which contains our reference.
+// Cards from before this version have an object with the field reference.
+type note string
+
+// UnmarshalJSON decodes a value and never fails, since one unexpected field must not make the whole
+// reply unreadable.
+func (n *note) UnmarshalJSON(b []byte) error {
+	var object struct {
+		Reference text `json:"reference"`
+	}
+	var one text
+	err := one.UnmarshalJSON(b)
+	if json.Unmarshal(b, &object) == nil {
+		one = object.Reference
+	}
+	*n = note(one)
+	return err
+}
+
 // cardRecord is a card in Sudo's replies.
 type cardRecord struct {
 	ID          text `json:"_id"`
@@ -146,17 +165,15 @@ type cardRecord struct {
 	ExpiryYear  text `json:"expiryYear"`
 	Status      text `json:"status"`
 	CreatedAt   text `json:"createdAt"`
-	Metadata    struct {
-		Reference text `json:"reference"`
-	} `json:"metadata"`
+	Metadata    note `json:"metadata"`
 }
 
 func (c cardRecord) card() provider.IssuedCard {
 	return provider.IssuedCard{
-		ID: string(c.ID), Reference: string(c.Metadata.Reference), Account: string(c.Account),
+		ID: string(c.ID), Reference: string(c.Metadata), Account: string(c.Account),
 		Type: string(c.Type), Brand: string(c.Brand), Currency: string(c.Currency), MaskedPAN: mask(string(c.MaskedPAN)),
 		ExpiryMonth: string(c.ExpiryMonth), ExpiryYear: string(c.ExpiryYear),
-		Status: strings.ToLower(string(c.Status)), CreatedAt: provider.Instant(c.CreatedAt),
+		Status: provider.CardStatus(strings.ToLower(string(c.Status))), CreatedAt: provider.Instant(c.CreatedAt),
 	}
 }
 
@@ -189,9 +206,9 @@ func (p *Plug) number(k money.Kobo) json.Number {
 	return json.Number(k.Number())
 }
 
-// amount converts an amount to kobo and drops its sign, since captures are negative.
+// amount converts an amount to kobo. The amount of a capture is negative.
 func (p *Plug) amount(t text) (money.Kobo, bool) {
-	r, ok := new(big.Rat).SetString(strings.TrimPrefix(strings.TrimSpace(string(t)), "-"))
+	r, ok := new(big.Rat).SetString(strings.TrimSpace(string(t)))
 	if !ok {
 		return 0, false
 	}

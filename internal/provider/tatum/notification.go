@@ -7,10 +7,11 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"math/big"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -60,10 +61,13 @@ func (p *Plug) ParseNotification(header http.Header, body []byte) ([]provider.Mo
 	return p.parse(body)
 }
 
-var errUnread = errors.New("tatum: a notification that cannot be read")
+// ParseKept reads a notification again that was kept because its meaning was unknown.
+func (p *Plug) ParseKept(body []byte) ([]provider.Movement, error) { return p.parse(body) }
+
+var errUnread = fmt.Errorf("tatum: %w", provider.ErrUnread)
 
 // parse reads the payload of one notification. For a payload that we do not use, it returns no
-// movement and no error.
+// movement and no error. An unknown chain is an error, since the payload may be a deposit.
 func (p *Plug) parse(body []byte) ([]provider.Movement, error) {
 	var n payload
 	if err := json.Unmarshal(body, &n); err != nil || n.AlreadyEnriched != nil {
@@ -71,7 +75,10 @@ func (p *Plug) parse(body []byte) ([]provider.Movement, error) {
 	}
 	network, known := p.networks[n.Chain]
 	if !known {
-		return nil, nil
+		if slices.ContainsFunc(p.cfg.Elsewhere, func(e chain.Network) bool { return e.ID == n.Chain }) {
+			return nil, nil // an old subscription: now one of our nodes reads this network
+		}
+		return nil, errUnread
 	}
 	asset, taken, err := n.asset(network)
 	if err != nil || !taken {
@@ -102,17 +109,24 @@ func (p *Plug) parse(body []byte) ([]provider.Movement, error) {
 	return []provider.Movement{m}, nil
 }
 
+// unused are the types of notifications about fees, failures, collectibles and assets that no listed
+// network has.
+var unused = provider.Words("fee failed erc721 erc1155 trc10 sol_nft")
+
 // asset returns the asset of a movement. Taken is false for an asset that we do not support, and
-// for fees, failures and collectibles. A token is identified by its contract, since the token's
-// creator may choose any symbol.
+// for the unused types. A token is identified by its contract, since the token's creator may choose
+// any symbol. Tatum's notifications about Bitcoin may have no type. Bitcoin has no tokens, so they
+// are about the native asset. Any other missing or unknown type is an error.
 func (n payload) asset(network chain.Network) (asset chain.Asset, taken bool, err error) {
-	switch n.Type {
-	case "native", "internal": // "internal" means that a contract sent the amount
+	untyped := n.Type == "" && network.Kind == chain.Bitcoin && (n.Asset == "" || n.Asset == network.NativeAsset)
+	switch {
+	case n.Type == "native", n.Type == "internal", untyped: // "internal" means that a contract sent the amount
 		asset, taken = network.Asset("")
 		return asset, taken, nil
-	case "token", "trc20":
-	default:
+	case unused[n.Type]:
 		return asset, false, nil
+	case n.Type != "token" && n.Type != "trc20":
+		return asset, false, errUnread
 	}
 	contract := n.Contract
 	if contract == "" {
@@ -159,7 +173,7 @@ func (p *Plug) Since(ctx context.Context, cursor string, _ provider.Ours) (provi
 		from = clock.Time(micros).Add(-retried)
 	}
 	out := provider.Batch{Cursor: strconv.FormatInt(clock.Micros(now), 10)}
-	query := url.Values{"direction": {"desc"}, "failed": {"true"}}
+	query := p.query(p.testnet, url.Values{"direction": {"desc"}, "failed": {"true"}})
 	err := list(ctx, p, "/v4/subscription/webhook", query, func(s sent) bool {
 		if s.Timestamp > 0 && time.UnixMilli(s.Timestamp).Before(from) {
 			return false
@@ -186,7 +200,7 @@ func (p *Plug) missed(s sent, out *provider.Batch) {
 	}
 	movements, err := p.parse(body)
 	if err != nil {
-		out.Unread++
+		out.Unread = append(out.Unread, body)
 	}
 	out.Movements = append(out.Movements, movements...)
 }

@@ -46,7 +46,11 @@ func (p *Plug) Watch(ctx context.Context, n chain.Network, address string) (stri
 		w.TemplateID, w.Finality = "legacy", "confirmed"
 	}
 	var made subscription
-	err := p.read(ctx, http.MethodPost, "/v4/subscription", w, &made)
+	path := "/v4/subscription"
+	if q := p.query(n.Testnet, nil); len(q) > 0 {
+		path += "?" + q.Encode()
+	}
+	err := p.read(ctx, http.MethodPost, path, w, &made)
 	switch {
 	case err == nil && made.ID == "":
 		return "", &provider.Error{Provider: name, Code: provider.CodeUnreadable, Message: "a subscription without an id"}
@@ -70,7 +74,7 @@ func refused(err error) bool {
 // adopt finds the existing subscription of an address. If the search fails, adopt returns "", and
 // Watch then returns the error with which Tatum refused the new subscription.
 func (p *Plug) adopt(ctx context.Context, n chain.Network, address string) (id string) {
-	_ = list(ctx, p, "/v4/subscription", url.Values{"address": {address}}, func(s subscription) bool {
+	_ = list(ctx, p, "/v4/subscription", p.query(n.Testnet, url.Values{"address": {address}}), func(s subscription) bool {
 		if s.Type == eventType && s.Attr.Chain == n.ID && s.Attr.URL == p.cfg.CallbackURL && n.Fold(s.Attr.Address) == n.Fold(address) {
 			id = s.ID
 		}

@@ -34,6 +34,9 @@ type Config struct {
 	// CallbackURL is the URL to which Tatum sends the notifications.
 	CallbackURL string
 	Networks    []chain.Network
+	// Elsewhere are the networks that Kobo watches without Tatum. An old subscription may still
+	// report their movements, which Kobo then ignores.
+	Elsewhere []chain.Network
 	// RemoteAddresses makes Address also ask Tatum for each address. If Tatum's address differs
 	// from ours, Address returns an error.
 	RemoteAddresses bool
@@ -45,6 +48,7 @@ type Plug struct {
 	clock    clock.Clock
 	cfg      Config
 	networks map[string]chain.Network
+	testnet  bool // all networks are test networks
 
 	mu      sync.Mutex
 	signing bool // Tatum's signatures are turned on
@@ -70,9 +74,10 @@ func New(cfg Config, clk clock.Clock) (*Plug, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plug{client: client, clock: clk, cfg: cfg, networks: map[string]chain.Network{}}
+	p := &Plug{client: client, clock: clk, cfg: cfg, networks: map[string]chain.Network{}, testnet: len(cfg.Networks) > 0}
 	for _, n := range cfg.Networks {
 		p.networks[n.ID] = n
+		p.testnet = p.testnet && n.Testnet
 	}
 	return p, nil
 }
@@ -94,7 +99,13 @@ func (p *Plug) Address(ctx context.Context, n chain.Network, key chain.Key, inde
 	var theirs struct {
 		Address string `json:"address"`
 	}
-	path := "/v3/" + n.Chain + "/address/" + key.String() + "/" + strconv.FormatInt(index, 10)
+	public := key.String()
+	if n.Kind == chain.Tron { // Tatum's own Tron wallets have this form
+		if public, err = key.Hex(); err != nil {
+			return "", err
+		}
+	}
+	path := "/v3/" + n.Chain + "/address/" + public + "/" + strconv.FormatInt(index, 10)
 	if err := p.read(ctx, http.MethodGet, path, nil, &theirs); err != nil {
 		return "", err
 	}
@@ -104,11 +115,32 @@ func (p *Plug) Address(ctx context.Context, n chain.Network, key chain.Key, inde
 	return address, nil
 }
 
+// Holdings returns nothing, because Tatum also reports the transfers of contracts.
+func (p *Plug) Holdings(context.Context, chain.Network, string, []string) (int64, []provider.Holding, error) {
+	return 0, nil, nil
+}
+
+// query adds the parameter that selects Tatum's test networks. Without it Tatum assumes the main
+// networks.
+func (p *Plug) query(testnet bool, q url.Values) url.Values {
+	if testnet {
+		if q == nil {
+			q = url.Values{}
+		}
+		q.Set("type", "testnet")
+	}
+	return q
+}
+
+// longest is the length in bytes of the longest reply that is read. A Bitcoin transaction with
+// thousands of inputs is longer than the limit of other providers.
+const longest = 16 << 20
+
 // read sends a request and decodes the reply into v, unless v is nil. Every request of this plug
 // may be repeated, since Tatum creates no second subscription for an address.
 func (p *Plug) read(ctx context.Context, method, path string, body, v any) error {
 	r := p.client.Read(ctx, provider.Call{
-		Method: method, Path: path, Body: body, Header: http.Header{"X-Api-Key": {p.cfg.APIKey.Reveal()}},
+		Method: method, Path: path, Body: body, Header: http.Header{"X-Api-Key": {p.cfg.APIKey.Reveal()}}, Limit: longest,
 	})
 	switch {
 	case r.Trouble != "":

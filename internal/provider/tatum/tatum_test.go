@@ -27,6 +27,7 @@ const (
 	theirs   = "0x00000000000000000000000000000000000000bb"
 	usdc     = "0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238"
 	spam     = "0x00000000000000000000000000000000000000cc"
+	bitcoin  = "mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn"
 )
 
 // far is a simulated Tatum. It records the requests and takes its responses from say.
@@ -57,7 +58,7 @@ func plug(t *testing.T, f *far, change func(*tatum.Config)) *tatum.Plug {
 	cfg := tatum.Config{
 		ClientConfig: provider.ClientConfig{BaseURL: server.URL, ReadDeadline: 5 * time.Second},
 		APIKey:       secret.NewText("the-key"), HMACSecret: secret.NewText(hmacKey), CallbackURL: callback,
-		Networks: append(chain.Mainnets(), chain.Testnets()...),
+		Networks: append(chain.Mainnets(), chain.Testnets()...), Elsewhere: []chain.Network{{ID: "elsewhere"}},
 	}
 	if change != nil {
 		change(&cfg)
@@ -134,7 +135,13 @@ func TestWhatANotificationMeans(t *testing.T) {
 		{"a failure", with(`"amount":"1","asset":"ETH","type":"failed","blockNumber":7`), "nothing"},
 		{"a collectible", with(`"amount":"1","asset":"` + spam + `","type":"erc721","tokenId":"9","blockNumber":7`), "nothing"},
 		{"nothing at all", with(`"amount":"0","asset":"ETH","type":"native","blockNumber":7`), "nothing"},
-		{"another chain", `{"chain":"dogecoin-mainnet","type":"native","amount":"1"}`, "nothing"},
+		{"another chain", `{"chain":"dogecoin-mainnet","type":"native","amount":"1"}`, "unread"},
+		{"a chain that a node watches", `{"chain":"elsewhere","type":"native","amount":"1"}`, "nothing"},
+		{"no chain", `{"type":"native","amount":"1"}`, "unread"},
+		{"no type", with(`"amount":"1","asset":"ETH","blockNumber":7`), "unread"},
+		{"a type that nobody knows", with(`"amount":"1","asset":"ETH","type":"staking","blockNumber":7`), "unread"},
+		{"no type, on Bitcoin", `{"address":"` + bitcoin + `","amount":"0.5","asset":"BTC","txId":"ab","chain":"bitcoin-testnet","blockNumber":5}`, "in 50000000  5 "},
+		{"no type, on Bitcoin, of something else", `{"address":"` + bitcoin + `","amount":"0.5","asset":"RUNE","txId":"ab","chain":"bitcoin-testnet","blockNumber":5}`, "unread"},
 		{"on Tron", `{"address":"TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH","amount":"12.000001","asset":"USDT_TRON","contractAddress":"TG3XXyExBkPp9nzdajDZsozEu4BkaSJozs","txId":"ab","type":"trc20","chain":"tron-testnet","blockNumber":5}`, "in 12000001 TG3XXyExBkPp9nzdajDZsozEu4BkaSJozs 5 "},
 		{"a token by its name alone", `{"address":"TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH","amount":"1","asset":"USDT","txId":"ab","type":"trc20","chain":"tron-testnet","blockNumber":5}`, "error"},
 		{"finer than the asset", with(`"amount":"0.0000001","asset":"` + usdc + `","type":"token","blockNumber":7`), "error"},
@@ -149,6 +156,12 @@ func TestWhatANotificationMeans(t *testing.T) {
 		movements, err := p.ParseNotification(http.Header{tatum.HashHeader: {tatum.Sign(hmacKey, []byte(c.body))}}, []byte(c.body))
 		if err != nil {
 			got = "error"
+		}
+		if c.want == "unread" && errors.Is(err, provider.ErrUnread) {
+			got = "unread"
+			if _, again := p.ParseKept([]byte(c.body)); !errors.Is(again, provider.ErrUnread) {
+				t.Errorf("%s: %v", c.name, again)
+			}
 		}
 		for _, m := range movements {
 			way := "in"
@@ -241,7 +254,7 @@ func TestMissedNotificationsAreFetched(t *testing.T) {
 	}}
 	p := plug(t, f, nil)
 	first, err := p.Since(t.Context(), "", nil)
-	if err != nil || len(first.Movements) != 3 || first.Unread != 1 || first.More {
+	if err != nil || len(first.Movements) != 3 || len(first.Unread) != 2 || first.More {
 		t.Errorf("all there are: %+v %v", first, err)
 	}
 	next, err := p.Since(t.Context(), first.Cursor, nil)

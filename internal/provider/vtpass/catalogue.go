@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -76,8 +77,9 @@ type variation struct {
 }
 
 // Products lists a vendor's variations that have a price. A variation without a price is not a
-// product: VTpass lists prepaid and postpaid meters as such variations.
-func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Product, error) {
+// product: VTpass lists prepaid and postpaid meters as such variations. VTpass lists some codes twice,
+// and a purchase names only the code. If the prices of such twins differ, neither is a product.
+func (p *Plug) Products(ctx context.Context, _ provider.ServiceKind, categoryCode string) ([]provider.Product, error) {
 	var content struct {
 		Variations []variation `json:"variations"`
 		Misspelled []variation `json:"varations"`
@@ -89,10 +91,19 @@ func (p *Plug) Products(ctx context.Context, categoryCode string) ([]provider.Pr
 	if len(rows) == 0 {
 		rows = content.Misspelled
 	}
+	prices := map[string]money.Kobo{}
+	twins := map[string]bool{}
+	for _, r := range rows {
+		price, _ := naira(r.Amount)
+		if first, listed := prices[r.Code]; listed && first != price {
+			twins[r.Code] = true
+		}
+		prices[r.Code] = price
+	}
 	var out []provider.Product
 	for _, r := range rows {
 		price, ok := naira(r.Amount)
-		if !ok || price == 0 || r.Code == "" || r.Name == "" {
+		if !ok || price == 0 || r.Code == "" || r.Name == "" || twins[r.Code] {
 			continue
 		}
 		out = append(out, provider.Product{
@@ -114,7 +125,7 @@ func (p *Plug) list(ctx context.Context, path string, content any) error {
 		return provider.Unreadable.Error(p.Name())
 	case e.Code != processed && e.Description != processed:
 		return &provider.Error{
-			Provider: p.Name(), Code: provider.First(e.Code, provider.CodeUnreadable), Message: provider.Message(string(e.Description)),
+			Provider: p.Name(), Code: provider.First(text(e.Code), provider.CodeUnreadable), Message: provider.Message(string(e.Description)),
 		}
 	case !e.into(content):
 		return provider.Unreadable.Error(p.Name())

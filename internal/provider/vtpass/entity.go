@@ -13,6 +13,16 @@ type entityRequest struct {
 	Type        string `json:"type,omitempty"` // the kind of a meter
 }
 
+// These codes belong to verifications. After "biller confirmed" the reply has the customer's data.
+// After "invalid arguments" the number does not have the right form. The codes 012 ("product does not
+// exist") and 030 ("biller not reachable") state nothing about the number, so the outcome stays
+// Unknown.
+const (
+	confirmed  = "020"
+	unfit      = "011"
+	cannotVend = "cannot_vend" // our own code: the meter exists, but the power company does not sell to it
+)
+
 type entity struct {
 	Name      text `json:"Customer_Name"`
 	Address   text `json:"Address"`
@@ -25,6 +35,7 @@ type entity struct {
 	Most      text `json:"Maximum_Amount"`
 	Error     text `json:"error"`
 	Wrong     text `json:"WrongBillersCode"`
+	CanVend   text `json:"Can_Vend"`
 }
 
 // VerifyEntity asks for the owner of a smartcard or a meter. VTpass requires the kind of a meter,
@@ -35,7 +46,7 @@ func (p *Plug) VerifyEntity(ctx context.Context, q provider.EntityQuery) provide
 		return p.entity(ctx, entityRequest{BillersCode: q.Number, ServiceID: q.Category})
 	}
 	a := p.entity(ctx, entityRequest{BillersCode: q.Number, ServiceID: q.Category, Type: "prepaid"})
-	if a.Outcome == provider.Rejected {
+	if a.Outcome == provider.Rejected && a.Code != cannotVend {
 		a = p.entity(ctx, entityRequest{BillersCode: q.Number, ServiceID: q.Category, Type: "postpaid"})
 	}
 	return a
@@ -50,11 +61,15 @@ func (p *Plug) entity(ctx context.Context, ask entityRequest) provider.EntityAns
 	var d entity
 	readable := e.into(&d)
 	out := provider.EntityAnswer{Answer: provider.Answer{
-		Code: provider.First(e.Code, provider.CodeUnreadable), Message: provider.Message(provider.First(d.Error, e.Description)),
+		Code: provider.First(text(e.Code), provider.CodeUnreadable), Message: provider.Message(provider.First(d.Error, e.Description)),
 	}}
 	wrong := d.Wrong == "true" || d.Wrong == "1" || d.Error != ""
-	done := e.Code == processed || e.Code == "020" // code 020 means "biller confirmed"
+	done := e.Code == processed || e.Code == confirmed
 	switch {
+	case e.Code == unfit && d.Name == "":
+		out.Outcome = provider.Rejected
+	case done && readable && d.Name != "" && strings.EqualFold(string(d.CanVend), "no"):
+		out.Outcome, out.Code, out.Message = provider.Rejected, cannotVend, "the power company does not sell to this meter now"
 	case done && readable && d.Name != "" && !wrong:
 		out.Outcome, out.Entity = provider.Confirmed, d.entity(ask.Type)
 	case done && readable && wrong && d.Name == "":

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -11,8 +12,9 @@ import (
 // nothing. VTpass advises to treat such a code as pending, and to ask again.
 var (
 	// These codes refuse a purchase, so it was not made. The purchase failed, was reversed or was
-	// not processed, or its product, its amount or our account was refused.
-	refusals = provider.Words("010 011 012 013 016 017 018 021 022 023 024 027 028 030 031 032 034 035 040 085 087 091")
+	// not processed, or its product, its amount or our account was refused. The codes 011, 012, 020
+	// and 030 belong to verifications. In reply to a purchase, VTpass documents them as failed.
+	refusals = provider.Words("010 011 012 013 016 017 018 020 021 022 023 024 027 028 030 031 032 034 035 040 085 087 091")
 	// In reply to a requery, only these codes mean that the purchase was not made. All other codes
 	// then describe the requery itself.
 	failures = provider.Words("016 040 091")
@@ -34,7 +36,17 @@ type transaction struct {
 	Transactions struct {
 		Status text `json:"status"`
 		ID     text `json:"transactionId"`
+		Amount text `json:"amount"`
 	} `json:"transactions"`
+}
+
+// sold returns the amount that a reply reports, or 0 if the reply contains no readable amount.
+func (e envelope) sold(t transaction) money.Kobo {
+	k, ok := naira(text(provider.First(t.Transactions.Amount, e.Amount)))
+	if !ok {
+		return 0
+	}
+	return k
 }
 
 // judgePayment derives the outcome of a purchase from the reply to its payment.
@@ -63,6 +75,7 @@ func judgeRequery(r provider.Reply, id string) provider.Answer {
 	}
 	a = judge(e, id, failures)
 	a.Missing = e.Code == noSuchID && len(a.Reference) == 0
+	a.Found = len(a.Reference) > 0 && a.Code != provider.CodeUnreadable
 	return a
 }
 
@@ -77,9 +90,11 @@ func judge(e envelope, id string, nos map[string]bool) provider.Answer {
 	code, word := string(e.Code), strings.ToLower(string(t.Transactions.Status))
 	a := provider.Answer{
 		Reference: string(t.Transactions.ID),
-		Code:      provider.First(e.Code, text(word), provider.CodeUnreadable),
+		Code:      provider.First(text(e.Code), text(word), provider.CodeUnreadable),
 		Message:   provider.Message(string(e.Description)),
 		Token:     e.token(),
+		Meter:     e.codes(),
+		Sold:      e.sold(t),
 	}
 	if code == processed && word != "" {
 		a.Code = word

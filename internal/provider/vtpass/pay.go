@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -52,8 +51,8 @@ func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 
 // Requery asks for the outcome of a purchase, by its reference and the time at which the purchase
 // was recorded.
-func (p *Plug) Requery(ctx context.Context, reference string, begun time.Time) provider.Answer {
-	id, ok := requestID(reference, begun)
+func (p *Plug) Requery(ctx context.Context, s provider.Sale) provider.Answer {
+	id, ok := requestID(s.Reference, s.Begun)
 	if !ok {
 		return provider.Answer{Code: provider.CodeNotSent, Message: "the reference does not fit into a request_id"}
 	}

@@ -33,6 +33,8 @@ type Plug struct {
 var (
 	_ provider.Biller         = (*Plug)(nil)
 	_ provider.EntityVerifier = (*Plug)(nil)
+	_ provider.Wallet         = (*Plug)(nil)
+	_ provider.SaleReceiver   = (*Plug)(nil)
 )
 
 // New returns a plug for one account. It sends no request.

@@ -94,6 +94,12 @@ var answers = map[string]struct {
 	"no such id":                         {200, bare("015"), provider.Unknown, provider.Unknown, true, "015"},
 	"our wallet is empty":                {200, bare("018"), provider.Rejected, provider.Unknown, false, "018"},
 	"a wrong variation":                  {200, bare("010"), provider.Rejected, provider.Unknown, false, "010"},
+	"biller confirmed is no delivery":    {200, bare("020"), provider.Rejected, provider.Unknown, false, "020"},
+	"wrong arguments":                    {200, bare("011"), provider.Rejected, provider.Unknown, false, "011"},
+	"no such product":                    {200, bare("012"), provider.Rejected, provider.Unknown, false, "012"},
+	"delivered, 000 as a number":         {200, strings.Replace(done("000", "delivered"), `"000"`, "0", 1), provider.Confirmed, provider.Confirmed, false, "delivered"},
+	"failed, 016 as a number":            {200, strings.Replace(done("016", "failed"), `"016"`, "16", 1), provider.Rejected, provider.Rejected, false, "016"},
+	"a bare 0":                           {200, `{"code":0,"response_description":"WORDS"}`, provider.Unknown, provider.Unknown, false, "000"},
 	"the vendor is out of reach":         {200, bare("030"), provider.Rejected, provider.Unknown, false, "030"},
 	"an improper id":                     {200, bare("085"), provider.Rejected, provider.Unknown, false, "085"},
 	"wrong keys":                         {401, bare("087"), provider.Rejected, provider.Unknown, false, "087"},
@@ -112,7 +118,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 			if a.Outcome != c.pay || a.Code != c.code || a.Missing {
 				t.Errorf("pay: %+v, want %s %s", a, c.pay, c.code)
 			}
-			a = p.Requery(t.Context(), reference, time.Time{})
+			a = p.Requery(t.Context(), provider.Sale{Reference: reference})
 			if a.Outcome != c.asked || a.Code != c.code || a.Missing != c.missing {
 				t.Errorf("requery: %+v, want %s %s, missing %v", a, c.asked, c.code, c.missing)
 			}
@@ -122,16 +128,18 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	for fields, want := range map[string]string{
-		`"token":"26362054405982757802"`:                                 "26362054405982757802",
-		`"mainToken":"1234-5678"`:                                        "1234-5678",
-		`"Token":"11","purchased_code":"Token : 11"`:                     "11",
-		`"purchased_code":"Token : 26362054405982757802"`:                "26362054405982757802",
-		`"purchased_code":"token: 4141"`:                                 "4141",
-		`"purchased_code":""`:                                            "",
+		`"token":"26362054405982757802"`:                  "26362054405982757802",
+		`"mainToken":"1234-5678"`:                         "1234-5678",
+		`"Token":"11","purchased_code":"Token : 11"`:      "11",
+		`"purchased_code":"Token : 26362054405982757802"`: "26362054405982757802",
+		`"purchased_code":"token: 4141"`:                  "4141",
+		`"purchased_code":""`:                             "",
+		`"token":"N/A","mainToken":"1111","purchased_code":"Token: 1111 Bonus Token: 2222"`: "1111",
+		`"purchased_code":"N/A"`: "",
 		`"token":null,"mainToken":12345678901234567890,"units":"79.9 k"`: "12345678901234567890",
 	} {
 		_, p := serve(t, 200, strings.Replace(done("000", "delivered"), `"purchased_code":""`, fields, 1))
-		if a := p.Requery(t.Context(), reference, time.Time{}); a.Token != want || a.Outcome != provider.Confirmed {
+		if a := p.Requery(t.Context(), provider.Sale{Reference: reference}); a.Token != want || a.Outcome != provider.Confirmed {
 			t.Errorf("%s: %+v", fields, a)
 		}
 	}
@@ -173,7 +181,7 @@ func TestRequestID(t *testing.T) {
 		if a := p.Pay(t.Context(), provider.Purchase{Reference: r, Kind: provider.Airtime}); a.Outcome != provider.Rejected || s.path != "" {
 			t.Errorf("%q: %+v %s", r, a, s.path)
 		}
-		if a := p.Requery(t.Context(), r, time.Time{}); a.Outcome != provider.Unknown || a.Missing || s.path != "" {
+		if a := p.Requery(t.Context(), provider.Sale{Reference: r}); a.Outcome != provider.Unknown || a.Missing || s.path != "" {
 			t.Errorf("%q: %+v %s", r, a, s.path)
 		}
 	}
@@ -227,7 +235,7 @@ func TestCatalogue(t *testing.T) {
 		{"variation_code":"b","name":"B","variation_amount":50.5,"fixedPrice":"No"},
 		{"variation_code":"prepaid","name":"Prepaid","variation_amount":"0.00","fixedPrice":"No"},
 		{"variation_code":"c","name":"C","variation_amount":"1,000"},{"variation_code":"","name":"D","variation_amount":"1"}]}}`)
-	products, err := p.Products(t.Context(), "mtn-data")
+	products, err := p.Products(t.Context(), provider.Data, "mtn-data")
 	if fmt.Sprint(products) != "[{a A  ₦100.00 true} {b B  ₦50.50 false}]" || err != nil || s.path != "/api/service-variations?serviceID=mtn-data" {
 		t.Errorf("%v %v %s", products, err, s.path)
 	}

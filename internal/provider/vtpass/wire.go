@@ -16,14 +16,23 @@ import (
 // envelope is the common part of all replies. The reply to a list has "000" in the description and
 // no code.
 type envelope struct {
-	Code        text            `json:"code"`
+	Code        code            `json:"code"`
 	Description text            `json:"response_description"`
 	RequestID   text            `json:"requestId"`
 	Content     json.RawMessage `json:"content"`
+	Amount      text            `json:"amount"`
 	// One of these fields contains a prepaid meter's token, depending on the power company.
 	Token     text `json:"token"`
 	MainToken text `json:"mainToken"`
 	Purchased text `json:"purchased_code"`
+	// Some power companies report further codes.
+	BonusToken     text `json:"bonusToken"`
+	KCT1           text `json:"kct1"`
+	KCT2           text `json:"kct2"`
+	ResetToken     text `json:"resetToken"`
+	ConfigureToken text `json:"configureToken"`
+	Units          text `json:"units"`
+	MainUnits      text `json:"mainTokenUnits"`
 }
 
 // read decodes a reply's envelope. It returns false unless the body is one JSON object.
@@ -33,18 +42,60 @@ func read(body []byte) (envelope, bool) {
 	return e, ok
 }
 
+// code is VTpass's code of three digits. A code that arrives as a JSON number has lost its leading
+// zeros, such as 0 for 000.
+type code string
+
+// UnmarshalJSON decodes a value and never fails, since one unexpected field must not make the whole
+// reply unreadable.
+func (c *code) UnmarshalJSON(b []byte) error {
+	s, scalar := provider.Scalar(b)
+	if scalar && b[0] != '"' && len(s) < 3 {
+		s = strings.Repeat("0", 3-len(s)) + s
+	}
+	*c = code(s)
+	return nil
+}
+
 // into decodes the content into v. It returns false if the content is absent or of a different
 // shape.
 func (e envelope) into(v any) bool { return provider.ReadPart(e.Content, v) }
 
-// token returns a prepaid meter's token. It removes the prefix "Token : ", which one power company
-// adds.
+// token returns a prepaid meter's token. The power company of Eko writes both of its tokens into
+// purchased_code, so the fields for one token take precedence.
 func (e envelope) token() string {
-	t := strings.TrimSpace(provider.First(e.Token, e.MainToken, e.Purchased))
-	if rest, ok := strings.CutPrefix(strings.ToLower(t), "token"); ok {
-		t = strings.TrimLeft(rest, " :")
+	for _, t := range []text{e.Token, e.MainToken, e.Purchased} {
+		if token := cleaned(t); token != "" {
+			return token
+		}
 	}
-	return t
+	return ""
+}
+
+// codes returns the further codes for a prepaid meter.
+func (e envelope) codes() provider.MeterCodes {
+	m := provider.MeterCodes{
+		BonusToken: cleaned(e.BonusToken), KCT1: cleaned(e.KCT1), KCT2: cleaned(e.KCT2),
+		ResetToken: cleaned(e.ResetToken), ConfigureToken: cleaned(e.ConfigureToken),
+	}
+	if m.Units = cleaned(e.Units); m.Units == "" {
+		m.Units = cleaned(e.MainUnits)
+	}
+	return m
+}
+
+// cleaned returns a token without the prefix "Token : ", which one power company adds. It returns ""
+// for "N/A", which is not a token.
+func cleaned(t text) string {
+	token := strings.TrimSpace(string(t))
+	if rest, ok := strings.CutPrefix(strings.ToLower(token), "token"); ok {
+		token = strings.TrimLeft(rest, " :")
+	}
+	switch strings.ToLower(token) {
+	case "n/a", "na", "null", "nil", "none", "-":
+		return ""
+	}
+	return token
 }
 
 type text = provider.Text
@@ -75,6 +126,19 @@ func requestID(reference string, begun time.Time) (string, bool) {
 		return "", false
 	}
 	return begun.In(clock.Lagos).Format("200601021504") + reference, true
+}
+
+// stamp is the length of the date and time at the beginning of a request_id.
+const stamp = 12
+
+// referenceOf returns our reference in a request_id. Our references have 20 characters. Those of
+// older releases were UUIDs, whose dashes a request_id does not have.
+func referenceOf(requestID string) string {
+	tail := requestID[min(len(requestID), stamp):]
+	if u, err := uuid.Parse(tail); err == nil {
+		return u.String()
+	}
+	return tail
 }
 
 // plain matches references that may follow the date and time in a request_id.

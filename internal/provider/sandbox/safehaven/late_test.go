@@ -39,7 +39,7 @@ func TestALatePaymentIsCarriedOutOnce(t *testing.T) {
 			if err := s.server.Advance(ctx, 170*time.Minute); err != nil {
 				t.Fatal(err)
 			}
-			if a := p.Requery(ctx, held.Reference, s.Clock.Now()); !a.Missing || executions(t, s, held.Reference) != 0 {
+			if a := p.Requery(ctx, provider.Sale{Reference: held.Reference, Begun: s.Clock.Now()}); !a.Missing || executions(t, s, held.Reference) != 0 {
 				t.Errorf("too early: %+v", a)
 			}
 			for range 2 {
@@ -51,7 +51,7 @@ func TestALatePaymentIsCarriedOutOnce(t *testing.T) {
 			if want == provider.Confirmed {
 				executed = 1
 			}
-			if a := p.Requery(ctx, held.Reference, s.Clock.Now()); a.Outcome != want || executions(t, s, held.Reference) != executed {
+			if a := p.Requery(ctx, provider.Sale{Reference: held.Reference, Begun: s.Clock.Now()}); a.Outcome != want || executions(t, s, held.Reference) != executed {
 				t.Errorf("afterwards: %+v", a)
 			}
 		})

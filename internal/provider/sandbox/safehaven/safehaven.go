@@ -63,6 +63,7 @@ func (b *Bank) Open(ctx context.Context, shared *books.Books) (books.Part, error
 			"POST /sandbox/reverse":        books.Steer(b.reverseByHand),
 			"POST /sandbox/statement-line": books.Steer(b.plantLine),
 			"POST /sandbox/next-account":   b.TellNext(nextAccount),
+			"POST /sandbox/vas-reference":  books.Steer(b.setReference),
 		},
 	}, nil
 }

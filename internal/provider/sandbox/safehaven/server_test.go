@@ -11,6 +11,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/sandboxtest"
@@ -252,7 +253,7 @@ func TestTheFloat(t *testing.T) {
 		buy.Reference = strings.Repeat("r", 10) + c.ending + string(rune('a'+c.asked))
 		p.Pay(context.Background(), buy)
 		for range c.asked {
-			p.Requery(context.Background(), buy.Reference, buy.Begun)
+			p.Requery(context.Background(), provider.Sale{Reference: buy.Reference, Kind: buy.Kind})
 		}
 		after, err := s.Balance(t.Context(), debitAccount)
 		if err != nil || (before-after == buy.Amount) != c.charged || before-after != 0 && !c.charged {

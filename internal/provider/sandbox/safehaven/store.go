@@ -54,22 +54,27 @@ type sale struct {
 
 // acceptSale writes a sale into the books. Unless the sale failed immediately, its price is debited
 // in the same transaction.
-func (b *Bank) acceptSale(ctx context.Context, v sale) error {
+func (b *Bank) acceptSale(ctx context.Context, v sale, mode string) error {
 	v.createdAt = b.Now()
 	v.updatedAt = v.createdAt
 	return sales.Accept(ctx, b.Books, v, "reference = $1", v.reference, func(q db.Querier) error {
 		if v.Status == books.Failed {
 			return nil
 		}
-		return enter(ctx, q, v.line("debit", -v.amount), v.createdAt)
+		return enter(ctx, q, v.line(mode, "debit", -v.amount), v.createdAt)
 	})
 }
 
 // askSale handles a requery of a sale, by the bank's id or the client's reference. The second
-// requery gives a pending sale its final status.
-func (b *Bank) askSale(ctx context.Context, reference string) (v sale, err error) {
+// requery gives a pending sale its final status. The mode decides whether the client's reference is
+// known.
+func (b *Bank) askSale(ctx context.Context, reference, mode string) (v sale, err error) {
+	where := "reference = $1 OR id = $1"
+	if !searchable(mode) {
+		where = "id = $1"
+	}
 	err = b.Tx(ctx, func(q db.Querier) (err error) {
-		if v, err = sales.One(ctx, q, "reference = $1 OR id = $1", reference); err != nil {
+		if v, err = sales.One(ctx, q, where, reference); err != nil {
 			return err
 		}
 		if v.Status == books.Pending {
@@ -79,7 +84,7 @@ func (b *Bank) askSale(ctx context.Context, reference string) (v sale, err error
 		if err != nil || !settled || v.Status != books.Failed {
 			return err
 		}
-		return enter(ctx, q, v.line("reversal", v.amount), v.updatedAt)
+		return enter(ctx, q, v.line(mode, "reversal", v.amount), v.updatedAt)
 	})
 	return v, err
 }

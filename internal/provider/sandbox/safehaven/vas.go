@@ -196,25 +196,32 @@ func (p payRequest) bundle(v *sale, c category) string {
 // correct even after a crash or a lost response.
 func (b *Bank) pay(w http.ResponseWriter, r *http.Request, req payRequest) {
 	v, wrong := req.sale(r.PathValue("kind"))
+	mode, err := b.Setting(r.Context(), vasReference)
+	if mode == refused {
+		wrong = "property externalReference should not exist"
+	}
 	if wrong != "" {
 		b.Decline(w, http.StatusBadRequest, wrong)
 		return
 	}
-	var err error
-	if v.Begin(v.number) {
-		err = b.acceptSale(r.Context(), v)
+	if err == nil && v.Begin(v.number) {
+		err = b.acceptSale(r.Context(), v, mode)
 	}
 	b.finish(w, err, func() {
 		b.Reply(w, r, v.Story, "The vendor refused this purchase", func() { books.Answer(w, v.message(), v.receipt()) })
 	})
 }
 
-func (v *sale) line(kind string, amount money.Kobo) line {
+func (v *sale) line(mode, kind string, amount money.Kobo) line {
 	payment := "dbt-" + v.id
 	if kind == "reversal" {
 		payment = "rev-" + v.id
 	}
-	return line{reference: v.reference, kind: kind, payment: payment, narration: "VAS " + v.kind + " " + v.reference, amount: amount}
+	narration := "VAS " + v.kind
+	if mode != ignored {
+		narration += " " + v.reference
+	}
+	return line{reference: v.reference, kind: kind, payment: payment, narration: narration, amount: amount}
 }
 
 // ownReference returns the bank's reference of a sale, which never changes.
@@ -247,9 +254,17 @@ func (v *sale) receipt() map[string]any {
 // showSale handles GET /vas/transaction/{reference}. The reference is the bank's id or the client's
 // reference.
 func (b *Bank) showSale(w http.ResponseWriter, r *http.Request) {
-	v, err := b.askSale(r.Context(), r.PathValue("reference"))
+	mode, err := b.Setting(r.Context(), vasReference)
+	var v sale
+	if err == nil {
+		v, err = b.askSale(r.Context(), r.PathValue("reference"), mode)
+	}
 	b.Finish(w, books.OrNo(err, http.StatusNotFound, "Transaction not found"), func() {
-		books.Answer(w, "Transaction fetched successfully.", v.record())
+		record := v.record()
+		if !searchable(mode) {
+			delete(record, "externalReference")
+		}
+		books.Answer(w, "Transaction fetched successfully.", record)
 	})
 }
 

@@ -50,13 +50,13 @@ func (i *Issuer) newCustomer(w http.ResponseWriter, r *http.Request, c customerR
 }
 
 type cardRequest struct {
-	Customer string            `json:"customerId"`
-	Type     string            `json:"type"`
-	Brand    string            `json:"brand"`
-	Number   string            `json:"number"`
-	Currency string            `json:"currency"`
-	Debit    string            `json:"debitAccountId"`
-	Metadata map[string]string `json:"metadata"`
+	Customer string `json:"customerId"`
+	Type     string `json:"type"`
+	Brand    string `json:"brand"`
+	Number   string `json:"number"`
+	Currency string `json:"currency"`
+	Debit    string `json:"debitAccountId"`
+	Metadata string `json:"metadata"`
 }
 
 var brands = []string{"Verve", "AfriGo", "MasterCard", "Visa"}
@@ -107,7 +107,7 @@ func (r cardRequest) card(now int64) card {
 	}
 	return card{
 		id: books.NewID(), customer: r.Customer, account: books.NewID(), kind: r.Type, brand: r.Brand, currency: r.Currency,
-		pan: front + "*********" + back, reference: r.Metadata["reference"], state: "active", createdAt: now,
+		pan: front + "*********" + back, reference: r.Metadata, state: "active", createdAt: now,
 	}
 }
 
@@ -119,7 +119,7 @@ func (c card) record() map[string]any {
 		"type": c.kind, "brand": c.brand, "currency": c.currency, "maskedPan": c.pan,
 		"expiryMonth": "08", "expiryYear": strconv.Itoa(clock.Time(c.createdAt).Year() + 3), "status": c.state,
 		"is2FAEnabled": false, "isDefaultPINChanged": false, "disposable": false, "refundAccount": nil, "isDeleted": false,
-		"metadata": map[string]any{"reference": c.reference}, "createdAt": at, "updatedAt": at,
+		"metadata": c.reference, "createdAt": at, "updatedAt": at,
 	}
 }
 
@@ -184,5 +184,34 @@ func (i *Issuer) sendPIN(w http.ResponseWriter, r *http.Request) {
 		books.Write(w, http.StatusOK, map[string]any{"statusCode": http.StatusOK, "message": "PIN sent successfully."})
 	} else if ok {
 		i.Decline(w, http.StatusBadRequest, "The card is not active")
+	}
+}
+
+type statusRequest struct {
+	Status string `json:"status"`
+	Reason string `json:"cancellationReason"`
+	Refund string `json:"creditAccountId"`
+}
+
+// setStatus handles PUT /cards/{id}. A canceled card stays canceled, and its balance goes back to the
+// client's settlement account.
+func (i *Issuer) setStatus(w http.ResponseWriter, r *http.Request, req statusRequest) {
+	switch c, ok := i.find(w, r); {
+	case !ok:
+	case req.Status != "active" && req.Status != "inactive" && req.Status != canceled:
+		refuseField(w, "status", "must be one of active, inactive, canceled")
+	case req.Status == canceled && (req.Reason == "" || req.Refund != account):
+		refuseField(w, "cancellationReason", "and creditAccountId are required for canceled")
+	case c.state == canceled && req.Status != canceled:
+		i.Decline(w, http.StatusBadRequest, "The card was terminated")
+	default:
+		c, err := i.change(r.Context(), c.id, req.Status)
+		i.Finish(w, err, func() { books.Answer(w, "Card updated successfully.", c.record()) })
+	}
+}
+
+func (i *Issuer) showBalance(w http.ResponseWriter, r *http.Request) {
+	if c, ok := i.find(w, r); ok {
+		books.Answer(w, "Card balance fetched successfully.", map[string]any{"currentBalance": c.balance, "availableBalance": c.balance})
 	}
 }

@@ -102,12 +102,45 @@ func (i *Issuer) list(ctx context.Context, p books.Page) (list []transfer, total
 	return list, total, err
 }
 
+// canceled is the final state of a card.
+const canceled = "canceled"
+
+// change sets the state of a card. The balance of a canceled card goes back to the client's account,
+// and the client's list gets a line about it.
+func (i *Issuer) change(ctx context.Context, cardID, state string) (c card, err error) {
+	err = i.Tx(ctx, func(q db.Querier) error {
+		if _, err := q.Exec(ctx, `UPDATE sandbox_sudo_card SET state = $1 WHERE id = $2 AND state <> 'canceled'`, state, cardID); err != nil {
+			return err
+		}
+		if c, err = cards.One(ctx, q, "id = $1", cardID); err != nil || c.state != canceled || c.balance == 0 {
+			return err
+		}
+		back := transfer{
+			reference: "return-" + c.id, id: books.NewID(), credit: account, amount: c.balance, createdAt: i.Now(),
+			narration: "Balance of card " + c.id,
+		}
+		back.Begin("")
+		if _, err := q.Exec(ctx, `UPDATE sandbox_sudo_card SET balance_kobo = 0 WHERE id = $1`, c.id); err != nil {
+			return err
+		}
+		if _, err := books.Move(ctx, q, account, back.amount); err != nil {
+			return err
+		}
+		return transfers.Insert(ctx, q, back)
+	})
+	return c, err
+}
+
 // executed returns the transfers that Sudo carried out, whatever it replied.
 func (i *Issuer) executed(ctx context.Context, reference string) ([]books.Row, error) {
 	list, err := transfers.All(ctx, i, "executions > 0 AND ($1 = '' OR reference = $1) ORDER BY created_at, reference", reference)
 	var rows []books.Row
 	for _, v := range list {
-		rows = append(rows, v.Row(v.reference, "card funding", v.amount, v.credit, v.createdAt))
+		kind := "card funding"
+		if v.credit == account {
+			kind = "card return"
+		}
+		rows = append(rows, v.Row(v.reference, kind, v.amount, v.credit, v.createdAt))
 	}
 	return rows, err
 }

@@ -62,6 +62,8 @@ func (i *Issuer) mount(outer *http.ServeMux) {
 		"POST /customers":           books.Decoded(i.newCustomer, refuseBody),
 		"POST /cards":               books.Decoded(i.newCard, refuseBody),
 		"GET /cards/{id}":           i.showCard,
+		"PUT /cards/{id}":           books.Decoded(i.setStatus, refuseBody),
+		"GET /cards/{id}/balance":   i.showBalance,
 		"GET /cards/{id}/{part}":    byPart("customer", i.listCards, "token", i.newToken),
 		"PUT /cards/{id}/send-pin":  i.sendPIN,
 		"POST /accounts/transfer":   i.Payment(path+"/accounts/transfer", books.Decoded(i.transfer, refuseBody)),

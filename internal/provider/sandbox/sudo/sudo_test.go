@@ -113,3 +113,41 @@ func TestARepeatedTransferPaysOnce(t *testing.T) {
 		t.Errorf("%v, %v", token, err)
 	}
 }
+
+// The balance of a canceled card goes back to the client's account once, and the list shows it.
+func TestATerminatedCardGivesItsBalanceBack(t *testing.T) {
+	s := open(t, sandbox.Config{})
+	p, _ := connect(t, s)
+	holder, err := p.OpenCardholder(t.Context(), provider.Cardholder{
+		FirstName: "Ada", LastName: "Obi", Email: "ada@example.test", Phone: "08012345678",
+		Address: provider.CardholderAddress{Line1: "1 Marina", City: "Lagos", State: "Lagos"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := p.CreateCard(t.Context(), provider.CardOrder{Reference: id.New(), Cardholder: holder, Type: "virtual", Brand: "Verve", Currency: "NGN"})
+	f := provider.CardFunding{Reference: id.New(), Account: made.Card.Account, Amount: 100 * money.Naira, Since: s.Clock.Now()}
+	p.FundCard(t.Context(), f)
+	before, err := s.Balance(t.Context(), account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := p.CardBalance(t.Context(), made.Card.ID); err != nil || left != f.Amount {
+		t.Errorf("left %s, %v", left, err)
+	}
+	for _, to := range []provider.CardStatus{provider.CardInactive, provider.CardActive, provider.CardCanceled, provider.CardCanceled} {
+		if a := p.SetCardStatus(t.Context(), made.Card.ID, to, "lost"); a.Outcome != provider.Confirmed {
+			t.Errorf("%s: %+v", to, a)
+		}
+	}
+	if a := p.SetCardStatus(t.Context(), made.Card.ID, provider.CardActive, ""); a.Outcome != provider.Rejected {
+		t.Errorf("a terminated card came back: %+v", a)
+	}
+	after, err := s.Balance(t.Context(), account)
+	if err != nil || after-before != f.Amount {
+		t.Errorf("%s came back, %v", after-before, err)
+	}
+	if back, listed, err := p.ReturnedBalance(t.Context(), made.Card.ID, s.Clock.Now()); err != nil || !listed || back != f.Amount {
+		t.Errorf("listed %s %t, %v", back, listed, err)
+	}
+}

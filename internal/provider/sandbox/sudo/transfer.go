@@ -66,8 +66,12 @@ func (v transfer) code() string {
 // record returns a transfer as the responses and the list show it.
 func (v transfer) record() map[string]any {
 	words := map[string]string{books.Pending: "Pending", books.Successful: "Completed", books.Failed: "Failed"}
+	kind := "Debit"
+	if v.credit == account {
+		kind = "Credit"
+	}
 	return map[string]any{
-		"_id": v.id, "business": business, "debitAccountId": account, "creditAccountId": v.credit, "type": "Debit",
+		"_id": v.id, "business": business, "debitAccountId": account, "creditAccountId": v.credit, "type": kind,
 		"paymentReference": v.reference, "amount": v.amount, "fees": 0, "narration": v.narration, "responseCode": v.code(),
 		"status": words[v.Status], "createdAt": books.Text(v.createdAt),
 	}
@@ -102,6 +106,8 @@ type noticeRequest struct {
 	Card          string     `json:"providerCardId"`
 	ID            string     `json:"id"`
 	Amount        money.Kobo `json:"amount"`
+	Balance       money.Kobo `json:"balance"` // of card.terminated
+	Merchant      string     `json:"merchant"`
 	Authorization *string    `json:"authorization"`
 }
 
@@ -111,13 +117,17 @@ func (i *Issuer) notice(ctx context.Context, req noticeRequest) (any, error) {
 	if !books.IsLocal(req.Callback) || req.Type == "" || req.Card == "" || req.ID == "" {
 		return nil, books.Complaint(`"callback" on this machine, "type", "providerCardId" and "id" are required`)
 	}
+	object := map[string]any{
+		"_id": req.ID, "card": req.Card, "amount": json.Number("-" + req.Amount.Number()), "currency": "NGN", "status": "approved",
+		"merchant": map[string]string{"name": req.Merchant, "city": "Lagos", "country": "NG"},
+	}
+	if req.Type == "card.terminated" { // its object is the card itself
+		object = map[string]any{"_id": req.Card, "balance": req.Balance, "currency": "NGN", "status": canceled}
+	}
 	body, err := json.Marshal(map[string]any{
 		"environment": "development", "business": business, "type": req.Type, "pendingWebhook": false, "webhookArchived": false,
 		"createdAt": i.Clock.Now().Unix(), "_id": books.NewID(), "data": map[string]any{
-			"_id": books.NewID(),
-			"object": map[string]any{
-				"_id": req.ID, "card": req.Card, "amount": json.Number("-" + req.Amount.Number()), "currency": "NGN", "status": "approved",
-			},
+			"_id": books.NewID(), "object": object,
 		},
 	})
 	if err != nil {

@@ -63,7 +63,11 @@ func (c *Custodian) showAddress(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := chain.ReadKey(r.PathValue("xpub"))
+	parse := chain.ReadKey
+	if n.Kind == chain.Tron {
+		parse = chain.ReadHexKey
+	}
+	key, err := parse(r.PathValue("xpub"))
 	index, wrong := strconv.ParseInt(r.PathValue("at"), 10, 64)
 	if err != nil || wrong != nil {
 		return nil, invalid("The xpub or the index is not valid")
@@ -84,6 +88,10 @@ func (c *Custodian) showTransaction(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	m, err := c.manners(r.Context())
+	if err != nil {
+		return nil, err
+	}
 	t, err := transactions.One(r.Context(), c, "hash = $1 AND chain = $2", r.PathValue("hash"), n.ID)
 	switch waiting := t.block > c.headOf(n); {
 	case errors.Is(err, db.ErrNone) || err == nil && (t.isDropped || waiting && n.Kind != chain.Bitcoin):
@@ -97,10 +105,10 @@ func (c *Custodian) showTransaction(r *http.Request) (any, error) {
 	case chain.Tron:
 		return map[string]any{"txID": t.hash, "blockNumber": t.block, "ret": []any{map[string]string{"contractRet": "SUCCESS"}}}, nil
 	case chain.Bitcoin:
-		return map[string]any{"hash": t.hash, "blockNumber": t.block}, nil
+		return map[string]any{"hash": t.hash, "blockNumber": t.block, "hex": m.padding()}, nil
 	}
 	return map[string]any{
-		"transactionHash": t.hash, "blockNumber": t.block, "blockHash": blockHash(n, t.block), "status": true,
+		"transactionHash": t.hash, "blockNumber": t.block, "blockHash": blockHash(n, t.block), "status": true, "input": "0x" + m.padding(),
 	}, nil
 }
 

@@ -134,17 +134,21 @@ func (m movement) newHash() string {
 // a second notification is sent when the block arrives.
 func (c *Custodian) write(ctx context.Context, q db.Querier, to []subscription, m movement, hash string, block int64) error {
 	now := c.Now()
+	manners, err := c.manners(ctx)
+	if err != nil {
+		return err
+	}
 	if err := transactions.Insert(ctx, q, transaction{hash: hash, chain: m.network.ID, block: block, createdAt: now}); err != nil {
 		return err
 	}
 	waiting := block > c.headOf(m.network)
 	for _, sub := range to {
-		if err := announce(ctx, q, sub, m.payload(sub, hash, block, waiting), now, now, m.copies); err != nil {
+		if err := announce(ctx, q, sub, manners.distort(m.payload(sub, hash, block, waiting)), now, now, m.copies); err != nil {
 			return err
 		}
 		if waiting {
 			comes := now + m.network.BlockSeconds*1_000_000
-			if err := announce(ctx, q, sub, m.payload(sub, hash, block, false), now, comes, 1); err != nil {
+			if err := announce(ctx, q, sub, manners.distort(m.payload(sub, hash, block, false)), now, comes, 1); err != nil {
 				return err
 			}
 		}

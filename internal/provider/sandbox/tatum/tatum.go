@@ -2,7 +2,9 @@
 // them. The wire format is described in docs/providers/tatum.md.
 //
 // The simulated Tatum has one client and only test networks. New blocks arrive as the clock moves.
-// They contain only the transactions that controls such as /sandbox/crypto-deposit create.
+// They contain only the transactions that controls such as /sandbox/crypto-deposit create. Like the
+// real Tatum, it offers test networks only to requests that ask for them, and it reads keys on Tron
+// in hexadecimal form.
 package tatum
 
 import (
@@ -45,6 +47,7 @@ func (c *Custodian) Open(ctx context.Context, shared *books.Books) (books.Part, 
 			"POST /sandbox/crypto-deposit":    books.Steer(c.deposit),
 			"POST /sandbox/crypto-withdrawal": books.Steer(c.withdraw),
 			"POST /sandbox/crypto-drop":       books.Steer(c.dropTransaction),
+			"POST /sandbox/crypto-manners":    books.Steer(c.setManners),
 		},
 	}, c.Create(ctx, subscriptions.Definition(), transactions.Definition())
 }
@@ -130,7 +133,7 @@ func (c *Custodian) subscribe(r *http.Request) (any, error) {
 	switch {
 	case req.Type != "ADDRESS_EVENT":
 		return nil, no{http.StatusForbidden, "subscription.type.invalid", "This type of subscription is not offered"}
-	case !known:
+	case !known || !isTestnet(r):
 		return nil, no{http.StatusForbidden, "subscription.attr.chain.invalid", "This chain is not offered"}
 	case !valid || len(req.Attr.URL) == 0 || len(req.Attr.URL) > 500:
 		return nil, invalid("attr.address or attr.url is not valid")
@@ -147,6 +150,9 @@ func (c *Custodian) listSubscriptions(r *http.Request) (any, error) {
 	size, offset, err := readPage(r)
 	if err != nil {
 		return nil, err
+	}
+	if !isTestnet(r) {
+		return []any{}, nil
 	}
 	list, err := subscriptions.All(r.Context(), c, "lower(address) = lower($1) OR $1 = '' ORDER BY created_at, id LIMIT $2 OFFSET $3",
 		r.URL.Query().Get("address"), size, offset)
@@ -213,6 +219,9 @@ func (c *Custodian) listNotices(r *http.Request) (any, error) {
 	size, offset, err := readPage(r)
 	if err != nil {
 		return nil, err
+	}
+	if !isTestnet(r) {
+		return []any{}, nil
 	}
 	q := r.URL.Query()
 	list, err := c.notices.Sent(r.Context(), q.Get("failed") == "true", q.Get("direction") != "asc", size, offset)

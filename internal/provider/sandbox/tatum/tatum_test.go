@@ -1,6 +1,7 @@
 package tatum
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -214,8 +215,10 @@ func TestRefusals(t *testing.T) {
 		{"GET", "/v4/subscription?pageSize=51", ""},
 		{"PUT", "/v4/subscription", `{}`},
 		{"POST", "/v4/subscription", `{"type":"INCOMING_NATIVE_TX"}`},
-		{"POST", "/v4/subscription", `{"type":"ADDRESS_EVENT","attr":{"chain":"nothing","address":"x","url":"http://a"}}`},
-		{"POST", "/v4/subscription", `{"type":"ADDRESS_EVENT","attr":{"chain":"tron-testnet","address":"x","url":"http://a"}}`},
+		{"POST", "/v4/subscription?type=testnet", `{"type":"ADDRESS_EVENT","attr":{"chain":"nothing","address":"x","url":"http://a"}}`},
+		{"POST", "/v4/subscription?type=testnet", `{"type":"ADDRESS_EVENT","attr":{"chain":"tron-testnet","address":"x","url":"http://a"}}`},
+		{"POST", "/v4/subscription", `{"type":"ADDRESS_EVENT","attr":{"chain":"tron-testnet","address":"TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH","url":"http://a"}}`},
+		{"GET", "/v3/tron/address/xpub6EuK4CZWW5urEHdwAVDdDw327danAtccFcrXYvgf1DHrPXRwErt36xStQ2PNhn4hpwzPbzJ8pJVpewgChRnSs59q5Ay61GCfQZKUe71gbLq/0", ""},
 		{"DELETE", "/v4/subscription/none", ""},
 		{"GET", "/v3/nothing/block/current", ""},
 		{"GET", "/v3/ethereum/transaction/0x1", ""},
@@ -233,5 +236,79 @@ func TestRefusals(t *testing.T) {
 	}
 	if s.SetCallback("https://example.com") == nil {
 		t.Error("a callback elsewhere")
+	}
+}
+
+// The manners of the real Tatum that a control turns on: notifications without a type or of an unknown
+// chain are unread, and long replies are read.
+func TestManners(t *testing.T) {
+	s := open(t)
+	server := httptest.NewServer(s.server.Handler())
+	defer server.Close()
+	ear := &listener{status: 200}
+	callback := httptest.NewServer(ear)
+	defer callback.Close()
+	if err := s.SetCallback(callback.URL); err != nil {
+		t.Fatal(err)
+	}
+	cfg := s.PlugConfig(server.URL)
+	cfg.RemoteAddresses = true
+	p, err := plug.New(cfg, s.Clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, told := byHand(t, s), 0
+	notice := func(network, asset, manners string) ([]provider.Movement, error) {
+		t.Helper()
+		n, _ := testnet(network)
+		key, err := chain.ParseKey(chain.PublicTestKeys[n.Kind])
+		if err != nil {
+			t.Fatal(err)
+		}
+		address, err := p.Address(t.Context(), n, key, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Watch(t.Context(), n, address); err != nil {
+			t.Fatal(err)
+		}
+		if status, body := c.Do("POST", "/sandbox/crypto-manners", manners); status != http.StatusOK {
+			t.Fatalf("%d %v", status, body)
+		}
+		status, sent := c.Do("POST", "/sandbox/crypto-deposit", `{"address":"`+address+`","asset":"`+asset+`","amount":1}`)
+		if status != http.StatusOK {
+			t.Fatalf("%d %v", status, sent)
+		}
+		if err := s.notices.Deliver(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		told++
+		ear.heard(t, told)
+		if at, err := p.Inclusion(t.Context(), n, sent["data"].(map[string]any)["txHash"].(string)); err != nil || !at.Found {
+			t.Errorf("%s: %+v %v", manners, at, err)
+		}
+		ear.mu.Lock()
+		defer ear.mu.Unlock()
+		return p.ParseNotification(ear.header[told-1], []byte(ear.got[told-1]))
+	}
+	for _, manners := range []string{`{"untyped":true}`, `{"chain":"ETH"}`} {
+		if m, err := notice("ethereum-sepolia", "ETH", manners); !errors.Is(err, provider.ErrUnread) {
+			t.Errorf("%s: %+v %v", manners, m, err)
+		}
+	}
+	m, err := notice("tron-testnet", "TRX", `{"answerBytes":0}`)
+	if err != nil || len(m) != 1 {
+		t.Errorf("%+v %v", m, err)
+	}
+	cfg.RemoteAddresses = false // Tatum's Bitcoin addresses have another form
+	if p, err = plug.New(cfg, s.Clock); err != nil {
+		t.Fatal(err)
+	}
+	m, err = notice("bitcoin-testnet", "BTC", `{"untyped":true,"answerBytes":2097152}`)
+	if err != nil || len(m) != 1 || m[0].Units.String() != "100000000" {
+		t.Errorf("%+v %v", m, err)
+	}
+	if status, _ := c.Do("POST", "/sandbox/crypto-manners", `{"answerBytes":-1}`); status != http.StatusBadRequest {
+		t.Errorf("HTTP %d", status)
 	}
 }

@@ -111,7 +111,10 @@ func isStamped(requestID string, now time.Time) bool {
 }
 
 // show sends a sale as the response to a payment or to a requery.
-func (v sale) show(w http.ResponseWriter) {
+func (v sale) show(w http.ResponseWriter) { books.Write(w, http.StatusOK, v.body()) }
+
+// body returns a sale as the responses and the callbacks show it.
+func (v sale) body() map[string]any {
 	code, description, status := "000", "TRANSACTION SUCCESSFUL", "delivered"
 	switch {
 	case v.Status == books.Pending:
@@ -131,10 +134,26 @@ func (v sale) show(w http.ResponseWriter) {
 			"amount": v.amount, "platform": "api", "method": "api", "transactionId": books.Digest("vtpass", v.requestID)[:20],
 		}},
 	}
-	if v.token != "" && status == "delivered" {
+	switch {
+	case v.token == "" || status != "delivered":
+	case v.service == "eko-electric":
+		v.eko(body)
+	default:
 		body["token"], body["purchased_code"] = v.token, "Token : "+v.token
 	}
-	books.Write(w, http.StatusOK, body)
+	return body
+}
+
+// eko adds the codes of the power company of Eko to a response. This company gives a bonus token and
+// writes both tokens into purchased_code. A meter whose number begins with 47 changes its key.
+func (v sale) eko(body map[string]any) {
+	bonus := books.MeterToken(v.requestID + "bonus")
+	body["mainToken"], body["bonusToken"], body["mainTokenUnits"] = v.token, bonus, "12.5"
+	body["purchased_code"] = "Token: " + v.token + " Bonus Token: " + bonus
+	body["kct1"], body["kct2"] = "N/A", "N/A"
+	if strings.HasPrefix(v.number, "47") {
+		body["kct1"], body["kct2"] = books.MeterToken(v.requestID+"kct1"), books.MeterToken(v.requestID+"kct2")
+	}
 }
 
 // clientReference returns the client's reference of a sale. Kobo writes its reference after the

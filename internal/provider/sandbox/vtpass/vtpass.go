@@ -24,17 +24,25 @@ const (
 // Biller is the simulated VTpass. Its zero value can be passed to the sandbox server.
 type Biller struct {
 	*books.Books
+	callbacks *books.Outbox
 }
 
 // Open creates the table of sales and the client's wallet.
 func (b *Biller) Open(ctx context.Context, shared *books.Books) (books.Part, error) {
 	b.Books = shared
+	b.callbacks = &books.Outbox{Books: shared, Sender: wallet}
 	err := b.Create(ctx, sales.Definition())
 	if err == nil {
 		err = b.OpenAccount(ctx, wallet)
 	}
-	return books.Part{Mount: b.mount, Executed: b.executed}, err
+	return books.Part{Mount: b.mount, Executed: b.executed, Outbox: b.callbacks, Controls: map[string]books.Control{
+		"POST /sandbox/vtpass-reverse": books.Steer(b.reverseByHand),
+	}}, err
 }
+
+// SetCallback sets the address of callbacks. At the real VTpass, this address is a setting on the
+// dashboard.
+func (b *Biller) SetCallback(callback string) error { return b.callbacks.SetCallback(callback) }
 
 // PlugConfig returns a configuration with which the VTpass plug calls this biller. The caller sets
 // the deadlines.
@@ -55,6 +63,7 @@ func (b *Biller) mount(outer *http.ServeMux) {
 	mux.HandleFunc("POST "+path+"/merchant-verify", writing(books.Decoded(verify, refuseArguments)))
 	mux.HandleFunc("POST "+path+"/pay", writing(b.Payment(path+"/pay", books.Decoded(b.pay, refuseArguments))))
 	mux.HandleFunc("POST "+path+"/requery", writing(books.Decoded(b.requery, refuseArguments)))
+	mux.HandleFunc("GET "+path+"/balance", reading(b.showBalance))
 	outer.Handle("/vtpass/", mux)
 }
 

@@ -89,8 +89,8 @@ func TestEveryKindIsSold(t *testing.T) {
 				spent += b.Amount
 				continue
 			}
-			p.Requery(ctx, b.Reference, b.Begun)
-			if a := p.Requery(ctx, b.Reference, b.Begun); a.Outcome != provider.Rejected {
+			p.Requery(ctx, provider.Sale{Reference: b.Reference, Begun: b.Begun})
+			if a := p.Requery(ctx, provider.Sale{Reference: b.Reference, Begun: b.Begun}); a.Outcome != provider.Rejected {
 				t.Errorf("%s %s: afterwards %+v", b.Kind, ending, a)
 			}
 		}

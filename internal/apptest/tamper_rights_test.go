@@ -1,0 +1,125 @@
+package apptest_test
+
+import (
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// These alterations change rows that hold rights. A MAC finds a changed or an added row. The sum of all
+// MACs, and the audit log, find a deleted row and an earlier row with its earlier MAC.
+
+const (
+	aKey      = `(SELECT min(id) FROM company_api_key WHERE company_id = $1 AND state = 'ACTIVE')`
+	noSuchMAC = "expected a row with the right MAC"
+	noSuchSum = "expected the sum of their MACs"
+)
+
+var rightsTampers = []alteration{
+	{"revoked API key revived", "rights: company_api_key", []string{`UPDATE company_api_key SET state = 'ACTIVE' WHERE company_id = $1 AND state = 'REVOKED'`}},
+	{"revoked API key put back with its MAC", "API key", []string{putBack("company_api_key", "id", "state, mac")}},
+	{"revoked API key put back with its MAC and without its audit line", noSuchSum, []string{
+		putBack("company_api_key", "id", "state, mac"), `DELETE FROM operator_audit WHERE company_id = $1 AND action = 'company.key.revoke'`,
+	}},
+	{"API key forged", "rights: company_api_key forged", []string{`INSERT INTO company_api_key (company_id, id, hash, state, created_at, expires_at, mac)
+		SELECT company_id, 'forged', hash, state, created_at, 0, mac FROM company_api_key WHERE company_id = $1 AND id = ` + aKey}},
+	{"API key forged without a MAC", "rights: company_api_key forged", []string{`INSERT INTO company_api_key (company_id, id, hash, state, created_at, expires_at)
+		SELECT company_id, 'forged', hash, state, created_at, 0 FROM company_api_key WHERE company_id = $1 AND id = ` + aKey}},
+	{"API key with the hash of another", "rights: company_api_key", []string{`UPDATE company_api_key SET hash = (SELECT k.hash FROM company_api_key AS k
+		WHERE k.company_id = $1 AND k.state = 'REVOKED') WHERE company_id = $1 AND id = ` + aKey}},
+	{"expiry of an API key extended", "rights: company_api_key", []string{`UPDATE company_api_key SET expires_at = 0 WHERE company_id = $1 AND expires_at > 0`}},
+	{"API key deleted", noSuchSum, []string{`DELETE FROM company_api_key WHERE company_id = $1 AND state = 'REVOKED'`}},
+	{"PIN unlocked", "rights: company_pin", []string{`UPDATE company_pin SET state = 'SET', failures = 0 WHERE company_id = $1 AND state = 'LOCKED'`}},
+	{"PIN put back with its MAC", "PIN: company_pin", []string{putBack("company_pin", "company_id", "state, failures, hash, mac")}},
+	{"wrong tries of the PIN forgotten", "rights: company_pin", []string{`UPDATE company_pin SET failures = 0 WHERE company_id = $1 AND failures > 0`}},
+	{"PIN replaced by another company's", "rights: company_pin", []string{`UPDATE company_pin SET hash = hash || '0' WHERE company_id = $1`}},
+	{"used token opened", "rights: company_token", []string{`UPDATE company_token SET state = 'OPEN' WHERE company_id = $1 AND state = 'USED'`}},
+	{"used token put back with its MAC", "token: ", []string{putBack("company_token", "id", "state, mac")}},
+	{"token prolonged", "rights: company_token", []string{`UPDATE company_token SET expires_at = expires_at + 1 WHERE company_id = $1`}},
+	{"KYB approved by hand", "rights: company:", []string{`UPDATE company SET kyb_status = 'APPROVED' WHERE company_id = $1`}},
+	{"floor lowered, found by its MAC", "rights: ledger_account", []string{`UPDATE ledger_account SET floor_kobo = -1000000 WHERE company_id = $1 AND id = ` + wallet}},
+	{"counter of credentials turned back", "rights: ledger_counter company/credentials", []string{`UPDATE ledger_counter SET value = value - 1 WHERE company_id = $1 AND name = 'company/credentials'`}},
+	{"counter of credentials put back with its MAC", noSuchSum, []string{putBack("ledger_counter", "name", "value, mac")}},
+	{"counter of credentials deleted", noSuchSum, []string{`DELETE FROM ledger_counter WHERE company_id = $1 AND name = 'company/credentials'`}},
+	{"success that is kept", "rights: idempotency_key", []string{`UPDATE idempotency_key SET body = replace(body, '"message":"', '"message":"!') WHERE company_id = $1 AND value = 'escaped'`}},
+	{"subject of a kept success", "rights: idempotency_key", []string{`UPDATE idempotency_key SET subject = '' WHERE company_id = $1 AND value = 'unknown'`}},
+	{"kept success made a running request", "rights: idempotency_key", []string{`UPDATE idempotency_key SET state = 'RUNNING' WHERE company_id = $1 AND value = 'unknown'`}},
+	{"kept answers of a month deleted", noSuchSum, []string{`DELETE FROM idempotency_key WHERE company_id = $1`}},
+	{"case about money in suspense deleted", "house: rights: all rows", []string{
+		`DELETE FROM operation_case WHERE company_id = 'house' AND $1 <> '' AND id = (SELECT max(id) FROM operation_case WHERE company_id = 'house')`,
+	}},
+	{"case changed", "rights: operation_case", []string{`UPDATE operation_case SET detail = '' WHERE company_id = $1 AND state = 'OPEN'`}},
+	{"case resolved by hand", "rights: operation_case", []string{`UPDATE operation_case SET state = 'RESOLVED', resolved_by = 'local:eve' WHERE company_id = $1 AND reason = 'CONTRADICTION'`}},
+	{"MAC of a case removed", noSuchMAC, []string{`UPDATE operation_case SET mac = '' WHERE company_id = $1 AND state = 'OPEN'`}},
+	{"sum of the rights removed", noSuchSum, []string{`UPDATE ledger_head SET rights = '' WHERE company_id = $1`}},
+	{"sum of the rights changed", noSuchSum, []string{`UPDATE ledger_head SET rights = '0' || substr(rights, 2) WHERE company_id = $1`, `UPDATE ledger_head SET rights = '1' || substr(rights, 2) WHERE company_id = $1`}},
+	{"all rights made unsigned", noSuchMAC, []string{
+		`UPDATE company SET mac = '' WHERE company_id = $1`, `UPDATE company_api_key SET mac = '' WHERE company_id = $1`,
+		`UPDATE ledger_head SET rights = '' WHERE company_id = $1`,
+	}},
+
+	{"operator's key copied", "rights: operator_key copy", []string{`INSERT INTO operator_key (id, name, hash, state, created_at, role, expires_at, used_at, mac)
+		SELECT 'copy', 'eve', hash, state, created_at, role, expires_at, used_at, mac FROM operator_key WHERE name = 'bob' AND $1 <> ''`}},
+	{"role of an operator raised", "operator key", []string{`UPDATE operator_key SET role = 'admin' WHERE name = 'bob' AND $1 <> ''`}},
+	{"operator's key extended", "operator key", []string{`UPDATE operator_key SET expires_at = expires_at + 1000000 WHERE name = 'bob' AND $1 <> ''`}},
+	{"operator's key with another hash", "rights: operator_key", []string{`UPDATE operator_key SET hash = hash || '0' WHERE name = 'bob' AND $1 <> ''`}},
+	{"revoked operator's key revived", "rights: operator_key", []string{`UPDATE operator_key SET state = 'ACTIVE' WHERE name = 'ada' AND $1 <> ''`}},
+	{"operator's key put back with its MAC", "expected a revoked key", []string{`UPDATE operator_key SET state = 'ACTIVE', hash = e.hash, mac = e.mac
+		FROM earlier_operator_key AS e WHERE e.id = operator_key.id AND operator_key.name = 'ada' AND $1 <> ''`}},
+}
+
+// putBack returns an SQL statement that puts columns of a row back to what they were before fillRights
+// changed them.
+func putBack(table, key, columns string) string {
+	return `UPDATE ` + table + ` SET (` + columns + `) = (SELECT ` + columns + ` FROM earlier_` + table + ` AS e
+		WHERE e.company_id = $1 AND e.` + key + ` = ` + table + `.` + key + `)
+		WHERE company_id = $1 AND ` + key + ` IN (SELECT ` + key + ` FROM earlier_` + table + ` WHERE company_id = $1)`
+}
+
+// fillRights changes rights of every kind: it revokes API keys and operators' keys, uses a token, and
+// locks the PIN. The tables earlier_… are copies of the rows before these changes.
+func fillRights(t *testing.T, p *apptest.Program) {
+	t.Helper()
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	setPIN := func() { must(p.App.Companies.SetPIN(ctx, tester, p.Reference, secret.NewText("4321"))) }
+	setPIN()
+	_, _, err := p.App.Companies.IssueKey(ctx, tester, p.Reference, p.App.Clock.Now().AddDate(1, 0, 0))
+	must(err)
+	old, _, err := p.App.Companies.IssueKey(ctx, tester, p.Reference, p.App.Clock.Now().AddDate(1, 0, 0))
+	must(err)
+	token, err := p.App.Companies.IssueKeyToken(ctx, tester, p.Reference, old.ExpiresAt)
+	must(err)
+	for name, role := range map[string]operator.Role{"ada": operator.Admin, "bob": operator.Support} {
+		_, digest := operator.NewKey()
+		_, err := p.App.Operators.Add(ctx, tester, name, role, digest)
+		must(err)
+	}
+	for _, table := range []string{"company_api_key", "company_pin", "company_token", "ledger_counter", "operator_key"} {
+		_, err := p.App.DB.Exec(ctx, `CREATE TABLE earlier_`+table+` AS SELECT * FROM `+table)
+		must(err)
+	}
+	setPIN()
+	for range 5 {
+		if err := p.App.Companies.CheckPIN(ctx, p.Reference, "9999"); !fault.Is(err, fault.Refused) {
+			t.Fatal(err)
+		}
+	}
+	must(p.App.Companies.RevokeKey(ctx, tester, p.Reference, old.ID))
+	_, _, err = p.App.Companies.ClaimKey(ctx, p.Reference, token.Text.Reveal())
+	must(err)
+	must(p.App.Operators.RevokeKey(ctx, tester, "ada"))
+	_, err = p.App.Operators.Adopt(ctx, p.App.Book, tester, "", func(int) {})
+	must(err)
+	_, err = p.App.Companies.SetKYB(ctx, tester, p.Reference, company.Rejected, "a closed shop")
+	must(err)
+}

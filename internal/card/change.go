@@ -1,0 +1,229 @@
+package card
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// ChangeJob is the kind of job that completes a change of a card's status.
+const ChangeJob = "card.change"
+
+// Change is a company's request to freeze, unfreeze or terminate a card.
+type Change struct {
+	Company string
+	CardID  string
+	To      provider.CardStatus
+	Reason  string           // why the card ends, in the issuer's words; required to terminate a card
+	Key     *idempotency.Key // nil without an Idempotency-Key
+}
+
+var (
+	errEnded     = fault.New(fault.Refused, "Card is terminated")
+	errChanging  = fault.New(fault.Refused, "A change of this card is being confirmed. Do not retry; check the card.")
+	changeEvents = map[provider.CardStatus]string{
+		provider.CardInactive: event.CardFrozen, provider.CardActive: event.CardUnfrozen, provider.CardCanceled: event.CardTerminated,
+	}
+)
+
+// unknownBalance is the balance of a card that could not be read before its termination.
+const unknownBalance money.Kobo = -1
+
+// SetStatus freezes, unfreezes or terminates a card at the issuer. It stores the change before it calls
+// the issuer. If the issuer's reply is lost, SetStatus asks for the card once, and a job asks
+// again until the outcome is known. Then the fault is errChanging, which is Refused.
+//
+// What is left on a terminated card comes back later (Returned).
+func (s *Service) SetStatus(ctx context.Context, r Change) (Card, error) {
+	c, by, err := s.atIssuer(ctx, r.Company, r.CardID)
+	if err != nil {
+		return Card{}, err
+	}
+	row, err := s.findChange(ctx, r.Company, r.CardID)
+	if err != nil && !errors.Is(err, db.ErrNone) {
+		return Card{}, err
+	}
+	isContinued := r.Key.Subject() != "" && row.status == r.To
+	switch {
+	case isContinued && row.state == done:
+		return c.Card, s.finish(ctx, r.Key, c.Card, nil)
+	case row.state == opens && (!isContinued || s.Clock.Now().Before(row.calledUntil)):
+		return Card{}, errChanging
+	case isContinued:
+		return s.change(context.WithoutCancel(ctx), by, c, row, r.Key)
+	case c.Status == string(provider.CardCanceled):
+		return Card{}, errEnded
+	}
+	row, err = s.beginChange(ctx, c, row, r)
+	if err != nil {
+		return Card{}, err
+	}
+	return s.change(context.WithoutCancel(ctx), by, c, row, r.Key)
+}
+
+// beginChange stores a change and the job that completes it. Parameter last is the card's previous
+// change, or the zero value.
+func (s *Service) beginChange(ctx context.Context, c stored, last changeRow, r Change) (changeRow, error) {
+	now := s.Clock.Now()
+	row := changeRow{
+		company: c.Company, cardID: c.ID, state: opens, status: r.To, reason: strings.TrimSpace(r.Reason), left: unknownBalance,
+		calledUntil: now.Add(s.Window), createdAt: now, updatedAt: now,
+	}
+	u := ledger.For(c.Company)
+	if last.cardID == "" {
+		u.Insert(changes.Record(row))
+	} else {
+		u.Transition(changes.Record(row), done)
+	}
+	if r.Key.Subject() == "" {
+		r.Key.Begin(&u, c.ID, row.calledUntil)
+	}
+	u.Append(job.Job{Kind: ChangeJob, Subject: c.ID, Provider: c.provider, RunAt: row.calledUntil}.For(c.Company))
+	err := s.Book.Commit(ctx, u)
+	if ledger.Is(err, ledger.Exists, changes.Table) || ledger.Is(err, ledger.Moved) {
+		return row, errChanging
+	}
+	return row, idempotency.Taken(err)
+}
+
+// change asks the issuer for a change that is stored, and stores the outcome. The issuer's card decides if
+// the reply is lost.
+func (s *Service) change(ctx context.Context, by provider.Issuer, c stored, row changeRow, key *idempotency.Key) (Card, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.Window)
+	defer cancel()
+	if row.status == provider.CardCanceled && row.left == unknownBalance {
+		if err := s.remember(ctx, by, c, &row); err != nil {
+			return Card{}, err
+		}
+	}
+	answer := by.SetCardStatus(ctx, c.ProviderCardID, row.status, row.reason)
+	if answer.Outcome != provider.Confirmed {
+		seen, err := by.Card(ctx, c.ProviderCardID)
+		switch {
+		case err == nil && seen.ID == c.ProviderCardID && seen.Status == row.status:
+			answer.Outcome = provider.Confirmed
+		case answer.Outcome == provider.Unknown:
+			return Card{}, errChanging
+		}
+	}
+	return s.endChange(ctx, by, c, row, answer, key)
+}
+
+// remember reads what is on a card before its termination, and stores the amount. If the issuer does not
+// say it, the amount stays unknown.
+func (s *Service) remember(ctx context.Context, by provider.Issuer, c stored, row *changeRow) error {
+	left, err := by.CardBalance(ctx, c.ProviderCardID)
+	if err != nil {
+		s.Log.Warn("the balance of a card was not read before its termination", "company", c.Company, "card", c.ID, "error", err)
+		return nil
+	}
+	row.left, row.updatedAt = left, s.Clock.Now()
+	u := ledger.For(c.Company)
+	u.Transition(changes.Record(*row), opens).Only("left_kobo", "updated_at")
+	return s.Book.Commit(ctx, u)
+}
+
+// endChange stores the outcome of a change: the card's status, its event and the response for the
+// Idempotency-Key. A notice of the issuer may have stored the status already. Then endChange reports no
+// second event.
+func (s *Service) endChange(
+	ctx context.Context, by provider.Issuer, c stored, row changeRow, answer provider.Answer, key *idempotency.Key,
+) (Card, error) {
+	for {
+		now, u, why := s.Clock.Now(), ledger.For(c.Company), error(nil)
+		row.state, row.updatedAt = done, now
+		u.Transition(changes.Record(row), opens)
+		u.Remove(job.Row(c.Company, ChangeJob, c.ID))
+		if answer.Outcome != provider.Confirmed {
+			why = said(by, answer.Message)
+		} else {
+			s.move(&u, &c, row.status, now)
+		}
+		key.Finish(&u, c.Card, why)
+		err := s.Book.Commit(ctx, u)
+		if err == nil {
+			return c.Card, why
+		}
+		if !ledger.Is(err, ledger.Moved, cards.Table) {
+			return Card{}, err
+		}
+		if c, err = findCard(ctx, s.DB, c.Company, c.ID); err != nil {
+			return Card{}, err
+		}
+	}
+}
+
+// move makes a unit set a card's status and report the change, unless the card has the status. The
+// ledger refuses the unit if the status has changed meanwhile.
+func (s *Service) move(u *ledger.Unit, c *stored, to provider.CardStatus, now time.Time) {
+	if c.Status == string(to) {
+		return
+	}
+	seen := c.Status
+	c.Status, c.UpdatedAt.Time = string(to), now
+	u.Transition(cards.Record(*c), string(issued)).Expect("status", seen)
+	s.tell(u, *c)
+}
+
+// tell makes a unit report the new status of a card to the company. If the card is terminated, the unit
+// also enqueues the job that brings back what was left on it.
+func (s *Service) tell(u *ledger.Unit, c stored) {
+	to := provider.CardStatus(c.Status)
+	if kind := changeEvents[to]; kind != "" {
+		event.Emit(u, kind, c.Card)
+	}
+	if to == provider.CardCanceled {
+		u.Append(job.Job{Kind: ReturnJob, Subject: c.ID, Provider: c.provider, RunAt: s.Clock.Now()}.For(c.Company))
+	}
+}
+
+// CompleteChange runs a ChangeJob: it asks the issuer again for a change whose outcome is unknown.
+// After 72 hours a case asks the operators.
+func (s *Service) CompleteChange(ctx context.Context, j job.Job) (next time.Time, err error) {
+	row, err := s.findChange(ctx, j.Company, j.Subject)
+	if errors.Is(err, db.ErrNone) || err == nil && row.state != opens {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	if now := s.Clock.Now(); now.Before(row.calledUntil) {
+		return row.calledUntil, nil
+	}
+	c, by, err := s.atIssuer(ctx, j.Company, j.Subject)
+	if err != nil {
+		return time.Time{}, err
+	}
+	_, err = s.change(ctx, by, c, row, nil)
+	switch {
+	case err == nil || errors.Is(err, errChanging):
+	case fault.Is(err, fault.Refused):
+		return time.Time{}, nil // the issuer refused the change, which is its outcome
+	default:
+		return time.Time{}, err
+	}
+	if err == nil {
+		return time.Time{}, nil
+	}
+	age := s.Clock.Now().Sub(row.createdAt)
+	if age > changeCase {
+		err = s.Operations.OpenCase(ctx, c.Company, c.ID, operation.Unresolved, "it is unknown whether the card is "+string(row.status))
+	} else {
+		err = nil
+	}
+	return s.Clock.Now().Add(min(time.Hour, max(30*time.Second, age))), err
+}
+
+// changeCase is the age of an unknown change at which operators are asked.
+const changeCase = 72 * time.Hour

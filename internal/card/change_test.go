@@ -1,0 +1,279 @@
+package card_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/card"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+const changing = "A change of this card is being confirmed. Do not retry; check the card."
+
+func (w *world) set(cardID string, to provider.CardStatus) (card.Card, error) {
+	return w.SetStatus(w.t.Context(), card.Change{Company: w.company, CardID: cardID, To: to, Reason: "lost"})
+}
+
+func (w *world) job(cardID string) job.Job {
+	return job.Job{Company: w.company, Subject: cardID, CreatedAt: w.clock.Now()}
+}
+
+// cases returns the open cases as texts.
+func (w *world) cases() (out []string) {
+	w.t.Helper()
+	list, _, err := w.operations.Cases(w.t.Context(), operation.CaseFilter{State: operation.Open, Company: w.company}, 10, 0)
+	must(w.t, err)
+	for _, c := range list {
+		out = append(out, fmt.Sprint(c.Reason, " ", c.Amount))
+	}
+	return out
+}
+
+func TestACardIsFrozenUnfrozenAndTerminated(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		for _, to := range []provider.CardStatus{provider.CardInactive, provider.CardInactive, provider.CardActive, provider.CardCanceled} {
+			now, err := w.set(c.ID, to)
+			must(t, err)
+			if now.Status != string(to) {
+				t.Errorf("the card is %s, want %s", now.Status, to)
+			}
+		}
+		_, err := w.set(c.ID, provider.CardActive)
+		w.refused(err, "Card is terminated")
+		_, err = w.SetStatus(t.Context(), card.Change{Company: w.join("Other"), CardID: c.ID, To: provider.CardInactive})
+		w.refused(err, "Card not found")
+		if got := kinds(w.events()); !slices.Equal(got, []string{"card.generated", "card.frozen", "card.unfrozen", "card.terminated"}) {
+			t.Errorf("events %v", got)
+		}
+	})
+}
+
+func TestARefusedChangeChangesNothing(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		w.issuer.change = no
+		_, err := w.set(c.ID, provider.CardInactive)
+		w.refused(err, "Sudo API Error: The card is blocked.")
+		now, err := w.Find(t.Context(), w.company, c.ID)
+		must(t, err)
+		if now.Status != "active" || len(w.events()) != 1 {
+			t.Errorf("%+v %v", now, kinds(w.events()))
+		}
+		w.issuer.change = yes
+		_, err = w.set(c.ID, provider.CardInactive)
+		must(t, err)
+	})
+}
+
+// The reply to a change is lost. The issuer's card decides the outcome, at once or when a job asks
+// again.
+func TestAChangeWithoutAnAnswerIsFollowed(t *testing.T) {
+	for name, made := range map[string]bool{"made": true, "not made": false} {
+		t.Run(name, func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+				w := newWorld(t, d)
+				c := w.card()
+				w.issuer.change, w.issuer.made = silence, made
+				_, err := w.set(c.ID, provider.CardInactive)
+				if made {
+					must(t, err)
+					return
+				}
+				w.refused(err, changing)
+				_, err = w.set(c.ID, provider.CardActive)
+				w.refused(err, changing)
+				next, err := w.CompleteChange(t.Context(), w.job(c.ID))
+				must(t, err)
+				if next.IsZero() {
+					t.Error("the job ended")
+				}
+				w.forward(time.Minute)
+				w.issuer.change = yes
+				next, err = w.CompleteChange(t.Context(), w.job(c.ID))
+				must(t, err)
+				if got := kinds(w.events()); !next.IsZero() || !slices.Equal(got, []string{"card.generated", "card.frozen"}) {
+					t.Errorf("next %v, events %v", next, got)
+				}
+			})
+		})
+	}
+}
+
+func TestAChangeThatStaysUnknownIsACase(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		w.issuer.change = silence
+		_, err := w.set(c.ID, provider.CardInactive)
+		w.refused(err, changing)
+		w.forward(73 * time.Hour)
+		for range 2 {
+			_, err = w.CompleteChange(t.Context(), w.job(c.ID))
+			must(t, err)
+		}
+		if got := w.cases(); !slices.Equal(got, []string{"UNRESOLVED ₦0.00"}) {
+			t.Errorf("cases %v", got)
+		}
+	})
+}
+
+func TestConcurrentChangesOfACardAreReportedOnce(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				_, err := w.set(c.ID, provider.CardInactive)
+				if err != nil && fault.Of(err).Message != changing {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if got := kinds(w.events()); !slices.Equal(got, []string{"card.generated", "card.frozen"}) {
+			t.Errorf("events %v", got)
+		}
+	})
+}
+
+// What was on a terminated card is credited once, if the issuer's list proves that it came back.
+func TestWhatIsLeftOnATerminatedCardComesBack(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		_, err := w.fund(c.ID, 700*money.Naira)
+		must(t, err)
+		w.issuer.left = 650 * money.Naira
+		_, err = w.set(c.ID, provider.CardCanceled)
+		must(t, err)
+		j := w.job(c.ID)
+		next, err := w.Returned(t.Context(), j)
+		must(t, err)
+		if next.IsZero() {
+			t.Fatal("the job ended before the money came back")
+		}
+		w.holds(300*money.Naira, 0, 700*money.Naira)
+		w.issuer.back = 650 * money.Naira
+		for range 3 {
+			next, err = w.Returned(t.Context(), j)
+			must(t, err)
+		}
+		w.holds(950*money.Naira, 0, 50*money.Naira)
+		if got := w.cases(); !next.IsZero() || len(got) > 0 {
+			t.Errorf("next %v, cases %v", next, got)
+		}
+	})
+}
+
+// If nothing proves that the money came back, two operators decide. Their finding credits it once.
+func TestABalanceWithoutProofIsACase(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		_, err := w.fund(c.ID, 700*money.Naira)
+		must(t, err)
+		ended := provider.CardNotice{Kind: provider.CardEnded, ID: "e1", Word: "card.terminated", Card: c.ProviderCardID, Amount: 650 * money.Naira}
+		for range 2 { // the notice is repeated
+			must(t, w.Notified(t.Context(), "sudo", ended))
+		}
+		j := w.job(c.ID)
+		w.forward(2 * time.Hour)
+		for range 2 {
+			_, err = w.Returned(t.Context(), j)
+			must(t, err)
+		}
+		if got := w.cases(); !slices.Equal(got, []string{"CARD_BALANCE ₦650.00"}) {
+			t.Fatalf("cases %v", got)
+		}
+		list, _, err := w.operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open, Company: w.company}, 10, 0)
+		must(t, err)
+		finding := operation.Finding{Outcome: operation.Assigned, Target: w.company, TargetID: w.account}
+		other := finding
+		other.Target = w.join("Other")
+		_, err = w.operations.ResolveCase(t.Context(), list[0].ID, other, "wrong", "ada", me.Note)
+		if err == nil {
+			t.Error("another company got the money")
+		}
+		for _, by := range []string{"ada", "bola"} {
+			w.holds(300*money.Naira, 0, 700*money.Naira)
+			_, err = w.operations.ResolveCase(t.Context(), list[0].ID, finding, "seen at Sudo", by, me.Note)
+			must(t, err)
+		}
+		w.holds(950*money.Naira, 0, 50*money.Naira)
+		w.issuer.back = 650 * money.Naira // the list shows it later
+		_, err = w.Returned(t.Context(), j)
+		must(t, err)
+		w.holds(950*money.Naira, 0, 50*money.Naira)
+		if got := kinds(w.events()); !slices.Contains(got, "card.terminated") {
+			t.Errorf("events %v", got)
+		}
+	})
+}
+
+// If the balance is neither told nor known, operators are asked. An empty card needs nobody.
+func TestAnEmptyOrUnknownBalance(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		_, err := w.set(c.ID, provider.CardCanceled)
+		must(t, err)
+		j := w.job(c.ID)
+		w.forward(2 * time.Hour)
+		next, err := w.Returned(t.Context(), j)
+		must(t, err)
+		if !next.IsZero() || len(w.cases()) > 0 {
+			t.Errorf("next %v, cases %v", next, w.cases())
+		}
+	})
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		w.issuer.mu.Lock()
+		w.issuer.cards[0].Status = provider.CardCanceled // terminated at the issuer, without a notice
+		w.issuer.mu.Unlock()
+		_, err := w.Find(t.Context(), w.company, c.ID)
+		must(t, err)
+		j := w.job(c.ID)
+		w.forward(2 * time.Hour)
+		w.issuer.broken = errors.New("away")
+		_, err = w.Returned(t.Context(), j)
+		must(t, err)
+		if got := w.cases(); !slices.Equal(got, []string{"CARD_BALANCE ₦0.00"}) {
+			t.Errorf("cases %v", got)
+		}
+	})
+}
+
+func TestTheUsesOfACardAreListed(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		for i, amount := range []money.Kobo{-250050, 50000} {
+			must(t, w.Notified(t.Context(), "sudo", provider.CardNotice{
+				Kind: provider.CardActivity, ID: fmt.Sprint("e", i), Word: "transaction.created", Card: c.ProviderCardID, Amount: amount,
+				Currency: "NGN", Merchant: "Corner Shop, Lagos, NG", At: w.clock.Now().Add(time.Duration(i) * time.Minute),
+			}))
+		}
+		list, total, err := w.Transactions(t.Context(), w.company, c.ID, 0, 10)
+		must(t, err)
+		if total != 2 || list[0].ID != "e1" || list[1].Amount != -250050 || list[1].Currency != "NGN" || list[1].Merchant != "Corner Shop, Lagos, NG" {
+			t.Errorf("%d %+v", total, list)
+		}
+		_, _, err = w.Transactions(t.Context(), w.join("Other"), c.ID, 0, 10)
+		w.refused(err, "Card not found")
+	})
+}

@@ -1,0 +1,116 @@
+package card
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// ReturnJob is the kind of job that brings back what was left on a terminated card.
+const ReturnJob = "card.return"
+
+const (
+	// returnPause is the time between two looks at the issuer's list for the money of a terminated card.
+	returnPause = 10 * time.Minute
+	// returnPatience is the time after which the operators are asked for this money.
+	returnPatience = time.Hour
+)
+
+// Returned runs a ReturnJob. The issuer moves what is left on a terminated card to the fintech's account.
+// If a line on the list of that account names the card, Returned credits the company. Otherwise
+// the issuer's notice, or the balance before the termination, says how much is left. This amount is a
+// claim and no proof, so after an hour a case asks two operators.
+func (s *Service) Returned(ctx context.Context, j job.Job) (next time.Time, err error) {
+	c, by, err := s.atIssuer(ctx, j.Company, j.Subject)
+	if err != nil {
+		return time.Time{}, err
+	}
+	back, listed, err := by.ReturnedBalance(ctx, c.ProviderCardID, j.CreatedAt)
+	if err == nil && listed && back > 0 {
+		return time.Time{}, s.giveBack(ctx, c, back)
+	}
+	if err != nil {
+		s.Log.Warn("the issuer's list was not read for a terminated card", "company", c.Company, "card", c.ID, "error", err)
+	}
+	now := s.Clock.Now()
+	if now.Sub(j.CreatedAt) < returnPatience {
+		return now.Add(returnPause), nil
+	}
+	left, err := s.leftOn(ctx, c)
+	if err != nil || left == 0 {
+		return time.Time{}, err
+	}
+	detail := "a terminated card held this amount, and no line of the issuer's list names the card"
+	if left == unknownBalance {
+		left, detail = 0, "it is unknown how much was left on a terminated card: ask the issuer"
+	}
+	return time.Time{}, s.Operations.Open(ctx, operation.Case{
+		Company: c.Company, Subject: c.ID, Reason: operation.CardBalance, Detail: detail, Amount: left,
+	})
+}
+
+// giveBack credits the money of a terminated card to the account that pays for the company's fundings. It
+// credits the money once, however often it is called.
+func (s *Service) giveBack(ctx context.Context, c stored, amount money.Kobo) error {
+	to, err := s.purse(ctx, c.Company)
+	if err != nil {
+		return err
+	}
+	u, err := s.Settlements.CreditUnit(ctx, c.Company, s.returned(c, amount), to.ID)
+	if err == nil {
+		err = s.Book.Commit(ctx, u)
+	}
+	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Exists {
+		return nil
+	}
+	return err
+}
+
+// returned is the credit of a terminated card's money. Its session ID follows from the card, so the
+// ledger accepts one such credit for each card.
+func (s *Service) returned(c stored, amount money.Kobo) settlement.Credit {
+	return settlement.Credit{
+		ID: id.New(), Provider: c.provider, Session: "card/" + c.ProviderCardID, Account: c.account, Amount: amount, At: s.Clock.Now(),
+		SenderName: c.MaskedPAN, Narration: "Balance of a terminated card",
+	}
+}
+
+// assigned returns the unit with which two operators credit the company with the money of a terminated
+// card. They may choose any active settlement account of the company.
+func (s *Service) assigned(ctx context.Context, k operation.Case, f operation.Finding, _ bool) (ledger.Unit, error) {
+	c, err := s.find(ctx, k.Company, k.Subject)
+	switch {
+	case err != nil:
+		return ledger.Unit{}, err
+	case f.Target != k.Company:
+		return ledger.Unit{}, fault.Newf(fault.Refused, "The card is company %s's", k.Company)
+	case k.Amount <= 0:
+		return ledger.Unit{}, fault.New(fault.Refused, "The case does not say how much: dismiss it, and credit the company by an adjustment")
+	}
+	return s.Settlements.CreditUnit(ctx, k.Company, s.returned(c, k.Amount), f.TargetID)
+}
+
+// leftOn returns what was left on a terminated card: what the issuer's notice says, or else the balance
+// before the termination, or unknownBalance.
+func (s *Service) leftOn(ctx context.Context, c stored) (money.Kobo, error) {
+	told, err := s.toldLeft(ctx, c)
+	if !errors.Is(err, db.ErrNone) {
+		return told, err
+	}
+	row, err := s.findChange(ctx, c.Company, c.ID)
+	switch {
+	case errors.Is(err, db.ErrNone), err == nil && row.status != provider.CardCanceled:
+		return unknownBalance, nil // the card was terminated at the issuer
+	}
+	return row.left, err
+}

@@ -1,0 +1,63 @@
+package vtu
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/inbox"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// CallbackHandler returns the HTTP handler for the callbacks of one biller. The function genuine
+// checks the secret in the path. A callback is not signed, so it proves nothing: the handler asks
+// the biller for the outcome of the purchase. If the handler cannot, the response is an error, and
+// the biller sends the callback again.
+func (s *Shop) CallbackHandler(biller string, genuine func(*http.Request) bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		by, able := s.Billers[biller].(provider.SaleReceiver)
+		if !able || !genuine(r) {
+			inbox.Say(w, http.StatusNotFound, "Not found")
+			return
+		}
+		body, ok := inbox.Read(w, r)
+		if !ok {
+			return
+		}
+		reference, err := by.ParseSaleNotice(body)
+		if err != nil {
+			s.Log.Warn("a biller's callback could not be read", "provider", biller, "error", err)
+			inbox.Say(w, http.StatusBadRequest, "The callback cannot be read")
+			return
+		}
+		if err := s.Notified(r.Context(), biller, reference); err != nil {
+			s.Log.Warn("a biller's callback could not be followed up", "provider", biller, "error", err)
+			inbox.Say(w, http.StatusServiceUnavailable, "Service temporarily unavailable")
+			return
+		}
+		inbox.Reply(w, http.StatusOK, `{"response":"success"}`)
+	})
+}
+
+// Notified asks the biller for the outcome of a purchase, because a callback names the purchase. If
+// the biller has returned the money of a successful purchase, Notified opens a case. It ignores a
+// reference that is not a purchase at this biller. After a success, no job asks about the purchase
+// again, so Notified returns an error if the biller's reply leaves the outcome open.
+func (s *Shop) Notified(ctx context.Context, biller, reference string) error {
+	company, err := db.OrZero(s.owner(ctx, reference))
+	if err != nil || company == "" {
+		return err
+	}
+	o, err := s.Operations.Find(ctx, company, reference)
+	if err != nil || o.Provider != biller || o.State == operation.Reversed || o.InFlight(s.Clock.Now()) {
+		return err
+	}
+	a := s.requery(ctx, o)
+	if o.State == Success && a.Outcome == provider.Unknown {
+		return fault.Newf(fault.Unavailable, "%s did not give the outcome: %s", biller, a.Code)
+	}
+	_, err = s.Operations.Notified(ctx, company, reference, a)
+	return err
+}

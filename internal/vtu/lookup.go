@@ -1,0 +1,109 @@
+package vtu
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// requery asks the biller that received the purchase for its outcome, even if the routes now
+// choose a different biller. A different biller does not know the purchase, and must not repeat
+// the purchase.
+func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answer {
+	b := s.Billers[o.Provider]
+	if b == nil {
+		return provider.NotConfigured
+	}
+	p, err := s.findPurchase(ctx, o.Company, o.ID)
+	if err != nil {
+		s.Log.Warn("a purchase could not be read before its requery", "operation", o.ID, "error", err)
+		return provider.Answer{Code: "unread"}
+	}
+	a := b.Requery(ctx, provider.Sale{Reference: o.ID, Begun: o.CreatedAt, Kind: p.Type, Theirs: o.ProviderReference})
+	if !a.Missing && !a.Found {
+		return a
+	}
+	proven, err := s.proven(ctx, o.Provider, p.Type)
+	if err == nil && a.Found && !proven {
+		err = s.prove(ctx, o.Provider, p.Type, o.ID)
+	}
+	if err != nil {
+		s.Log.Warn("whether a biller looks up our references could not be read or written", "provider", o.Provider, "error", err)
+	}
+	if a.Missing && !proven {
+		return s.unproven(ctx, b, o, p.Type, a)
+	}
+	return a
+}
+
+// proven reports whether the biller looks up purchases of a kind by our references.
+func (s *Shop) proven(ctx context.Context, biller string, kind provider.ServiceKind) (bool, error) {
+	lookups, set := s.Lookups[biller]
+	if !set || lookups.Of(kind) == provider.Proven {
+		return true, nil
+	}
+	return s.isProven(ctx, biller, kind)
+}
+
+// prove records that a biller has found a purchase by our reference, with a line in the audit log.
+func (s *Shop) prove(ctx context.Context, biller string, kind provider.ServiceKind, reference string) error {
+	return s.DB.Tx(ctx, func(q db.Querier) error {
+		added, err := addProof(ctx, q, biller, kind, s.Clock.Now())
+		if err != nil || !added || s.Audit == nil {
+			return err
+		}
+		return s.Audit(ctx, q, "lookup.proven", biller+"/"+string(kind), map[string]string{"reference": reference})
+	})
+}
+
+// reversible is the age from which a debit on the statement counts. Before this age, the biller may
+// still return the money of a purchase that it could not deliver.
+const reversible = 15 * time.Minute
+
+// unproven returns the reply about a purchase that a biller does not find, if it is not proven that
+// the biller looks up our references. The absence proves nothing. But the statement of the account
+// that pays may show the purchase. A purchase of power is never confirmed by the statement, because
+// the statement does not contain the meter's token.
+func (s *Shop) unproven(ctx context.Context, b provider.Biller, o operation.Operation, kind provider.ServiceKind, a provider.Answer) provider.Answer {
+	a.Unproven = true
+	books, able := b.(provider.Bookkeeper)
+	if !able || s.Clock.Now().Before(o.CreatedAt.Add(reversible)) {
+		return a
+	}
+	taken, returned, err := s.onStatement(ctx, books, o)
+	switch {
+	case err != nil:
+		s.Log.Warn("the statement could not be read for a purchase", "operation", o.ID, "error", err)
+	case taken > 0 && returned >= taken:
+		return provider.Answer{Outcome: provider.Rejected, Code: "reversed", Message: "The biller returned the money"}
+	case taken > 0 && returned == 0 && kind != provider.Utility:
+		return provider.Answer{Outcome: provider.Confirmed, Code: "statement", Sold: taken}
+	}
+	return a
+}
+
+// onStatement adds up the lines of the statement that name the purchase: the money taken from the
+// account and the money returned to it.
+func (s *Shop) onStatement(ctx context.Context, books provider.Bookkeeper, o operation.Operation) (taken, returned money.Kobo, err error) {
+	const slack = time.Hour // for the difference between the bank's clock and ours
+	from, to := o.CreatedAt.Add(-slack), s.Clock.Now().Add(slack)
+	for page, more := 0, true; more && err == nil; page++ {
+		var lines []provider.StatementLine
+		lines, more, err = books.Statement(ctx, from, to, page)
+		for _, l := range lines {
+			switch {
+			case l.Reference != o.ID && !strings.Contains(l.Narration, o.ID):
+			case l.Credit:
+				returned += l.Amount
+			default:
+				taken += l.Amount
+			}
+		}
+	}
+	return taken, returned, err
+}
