@@ -17,7 +17,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/erasure"
 	"github.com/kobo-waas/kobo/internal/event"
-	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -161,6 +160,7 @@ func TestTwoOperatorsEraseACustomer(t *testing.T) {
 		if wrongs := faultsOf(t, p); wrongs != "" {
 			t.Errorf("verify: %s", wrongs)
 		}
+		walkedWithoutFinding(t, p)
 		keys, err := p.App.Evidence.VerifierKeys(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -187,6 +187,19 @@ func TestTwoOperatorsEraseACustomer(t *testing.T) {
 		}
 		p.Sound(t)
 	})
+}
+
+// walkedWithoutFinding advances the clock by a day, so that the daily walk reads the erased rows. It
+// checks that the walk finds nothing and opens no case.
+func walkedWithoutFinding(t *testing.T, p *apptest.Program) {
+	t.Helper()
+	p.Advance(25 * time.Hour)
+	tampered{Program: p, t: t}.walk()
+	i, err := p.App.Reports.Integrity(t.Context(), p.Reference)
+	if err != nil || !i.Intact() {
+		t.Errorf("the walk: %+v, %v", i, err)
+	}
+	opens(t, p, "", 0)
 }
 
 // unseen checks that the company does not see the customer, and that lists and pages are right.
@@ -246,7 +259,12 @@ func TestAnErasureIsRefusedWhileSomethingIsOpen(t *testing.T) {
 			}
 		}
 		refused("the card " + card + " is active at the issuer and may hold money")
-		set(`UPDATE card SET status = 'canceled' WHERE company_id = $1 AND id = $2`, card)
+		p.Do(http.MethodPost, "/api/v1/card/"+card+"/terminate", map[string]any{"reason": "Ada lost it"}).Want(t, http.StatusOK)
+		refused("what was left on the card " + card + " has not come back")
+		set(`UPDATE card_change SET state = 'OPEN' WHERE company_id = $1`)
+		refused("a change of the card " + card + " has no outcome")
+		set(`UPDATE card_change SET state = 'DONE' WHERE company_id = $1`)
+		p.Advance(2 * time.Hour) // the job finds that nothing was left
 		set(`INSERT INTO card_funding (company_id, id, card_id, amount_kobo, state, created_at) VALUES ($1, 'f1', $2, 100, 'OPEN', 1)`, card)
 		refused("the card funding f1 has no outcome")
 		set(`DELETE FROM card_funding WHERE company_id = $1 AND id = 'f1'`)
@@ -260,9 +278,12 @@ func TestAnErasureIsRefusedWhileSomethingIsOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		refused(" is open")
-		set(`DELETE FROM operation_case WHERE company_id = $1`)
+		agree(t, p, opens(t, p, operation.Unresolved, 1)[0].ID, operation.Finding{Outcome: operation.Dismissed})
 		operates(t, p, p.AdminKey, "customers/nobody/erase", "").Want(t, http.StatusNotFound)
 		eraseByTwo(t, p, c.CustomerID).Want(t, http.StatusOK)
+		if kept := fmt.Sprint(rows(t, p.App.DB)["card_change"]); strings.Contains(kept, "Ada lost it") {
+			t.Errorf("the reason stays: %s", kept)
+		}
 	})
 }
 
@@ -337,12 +358,15 @@ func TestAForgedErasureIsFound(t *testing.T) {
 		}
 		after, sold := about(t, p, z)[0], saleEvent(t, p, sale.TransactionID)
 		hash := base64.StdEncoding.EncodeToString(make([]byte, 32))
-		list, err := evidence.Erased(t.Context(), p.App.DB, p.Reference, before.Leaf, before.Leaf)
+		signed, err := p.App.Erasures.Erasing(t.Context(), p.Reference, sold.Leaf)
 		if err != nil {
 			t.Fatal(err)
 		}
-		kept := list[before.Leaf]
-		const change = `UPDATE event SET data = $3, mac = $4 WHERE company_id = $1 AND leaf = $2`
+		kept := keptRow(t, p, before.Leaf)
+		const (
+			change = `UPDATE event SET data = $3, mac = $4 WHERE company_id = $1 AND leaf = $2`
+			keep   = `INSERT INTO evidence_erased (company_id, leaf, hash, erased_at, mac) VALUES ($1, $2, $3, $4, $5)`
+		)
 		for _, c := range []struct {
 			what, want string
 			forge      []any
@@ -355,7 +379,7 @@ func TestAForgedErasureIsFound(t *testing.T) {
 			},
 			{
 				"an event recorded as erased by hand", "an audit line about the erasure",
-				[]any{`INSERT INTO evidence_erased (company_id, leaf, hash, erased_at) VALUES ($1, $2, $3, 1)`, sold.Leaf, hash},
+				append([]any{keep}, signed.Values[1:]...),
 				[]any{`DELETE FROM evidence_erased WHERE company_id = $1 AND leaf = $2`, sold.Leaf},
 			},
 			{
@@ -366,12 +390,12 @@ func TestAForgedErasureIsFound(t *testing.T) {
 			{
 				"another hash of an erased event", "the root of their checkpoint",
 				[]any{`UPDATE evidence_erased SET hash = $3 WHERE company_id = $1 AND leaf = $2`, before.Leaf, hash},
-				[]any{`UPDATE evidence_erased SET hash = $3 WHERE company_id = $1 AND leaf = $2`, before.Leaf, kept},
+				[]any{`UPDATE evidence_erased SET hash = $3 WHERE company_id = $1 AND leaf = $2`, before.Leaf, kept[1]},
 			},
 			{
 				"the kept hash of an erased event deleted", "the kept hash of an erased row",
 				[]any{`DELETE FROM evidence_erased WHERE company_id = $1 AND leaf = $2`, before.Leaf},
-				[]any{`INSERT INTO evidence_erased (company_id, leaf, hash, erased_at) VALUES ($1, $2, $3, 1)`, before.Leaf, kept},
+				append([]any{keep}, kept...),
 			},
 		} {
 			do := func(s []any) {
@@ -389,7 +413,27 @@ func TestAForgedErasureIsFound(t *testing.T) {
 			}
 			do(c.undo)
 		}
+		if wrongs := faultsOf(t, p); wrongs != "" {
+			t.Errorf("at the end: %s", wrongs)
+		}
 	})
+}
+
+// keptRow returns the row that keeps the hash of an erased row, without its company.
+func keptRow(t *testing.T, p *apptest.Program, leaf int64) []any {
+	t.Helper()
+	type row struct {
+		Leaf     int64
+		Hash     string
+		ErasedAt int64
+		MAC      string
+	}
+	r, err := db.One(t.Context(), p.App.DB, db.Fields[row], `SELECT leaf, hash, erased_at, mac FROM evidence_erased
+		WHERE company_id = $1 AND leaf = $2`, p.Reference, leaf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []any{r.Leaf, r.Hash, r.ErasedAt, r.MAC}
 }
 
 // saleEvent returns the event about the success of a purchase.

@@ -36,8 +36,8 @@ import (
 // Job is the kind of job that completes an erasure. The subject is the customer's ID.
 const Job = "erasure.complete"
 
-// checkpointEvery is the pause after which a company gets a further checkpoint on demand.
-const checkpointEvery = time.Second
+// patience is the longest time that Finish waits for a checkpoint.
+const patience = 5 * time.Second
 
 // schema is the first schema whose programs know erased customers.
 const schema = 67
@@ -199,39 +199,58 @@ func (s *Service) Complete(ctx context.Context, j job.Job) (next time.Time, err 
 			return now.Add(time.Hour), nil
 		}
 	}
-	if err = s.step(ctx, e); fault.Is(err, fault.Limited) {
-		return now.Add(checkpointEvery), nil
+	if err = s.step(ctx, e); pause(err) > 0 {
+		return now.Add(pause(err)), nil
 	}
 	return now, err
 }
 
+// pause returns the time after which a step that got no checkpoint yet may be done again. It returns 0
+// for every other error.
+func pause(err error) time.Duration {
+	if err == nil {
+		return 0
+	}
+	return fault.Of(err).Retry
+}
+
 // Finish completes all open erasures. The user of the database must be its owner, because the role of
-// kobo serve may not change an event. Finish returns the number of completed erasures.
+// kobo serve may not change an event. Finish returns the number of completed erasures. If a company gets
+// no checkpoint for a longer time, Finish goes on with the other erasures, and returns the fault.
 func (s *Service) Finish(ctx context.Context) (n int, err error) {
 	list, err := s.opened(ctx)
 	for _, e := range list {
-		for err == nil && e.State == Open {
-			if err = s.step(ctx, e); fault.Is(err, fault.Limited) {
-				err = wait(ctx, checkpointEvery)
-			}
-			if err == nil {
-				e, err = s.find(ctx, e.Company, e.CustomerID)
-			}
+		switch failed := s.finish(ctx, e); {
+		case failed == nil:
+			n++
+		case pause(failed) > 0:
+			err = failed
+		default:
+			return n, failed
 		}
-		if err != nil {
-			return n, err
-		}
-		n++
 	}
 	return n, err
 }
 
-// wait waits for a pause, or until ctx ends.
-func wait(ctx context.Context, pause time.Duration) error {
+// finish does the steps of an erasure until it is no longer open.
+func (s *Service) finish(ctx context.Context, e Erasure) (err error) {
+	for err == nil && e.State == Open {
+		if err = s.step(ctx, e); pause(err) > 0 && pause(err) <= patience {
+			err = wait(ctx, pause(err))
+		}
+		if err == nil {
+			e, err = s.find(ctx, e.Company, e.CustomerID)
+		}
+	}
+	return err
+}
+
+// wait waits for a duration, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(pause):
+	case <-time.After(d):
 		return nil
 	}
 }
