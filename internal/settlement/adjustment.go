@@ -91,6 +91,9 @@ func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentI
 	if err != nil {
 		return Adjustment{}, err
 	}
+	if a.State != Pending {
+		return Adjustment{}, decided(a.State)
+	}
 	err = s.Operations.FourEyes(ctx, "An adjustment must be approved", operation.Draft{
 		Company: a.Company, Action: creating, Subject: a.ID, By: a.CreatedBy, At: a.CreatedAt, Details: a.details(),
 	}, by.Name)
@@ -137,7 +140,7 @@ func (s *Service) decideOn(ctx context.Context, by operator.Operator, a Adjustme
 	by.Audit(&u, action, a.ID, a.details(), a.DecidedAt)
 	err := s.Book.Commit(ctx, u)
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
-		return Adjustment{}, fault.Newf(fault.Refused, "The adjustment is %s already", strings.ToLower(r.State))
+		return Adjustment{}, decided(AdjustmentState(r.State))
 	}
 	if err != nil {
 		return Adjustment{}, explain(err)
@@ -152,6 +155,11 @@ func (s *Service) Adjustment(ctx context.Context, adjustmentID string) (Adjustme
 		err = fault.New(fault.Missing, "Adjustment not found")
 	}
 	return a, err
+}
+
+// decided returns the refusal of a second decision about an adjustment.
+func decided(state AdjustmentState) error {
+	return fault.Newf(fault.Refused, "The adjustment is %s already", strings.ToLower(string(state)))
 }
 
 // details returns the description of an adjustment for the audit log.
