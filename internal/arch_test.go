@@ -32,6 +32,7 @@ var order = []string{
 	"internal/provider/*",
 	"internal/provider/providertest",
 	// These are the businesses, such as payouts and cards.
+	"internal/erasure",
 	"internal/crypto",
 	"internal/card",
 	"internal/vtu",
@@ -81,7 +82,7 @@ var order = []string{
 
 var (
 	vocabulary = order[slices.Index(order, "internal/secret"):]
-	businesses = order[slices.Index(order, "internal/crypto") : slices.Index(order, "internal/company")+1]
+	businesses = order[slices.Index(order, "internal/erasure") : slices.Index(order, "internal/company")+1]
 	edges      = []string{"internal/api", "internal/admin"}
 	// harness lists the packages with code that only tests use. The program must never contain them.
 	harness = []string{

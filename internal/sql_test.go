@@ -30,6 +30,10 @@ var overCompanies = map[string]string{
 	"company.count":          "operators work across companies",
 	"company.page":           "operators work across companies",
 
+	"erasure.opened": "kobo erase completes the erasures of all companies",
+
+	"customer.CompanyOf": "an operator erases a customer who is known by the id alone",
+
 	"operator.Done": "an operator knows a proposal by its id alone",
 
 	"settlement.findAdjustment": "the approving operator knows the adjustment by its id alone",

@@ -57,7 +57,7 @@ command line is not valid.`,
 	}
 	c.AddCommand(devCommand(), serveCommand(), migrateCommand(), companyCommand(), operatorCommand(), payoutCommand(), adjustmentCommand(), proposalCommand(), auditCommand(),
 		listenCommand(), triggerCommand(), caseCommand(), webhookCommand(), verifyCommand(), receiptCommand(), reconcileCommand(),
-		backupCommand(), restoreCommand(), archiveCommand(), adoptCommand(), accessCommand(), benchCommand(), readyCommand(), keygenCommand(), keyCommand(), rekeyCommand(), versionCommand())
+		backupCommand(), restoreCommand(), archiveCommand(), eraseCommand(), adoptCommand(), accessCommand(), benchCommand(), readyCommand(), keygenCommand(), keyCommand(), rekeyCommand(), versionCommand())
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
 	strict(c)
 	c.SetUsageTemplate(strings.Replace(c.UsageTemplate(), "{{if .Runnable}}", `{{if and .Runnable (not (index .Annotations "group"))}}`, 1))

@@ -29,6 +29,9 @@ func inactive() map[string]any { return map[string]any{"status": "INACTIVE", "re
 // kybChanged cannot happen to the development company, because that company stays approved.
 const kybChanged = "kyb.changed"
 
+// erasedCustomer has an operator erase a new customer.
+func erasedCustomer(s *script) { s.operate("customers/"+s.customerAccount()+"/erase", nil, nil) }
+
 // newcomer creates a company. The further steps of the script then run as that company.
 func (s *script) newcomer() {
 	var made struct{ Reference, APIKey string }

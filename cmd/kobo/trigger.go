@@ -123,6 +123,7 @@ var recipes = map[string]recipe{
 	"virtual_account.late_payment": virtualAccount(false, true),
 	"customer.created":             func(s *script) { s.customer() },
 	"customer.account_generated":   func(s *script) { s.customerAccount() },
+	"customer.erased":              erasedCustomer,
 	"transaction.credit":           customerCredit,
 	"card.generated":               func(s *script) { s.card() },
 	"card.funding_pending":         fundCard(5000),

@@ -22,6 +22,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/crypto"
+	"github.com/kobo-waas/kobo/internal/erasure"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/limit"
@@ -48,6 +49,7 @@ type Config struct {
 	Payouts     *payout.Service
 	Cards       *card.Service
 	Quotas      *quota.Service
+	Erasures    *erasure.Service
 	Clock       clock.Clock
 	Log         *slog.Logger
 	// HideSecrets is true where operators must not see an API key or a PIN of a company. They get

@@ -20,9 +20,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/crypto"
+	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/erasure"
 	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/identity"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -99,6 +102,11 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 			DB: base, Book: d.book, Clock: clk, Log: log, Operations: d.operations, Settlements: d.settlements, Window: time.Second,
 		}),
 	}
+	people := identity.New(identity.Config{DB: base, Book: d.book, Clock: clk, Log: log, Keys: keys})
+	config.Erasures = erasure.New(erasure.Config{
+		DB: base, Book: d.book, Clock: clk, Log: log, Ring: keys, Cards: config.Cards, Identities: people, Operations: d.operations, Years: 5,
+		Customers: customer.New(customer.Config{DB: base, Book: d.book, Clock: clk, Log: log, Identities: people}),
+	})
 	for _, f := range change {
 		f(&config)
 	}

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,7 +78,7 @@ func (e *edge) proposed(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.propose(ctx, r.by, r.PathValue("reference"), operator.Act{
+	return e.propose(ctx, r.by, cmp.Or(r.PathValue("reference"), s.company), operator.Act{
 		Operation: r.op.ID, ID: r.PathValue("id"), Body: body, On: s.on, Was: s.was,
 	})
 }
@@ -94,7 +95,7 @@ func (e *edge) createProposal(ctx context.Context, r *request, body ProposalRequ
 	if n := len(body.Acts); n < 1 || n > 20 {
 		return nil, fault.New(fault.Invalid, `"acts" must be 1 to 20 acts`)
 	}
-	acts := make([]operator.Act, len(body.Acts))
+	acts, company := make([]operator.Act, len(body.Acts)), body.Company
 	for i, a := range body.Acts {
 		text, err := json.Marshal(a.Body)
 		if err != nil {
@@ -113,8 +114,11 @@ func (e *edge) createProposal(ctx context.Context, r *request, body ProposalRequ
 			return nil, err
 		}
 		acts[i].On, acts[i].Was = s.on, s.was
+		if company = cmp.Or(company, s.company); s.company != "" && s.company != company {
+			return nil, fault.Newf(fault.Invalid, "%s: %q is of a different company", a.Operation, a.ID)
+		}
 	}
-	return e.propose(ctx, r.by, body.Company, acts...)
+	return e.propose(ctx, r.by, company, acts...)
 }
 
 // actOf returns the request of an act. It checks the operator's role and the body, as for a request
@@ -125,7 +129,8 @@ func (e *edge) actOf(ctx context.Context, by operator.Operator, company string, 
 		return nil, fault.Newf(fault.Invalid, "%q is not an operation that can be proposed", a.Operation)
 	}
 	for name, value := range map[string]string{"{reference}": company, "{id}": a.ID} {
-		if strings.Contains(op.Path, name) != (value != "") {
+		isFree := name == "{reference}" && strings.HasPrefix(op.Path, "/admin/v1/customers/") // the customer's company
+		if !isFree && strings.Contains(op.Path, name) != (value != "") {
 			return nil, fault.Newf(fault.Invalid, "%s: its path is %s, and %s is %q", op.ID, op.Path, name, value)
 		}
 	}

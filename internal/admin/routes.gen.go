@@ -14,6 +14,7 @@ func (e *edge) handlers() map[string]action {
 		"createAdjustment":  taking(e.createAdjustment),
 		"createCompany":     taking(e.createCompany),
 		"createProposal":    taking(e.createProposal),
+		"eraseCustomer":     taking(e.eraseCustomer),
 		"exportAudit":       e.exportAudit,
 		"findAdjustment":    e.findAdjustment,
 		"findCardAddress":   e.findCardAddress,

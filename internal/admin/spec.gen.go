@@ -247,6 +247,16 @@ type DoorRequest struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// Erasure defines model for Erasure.
+type Erasure struct {
+	CustomerID string `json:"customerId"`
+	Company    string `json:"company"`
+	ErasedAt   string `json:"erasedAt"`
+
+	// IdentityUntil When the sealed record of identification is deleted.
+	IdentityUntil string `json:"identityUntil"`
+}
+
 // Fees defines model for Fees.
 type Fees struct {
 	Bands []Band `json:"bands"`

@@ -23,6 +23,7 @@ import (
 type stake struct {
 	on       string // the name of what changes, such as quota/otp; "" if the request changes no earlier value
 	was      string // the present value
+	company  string // the company of what changes, if the path does not name it
 	needsTwo bool   // the request needs a second operator
 }
 
@@ -44,6 +45,7 @@ func weighing[B any](do func(ctx context.Context, r *request, body B) (stake, er
 // in x-four-eyes says in a word what they decide.
 func (e *edge) stakes() map[string]weigher {
 	return map[string]weigher{
+		"eraseCustomer":   e.weighErasure,
 		"moveKYB":         weighing(e.weighKYB),
 		"setLive":         weighing(e.weighLive),
 		"setLimit":        weighing(e.weighLimit),

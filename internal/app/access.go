@@ -10,6 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/deployment"
+	"github.com/kobo-waas/kobo/internal/erasure"
 	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -58,6 +59,14 @@ func (a *App) newEvidence(ring *secret.Keyring) *evidence.Service {
 		DB: a.DB, Book: a.Book, Events: a.Events, Clock: a.Clock, Log: a.log, Keys: ring.CheckpointKeys(), Name: a.Deployment.Name,
 		Folder: a.cfg.CheckpointFolder, Close: a.Operators.Shut,
 		Hidden: func(account string) bool { return strings.HasPrefix(account, settlement.ChargeAccount("")) },
+	})
+}
+
+// newErasures returns the service that erases customers.
+func (a *App) newErasures(keys *secret.Keyring) *erasure.Service {
+	return erasure.New(erasure.Config{
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Ring: keys, Customers: a.Customers, Cards: a.Cards, Identities: a.Customers.Identities,
+		Operations: a.Operations, Keys: a.Keys, Events: a.Events, Erasing: a.Evidence.Erasing, Years: a.cfg.IdentityRetention,
 	})
 }
 

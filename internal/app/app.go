@@ -27,6 +27,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/deployment"
+	"github.com/kobo-waas/kobo/internal/erasure"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/idempotency"
@@ -72,6 +73,7 @@ type App struct {
 	Crypto      *crypto.Service
 	Reports     *report.Service
 	Evidence    *evidence.Service
+	Erasures    *erasure.Service
 	Worker      *job.Worker
 
 	cfg      Config
@@ -152,6 +154,7 @@ func (a *App) build(ctx context.Context, keys, ring *secret.Keyring) error {
 	}
 	a.Evidence = a.newEvidence(ring) // signs checkpoints with the line that Begin has chosen
 	a.registry.MustRegister(a.Evidence.Metrics()...)
+	a.Erasures = a.newErasures(keys)
 	a.Worker = a.newWorker()
 	a.registerFigures()
 	if a.sandbox != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/erasure"
 	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/job"
@@ -38,6 +39,7 @@ func (a *App) newWorker() *job.Worker {
 		reconcileJob:          a.reconcileDaily,
 		report.WalkJob:        a.walkLedgers,
 		evidence.SignJob:      a.Evidence.Sign,
+		erasure.Job:           a.Erasures.Complete,
 		keyring.RevokeJob:     a.Keyring.Revoke,
 		webhook.ClearJob:      a.Webhooks.Clear,
 		idempotency.ClearJob:  a.Keys.Clear,

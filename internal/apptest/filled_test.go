@@ -31,7 +31,8 @@ import (
 var untouched = map[string]string{
 	"archive_month":      "only kobo archive writes it",
 	"archive_kind":       "only kobo archive writes it",
-	"evidence_erased":    "no operation erases a person",
+	"erasure":            "only operators erase a customer",
+	"evidence_erased":    "only operators erase a customer",
 	"inbox_bank":         "only live mode identifies the accounts at banks",
 	"keyring_progress":   "only kobo rekey writes it",
 	"operator_door":      "the row is there only while API access is closed",

@@ -22,6 +22,7 @@ type thief struct {
 	p         *apptest.Program
 	key       string
 	card      string            // a card of the victim
+	customer  string            // a customer of the victim, without a card
 	bundle    apptest.Bundle    // what the thief buys
 	digest    string            // of a key for a second name of the thief
 	seen      strings.Builder   // all responses so far
@@ -63,6 +64,7 @@ var wishes = map[string][]string{
 	"approveProposal":  {``},
 	"rejectProposal":   {``},
 	"withdrawProposal": nil, // the test still needs the proposals
+	"eraseCustomer":    {``},
 	"setDoor":          {`{"closed":false}`},
 	"addOperator":      {`{"name":"accomplice","role":"admin","keyDigest":"{digest}"}`},
 	"setOperatorRole":  {`{"role":"admin"}`},
@@ -127,6 +129,8 @@ func (f *thief) call(operation, method, path, body string) {
 		ids = f.ids("proposalId")
 	case strings.Contains(path, "/operators/{id}"):
 		ids = []string{"thief", "accomplice"}
+	case strings.Contains(path, "/customers/{id}"):
+		ids = []string{f.customer}
 	case strings.Contains(path, "/adjustments/{id}"):
 		ids = f.ids("id")
 	}
@@ -193,11 +197,11 @@ func (f *thief) spend(c *apptest.Client, reference string) {
 func TestNoOperatorDrainsACompanyAlone(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, func(c *app.Config) { c.FourEyes = "on" })
-		card, bundle := cardOf(t, p.Client), p.Bundle()
+		card, customer, bundle := cardOf(t, p.Client), customerOf(t, p.Client, "22244444444"), p.Bundle()
 		before := p.Balance(p.SettlementID)
 		for _, role := range operator.Roles() {
 			t.Run(string(role), func(t *testing.T) {
-				f := &thief{t: t, p: p, card: card, bundle: bundle, allowed: map[string]bool{}, companies: map[string]string{p.Reference: "the victim"}}
+				f := &thief{t: t, p: p, card: card, customer: customer, bundle: bundle, allowed: map[string]bool{}, companies: map[string]string{p.Reference: "the victim"}}
 				second, digest := operator.NewKey()
 				f.digest = digest
 				key, mine := operator.NewKey()

@@ -24,6 +24,39 @@ var forbidden = []string{
 	`SELECT pg_read_file('/etc/passwd')`,
 }
 
+// A serving role that may not change an event leaves the events about an erased customer to the owner.
+func TestAnErasureWaitsForTheOwner(t *testing.T) {
+	t.Parallel()
+	home := apptest.NewHome(t, db.Postgres)
+	owned := home.Database
+	role, serving := dbtest.Role(t, owned)
+	if err := dbtest.Open(t, owned).Grant(t.Context(), db.Roles{Serve: role}); err != nil {
+		t.Fatal(err)
+	}
+	home.Database = serving
+	p := home.Start(t)
+	if _, err := p.App.Erasures.Erase(t.Context(), tester, zubaidahOf(t, p).id); err != nil {
+		t.Fatal(err)
+	}
+	settled(t, p)
+	found := where(t, dbtest.Open(t, owned))
+	if len(found) == 0 || slices.ContainsFunc(found, func(one string) bool { return !strings.HasPrefix(one, "event: ") }) {
+		t.Errorf("before the owner's work: %v", found)
+	}
+	p.Stop()
+	home.Database = owned
+	p = home.Start(t)
+	if n, err := p.App.Erasures.Finish(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d erasures completed, %v", n, err)
+	}
+	if found := where(t, p.App.DB); len(found) > 0 {
+		t.Errorf("after the owner's work: %v", found)
+	}
+	if wrongs := faultsOf(t, p); wrongs != "" {
+		t.Errorf("verify: %s", wrongs)
+	}
+}
+
 // The whole way of the money works with the role of kobo serve, and this role cannot change what is
 // written once.
 func TestTheServingRoleSellsAndCannotRewrite(t *testing.T) {

@@ -74,6 +74,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Generated, error) {
 	err = s.openings.Open(ctx, a, opening.From{}, r.Key, func(u *ledger.Unit) error {
 		h.state, h.cardID = busy, a.ID
 		u.Transition(holders.Record(h), free).Only("card_id")
+		s.Customers.Unchanged(u, who)
 		return nil
 	})
 	ctx = context.WithoutCancel(ctx)

@@ -182,6 +182,18 @@ func (s *Service) Address(ctx context.Context, company string) (LastResort, erro
 	return a, err
 }
 
+// cardsOf returns all cards of a customer, whatever their states are.
+func (s *Service) cardsOf(ctx context.Context, company, customerID string) ([]stored, error) {
+	return db.All(ctx, s.DB, cards.Scan,
+		`SELECT `+cardColumns+` FROM card WHERE company_id = $1 AND customer_id = $2 ORDER BY id`, company, customerID)
+}
+
+// openFundings returns the references of the open fundings of a card.
+func (s *Service) openFundings(ctx context.Context, company, cardID string) ([]string, error) {
+	return db.All(ctx, s.DB, db.Value[string], `SELECT id FROM card_funding
+		WHERE company_id = $1 AND card_id = $2 AND state = 'OPEN' ORDER BY created_at, id`, company, cardID)
+}
+
 func (s *Service) findChange(ctx context.Context, company, cardID string) (changeRow, error) {
 	return db.One(ctx, s.DB, changes.Scan,
 		`SELECT `+changeColumns+` FROM card_change WHERE company_id = $1 AND card_id = $2`, company, cardID)

@@ -81,7 +81,7 @@ func (s *Service) GenerateAccount(ctx context.Context, r Request) (Customer, err
 	if err != nil {
 		return c, err
 	}
-	if err = s.openings.Open(ctx, a, from, r.Key, nil); errors.Is(err, opening.ErrTaken) {
+	if err = s.openings.Open(ctx, a, from, r.Key, s.living(c)); errors.Is(err, opening.ErrTaken) {
 		err = errAtWork // a concurrent request opens the account, and the next request returns the outcome
 	}
 	return a.customer, err
@@ -183,7 +183,7 @@ func (a *attempt) Adopt(ctx context.Context, u *ledger.Unit) (any, error) {
 	}
 	a.state = opened
 	a.customer.Account, a.customer.Status, a.customer.UpdatedAt.Time = a.shown(), Active, a.updatedAt
-	u.Transition(customers.Record(row{Customer: a.customer}), string(PendingOTP))
+	u.Transition(customers.Record(row{Customer: a.customer}), string(PendingOTP)).Expect("erased_at", int64(0))
 	event.Emit(u, event.AccountGenerated, a.customer)
 	return a.customer, nil
 }

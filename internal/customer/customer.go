@@ -12,6 +12,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -56,6 +57,7 @@ type Customer struct {
 	KYC         string        `json:"kycStatus"`                      // the result of KYCStatus; set only in JSON
 	Account     *BankAccount  `json:"bankAccount"`                    // nil until the account is opened
 	UpdatedAt   clock.Instant `db:"updated_at,changes" json:"updatedAt"`
+	ErasedAt    time.Time     `db:"erased_at" json:"-"` // zero unless an operator has erased the customer
 }
 
 // Address is a customer's home address.
@@ -157,7 +159,23 @@ func (s *Service) Customers(ctx context.Context, company, search string, offset,
 	if err != nil {
 		return nil, 0, err
 	}
-	high := last - int64(offset)
-	list, err := s.customers(ctx, company, high, high-int64(limit))
-	return list, int(last), err
+	erased, err := s.erasedNumbers(ctx, company)
+	if err != nil {
+		return nil, 0, err
+	}
+	high := below(erased, last, int64(offset))
+	list, err := s.customers(ctx, company, high, below(erased, high, int64(limit)))
+	return list, int(last) - len(erased), err
+}
+
+// below returns the number that is n customers below a number. It leaves out the erased customers,
+// whose numbers are in descending order.
+func below(erased []int64, number, n int64) int64 {
+	low := number - n
+	for _, e := range erased {
+		if e <= number && e > low {
+			low--
+		}
+	}
+	return low
 }

@@ -16,7 +16,7 @@ import (
 
 const (
 	customerColumns = `c.company_id, c.id, c.first_name, c.last_name, c.middle_name, c.email, c.phone_number, c.status,
-	c.created_at, c.date_of_birth, c.updated_at, c.number, c.address, c.search`
+	c.created_at, c.date_of_birth, c.updated_at, c.erased_at, c.number, c.address, c.search`
 	accountColumns = `company_id, customer_id, state, turn, called_until, missing, provider, reference, settlement_id,
 	account_number, account_name, bank_name, bank_code, provider_id, message, created_at, updated_at`
 	transactionColumns = `t.company_id, t.number, t.id, t.customer_id, t.settlement_id, t.amount_kobo, t.kind, t.status,
@@ -25,6 +25,7 @@ const (
 
 var (
 	customers    = db.Declare[row]("customer", db.Reads(customerColumns))
+	erasures     = db.Declare[erasure]("customer")
 	addresses    = db.Declare[email]("customer_email")
 	accounts     = db.Declare[account]("customer_account", db.Reads(accountColumns))
 	transactions = db.Declare[Transaction]("customer_transaction", db.Reads(transactionColumns), db.Unique("company_id", "id"))
@@ -36,6 +37,22 @@ type row struct {
 	Number  int64  `db:"number"`
 	address []byte `db:"address"`
 	search  string `db:"search"`
+}
+
+// erasure is the row of a customer with the columns that an erasure writes.
+type erasure struct {
+	Company    string    `db:"company_id,key"`
+	ID         string    `db:"id,key"`
+	Status     Status    `db:"status,state"`
+	FirstName  string    `db:"first_name,changes"`
+	MiddleName string    `db:"middle_name,changes"`
+	LastName   string    `db:"last_name,changes"`
+	Email      string    `db:"email,changes"`
+	Phone      string    `db:"phone_number,changes"`
+	Born       string    `db:"date_of_birth,changes"`
+	Address    string    `db:"address,changes"`
+	Search     string    `db:"search,changes"`
+	ErasedAt   time.Time `db:"erased_at,changes"`
 }
 
 // email is the database row that reserves an e-mail address for a customer.
@@ -117,7 +134,7 @@ func scanCustomer(sc db.Scanner) (Customer, error) {
 }
 
 func (s *Service) findByID(ctx context.Context, company, customerID string) (Customer, error) {
-	return db.One(ctx, s.DB, scanCustomer, selectCustomer+`WHERE c.company_id = $1 AND c.id = $2`, company, customerID)
+	return db.One(ctx, s.DB, scanCustomer, selectCustomer+`WHERE c.company_id = $1 AND c.id = $2 AND c.erased_at = 0`, company, customerID)
 }
 
 func (s *Service) findByEmail(ctx context.Context, company, email string) (Customer, error) {
@@ -126,15 +143,30 @@ func (s *Service) findByEmail(ctx context.Context, company, email string) (Custo
 		WHERE e.company_id = $1 AND e.email = $2`, company, email)
 }
 
+// findByAccount returns the owner of an account. An erased customer still owns the account, because money
+// may arrive there.
 func (s *Service) findByAccount(ctx context.Context, company, accountNumber string) (Customer, error) {
 	return db.One(ctx, s.DB, scanCustomer,
 		selectCustomer+`WHERE a.company_id = $1 AND a.account_number = $2 AND a.account_number <> ''`, company, accountNumber)
 }
 
-// customers returns the company's customers whose numbers are at most high and greater than low.
+// customers returns the company's customers whose numbers are at most high and greater than low. It
+// leaves out erased customers.
 func (s *Service) customers(ctx context.Context, company string, high, low int64) ([]Customer, error) {
 	return db.All(ctx, s.DB, scanCustomer,
-		selectCustomer+`WHERE c.company_id = $1 AND c.number <= $2 AND c.number > $3 ORDER BY c.number DESC`, company, high, low)
+		selectCustomer+`WHERE c.company_id = $1 AND c.number <= $2 AND c.number > $3 AND c.erased_at = 0 ORDER BY c.number DESC`, company, high, low)
+}
+
+// erasedNumbers returns the numbers of the company's erased customers, in descending order.
+func (s *Service) erasedNumbers(ctx context.Context, company string) ([]int64, error) {
+	return db.All(ctx, s.DB, db.Value[int64],
+		`SELECT number FROM customer WHERE company_id = $1 AND erased_at > 0 ORDER BY number DESC`, company)
+}
+
+// CompanyOf returns the company of a customer who is not erased.
+func (s *Service) CompanyOf(ctx context.Context, customerID string) (string, error) {
+	company, err := db.One(ctx, s.DB, db.Value[string], `SELECT company_id FROM customer WHERE id = $1 AND erased_at = 0`, customerID)
+	return company, db.Missing(err, "Customer not found")
 }
 
 // matches returns a page of the customers whose search text matches a pattern, and the total count.

@@ -79,6 +79,7 @@ func (s *Service) BookCredit(ctx context.Context, company string, c settlement.C
 		Narration: c.Narration, SessionID: c.Session, CreatedAt: clock.Instant{Time: s.Clock.Now()},
 	}.of(Holder{owner.ID, owner.FirstName, owner.LastName})
 	return settlement.Booking{SettlementID: settlementID, Effects: func(u *ledger.Unit) {
+		s.Unchanged(u, owner) // an erasure after the read would leave the name in the event
 		u.Append(transactions.Record(t).Put("number", transactionNumbers))
 		event.Emit(u, event.TransactionCredit, t)
 	}}, true, nil

@@ -19,6 +19,7 @@ var Confidential = map[string][]string{
 	"customer_account":        {"account_name", "account_number", "message"},
 	"customer_email":          {"email"},
 	"customer_transaction":    {"narration"},
+	"erasure":                 {"identity"},
 	"event":                   {"data", "mac"},
 	"idempotency_key":         {"fingerprint", "body"},
 	"identity_attempt":        {"subject"},

@@ -167,6 +167,14 @@ func holdsNoMore(ctx context.Context, q Querier, role string, forbidden map[stri
 	return nil
 }
 
+// MayChange reports whether the role of this program may change the rows of a table. SQLite has no roles.
+func (d *DB) MayChange(ctx context.Context, table string) (bool, error) {
+	if d.dialect != Postgres {
+		return true, nil
+	}
+	return One(ctx, d, Value[bool], "SELECT has_table_privilege(quote_ident($1), 'UPDATE')", table)
+}
+
 // Rights returns the tables to which the role of this program lacks a right that kobo serve needs, and
 // the tables of WrittenOnce and Narrow whose rows the role could change or remove. SQLite has no roles.
 func (d *DB) Rights(ctx context.Context) (missing, excessive []string, err error) {

@@ -47,6 +47,7 @@ const (
 	// in completion.md does not contain this kind.
 	CorporateAccountUpdated = "corporate.account_updated"
 	CustomerCreated         = "customer.created"
+	CustomerErased          = "customer.erased"
 	AccountGenerated        = "customer.account_generated"
 	TransactionCredit       = "transaction.credit"
 

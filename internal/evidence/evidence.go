@@ -118,30 +118,30 @@ func eachLeaf(ctx context.Context, q db.Querier, company string, from, to int64,
 		}
 		return err
 	}
-	kept, err := erasedHashes(ctx, q, company, from, to)
-	if err != nil {
-		return err
+	type found struct {
+		leaf int64
+		hash []byte
 	}
+	var rows []found
 	for _, t := range db.EvidenceTables() {
 		if err := db.Leaves(ctx, q, t, company, from, to, func(leaf int64, row []string) error {
-			if kept[leaf] != "" {
-				return nil
-			}
-			return use(leaf, leafHash(t, row))
+			rows = append(rows, found{leaf, leafHash(t, row)})
+			return nil
 		}); err != nil {
 			return err
 		}
 	}
-	for leaf, text := range kept {
-		hash, err := decode(text)
-		if err == nil {
-			err = use(leaf, hash)
+	// The kept hashes are read after the rows. So a row that was erased meanwhile has its kept hash.
+	kept, err := Erased(ctx, q, company, from, to)
+	for _, r := range rows {
+		if text := kept[r.leaf]; err == nil && text != "" {
+			r.hash, err = decode(text)
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = use(r.leaf, r.hash)
 		}
 	}
-	return nil
+	return err
 }
 
 // leafHash returns the hash of the leaf of a row.
@@ -149,6 +149,9 @@ func leafHash[V any](t *db.Table, row []V) []byte {
 	salt, content := leafData(t, row)
 	return hasher.HashLeaf(append([]byte(salt), content...))
 }
+
+// LeafHash returns the hash of the leaf of a row, as Erased returns it.
+func LeafHash(t *db.Table, row []string) string { return encode(leafHash(t, row)) }
 
 // leafData returns the two parts of the data of a row's leaf: its MAC and its content.
 func leafData[V any](t *db.Table, row []V) (salt string, content []byte) {

@@ -137,13 +137,6 @@ func (s *Service) leafOf(ctx context.Context, company, reference string, step *s
 
 // leaf returns the data of a leaf.
 func (s *Service) leaf(ctx context.Context, company string, n int64) (l Leaf, err error) {
-	kept, err := erasedHashes(ctx, s.DB, company, n, n)
-	if err != nil {
-		return l, err
-	}
-	if kept[n] != "" {
-		return Leaf{Hash: kept[n], Erased: true}, nil
-	}
 	for _, t := range db.EvidenceTables() {
 		err = errors.Join(err, db.Leaves(ctx, s.DB, t, company, n, n, func(_ int64, row []string) error {
 			salt, content := leafData(t, row)
@@ -153,6 +146,14 @@ func (s *Service) leaf(ctx context.Context, company string, n int64) (l Leaf, er
 	}
 	if err == nil && l.Hash == "" {
 		err = s.report(&MissingError{company, n})
+	}
+	if err != nil {
+		return l, err
+	}
+	// The kept hash is read after the row. So a row that was erased meanwhile counts as erased.
+	kept, err := Erased(ctx, s.DB, company, n, n)
+	if kept[n] != "" {
+		l = Leaf{Hash: kept[n], Erased: true}
 	}
 	return l, err
 }

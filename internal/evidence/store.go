@@ -172,8 +172,8 @@ func ownHashes(ctx context.Context, q db.Querier, from, to int64) ([]ownLeaf, er
 		WHERE company_id = $1 AND leaf >= $2 AND leaf <= $3 ORDER BY leaf`, Deployment, from, to)
 }
 
-// erasedHashes returns the kept hashes of erased rows, by leaf.
-func erasedHashes(ctx context.Context, q db.Querier, company string, from, to int64) (map[int64]string, error) {
+// Erased returns the kept hashes of erased rows, by the numbers of the rows.
+func Erased(ctx context.Context, q db.Querier, company string, from, to int64) (map[int64]string, error) {
 	return db.Map[int64, string](ctx, q, `SELECT leaf, hash FROM evidence_erased
 		WHERE company_id = $1 AND leaf >= $2 AND leaf <= $3`, company, from, to)
 }

@@ -331,8 +331,16 @@ func (s *Service) VerifyPlace(ctx context.Context, q db.Querier) (wrongs []strin
 
 // Erasing returns the row that keeps the hash of a row of evidence. The unit that erases a person in
 // the row also inserts this row. Then the proofs of all other rows stay valid. The row has a MAC, so
-// nobody can record a row as erased without the evidence key.
+// nobody can record a row as erased without the evidence key. A checkpoint covers the row before that,
+// so nobody can replace the kept hash unseen.
 func (s *Service) Erasing(ctx context.Context, company string, leaf int64) (db.Record, error) {
+	c, err := s.OnDemand(ctx, company, leaf)
+	if err == nil && c.Size < leaf {
+		err = errGrowing
+	}
+	if err != nil {
+		return db.Record{}, err
+	}
 	l, err := s.leaf(ctx, company, leaf)
 	r := erasedRows.Record(erased{Company: company, Leaf: leaf, Hash: l.Hash, ErasedAt: s.Clock.Now()})
 	return r.Put("mac", s.DB.Signer().MAC(db.Content(nil, r.Table, r.Values))), err

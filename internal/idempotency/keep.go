@@ -47,26 +47,31 @@ func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err err
 			if limited.Err() != nil && ctx.Err() == nil {
 				return now, nil // the next run continues
 			}
-			if n, err = s.removeBodies(ctx, company, now.AddDate(0, -keepMonths, 0)); err != nil {
+			if n, err = s.removeOldest(ctx, company, now.AddDate(0, -keepMonths, 0)); err != nil {
 				return time.Time{}, err
 			}
 		}
 	}
 }
 
-// removeBodies removes a company's oldest stored responses, at most clearMost, if the Idempotency-Keys
-// were used before the given time. The ledger signs the rows again. removeBodies returns the number of
-// removed responses.
-func (s *Service) removeBodies(ctx context.Context, company string, before time.Time) (int, error) {
+// removeOldest removes a company's oldest stored responses, at most clearMost, if the Idempotency-Keys
+// were used before the given time. It returns the number of removed responses.
+func (s *Service) removeOldest(ctx context.Context, company string, before time.Time) (int, error) {
 	values, err := s.oldest(ctx, company, before, clearMost)
 	if err != nil || len(values) == 0 {
 		return 0, err
 	}
 	u := ledger.For(company)
-	for _, value := range values {
-		u.Transition(table.Record(row{Company: company, Value: value, State: done}), done).Only("body")
-	}
+	removeBodies(&u, values)
 	return len(values), s.book.Commit(ctx, u)
+}
+
+// removeBodies adds changes to the unit u. The changes remove the stored responses of Idempotency-Keys.
+// The ledger signs the rows again.
+func removeBodies(u *ledger.Unit, values []string) {
+	for _, value := range values {
+		u.Transition(table.Record(row{Company: u.Company, Value: value, State: done}), done).Only("body")
+	}
 }
 
 // Reseal replaces the body of a stored response by the same body, sealed with another master key. It

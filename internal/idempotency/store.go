@@ -51,3 +51,18 @@ func (s *Service) oldest(ctx context.Context, company string, before time.Time, 
 	return db.All(ctx, s.db, db.Value[string], `SELECT value FROM idempotency_key
 		WHERE company_id = $1 AND body <> '' AND created_at < $2 ORDER BY created_at LIMIT $3`, company, clock.Micros(before), limit)
 }
+
+// lastOf returns the last of the next Idempotency-Keys after a value, at most limit+1 keys further on.
+func (s *Service) lastOf(ctx context.Context, company, after string, limit int) (string, error) {
+	return db.One(ctx, s.db, db.Value[string], `SELECT value FROM idempotency_key
+		WHERE company_id = $1 AND value > $2 ORDER BY value LIMIT 1 OFFSET $3`, company, after, limit)
+}
+
+// about returns the first Idempotency-Keys, at most limit, whose requests created a subject and have a
+// stored response. It looks at those after a value and up to another one. If that is "", it looks at
+// all further ones.
+func (s *Service) about(ctx context.Context, company, subject, after, through string, limit int) ([]string, error) {
+	return db.All(ctx, s.db, db.Value[string], `SELECT value FROM idempotency_key
+		WHERE company_id = $1 AND value > $2 AND ($3 = '' OR value <= $3) AND subject = $4 AND state = 'DONE' AND body <> ''
+		ORDER BY value LIMIT $5`, company, after, through, subject, limit)
+}

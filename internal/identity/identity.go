@@ -70,6 +70,7 @@ type Session struct {
 	CreatedAt    time.Time `db:"created_at"`
 	UpdatedAt    time.Time `db:"updated_at,changes"`
 	guessedUntil time.Time `db:"guessed_until,changes"`
+	customerID   string    `db:"customer_id,changes"` // the customer of a closed session; "" for a signatory
 
 	spent *Session // the session that this session will replace when Send writes it
 }
@@ -305,6 +306,9 @@ func (s *Service) Close(u *ledger.Unit, x Session) { s.end(u, x, Verified) }
 // end adds a change to the unit u. The change closes the session x, with the parameter in as its
 // final state.
 func (s *Service) end(u *ledger.Unit, x Session, in State) {
+	if x.Purpose == Customer {
+		x.customerID = strings.TrimSuffix(x.subject, successor)
+	}
 	x.turn++ // so a concurrent request that has read the open session cannot write it any more
 	x.State, x.subject, x.UpdatedAt = in, "", s.Clock.Now()
 	u.Update(x.record())

@@ -11,7 +11,7 @@ import (
 
 const (
 	columns = `company_id, id, purpose, subject, bvn, state, turn, attempts, asked_at, reference, provider,
-	created_at, updated_at, guessed_until`
+	created_at, updated_at, guessed_until, customer_id`
 	personColumns = `company_id, purpose, subject, turn, attempts, asked_at`
 )
 
@@ -66,4 +66,10 @@ func (s *Service) find(ctx context.Context, company string, purpose Purpose, ses
 func (s *Service) open(ctx context.Context, company string, purpose Purpose, subjects []string) (Session, error) {
 	return db.One(ctx, s.DB, sessions.Scan, `SELECT `+columns+` FROM identity_session
 		WHERE company_id = $1 AND purpose = $2 AND subject = ANY($3) AND subject <> ''`, company, string(purpose), subjects)
+}
+
+// closed returns the closed sessions of a customer.
+func (s *Service) closed(ctx context.Context, company, customerID string) ([]Session, error) {
+	return db.All(ctx, s.DB, sessions.Scan, `SELECT `+columns+` FROM identity_session
+		WHERE company_id = $1 AND customer_id = $2 AND customer_id <> ''`, company, customerID)
 }

@@ -177,7 +177,7 @@ func reseal(keys *secret.Keyring, table string, r row) (row, error) {
 
 // columns are the names to which the values of each table are bound.
 var columns = map[string]string{
-	"webhook_endpoint": "webhook_endpoint.secret", "inbox_notification": "inbox_notification.body", "idempotency_key": "idempotency_key.body",
+	"erasure": "erasure.identity", "webhook_endpoint": "webhook_endpoint.secret", "inbox_notification": "inbox_notification.body", "idempotency_key": "idempotency_key.body",
 }
 
 // resealBVN seals a BVN again, and replaces its blind index if the row has one.

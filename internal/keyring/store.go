@@ -73,6 +73,7 @@ var dependents = []Place{
 	{Name: "transaction PINs", Ends: AtUse, sql: `SELECT count(*) FROM company_pin WHERE hash LIKE $1`},
 	{Name: "operators' keys", Ends: AtUse, sql: `SELECT count(*) FROM operator_key WHERE hash LIKE $1 AND state = 'ACTIVE'`},
 	{Name: "BVNs", Ends: ByRekey, sql: `SELECT count(*) FROM identity_session WHERE bvn LIKE $1 OR subject LIKE $1`},
+	{Name: "identities of erased customers", Ends: ByRekey, sql: `SELECT count(*) FROM erasure WHERE identity LIKE $1`},
 	{Name: "webhook secrets", Ends: ByRekey, sql: `SELECT count(*) FROM webhook_endpoint WHERE secret LIKE $1 OR old_secret LIKE $1`},
 	{Name: "stored responses with a secret", Ends: ByRekey, prefix: "sealed:", sql: `SELECT count(*) FROM idempotency_key WHERE body LIKE $1`},
 	{Name: "notifications", Ends: ByRekey, sql: `SELECT count(*) FROM inbox_notification WHERE body LIKE $1`},
@@ -107,6 +108,8 @@ func countTokens(ctx context.Context, q db.Querier, l Line, after time.Time) (in
 var sealedRows = map[string]string{
 	"identity_session": `SELECT company_id, id, bvn, subject, purpose FROM identity_session
 		WHERE (company_id, id) > ($1, $2) ORDER BY company_id, id LIMIT $3`,
+	"erasure": `SELECT company_id, customer_id, identity, '', '' FROM erasure
+		WHERE (company_id, customer_id) > ($1, $2) ORDER BY company_id, customer_id LIMIT $3`,
 	"webhook_endpoint": `SELECT company_id, id, secret, old_secret, '' FROM webhook_endpoint
 		WHERE (company_id, id) > ($1, $2) ORDER BY company_id, id LIMIT $3`,
 	"idempotency_key": `SELECT company_id, value, CASE WHEN body LIKE 'sealed:%' THEN body ELSE '' END, '', '' FROM idempotency_key
@@ -118,6 +121,7 @@ var sealedRows = map[string]string{
 // counts counts the rows of each table with sealed values.
 var counts = map[string]string{
 	"identity_session":   `SELECT count(*) FROM identity_session`,
+	"erasure":            `SELECT count(*) FROM erasure`,
 	"webhook_endpoint":   `SELECT count(*) FROM webhook_endpoint`,
 	"idempotency_key":    `SELECT count(*) FROM idempotency_key`,
 	"inbox_notification": `SELECT count(*) FROM inbox_notification`,
@@ -129,6 +133,8 @@ var replacements = map[string]string{
 	"identity_session": `UPDATE identity_session SET bvn = $5, subject = $6
 		WHERE company_id = $1 AND id = $2 AND bvn = $3 AND subject = $4 AND ($6 = '' OR NOT EXISTS (
 			SELECT 1 FROM identity_session AS other WHERE other.company_id = $1 AND other.purpose = $7 AND other.subject = $6 AND other.subject <> '' AND other.id <> $2))`,
+	"erasure": `UPDATE erasure SET identity = $5
+		WHERE company_id = $1 AND customer_id = $2 AND identity = $3 AND $4 = '' AND $6 = '' AND $7 = ''`,
 	"webhook_endpoint": `UPDATE webhook_endpoint SET secret = $5, old_secret = $6
 		WHERE company_id = $1 AND id = $2 AND secret = $3 AND old_secret = $4 AND $7 = ''`,
 	"inbox_notification": `UPDATE inbox_notification SET body = $5

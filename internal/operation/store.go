@@ -130,6 +130,12 @@ func (s *Service) FindCase(ctx context.Context, caseID string) (Case, error) {
 	return c, db.Missing(err, "Case not found")
 }
 
+// OpenAbout returns the IDs of a company's open cases about these subjects.
+func (s *Service) OpenAbout(ctx context.Context, company string, subjects []string) ([]string, error) {
+	return db.All(ctx, s.db, db.Value[string], `SELECT id FROM operation_case
+		WHERE company_id = $1 AND subject = ANY($2) AND state = 'OPEN' ORDER BY id`, company, subjects)
+}
+
 // lastCase returns the company's newest case with this subject and reason.
 func (s *Service) lastCase(ctx context.Context, company, subject string, reason Reason) (Case, error) {
 	return db.One(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case

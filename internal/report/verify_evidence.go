@@ -2,15 +2,19 @@ package report
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
 	months "github.com/kobo-waas/kobo/internal/archive"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/erasure"
 	trees "github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
@@ -26,6 +30,9 @@ type evidence struct {
 	content []byte
 	tally   *trees.Tally // all rows with a number, for the check of the tree
 
+	kept     map[int64]string // the hashes of erased rows, by number
+	recorded map[int64]bool   // the numbers of erased rows, according to signed audit lines
+
 	numbers  numberSet
 	altered  map[int64]bool // the numbers in rows with a wrong MAC
 	unsigned []string       // the first rows without a number and a MAC
@@ -40,19 +47,25 @@ type evidence struct {
 }
 
 func newEvidence(signer db.Signer, company string) *evidence {
-	e := &evidence{company: company, signer: signer, tables: map[string]*db.Table{}, altered: map[int64]bool{}, tally: trees.NewTally(0)}
+	e := &evidence{
+		company: company, signer: signer, tables: map[string]*db.Table{}, altered: map[int64]bool{}, recorded: map[int64]bool{}, tally: trees.NewTally(0),
+	}
 	for _, t := range db.EvidenceTables() {
 		e.tables[t.Name] = t
 	}
 	return e
 }
 
-// begin reads the last number of the company. All rows are then checked in the same snapshot.
+// begin reads the last number of the company and its erased rows. All rows are then checked in the same
+// snapshot.
 func (e *evidence) begin(ctx context.Context, q db.Querier) (err error) {
 	e.head, err = ledger.Leaves(ctx, q, e.company)
 	e.tally = trees.NewTally(e.head)
 	if err == nil {
 		err = e.readAdoption(ctx, q)
+	}
+	if err == nil {
+		e.kept, err = trees.Erased(ctx, q, e.company, 1, math.MaxInt64)
 	}
 	return err
 }
@@ -88,6 +101,9 @@ func (e *evidence) row(t *db.Table, row []string) (signed bool) {
 	case !e.numbers.add(leaf):
 		e.wrong(e.name(t, row), "a number of its own", number)
 	}
+	if e.kept[leaf] != "" && e.kept[leaf] == trees.LeafHash(t, row) {
+		e.wrong(e.name(t, row), "the row without the erased person", "the row as it was before")
+	}
 	e.tally.Add(leaf, mac, e.content)
 	return true
 }
@@ -107,7 +123,7 @@ const allLines = `SELECT company_id, id, operator, action, subject, created_at, 
 // addLines checks the audit lines of the company.
 func (e *evidence) addLines(ctx context.Context, q db.Querier) error {
 	last := ""
-	return db.Pages(ctx, q, allLines, 9, func() []any { return []any{e.company, last} }, func(row []string) error {
+	err := db.Pages(ctx, q, allLines, 9, func() []any { return []any{e.company, last} }, func(row []string) error {
 		last = row[1]
 		signed, action, details := e.row(e.tables["operator_audit"], row), row[3], row[6]
 		if action == "proposal.create" {
@@ -118,6 +134,9 @@ func (e *evidence) addLines(ctx context.Context, q db.Querier) error {
 		if !signed {
 			return nil
 		}
+		if action == erasure.Cleared {
+			return e.record(details)
+		}
 		e.adopted = e.adopted || action == "company.create" || action == "evidence.adopt"
 		e.rights.adopted = e.rights.adopted || action == "rights.adopt" ||
 			(action == "company.create" || action == "evidence.adopt") && strings.Contains(details, `"rights":"signed"`)
@@ -126,6 +145,41 @@ func (e *evidence) addLines(ctx context.Context, q db.Querier) error {
 		}
 		return nil
 	})
+	e.compareErased()
+	return err
+}
+
+// record notes the erased rows that an audit line names in its details.
+func (e *evidence) record(details string) error {
+	said := map[string]string{}
+	if err := json.Unmarshal([]byte(details), &said); err != nil {
+		return err
+	}
+	for number := range strings.SplitSeq(said[erasure.Leaves], ",") {
+		leaf, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return err
+		}
+		e.recorded[leaf] = true
+	}
+	return nil
+}
+
+// compareErased compares the erased rows with those that the audit lines name.
+func (e *evidence) compareErased() {
+	if e.signer == nil {
+		return
+	}
+	for _, leaf := range slices.Sorted(maps.Keys(e.kept)) {
+		if !e.recorded[leaf] {
+			e.wrong(fmt.Sprintf("number %d", leaf), "an audit line about the erasure", "none")
+		}
+	}
+	for _, leaf := range slices.Sorted(maps.Keys(e.recorded)) {
+		if e.kept[leaf] == "" {
+			e.wrong(fmt.Sprintf("number %d", leaf), "the kept hash of an erased row", "none")
+		}
+	}
 }
 
 // addArchived adds the numbers of the events that kobo archive has moved into files.

@@ -1,0 +1,25 @@
+package admin_test
+
+import (
+	"net/http"
+	"testing"
+)
+
+func TestAnOperatorErasesACustomer(t *testing.T) {
+	each(t, func(t *testing.T, d *door) {
+		company, _ := d.company()
+		reference := company[len("/admin/v1/companies/"):]
+		if n, err := d.base.Exec(t.Context(), `INSERT INTO customer (company_id, id, number, first_name, middle_name, last_name, email, phone_number,
+				date_of_birth, address, search, status, created_at, updated_at)
+			VALUES ($1, 'c1', 1, 'Ada', '', 'Tester', 'ada@example.com', '08012345678', '', '', 'ada tester', 'ACTIVE', 1, 1)`, reference); err != nil || n != 1 {
+			t.Fatal(n, err)
+		}
+		const erase = "/admin/v1/customers/c1/erase"
+		d.told(d.ok(d.ada, "POST", erase, ""), `{"customerId":"c1","company":"`+reference+`","erasedAt":"2030-01-02T03:04:05.000Z",
+			"identityUntil":"2035-01-02T03:04:05.000Z"}`)
+		if l := d.lastLine(); l["action"] != "customer.erase" || l["subject"] != "c1" || l["operator"] != "ada" {
+			t.Errorf("the log: %v", l)
+		}
+		d.no(d.ada, "POST", erase, "", http.StatusNotFound, "Customer not found")
+	})
+}
