@@ -44,7 +44,7 @@ const unknownBalance money.Kobo = -1
 // the issuer. If the issuer's reply is lost, SetStatus asks for the card once, and a job asks
 // again until the outcome is known. Then the fault is errChanging, which is Refused.
 //
-// What is left on a terminated card comes back later (Returned).
+// The money on a terminated card comes back later (Returned).
 func (s *Service) SetStatus(ctx context.Context, r Change) (Card, error) {
 	c, by, err := s.atIssuer(ctx, r.Company, r.CardID)
 	if err != nil {
@@ -131,7 +131,16 @@ func (s *Service) remember(ctx context.Context, by provider.Issuer, c stored, ro
 	row.left, row.updatedAt = left, s.Clock.Now()
 	u := ledger.For(c.Company)
 	u.Transition(changes.Record(*row), opens).Only("left_kobo", "updated_at")
-	return s.Book.Commit(ctx, u)
+	return ended(s.Book.Commit(ctx, u))
+}
+
+// ended turns the ledger's refusal of a change that another request or job has ended meanwhile into
+// errChanging. It returns any other error unchanged.
+func ended(err error) error {
+	if ledger.Is(err, ledger.Moved, changes.Table) {
+		return errChanging
+	}
+	return err
 }
 
 // endChange stores the outcome of a change: the card's status, its event and the response for the
@@ -156,7 +165,7 @@ func (s *Service) endChange(
 			return c.Card, why
 		}
 		if !ledger.Is(err, ledger.Moved, cards.Table) {
-			return Card{}, err
+			return Card{}, ended(err)
 		}
 		if c, err = findCard(ctx, s.DB, c.Company, c.ID); err != nil {
 			return Card{}, err
@@ -206,23 +215,18 @@ func (s *Service) CompleteChange(ctx context.Context, j job.Job) (next time.Time
 		return time.Time{}, err
 	}
 	_, err = s.change(ctx, by, c, row, nil)
-	switch {
-	case err == nil || errors.Is(err, errChanging):
-	case fault.Is(err, fault.Refused):
-		return time.Time{}, nil // the issuer refused the change, which is its outcome
-	default:
+	if !errors.Is(err, errChanging) {
+		if fault.Is(err, fault.Refused) {
+			err = nil // the issuer refused the change, which is its outcome
+		}
 		return time.Time{}, err
 	}
-	if err == nil {
-		return time.Time{}, nil
-	}
 	age := s.Clock.Now().Sub(row.createdAt)
-	if age > changeCase {
-		err = s.Operations.OpenCase(ctx, c.Company, c.ID, operation.Unresolved, "it is unknown whether the card is "+string(row.status))
-	} else {
-		err = nil
+	next = s.Clock.Now().Add(min(time.Hour, max(30*time.Second, age)))
+	if age <= changeCase {
+		return next, nil
 	}
-	return s.Clock.Now().Add(min(time.Hour, max(30*time.Second, age))), err
+	return next, s.Operations.OpenCase(ctx, c.Company, c.ID, operation.Unresolved, "it is unknown whether the card is "+string(row.status))
 }
 
 // changeCase is the age of an unknown change at which operators are asked.

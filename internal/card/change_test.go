@@ -39,6 +39,14 @@ func (w *world) cases() (out []string) {
 	return out
 }
 
+// has checks that these cases, and no others, are open.
+func (w *world) has(want ...string) {
+	w.t.Helper()
+	if got := w.cases(); !slices.Equal(got, want) {
+		w.t.Fatalf("cases %v, want %v", got, want)
+	}
+}
+
 func TestACardIsFrozenUnfrozenAndTerminated(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -124,9 +132,7 @@ func TestAChangeThatStaysUnknownIsACase(t *testing.T) {
 			_, err = w.CompleteChange(t.Context(), w.job(c.ID))
 			must(t, err)
 		}
-		if got := w.cases(); !slices.Equal(got, []string{"UNRESOLVED ₦0.00"}) {
-			t.Errorf("cases %v", got)
-		}
+		w.has("UNRESOLVED ₦0.00")
 	})
 }
 
@@ -150,7 +156,7 @@ func TestConcurrentChangesOfACardAreReportedOnce(t *testing.T) {
 	})
 }
 
-// What was on a terminated card is credited once, if the issuer's list proves that it came back.
+// The money of a terminated card is credited once, if the issuer's list proves that it came back.
 func TestWhatIsLeftOnATerminatedCardComesBack(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
@@ -196,9 +202,7 @@ func TestABalanceWithoutProofIsACase(t *testing.T) {
 			_, err = w.Returned(t.Context(), j)
 			must(t, err)
 		}
-		if got := w.cases(); !slices.Equal(got, []string{"CARD_BALANCE ₦650.00"}) {
-			t.Fatalf("cases %v", got)
-		}
+		w.has("CARD_BALANCE ₦650.00")
 		list, _, err := w.operations.Cases(t.Context(), operation.CaseFilter{State: operation.Open, Company: w.company}, 10, 0)
 		must(t, err)
 		finding := operation.Finding{Outcome: operation.Assigned, Target: w.company, TargetID: w.account}
@@ -212,6 +216,11 @@ func TestABalanceWithoutProofIsACase(t *testing.T) {
 			w.holds(300*money.Naira, 0, 700*money.Naira)
 			_, err = w.operations.ResolveCase(t.Context(), list[0].ID, finding, "seen at Sudo", by, me.Note)
 			must(t, err)
+			owners, err := db.One(t.Context(), d, db.Value[int64], `SELECT count(*) FROM settlement_session WHERE company_id = $1`, w.company)
+			must(t, err)
+			if decided := by == "bola"; (owners == 1) != decided {
+				t.Errorf("after the finding of %s the credit has %d owners", by, owners)
+			}
 		}
 		w.holds(950*money.Naira, 0, 50*money.Naira)
 		w.issuer.back = 650 * money.Naira // the list shows it later
@@ -252,9 +261,7 @@ func TestAnEmptyOrUnknownBalance(t *testing.T) {
 		w.issuer.broken = errors.New("away")
 		_, err = w.Returned(t.Context(), j)
 		must(t, err)
-		if got := w.cases(); !slices.Equal(got, []string{"CARD_BALANCE ₦0.00"}) {
-			t.Errorf("cases %v", got)
-		}
+		w.has("CARD_BALANCE ₦0.00")
 	})
 }
 

@@ -87,7 +87,7 @@ func (s *Service) returned(c stored, amount money.Kobo) settlement.Credit {
 
 // assigned returns the unit with which two operators credit the company with the money of a terminated
 // card. They may choose any active settlement account of the company.
-func (s *Service) assigned(ctx context.Context, k operation.Case, f operation.Finding, _ bool) (ledger.Unit, error) {
+func (s *Service) assigned(ctx context.Context, k operation.Case, f operation.Finding, agreed bool) (ledger.Unit, error) {
 	c, err := s.find(ctx, k.Company, k.Subject)
 	switch {
 	case err != nil:
@@ -96,6 +96,9 @@ func (s *Service) assigned(ctx context.Context, k operation.Case, f operation.Fi
 		return ledger.Unit{}, fault.Newf(fault.Refused, "The card is company %s's", k.Company)
 	case k.Amount <= 0:
 		return ledger.Unit{}, fault.New(fault.Refused, "The case does not say how much: dismiss it, and credit the company by an adjustment")
+	}
+	if !agreed {
+		return ledger.Unit{}, s.Settlements.MayCredit(ctx, f.Target, f.TargetID)
 	}
 	return s.Settlements.CreditUnit(ctx, k.Company, s.returned(c, k.Amount), f.TargetID)
 }

@@ -26,7 +26,7 @@ const assignStep = "assign"
 // The job later commits the second unit, which credits the money in the company's ledger. The
 // transfer out of suspense and the job commit together, so the money cannot be lost.
 func (s *Service) assigned(ctx context.Context, c operation.Case, f operation.Finding, _ bool) (ledger.Unit, error) {
-	if err := s.mayCredit(ctx, f); err != nil {
+	if err := s.MayCredit(ctx, f.Target, f.TargetID); err != nil {
 		return ledger.Unit{}, err
 	}
 	credit, err := s.suspended(ctx, c)
@@ -38,12 +38,12 @@ func (s *Service) assigned(ctx context.Context, c operation.Case, f operation.Fi
 	return u, nil
 }
 
-// mayCredit returns an error unless the finding names an active settlement account of a company.
-func (s *Service) mayCredit(ctx context.Context, f operation.Finding) error {
-	if f.Target == House {
+// MayCredit returns an error unless a company has an active settlement account with this number.
+func (s *Service) MayCredit(ctx context.Context, company string, settlementID int64) error {
+	if company == House {
 		return errNoCompany
 	}
-	ok, err := s.Active(ctx, f.Target, f.TargetID)
+	ok, err := s.Active(ctx, company, settlementID)
 	if err == nil && !ok {
 		err = errNoAccount
 	}

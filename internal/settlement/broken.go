@@ -168,7 +168,7 @@ type wallet struct {
 
 // wallet returns the settlement account of a ledger account.
 func (s *Service) wallet(ctx context.Context, company, account string) (w wallet, err error) {
-	number, is := strings.CutPrefix(account, LedgerAccount(0)[:len(LedgerAccount(0))-1])
+	number, is := strings.CutPrefix(account, ledgerPrefix)
 	if w.id, err = strconv.ParseInt(number, 10, 64); !is || err != nil {
 		return wallet{}, nil // an account of another kind
 	}

@@ -155,7 +155,7 @@ func TestOtherAccountsStayOpen(t *testing.T) {
 	})
 }
 
-// Who can write the database cannot open an account: neither by a row that says accepted, nor by a
+// A writer of the database cannot open an account: neither by a row that says accepted, nor by a
 // resolved case, nor by the account's mark.
 func TestTheDatabaseCannotAcceptARow(t *testing.T) {
 	for _, statement := range []string{

@@ -211,7 +211,7 @@ func (s *Service) ownBooking(c Credit, settlementID int64) Booking {
 // back from a provider. It stores the company as the owner of the credit's session ID, which is
 // final.
 func (s *Service) CreditUnit(ctx context.Context, company string, c Credit, settlementID int64) (ledger.Unit, error) {
-	if err := s.mayCredit(ctx, operation.Finding{Target: company, TargetID: settlementID}); err != nil {
+	if err := s.MayCredit(ctx, company, settlementID); err != nil {
 		return ledger.Unit{}, err
 	}
 	if _, err := s.decideFor(ctx, c, company); err != nil {

@@ -36,7 +36,7 @@ var between = regexp.MustCompile(`^[0-9]{30}$`)
 // named the company, the case belongs to that company. In that case, the unit credits the company
 // directly.
 func (s *Service) found(ctx context.Context, c operation.Case, f operation.Finding, agreed bool) (ledger.Unit, error) {
-	if err := s.mayCredit(ctx, f); err != nil {
+	if err := s.MayCredit(ctx, f.Target, f.TargetID); err != nil {
 		return ledger.Unit{}, err
 	}
 	bank, session, _ := strings.Cut(c.Subject, "/")

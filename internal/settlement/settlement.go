@@ -76,9 +76,12 @@ func (a Account) MarshalJSON() ([]byte, error) {
 // money at the provider. Its balance may go below zero, since each credit from a bank debits it.
 func ProviderAccount(name string) string { return "provider/" + name }
 
+// ledgerPrefix is the beginning of the names of settlement accounts' ledger accounts.
+const ledgerPrefix = "settlement/"
+
 // LedgerAccount returns the name of a settlement account's ledger account.
 func LedgerAccount(settlementID int64) string {
-	return "settlement/" + strconv.FormatInt(settlementID, 10)
+	return ledgerPrefix + strconv.FormatInt(settlementID, 10)
 }
 
 // ClearingAccount returns the name of the clearing account for one kind of operation.
