@@ -178,9 +178,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 		Keep: time.Duration(a.cfg.Webhooks.KeepDays) * 24 * time.Hour,
 	})
 	a.Quotas = quota.New(a.DB, a.Book, a.Clock)
-	a.Operations = operation.WithOperators(a.DB, a.Book, a.Clock, a.log, a.cfg.Window, func(ctx context.Context, d operation.Draft) (bool, error) {
-		return a.Operators.MayStillPropose(ctx, operator.Draft(d))
-	})
+	a.Operations = operation.WithOperators(a.DB, a.Book, a.Clock, a.log, a.cfg.Window, a.Operators.MayStillPropose)
 	a.plugs = p
 	a.Settlements = a.newSettlements(p)
 	a.Inbox = a.newInbox(keys, p)

@@ -91,8 +91,7 @@ type Case struct {
 // OpenCase opens a case. If a case with the same subject and reason exists, OpenCase changes
 // nothing. The detail is for operators and must not contain a secret.
 func (s *Service) OpenCase(ctx context.Context, company, subject string, reason Reason, detail string) error {
-	_, err := s.ask(ctx, Case{Company: company, Subject: subject, Reason: reason, Detail: detail}, ledger.For(company))
-	return err
+	return s.Open(ctx, Case{Company: company, Subject: subject, Reason: reason, Detail: detail})
 }
 
 // Open opens a case. If a case with the same subject and reason exists, Open changes nothing. The caller

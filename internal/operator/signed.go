@@ -10,6 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operation"
 )
 
 // ErrUnrecorded is the fault for a row that says who proposed something, if no signed line of the audit log
@@ -48,18 +49,10 @@ func (s *Service) signed(ctx context.Context, company, subject string, since tim
 	return out, err
 }
 
-// Draft is what an operator has proposed for the approval of a second operator, outside of a Proposal.
-type Draft struct {
-	Company, Action, Subject string // of the line in the audit log that records it
-	By                       string
-	At                       time.Time
-	Details                  map[string]string // details that the line must have
-}
-
 // MayStillPropose reports whether the proposer may still propose what needs the role finance. The
 // person must have the role now, and must be the person of this name at the time of the proposal. If no
 // signed line of the audit log records the proposal, MayStillPropose returns ErrUnrecorded.
-func (s *Service) MayStillPropose(ctx context.Context, p Draft) (bool, error) {
+func (s *Service) MayStillPropose(ctx context.Context, p operation.Draft) (bool, error) {
 	lines, err := s.signed(ctx, p.Company, p.Subject, p.At)
 	if err != nil {
 		return false, err
