@@ -130,10 +130,10 @@ func (s *Service) checkPage(ctx context.Context, c Custody, n chain.Network, r *
 	return nil
 }
 
-// checkBalance compares what an address holds with its balance at the last check and the movements
-// since then. The result done is false if the address has to be checked again. The fees of its own transactions are not recorded, so an address that has sent
-// transactions may hold less. A difference opens one case, because the next check begins at this
-// balance.
+// checkBalance compares the balance of an address with its balance at the last check and the movements
+// since then. The result done is false if the address has to be checked again. The fees of its own
+// transactions are not recorded, so an address that has sent transactions may hold less. A difference
+// opens one case, because the next check begins at this balance.
 func (s *Service) checkBalance(ctx context.Context, n chain.Network, now checked) (done bool, err error) {
 	last, err := s.lastBalance(ctx, now.company, n.ID, now.address)
 	if errors.Is(err, db.ErrNone) {

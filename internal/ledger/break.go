@@ -59,8 +59,8 @@ func (r *Report) verifyEntry(a *AccountSum, row []string, genuine Genuine) error
 	return err
 }
 
-// ends adds a break if the entries of an account end at the place last, but what follows them continues
-// from the place next. What follows is a further entry, or the account itself after the last entry. So
+// ends adds a break if the entries of an account end at the place last, but the next row continues
+// from the place next. A further entry follows, or the account itself after the last entry. So
 // the break has the same ID after a further entry was booked.
 func (r *Report) ends(account string, last, next Place, format string, args ...any) {
 	if last != next {

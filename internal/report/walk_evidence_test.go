@@ -147,7 +147,7 @@ func TestAFindingThatWasNotTakenIsRepeated(t *testing.T) {
 	})
 }
 
-// New rows are checked without a walk. What two operators have accepted is no finding of a walk.
+// New rows are checked without a walk. A walk does not report rows that two operators have accepted.
 func TestNewRowsAreCheckedSoon(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		p, found := adopted(t, d)

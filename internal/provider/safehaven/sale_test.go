@@ -34,8 +34,8 @@ func TestTheUnitOfEachKind(t *testing.T) {
 	}
 }
 
-// If our reference is not found, the bank is asked by its own id. What the id finds does not prove
-// the look-up by our reference.
+// If the bank does not find our reference, the plug asks by the bank's id. A sale that the id finds does
+// not prove the look-up by our reference.
 func TestASaleIsFoundByTheBanksID(t *testing.T) {
 	s := serve(t)
 	s.answer = func(w http.ResponseWriter, r *http.Request) {

@@ -85,10 +85,9 @@ func notify(t *testing.T, s opened, cardID string) (header http.Header, body []b
 	return header, body
 }
 
-// If a client sends the same transfer twice, the simulated Sudo moves the money only one time.
-func TestARepeatedTransferPaysOnce(t *testing.T) {
-	s := open(t, sandbox.Config{})
-	p, _ := connect(t, s)
+// created makes a card for a new customer.
+func created(t *testing.T, p *plug.Plug) provider.CardAnswer {
+	t.Helper()
 	holder, err := p.OpenCardholder(t.Context(), provider.Cardholder{
 		FirstName: "Ada", LastName: "Obi", Email: "ada@example.test", Phone: "08012345678",
 		Address: provider.CardholderAddress{Line1: "1 Marina", City: "Lagos", State: "Lagos"},
@@ -96,7 +95,14 @@ func TestARepeatedTransferPaysOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := p.CreateCard(t.Context(), provider.CardOrder{Reference: id.New(), Cardholder: holder, Type: "virtual", Brand: "Verve", Currency: "NGN"})
+	return p.CreateCard(t.Context(), provider.CardOrder{Reference: id.New(), Cardholder: holder, Type: "virtual", Brand: "Verve", Currency: "NGN"})
+}
+
+// If a client sends the same transfer twice, the simulated Sudo moves the money only one time.
+func TestARepeatedTransferPaysOnce(t *testing.T) {
+	s := open(t, sandbox.Config{})
+	p, _ := connect(t, s)
+	made := created(t, p)
 	f := provider.CardFunding{Reference: id.New(), Account: made.Card.Account, Amount: 100 * money.Naira, Since: s.Clock.Now()}
 	first, second := p.FundCard(t.Context(), f), p.FundCard(t.Context(), f)
 	if first.Outcome != provider.Confirmed || second.Outcome != provider.Unknown || second.Code != "duplicate" {
@@ -118,14 +124,7 @@ func TestARepeatedTransferPaysOnce(t *testing.T) {
 func TestATerminatedCardGivesItsBalanceBack(t *testing.T) {
 	s := open(t, sandbox.Config{})
 	p, _ := connect(t, s)
-	holder, err := p.OpenCardholder(t.Context(), provider.Cardholder{
-		FirstName: "Ada", LastName: "Obi", Email: "ada@example.test", Phone: "08012345678",
-		Address: provider.CardholderAddress{Line1: "1 Marina", City: "Lagos", State: "Lagos"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	made := p.CreateCard(t.Context(), provider.CardOrder{Reference: id.New(), Cardholder: holder, Type: "virtual", Brand: "Verve", Currency: "NGN"})
+	made := created(t, p)
 	f := provider.CardFunding{Reference: id.New(), Account: made.Card.Account, Amount: 100 * money.Naira, Since: s.Clock.Now()}
 	p.FundCard(t.Context(), f)
 	before, err := s.Balance(t.Context(), account)

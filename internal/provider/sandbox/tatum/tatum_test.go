@@ -115,15 +115,15 @@ func TestCustodian(t *testing.T) {
 	})
 }
 
-// Tatum signs a notification, and sends it again until the client accepts it. A notification that
-// the client never accepts appears on the list of failed notifications.
-func TestNotifications(t *testing.T) {
-	s := open(t)
+// heard returns the listener for the callbacks of the simulated Tatum, and a plug that asks it for
+// addresses, with the plug's configuration.
+func (s opened) heard(t *testing.T) (*listener, plug.Config, *plug.Plug) {
+	t.Helper()
 	server := httptest.NewServer(s.server.Handler())
-	defer server.Close()
+	t.Cleanup(server.Close)
 	ear := &listener{status: 200}
 	callback := httptest.NewServer(ear)
-	defer callback.Close()
+	t.Cleanup(callback.Close)
 	if err := s.SetCallback(callback.URL); err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +133,14 @@ func TestNotifications(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return ear, cfg, p
+}
+
+// Tatum signs a notification, and sends it again until the client accepts it. A notification that
+// the client never accepts appears on the list of failed notifications.
+func TestNotifications(t *testing.T) {
+	s := open(t)
+	ear, _, p := s.heard(t)
 	key, err := chain.ParseKey(chain.PublicTestKeys[chain.EVM])
 	if err != nil {
 		t.Fatal(err)
@@ -243,20 +251,7 @@ func TestRefusals(t *testing.T) {
 // chain are unread, and long replies are read.
 func TestManners(t *testing.T) {
 	s := open(t)
-	server := httptest.NewServer(s.server.Handler())
-	defer server.Close()
-	ear := &listener{status: 200}
-	callback := httptest.NewServer(ear)
-	defer callback.Close()
-	if err := s.SetCallback(callback.URL); err != nil {
-		t.Fatal(err)
-	}
-	cfg := s.PlugConfig(server.URL)
-	cfg.RemoteAddresses = true
-	p, err := plug.New(cfg, s.Clock)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ear, cfg, p := s.heard(t)
 	c, told := byHand(t, s), 0
 	notice := func(network, asset, manners string) ([]provider.Movement, error) {
 		t.Helper()
