@@ -72,9 +72,7 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 	d.companies = company.New(base, d.book, keys, clk)
 	d.companies.Self = func(ctx context.Context, reference string) company.Actor { return operator.Self(reference).From(ctx) }
 	d.operators, d.base = operator.New(base, keys, clk), base
-	d.operations = operation.WithOperators(base, d.book, clk, log, time.Second, func(ctx context.Context, by operation.Draft) (bool, error) {
-		return d.operators.MayStillPropose(ctx, operator.Draft(by))
-	})
+	d.operations = operation.WithOperators(base, d.book, clk, log, time.Second, d.operators.MayStillPropose)
 	d.settlements = settlement.New(settlement.Config{DB: base, Book: d.book, Clock: clk, Operations: d.operations, Banks: map[string]settlement.Bank{
 		"safehaven": {Name: "Safe Haven MFB", Code: "090286", Float: "0100000001"},
 	}})
