@@ -85,7 +85,8 @@ func (i *Issuer) showTransfer(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// listTransfers handles GET /accounts/{id}/transactions. It lists the newest transfer first.
+// listTransfers handles GET /accounts/{id}/transactions. It lists the newest transfer first, unless
+// the manners state otherwise.
 func (i *Issuer) listTransfers(w http.ResponseWriter, r *http.Request) {
 	p, _, err := books.ReadPage(r)
 	switch {
@@ -96,8 +97,12 @@ func (i *Issuer) listTransfers(w http.ResponseWriter, r *http.Request) {
 		books.Refuse(w, http.StatusNotFound, "Account not found")
 		return
 	}
-	list, total, err := i.list(r.Context(), p)
-	i.Finish(w, err, func() { books.AnswerPage(w, "Transactions fetched successfully.", list, transfer.record, total, p) })
+	m, ok := i.manners(w, r)
+	if !ok {
+		return
+	}
+	list, total, err := i.list(r.Context(), p, m.Oldest)
+	i.Finish(w, err, func() { books.AnswerPage(w, "Transactions fetched successfully.", list, m.line, total, p) })
 }
 
 type noticeRequest struct {

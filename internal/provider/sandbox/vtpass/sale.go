@@ -66,8 +66,8 @@ func (b *Biller) pay(w http.ResponseWriter, r *http.Request, req request) {
 		refuse(w, code, wrong)
 		return
 	}
-	var err error
-	if v.Begin(v.number) {
+	m, err := b.manners(r.Context())
+	if err == nil && v.Begin(v.number) {
 		err = b.accept(r.Context(), v)
 	}
 	switch {
@@ -80,7 +80,7 @@ func (b *Biller) pay(w http.ResponseWriter, r *http.Request, req request) {
 	case v.Ending == books.DoneAnswerLost || v.Ending == books.UndoneAnswerLost:
 		b.Lose(w, r)
 	default:
-		v.show(w)
+		m.applied(v).show(w)
 	}
 }
 
@@ -90,13 +90,18 @@ func (b *Biller) requery(w http.ResponseWriter, r *http.Request, req request) {
 		refuseArguments(w)
 		return
 	}
-	switch v, err := b.ask(r.Context(), req.RequestID); {
+	m, err := b.manners(r.Context())
+	var v sale
+	if err == nil {
+		v, err = b.ask(r.Context(), req.RequestID)
+	}
+	switch {
 	case errors.Is(err, db.ErrNone):
 		refuse(w, "015", "INVALID REQUEST ID")
 	case err != nil:
 		fail(w)
 	default:
-		v.show(w)
+		m.applied(v).show(w)
 	}
 }
 
