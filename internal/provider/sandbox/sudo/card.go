@@ -81,12 +81,13 @@ func (i *Issuer) newCard(w http.ResponseWriter, r *http.Request, o cardRequest) 
 		refuseField(w, "number", "must be the number printed on the card")
 		return
 	}
-	m, ok := i.manners(w, r)
-	if !ok {
-		return
-	}
 	var story books.Story
 	ending, err := i.TakeNext(r.Context(), nextCard)
+	m, failed := i.manners(r.Context())
+	err = errors.Join(err, failed)
+	if m.NoMetadata {
+		o.Metadata = ""
+	}
 	c := o.card(i.Now())
 	if err == nil && story.Begin(ending) && ending != books.DefiniteNo {
 		if _, err = customers.One(r.Context(), i, "id = $1", c.customer); err == nil {
@@ -95,7 +96,7 @@ func (i *Issuer) newCard(w http.ResponseWriter, r *http.Request, o cardRequest) 
 	}
 	i.Finish(w, books.OrNo(err, http.StatusNotFound, "Customer not found"), func() {
 		i.Reply(w, r, story, o.Brand+" Cards are not available at the moment", func() {
-			books.Answer(w, "Card created successfully.", m.shown(c.record()))
+			books.Answer(w, "Card created successfully.", c.record())
 		})
 	})
 }
@@ -151,12 +152,8 @@ func (i *Issuer) find(w http.ResponseWriter, r *http.Request) (card, bool) {
 }
 
 func (i *Issuer) showCard(w http.ResponseWriter, r *http.Request) {
-	m, ok := i.manners(w, r)
-	if !ok {
-		return
-	}
 	if c, ok := i.find(w, r); ok {
-		books.Answer(w, "Card fetched successfully.", m.shown(c.whole()))
+		books.Answer(w, "Card fetched successfully.", c.whole())
 	}
 }
 
@@ -167,13 +164,8 @@ func (i *Issuer) listCards(w http.ResponseWriter, r *http.Request) {
 		refuseField(w, "page", err.Error())
 		return
 	}
-	m, ok := i.manners(w, r)
-	if !ok {
-		return
-	}
 	list, total, err := cards.Page(r.Context(), i, p, "customer = $1", "created_at DESC, id", r.PathValue("part"))
-	show := func(c card) map[string]any { return m.shown(c.whole()) }
-	i.Finish(w, err, func() { books.AnswerPage(w, "Cards fetched successfully.", list, show, total, p) })
+	i.Finish(w, err, func() { books.AnswerPage(w, "Cards fetched successfully.", list, card.whole, total, p) })
 }
 
 // tokenLife is the lifetime of a card token. It is measured in real time, because a browser checks

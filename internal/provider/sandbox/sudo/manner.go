@@ -3,7 +3,6 @@ package sudo
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
@@ -14,9 +13,9 @@ const mannersSetting = "sudo_manners"
 // manners are what Sudo does where its documentation is silent. The zero value is what the plug hopes
 // for.
 type manners struct {
-	NoMetadata bool `json:"noMetadata"` // cards do not contain the metadata of their order
+	NoMetadata bool `json:"noMetadata"` // new cards do not contain the metadata of their order
 	Anonymous  bool `json:"anonymous"`  // the list of transfers does not contain the client's references
-	Oldest     bool `json:"oldest"`     // the list of transfers begins with the oldest one
+	Oldest     bool `json:"oldest"`     // the list of transfers begins with the oldest transfer, not with the newest
 }
 
 // setManners handles POST /sandbox/card-manners. It replaces all manners.
@@ -28,25 +27,12 @@ func (i *Issuer) setManners(ctx context.Context, m manners) (any, error) {
 	return books.Success, err
 }
 
-// manners returns the present manners. If they cannot be read, manners sends an error response and
-// returns false.
-func (i *Issuer) manners(w http.ResponseWriter, r *http.Request) (m manners, ok bool) {
-	text, err := i.Setting(r.Context(), mannersSetting)
+func (i *Issuer) manners(ctx context.Context) (m manners, err error) {
+	text, err := i.Setting(ctx, mannersSetting)
 	if err == nil && text != "" {
 		err = json.Unmarshal([]byte(text), &m)
 	}
-	if err != nil {
-		books.Fail(w)
-	}
-	return m, err == nil
-}
-
-// shown returns a card as the manners show it.
-func (m manners) shown(card map[string]any) map[string]any {
-	if m.NoMetadata {
-		delete(card, "metadata")
-	}
-	return card
+	return m, err
 }
 
 // line returns a transfer on the list as the manners show it.

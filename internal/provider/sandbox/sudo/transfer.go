@@ -85,8 +85,7 @@ func (i *Issuer) showTransfer(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// listTransfers handles GET /accounts/{id}/transactions. It lists the newest transfer first, unless
-// the manners state otherwise.
+// listTransfers handles GET /accounts/{id}/transactions. It lists the newest transfer first.
 func (i *Issuer) listTransfers(w http.ResponseWriter, r *http.Request) {
 	p, _, err := books.ReadPage(r)
 	switch {
@@ -97,11 +96,12 @@ func (i *Issuer) listTransfers(w http.ResponseWriter, r *http.Request) {
 		books.Refuse(w, http.StatusNotFound, "Account not found")
 		return
 	}
-	m, ok := i.manners(w, r)
-	if !ok {
-		return
+	m, err := i.manners(r.Context())
+	var list []transfer
+	var total int64
+	if err == nil {
+		list, total, err = i.list(r.Context(), p, m.Oldest)
 	}
-	list, total, err := i.list(r.Context(), p, m.Oldest)
 	i.Finish(w, err, func() { books.AnswerPage(w, "Transactions fetched successfully.", list, m.line, total, p) })
 }
 

@@ -66,8 +66,8 @@ func (b *Biller) pay(w http.ResponseWriter, r *http.Request, req request) {
 		refuse(w, code, wrong)
 		return
 	}
-	m, err := b.manners(r.Context())
-	if err == nil && v.Begin(v.number) {
+	var err error
+	if v.Begin(v.number) {
 		err = b.accept(r.Context(), v)
 	}
 	switch {
@@ -80,7 +80,7 @@ func (b *Biller) pay(w http.ResponseWriter, r *http.Request, req request) {
 	case v.Ending == books.DoneAnswerLost || v.Ending == books.UndoneAnswerLost:
 		b.Lose(w, r)
 	default:
-		m.applied(v).show(w)
+		b.show(w, r, v)
 	}
 }
 
@@ -90,18 +90,13 @@ func (b *Biller) requery(w http.ResponseWriter, r *http.Request, req request) {
 		refuseArguments(w)
 		return
 	}
-	m, err := b.manners(r.Context())
-	var v sale
-	if err == nil {
-		v, err = b.ask(r.Context(), req.RequestID)
-	}
-	switch {
+	switch v, err := b.ask(r.Context(), req.RequestID); {
 	case errors.Is(err, db.ErrNone):
 		refuse(w, "015", "INVALID REQUEST ID")
 	case err != nil:
 		fail(w)
 	default:
-		m.applied(v).show(w)
+		b.show(w, r, v)
 	}
 }
 
@@ -116,7 +111,14 @@ func isStamped(requestID string, now time.Time) bool {
 }
 
 // show sends a sale as the response to a payment or to a requery.
-func (v sale) show(w http.ResponseWriter) { books.Write(w, http.StatusOK, v.body()) }
+func (b *Biller) show(w http.ResponseWriter, r *http.Request, v sale) {
+	m, err := b.manners(r.Context())
+	if err != nil {
+		fail(w)
+		return
+	}
+	books.Write(w, http.StatusOK, m.applied(v).body())
+}
 
 // body returns a sale as the responses and the callbacks show it.
 func (v sale) body() map[string]any {
