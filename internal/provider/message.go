@@ -34,3 +34,11 @@ func Message(s string) string {
 	}
 	return s
 }
+
+// Repeated reports whether a provider's message states that a reference was used before. No provider
+// documents the words of this message. A refusal that only names a reference does not count.
+func Repeated(message string) bool {
+	m := strings.ToLower(message)
+	return strings.Contains(m, "duplicate") || strings.Contains(m, "reference") &&
+		(strings.Contains(m, "already") || strings.Contains(m, "exists") || strings.Contains(m, "been used") || strings.Contains(m, "unique"))
+}

@@ -227,6 +227,7 @@ func TestAbsenceFailsNoPurchaseWhileTheLookupIsUnproven(t *testing.T) {
 	for mode, ends := range map[string]map[string]end{
 		"unsearchable": {"10": sold, "01": refused, "02": sold, "03": open, "04": sold, "05": open, "06": sold, "07": refused, "08": open},
 		"ignored":      {"10": sold, "01": refused, "02": open, "03": open, "04": open, "05": open, "06": sold, "07": refused, "08": open},
+		"ids":          {"10": sold, "01": refused, "02": open, "03": open, "04": open, "05": open, "06": sold, "07": refused, "08": open},
 		"refused":      {"10": refused, "02": refused, "03": refused, "04": refused, "06": refused, "07": refused},
 	} {
 		t.Run(mode, func(t *testing.T) {
@@ -251,6 +252,34 @@ func TestAnUnprovenAbsenceBecomesACaseAfterTheGracePeriod(t *testing.T) {
 		s.control("POST", "/sandbox/vas-reference", `{"externalReference": "unsearchable"}`)
 		s.stands("data", s.resolve(s.data("03"), 20*time.Minute), vtu.Pending, string(operation.Unresolved))
 		s.stands("power", s.resolve(s.power("45012345602"), 20*time.Minute), vtu.Pending, string(operation.Unresolved))
+	})
+}
+
+// A statement without our references confirms no purchase, and refunds none. The order of its lines
+// changes nothing.
+func TestAnAnonymousStatementDecidesNothing(t *testing.T) {
+	for manners, want := range map[string]operation.State{`{"anonymous": true}`: vtu.Pending, `{"newest": true}`: vtu.Success} {
+		onStreet(t, provider.Unproven, "*=safehaven", func(t *testing.T, s *street) {
+			s.control("POST", "/sandbox/vas-reference", `{"externalReference": "unsearchable"}`)
+			s.control("POST", "/sandbox/bank-manners", manners)
+			cases := map[operation.State]string{vtu.Pending: string(operation.Unresolved)}
+			s.stands(manners, s.resolve(s.data("02"), 20*time.Minute), want, cases[want])
+			s.stands(manners, s.resolve(s.data("03"), 20*time.Minute), vtu.Pending, string(operation.Unresolved))
+		})
+	}
+}
+
+// VTpass may report amounts in another unit, or with a fee. The purchase then stays open with a case,
+// because it is not clear what was sold.
+func TestAnAmountInAnotherUnitIsACase(t *testing.T) {
+	onStreet(t, provider.Proven, "*=vtpass", func(t *testing.T, s *street) {
+		for _, manners := range []string{`{"inKobo": true}`, `{"fee": 100}`} {
+			s.control("POST", "/sandbox/vtpass-manners", manners)
+			for _, ending := range []string{"10", "02", "06"} {
+				s.stands(manners+" "+ending, s.resolve(s.data(ending), 80*time.Hour), vtu.Pending, string(operation.OrderAmount))
+			}
+			s.stands(manners, s.resolve(s.data("01"), time.Hour), vtu.Failed, "")
+		}
 	})
 }
 

@@ -55,14 +55,16 @@ func (p *Plug) Pay(ctx context.Context, buy provider.Purchase) provider.Answer {
 }
 
 // Requery asks for the outcome of a purchase by our reference. Safe Haven documents only the look-up
-// by its own id. So if our reference is not found, Requery asks by the id, if a reply contained it.
+// by its own id, and may refuse a reference that does not have the form of its ids. So if our
+// reference finds no purchase, Requery asks by the id, if a reply contained it.
 func (p *Plug) Requery(ctx context.Context, s provider.Sale) provider.Answer {
 	a := p.lookUp(ctx, s, s.Reference)
-	if a.Missing && s.Theirs != "" {
-		if b := p.lookUp(ctx, s, s.Theirs); !b.Missing {
-			b.Found = false // only the id was found, so this proves nothing about our references
-			return b
-		}
+	if a.Found || s.Theirs == "" {
+		return a
+	}
+	if b := p.lookUp(ctx, s, s.Theirs); b.Found || a.Missing && !b.Missing {
+		b.Found = false // only the id was found, so this proves nothing about our references
+		return b
 	}
 	return a
 }

@@ -109,8 +109,7 @@ func shut(r provider.Reply) bool {
 // duplicate reports whether the provider has seen our reference before. If so, the provider may
 // have carried out an earlier call, although it refuses this call.
 func (e envelope) duplicate(httpStatus int) bool {
-	return httpStatus == http.StatusConflict || e.StatusCode == "409" || e.codes().has(repeated) ||
-		strings.Contains(strings.ToLower(string(e.Message)), "duplicate")
+	return httpStatus == http.StatusConflict || e.StatusCode == "409" || e.codes().has(repeated) || provider.Repeated(string(e.Message))
 }
 
 // codes holds the two response codes of a reply: the code at the top level and the code inside the

@@ -2,7 +2,6 @@ package sudo
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -51,7 +50,7 @@ func judge(r provider.Reply, claimed func(envelope) claim) provider.Answer {
 	response := provider.First(e.ResponseCode, c.code)
 	a := provider.Answer{Reference: c.reference, Code: provider.First(response, code(status)), Message: e.message()}
 	switch {
-	case response == repeated || status == http.StatusConflict || strings.Contains(strings.ToLower(a.Message), "duplicate"):
+	case response == repeated || status == http.StatusConflict || provider.Repeated(a.Message):
 		a.Code, a.Reference = provider.CodeDuplicate, ""
 	case status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests:
 		if !c.done && response != approved { // nothing in the same reply contradicts the refusal

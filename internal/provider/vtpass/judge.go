@@ -89,7 +89,7 @@ func judge(e envelope, id string, nos map[string]bool) provider.Answer {
 	e.into(&t) // without a transaction the status stays empty and decides nothing
 	code, word := string(e.Code), strings.ToLower(string(t.Transactions.Status))
 	a := provider.Answer{
-		Reference: string(t.Transactions.ID),
+		Reference: provider.First(t.Transactions.ID, e.TransactionID),
 		Code:      provider.First(text(e.Code), text(word), provider.CodeUnreadable),
 		Message:   provider.Message(string(e.Description)),
 		Token:     e.token(),

@@ -21,6 +21,8 @@ type envelope struct {
 	RequestID   text            `json:"requestId"`
 	Content     json.RawMessage `json:"content"`
 	Amount      text            `json:"amount"`
+	// The older samples of VTpass's documentation have no content, and the transaction's id here.
+	TransactionID text `json:"transactionId"`
 	// One of these fields contains a prepaid meter's token, depending on the power company.
 	Token     text `json:"token"`
 	MainToken text `json:"mainToken"`

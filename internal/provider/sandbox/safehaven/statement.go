@@ -40,20 +40,31 @@ func (b *Bank) plantLine(ctx context.Context, req plantRequest) (any, error) {
 	return books.Success, err
 }
 
-// showStatement handles GET /accounts/{id}/statement. It lists the oldest line first. Only the
-// client's main account has a statement, since all credits are forwarded to it immediately.
+// showStatement handles GET /accounts/{id}/statement. It lists the oldest line first, unless the
+// manners state otherwise. Only the client's main account has a statement, since all credits are
+// forwarded to it immediately.
 func (b *Bank) showStatement(w http.ResponseWriter, r *http.Request) {
 	if r.PathValue("id") != mainAccountID {
 		books.Refuse(w, http.StatusNotFound, "Account not found")
 		return
 	}
-	books.List(b.Books, w, r, "Account statement fetched successfully.", line.record, func(p books.Page, d books.Span) ([]line, int64, error) {
+	m, err := b.manners(r.Context())
+	if err != nil {
+		books.Fail(w)
+		return
+	}
+	books.List(b.Books, w, r, "Account statement fetched successfully.", m.shown, func(p books.Page, d books.Span) ([]line, int64, error) {
+		if m.Newest {
+			return lines.Page(r.Context(), b, p, inDays, "created_at DESC, rowid DESC", d.From, d.Before)
+		}
 		return b.statement(r.Context(), d, p)
 	})
 }
 
+const inDays = "created_at >= $1 AND created_at < $2"
+
 func (b *Bank) statement(ctx context.Context, d books.Span, p books.Page) ([]line, int64, error) {
-	return lines.Page(ctx, b, p, "created_at >= $1 AND created_at < $2", "created_at, rowid", d.From, d.Before)
+	return lines.Page(ctx, b, p, inDays, "created_at, rowid", d.From, d.Before)
 }
 
 func (l line) record() map[string]any {

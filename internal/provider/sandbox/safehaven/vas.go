@@ -1,6 +1,7 @@
 package safehaven
 
 import (
+	"errors"
 	"math"
 	"net/http"
 	"slices"
@@ -207,6 +208,10 @@ func (b *Bank) pay(w http.ResponseWriter, r *http.Request, req payRequest) {
 	if err == nil && v.Begin(v.number) {
 		err = b.acceptSale(r.Context(), v, mode)
 	}
+	if errors.Is(err, books.ErrRepeated) {
+		b.repeated(w, r, v.reference)
+		return
+	}
 	b.finish(w, err, func() {
 		b.Reply(w, r, v.Story, "The vendor refused this purchase", func() { books.Answer(w, v.message(), v.receipt()) })
 	})
@@ -255,6 +260,10 @@ func (v *sale) receipt() map[string]any {
 // reference.
 func (b *Bank) showSale(w http.ResponseWriter, r *http.Request) {
 	mode, err := b.Setting(r.Context(), vasReference)
+	if mode == idsOnly && len(r.PathValue("reference")) != idLength {
+		b.Decline(w, http.StatusBadRequest, "id must be a mongodb id")
+		return
+	}
 	var v sale
 	if err == nil {
 		v, err = b.askSale(r.Context(), r.PathValue("reference"), mode)

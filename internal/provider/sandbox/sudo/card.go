@@ -83,6 +83,11 @@ func (i *Issuer) newCard(w http.ResponseWriter, r *http.Request, o cardRequest) 
 	}
 	var story books.Story
 	ending, err := i.TakeNext(r.Context(), nextCard)
+	m, failed := i.manners(r.Context())
+	err = errors.Join(err, failed)
+	if m.NoMetadata {
+		o.Metadata = ""
+	}
 	c := o.card(i.Now())
 	if err == nil && story.Begin(ending) && ending != books.DefiniteNo {
 		if _, err = customers.One(r.Context(), i, "id = $1", c.customer); err == nil {

@@ -89,9 +89,14 @@ func (v *transfer) poll(ctx context.Context, q db.Querier) error {
 
 // list returns a page of the client's transfers. Reading the list counts as a requery of each
 // pending transfer on the page.
-func (i *Issuer) list(ctx context.Context, p books.Page) (list []transfer, total int64, err error) {
+func (i *Issuer) list(ctx context.Context, p books.Page, oldest bool) (list []transfer, total int64, err error) {
 	err = i.Tx(ctx, func(q db.Querier) (err error) {
-		list, total, err = transfers.Page(ctx, q, p, "status <> 'failed' OR polls > 0", "created_at DESC, id")
+		const visible = "status <> 'failed' OR polls > 0"
+		if oldest {
+			list, total, err = transfers.Page(ctx, q, p, visible, "created_at, id")
+		} else {
+			list, total, err = transfers.Page(ctx, q, p, visible, "created_at DESC, id")
+		}
 		for n := range list {
 			if err == nil {
 				err = list[n].poll(ctx, q)

@@ -41,8 +41,9 @@ func (i *Issuer) Open(ctx context.Context, shared *books.Books) (books.Part, err
 	return books.Part{
 		Mount: i.mount, Executed: i.executed,
 		Controls: map[string]books.Control{
-			"POST /sandbox/next-card":   i.TellNext(nextCard),
-			"POST /sandbox/card-notice": books.Steer(i.notice),
+			"POST /sandbox/next-card":    i.TellNext(nextCard),
+			"POST /sandbox/card-notice":  books.Steer(i.notice),
+			"POST /sandbox/card-manners": books.Steer(i.setManners),
 		},
 	}, err
 }

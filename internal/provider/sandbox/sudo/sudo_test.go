@@ -150,3 +150,62 @@ func TestATerminatedCardGivesItsBalanceBack(t *testing.T) {
 		t.Errorf("listed %s %t, %v", back, listed, err)
 	}
 }
+
+// mannered makes a card at a Sudo with these manners. The plug does not take Sudo's list for complete.
+func mannered(t *testing.T, manners map[string]any) (opened, *plug.Plug, provider.CardAnswer) {
+	t.Helper()
+	s := open(t, sandbox.Config{})
+	if status, said := sandboxtest.NewCaller(t, s.server.Handler()).Do("POST", "/sandbox/card-manners", manners); status != http.StatusOK {
+		t.Fatalf("HTTP %d %v", status, said)
+	}
+	wire := providertest.NewWire(t, s.server.Handler())
+	cfg := s.PlugConfig(wire.URL)
+	cfg.PayDeadline, cfg.ReadDeadline, cfg.CompleteList = time.Second, 2*time.Second, false
+	p, err := plug.New(cfg, s.Clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, p, created(t, p)
+}
+
+// Sudo's documentation does not state that a card returns its metadata. Without the metadata the plug
+// reports the card without a reference, and never with a wrong one.
+func TestACardWithoutItsMetadata(t *testing.T) {
+	s, p, made := mannered(t, map[string]any{"noMetadata": true})
+	one, err := p.Card(t.Context(), made.Card.ID)
+	c, none := cards.One(t.Context(), s, "id = $1", made.Card.ID)
+	if made.Outcome != provider.Confirmed || made.Card.Reference != "" || err != nil || one.Reference != "" || none != nil {
+		t.Fatalf("%+v, %+v %v %v", made, one, err, none)
+	}
+	all, err := p.Cards(t.Context(), c.customer)
+	if err != nil || len(all) != 1 || all[0].Reference != "" || all[0].CreatedAt.IsZero() {
+		t.Errorf("%+v %v", all, err)
+	}
+}
+
+// A list without our references never proves that a funding was not made. A list in another order is
+// read to its end.
+func TestAFundingOnAnOddList(t *testing.T) {
+	for name, c := range map[string]struct {
+		manners map[string]any
+		want    provider.Outcome
+	}{
+		"oldest first":       {map[string]any{"oldest": true}, provider.Confirmed},
+		"without references": {map[string]any{"anonymous": true}, provider.Unknown},
+	} {
+		s, p, made := mannered(t, c.manners)
+		var last provider.CardFunding
+		for range 3 {
+			last = provider.CardFunding{Reference: id.New(), Account: made.Card.Account, Amount: 1010 * money.Naira, Since: s.Clock.Now()}
+			p.FundCard(t.Context(), last)
+		}
+		if a := p.RequeryFunding(t.Context(), last); a.Outcome != c.want || a.Missing {
+			t.Errorf("%s: %+v", name, a)
+		}
+		unsent := last
+		unsent.Reference = id.New()
+		if a := p.RequeryFunding(t.Context(), unsent); a.Outcome != provider.Unknown || a.Missing {
+			t.Errorf("%s: a funding that was not sent: %+v", name, a)
+		}
+	}
+}

@@ -96,8 +96,13 @@ func (i *Issuer) listTransfers(w http.ResponseWriter, r *http.Request) {
 		books.Refuse(w, http.StatusNotFound, "Account not found")
 		return
 	}
-	list, total, err := i.list(r.Context(), p)
-	i.Finish(w, err, func() { books.AnswerPage(w, "Transactions fetched successfully.", list, transfer.record, total, p) })
+	m, err := i.manners(r.Context())
+	var list []transfer
+	var total int64
+	if err == nil {
+		list, total, err = i.list(r.Context(), p, m.Oldest)
+	}
+	i.Finish(w, err, func() { books.AnswerPage(w, "Transactions fetched successfully.", list, m.line, total, p) })
 }
 
 type noticeRequest struct {

@@ -80,7 +80,7 @@ func (b *Biller) pay(w http.ResponseWriter, r *http.Request, req request) {
 	case v.Ending == books.DoneAnswerLost || v.Ending == books.UndoneAnswerLost:
 		b.Lose(w, r)
 	default:
-		v.show(w)
+		b.show(w, r, v)
 	}
 }
 
@@ -96,7 +96,7 @@ func (b *Biller) requery(w http.ResponseWriter, r *http.Request, req request) {
 	case err != nil:
 		fail(w)
 	default:
-		v.show(w)
+		b.show(w, r, v)
 	}
 }
 
@@ -111,7 +111,14 @@ func isStamped(requestID string, now time.Time) bool {
 }
 
 // show sends a sale as the response to a payment or to a requery.
-func (v sale) show(w http.ResponseWriter) { books.Write(w, http.StatusOK, v.body()) }
+func (b *Biller) show(w http.ResponseWriter, r *http.Request, v sale) {
+	m, err := b.manners(r.Context())
+	if err != nil {
+		fail(w)
+		return
+	}
+	books.Write(w, http.StatusOK, m.applied(v).body())
+}
 
 // body returns a sale as the responses and the callbacks show it.
 func (v sale) body() map[string]any {
