@@ -51,6 +51,9 @@ failure. docs/operating/first-contact.md explains the checks.`,
 			return err
 		}
 		all, err := cfg.CheckProviders(c.Context(), strings.Join(args, ""), record)
+		if len(all) == 0 {
+			return err
+		}
 		print := printChecks
 		if asJSON {
 			print = printChecksJSON

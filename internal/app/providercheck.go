@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -239,11 +240,14 @@ func recorder(folder, name string, clk clock.Clock) func(provider.Exchange) erro
 		defer mu.Unlock()
 		written++
 		e.Provider, e.At = name, clock.Text(clk.Now())
-		text, err := json.MarshalIndent(e, "", "  ")
-		if err != nil {
+		var text bytes.Buffer
+		lines := json.NewEncoder(&text)
+		lines.SetIndent("", "  ")
+		lines.SetEscapeHTML(false)
+		if err := lines.Encode(e); err != nil {
 			return err
 		}
 		file := fmt.Sprintf("%s-%03d.json", strings.ReplaceAll(name, ":", "-"), written)
-		return os.WriteFile(filepath.Join(folder, file), append(text, '\n'), 0o600)
+		return os.WriteFile(filepath.Join(folder, file), text.Bytes(), 0o600)
 	}
 }

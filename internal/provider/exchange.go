@@ -28,7 +28,7 @@ type Half struct {
 
 // shownHeaders lists the headers whose values may be recorded. The names of other headers are
 // recorded without their values.
-var shownHeaders = []string{"Accept", "Content-Type", "Content-Length", "Date", "Retry-After", "Server", "Allow"}
+var shownHeaders = []string{"Accept", "Content-Type", "Content-Length", "Date", "Retry-After", "Server", "Allow", "User-Agent"}
 
 const hidden = "[redacted]"
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -79,6 +80,9 @@ func (p *Plug) checkBankCode(ctx context.Context) (string, error) {
 	if own < 0 {
 		return "", fmt.Errorf("the bank lists %d banks, and none of them has the code %s", len(banks), p.bankCode)
 	}
+	if compact := strings.ReplaceAll(strings.ToLower(banks[own].Name), " ", ""); !strings.Contains(compact, "safehaven") {
+		return "", fmt.Errorf("%s is the code of %s", p.bankCode, banks[own].Name)
+	}
 	return fmt.Sprintf("%s is %s, one of %d banks", p.bankCode, banks[own].Name, len(banks)), nil
 }
 
@@ -87,7 +91,18 @@ func (p *Plug) checkName(ctx context.Context) (string, error) {
 	if a.Outcome != provider.Confirmed {
 		return "", fmt.Errorf("no name for %s at the bank %s: %s: %s", masked(p.account), p.bankCode, a.Code, a.Message)
 	}
-	return "the name of our own account was found", nil
+	ours, err := p.mainAccount(ctx)
+	if err == nil && !related(string(ours.Name), a.Name) {
+		return "", fmt.Errorf("the account %s at the bank %s has another holder than ours", masked(p.account), p.bankCode)
+	}
+	return "the name of our own account was found", err
+}
+
+// related reports whether two names of an account have a word in common. A bank may show a name in
+// several forms.
+func related(a, b string) bool {
+	words := provider.Words(strings.ToLower(b))
+	return slices.ContainsFunc(strings.Fields(strings.ToLower(a)), func(w string) bool { return words[w] })
 }
 
 func (p *Plug) checkTransferLookup(ctx context.Context) (string, error) {
