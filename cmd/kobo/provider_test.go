@@ -251,16 +251,23 @@ func strictSandbox(t *testing.T) *apptest.Program {
 }
 
 // Against the strict sandbox the command succeeds. Each planted fault makes exactly the named checks
-// fail, and the command with them.
+// fail, and the command with them. The documentation explains each check.
 func TestProviderCheckFindsEachPlantedFault(t *testing.T) {
 	p := strictSandbox(t)
 	all, failed, err := planted(t, p, flaw{})
 	if err != nil || len(failed) > 0 || len(all) < 40 {
 		t.Fatalf("the strict sandbox: %d checks, %v fail: %v", len(all), failed, err)
 	}
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "operating", "first-contact.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, one := range all {
 		if one.Result != provider.Fine {
 			t.Errorf("%+v", one)
+		}
+		if !bytes.Contains(page, []byte("\n| `"+one.Check+"` |")) {
+			t.Errorf("docs/operating/first-contact.md does not explain the check %q", one.Check)
 		}
 	}
 	for name, c := range faults() {
