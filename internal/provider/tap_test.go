@@ -117,8 +117,11 @@ func TestAFailedNeedSkipsTheRest(t *testing.T) {
 	fails := func(context.Context) (string, error) { return "unused", errors.New("broken") }
 	warns := func(context.Context) (string, error) { return "", provider.Warn("odd %d", 1) }
 	all := provider.RunChecks(t.Context(), "x", []provider.Check{
-		{Name: "a", Ask: passes, Action: "do", Needed: true}, {Name: "b", Ask: warns, Action: "do", Needed: true},
-		{Name: "c", Ask: fails, Action: "do"}, {Name: "d", Ask: fails, Action: "do", Needed: true}, {Name: "e", Ask: passes, Action: "do"},
+		{Name: "a", Ask: passes, Action: "do", Needed: true},
+		{Name: "b", Ask: warns, Action: "do", Needed: true},
+		{Name: "c", Ask: fails, Action: "do"},
+		{Name: "d", Ask: fails, Action: "do", Needed: true},
+		{Name: "e", Ask: passes, Action: "do"},
 	})
 	var got []string
 	for _, c := range all {

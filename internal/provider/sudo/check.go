@@ -64,7 +64,7 @@ func (p *Plug) checkCardLookup(ctx context.Context) (string, error) {
 	var no *provider.Error
 	switch {
 	case err == nil:
-		return "", errors.New("Sudo knows a card of an id that no card has")
+		return "", errors.New("there is a card of an id that no card should have")
 	case errors.As(err, &no) && (no.Code == code(http.StatusNotFound) || no.Code == code(http.StatusBadRequest)):
 		return "an unknown card is reported as not found", nil
 	}
