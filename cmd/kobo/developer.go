@@ -39,14 +39,11 @@ func developing(f *pflag.FlagSet) func() (*developer, error) {
 		if path == "" {
 			path = filepath.Join(*data, "dev.json")
 		}
-		text, err := os.ReadFile(path)
+		credentials, err := readDev(path)
 		if err != nil {
-			return nil, fmt.Errorf("no credentials (is kobo dev running in this folder?): %w", err)
+			return nil, err
 		}
-		d := &developer{http: &http.Client{Timeout: 45 * time.Second}} // longer than a long poll
-		if err := json.Unmarshal(text, &d.Credentials); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
+		d := &developer{Credentials: credentials, http: &http.Client{Timeout: 45 * time.Second}} // longer than a long poll
 		if *address != "" {
 			d.BaseURL = *address
 		}
@@ -59,6 +56,18 @@ func developing(f *pflag.FlagSet) func() (*developer, error) {
 		}
 		return d, nil
 	}
+}
+
+// readDev reads the credentials that kobo dev has written.
+func readDev(path string) (out app.Credentials, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return out, fmt.Errorf("no credentials (is kobo dev running in this folder?): %w", err)
+	}
+	if err = json.Unmarshal(text, &out); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return out, err
 }
 
 func isAddress(text string) bool {

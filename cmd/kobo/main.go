@@ -56,7 +56,7 @@ command line is not valid.`,
 		SilenceErrors: true,
 	}
 	c.AddCommand(devCommand(), serveCommand(), migrateCommand(), companyCommand(), operatorCommand(), payoutCommand(), adjustmentCommand(), proposalCommand(), auditCommand(),
-		listenCommand(), triggerCommand(), caseCommand(), webhookCommand(), verifyCommand(), receiptCommand(), reconcileCommand(),
+		listenCommand(), triggerCommand(), providerCommand(), caseCommand(), webhookCommand(), verifyCommand(), receiptCommand(), reconcileCommand(),
 		backupCommand(), restoreCommand(), archiveCommand(), eraseCommand(), adoptCommand(), accessCommand(), benchCommand(), readyCommand(), keygenCommand(), keyCommand(), rekeyCommand(), versionCommand())
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
 	strict(c)

@@ -48,21 +48,26 @@ The command asks metrics_listen if it is set, and otherwise listen.`,
 
 // readyURL returns the URL of /readyz of the program that serves with these settings.
 func readyURL(cfg app.Config) (string, error) {
-	address, scheme := cfg.Listen, "http://"
-	if cfg.TLS.CertFile != "" {
+	address, certificate := cfg.Listen, cfg.TLS.CertFile
+	if cfg.MetricsListen != "" {
+		address, certificate = cfg.MetricsListen, cfg.TLS.MetricsCertFile
+	}
+	_, _, err := net.SplitHostPort(address)
+	return localURL(address, certificate) + "/readyz", err
+}
+
+// localURL returns the URL at which a program on this machine answers. Its listener has an address,
+// and a certificate unless it is "".
+func localURL(address, certificate string) string {
+	scheme := "http://"
+	if certificate != "" {
 		scheme = "https://"
 	}
-	if cfg.MetricsListen != "" {
-		address, scheme = cfg.MetricsListen, "http://"
-		if cfg.TLS.MetricsCertFile != "" {
-			scheme = "https://"
-		}
-	}
 	host, port, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
 		host = "127.0.0.1"
 	}
-	return scheme + net.JoinHostPort(host, port) + "/readyz", err
+	return scheme + net.JoinHostPort(host, port)
 }
 
 // askReady sends the request, and returns the body of the response. It returns an error unless the

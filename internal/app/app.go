@@ -90,6 +90,7 @@ type App struct {
 	calls    *provider.Figures
 	shut     atomic.Value // why API access is closed, as a label of the metrics; "" if it is open
 	traces   trace.TracerProvider
+	tap      func(name, address string) *provider.Tap // set while providers are checked; nil while the program serves
 	flush    func(context.Context) error
 }
 

@@ -93,18 +93,21 @@ func (a *App) connect() (p plugs, err error) {
 func (a *App) prepare(name string, c *provider.ClientConfig) {
 	c.Meter = a.calls.Of(name)
 	c.PayDeadline, c.ReadDeadline = a.deadlines()
-	c.Around = a.traced()
+	c.Around = a.around(name, c.BaseURL)
 }
 
 // prepareNode sets the tracing and the metrics of a node's HTTP client.
 func (a *App) prepareNode(name string, c *evm.Config) {
-	c.Around, c.Meter, c.Clock = a.traced(), a.calls.Of(name), a.Clock
+	c.Around, c.Meter, c.Clock = a.around(name, c.URL.Reveal()), a.calls.Of(name), a.Clock
 }
 
-// traced returns a function that adds tracing to a plug's HTTP transport. It returns nil if no
-// traces are sent.
-func (a *App) traced() func(http.RoundTripper) http.RoundTripper {
-	if a.traces == nil {
+// around returns a function that adds tracing to the HTTP transport of a plug, or the tap with which
+// its provider is checked. It returns nil if there is neither.
+func (a *App) around(name, address string) func(http.RoundTripper) http.RoundTripper {
+	switch {
+	case a.tap != nil:
+		return a.tap(name, address).Around
+	case a.traces == nil:
 		return nil
 	}
 	return func(t http.RoundTripper) http.RoundTripper {

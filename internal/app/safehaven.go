@@ -100,6 +100,8 @@ func (c SafeHavenConfig) plug(m Mode, group string) (safehaven.Config, error) {
 	return out, nil
 }
 
+func (SafeHavenConfig) systems() []systems { return []systems{safeHavenSystems} }
+
 func (SafeHavenConfig) simulated() books.Provider { return &simulated.Bank{} }
 
 // marks returns two strings that identify this configuration's bank account: one for the OAuth

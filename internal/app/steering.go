@@ -15,7 +15,7 @@ import (
 // its clock. If sandbox_token is set, the handler requires that token. Otherwise it serves only
 // this machine, and only while the program listens on loopback.
 func (a *App) sandboxControls(proxies peer.Proxies) http.Handler {
-	control, token := a.withRenewal(a.sandbox.Control()), a.cfg.SandboxToken.Reveal()
+	control, token := a.withSettings(a.withRenewal(a.sandbox.Control())), a.cfg.SandboxToken.Reveal()
 	if token == "" && !a.exposed {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !isLocal(r, proxies) {

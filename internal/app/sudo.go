@@ -66,6 +66,8 @@ func (c SudoConfig) plug(m Mode) sudo.Config {
 	}
 }
 
+func (SudoConfig) systems() []systems { return []systems{sudoSystems} }
+
 func (SudoConfig) simulated() books.Provider { return &simulated.Issuer{} }
 
 func (c SudoConfig) connect(a *App, name string, p *plugs) error {

@@ -21,6 +21,9 @@ func init() { register("tatum", TatumConfig{}) }
 // sender, so the path contains no secret.
 const tatumPath = "/callbacks/tatum"
 
+// tatumAddress is Tatum's address for main networks and for test networks.
+const tatumAddress = "https://api.tatum.io"
+
 // TatumConfig is our account at Tatum, which watches deposit addresses. The group
 // stays empty in sandbox mode. See docs/providers/tatum.md.
 type TatumConfig struct {
@@ -46,10 +49,12 @@ func (c TatumConfig) check(m Mode, _ string) error {
 // at which Tatum reaches the program.
 func (c TatumConfig) plug(callbackBase string) tatum.Config {
 	return tatum.Config{
-		ClientConfig: provider.ClientConfig{BaseURL: cmp.Or(c.BaseURL, "https://api.tatum.io")}, APIKey: c.APIKey, HMACSecret: c.HMACSecret,
+		ClientConfig: provider.ClientConfig{BaseURL: cmp.Or(c.BaseURL, tatumAddress)}, APIKey: c.APIKey, HMACSecret: c.HMACSecret,
 		CallbackURL: callbackBase + tatumPath, RemoteAddresses: c.RemoteAddresses,
 	}
 }
+
+func (TatumConfig) systems() []systems { return []systems{{live: tatumAddress, staging: tatumAddress}} }
 
 func (TatumConfig) simulated() books.Provider { return &simulated.Custodian{} }
 
@@ -62,7 +67,7 @@ func (c TatumConfig) connect(a *App, name string, p *plugs) error {
 	if cfg.APIKey.Reveal() == "" {
 		return nil
 	}
-	cfg.Networks, cfg.Around, cfg.Meter = p.custody.unwatched(), a.traced(), a.calls.Of(name)
+	cfg.Networks, cfg.Around, cfg.Meter = p.custody.unwatched(), a.around(name, cfg.BaseURL), a.calls.Of(name)
 	cfg.Elsewhere = p.custody.networks
 	_, cfg.ReadDeadline = a.deadlines()
 	plug, err := tatum.New(cfg, a.Clock)

@@ -57,6 +57,8 @@ func (c VTpassConfig) plug(m Mode) vtpass.Config {
 	}
 }
 
+func (VTpassConfig) systems() []systems { return []systems{vtpassSystems} }
+
 func (VTpassConfig) simulated() books.Provider { return &simulated.Biller{} }
 
 func (c VTpassConfig) sells(m Mode) bool { return m == Sandbox || c.plug(m).BaseURL != "" }

@@ -115,6 +115,9 @@ var troubles = map[string]string{
 	CodeServerError: "the provider had a fault of its own",
 }
 
+// IsTrouble reports whether a code means that no complete reply was read.
+func IsTrouble(code string) bool { return troubles[code] != "" }
+
 // Refused returns the result of a call whose credentials the provider refused. The outcome is
 // Rejected, because the provider carried nothing out.
 func (r Reply) Refused() Answer {

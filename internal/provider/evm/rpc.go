@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -39,6 +40,7 @@ type node struct {
 	window time.Duration
 	pause  time.Duration // the pause after the first try
 	meter  *provider.Meter
+	clock  clock.Clock
 }
 
 // call is one JSON-RPC call. Its result is decoded into the field into.
@@ -89,7 +91,7 @@ func newNode(cfg Config) (*node, error) {
 		transport = cfg.Around(transport)
 	}
 	return &node{
-		url: u.String(), hidden: keysIn(u), batch: newSize(cfg.BatchSize, cfg.Clock), window: cfg.Deadline, pause: firstPause, meter: cfg.Meter,
+		url: u.String(), hidden: keysIn(u), batch: newSize(cfg.BatchSize, cfg.Clock), window: cfg.Deadline, pause: firstPause, meter: cfg.Meter, clock: cfg.Clock,
 		turn: rate.NewLimiter(rate.Limit(cfg.PerSecond), cfg.PerSecond),
 		http: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}, nil

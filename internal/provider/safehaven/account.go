@@ -71,6 +71,7 @@ type account struct {
 	BankCode          text `json:"bankCode"`
 	ExternalReference text `json:"externalReference"`
 	ExpiryDate        text `json:"expiryDate"`
+	Balance           text `json:"accountBalance"` // in naira
 }
 
 // claim returns what this data states about the request. If it has an account number, the account

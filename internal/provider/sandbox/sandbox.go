@@ -126,8 +126,13 @@ func (s *Sandbox) steer(controls map[string]books.Control) {
 }
 
 // Handler returns the handler for the paths of all providers and for the control endpoints. Serve
-// it only on this machine's loopback address.
-func (s *Sandbox) Handler() http.Handler { return s.mux }
+// it only on this machine's loopback address. The Date header has the time of the sandbox's clock.
+func (s *Sandbox) Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", s.Clock.Now().UTC().Format(http.TimeFormat))
+		s.mux.ServeHTTP(w, r)
+	})
+}
 
 // OnAdvance sets the function that runs after the clock was moved and before the control endpoint
 // responds. Set it before serving.

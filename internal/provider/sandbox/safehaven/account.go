@@ -194,7 +194,19 @@ func (v holder) record() map[string]any {
 // listAccounts handles GET /accounts. It lists the main account or the sub-accounts, oldest first.
 func (b *Bank) listAccounts(w http.ResponseWriter, r *http.Request) {
 	sub := r.URL.Query().Get("isSubAccount")
-	books.List(b.Books, w, r, "Accounts fetched successfully.", holder.record, func(p books.Page, _ books.Span) ([]holder, int64, error) {
+	left, err := b.Balance(r.Context(), debitAccount)
+	if err != nil {
+		books.Fail(w)
+		return
+	}
+	show := func(v holder) map[string]any {
+		out := v.record()
+		if v.number == debitAccount {
+			out["accountBalance"], out["bookBalance"] = left, left
+		}
+		return out
+	}
+	books.List(b.Books, w, r, "Accounts fetched successfully.", show, func(p books.Page, _ books.Span) ([]holder, int64, error) {
 		if sub != "true" && sub != "false" {
 			return nil, 0, books.Complaint("isSubAccount must be true or false")
 		}

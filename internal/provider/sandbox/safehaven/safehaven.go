@@ -108,6 +108,18 @@ func (b *Bank) PlugConfig(baseURL string) plug.Config {
 	}
 }
 
+// Settings returns the settings with which another program calls this bank. The bank signs an
+// assertion for that program, so the client's key stays in the books.
+func (b *Bank) Settings(baseURL string) (map[string]string, error) {
+	now := b.Clock.Now()
+	assertion, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims{
+		"iss": issuer, "sub": clientID, "aud": audience, "iat": now.Unix(), "exp": now.Add(tokenLife).Unix(),
+	}).SignedString(b.key)
+	return map[string]string{
+		"base_url": baseURL, "client_id": clientID, "assertion": assertion, "audience": audience, "debit_account": debitAccount, "bank_code": bankCode,
+	}, err
+}
+
 // SetCallback sets the address of notices about accounts that have no callback URL. At the real
 // bank, this address is a setting on the dashboard.
 func (b *Bank) SetCallback(callback string) error { return b.notices.SetCallback(callback) }

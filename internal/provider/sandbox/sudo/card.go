@@ -157,14 +157,15 @@ func (i *Issuer) showCard(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// listCards handles GET /cards/customer/{id}. It lists the newest card first.
+// listCards handles GET /cards/customer/{id}, and GET /cards for the cards of all customers. It lists
+// the newest card first.
 func (i *Issuer) listCards(w http.ResponseWriter, r *http.Request) {
 	p, _, err := books.ReadPage(r)
 	if err != nil {
 		refuseField(w, "page", err.Error())
 		return
 	}
-	list, total, err := cards.Page(r.Context(), i, p, "customer = $1", "created_at DESC, id", r.PathValue("part"))
+	list, total, err := cards.Page(r.Context(), i, p, "$1 = '' OR customer = $1", "created_at DESC, id", r.PathValue("part"))
 	i.Finish(w, err, func() { books.AnswerPage(w, "Cards fetched successfully.", list, card.whole, total, p) })
 }
 

@@ -57,18 +57,28 @@ func (i *Issuer) PlugConfig(baseURL string) plug.Config {
 	}
 }
 
+// Settings returns the settings with which another program calls this issuer.
+func (i *Issuer) Settings(baseURL string) (map[string]string, error) {
+	return map[string]string{
+		"base_url": baseURL + path, "vault_url": baseURL + path, "api_key": apiKey, "debit_account": account,
+		"complete_list": "true", "webhook_authorization": webhookHeader,
+	}, nil
+}
+
 func (i *Issuer) mount(outer *http.ServeMux) {
 	mux := http.NewServeMux()
 	for pattern, next := range map[string]http.HandlerFunc{
-		"POST /customers":           books.Decoded(i.newCustomer, refuseBody),
-		"POST /cards":               books.Decoded(i.newCard, refuseBody),
-		"GET /cards/{id}":           i.showCard,
-		"PUT /cards/{id}":           books.Decoded(i.setStatus, refuseBody),
-		"GET /cards/{id}/balance":   i.showBalance,
-		"GET /cards/{id}/{part}":    byPart("customer", i.listCards, "token", i.newToken),
-		"PUT /cards/{id}/send-pin":  i.sendPIN,
-		"POST /accounts/transfer":   i.Payment(path+"/accounts/transfer", books.Decoded(i.transfer, refuseBody)),
-		"GET /accounts/{id}/{part}": byPart("transfers", i.showTransfer, "transactions", i.listTransfers),
+		"POST /customers":            books.Decoded(i.newCustomer, refuseBody),
+		"POST /cards":                books.Decoded(i.newCard, refuseBody),
+		"GET /cards":                 i.listCards,
+		"GET /cards/{id}":            i.showCard,
+		"PUT /cards/{id}":            books.Decoded(i.setStatus, refuseBody),
+		"GET /cards/{id}/balance":    i.showBalance,
+		"GET /cards/{id}/{part}":     byPart("customer", i.listCards, "token", i.newToken),
+		"PUT /cards/{id}/send-pin":   i.sendPIN,
+		"POST /accounts/transfer":    i.Payment(path+"/accounts/transfer", books.Decoded(i.transfer, refuseBody)),
+		"GET /accounts/{id}/balance": i.showFloat,
+		"GET /accounts/{id}/{part}":  byPart("transfers", i.showTransfer, "transactions", i.listTransfers),
 	} {
 		method, at, _ := strings.Cut(pattern, " ")
 		mux.HandleFunc(method+" "+path+at, authenticated(next))

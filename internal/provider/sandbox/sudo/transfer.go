@@ -85,6 +85,18 @@ func (i *Issuer) showTransfer(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
+// showFloat handles GET /accounts/{id}/balance.
+func (i *Issuer) showFloat(w http.ResponseWriter, r *http.Request) {
+	if r.PathValue("id") != account {
+		books.Refuse(w, http.StatusNotFound, "Account not found")
+		return
+	}
+	left, err := i.Balance(r.Context(), account)
+	i.Finish(w, err, func() {
+		books.Answer(w, "Account balance fetched successfully.", map[string]any{"currentBalance": left, "availableBalance": left})
+	})
+}
+
 // listTransfers handles GET /accounts/{id}/transactions. It lists the newest transfer first.
 func (i *Issuer) listTransfers(w http.ResponseWriter, r *http.Request) {
 	p, _, err := books.ReadPage(r)

@@ -31,6 +31,10 @@ const (
 	hmacSetting = "tatum_hmac"
 )
 
+// CallbackBase is the beginning of the callback URL in all subscriptions. It is a placeholder:
+// SetCallback sets the real address.
+const CallbackBase = "http://kobo.invalid"
+
 // Custodian is the simulated Tatum. Its zero value can be passed to the sandbox server.
 type Custodian struct {
 	*books.Books
@@ -52,13 +56,17 @@ func (c *Custodian) Open(ctx context.Context, shared *books.Books) (books.Part, 
 	}, c.Create(ctx, subscriptions.Definition(), transactions.Definition())
 }
 
-// PlugConfig returns a configuration with which the Tatum plug calls this custodian. Its callback
-// URL is a placeholder: SetCallback sets the real address.
+// PlugConfig returns a configuration with which the Tatum plug calls this custodian.
 func (c *Custodian) PlugConfig(baseURL string) plug.Config {
 	return plug.Config{
 		ClientConfig: provider.ClientConfig{BaseURL: baseURL}, APIKey: secret.NewText(apiKey), HMACSecret: secret.NewText(string(c.Secret)),
-		CallbackURL: "http://kobo.invalid/callbacks/tatum", Networks: chain.Testnets(),
+		CallbackURL: CallbackBase + "/callbacks/tatum", Networks: chain.Testnets(),
 	}
+}
+
+// Settings returns the settings with which another program calls this custodian.
+func (c *Custodian) Settings(baseURL string) (map[string]string, error) {
+	return map[string]string{"base_url": baseURL, "api_key": apiKey, "hmac_secret": string(c.Secret)}, nil
 }
 
 // SetCallback sets the address of all notifications. Subscriptions cannot store this address,

@@ -19,6 +19,7 @@ const (
 	publicKey = "PK_0a1b2c3d4e5f6071"
 	secretKey = "SK_f9e8d7c6b5a49382"
 	wallet    = "vtpass" // the name of the client's account
+	contact   = "08000000000"
 )
 
 // Biller is the simulated VTpass. Its zero value can be passed to the sandbox server.
@@ -50,8 +51,15 @@ func (b *Biller) SetCallback(callback string) error { return b.callbacks.SetCall
 func (b *Biller) PlugConfig(baseURL string) plug.Config {
 	return plug.Config{
 		ClientConfig: provider.ClientConfig{BaseURL: baseURL + path}, APIKey: apiKey, PublicKey: publicKey, SecretKey: secretKey,
-		Phone: "08000000000",
+		Phone: contact,
 	}
+}
+
+// Settings returns the settings with which another program calls this biller.
+func (b *Biller) Settings(baseURL string) (map[string]string, error) {
+	return map[string]string{
+		"base_url": baseURL + path, "api_key": apiKey, "public_key": publicKey, "secret_key": secretKey, "phone": contact,
+	}, nil
 }
 
 func (b *Biller) mount(outer *http.ServeMux) {
