@@ -186,6 +186,9 @@ func TestEveryAnswerNamesItsHeaders(t *testing.T) {
 				if strings.HasPrefix(path, "/api/") && status != "401" && status != "431" {
 					want = append(want, limited...)
 				}
+				if strings.HasPrefix(path, "/api/") && status >= "400" {
+					want = append(want, "Kobo-Reason")
+				}
 				if status == "429" || status == "503" {
 					want = append(want, "Retry-After")
 				}
