@@ -83,11 +83,11 @@ func (c *Contract) Check(r *http.Request, status int, header http.Header, body [
 	if header.Get("X-Request-Id") == "" {
 		return errors.New("the answer has no X-Request-Id")
 	}
-	if status >= http.StatusBadRequest && header.Get("Kobo-Reason") == "" {
-		return errors.New("the refusal has no Kobo-Reason")
-	}
 	if err := errors.Join(c.Holds(r, status, header, body), c.named(r, status, header)); err != nil {
 		return err
+	}
+	if status >= http.StatusBadRequest && header.Get("Kobo-Reason") == "" {
+		return errors.New("the refusal has no Kobo-Reason")
 	}
 	if id := c.Operation(r.Method, r.URL.EscapedPath()); status == http.StatusOK && (id == "listEvents" || id == "findEvent") {
 		return c.checkEvents(body)
