@@ -19,6 +19,7 @@ var namesPeople = regexp.MustCompile(`(^|_)(email|email_address|phone|phone_numb
 // impersonal are columns whose names sound like data about people or like secrets, with what they
 // hold.
 var impersonal = map[string]string{
+	"idempotency_key.reason":     "a word of a closed list",
 	"crypto_transaction.tx_hash": "public on the chain", "crypto_transaction.block_hash": "public on the chain",
 	"archive_month.hash": "the hash of a file", "operation_case.reason": "one of a few words",
 	"settlement_finding.detail": "names a row by its key",

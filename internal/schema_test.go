@@ -52,6 +52,7 @@ var presets = map[string]string{
 	"ledger_account.mac":              "programs of schema 54 open accounts without it",
 	"ledger_counter.mac":              "programs of schema 54 count without it",
 	"idempotency_key.mac":             "programs of schema 54 store responses without it",
+	"idempotency_key.reason":          "programs of schema 79 store responses without it",
 	"operation_case.mac":              "programs of schema 54 open cases without it",
 	"ledger_head.rights":              "programs of schema 54 found companies without it",
 	"ledger_head.leaf":                "programs of schema 54 found companies without it",

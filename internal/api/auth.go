@@ -49,7 +49,7 @@ func (h *handlers) failedLogin(ctx context.Context, action, reference string, er
 // GenerateToken exchanges an API key for tokens.
 func (h *handlers) GenerateToken(ctx context.Context, r GenerateTokenRequestObject) (GenerateTokenResponseObject, error) {
 	if r.Params.XApiKey == "" {
-		return nil, fault.New(fault.Invalid, "Bad Request: API key is missing")
+		return nil, fault.New(fault.Invalid, "Bad Request: API key is missing").With(fault.CredentialsMissing)
 	}
 	if err := h.mayTakeTokens(r.Reference); err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func (e *edge) fits(w http.ResponseWriter, r *http.Request) bool {
 	if headerBytes(r) <= MaxHeader {
 		return true
 	}
-	callOf(r.Context()).err = fault.New(contract.TooLarge, "the headers are too long")
+	callOf(r.Context()).refused(fault.New(contract.TooLarge, "the headers are too long").With(fault.RequestTooLarge))
 	w.Header().Set("Connection", "close") // the body is not read
 	contract.Write(w, http.StatusRequestHeaderFieldsTooLarge, problem("Request headers are larger than 32 KiB"))
 	return false

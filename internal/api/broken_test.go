@@ -117,7 +117,7 @@ func TestTranscriptsOfFailures(t *testing.T) {
 		"panic":       {say: func() error { panic(secretCause) }},
 		"unavailable": {say: func() error { return fault.New(fault.Unavailable, "the database is away").Because(unexpected()) }},
 		"bank_refuses": {say: func() error {
-			f := fault.New(fault.Refused, "Failed to create COOP subaccount")
+			f := fault.New(fault.Refused, "Failed to create COOP subaccount").With(fault.Declined)
 			f.Extra = map[string]any{"error": "Unknown registration number"}
 			return f
 		}},

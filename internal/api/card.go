@@ -127,6 +127,7 @@ func (h *handlers) FundCard(ctx context.Context, r FundCardRequestObject) (FundC
 	if isDry(c.request) {
 		_, order.Keyed = c.request.Header["Idempotency-Key"]
 		p, err := h.Cards.Preview(ctx, order)
+		c.explain(p)
 		return FundCard200JSONResponse{Status: "success", Message: nothingSent, Data: p}, err
 	}
 	return resumable(ctx, h.funded, h.Cards.Resume, func(key *idempotency.Key) (card.Funding, error) {
@@ -149,6 +150,8 @@ func (h *handlers) funded(f card.Funding) (FundCard200JSONResponse, error) {
 
 // FindCardTransaction shows a funding.
 func (h *handlers) FindCardTransaction(ctx context.Context, r FindCardTransactionRequestObject) (FindCardTransactionResponseObject, error) {
-	f, err := h.Reports.Funding(ctx, callOf(ctx).company, r.Reference)
+	c := callOf(ctx)
+	f, err := h.Reports.Funding(ctx, c.company, r.Reference)
+	c.explain(f.Status)
 	return FindCardTransaction200JSONResponse{Status: "success", Data: f}, err
 }

@@ -34,6 +34,7 @@ type call struct {
 	body    *contract.Body      // nil if the operation takes no body
 	key     *idempotency.Key    // nil if the request has no Idempotency-Key
 	err     error               // the reason for a refusal, for the log line
+	reason  fault.Reason        // the word of the header Kobo-Reason; "" sends no header
 	// reference is the company that a failed request for tokens names, for the log line. The company
 	// may be unknown.
 	reference string
@@ -62,6 +63,17 @@ func (c *call) enter(op *contract.Operation) {
 	}
 }
 
+// refused records why a request is refused: for the log line, and for the header Kobo-Reason.
+func (c *call) refused(why *fault.Fault) { c.err, c.reason = why, why.Reason() }
+
+// explain adds the header Kobo-Reason to a 200 response for a result without success, such as a payout
+// whose outcome is unknown, or a dry run that foresees a refusal.
+func (c *call) explain(result any) {
+	if r, ok := result.(interface{ Reason() fault.Reason }); ok {
+		c.reason = r.Reason()
+	}
+}
+
 // noStore forbids every cache to store a response that shows a secret.
 func (c *call) noStore() { c.header.Set("Cache-Control", "no-store") }
 
@@ -69,7 +81,7 @@ func (c *call) noStore() { c.header.Set("Cache-Control", "no-store") }
 func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := e.Clock.Now()
 	c := &call{id: requestID(r), family: account}
-	rec := &recorder{ResponseWriter: w, status: http.StatusOK}
+	rec := &recorder{ResponseWriter: w, call: c, status: http.StatusOK}
 	rec.Header().Set("X-Request-Id", c.id)
 	c.header, c.address = rec.Header(), e.client(r)
 	ctx := r.Context()
@@ -115,9 +127,10 @@ func (e *edge) client(r *http.Request) string {
 // recovered logs a panic and responds with an internal error.
 func (e *edge) recovered(rec *recorder, r *http.Request, c *call, p any) {
 	e.Log.ErrorContext(r.Context(), "panic", "request_id", c.id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-	c.err = fault.New(fault.Internal, "panic")
+	why := fault.New(fault.Internal, "panic")
+	c.refused(why)
 	if !rec.begun {
-		refuse(rec, r, c.err)
+		refuse(rec, r, why)
 	}
 }
 
@@ -189,9 +202,10 @@ func canonical(p string) bool {
 // clean reports whether the database accepts a text from the URL.
 func clean(s string) bool { return utf8.ValidString(s) && !strings.ContainsFunc(s, isControl) }
 
-// recorder records the status of a response.
+// recorder records the status of a response, and adds the header Kobo-Reason.
 type recorder struct {
 	http.ResponseWriter
+	call   *call
 	status int // 200 until the handler sets a different status
 	begun  bool
 }
@@ -200,6 +214,9 @@ type recorder struct {
 func (r *recorder) WriteHeader(status int) {
 	if !r.begun && status >= 200 {
 		r.status, r.begun = status, true
+		if word := r.call.reason; word != "" {
+			r.Header().Set("Kobo-Reason", string(word))
+		}
 	}
 	r.ResponseWriter.WriteHeader(status)
 }

@@ -186,6 +186,9 @@ func TestEveryAnswerNamesItsHeaders(t *testing.T) {
 				if strings.HasPrefix(path, "/api/") && status != "401" && status != "431" {
 					want = append(want, limited...)
 				}
+				if strings.HasPrefix(path, "/api/") && status >= "400" {
+					want = append(want, "Kobo-Reason")
+				}
 				if status == "429" || status == "503" {
 					want = append(want, "Retry-After")
 				}
@@ -272,7 +275,7 @@ func TestAnUndocumentedHeaderIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/api/v1/settlement/accounts", nil)
-	header := http.Header{"X-Request-Id": {"1"}, "Content-Type": {"application/json"}, "Retry-After": {"1"}}
+	header := http.Header{"X-Request-Id": {"1"}, "Content-Type": {"application/json"}, "Retry-After": {"1"}, "Kobo-Reason": {"rate_limited"}}
 	err = c.Check(r, http.StatusTooManyRequests, header, []byte(`{"status":"error","message":"Too many requests"}`))
 	if err == nil || !strings.Contains(err.Error(), "may answer 429 with Retry-After") {
 		t.Error(err)

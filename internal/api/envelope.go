@@ -188,7 +188,7 @@ func parameterFault(f family, err error) *fault.Fault {
 	why := fault.New(fault.Invalid, "The request is not valid")
 	switch {
 	case f == token: // the API key is the only header parameter of these endpoints
-		why = fault.New(fault.Invalid, "Bad Request: API key is missing")
+		why = fault.New(fault.Invalid, "Bad Request: API key is missing").With(fault.CredentialsMissing)
 	case errors.As(err, &absent):
 		why = slip(absent.ParamName, "is required")
 	case errors.As(err, &many):
@@ -211,7 +211,7 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if c.failed != nil {
 		why = c.failed(why)
 	}
-	c.err = why
+	c.refused(why)
 	if why.Kind == contract.TooLarge {
 		w.Header().Set("Connection", "close") // otherwise the server would read the body before it responds
 	}

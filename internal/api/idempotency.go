@@ -73,16 +73,16 @@ func (e *edge) use(w http.ResponseWriter, r *http.Request, value string, handler
 			return
 		}
 	}
-	why := c.err
-	c.err = nil
+	why, reason := c.err, c.reason
+	c.err, c.reason = nil, ""
 	key, answer, err := e.Keys.Open(r.Context(), c.company, value, print)
 	switch {
 	case err != nil:
 		refuse(w, r, err)
 	case answer != nil:
-		replay(w, *answer)
+		replay(w, c, *answer)
 	case early != nil && key.Subject() == "" && key.Expired() == nil:
-		c.err = why
+		c.err, c.reason = why, reason
 		e.settle(w, r, early)
 	default:
 		c.key = key
@@ -101,7 +101,8 @@ func run(handler http.Handler, r *http.Request, header http.Header) *memory {
 // response is stored already, settle sends that response.
 func (e *edge) settle(w http.ResponseWriter, r *http.Request, m *memory) {
 	maps.Copy(w.Header(), m.header)
-	key, given := callOf(r.Context()).key, idempotency.Answer{Status: m.status, Body: m.Bytes()}
+	c := callOf(r.Context())
+	key, given := c.key, idempotency.Answer{Status: m.status, Body: m.Bytes(), Reason: c.reason}
 	if !lasting(given.Status) {
 		send(w, given)
 		return
@@ -114,12 +115,16 @@ func (e *edge) settle(w http.ResponseWriter, r *http.Request, m *memory) {
 	case stands.Status == given.Status && bytes.Equal(stands.Body, given.Body) && key.Expired() == nil:
 		send(w, given)
 	default:
-		replay(w, stands)
+		replay(w, c, stands)
 	}
 }
 
 // replay sends the stored response of an earlier request.
-func replay(w http.ResponseWriter, a idempotency.Answer) {
+func replay(w http.ResponseWriter, c *call, a idempotency.Answer) {
+	c.reason = a.Reason
+	if c.reason == "" && a.Status >= http.StatusBadRequest {
+		c.reason = fault.Unstated // an earlier release stored the response without a word
+	}
 	w.Header().Set("Idempotent-Replayed", "true")
 	if a.Secret {
 		w.Header().Set("Cache-Control", "no-store")
@@ -258,18 +263,21 @@ func resumable[R, A any](
 	if err != nil {
 		return none, err
 	}
+	c.explain(result)
 	return shape(result)
 }
 
 // render encodes a response in the form in which it is stored with an Idempotency-Key.
 func render(f family, body any, err error) idempotency.Answer {
-	status := http.StatusOK
+	a := idempotency.Answer{Status: http.StatusOK}
 	if err != nil {
-		status, body = f.dress(fault.Of(err))
+		why := fault.Of(err)
+		a.Reason = why.Reason()
+		a.Status, body = f.dress(why)
 	}
-	a := idempotency.Answer{Status: status, Body: written(status, body)}
+	a.Body = written(a.Status, body)
 	if s, ok := body.(secretive); ok {
-		a.Secret, a.Public = true, written(status, s.public())
+		a.Secret, a.Public = true, written(a.Status, s.public())
 	}
 	return a
 }

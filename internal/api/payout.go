@@ -43,6 +43,7 @@ func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (S
 	order := payout.Order{Company: c.company, VerifyID: r.Body.VerifyID, Amount: r.Body.Amount, Narration: r.Body.Narration}
 	if isDry(c.request) {
 		p, err := h.Payouts.Preview(ctx, order)
+		c.explain(p)
 		return SendPayout200JSONResponse{Status: "success", Message: nothingSent, Data: p}, err
 	}
 	return resumable(ctx, sentAnswer, h.Payouts.Resume, func(key *idempotency.Key) (payout.Payout, error) {
@@ -59,7 +60,7 @@ func sentAnswer(p payout.Payout) (SendPayout200JSONResponse, error) {
 	message := "Payout successful"
 	switch p.Status {
 	case payout.Failed, payout.Reversed:
-		return SendPayout200JSONResponse{}, fault.New(fault.Refused, "Payout failed. Your balance has been refunded.")
+		return SendPayout200JSONResponse{}, fault.New(fault.Refused, "Payout failed. Your balance has been refunded.").With(fault.Declined)
 	case payout.Pending:
 		message = "Payout is being confirmed. Do not retry; check the payout status."
 	}
@@ -68,6 +69,8 @@ func sentAnswer(p payout.Payout) (SendPayout200JSONResponse, error) {
 
 // FindPayout shows a payout.
 func (h *handlers) FindPayout(ctx context.Context, r FindPayoutRequestObject) (FindPayoutResponseObject, error) {
-	p, err := h.Reports.Payout(ctx, callOf(ctx).company, r.Reference)
+	c := callOf(ctx)
+	p, err := h.Reports.Payout(ctx, c.company, r.Reference)
+	c.explain(p)
 	return FindPayout200JSONResponse{Status: "success", Data: p}, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/wire"
 )
@@ -18,7 +19,9 @@ func (h *handlers) ListOutcomes(ctx context.Context, r ListOutcomesRequestObject
 
 // FindOutcome shows the outcome of one operation.
 func (h *handlers) FindOutcome(ctx context.Context, r FindOutcomeRequestObject) (FindOutcomeResponseObject, error) {
-	o, err := h.Reports.Outcome(ctx, callOf(ctx).company, r.Reference)
+	c := callOf(ctx)
+	o, err := h.Reports.Outcome(ctx, c.company, r.Reference)
+	c.explain(operation.State(o.Status))
 	return FindOutcome200JSONResponse{Status: "success", Data: outcomeRow(o)}, err
 }
 

@@ -95,14 +95,14 @@ func (e *edge) unknown(w http.ResponseWriter, r *http.Request) {
 		missing(w, r)
 		return
 	}
-	callOf(r.Context()).err = fault.New(fault.Invalid, "no such method")
+	callOf(r.Context()).refused(fault.New(fault.Invalid, "no such method").With(fault.MethodNotAllowed))
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	contract.Write(w, http.StatusMethodNotAllowed, problem("Method not allowed"))
 }
 
 // missing refuses an unknown path.
 func missing(w http.ResponseWriter, r *http.Request) {
-	callOf(r.Context()).err = fault.New(fault.Missing, "no such path")
+	callOf(r.Context()).refused(fault.New(fault.Missing, "no such path").With(fault.PathNotFound))
 	contract.Write(w, http.StatusNotFound, problem("Not found"))
 }
 

@@ -5510,6 +5510,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 }
 
 type ArchivedResponseHeaders struct {
+	KoboReason         string
 	RateLimitLimit     *int
 	RateLimitRemaining *int
 	RateLimitReset     *int
@@ -6491,6 +6492,7 @@ func (response ListEvents410JSONResponse) VisitListEventsResponse(w http.Respons
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Kobo-Reason", fmt.Sprint(response.Headers.KoboReason))
 	if response.Headers.RateLimitLimit != nil {
 		w.Header().Set("RateLimit-Limit", fmt.Sprint(*response.Headers.RateLimitLimit))
 	}
@@ -7663,6 +7665,7 @@ func (response ReplayWebhook410JSONResponse) VisitReplayWebhookResponse(w http.R
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Kobo-Reason", fmt.Sprint(response.Headers.KoboReason))
 	if response.Headers.RateLimitLimit != nil {
 		w.Header().Set("RateLimit-Limit", fmt.Sprint(*response.Headers.RateLimitLimit))
 	}

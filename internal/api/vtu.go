@@ -47,6 +47,8 @@ func (h *handlers) ListVtuTransactions(ctx context.Context, r ListVtuTransaction
 
 // FindVtuTransaction shows one purchase, by its id or by the key that the caller chose for it.
 func (h *handlers) FindVtuTransaction(ctx context.Context, r FindVtuTransactionRequestObject) (FindVtuTransactionResponseObject, error) {
-	t, err := h.Reports.Purchase(ctx, callOf(ctx).company, r.TransactionID)
+	c := callOf(ctx)
+	t, err := h.Reports.Purchase(ctx, c.company, r.TransactionID)
+	c.explain(t.Status)
 	return FindVtuTransaction200JSONResponse{Success: true, Data: t}, err
 }

@@ -127,7 +127,7 @@ func (s *Service) issuer(name string) (provider.Issuer, error) {
 
 // said turns an issuer's message into a fault for the company.
 func said(by provider.Issuer, message string) *fault.Fault {
-	return fault.New(fault.Refused, by.Name()+" API Error: "+cmp.Or(message, "the request was refused"))
+	return fault.New(fault.Refused, by.Name()+" API Error: "+cmp.Or(message, "the request was refused")).With(fault.Declined)
 }
 
 // saidBy turns an error that the issuer returned into a fault for the company. It is for calls that

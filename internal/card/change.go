@@ -30,8 +30,8 @@ type Change struct {
 }
 
 var (
-	errEnded     = fault.New(fault.Refused, "Card is terminated")
-	errChanging  = fault.New(fault.Refused, "A change of this card is being confirmed. Do not retry; check the card.")
+	errEnded     = fault.New(fault.Refused, "Card is terminated").With(fault.CardTerminated)
+	errChanging  = fault.New(fault.Refused, "A change of this card is being confirmed. Do not retry; check the card.").With(fault.BeingConfirmed)
 	changeEvents = map[provider.CardStatus]string{
 		provider.CardInactive: event.CardFrozen, provider.CardActive: event.CardUnfrozen, provider.CardCanceled: event.CardTerminated,
 	}

@@ -59,12 +59,12 @@ type Order struct {
 	Keyed   bool             // in a preview, whether the real request would have an Idempotency-Key
 }
 
-var errShort = fault.New(fault.Refused, "Insufficient balance")
+var errShort = fault.New(fault.Refused, "Insufficient balance").With(fault.InsufficientBalance)
 
 // Confirming returns the fault for a funding whose outcome is unknown. The fault contains the
 // funding's reference, with which the company can look up the outcome later.
 func Confirming(reference string) *fault.Fault {
-	f := fault.New(fault.Refused, "Card funding is being confirmed. Do not retry; check the card transaction status.")
+	f := fault.New(fault.Refused, "Card funding is being confirmed. Do not retry; check the card transaction status.").With(fault.BeingConfirmed)
 	f.Extra = map[string]any{"data": map[string]string{"reference": reference}}
 	return f
 }
@@ -74,9 +74,9 @@ func (s *Service) Declined(f Funding) error {
 	const end = ". Your balance has been refunded."
 	by := s.Issuers[f.provider]
 	if by == nil || f.message == "" {
-		return fault.New(fault.Refused, "Card funding failed"+end)
+		return fault.New(fault.Refused, "Card funding failed"+end).With(fault.Declined)
 	}
-	return fault.New(fault.Refused, said(by, strings.TrimRight(f.message, ".")).Message+end)
+	return fault.New(fault.Refused, said(by, strings.TrimRight(f.message, ".")).Message+end).With(fault.Declined)
 }
 
 // purse returns the settlement account that pays for fundings, which is the company's first
@@ -93,7 +93,7 @@ func (s *Service) plan(ctx context.Context, o Order) (stored, operation.Operatio
 		return c, operation.Operation{}, err
 	}
 	if o.Amount <= 0 {
-		return c, operation.Operation{}, fault.New(fault.Refused, `Invalid amount: "amount" must be greater than 0`)
+		return c, operation.Operation{}, fault.New(fault.Refused, `Invalid amount: "amount" must be greater than 0`).With(fault.InvalidRequest)
 	}
 	if _, err := s.issuer(c.provider); err != nil {
 		return c, operation.Operation{}, err

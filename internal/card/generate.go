@@ -39,11 +39,11 @@ type Generated struct {
 }
 
 var (
-	errNotVerified = fault.New(fault.Refused, "Customer has not completed OTP verification")
-	errNoAddress   = fault.New(fault.Refused, "Customer has no address and the company has none")
-	errNumber      = fault.New(fault.Refused, "A physical card needs its number, and no other has one")
-	errCreating    = fault.New(fault.Refused, "Card creation is being confirmed. Do not retry; check the list of cards.")
-	errNotCreated  = fault.New(fault.Refused, "Card creation failed")
+	errNotVerified = fault.New(fault.Refused, "Customer has not completed OTP verification").With(fault.NotVerified)
+	errNoAddress   = fault.New(fault.Refused, "Customer has no address and the company has none").With(fault.AddressMissing)
+	errNumber      = fault.New(fault.Refused, "A physical card needs its number, and no other has one").With(fault.InvalidRequest)
+	errCreating    = fault.New(fault.Refused, "Card creation is being confirmed. Do not retry; check the list of cards.").With(fault.BeingConfirmed)
+	errNotCreated  = fault.New(fault.Refused, "Card creation failed").With(fault.Declined)
 )
 
 // Generate orders a card for a customer, and sends the initial funding to the card. A customer

@@ -69,7 +69,7 @@ func (s *Service) Generate(ctx context.Context, r Request) (Collection, error) {
 			c, count, err = s.intent(ctx, r)
 		case err != nil:
 		case c.request != r.text():
-			err = fault.New(fault.Refused, `"externalReference" was already used with a different request`)
+			err = fault.New(fault.Refused, `"externalReference" was already used with a different request`).With(fault.ReferenceUsed)
 		case c.State != Opening && r.Key.Subject() == "":
 			return c, nil // the caller of Generate stores the response
 		case c.State != Opening:
@@ -197,7 +197,7 @@ func (a *attempt) Adopt(_ context.Context, u *ledger.Unit) (any, error) {
 func (a *attempt) Refuse(_ *ledger.Unit, no provider.Answer) error {
 	a.Intent = opening.Intent{}
 	a.show(provider.Account{})
-	return fault.New(fault.Refused, "Failed to generate virtual account. "+no.Message)
+	return fault.New(fault.Refused, "Failed to generate virtual account. "+no.Message).With(fault.Declined)
 }
 
 func (a *attempt) Unanswered(provider.Answer) error { return errSilent }

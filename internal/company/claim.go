@@ -158,7 +158,7 @@ func (s *Service) presented(ctx context.Context, reference string, to purpose, t
 }
 
 func (p purpose) refuse(why string) error {
-	return fault.New(fault.Invalid, purposes[p].name+" "+why)
+	return fault.New(fault.Invalid, purposes[p].name+" "+why).With(fault.OneTimeTokenInvalid)
 }
 
 // use makes a unit use up a token. The ledger refuses the unit if another unit has used or replaced

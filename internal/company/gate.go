@@ -23,11 +23,11 @@ const (
 
 // These errors have the messages of the error catalogue for missing and invalid tokens.
 var (
-	errNoKey      = fault.New(fault.Invalid, "Bad Request: API key is missing")
-	errNoRefresh  = fault.New(fault.Invalid, "Bad Request: Refresh token is missing")
-	errBadRefresh = fault.New(fault.Forbidden, "Invalid or expired refresh token")
-	errNoAccess   = fault.New(fault.Unauthenticated, "Access token is missing")
-	errBadAccess  = fault.New(fault.Forbidden, "Invalid or expired access token")
+	errNoKey      = fault.New(fault.Invalid, "Bad Request: API key is missing").With(fault.CredentialsMissing)
+	errNoRefresh  = fault.New(fault.Invalid, "Bad Request: Refresh token is missing").With(fault.CredentialsMissing)
+	errBadRefresh = fault.New(fault.Forbidden, "Invalid or expired refresh token").With(fault.RefreshTokenInvalid)
+	errNoAccess   = fault.New(fault.Unauthenticated, "Access token is missing").With(fault.CredentialsMissing)
+	errBadAccess  = fault.New(fault.Forbidden, "Invalid or expired access token").With(fault.TokenInvalid)
 	errUnsure     = fault.New(fault.Unavailable, "Service temporarily unavailable")
 )
 
@@ -44,10 +44,10 @@ func (c Company) passes() error {
 	if c.Live && (c.KYB == Approved || c.KYB == ChangesRequested) {
 		return nil
 	}
-	f := fault.New(fault.Forbidden, "Complete your business verification (KYB) to use the API")
+	f := fault.New(fault.Forbidden, "Complete your business verification (KYB) to use the API").With(fault.KYBRequired)
 	f.Code = "KYB_REQUIRED"
 	if c.KYB == Approved {
-		f = fault.New(fault.Forbidden, "Your business account is deactivated")
+		f = fault.New(fault.Forbidden, "Your business account is deactivated").With(fault.CompanyDeactivated)
 		f.Code = "ACCOUNT_DEACTIVATED"
 	}
 	f.Extra = map[string]any{"kybStatus": string(c.KYB)}
@@ -112,7 +112,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 	}
 	latest, err := s.workingRefresh(ctx, reference, s.clock.Now())
 	if errors.Is(err, db.ErrNone) || err == nil && latest != presented.ID {
-		return "", errWrongKey // the contract prescribes this message for a refresh token, too
+		return "", errWrongKey.With(fault.RefreshTokenInvalid) // the contract prescribes this message for a refresh token, too
 	}
 	if err == nil {
 		err = c.passes()

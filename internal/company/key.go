@@ -159,8 +159,8 @@ func (s *Service) revocation(by Actor, reference, keyID string, all []Key) (ledg
 func (k Key) expired(now time.Time) bool { return !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) }
 
 var (
-	errWrongKey   = fault.New(fault.Unauthenticated, "Unauthorized: Invalid API key")
-	errKeyExpired = fault.New(fault.Unauthenticated, "Bad Request: API KEY EXPIRED")
+	errWrongKey   = fault.New(fault.Unauthenticated, "Unauthorized: Invalid API key").With(fault.APIKeyInvalid)
+	errKeyExpired = fault.New(fault.Unauthenticated, "Bad Request: API KEY EXPIRED").With(fault.APIKeyExpired)
 )
 
 // proven returns the company's key whose text is apiKey. If the stored hash was made with an older

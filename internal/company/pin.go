@@ -28,9 +28,9 @@ const (
 // These are the errors for a refused PIN. The fifth wrong try gets the same error as the first.
 // Every later try gets errLockedPIN, even with the right PIN.
 var (
-	errWrongPIN  = fault.New(fault.Refused, "Invalid PIN")
-	errNoPIN     = fault.New(fault.Refused, "PIN not set up")
-	errLockedPIN = fault.New(fault.Refused, "PIN locked after 5 wrong attempts. Contact support to reset it.")
+	errWrongPIN  = fault.New(fault.Refused, "Invalid PIN").With(fault.PINInvalid)
+	errNoPIN     = fault.New(fault.Refused, "PIN not set up").With(fault.PINNotSet)
+	errLockedPIN = fault.New(fault.Refused, "PIN locked after 5 wrong attempts. Contact support to reset it.").With(fault.PINLocked)
 )
 
 // These are the errors for an operator's unlock.

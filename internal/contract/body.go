@@ -30,7 +30,7 @@ const TooLarge fault.Kind = "too large"
 
 // An API may replace the messages of these faults with different texts.
 var (
-	ErrTooLarge  = fault.New(TooLarge, "Request body is larger than 64 KiB")
+	ErrTooLarge  = fault.New(TooLarge, "Request body is larger than 64 KiB").With(fault.RequestTooLarge)
 	ErrMalformed = fault.New(fault.Invalid, "Request body is not valid JSON")
 	ErrTrailing  = fault.New(fault.Invalid, "Request body has data after its end")
 )

@@ -79,7 +79,7 @@ func (s *Service) proven(ctx context.Context, company, kycID string) (KYC, error
 		return k, err
 	}
 	if _, err := s.Identities.Find(ctx, company, identity.Corporate, kycID); !fault.Is(err, fault.Missing) {
-		return KYC{}, cmp.Or(err, error(fault.New(fault.Refused, "KYC not verified")))
+		return KYC{}, cmp.Or(err, error(fault.New(fault.Refused, "KYC not verified").With(fault.NotVerified)))
 	}
 	return KYC{}, fault.New(fault.Missing, "KYC record not found")
 }

@@ -127,7 +127,7 @@ func New(c Config) *Service {
 // failed returns the fault for an account that could not be opened. The fault's field "error"
 // contains the reason.
 func failed(why string) *fault.Fault {
-	f := fault.New(fault.Refused, "Failed to create COOP subaccount")
+	f := fault.New(fault.Refused, "Failed to create COOP subaccount").With(fault.Declined)
 	f.Extra = map[string]any{"error": why}
 	return f
 }

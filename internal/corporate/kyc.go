@@ -55,7 +55,7 @@ func (s *Service) Resend(ctx context.Context, company, sessionID string, key *id
 		return Sent{}, err
 	}
 	if x.Closed() {
-		return Sent{}, fault.New(fault.Refused, "Session closed")
+		return Sent{}, fault.New(fault.Refused, "Session closed").With(fault.SessionClosed)
 	}
 	return s.send(ctx, x, identity.Again, key)
 }
@@ -77,7 +77,7 @@ func (s *Service) resume(ctx context.Context, company, sessionID string, w ident
 	}
 	sent, why := Sent{x.ID, w.Sent}, error(nil)
 	if x.State == identity.Pending {
-		why = fault.New(fault.Refused, w.Failed)
+		why = fault.New(fault.Refused, w.Failed).With(fault.OTPNotSent)
 	}
 	if err := s.Keys.Finish(ctx, key, sent, why); err != nil {
 		return Sent{}, err
@@ -96,7 +96,7 @@ func (s *Service) Validate(ctx context.Context, company, sessionID string, otp s
 			return KYC{}, err
 		}
 		if x.Closed() {
-			return KYC{}, fault.New(fault.Refused, "Session not awaiting OTP")
+			return KYC{}, fault.New(fault.Refused, "Session not awaiting OTP").With(fault.SessionClosed)
 		}
 		if proof == "" {
 			if proof, err = s.Identities.Confirm(ctx, x, otp); err != nil {

@@ -55,7 +55,7 @@ func (s *Service) Generate(ctx context.Context, g Generation) (Address, error) {
 	}
 	custody, looked := s.custodies[s.custodyOf[n.ID]]
 	if !looked || n.Inactive {
-		return Address{}, fault.New(fault.Refused, "Network is not active")
+		return Address{}, fault.New(fault.Refused, "Network is not active").With(fault.NetworkInactive)
 	}
 	a, err := s.reserve(ctx, n, custody, g)
 	if err != nil {

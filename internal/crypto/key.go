@@ -115,7 +115,7 @@ func (s *Service) key(ctx context.Context, company string, kind chain.Kind) (Key
 	}
 	house, given := s.HouseKeys[kind]
 	if !given {
-		return Key{}, fault.New(fault.Refused, "No key is set for this network: ask your operator")
+		return Key{}, fault.New(fault.Refused, "No key is set for this network: ask your operator").With(fault.NetworkInactive)
 	}
 	// The child's number is drawn in a separate database transaction. A number may therefore stay
 	// unused, but two companies never get the same number.

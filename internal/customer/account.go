@@ -26,13 +26,13 @@ const ResolveJob = "customer.resolve"
 
 // The reasons why an account cannot be generated, as the response states them.
 var (
-	errGenerated = fault.New(fault.Refused, "An account generated already")
-	errNoKYC     = fault.New(fault.Refused, "KYC entry not found")
+	errGenerated = fault.New(fault.Refused, "An account generated already").With(fault.AlreadyExists)
+	errNoKYC     = fault.New(fault.Refused, "KYC entry not found").With(fault.NotFound)
 	errAtWork    = failed("The account is being opened. Try again in a minute.")
 )
 
 func failed(why string) *fault.Fault {
-	return fault.New(fault.Refused, "Failed to create account. "+why)
+	return fault.New(fault.Refused, "Failed to create account. "+why).With(fault.Declined)
 }
 
 // Request is a company's request to open a customer's account.

@@ -87,7 +87,7 @@ func (s *Service) reserve(ctx context.Context, r *Registration) (x identity.Sess
 	r.ID = earlier
 	_, err = s.findByID(ctx, r.Company, earlier)
 	if err == nil {
-		err = fault.New(fault.Refused, "Customer already exists")
+		err = fault.New(fault.Refused, "Customer already exists").With(fault.AlreadyExists)
 	}
 	if !errors.Is(err, db.ErrNone) {
 		return x, false, err
@@ -105,7 +105,7 @@ func (s *Service) resumeCreate(ctx context.Context, company, customerID string, 
 	c, err := s.findByID(ctx, company, customerID)
 	out, why := Created{c, identity.First.Sent}, error(nil)
 	if errors.Is(err, db.ErrNone) {
-		err, why = nil, fault.New(fault.Refused, identity.First.Failed)
+		err, why = nil, fault.New(fault.Refused, identity.First.Failed).With(fault.OTPNotSent)
 	}
 	if err == nil {
 		err = s.Keys.Finish(ctx, key, out, why)
@@ -129,7 +129,7 @@ func (s *Service) Resend(ctx context.Context, company, idOrEmail string, key *id
 	if key.Subject() != "" {
 		// The first request used an OTP attempt, but ended before its response was stored. Resend
 		// does not send a second OTP.
-		why := fault.New(fault.Refused, identity.Again.Failed)
+		why := fault.New(fault.Refused, identity.Again.Failed).With(fault.OTPNotSent)
 		if err := s.Keys.Finish(ctx, key, nil, why); err != nil {
 			return Resent{}, err
 		}

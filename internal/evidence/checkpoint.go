@@ -154,7 +154,7 @@ func (s *Service) mayDemand(ctx context.Context, q db.Querier, company string, n
 	}
 	at, err := nthLatest(ctx, q, company, s.perDay)
 	if err == nil && now.Sub(at) < 24*time.Hour {
-		err = fault.New(fault.Limited, fmt.Sprintf("Your company had %d checkpoints in 24 hours. The next hourly one covers the row", s.perDay)).After(signEvery)
+		err = fault.New(fault.Limited, fmt.Sprintf("Your company had %d checkpoints in 24 hours. The next hourly one covers the row", s.perDay)).With(fault.QuotaReached).After(signEvery)
 	}
 	return err
 }

@@ -102,7 +102,7 @@ func (s *Service) covering(ctx context.Context, company string, leaf int64, kind
 	}
 	c, err := latest(ctx, s.DB, company)
 	if err == nil && c.Size < leaf {
-		err = fault.New(fault.Refused, "The event is about a checkpoint. It gets a receipt after the next one")
+		err = fault.New(fault.Refused, "The event is about a checkpoint. It gets a receipt after the next one").With(fault.ReceiptNotReady)
 	}
 	return c, err
 }
@@ -130,7 +130,7 @@ func (s *Service) leafOf(ctx context.Context, company, reference string, step *s
 	case !found:
 		return 0, "", fault.New(fault.Missing, "Receipt not found")
 	case leaf == 0:
-		return 0, "", fault.New(fault.Refused, "The row was written by an earlier release and is not in the tree yet")
+		return 0, "", fault.New(fault.Refused, "The row was written by an earlier release and is not in the tree yet").With(fault.ReceiptNotReady)
 	}
 	return leaf, kind, nil
 }

@@ -38,6 +38,7 @@ type Fault struct {
 	Details []string       // one line for each broken rule, in the order of the schema
 	Extra   map[string]any // further fields of the response, by their names
 	Retry   time.Duration  // the time until the same request may be repeated; 0 means that it is unknown
+	reason  Reason         // set by With; "" stands for the usual word of the kind
 	cause   error
 }
 

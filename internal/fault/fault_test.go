@@ -20,3 +20,15 @@ func TestOf(t *testing.T) {
 		t.Errorf("a plain error became %v", got)
 	}
 }
+
+func TestEveryKindHasAUsualWord(t *testing.T) {
+	for _, kind := range []Kind{Invalid, Unauthenticated, Forbidden, Missing, Gone, Conflict, Mismatch, Limited, Unavailable, Unknown, Internal} {
+		if word := New(kind, "x").Reason(); word == "" || word == Unstated {
+			t.Errorf("%s has the word %q", kind, word)
+		}
+	}
+	exact := New(Refused, "Insufficient balance").With(InsufficientBalance).Because(errors.New("0 kobo"))
+	if word := Of(fmt.Errorf("purchase: %w", exact)).Reason(); word != InsufficientBalance {
+		t.Errorf("lost in wrapping: %s", word)
+	}
+}

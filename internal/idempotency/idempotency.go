@@ -24,6 +24,7 @@ import (
 type Answer struct {
 	Status int
 	Body   []byte
+	Reason fault.Reason // the word of the header Kobo-Reason; "" for none
 	// Secret is true if the body contains a secret. The body is then stored encrypted. Public is
 	// the body without the secret, and replaces the body after secretFor.
 	Secret bool
@@ -112,7 +113,7 @@ func (s *Service) answer(ctx context.Context, company string, r row) (*Answer, e
 	}
 	text, isSecret := strings.CutPrefix(r.Body, sealed)
 	if !isSecret {
-		return &Answer{Status: int(r.Status), Body: []byte(r.Body)}, nil
+		return &Answer{Status: int(r.Status), Body: []byte(r.Body), Reason: fault.Reason(r.Reason)}, nil
 	}
 	text, public, _ := strings.Cut(text, publicly)
 	if public != "" && !s.clock.Now().Before(r.CreatedAt.Add(secretFor)) {
@@ -211,7 +212,7 @@ func (k *Key) Expired() error {
 	if k == nil || k.used.IsZero() {
 		return nil
 	}
-	return fault.New(fault.Mismatch, "Idempotency-Key was used on "+k.used.In(clock.Lagos).Format(time.DateOnly))
+	return fault.New(fault.Mismatch, "Idempotency-Key was used on "+k.used.In(clock.Lagos).Format(time.DateOnly)).With(fault.IdempotencyKeyUsed)
 }
 
 // Render sets the function that turns a result or an error into a response.
@@ -254,7 +255,7 @@ func (k *Key) Finish(u *ledger.Unit, result any, err error) {
 	if k != nil && k.Expired() == nil {
 		k.begun.Store(true)
 		a := k.render(result, err)
-		u.Transition(k.record(done, k.subject, time.Time{}, a), running).Only("status", "body")
+		u.Transition(k.record(done, k.subject, time.Time{}, a), running).Only("status", "body", "reason")
 		u.Then(func() { k.stored.Store(&a) })
 	}
 }
@@ -271,7 +272,7 @@ func (k *Key) Release(u *ledger.Unit) {
 
 // record returns the row of the Idempotency-Key.
 func (k *Key) record(state, subject string, until time.Time, a Answer) db.Record {
-	return table.Record(row{k.company, k.value, k.fingerprint, state, subject, until, int64(a.Status), k.body(a), k.now})
+	return table.Record(row{k.company, k.value, k.fingerprint, state, subject, until, int64(a.Status), k.body(a), k.now, string(a.Reason)})
 }
 
 // body returns the body of a response as the row stores it.

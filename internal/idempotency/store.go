@@ -15,9 +15,9 @@ const (
 
 // The MAC leaves out running_until, which gives no right.
 var table = db.Declare[row]("idempotency_key", db.Reads(columns),
-	db.Rights("fingerprint", "state", "subject", "status", "body", "created_at"))
+	db.Rights("fingerprint", "state", "subject", "status", "body", "created_at", "reason"))
 
-const columns = `company_id, value, fingerprint, state, subject, running_until, status, body, created_at`
+const columns = `company_id, value, fingerprint, state, subject, running_until, status, body, created_at, reason`
 
 type row struct {
 	Company      string    `db:"company_id,key"`
@@ -29,6 +29,7 @@ type row struct {
 	Status       int64     `db:"status,changes"`
 	Body         string    `db:"body,changes"`
 	CreatedAt    time.Time `db:"created_at"`
+	Reason       string    `db:"reason,changes"`
 }
 
 func (s *Service) find(ctx context.Context, company, value string) (row, error) {

@@ -245,7 +245,7 @@ func (s *Service) conclude(ctx context.Context, x Session, a provider.Answer, w 
 	} else {
 		// Without the provider's session, Kobo cannot check the OTP. An unknown outcome is
 		// therefore a failure for the caller, and the attempt is used.
-		message, why = "", fault.New(fault.Refused, cmp.Or(Said(a), w.Failed))
+		message, why = "", fault.New(fault.Refused, cmp.Or(Said(a), w.Failed)).With(fault.OTPNotSent)
 	}
 	if e.End != nil {
 		e.End(&u, message, why)
@@ -283,7 +283,7 @@ func (s *Service) ask(ctx context.Context, call func(context.Context) provider.A
 // proof. The session stays open until Close. Confirm returns a Limited fault after too many
 // guesses, and a Refused fault if the OTP is wrong.
 func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (reference string, err error) {
-	failed := fault.New(fault.Refused, "BVN OTP validation failed")
+	failed := fault.New(fault.Refused, "BVN OTP validation failed").With(fault.OTPInvalid)
 	bank := s.Banks.Named(x.Provider)
 	if x.Reference == "" || bank == nil {
 		return "", failed

@@ -26,8 +26,8 @@ const (
 )
 
 var (
-	errTooSoon = fault.New(fault.Limited, "Please wait 60 seconds before requesting another OTP")
-	errTooMany = fault.New(fault.Limited, "Maximum OTP attempts reached")
+	errTooSoon = fault.New(fault.Limited, "Please wait 60 seconds before requesting another OTP").With(fault.OTPCooldown)
+	errTooMany = fault.New(fault.Limited, "Maximum OTP attempts reached").With(fault.OTPAttemptsUsed)
 )
 
 // count is the number of OTPs that were requested, and the time of the latest request.
@@ -134,5 +134,5 @@ func (s *Service) Guess(ctx context.Context, x Session) error {
 	}
 	wait := max(until.Sub(limit), time.Second)
 	return fault.Newf(fault.Limited, "Too many attempts. Please wait %d seconds before trying again",
-		int64((wait+time.Second-1)/time.Second)).After(wait)
+		int64((wait+time.Second-1)/time.Second)).With(fault.OTPCooldown).After(wait)
 }

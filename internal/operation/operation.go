@@ -18,6 +18,7 @@ package operation
 import (
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -34,6 +35,18 @@ const (
 	Failed   State = "FAILED"
 	Reversed State = "REVERSED"
 )
+
+// Reason returns the word of the header Kobo-Reason for a response that shows an operation in this
+// state. It is "" for a success.
+func (s State) Reason() fault.Reason {
+	switch s {
+	case Pending:
+		return fault.BeingConfirmed
+	case Failed, Reversed:
+		return fault.Declined
+	}
+	return ""
+}
 
 // Operation is one intended payment through a provider, and its outcome.
 type Operation struct {

@@ -17,7 +17,11 @@ type Preview[M money.Kobo | money.Text] struct {
 	Total        M         `json:"total"`
 	Balance      M         `json:"balance"`      // the current balance of the settlement account
 	BalanceAfter M         `json:"balanceAfter"` // equal to Balance after a refusal
+	why          fault.Reason
 }
+
+// Reason returns the word of the refusal, or "".
+func (p Preview[M]) Reason() fault.Reason { return p.why }
 
 // NewPreview returns the preview of an operation. Parameter why is the reason for a refusal, or
 // nil.
@@ -28,7 +32,8 @@ func NewPreview[M money.Kobo | money.Text](o Operation, balance money.Kobo, why 
 		Balance: M(balance), BalanceAfter: M(balance),
 	}
 	if why != nil {
-		p.Refusal = wire.Text(fault.Of(why).Message)
+		f := fault.Of(why)
+		p.Refusal, p.why = wire.Text(f.Message), f.Reason()
 		return p
 	}
 	p.BalanceAfter -= total

@@ -137,7 +137,7 @@ func dayOf(t time.Time) string { return "payout/" + t.In(clock.Lagos).Format(tim
 
 func overLimit(counter string) error {
 	if strings.Contains(counter, ofAccount) {
-		return fault.New(fault.Refused, "Daily payout limit of the settlement account reached")
+		return fault.New(fault.Refused, "Daily payout limit of the settlement account reached").With(fault.PayoutLimitReached)
 	}
-	return fault.New(fault.Refused, "Daily payout limit reached")
+	return fault.New(fault.Refused, "Daily payout limit reached").With(fault.PayoutLimitReached)
 }

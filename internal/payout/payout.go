@@ -52,6 +52,9 @@ type Sent struct {
 	CreatedAt     clock.Instant   `json:"createdAt"`
 }
 
+// Reason returns the word of the header Kobo-Reason for a response with this payout, or "".
+func (s Sent) Reason() fault.Reason { return s.Status.Reason() }
+
 // Payout is a payout in the form that GET /settlement/payout-status and the events show.
 type Payout struct {
 	Sent

@@ -27,11 +27,11 @@ type Order struct {
 }
 
 var (
-	errNoVerification = fault.New(fault.Refused, "Verification not found")
-	errUsed           = fault.New(fault.Refused, "Verification already used")
-	errShort          = fault.New(fault.Refused, "Insufficient balance")
-	errVoid           = fault.New(fault.Refused, "Verification no longer valid. Validate the account again.")
-	errRenamed        = fault.New(fault.Refused, "Account name has changed. Validate the account again.")
+	errNoVerification = fault.New(fault.Refused, "Verification not found").With(fault.VerificationNotFound)
+	errUsed           = fault.New(fault.Refused, "Verification already used").With(fault.VerificationUsed)
+	errShort          = fault.New(fault.Refused, "Insufficient balance").With(fault.InsufficientBalance)
+	errVoid           = fault.New(fault.Refused, "Verification no longer valid. Validate the account again.").With(fault.VerificationExpired)
+	errRenamed        = fault.New(fault.Refused, "Account name has changed. Validate the account again.").With(fault.RecipientChanged)
 )
 
 // plan is a payout before its start, when no money has moved and no bank was asked to pay.

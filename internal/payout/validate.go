@@ -38,7 +38,7 @@ type Verification struct {
 }
 
 var (
-	errNoBeneficiary = fault.New(fault.Refused, "Account does not exist")
+	errNoBeneficiary = fault.New(fault.Refused, "Account does not exist").With(fault.RecipientNotFound)
 	errBankAway      = fault.New(fault.Unavailable, "Service temporarily unavailable")
 )
 

@@ -84,7 +84,7 @@ func Reached(err error, at time.Time) error {
 	if !ours || !known {
 		return err
 	}
-	return fault.Newf(fault.Limited, "Daily limit of %d %s reached", r.Count.Limit, k.name).After(midnight(at).Sub(at))
+	return fault.Newf(fault.Limited, "Daily limit of %d %s reached", r.Count.Limit, k.name).With(fault.QuotaReached).After(midnight(at).Sub(at))
 }
 
 // midnight returns the end of the day in Lagos.

@@ -63,10 +63,10 @@ func (s *Service) Statement(ctx context.Context, company string, settlementID in
 		return nil, err
 	}
 	if from.After(now) {
-		return nil, fault.New(fault.Refused, "The period has not begun")
+		return nil, fault.New(fault.Refused, "The period has not begun").With(fault.InvalidRequest)
 	}
 	if to.Before(out.Opened()) {
-		return nil, fault.New(fault.Refused, "The period ends before it begins")
+		return nil, fault.New(fault.Refused, "The period ends before it begins").With(fault.InvalidRequest)
 	}
 	spans, err := spansOf(ctx, s.db, company, EntryFilter{SettlementID: settlementID, From: from, To: to})
 	if err != nil || len(spans) == 0 {

@@ -125,8 +125,8 @@ var (
 	errNoAccount = fault.New(fault.Missing, "Settlement account not found")
 	errNoCompany = fault.New(fault.Missing, "Company not found")
 	errForeign   = fault.New(fault.Refused, "The bank account belongs to another company")
-	errClosed    = fault.New(fault.Refused, "This settlement account is closed to debits. Contact support.")
-	errShort     = fault.New(fault.Refused, "Insufficient balance")
+	errClosed    = fault.New(fault.Refused, "This settlement account is closed to debits. Contact support.").With(fault.AccountClosed)
+	errShort     = fault.New(fault.Refused, "Insufficient balance").With(fault.InsufficientBalance)
 )
 
 // Create opens an empty settlement account.

@@ -74,7 +74,7 @@ func (s *Service) Chosen(ctx context.Context, company string, settlementID int64
 	return settlementID, err
 }
 
-var errNotChosen = fault.New(fault.Refused, "Settlement account not found")
+var errNotChosen = fault.New(fault.Refused, "Settlement account not found").With(fault.NotFound)
 
 // Landing returns the settlement account that gets a credit. It is the chosen account if that
 // account is active, else the default account. If all accounts are inactive, it is the chosen

@@ -81,9 +81,9 @@ func (s *Shop) PurchaseUtility(ctx context.Context, u UtilityPurchase) (Receipt,
 		case err != nil:
 			return basket{}, err
 		case v.Least > 0 && u.Amount < v.Least:
-			return basket{}, fault.Newf(fault.Refused, "Amount must be at least %s for this meter", v.Least.Decimal())
+			return basket{}, fault.Newf(fault.Refused, "Amount must be at least %s for this meter", v.Least.Decimal()).With(fault.AmountOutOfRange)
 		case v.Most > 0 && u.Amount > v.Most:
-			return basket{}, fault.Newf(fault.Refused, "Amount must be at most %s for this meter", v.Most.Decimal())
+			return basket{}, fault.Newf(fault.Refused, "Amount must be at most %s for this meter", v.Most.Decimal()).With(fault.AmountOutOfRange)
 		}
 		b, err := s.fill(ctx, provider.Utility, v.CategoryID, u.Amount)
 		b.Meter, b.vendType, b.VerificationID, b.used = v.Number, v.VendType, v.ID, v.State == used
@@ -95,7 +95,7 @@ func (s *Shop) PurchaseUtility(ctx context.Context, u UtilityPurchase) (Receipt,
 func (s *Shop) findOnSale(ctx context.Context, categoryID string, kinds ...provider.ServiceKind) (Category, error) {
 	category, err := s.findCategory(ctx, categoryID)
 	if fault.Is(err, fault.Missing) || err == nil && !slices.Contains(kinds, category.kind) {
-		return Category{}, fault.New(fault.Refused, "Invalid service category")
+		return Category{}, fault.New(fault.Refused, "Invalid service category").With(fault.ProductUnavailable)
 	}
 	return category, err
 }
@@ -117,7 +117,7 @@ func (s *Shop) pick(ctx context.Context, kind provider.ServiceKind, categoryID, 
 	}
 	product, err := s.product(ctx, b.CategoryID, productID)
 	if missing(err) || err == nil && (!product.Fixed || product.Amount <= 0) {
-		return b, fault.New(fault.Refused, "Invalid product")
+		return b, fault.New(fault.Refused, "Invalid product").With(fault.ProductUnavailable)
 	}
 	b.ProductID, b.ProductName, b.productCode = wire.Text(product.ID), wire.Text(product.Name), product.code
 	b.amount, b.narration = money.Kobo(product.Amount), product.Name

@@ -20,10 +20,10 @@ import (
 const leave = 1
 
 var (
-	errShort            = fault.New(fault.Refused, "Insufficient balance")
-	errVerificationUsed = fault.New(fault.Refused, "Verification already used")
-	errKeyUsed          = fault.New(fault.Refused, "idempotencyKey was used before: the existing transaction would be returned")
-	errKeyFailed        = fault.New(fault.Refused, "idempotencyKey was used before, by a purchase that failed: use another one")
+	errShort            = fault.New(fault.Refused, "Insufficient balance").With(fault.InsufficientBalance)
+	errVerificationUsed = fault.New(fault.Refused, "Verification already used").With(fault.VerificationUsed)
+	errKeyUsed          = fault.New(fault.Refused, "idempotencyKey was used before: the existing transaction would be returned").With(fault.IdempotencyKeyUsed)
+	errKeyFailed        = fault.New(fault.Refused, "idempotencyKey was used before, by a purchase that failed: use another one").With(fault.Declined)
 )
 
 // Order is the part of a purchase request that all kinds of service share. Each kind's order type
@@ -41,6 +41,14 @@ type Receipt struct {
 	Transaction Transaction
 	Replayed    bool     // whether an earlier order with the same idempotencyKey made the transaction
 	Preview     *Preview // the result of a dry run, which makes no transaction
+}
+
+// Reason returns the word of the header Kobo-Reason for a response with this receipt, or "".
+func (r Receipt) Reason() fault.Reason {
+	if r.Preview != nil {
+		return r.Preview.Reason()
+	}
+	return r.Transaction.Status.Reason()
 }
 
 // Goods is the part of a purchase that its database row and its JSON share.

@@ -62,12 +62,12 @@ func (s *Shop) VerifyEntity(ctx context.Context, q EntityQuery) (Verification, e
 	}
 	verifier, able := s.Billers[category.provider].(provider.EntityVerifier)
 	if !able {
-		return Verification{}, fault.New(fault.Refused, "Numbers of this service category cannot be verified")
+		return Verification{}, fault.New(fault.Refused, "Numbers of this service category cannot be verified").With(fault.ProductUnavailable)
 	}
 	a := verifier.VerifyEntity(ctx, provider.EntityQuery{Kind: category.kind, Category: category.code, Number: q.Number})
 	switch a.Outcome {
 	case provider.Rejected:
-		return Verification{}, fault.New(fault.Refused, "Verification failed: "+cmp.Or(a.Message, "there is no such number"))
+		return Verification{}, fault.New(fault.Refused, "Verification failed: "+cmp.Or(a.Message, "there is no such number")).With(fault.RecipientNotFound)
 	case provider.Unknown:
 		return Verification{}, fault.Newf(fault.Unavailable, "%s could not verify: %s", category.provider, a.Code)
 	}
@@ -86,7 +86,7 @@ func (s *Shop) VerifyEntity(ctx context.Context, q EntityQuery) (Verification, e
 func (s *Shop) verified(ctx context.Context, company, verificationID string, kind provider.ServiceKind) (Verification, error) {
 	v, err := s.findVerification(ctx, company, verificationID)
 	if missing(err) || err == nil && v.Kind != kind {
-		return Verification{}, fault.New(fault.Refused, "Verification not found")
+		return Verification{}, fault.New(fault.Refused, "Verification not found").With(fault.VerificationNotFound)
 	}
 	return v, err
 }

@@ -64,7 +64,9 @@ func (g guard) client() *http.Client {
 	}
 }
 
-func refused(message string) error { return fault.New(fault.Refused, message) }
+func refused(message string) error {
+	return fault.New(fault.Refused, message).With(fault.URLNotAllowed)
+}
 
 var (
 	// almostIP matches names that some resolvers interpret as an IP address, such as 127.1,

@@ -172,7 +172,7 @@ func (s *Service) Resend(ctx context.Context, company, deliveryID string, key *i
 		return Delivery{}, err
 	}
 	if old.Kind == TestKind {
-		return Delivery{}, fault.New(fault.Refused, "A test is not sent again: begin another")
+		return Delivery{}, fault.New(fault.Refused, "A test is not sent again: begin another").With(fault.InvalidRequest)
 	}
 	e, err := s.Find(ctx, company, old.Endpoint)
 	if err != nil {
@@ -226,14 +226,14 @@ func (s *Service) Replay(ctx context.Context, company, endpointID string, first,
 	case !e.isLive():
 		return Replay{}, errPaused
 	case first > last:
-		return Replay{}, fault.New(fault.Refused, "There are no events in this range")
+		return Replay{}, fault.New(fault.Refused, "There are no events in this range").With(fault.NotFound)
 	}
 	if _, _, err = s.Events.Feed(ctx, company, first-1, 1, 0); err != nil {
 		return Replay{}, err // a fault of kind Gone if the events are archived
 	}
 	if n, err := s.replayCount(ctx, company, e.ID); err != nil || n >= mostReplays {
 		if err == nil {
-			err = fault.Newf(fault.Refused, "%d replays to this webhook are under way", n)
+			err = fault.Newf(fault.Refused, "%d replays to this webhook are under way", n).With(fault.QuotaReached)
 		}
 		return Replay{}, err
 	}
@@ -250,4 +250,4 @@ func (s *Service) Replay(ctx context.Context, company, endpointID string, first,
 	return r, nil
 }
 
-var errPaused = fault.New(fault.Refused, "The webhook is paused")
+var errPaused = fault.New(fault.Refused, "The webhook is paused").With(fault.WebhookPaused)

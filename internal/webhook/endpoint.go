@@ -61,7 +61,7 @@ func (s *Service) Create(ctx context.Context, company string, d Draft, key *idem
 	)
 	err = idempotency.Taken(s.Book.Commit(ctx, u))
 	if ledger.Is(err, ledger.Over) {
-		err = fault.Newf(fault.Refused, "A company has at most %d webhooks", most)
+		err = fault.Newf(fault.Refused, "A company has at most %d webhooks", most).With(fault.QuotaReached)
 	}
 	return e, err
 }
@@ -84,14 +84,14 @@ func (s *Service) apply(ctx context.Context, e *Endpoint, d Draft) error {
 	}
 	if d.Description != nil {
 		if utf8.RuneCountInString(*d.Description) > 200 {
-			return fault.New(fault.Refused, "The description is longer than 200 characters")
+			return fault.New(fault.Refused, "The description is longer than 200 characters").With(fault.InvalidRequest)
 		}
 		e.Description = wire.Text(*d.Description)
 	}
 	if d.Kinds != nil {
 		kinds := slices.Compact(slices.Sorted(slices.Values(*d.Kinds)))
 		if strings.ContainsAny(strings.Join(kinds, ""), " ,") {
-			return fault.New(fault.Refused, "An event's name has no space and no comma")
+			return fault.New(fault.Refused, "An event's name has no space and no comma").With(fault.InvalidRequest)
 		}
 		e.kinds = strings.Join(kinds, ",")
 	}

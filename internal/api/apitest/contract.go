@@ -86,20 +86,23 @@ func (c *Contract) Check(r *http.Request, status int, header http.Header, body [
 	if err := errors.Join(c.Holds(r, status, header, body), c.named(r, status, header)); err != nil {
 		return err
 	}
+	if status >= http.StatusBadRequest && header.Get("Kobo-Reason") == "" {
+		return errors.New("the refusal has no Kobo-Reason")
+	}
 	if id := c.Operation(r.Method, r.URL.EscapedPath()); status == http.StatusOK && (id == "listEvents" || id == "findEvent") {
 		return c.checkEvents(body)
 	}
 	return nil
 }
 
-// The method named checks the headers for the request id, for replays and for rate limits. It
+// The method named checks the headers for the request id, for reasons, for replays and for rate limits. It
 // returns an error if a response has such a header and the document does not list it.
 func (c *Contract) named(r *http.Request, status int, header http.Header) error {
 	route := c.route(r.Method, r.URL.EscapedPath())
 	if route == nil {
 		return nil
 	}
-	for _, name := range []string{"X-Request-Id", "Idempotent-Replayed", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
+	for _, name := range []string{"X-Request-Id", "Idempotent-Replayed", "Retry-After", "Kobo-Reason", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
 		if header.Get(name) != "" && !c.Names(r.Method, r.URL.EscapedPath(), status, name) {
 			return fmt.Errorf("the contract does not say that %s may answer %d with %s", route.Operation.OperationID, status, name)
 		}
