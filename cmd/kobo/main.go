@@ -50,14 +50,15 @@ To try it:           kobo dev
 To run it:           kobo migrate && kobo serve
 To check the ledger: kobo verify
 
-The exit code is 0 if all is well, 1 if a command failed or found a fault, and 2 if the
-command line is not valid.`,
+The exit code is 0 if all is well, 1 if a command failed or found a fault, 2 if the
+command line is not valid, and 3 if the outcome of an operation is still unknown.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	c.AddCommand(devCommand(), serveCommand(), migrateCommand(), companyCommand(), operatorCommand(), payoutCommand(), adjustmentCommand(), proposalCommand(), auditCommand(),
 		listenCommand(), triggerCommand(), caseCommand(), webhookCommand(), verifyCommand(), receiptCommand(), reconcileCommand(),
 		backupCommand(), restoreCommand(), archiveCommand(), eraseCommand(), adoptCommand(), accessCommand(), benchCommand(), readyCommand(), keygenCommand(), keyCommand(), rekeyCommand(), versionCommand())
+	c.AddCommand(spendCommand())
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
 	strict(c)
 	c.SetUsageTemplate(strings.Replace(c.UsageTemplate(), "{{if .Runnable}}", `{{if and .Runnable (not (index .Annotations "group"))}}`, 1))
