@@ -50,8 +50,8 @@ To try it:           kobo dev
 To run it:           kobo migrate && kobo serve
 To check the ledger: kobo verify
 
-The exit code is 0 if all is well, 1 if a command failed or found a fault, and 2 if the
-command line is not valid.`,
+The exit code is 0 if all is well, 1 if a command failed or found a fault, 2 if the
+command line is not valid, and 3 if the outcome of an operation is still unknown.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

@@ -33,11 +33,15 @@ the accounts, the lists and the look-ups work, and whether the clock and the web
 For each check, print the result and what to do. Nothing is bought, moved or changed. The
 command needs no database, and prints no secret.
 
+With --spend, the command makes none of these checks. As a client of a running Kobo, it runs the
+smallest ordinary operations of one company: airtime, a payout and the funding of a card. It
+follows each of them to its outcome.
+
 The settings are those of kobo serve. In sandbox mode, the command asks the simulated providers
 of a running Kobo: of the one that the settings describe, or else of kobo dev.
 
-The exit code is 1 if a check failed, or if the provider NAME is not configured. A warning is no
-failure. docs/operating/first-contact.md explains the checks.`,
+The exit code is 1 if a check or an operation failed, or if the provider NAME is not configured.
+A warning is no failure. It is 3 if the outcome of an operation is still unknown. docs/operating/first-contact.md explains the checks.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	f := c.Flags()
@@ -45,7 +49,11 @@ failure. docs/operating/first-contact.md explains the checks.`,
 	f.StringVar(&in.data, "data", "", "ask the simulated providers of the kobo dev with the folder `DIR`; the default is .kobo if nothing is configured")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object for each check")
 	f.StringVar(&record, "record", "", "store each exchange, without secrets and personal data, as a file in the new folder `DIR`")
+	o := spendFlags(f)
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if o.amount != "" || o.company != "" {
+			return spend(c.Context(), c.InOrStdin(), c.OutOrStdout(), o)
+		}
 		cfg, err := in.load(c)
 		if err != nil {
 			return err

@@ -16,10 +16,11 @@ import (
 )
 
 // The exit code is 0 if all is well. It is 1 if the command failed or found a fault, and 2 if the
-// command line is not valid.
+// command line is not valid. It is 3 if the outcome of an operation is still unknown.
 const (
 	failed  = 1
 	misused = 2
+	unknown = 3
 )
 
 // usage is an error in the command line.
@@ -30,6 +31,9 @@ func (u usage) Unwrap() error { return u.error }
 func usagef(format string, args ...any) error { return usage{fmt.Errorf(format, args...)} }
 
 func codeOf(err error) int {
+	if errors.As(err, new(still)) {
+		return unknown
+	}
 	if u := (usage{}); errors.As(err, &u) || fault.Is(err, fault.Invalid) {
 		return misused
 	}

@@ -62,6 +62,8 @@ type Config struct {
 	PerSecond int64
 	// FourEyes makes acts that can lead to money leaving need a second operator.
 	FourEyes bool
+	// Program is what this program has seen of the providers.
+	Program Program
 }
 
 type edge struct {

@@ -30,10 +30,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/vtu"
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
@@ -105,6 +107,10 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 		DB: base, Book: d.book, Clock: clk, Log: log, Ring: keys, Cards: config.Cards, Identities: people, Operations: d.operations, Years: 5,
 		Customers: customer.New(customer.Config{DB: base, Book: d.book, Clock: clk, Log: log, Identities: people}),
 	})
+	config.Program = admin.Program{
+		Name: "test", Running: func(context.Context) ([]string, error) { return []string{"other", "test"}, nil },
+		Calls: provider.NewFigures(), Wallets: func() map[string]vtu.Reading { return nil },
+	}
 	for _, f := range change {
 		f(&config)
 	}

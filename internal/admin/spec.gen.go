@@ -492,6 +492,152 @@ type ProposedActs struct {
 	DecidedAt *string `json:"decidedAt"`
 }
 
+// Provider defines model for Provider.
+type Provider struct {
+	// Name As in the configuration.
+	Name string `json:"name"`
+
+	// Roles What the provider does: bank, biller, issuer, custodian. Empty if the program that answers is not configured for it.
+	Roles []string `json:"roles"`
+
+	// Programs All programs that run on this database.
+	Programs []string `json:"programs"`
+
+	// Program What one program has seen.
+	Program ProviderView    `json:"program"`
+	Unknown ProviderUnknown `json:"unknown"`
+
+	// LedgerKobo Our money at the provider according to the ledgers of all companies, in kobo. Negative for a biller whose wallet is filled outside Kobo.
+	LedgerKobo ProviderLedger `json:"ledgerKobo"`
+
+	// CreditsReadAt When the credit poll of the bank finished a round.
+	CreditsReadAt *string `json:"creditsReadAt"`
+
+	// StatementComparedAt When the bank's statement was compared with the ledger, or when the first comparison was planned.
+	StatementComparedAt *string `json:"statementComparedAt"`
+
+	// ChainReadAt When the custodian of deposit addresses was last read, or the first attempt.
+	ChainReadAt *string `json:"chainReadAt"`
+}
+
+// ProviderCalls defines model for ProviderCalls.
+type ProviderCalls struct {
+	// Call Such as `POST /transfers`, or `payout first`.
+	Call          string  `json:"call"`
+	LastSuccessAt *string `json:"lastSuccessAt"`
+	LastFailureAt *string `json:"lastFailureAt"`
+
+	// LastFailure The class of the last failure: `refused` (HTTP 4xx), `denied` (HTTP 401 or 403), `rejected` or `unknown` (an outcome), or why there is no reply, such as `timeout`.
+	LastFailure *string `json:"lastFailure"`
+
+	// Last15Minutes Calls of a period. The period may be up to a minute longer than 15 minutes, and up to a quarter of an hour longer than 24 hours.
+	Last15Minutes ProviderTally `json:"last15Minutes"`
+
+	// Last24Hours Calls of a period. The period may be up to a minute longer than 15 minutes, and up to a quarter of an hour longer than 24 hours.
+	Last24Hours ProviderTally `json:"last24Hours"`
+}
+
+// ProviderGlance What one program has seen, over all kinds of call.
+type ProviderGlance struct {
+	// Name The machine and the process, as in `kobo key status`.
+	Name  string `json:"name"`
+	Since string `json:"since"`
+
+	// Last15Minutes Calls of a period. The period may be up to a minute longer than 15 minutes, and up to a quarter of an hour longer than 24 hours.
+	Last15Minutes ProviderTally `json:"last15Minutes"`
+	LastSuccessAt *string       `json:"lastSuccessAt"`
+	LastFailureAt *string       `json:"lastFailureAt"`
+
+	// LastFailure The class of the last failure.
+	LastFailure *string `json:"lastFailure"`
+
+	// Wallet null before the first reading, and for a provider without a wallet.
+	Wallet *ProviderWallet `json:"wallet"`
+}
+
+// ProviderLedger Our money at the provider according to the ledgers of all companies, in kobo. Negative for a biller whose wallet is filled outside Kobo.
+type ProviderLedger = int64
+
+// ProviderSummary defines model for ProviderSummary.
+type ProviderSummary struct {
+	// Name As in the configuration.
+	Name string `json:"name"`
+
+	// Roles What the provider does: bank, biller, issuer, custodian. Empty if the program that answers is not configured for it.
+	Roles []string `json:"roles"`
+
+	// Program What one program has seen, over all kinds of call.
+	Program ProviderGlance `json:"program"`
+	Unknown UnknownMoney   `json:"unknown"`
+
+	// LedgerKobo Our money at the provider according to the ledgers of all companies, in kobo. Negative for a biller whose wallet is filled outside Kobo.
+	LedgerKobo ProviderLedger `json:"ledgerKobo"`
+
+	// ReadAt When any program last read the bank's credits, compared its statement, or read the blockchain.
+	ReadAt *string `json:"readAt"`
+}
+
+// ProviderTally Calls of a period. The period may be up to a minute longer than 15 minutes, and up to a quarter of an hour longer than 24 hours.
+type ProviderTally struct {
+	Calls     int64 `json:"calls"`
+	Successes int64 `json:"successes"`
+	Refusals  int64 `json:"refusals"`
+
+	// NotSent Nothing was sent, so nothing happened.
+	NotSent int64 `json:"notSent"`
+
+	// Unknowns No reply that Kobo can use.
+	Unknowns int64 `json:"unknowns"`
+
+	// P50Ms Half of the calls took at most so many milliseconds. The true value is at most 30 % below. 0 without calls.
+	P50Ms int64 `json:"p50Ms"`
+
+	// P99Ms The same for 99 calls in 100.
+	P99Ms int64 `json:"p99Ms"`
+}
+
+// ProviderUnknown defines model for ProviderUnknown.
+type ProviderUnknown struct {
+	// Count PENDING operations whose first call has ended without an outcome.
+	Count int64 `json:"count"`
+
+	// AmountKobo Their amounts and fees.
+	AmountKobo int64          `json:"amountKobo"`
+	Ages       []UnknownOfAge `json:"ages"`
+}
+
+// ProviderView What one program has seen.
+type ProviderView struct {
+	// Name The machine and the process, as in `kobo key status`.
+	Name  string `json:"name"`
+	Since string `json:"since"`
+
+	// Calls HTTP calls by method and path, with `:id` for identifiers.
+	Calls []ProviderCalls `json:"calls"`
+
+	// Operations Replies about operations: `first`, which may move money, or `requery`. A refusal is the outcome rejected.
+	Operations []ProviderCalls `json:"operations"`
+
+	// Wallet null before the first reading, and for a provider without a wallet.
+	Wallet *ProviderWallet `json:"wallet"`
+}
+
+// ProviderWallet defines model for ProviderWallet.
+type ProviderWallet struct {
+	BalanceKobo int64  `json:"balanceKobo"`
+	ReadAt      string `json:"readAt"`
+
+	// LowKobo The level below which the wallet counts as low (setting `vtu.wallet_low`).
+	LowKobo *int64 `json:"lowKobo"`
+}
+
+// Providers defines model for Providers.
+type Providers struct {
+	// Programs All programs that run on this database.
+	Programs  []string          `json:"programs"`
+	Providers []ProviderSummary `json:"providers"`
+}
+
 // Quota defines model for Quota.
 type Quota struct {
 	Kind string `json:"kind"`
@@ -606,6 +752,23 @@ type Step struct {
 type Target struct {
 	Company      string `json:"company"`
 	SettlementID int64  `json:"settlementId"`
+}
+
+// UnknownMoney defines model for UnknownMoney.
+type UnknownMoney struct {
+	// Count PENDING operations whose first call has ended without an outcome.
+	Count int64 `json:"count"`
+
+	// AmountKobo Their amounts and fees.
+	AmountKobo int64 `json:"amountKobo"`
+}
+
+// UnknownOfAge defines model for UnknownOfAge.
+type UnknownOfAge struct {
+	// Age `5m`: less than 5 minutes. `1h`: less than 1 hour. `24h`: less than 24 hours. No operation is in two classes.
+	Age        string `json:"age"`
+	Count      int64  `json:"count"`
+	AmountKobo int64  `json:"amountKobo"`
 }
 
 // Used defines model for Used.

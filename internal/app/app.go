@@ -137,6 +137,7 @@ func (a *App) build(ctx context.Context, keys, ring *secret.Keyring) error {
 		}
 		a.Clock = a.sandbox.clock
 	}
+	a.calls.Follow(a.Clock)
 	p, err := a.connect()
 	if err != nil {
 		return err
@@ -180,6 +181,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	})
 	a.Quotas = quota.New(a.DB, a.Book, a.Clock)
 	a.Operations = operation.WithOperators(a.DB, a.Book, a.Clock, a.log, a.cfg.Window, a.Operators.MayStillPropose)
+	a.Operations.Calls = a.calls
 	a.plugs = p
 	a.Settlements = a.newSettlements(p)
 	a.Inbox = a.newInbox(keys, p)
@@ -202,7 +204,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	})
 	a.Shop = vtu.New(vtu.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements,
-		Billers: p.billers, Routes: p.routes, Lookups: p.lookups, Audit: a.Operators.RecordIn,
+		Billers: p.billers, Routes: p.routes, Lookups: p.lookups, WalletLow: p.walletLow, Audit: a.Operators.RecordIn,
 	})
 	a.Payouts = payout.New(payout.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Companies: a.Companies, Operations: a.Operations, Settlements: a.Settlements,

@@ -7,9 +7,11 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/secret"
@@ -29,6 +31,9 @@ type VTUConfig struct {
 	// The biller of each service that several billers offer, such as `DATA=vtpass,
 	// DATA/GLO=safehaven`. A service without a line is the default bank's.
 	Routes string `koanf:"routes"`
+	// Naira below which our wallet at a biller counts as low, such as `vtpass=50000`. Operators see
+	// the level, and an alert fires below it. Empty: no level.
+	WalletLow string `koanf:"wallet_low"`
 }
 
 var bankName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
@@ -84,7 +89,7 @@ func (c Config) checkProviders() error {
 	n, accounts := len(c.banks()), c.accounts()
 	all := []error{
 		errorIf(n > 1 && c.Jobs.Inbox < n, "jobs.inbox must be at least %d, the number of banks", n),
-		failure(c.routes()), failure(c.bankRoutes()),
+		failure(c.routes()), failure(c.bankRoutes()), failure(c.walletLow()),
 	}
 	for _, name := range slices.Sorted(maps.Keys(accounts)) {
 		group := name
@@ -132,6 +137,24 @@ func (c Config) routes() (vtu.Routes, error) {
 		all = append(all, errorIf(!ok || !s.sells(c.Mode), "vtu.routes names %q, which is not configured", name))
 	}
 	return routes.Otherwise(c.defaultBank()), errors.Join(all...)
+}
+
+// walletLow returns the balance below which the wallet at each biller counts as low.
+func (c Config) walletLow() (map[string]money.Kobo, error) {
+	out, accounts := map[string]money.Kobo{}, c.accounts()
+	var all []error
+	for _, pair := range strings.Split(c.VTU.WalletLow, ",") {
+		if strings.TrimSpace(pair) == "" {
+			continue
+		}
+		name, text, _ := strings.Cut(strings.TrimSpace(pair), "=")
+		low, err := money.Parse(text)
+		all = append(all, errorIf(err != nil || low == 0 || out[name] != 0, "vtu.wallet_low: a level is written BILLER=NAIRA, one for each biller, not %q", pair))
+		s, sells := accounts[name].(seller)
+		all = append(all, errorIf(!sells || !s.sells(c.Mode), "vtu.wallet_low names %q, which is not configured", name))
+		out[name] = low
+	}
+	return out, errors.Join(all...)
 }
 
 // bankRoutes returns the bank that does each kind of work, such as payouts.

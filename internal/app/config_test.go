@@ -174,6 +174,11 @@ func TestTheErrorsOfAllBanksAreToldTogether(t *testing.T) {
 		},
 		"banks: {main: " + whole + ", b: " + other + "}\njobs: {inbox: 1}": {"jobs.inbox must be at least 2"},
 		"banks: {main: " + whole + "}\nvtu: {routes: DATA=safehaven}":      {`vtu.routes names "safehaven", which is not configured`},
+		"banks: {main: " + whole + "}\nvtu: {wallet_low: 'main=50000.5'}":  nil,
+		"banks: {main: " + whole + "}\nvtu: {wallet_low: 'main, main=1.005, main=0, sudo=5, main=5, main=6'}": {
+			`a level is written BILLER=NAIRA, one for each biller, not "main"`, `not " main=1.005"`, `not " main=0"`, `not " main=6"`,
+			`vtu.wallet_low names "sudo", which is not configured`,
+		},
 	} {
 		cfg, err := app.Load(file(t, head+text))
 		err = cfg.Check(err)

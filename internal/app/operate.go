@@ -21,6 +21,7 @@ func (a *App) operatorsAPI(failed *limit.Limit) (http.Handler, error) {
 		Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,
 		Operations: a.Operations, Webhooks: a.Webhooks, Reports: a.Reports, Crypto: a.Crypto, Payouts: a.Payouts, Cards: a.Cards, Quotas: a.Quotas, Erasures: a.Erasures,
 		Book: a.Book, Clock: a.Clock, Log: a.log, Failed: failed, PerSecond: int64(a.cfg.Limits.CompanyPerSecond), FourEyes: a.FourEyes(), HideSecrets: a.HidesSecrets(),
+		Program: a.program(),
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 
 	"github.com/kobo-waas/kobo/internal/crypto"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/evm"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
@@ -46,13 +47,15 @@ func registerBank(plug string, p Provider) { registered[plug], bankPlugs[plug] =
 // plugs contains the connected providers, grouped by what they do. The keys of its maps are the
 // names that the ledger uses for the providers.
 type plugs struct {
-	billers  map[string]provider.Biller
-	routes   vtu.Routes // which biller sells which service
-	lookups  map[string]provider.ByKind
-	banks    map[string]bank
-	issuers  map[string]provider.Issuer
-	custody  custody
-	bankWork provider.Routes // which bank does which kind of work
+	billers map[string]provider.Biller
+	routes  vtu.Routes // which biller sells which service
+	lookups map[string]provider.ByKind
+	// walletLow has the balance below which the wallet at a biller counts as low.
+	walletLow map[string]money.Kobo
+	banks     map[string]bank
+	issuers   map[string]provider.Issuer
+	custody   custody
+	bankWork  provider.Routes // which bank does which kind of work
 }
 
 func (p plugs) has(name string) bool {
@@ -74,6 +77,9 @@ func (a *App) connect() (p plugs, err error) {
 	}
 	if p.routes, err = a.cfg.routes(); err == nil {
 		p.bankWork, err = a.cfg.bankRoutes()
+	}
+	if err == nil {
+		p.walletLow, err = a.cfg.walletLow()
 	}
 	if a.cfg.Around != nil {
 		for name, b := range p.billers {

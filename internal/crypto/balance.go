@@ -75,7 +75,7 @@ func (s *Service) checkNetwork(ctx context.Context, c Custody, n chain.Network) 
 		err = s.checkPage(ctx, c, n, &r, today)
 	}
 	next, wrong := json.Marshal(r)
-	return errors.Join(err, wrong, s.releaseCursor(ctx, name, string(next)))
+	return errors.Join(err, wrong, s.releaseCursor(ctx, name, string(next), err == nil))
 }
 
 // roundOf parses a stored round. A text that is not a round begins a new one.

@@ -18,6 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/report"
 )
 
 // open returns the details of the company's open cases.
@@ -167,6 +168,29 @@ func TestAWrongChainIsCounted(t *testing.T) {
 			if got := w.metric(w.Service, "kobo_custodian_reads_total", result); got != want {
 				t.Errorf("%s: %v, want %v", result, got, want)
 			}
+		}
+	})
+}
+
+// Operators see when a custodian was last read. A read that fails does not count.
+func TestAFailedReadIsNotTheLastRead(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		w.read()
+		read := w.clock.Now()
+		w.clock.Advance(time.Hour)
+		w.node.fails = errors.New("away")
+		if err := w.Read(t.Context(), "node"); err == nil {
+			t.Error("a node that is away was read")
+		}
+		known, err := report.New(d, w.clock).Providers(t.Context())
+		if err != nil || !known["node"].ChainReadAt.Equal(read) {
+			t.Errorf("%v, %v; the last read was at %v", known, err, read)
+		}
+		w.node.fails = nil
+		w.read()
+		if known, err = report.New(d, w.clock).Providers(t.Context()); err != nil || !known["node"].ChainReadAt.Equal(w.clock.Now()) {
+			t.Errorf("%v, %v", known, err)
 		}
 	})
 }

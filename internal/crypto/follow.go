@@ -68,12 +68,12 @@ func (s *Service) Read(ctx context.Context, custody string) error {
 		}
 		batch, err := c.Plug.Since(ctx, cursor, s.ours)
 		if s.counted(custody, err) != nil {
-			return errors.Join(err, s.releaseCursor(ctx, custody, cursor))
+			return errors.Join(err, s.releaseCursor(ctx, custody, cursor, false))
 		}
 		if err := s.write(ctx, c, batch); err != nil {
-			return errors.Join(err, s.releaseCursor(ctx, custody, cursor))
+			return errors.Join(err, s.releaseCursor(ctx, custody, cursor, false))
 		}
-		if err := s.releaseCursor(ctx, custody, batch.Cursor); err != nil {
+		if err := s.releaseCursor(ctx, custody, batch.Cursor, true); err != nil {
 			return err
 		}
 		if !batch.More || batch.Cursor == cursor {

@@ -213,12 +213,18 @@ func (s *Service) takeCursor(ctx context.Context, custody string, now, until tim
 	return cursor, mine, err
 }
 
-// releaseCursor stores a custodian's cursor and ends the lease. It returns an error if a different
-// program has taken the lease in the meantime.
-func (s *Service) releaseCursor(ctx context.Context, custody, cursor string) error {
+// releaseCursor stores a custodian's cursor and ends the lease. The column updated_at keeps the time
+// of the last read that succeeded. releaseCursor returns an error if a different program has taken
+// the lease in the meantime.
+func (s *Service) releaseCursor(ctx context.Context, custody, cursor string, succeeded bool) error {
+	read := int64(0)
+	if succeeded {
+		read = clock.Micros(s.Clock.Now())
+	}
 	n, err := s.DB.Exec(context.WithoutCancel(ctx), `
-		UPDATE crypto_cursor SET cursor = $3, lease_until = 0, updated_at = $4 WHERE custody = $1 AND reader = $2`,
-		custody, s.reader, cursor, clock.Micros(s.Clock.Now()))
+		UPDATE crypto_cursor SET cursor = $3, lease_until = 0, updated_at = CASE WHEN $4 > updated_at THEN $4 ELSE updated_at END
+		WHERE custody = $1 AND reader = $2`,
+		custody, s.reader, cursor, read)
 	if err == nil && n == 0 {
 		err = fmt.Errorf("crypto: the reading of %s was taken by another program", custody)
 	}

@@ -98,6 +98,9 @@ func New(c Config) *Service {
 	return &Service{Config: c, id: id.New(), name: fmt.Sprintf("%s (process %d)", host, os.Getpid())}
 }
 
+// Name returns the name of this program: its machine and its process.
+func (s *Service) Name() string { return s.name }
+
 // Program is a running program and the keys that it holds.
 type Program struct {
 	ID     string

@@ -1,6 +1,8 @@
 package operation
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -24,8 +26,9 @@ func (s *Service) CountFromZero(kind, providerName string) {
 	}
 }
 
-// counted adds a reply to the metrics, and returns it.
-func (s *Service) counted(o Operation, call string, a provider.Answer) provider.Answer {
+// counted adds a reply to a call that began at start to the metrics, and returns the reply.
+func (s *Service) counted(o Operation, call string, start time.Time, a provider.Answer) provider.Answer {
+	s.Calls.Replied(o.Provider, o.Kind, call, a.Outcome, start)
 	s.replies.WithLabelValues(o.Kind, o.Provider, call, a.Outcome.String()).Inc()
 	return a
 }

@@ -33,7 +33,7 @@ func (s *Service) Resolve(ctx context.Context, j job.Job) (next time.Time, err e
 
 // requery asks the provider for the outcome of an operation.
 func (s *Service) requery(ctx context.Context, o Operation) provider.Answer {
-	return s.counted(o, "requery", s.call(ctx, o, s.window, func(ctx context.Context) provider.Answer {
+	return s.counted(o, "requery", s.Calls.Start(), s.call(ctx, o, s.window, func(ctx context.Context) provider.Answer {
 		return s.kinds[o.Kind].Requery(ctx, o)
 	}))
 }

@@ -36,6 +36,9 @@ type Kind struct {
 
 // Service runs the operations of all kinds.
 type Service struct {
+	// Calls keeps the outcomes of the calls to providers for operators. It may be nil.
+	Calls *provider.Figures
+
 	db     *db.DB
 	book   *ledger.Book
 	clock  clock.Clock
@@ -208,7 +211,7 @@ func (s *Service) first(ctx context.Context, o Operation, call func(ctx context.
 	if left <= 0 {
 		return provider.Answer{Outcome: provider.Rejected, Code: provider.CodeNotSent, Message: "The request was not sent in time"}
 	}
-	return s.counted(o, "first", s.call(ctx, o, min(left, s.window), call))
+	return s.counted(o, "first", s.Calls.Start(), s.call(ctx, o, min(left, s.window), call))
 }
 
 // call calls a provider with a time limit. If the provider's adapter panics, the outcome is

@@ -60,6 +60,7 @@ func (s *Service) Metrics(log *slog.Logger) (all []prometheus.Collector) {
 	source("money", s.moneyFigures, pendingCount, pendingNaira, pendingOldest, clearing, suspense)
 	source("jobs", s.jobFigures, jobsDue, jobsOldest, inboxCount, inboxOldest)
 	source("banks", s.bankFigures, pollAge, reconcileAge)
+	source("providers", s.providerFigures, unknownCount, unknownNaira, custodianAge)
 	source("walks", s.walkFigures, walkWrong, walkFindings, accountsClosed)
 	source("evidence", s.evidenceFigures, checkpointAge)
 	return append(all, s.damaged)

@@ -159,15 +159,46 @@ func TestTheWalletIsShown(t *testing.T) {
 	})
 }
 
+// The lowest level of a wallet is shown next to its balance. While the biller does not report the
+// balance, the age of the reading grows.
+func TestTheLowLevelOfAWalletIsShown(t *testing.T) {
+	onStreet(t, provider.Unproven, "*=vtpass", func(t *testing.T, s *street) {
+		s.WalletLow = map[string]money.Kobo{"vtpass": 50_000_00, "other": 1}
+		if low, age := s.gauge("kobo_provider_wallet_low_naira"), s.gauge("kobo_provider_wallet_age_seconds"); !strings.Contains(low, "50000") || age != "" {
+			t.Errorf("before the first question: %s, %s", low, age)
+		}
+		s.must(s.AskWallets(t.Context()))
+		read := s.Wallets()["vtpass"]
+		if len(s.Wallets()) != 1 || read.Balance == 0 || read.Low != 50_000_00 {
+			t.Errorf("%+v", s.Wallets())
+		}
+		s.wire.CloseClientConnections()
+		s.wire.Config.Handler = http.NotFoundHandler()
+		s.clock.MoveTo(s.clock.Offset() + time.Hour)
+		if err := s.AskWallets(t.Context()); err == nil {
+			t.Error("a biller without a balance has one")
+		}
+		if again := s.Wallets()["vtpass"]; again != read || !strings.Contains(s.gauge("kobo_provider_wallet_age_seconds"), "value:36") {
+			t.Errorf("%+v, %s", again, s.gauge("kobo_provider_wallet_age_seconds"))
+		}
+	})
+}
+
 // wallet returns the balances of the wallets as the metrics show them.
 func (s *street) wallet() string {
+	s.t.Helper()
+	return s.gauge("kobo_provider_wallet_naira")
+}
+
+// gauge returns the values of a gauge, or "" if it has none.
+func (s *street) gauge(name string) string {
 	s.t.Helper()
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(s.Metrics(slog.New(slog.DiscardHandler))...)
 	families, err := registry.Gather()
 	s.must(err)
 	for _, f := range families {
-		if f.GetName() == "kobo_provider_wallet_naira" {
+		if f.GetName() == name {
 			return fmt.Sprint(f.GetMetric())
 		}
 	}

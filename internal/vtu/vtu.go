@@ -115,6 +115,8 @@ type Config struct {
 	// Lookups states for each biller whether it looks up purchases by our references, according to
 	// the setting lookup_by_reference. A biller without an entry does.
 	Lookups map[string]provider.ByKind
+	// WalletLow has the balance below which the wallet at a biller counts as low, by biller.
+	WalletLow map[string]money.Kobo
 	// Audit appends a line to the audit log in the caller's transaction. It may be nil.
 	Audit func(ctx context.Context, q db.Querier, action, subject string, details map[string]string) error
 }

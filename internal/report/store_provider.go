@@ -1,0 +1,51 @@
+package report
+
+import (
+	"context"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// unknownRow has the unknown operations at a provider of one class of ages. The field age is an index
+// of Ages.
+type unknownRow struct {
+	provider string
+	age      int64
+	count    int64
+	amount   money.Kobo
+}
+
+// unknownOperations returns the PENDING operations whose first call has ended without an outcome. Such
+// an operation has a job in one of the queues or an open case.
+func unknownOperations(ctx context.Context, q db.Querier, queues []string, now time.Time) ([]unknownRow, error) {
+	ago := func(age time.Duration) int64 { return clock.Micros(now.Add(-age)) }
+	return db.All(ctx, q, db.Fields[unknownRow], `
+		SELECT provider, age, count(*), CAST(sum(kobo) AS BIGINT) FROM (
+			SELECT o.provider AS provider, o.amount_kobo + o.fee_kobo AS kobo,
+				CASE WHEN o.created_at > $3 THEN 0 WHEN o.created_at > $4 THEN 1 WHEN o.created_at > $5 THEN 2 ELSE 3 END AS age
+			FROM (
+				SELECT company_id, subject FROM job WHERE kind || '/' || provider = ANY($1)
+				UNION SELECT company_id, subject FROM operation_case WHERE state = 'OPEN'
+			) AS open JOIN operation AS o ON o.company_id = open.company_id AND o.id = open.subject
+			WHERE o.state = 'PENDING' AND (o.outcome <> '' OR o.called_until <= $2)
+		) AS unknown GROUP BY provider, age`,
+		queues, clock.Micros(now), ago(5*time.Minute), ago(time.Hour), ago(24*time.Hour))
+}
+
+// heldIn returns the balances of some ledger accounts, as sums over all companies. CROSS JOIN makes
+// SQLite begin with the companies, and find their accounts by key.
+func heldIn(ctx context.Context, q db.Querier, accounts []string) (map[string]int64, error) {
+	return db.Map[string, int64](ctx, q, `
+		SELECT a.id, CAST(sum(a.balance_kobo) AS BIGINT) FROM ledger_head AS h
+		CROSS JOIN ledger_account AS a WHERE a.company_id = h.company_id AND a.id = ANY($1) GROUP BY a.id`, accounts)
+}
+
+// lastChainReads returns when any program last read each custodian of crypto. Before the first read
+// that succeeded, it returns the time of the first attempt. The check of balances has cursors of its
+// own, which are left out.
+func lastChainReads(ctx context.Context, q db.Querier) (map[string]time.Time, error) {
+	return instants(ctx, q, `SELECT custody, updated_at FROM crypto_cursor WHERE substr(custody, 1, 9) <> 'balances:'`)
+}
