@@ -22,6 +22,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/crypto"
+	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/erasure"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -48,6 +49,7 @@ type Config struct {
 	Crypto      *crypto.Service
 	Payouts     *payout.Service
 	Cards       *card.Service
+	Customers   *customer.Service
 	Quotas      *quota.Service
 	Erasures    *erasure.Service
 	Clock       clock.Clock

@@ -103,9 +103,10 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 		}),
 	}
 	people := identity.New(identity.Config{DB: base, Book: d.book, Clock: clk, Log: log, Keys: keys})
+	config.Customers = customer.New(customer.Config{DB: base, Book: d.book, Clock: clk, Log: log, Identities: people})
 	config.Erasures = erasure.New(erasure.Config{
 		DB: base, Book: d.book, Clock: clk, Log: log, Ring: keys, Cards: config.Cards, Identities: people, Operations: d.operations, Years: 5,
-		Customers: customer.New(customer.Config{DB: base, Book: d.book, Clock: clk, Log: log, Identities: people}),
+		Customers: config.Customers,
 	})
 	config.Program = admin.Program{
 		Name: "test", Running: func(context.Context) ([]string, error) { return []string{"other", "test"}, nil },

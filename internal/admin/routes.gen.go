@@ -32,6 +32,7 @@ func (e *edge) handlers() map[string]action {
 		"listBankAccounts":  e.listBankAccounts,
 		"listCases":         e.listCases,
 		"listCompanies":     e.listCompanies,
+		"listCustomers":     e.listCustomers,
 		"listFeesHistory":   e.listFeesHistory,
 		"listLimitsHistory": e.listLimitsHistory,
 		"listOperators":     e.listOperators,

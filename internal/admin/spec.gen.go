@@ -183,6 +183,19 @@ type CaseDetail struct {
 	Timeline   []Step    `json:"timeline"`
 }
 
+// CheckedCustomer defines model for CheckedCustomer.
+type CheckedCustomer struct {
+	ID        string `json:"id"`
+	Company   string `json:"company"`
+	FirstName string `json:"firstName"`
+	LastName  string `json:"lastName"`
+	NameMatch string `json:"nameMatch"`
+
+	// Status FAILED: the account was not opened.
+	Status    string `json:"status"`
+	UpdatedAt string `json:"updatedAt"`
+}
+
 // Company defines model for Company.
 type Company struct {
 	Reference string `json:"reference"`

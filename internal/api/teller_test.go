@@ -7,14 +7,16 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/nuban"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // teller is a fake bank that opens accounts and verifies identities. It accepts the test numbers
 // of the sandbox (completion.md §5).
 type teller struct {
 	*bank
-	sessions map[string]bool // sessions that wait for an OTP
-	held     map[string]provider.AccountAnswer
+	// The name of the BVN's owner: of the sessions that wait for an OTP, and of the confirmed sessions.
+	sessions, confirmed map[string]secret.Text
+	held                map[string]provider.AccountAnswer
 }
 
 func (t *teller) Start(_ context.Context, s provider.IdentityStart) provider.Answer {
@@ -27,26 +29,31 @@ func (t *teller) Start(_ context.Context, s provider.IdentityStart) provider.Ans
 		return provider.Answer{Code: provider.CodeServerError}
 	}
 	if t.sessions == nil {
-		t.sessions = map[string]bool{}
+		t.sessions, t.confirmed = map[string]secret.Text{}, map[string]secret.Text{}
 	}
-	t.sessions[s.Reference] = true
+	t.sessions[s.Reference] = s.Name
+	if strings.HasSuffix(s.BVN.Reveal(), "0008") {
+		t.sessions[s.Reference] = secret.NewText("SOMEBODY ELSE")
+	}
 	return provider.Answer{Outcome: provider.Confirmed, Reference: s.Reference}
 }
 
-func (t *teller) Confirm(_ context.Context, c provider.IdentityConfirm) provider.Answer {
+func (t *teller) Confirm(_ context.Context, c provider.IdentityConfirm) provider.IdentityAnswer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.sessions[c.Session] || c.OTP.Reveal() != "123456" {
-		return provider.Answer{Outcome: provider.Rejected, Code: "400", Message: "The OTP is not correct"}
+	name, waits := t.sessions[c.Session]
+	if !waits || c.OTP.Reveal() != "123456" {
+		return provider.IdentityAnswer{Answer: provider.Answer{Outcome: provider.Rejected, Code: "400", Message: "The OTP is not correct"}}
 	}
 	delete(t.sessions, c.Session)
-	return provider.Answer{Outcome: provider.Confirmed, Reference: c.Session}
+	t.confirmed[c.Session] = name
+	return provider.IdentityAnswer{Answer: provider.Answer{Outcome: provider.Confirmed, Reference: c.Session}, Holder: name}
 }
 
 func (t *teller) OpenAccount(ctx context.Context, r provider.AccountRequest) provider.AccountAnswer {
-	if !r.Corporate {
+	if !r.Corporate && !r.Proven {
 		if a := t.Confirm(ctx, provider.IdentityConfirm{Session: r.IdentitySession, OTP: r.OTP}); a.Outcome != provider.Confirmed {
-			return provider.AccountAnswer{Answer: a}
+			return provider.AccountAnswer{Answer: a.Answer}
 		}
 	}
 	t.mu.Lock()
@@ -62,6 +69,7 @@ func (t *teller) OpenAccount(ctx context.Context, r provider.AccountRequest) pro
 	a := provider.AccountAnswer{
 		Answer:  provider.Answer{Outcome: provider.Confirmed},
 		Account: provider.Account{Number: number, Name: "KOBO / ADA TESTER", BankName: "Sandbox Bank", BankCode: sandboxBank, ProviderID: fmt.Sprint(t.opened)},
+		Holder:  t.confirmed[r.IdentitySession],
 	}
 	if r.Corporate {
 		if t.held == nil {

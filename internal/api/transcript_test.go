@@ -38,6 +38,17 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
+// A deployment that refuses names gives the responses that its transcripts expect.
+func TestTranscriptsOfRefusedNames(t *testing.T) {
+	for _, name := range transcripts(t, "refuse") {
+		w := newWorld(t)
+		w.Customers.RefuseNames = true
+		player, _ := w.serve(t)
+		player.Play(t, os.DirFS("testdata"), name)
+		w.told(t)
+	}
+}
+
 // told checks that every event of the company w.reference matches the contract.
 func (w *world) told(t *testing.T) {
 	t.Helper()
@@ -71,7 +82,7 @@ func contract(t testing.TB) *apitest.Contract {
 func played(t testing.TB) map[string]apitest.Exchange {
 	t.Helper()
 	out := map[string]apitest.Exchange{}
-	for _, name := range append(transcripts(t, "."), transcripts(t, "broken")...) {
+	for _, name := range slices.Concat(transcripts(t, "."), transcripts(t, "broken"), transcripts(t, "refuse")) {
 		exchanges, err := apitest.Read(os.DirFS("testdata"), name)
 		if err != nil {
 			t.Fatal(err)

@@ -196,7 +196,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	})
 	a.Customers = customer.New(customer.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Identities: identities, Settlements: a.Settlements, Operations: a.Operations,
-		Keys: a.Keys, Banks: openers,
+		Keys: a.Keys, Banks: openers, RefuseNames: a.cfg.NameMatch == "refuse",
 	})
 	a.Collections = collection.New(collection.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Settlements: a.Settlements, Operations: a.Operations, Window: a.cfg.Window,

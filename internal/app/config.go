@@ -60,6 +60,10 @@ type Config struct {
 	// Whether acts that can lead to money leaving need a second operator: `on` or `off`.
 	// Empty: `off` in sandbox mode, and otherwise `on` (docs/operating/operators.md).
 	FourEyes string `koanf:"four_eyes"`
+	// What happens to a customer whose name does not match the BVN: `flag` opens the account, and the
+	// customer's `nameMatch` and a list for operators show it; `refuse` opens no account
+	// (docs/operating/daily.md).
+	NameMatch string `koanf:"name_match"`
 	// Years for which the record of identification of an erased customer is kept, 5 to 100
 	// (docs/privacy.md).
 	IdentityRetention int `koanf:"identity_retention"`
@@ -178,7 +182,7 @@ type LogConfig struct {
 func Defaults() Config {
 	return Config{
 		Providers: maps.Clone(registered), Banks: map[string]Provider{},
-		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second, IdentityRetention: 5,
+		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second, NameMatch: "flag", IdentityRetention: 5,
 		Webhooks: WebhookConfig{KeepDays: 30}, Operators: PeopleConfig{KeyDays: 180},
 		Serve:  ServeConfig{Drain: 5 * time.Second},
 		Limits: LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60, CallbacksPerSecond: 100, CallbacksBurst: 1000},

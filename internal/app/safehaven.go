@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -140,9 +141,29 @@ func (c SafeHavenConfig) connect(a *App, name string, p *plugs) error {
 		return err
 	}
 	own := bank{Bank: plug, verifier: plug, float: cfg.DebitAccount}
-	if a.sandbox == nil {
+	if s, ok := a.sandbox.provider(name).(*simulated.Bank); ok {
+		own.verifier = acquainted{plug, s}
+	} else {
 		own.marks = c.marks(a.cfg.Mode)
 	}
 	p.banks[name] = own
 	return nil
+}
+
+// acquainted tells the simulated bank the name of each person to whom it has sent an OTP. So the bank
+// has the name of each BVN's owner, as a real bank has.
+type acquainted struct {
+	provider.Verifier
+	bank *simulated.Bank
+}
+
+// Start sends an OTP, and introduces the person to the bank.
+func (v acquainted) Start(ctx context.Context, s provider.IdentityStart) provider.Answer {
+	a := v.Verifier.Start(ctx, s)
+	if a.Outcome == provider.Confirmed && s.Name.Reveal() != "" {
+		if err := v.bank.Introduce(ctx, a.Reference, s.BVN, s.Name); err != nil {
+			return provider.Answer{Code: provider.CodeConnection, Message: "the sandbox could not store the name"}
+		}
+	}
+	return a
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/api/apitest"
+	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -30,19 +31,32 @@ func TestTheWholeProgramPlaysTheTranscripts(t *testing.T) {
 			}
 			t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
 				t.Parallel()
-				p := apptest.Start(t, dialect)
-				stage := apitest.Stage{Companies: p.App.Companies, Settlements: p.App.Settlements, Clock: p.App.Clock, Raise: raise(p.App.DB)}
-				apitest.New(t, p.BaseURL, func(t testing.TB) map[string]string {
-					v := map[string]string{
-						"base_url": p.BaseURL, "reference": p.Reference, "api_key": p.APIKey,
-						"settlement_id": strconv.FormatInt(p.SettlementID, 10), "pin": p.PIN,
-					}
-					maps.Copy(v, stage.Cast(t, p.Reference))
-					return v
-				}).Play(t, files, name)
+				playTranscript(t, dialect, name)
 			})
 		}
 	})
+}
+
+// A program with name_match: refuse plays the transcripts about refused names.
+func TestTheWholeProgramRefusesNames(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		playTranscript(t, dialect, "refuse/customer_name.txt", func(c *app.Config) { c.NameMatch = "refuse" })
+	})
+}
+
+// playTranscript plays a transcript of the API contract against a new program.
+func playTranscript(t *testing.T, dialect db.Dialect, name string, options ...apptest.Option) {
+	t.Helper()
+	p := apptest.Start(t, dialect, options...)
+	stage := apitest.Stage{Companies: p.App.Companies, Settlements: p.App.Settlements, Clock: p.App.Clock, Raise: raise(p.App.DB)}
+	apitest.New(t, p.BaseURL, func(t testing.TB) map[string]string {
+		v := map[string]string{
+			"base_url": p.BaseURL, "reference": p.Reference, "api_key": p.APIKey,
+			"settlement_id": strconv.FormatInt(p.SettlementID, 10), "pin": p.PIN,
+		}
+		maps.Copy(v, stage.Cast(t, p.Reference))
+		return v
+	}).Play(t, os.DirFS("../api/testdata"), name)
 }
 
 // raise returns a function that changes the number of a company's first settlement account to

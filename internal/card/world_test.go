@@ -173,7 +173,9 @@ func (*verifier) Start(context.Context, provider.IdentityStart) provider.Answer 
 	return provider.Answer{Outcome: provider.Confirmed, Reference: "session"}
 }
 
-func (*verifier) Confirm(context.Context, provider.IdentityConfirm) provider.Answer { return yes }
+func (*verifier) Confirm(context.Context, provider.IdentityConfirm) provider.IdentityAnswer {
+	return provider.IdentityAnswer{Answer: yes}
+}
 
 func (*verifier) OpenAccount(context.Context, provider.AccountRequest) provider.AccountAnswer {
 	return provider.AccountAnswer{Answer: yes, Account: provider.Account{Number: fmt.Sprint(8000000000 + opened.Add(1)), Name: "ADA", BankCode: "999240"}}

@@ -89,7 +89,7 @@ func (s *Service) resume(ctx context.Context, company, sessionID string, w ident
 // identity. After a wrong OTP, the session stays open and no attempt is used. Validate returns a
 // Missing fault if the session does not exist. It may also return a Refused or Limited fault.
 func (s *Service) Validate(ctx context.Context, company, sessionID string, otp secret.Text, key *idempotency.Key) (KYC, error) {
-	proof := ""
+	var proof identity.Proof
 	for {
 		x, err := s.Identities.Find(ctx, company, identity.Corporate, sessionID)
 		if err != nil {
@@ -98,13 +98,13 @@ func (s *Service) Validate(ctx context.Context, company, sessionID string, otp s
 		if x.Closed() {
 			return KYC{}, fault.New(fault.Refused, "Session not awaiting OTP").With(fault.SessionClosed)
 		}
-		if proof == "" {
+		if proof.Reference == "" {
 			if proof, err = s.Identities.Confirm(ctx, x, otp); err != nil {
 				return KYC{}, err
 			}
 		}
 		k := KYC{
-			Company: company, ID: id.New(), SessionID: x.ID, reference: proof, Status: verified,
+			Company: company, ID: id.New(), SessionID: x.ID, reference: proof.Reference, Status: verified,
 			CreatedAt: clock.Instant{Time: s.Clock.Now()},
 		}
 		u := ledger.For(company)

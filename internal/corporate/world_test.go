@@ -49,13 +49,13 @@ func (b *bank) Start(_ context.Context, s provider.IdentityStart) provider.Answe
 	return provider.Answer{Outcome: provider.Confirmed, Reference: fmt.Sprint("session-", len(b.started))}
 }
 
-func (b *bank) Confirm(_ context.Context, c provider.IdentityConfirm) provider.Answer {
+func (b *bank) Confirm(_ context.Context, c provider.IdentityConfirm) provider.IdentityAnswer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.sessions[c.Session] || c.OTP.Reveal() != "123456" {
-		return provider.Answer{Outcome: provider.Rejected, Message: "no"}
+		return provider.IdentityAnswer{Answer: provider.Answer{Outcome: provider.Rejected, Message: "no"}}
 	}
-	return provider.Answer{Outcome: provider.Confirmed, Reference: c.Session}
+	return provider.IdentityAnswer{Answer: provider.Answer{Outcome: provider.Confirmed, Reference: c.Session}}
 }
 
 func account(number string) provider.AccountAnswer {

@@ -29,6 +29,7 @@ var (
 	errGenerated = fault.New(fault.Refused, "An account generated already").With(fault.AlreadyExists)
 	errNoKYC     = fault.New(fault.Refused, "KYC entry not found").With(fault.NotFound)
 	errAtWork    = failed("The account is being opened. Try again in a minute.")
+	errName      = fault.New(fault.Refused, "The name does not match the BVN").With(fault.NameMismatch)
 )
 
 func failed(why string) *fault.Fault {
@@ -109,7 +110,7 @@ func (s *Service) attempt(ctx context.Context, r Request, c Customer, x identity
 		return a, from, errAtWork
 	}
 	from = opening.From{Row: accounts.Record(earlier), Asked: earlier.state == pending}
-	if a.createdAt = earlier.createdAt; from.Asked {
+	if a.createdAt, a.asked = earlier.createdAt, from.Asked; from.Asked {
 		a.reference = earlier.reference
 	}
 	return a, from, nil
@@ -123,6 +124,7 @@ type attempt struct {
 	customer Customer
 	session  identity.Session
 	otp      secret.Text
+	asked    bool // an earlier call with the same reference may have opened the account
 }
 
 // Resolve runs a ResolveJob: it searches the bank for an account whose opening has no known
@@ -151,21 +153,52 @@ func (a *attempt) Record() db.Record { return accounts.Record(a.account) }
 func (a *attempt) Touch(now time.Time) { a.turn, a.updatedAt = id.New(), now }
 
 func (a *attempt) Ask(ctx context.Context) (provider.Answer, error) {
-	if err := a.Identities.Guess(ctx, a.session); err != nil {
-		return provider.Answer{}, err
+	r := provider.AccountRequest{
+		Reference: a.reference, Phone: a.customer.PhoneNumber, Email: a.customer.Email, IdentitySession: a.session.Reference, OTP: a.otp,
 	}
-	bvn, err := a.Identities.BVN(a.session)
+	var err error
+	if a.RefuseNames {
+		var proof identity.Proof
+		if proof, err = a.Identities.Confirm(ctx, a.session, a.otp); err == nil {
+			r.Proven, r.IdentitySession, r.OTP = true, proof.Reference, secret.Text{}
+			err = a.refuseName(proof.Holder)
+		}
+	} else if err = a.Identities.Guess(ctx, a.session); err == nil {
+		r.IdentityNumber, err = a.Identities.BVN(a.session)
+	}
 	if err != nil {
-		return provider.Answer{}, err
+		return a.unasked(err)
 	}
-	return opening.KeepAccount(&a.bank, a.Banks.Named(a.provider).OpenAccount(ctx, provider.AccountRequest{
-		Reference: a.reference, Phone: a.customer.PhoneNumber, Email: a.customer.Email,
-		IdentitySession: a.session.Reference, IdentityNumber: bvn, OTP: a.otp,
-	})), nil
+	return opening.KeepAccount(&a.bank, a.judge(a.Banks.Named(a.provider).OpenAccount(ctx, r))), nil
+}
+
+// refuseName returns errName if the customer's name does not match the BVN's record. A record
+// without a name refuses nobody.
+func (a *attempt) refuseName(record secret.Text) error {
+	if a.nameMatch = a.customer.compare(record); a.nameMatch == Partial || a.nameMatch == Mismatch {
+		return errName
+	}
+	return nil
+}
+
+// unasked returns the outcome of an attempt that did not ask the bank to open the account. A refusal
+// ends the attempt, unless an earlier call may have opened the account.
+func (a *attempt) unasked(err error) (provider.Answer, error) {
+	switch {
+	case !fault.Is(err, fault.Refused):
+		return provider.Answer{}, err
+	case a.asked:
+		return provider.Answer{}, failed(fault.Of(err).Message)
+	}
+	return provider.Answer{Outcome: provider.Rejected, Message: fault.Of(err).Message}, nil
 }
 
 func (a *attempt) Look(ctx context.Context) (provider.Answer, error) {
-	return opening.FindAccount(ctx, a.Banks.Named(a.provider), a.reference, &a.bank), nil
+	at := a.Banks.Named(a.provider)
+	if at == nil {
+		return provider.NotConfigured, nil
+	}
+	return opening.KeepAccount(&a.bank, a.judge(at.FindAccount(ctx, a.reference))), nil
 }
 
 func (a *attempt) Enter(ctx context.Context) error {
@@ -183,6 +216,7 @@ func (a *attempt) Adopt(ctx context.Context, u *ledger.Unit) (any, error) {
 	}
 	a.state = opened
 	a.customer.Account, a.customer.Status, a.customer.UpdatedAt.Time = a.shown(), Active, a.updatedAt
+	a.customer.NameMatch = a.nameMatch
 	u.Transition(customers.Record(row{Customer: a.customer}), string(PendingOTP)).Expect("erased_at", int64(0))
 	event.Emit(u, event.AccountGenerated, a.customer)
 	return a.customer, nil

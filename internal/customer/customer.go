@@ -55,6 +55,7 @@ type Customer struct {
 	DateOfBirth wire.Text     `db:"date_of_birth" json:"dateOfBirth"` // YYYY-MM-DD
 	Address     *Address      `json:"address"`                        // nil if the address is unknown
 	KYC         string        `json:"kycStatus"`                      // the result of KYCStatus; set only in JSON
+	NameMatch   wire.Text     `json:"nameMatch"`                      // Match, Partial or Mismatch; "" if not known
 	Account     *BankAccount  `json:"bankAccount"`                    // nil until the account is opened
 	UpdatedAt   clock.Instant `db:"updated_at,changes" json:"updatedAt"`
 	ErasedAt    time.Time     `db:"erased_at" json:"-"` // zero unless an operator has erased the customer
@@ -107,6 +108,8 @@ type Config struct {
 	Operations  *operation.Service // opens cases for openings whose outcome stays unknown
 	Keys        *idempotency.Service
 	Banks       provider.Router[provider.AccountOpener]
+	// RefuseNames makes GenerateAccount refuse a customer whose name does not match the BVN's record.
+	RefuseNames bool
 }
 
 // Service creates customers and opens their accounts.

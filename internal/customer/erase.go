@@ -56,7 +56,7 @@ func (s *Service) Erase(ctx context.Context, u *ledger.Unit, customerID string, 
 	case err == nil:
 		i.AccountName = a.bank.Name
 		was := a.turn
-		a.turn, a.bank.Name, a.message = id.New(), "", ""
+		a.turn, a.bank.Name, a.message, a.nameMatch = id.New(), "", "", ""
 		u.Transition(accounts.Record(a), string(a.state)).Expect("turn", was)
 	}
 	if err == nil {

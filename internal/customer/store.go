@@ -18,7 +18,7 @@ const (
 	customerColumns = `c.company_id, c.id, c.first_name, c.last_name, c.middle_name, c.email, c.phone_number, c.status,
 	c.created_at, c.date_of_birth, c.updated_at, c.erased_at, c.number, c.address, c.search`
 	accountColumns = `company_id, customer_id, state, turn, called_until, missing, provider, reference, settlement_id,
-	account_number, account_name, bank_name, bank_code, provider_id, message, created_at, updated_at`
+	account_number, account_name, bank_name, bank_code, provider_id, message, name_match, created_at, updated_at`
 	transactionColumns = `t.company_id, t.number, t.id, t.customer_id, t.settlement_id, t.amount_kobo, t.kind, t.status,
 	t.narration, t.session_id, t.created_at`
 )
@@ -26,6 +26,7 @@ const (
 var (
 	customers    = db.Declare[row]("customer", db.Reads(customerColumns))
 	erasures     = db.Declare[erasure]("customer")
+	corrections  = db.Declare[correction]("customer")
 	addresses    = db.Declare[email]("customer_email")
 	accounts     = db.Declare[account]("customer_account", db.Reads(accountColumns))
 	transactions = db.Declare[Transaction]("customer_transaction", db.Reads(transactionColumns), db.Unique("company_id", "id"))
@@ -41,18 +42,32 @@ type row struct {
 
 // erasure is the row of a customer with the columns that an erasure writes.
 type erasure struct {
-	Company    string    `db:"company_id,key"`
-	ID         string    `db:"id,key"`
-	Status     Status    `db:"status,state"`
-	FirstName  string    `db:"first_name,changes"`
-	MiddleName string    `db:"middle_name,changes"`
-	LastName   string    `db:"last_name,changes"`
-	Email      string    `db:"email,changes"`
-	Phone      string    `db:"phone_number,changes"`
-	Born       string    `db:"date_of_birth,changes"`
-	Address    string    `db:"address,changes"`
-	Search     string    `db:"search,changes"`
-	ErasedAt   time.Time `db:"erased_at,changes"`
+	Company string `db:"company_id,key"`
+	ID      string `db:"id,key"`
+	Status  Status `db:"status,state"`
+	personal
+	ErasedAt time.Time `db:"erased_at,changes"`
+}
+
+// correction is the row of a customer with the columns that a new registration writes.
+type correction struct {
+	Company string `db:"company_id,key"`
+	ID      string `db:"id,key"`
+	Status  Status `db:"status,state"`
+	personal
+	UpdatedAt time.Time `db:"updated_at,changes"`
+}
+
+// personal contains the columns with a customer's personal data.
+type personal struct {
+	FirstName  string `db:"first_name,changes"`
+	MiddleName string `db:"middle_name,changes"`
+	LastName   string `db:"last_name,changes"`
+	Email      string `db:"email,changes"`
+	Phone      string `db:"phone_number,changes"`
+	Born       string `db:"date_of_birth,changes"`
+	Address    []byte `db:"address,changes"`
+	Search     string `db:"search,changes"`
 }
 
 // email is the database row that reserves an e-mail address for a customer.
@@ -83,7 +98,8 @@ type account struct {
 	reference    string `db:"reference,changes"` // Kobo's reference at the bank
 	settlementID int64  `db:"settlement_id,changes"`
 	bank
-	message   string    `db:"message,changes"` // why the account was not opened
+	message   string    `db:"message,changes"`    // why the account was not opened
+	nameMatch wire.Text `db:"name_match,changes"` // the result of the comparison with the BVN's record
 	createdAt time.Time `db:"created_at"`
 	updatedAt time.Time `db:"updated_at,changes"`
 }
@@ -100,21 +116,30 @@ func (o account) shown() *BankAccount {
 
 // record returns a new customer's row.
 func (c Customer) record() db.Record {
-	r := row{Customer: c}
+	p := c.personal()
+	return customers.Record(row{Customer: c, address: p.Address, search: p.Search}).Put("number", numbers)
+}
+
+func (c Customer) personal() personal {
+	p := personal{
+		FirstName: c.FirstName, MiddleName: string(c.MiddleName), LastName: c.LastName, Email: c.Email, Phone: c.PhoneNumber,
+		Born: string(c.DateOfBirth),
+	}
 	search := strings.ToLower(strings.Join([]string{c.FirstName, string(c.MiddleName), c.LastName, c.Email, c.PhoneNumber}, " "))
-	r.search = strings.Join(strings.Fields(search), " ")
+	p.Search = strings.Join(strings.Fields(search), " ")
 	if c.Address != nil {
 		b, err := json.Marshal(c.Address)
 		if err != nil {
 			panic("customer: texts that are not JSON: " + err.Error()) // cannot happen, because any string can be marshalled
 		}
-		r.address = b
+		p.Address = b
 	}
-	return customers.Record(r).Put("number", numbers)
+	return p
 }
 
 const selectCustomer = `SELECT ` + customerColumns + `, coalesce(a.account_number, ''), coalesce(a.account_name, ''),
-	coalesce(a.bank_name, ''), coalesce(a.bank_code, ''), coalesce(a.settlement_id, 0), coalesce(a.updated_at, 0)
+	coalesce(a.bank_name, ''), coalesce(a.bank_code, ''), coalesce(a.settlement_id, 0), coalesce(a.updated_at, 0),
+	coalesce(a.name_match, '')
 	FROM customer AS c LEFT JOIN customer_account AS a
 		ON a.company_id = c.company_id AND a.customer_id = c.id AND a.state = 'OPEN' `
 
@@ -122,7 +147,8 @@ func scanCustomer(sc db.Scanner) (Customer, error) {
 	var r row
 	var b BankAccount
 	var opened int64
-	err := sc.Scan(append(customers.Targets(&r), &b.Number, &b.Name, &b.BankName, &b.BankCode, (*int64)(&b.SettlementID), &opened)...)
+	err := sc.Scan(append(customers.Targets(&r), &b.Number, &b.Name, &b.BankName, &b.BankCode, (*int64)(&b.SettlementID), &opened,
+		(*string)(&r.NameMatch))...)
 	if b.CreatedAt.Time = clock.Time(opened); b.Number != "" {
 		r.Account = &b
 	}
@@ -237,4 +263,20 @@ func (s *Service) TransactionsOf(ctx context.Context, company, customerID string
 func (s *Service) findTransaction(ctx context.Context, company, customerID, transactionID string) (Transaction, error) {
 	return db.One(ctx, s.DB, transactions.Scan,
 		selectOwn+`WHERE t.company_id = $1 AND t.customer_id = $2 AND t.id = $3`, company, customerID, transactionID)
+}
+
+// checkedCustomers is the FROM and WHERE clause of the operators' list.
+const checkedCustomers = ` FROM customer_account AS a JOIN customer AS c ON c.company_id = a.company_id AND c.id = a.customer_id
+	WHERE a.name_match <> '' AND a.name_match = $1 AND ($2 = '' OR a.company_id = $2) AND c.erased_at = 0`
+
+// Checked returns a page of the customers whose name was compared with the BVN's record, and the
+// total count. It begins with the latest.
+func (s *Service) Checked(ctx context.Context, f CheckedFilter, limit, offset int) ([]Checked, int64, error) {
+	return db.Page(ctx, s.DB, "", func(sc db.Scanner) (c Checked, err error) {
+		var at int64
+		err = sc.Scan(&c.Company, &c.ID, &c.FirstName, &c.LastName, (*string)(&c.NameMatch), &c.Status, &at)
+		c.UpdatedAt = clock.Time(at)
+		return c, err
+	}, `SELECT count(*)`+checkedCustomers, `SELECT a.company_id, a.customer_id, c.first_name, c.last_name, a.name_match, a.state, a.updated_at`+
+		checkedCustomers+` ORDER BY a.updated_at DESC, a.customer_id LIMIT $3 OFFSET $4`, limit, offset, f.NameMatch, f.Company)
 }

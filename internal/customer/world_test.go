@@ -36,9 +36,15 @@ type bank struct {
 	start   provider.Answer // the reply to Start; the zero value means confirmed
 	open    func(n int) provider.AccountAnswer
 	found   provider.AccountAnswer
+	holder  secret.Text // the name in the BVN's record
+	// starting is called before an OTP is sent; nil for nothing.
+	starting func()
 }
 
 func (b *bank) Start(_ context.Context, s provider.IdentityStart) provider.Answer {
+	if b.starting != nil {
+		b.starting()
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.started = append(b.started, s)
@@ -48,8 +54,13 @@ func (b *bank) Start(_ context.Context, s provider.IdentityStart) provider.Answe
 	return provider.Answer{Outcome: provider.Confirmed, Reference: fmt.Sprint("session-", len(b.started))}
 }
 
-func (b *bank) Confirm(context.Context, provider.IdentityConfirm) provider.Answer {
-	panic("a customer's identity is proven by opening the account")
+func (b *bank) Confirm(_ context.Context, c provider.IdentityConfirm) provider.IdentityAnswer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c.OTP.Reveal() != "123456" || c.Session != fmt.Sprint("session-", len(b.started)) {
+		return provider.IdentityAnswer{Answer: provider.Answer{Outcome: provider.Rejected, Message: "Invalid OTP"}}
+	}
+	return provider.IdentityAnswer{Answer: provider.Answer{Outcome: provider.Confirmed, Reference: "proof"}, Holder: b.holder}
 }
 
 func account(number int) provider.AccountAnswer {
@@ -66,10 +77,13 @@ func (b *bank) OpenAccount(_ context.Context, r provider.AccountRequest) provide
 	switch {
 	case b.open != nil:
 		return b.open(len(b.opened))
+	case r.Proven && r.IdentitySession == "proof" && r.OTP.Reveal() == "":
 	case r.OTP.Reveal() != "123456" || r.IdentitySession != fmt.Sprint("session-", len(b.started)):
 		return provider.AccountAnswer{Answer: provider.Answer{Outcome: provider.Rejected, Message: "Invalid OTP"}}
 	}
-	return account(len(b.opened))
+	a := account(len(b.opened))
+	a.Holder = b.holder
+	return a
 }
 
 func (b *bank) FindAccount(context.Context, string) provider.AccountAnswer { return b.found }

@@ -103,6 +103,8 @@ const (
 	OTPNotSent Reason = "otp_not_sent"
 	// OTPInvalid means that the provider did not accept the OTP.
 	OTPInvalid Reason = "otp_invalid"
+	// NameMismatch means that the customer's name is not the name in the record of the BVN.
+	NameMismatch Reason = "name_mismatch"
 	// SessionClosed means that the OTP session does not wait for an OTP.
 	SessionClosed Reason = "session_closed"
 	// AddressMissing means that neither the customer nor the company has an address.

@@ -72,7 +72,8 @@ type Session struct {
 	guessedUntil time.Time `db:"guessed_until,changes"`
 	customerID   string    `db:"customer_id,changes"` // the customer of a closed session; "" for a signatory
 
-	spent *Session // the session that this session will replace when Send writes it
+	Name  secret.Text // the name that the customer claims, for the provider; not stored
+	spent *Session    // the session that this session will replace when Send writes it
 }
 
 // Closed reports whether the session is closed. A session is closed once its identity is proven or
@@ -212,7 +213,7 @@ func (s *Service) Send(ctx context.Context, x Session, w Words, e Effects) (Sess
 		return x, "", quota.Reached(x.overtaken(err), s.Clock.Now())
 	}
 	answer := s.ask(ctx, func(ctx context.Context) provider.Answer {
-		return s.Banks.Named(x.Provider).Start(ctx, provider.IdentityStart{Reference: x.ID + "-" + turnText(x.turn), BVN: bvn})
+		return s.Banks.Named(x.Provider).Start(ctx, provider.IdentityStart{Reference: x.ID + "-" + turnText(x.turn), BVN: bvn, Name: x.Name})
 	})
 	if strings.Contains(answer.Message, bvn.Reveal()) {
 		answer.Message = "" // a message should contain no personal data, but a provider might quote the BVN
@@ -279,25 +280,34 @@ func (s *Service) ask(ctx context.Context, call func(context.Context) provider.A
 	return a
 }
 
-// Confirm sends the OTP to the provider unchanged, and returns the provider's reference as the
-// proof. The session stays open until Close. Confirm returns a Limited fault after too many
-// guesses, and a Refused fault if the OTP is wrong.
-func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (reference string, err error) {
+// Proof is the proof of an identity.
+type Proof struct {
+	Reference string      // the provider's reference
+	Holder    secret.Text // the name in the BVN's record; empty if the provider did not return it
+}
+
+// Confirm sends the OTP to the provider unchanged, and returns the proof of the identity. The
+// session stays open until Close. Confirm returns a Limited fault after too many guesses, and a
+// Refused fault if the OTP is wrong.
+func (s *Service) Confirm(ctx context.Context, x Session, otp secret.Text) (p Proof, err error) {
 	failed := fault.New(fault.Refused, "BVN OTP validation failed").With(fault.OTPInvalid)
 	bank := s.Banks.Named(x.Provider)
 	if x.Reference == "" || bank == nil {
-		return "", failed
+		return p, failed
 	}
 	if err := s.Guess(ctx, x); err != nil {
-		return "", err
+		return p, err
 	}
 	a := s.ask(ctx, func(ctx context.Context) provider.Answer {
-		return bank.Confirm(ctx, provider.IdentityConfirm{Session: x.Reference, OTP: otp})
+		said := bank.Confirm(ctx, provider.IdentityConfirm{Session: x.Reference, OTP: otp})
+		p.Holder = said.Holder
+		return said.Answer
 	})
 	if a.Outcome != provider.Confirmed || a.Reference == "" {
-		return "", failed
+		return Proof{}, failed
 	}
-	return a.Reference, nil
+	p.Reference = a.Reference
+	return p, nil
 }
 
 // Close adds a change to the unit u. The change closes the session x, whose identity is proven.

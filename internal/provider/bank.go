@@ -36,13 +36,14 @@ type AccountOpener interface {
 // AccountRequest is a request to open a permanent account.
 //
 // A person proves their identity in this request, with the OTP of a started but unconfirmed OTP
-// session. For a company (Corporate), the signatory's OTP session was started and confirmed
-// earlier, and the request has no OTP.
+// session. For a company (Corporate), and for a person whose identity is Proven, the OTP session was
+// started and confirmed earlier, and the request has no OTP.
 type AccountRequest struct {
 	Reference           string // our own permanent reference; FindAccount looks the account up by it
 	Phone               string // as the caller wrote it: 0803… or +234803…
 	Email               string
 	Corporate           bool
+	Proven              bool        // the person's OTP session was confirmed earlier; not for a company
 	IdentitySession     string      // Answer.Reference of the Verifier's Start or Confirm
 	IdentityNumber      secret.Text // the person's BVN; not for a company
 	OTP                 secret.Text // not for a company
@@ -54,6 +55,9 @@ type AccountRequest struct {
 type AccountAnswer struct {
 	Answer
 	Account
+	// Holder is the name in the BVN's record of a person. It is personal data, and empty if the bank did
+	// not return it.
+	Holder secret.Text
 }
 
 // Account is a bank account as payers see it.

@@ -19,13 +19,22 @@ type Verifier interface {
 	Start(ctx context.Context, s IdentityStart) Answer
 	// Confirm sends the OTP to the provider. If the outcome is Confirmed, Answer.Reference is the
 	// verified OTP session.
-	Confirm(ctx context.Context, c IdentityConfirm) Answer
+	Confirm(ctx context.Context, c IdentityConfirm) IdentityAnswer
+}
+
+// IdentityAnswer is the outcome of Confirm.
+type IdentityAnswer struct {
+	Answer
+	// Holder is the name in the BVN's record, in any order and spelling. It is personal data, and empty
+	// if the provider did not return it.
+	Holder secret.Text
 }
 
 // IdentityStart names the person whose identity is to be proven.
 type IdentityStart struct {
 	Reference string // our reference, for providers that store a reference
 	BVN       secret.Text
+	Name      secret.Text // the name that a customer claims, for providers that compare names; may be empty
 }
 
 // IdentityConfirm is an OTP as the person typed it.

@@ -180,7 +180,7 @@ func (w BankWorld) session(t *testing.T, confirmed bool) string {
 	a := w.Verifier.Start(context.Background(), provider.IdentityStart{Reference: id.New(), BVN: secret.NewText("22222222222")})
 	check(t, "start", a, done)
 	if confirmed {
-		a = w.Verifier.Confirm(context.Background(), provider.IdentityConfirm{Session: a.Reference, OTP: secret.NewText(w.OTP)})
+		a = w.Verifier.Confirm(context.Background(), provider.IdentityConfirm{Session: a.Reference, OTP: secret.NewText(w.OTP)}).Answer
 		check(t, "confirm", a, done)
 	}
 	return a.Reference

@@ -43,7 +43,7 @@ func identities(t *testing.T, w BankWorld) {
 	check(t, "no number", w.Verifier.Start(ctx, begin("2222")), refused)
 
 	confirm := func(session, otp string) provider.Answer {
-		return w.Verifier.Confirm(ctx, provider.IdentityConfirm{Session: session, OTP: secret.NewText(otp)})
+		return w.Verifier.Confirm(ctx, provider.IdentityConfirm{Session: session, OTP: secret.NewText(otp)}).Answer
 	}
 	first, second := w.session(t, false), w.session(t, false)
 	if first == second || first == "" {
@@ -96,7 +96,7 @@ func identityAccidents(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 			session := w.session(t, false)
 			w.Wire.Plan(on(w.Paths.Confirm), a.times, a.accident)
 			check(t, "confirm", w.Verifier.Confirm(context.Background(),
-				provider.IdentityConfirm{Session: session, OTP: secret.NewText(w.OTP)}), a.want)
+				provider.IdentityConfirm{Session: session, OTP: secret.NewText(w.OTP)}).Answer, a.want)
 			if n := w.Wire.Sent(w.Paths.Confirm); n != a.sent {
 				t.Errorf("the OTP was given back %d times, want %d", n, a.sent)
 			}

@@ -33,20 +33,20 @@ type sweep struct {
 }
 
 // OpenAccount opens a sub-account. For a person, this request also validates the identity by BVN
-// and OTP. A company's signatory was validated in an earlier request, and the identity type "vID"
-// refers to that validation.
+// and OTP. A company's signatory, and a person whose identity is proven, was validated in an earlier
+// request. The identity type "vID" refers to that validation.
 func (p *Plug) OpenAccount(ctx context.Context, r provider.AccountRequest) provider.AccountAnswer {
 	body := subAccount{
 		PhoneNumber: provider.InternationalPhone(r.Phone), EmailAddress: r.Email, ExternalReference: r.Reference, IdentityID: r.IdentitySession,
 		CallbackURL: r.CallbackURL, AutoSweep: true, AutoSweepDetails: sweep{"Instant", p.account},
 	}
-	if r.Corporate {
+	if r.Corporate || r.Proven {
 		body.IdentityType, body.CompanyRegistrationNumber = "vID", r.CompanyRegistration
 	} else {
 		body.IdentityType, body.IdentityNumber, body.OTP = "BVN", r.IdentityNumber.Reveal(), r.OTP.Reveal()
 	}
 	opened, a := p.open(ctx, "/accounts/v2/subaccount", body)
-	return provider.AccountAnswer{Answer: a, Account: opened.shown(p.bankCode)}
+	return provider.AccountAnswer{Answer: a, Account: opened.shown(p.bankCode), Holder: opened.Holder.name()}
 }
 
 // open opens a sub-account or a virtual account. Unless the outcome is Confirmed, the returned
@@ -72,6 +72,8 @@ type account struct {
 	ExternalReference text `json:"externalReference"`
 	ExpiryDate        text `json:"expiryDate"`
 	Balance           text `json:"accountBalance"` // in naira
+
+	Holder holder `json:"subAccountDetails"`
 }
 
 // claim returns what this data states about the request. If it has an account number, the account
@@ -110,7 +112,7 @@ func (p *Plug) FindAccount(ctx context.Context, reference string) provider.Accou
 			return false
 		}
 		out.Answer = provider.Answer{Outcome: provider.Confirmed, Code: "found", Reference: string(a.ID)}
-		out.Account = a.shown(p.bankCode)
+		out.Account, out.Holder = a.shown(p.bankCode), a.Holder.name()
 		return true
 	})
 	switch {

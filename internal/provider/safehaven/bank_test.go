@@ -97,6 +97,10 @@ func TestBankBodies(t *testing.T) {
 			})
 		}, "/accounts/v2/subaccount", `{"phoneNumber":"+2348031234588","emailAddress":"a@b.c","externalReference":"r","identityType":"BVN","identityNumber":"22222222222",` +
 			`"identityId":"i","otp":"012345","callbackUrl":"https://us.example.test/x","autoSweep":true,"autoSweepDetails":{"schedule":"Instant","accountNumber":"0100000001"}}`},
+		{"a person whose identity is proven", func(ctx context.Context, p *Plug) {
+			p.OpenAccount(ctx, provider.AccountRequest{Reference: "r", Phone: "08031234588", Email: "a@b.c", Proven: true, IdentitySession: "i"})
+		}, "/accounts/v2/subaccount", `{"phoneNumber":"+2348031234588","emailAddress":"a@b.c","externalReference":"r","identityType":"vID",` +
+			`"identityId":"i","autoSweep":true,"autoSweepDetails":{"schedule":"Instant","accountNumber":"0100000001"}}`},
 		{"a company", func(ctx context.Context, p *Plug) {
 			p.OpenAccount(ctx, provider.AccountRequest{
 				Reference: "r", Phone: "2348031234588", Email: "a@b.c", Corporate: true, IdentitySession: "i",
@@ -129,6 +133,28 @@ func TestBankBodies(t *testing.T) {
 		c.call(t.Context(), s.plug(t, s.config(), clock.System{}))
 		if _, sent := s.seen(); len(sent) != 1 || sent[0] != c.want || path != c.path {
 			t.Errorf("%s: to %s\n got %s\nwant %s", c.name, path, sent, c.want)
+		}
+	}
+}
+
+// The name in the BVN's record is read where a reply has it, and is never printed.
+func TestTheNameInTheRecord(t *testing.T) {
+	s := serve(t)
+	for body, want := range map[string]string{
+		`"providerResponse":{"firstName":"ADA","middleName":"N","lastName":"TESTER"},"subAccountDetails":{"firstName":"ADA","middleName":"N","lastName":"TESTER"}`: "ADA N TESTER",
+		`"providerResponse":"none","subAccountDetails":["ADA"]`:                                     "",
+		`"providerResponse":{"firstName":7},"subAccountDetails":{"firstName":7,"lastName":{"a":1}}`: "7",
+		`"providerResponse":null,"subAccountDetails":null`:                                          "",
+	} {
+		s.says(200, []byte(`{"statusCode":200,"responseCode":"00","data":{"_id":"1","status":"SUCCESS","accountNumber":"8010000011",`+body+`}}`))
+		p := s.plug(t, s.config(), clock.System{})
+		proven := p.Confirm(t.Context(), provider.IdentityConfirm{Session: "i", OTP: secret.NewText("012345")})
+		opened := p.OpenAccount(t.Context(), provider.AccountRequest{Reference: "r"})
+		if proven.Outcome != provider.Confirmed || opened.Outcome != provider.Confirmed || proven.Holder.Reveal() != want || opened.Holder.Reveal() != want {
+			t.Errorf("%s: %q and %q", body, proven.Holder.Reveal(), opened.Holder.Reveal())
+		}
+		if shown := fmt.Sprintf("%+v %+v", proven, opened); strings.Contains(shown, "TESTER") {
+			t.Error(shown)
 		}
 	}
 }

@@ -2,8 +2,10 @@ package safehaven
 
 import (
 	"context"
+	"strings"
 
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 type identityRequest struct {
@@ -29,10 +31,36 @@ func (p *Plug) Start(ctx context.Context, s provider.IdentityStart) provider.Ans
 
 // Confirm sends an OTP to the provider. The plug does not check for an empty OTP, because the
 // provider refuses an empty OTP.
-func (p *Plug) Confirm(ctx context.Context, c provider.IdentityConfirm) provider.Answer {
-	return judge(p.once(ctx, "/identity/v2/validate", identityCheck{
+func (p *Plug) Confirm(ctx context.Context, c provider.IdentityConfirm) provider.IdentityAnswer {
+	var d struct {
+		Holder holder `json:"providerResponse"`
+	}
+	a := judge(p.once(ctx, "/identity/v2/validate", identityCheck{
 		IdentityID: c.Session, Type: "BVN", OTP: c.OTP.Reveal(),
-	}), func(e envelope) claim { return identified(e, true) })
+	}), func(e envelope) claim {
+		e.into(&d) // without data there is no name
+		return identified(e, true)
+	})
+	return provider.IdentityAnswer{Answer: a, Holder: d.Holder.name()}
+}
+
+// holder is the name of a BVN's owner. Safe Haven does not document these fields of an identity
+// check, so each of them may be absent.
+type holder struct {
+	FirstName  text `json:"firstName"`
+	MiddleName text `json:"middleName"`
+	LastName   text `json:"lastName"`
+}
+
+// UnmarshalJSON decodes the names. A value that is not an object has no names.
+func (h *holder) UnmarshalJSON(b []byte) error {
+	type plain holder
+	provider.ReadPart(b, (*plain)(h))
+	return nil
+}
+
+func (h holder) name() secret.Text {
+	return secret.NewText(strings.TrimSpace(string(h.FirstName + " " + h.MiddleName + " " + h.LastName)))
 }
 
 // identified returns what the data of an identity check states about the request. Some replies have

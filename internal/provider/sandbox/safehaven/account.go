@@ -63,16 +63,14 @@ func (a accountRequest) wrong() string {
 		}
 		return ""
 	case a.IdentityType == "vID":
-		if strings.TrimSpace(a.Registration) == "" {
-			return "companyRegistrationNumber is required"
-		}
-		return ""
+		return "" // without a companyRegistrationNumber, the account is for the person
 	default:
 		return "identityType must be one of BVN, vID"
 	}
 }
 
-// openAccount handles POST /accounts/v2/subaccount. A repeated request returns the account of the
+// openAccount handles POST /accounts/v2/subaccount. The request of a person contains an OTP, or refers
+// to an identity check that was validated (vID). A repeated request returns the account of the
 // first request. A request for a company that already has an account returns that account. A
 // reference that belongs to a different account is a conflict. A request to /sandbox/next-account
 // chooses the story (test scenario) in advance.
@@ -101,6 +99,9 @@ func (b *Bank) openAccount(w http.ResponseWriter, r *http.Request, req accountRe
 func (b *Bank) register(ctx context.Context, v *holder, req accountRequest) error {
 	return b.Tx(ctx, func(q db.Querier) error {
 		held, found, err := v.held(ctx, q)
+		if err == nil && found {
+			held.owner, err = db.OrZero(owners.One(ctx, q, "id = $1", held.number))
+		}
 		if err != nil || found {
 			*v = held
 			return err
@@ -111,10 +112,17 @@ func (b *Bank) register(ctx context.Context, v *holder, req accountRequest) erro
 		}
 		first, last := books.PersonName(owner.person)
 		v.name = clientName + " / " + first + " " + last
+		if v.owner, err = ownerOf(ctx, q, owner); err != nil {
+			return err
+		}
 		if v.registration != "" {
 			v.kind, v.name = "company", clientName+" / "+last+" VENTURES "+v.registration
 		}
-		return v.assignNumber(ctx, q, 800_000_000+b.series)
+		if err = v.assignNumber(ctx, q, 800_000_000+b.series); err != nil || v.kind != "person" {
+			return err
+		}
+		v.owner.of = v.number
+		return owners.Insert(ctx, q, v.owner)
 	})
 }
 
@@ -156,6 +164,9 @@ func (b *Bank) owner(ctx context.Context, q db.Querier, req accountRequest) (ide
 	if err == nil && v.state != "verified" {
 		err = books.Complaint("This identity check is not validated")
 	}
+	if err == nil && req.Registration == "" {
+		err = v.mark(ctx, q, "used") // an identity check opens one account of a person
+	}
 	return v, books.OrNo(err, http.StatusBadRequest, "Identity check not found")
 }
 
@@ -187,7 +198,7 @@ func (v holder) record() map[string]any {
 		"accountNumber": v.number, "accountName": v.name, "accountType": "Current", "currencyCode": "NGN", "bvn": nil,
 		"accountBalance": 0, "bookBalance": 0, "status": "Active", "isDefault": v.kind == "main", "canDebit": true, "canCredit": true,
 		"isSubAccount": v.kind != "main", "externalReference": v.reference, "callbackUrl": v.callback, "isDeleted": false,
-		"createdAt": at, "updatedAt": at, "__v": 0,
+		"createdAt": at, "updatedAt": at, "__v": 0, "subAccountDetails": v.details(),
 	}
 }
 
@@ -210,7 +221,11 @@ func (b *Bank) listAccounts(w http.ResponseWriter, r *http.Request) {
 		if sub != "true" && sub != "false" {
 			return nil, 0, books.Complaint("isSubAccount must be true or false")
 		}
-		return holders.Page(r.Context(), b, p,
+		list, total, err := holders.Page(r.Context(), b, p,
 			"(kind IN ('person', 'company', 'virtual') AND $1 = 1) OR (kind = 'main' AND $1 = 0)", "serial", db.Flag(sub == "true"))
+		if err == nil {
+			err = b.named(r.Context(), list)
+		}
+		return list, total, err
 	})
 }

@@ -73,16 +73,19 @@ type otpRequest struct {
 // validateIdentity handles POST /identity/v2/validate.
 func (b *Bank) validateIdentity(w http.ResponseWriter, r *http.Request, req otpRequest) {
 	var v identity
+	var of owner
 	err := b.Tx(r.Context(), func(q db.Querier) (err error) {
 		if v, err = b.checkOTP(r.Context(), q, req.IdentityID, req.OTP); err != nil {
+			return err
+		}
+		if of, err = ownerOf(r.Context(), q, v); err != nil {
 			return err
 		}
 		return v.mark(r.Context(), q, "verified")
 	})
 	b.Finish(w, err, func() {
 		record := v.record(b.Now())
-		first, last := books.PersonName(v.person)
-		record["providerResponse"] = map[string]any{"firstName": first, "lastName": last, "dateOfBirth": "1990-01-01"}
+		record["providerResponse"] = map[string]any{"firstName": of.first, "lastName": of.last, "dateOfBirth": "1990-01-01"}
 		books.Answer(w, "Identity verified", record)
 	})
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
-// These are the tables of the bank: sales, statement lines, identities, accounts, name enquiries,
-// and transfers in and out.
+// These are the tables of the bank: sales, statement lines, identities, accounts, the names of
+// persons, name enquiries, and transfers in and out.
 var (
 	sales      = books.NewTable[sale]("sandbox_sale", "UNIQUE (id)", books.StoryRule)
 	lines      = books.NewTable[line]("sandbox_line", "CHECK (kind IN ('debit', 'reversal', 'credit'))")
 	identities = books.NewTable[identity]("sandbox_identity", "CHECK (state IN ('sent', 'verified', 'used'))")
 	holders    = books.NewTable[holder]("sandbox_holder",
 		"UNIQUE (id)", "CHECK (kind IN ('main', 'person', 'company', 'adopted', 'virtual'))")
+	owners    = books.NewTable[owner]("sandbox_owner")
 	enquiries = books.NewTable[enquiry]("sandbox_enquiry")
 	transfers = books.NewTable[transfer]("sandbox_transfer", "UNIQUE (session)", "UNIQUE (direction, reference)",
 		"CHECK (direction IN ('Inwards', 'Outwards'))", books.StoryRule)
@@ -30,6 +31,7 @@ var tables = []string{
 	holders.Definition(),
 	`CREATE UNIQUE INDEX IF NOT EXISTS sandbox_holder_reference ON sandbox_holder (reference) WHERE reference <> ''`,
 	`CREATE UNIQUE INDEX IF NOT EXISTS sandbox_holder_registration ON sandbox_holder (registration) WHERE registration <> ''`,
+	owners.Definition(),
 	enquiries.Definition(),
 	transfers.Definition(),
 	`CREATE INDEX IF NOT EXISTS sandbox_transfer_newest ON sandbox_transfer (direction, created_at)`,
@@ -142,6 +144,8 @@ type holder struct {
 	validFor     int64      `db:"valid_for"`
 	expiresAt    int64      `db:"expires_at"`
 	createdAt    int64      `db:"created_at"`
+
+	owner owner // of a person's account; not stored with the account
 }
 
 // findHolder returns an account by its number, by the bank's id or by the client's reference.
