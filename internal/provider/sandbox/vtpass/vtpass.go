@@ -19,6 +19,8 @@ const (
 	publicKey = "PK_0a1b2c3d4e5f6071"
 	secretKey = "SK_f9e8d7c6b5a49382"
 	wallet    = "vtpass" // the name of the client's account
+	// sellingOff is the setting that switches purchases off.
+	sellingOff = "vtpass_off"
 )
 
 // Biller is the simulated VTpass. Its zero value can be passed to the sandbox server.
@@ -37,6 +39,7 @@ func (b *Biller) Open(ctx context.Context, shared *books.Books) (books.Part, err
 	}
 	return books.Part{Mount: b.mount, Executed: b.executed, Outbox: b.callbacks, Controls: map[string]books.Control{
 		"POST /sandbox/vtpass-reverse": books.Steer(b.reverseByHand),
+		"POST /sandbox/vtpass-off":     b.SwitchOff(sellingOff),
 	}}, err
 }
 
