@@ -33,6 +33,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/vtu"
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
@@ -49,6 +50,7 @@ type Config struct {
 	Payouts     *payout.Service
 	Cards       *card.Service
 	Quotas      *quota.Service
+	Shop        *vtu.Shop
 	Erasures    *erasure.Service
 	Clock       clock.Clock
 	Log         *slog.Logger
