@@ -266,6 +266,10 @@ func TestThePriceOfAPairStays(t *testing.T) {
 			if s.must(err); !wrong.Intact() {
 				t.Errorf("integrity: %v", wrong.Wrongs)
 			}
+			v, err := report.New(s.db, s.clock).Verify(t.Context(), s.company)
+			if s.must(err); strings.Contains(fmt.Sprint(v), o.ID) {
+				t.Errorf("verify: %+v", v)
+			}
 		}
 		balances(cost, price-cost)
 		if _, err := s.operations.Notified(t.Context(), s.company, o.ID, provider.Answer{Outcome: provider.Rejected, Reversed: true, Code: "040"}); err != nil {
