@@ -62,7 +62,7 @@ var mayScan = map[string]string{
 // smallTables are the tables that stay small in every deployment, with what bounds them.
 var smallTables = map[string]string{
 	"vtu_service": "the billers' catalogue", "vtu_category": "the billers' catalogue", "vtu_product": "the billers' catalogue",
-	"vtu_sync": "a row for each biller", "vtu_lookup": "a row for each biller and kind", "payout_sync": "a row for each bank", "payout_bank": "the banks of the country",
+	"vtu_sync": "a row for each biller", "vtu_lookup": "a row for each biller and kind", "vtu_product_pair": "the billers' catalogue", "payout_sync": "a row for each bank", "payout_bank": "the banks of the country",
 	"db_schema": "one row", "deployment": "one row", "operator_door": "one row",
 	"operator_key": "the operators", "operator_keyring": "the master keys",
 	"keyring": "a row for each keyring", "keyring_program": "the running programs", "keyring_line": "the keys", "keyring_progress": "a row for each table",

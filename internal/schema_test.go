@@ -70,6 +70,7 @@ var presets = map[string]string{
 	"identity_session.guessed_until":  "programs of schema 32 begin sessions without it",
 	"payout_verification.credentials": "programs of schema 32 validate accounts without it",
 	"vtu_purchase.settlement_id":      "programs of schema 32 buy without it",
+	"operation.attempt":               "programs of schema 45 begin operations without it",
 	"operation.meter_codes":           "programs of schema 45 begin operations without it",
 	"company.requests_per_second":     "programs of schema 32 create companies without it",
 	"operator_key.role":               "programs of schema 54 issue keys without it",

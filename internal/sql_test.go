@@ -87,6 +87,8 @@ var tenantless = map[string]string{
 	"vtu_sync":     "the catalogue is the same for all companies",
 	"vtu_lookup":   "the billers are the same for all companies",
 
+	"vtu_product_pair": "the catalogue is the same for all companies",
+
 	"payout_bank": "the banks are the same for all companies",
 	"payout_sync": "the banks are the same for all companies",
 

@@ -34,6 +34,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
+	"github.com/kobo-waas/kobo/internal/vtu"
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
@@ -51,6 +52,7 @@ type Config struct {
 	Cards       *card.Service
 	Customers   *customer.Service
 	Quotas      *quota.Service
+	Shop        *vtu.Shop
 	Erasures    *erasure.Service
 	Clock       clock.Clock
 	Log         *slog.Logger

@@ -102,6 +102,7 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 			DB: base, Book: d.book, Clock: clk, Log: log, Operations: d.operations, Settlements: d.settlements, Window: time.Second,
 		}),
 	}
+	config.Shop = vtu.New(vtu.Config{DB: base, Book: d.book, Clock: clk, Log: log, Operations: d.operations, Settlements: d.settlements, Note: d.operators.NoteIn})
 	people := identity.New(identity.Config{DB: base, Book: d.book, Clock: clk, Log: log, Keys: keys})
 	config.Customers = customer.New(customer.Config{DB: base, Book: d.book, Clock: clk, Log: log, Identities: people})
 	config.Erasures = erasure.New(erasure.Config{

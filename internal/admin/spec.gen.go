@@ -457,6 +457,43 @@ type Problem struct {
 	Details []string `json:"details,omitempty"`
 }
 
+// Product defines model for Product.
+type Product struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+
+	// Vendor One word that is the same at every biller, such as MTN.
+	Vendor string `json:"vendor"`
+
+	// Biller The biller's name in the configuration.
+	Biller string `json:"biller"`
+
+	// Amount The biller's price. 0 if the buyer chooses the amount.
+	Amount money.Kobo `json:"amount"`
+
+	// Active The biller's last list has the product.
+	Active bool `json:"active"`
+}
+
+// ProductPair defines model for ProductPair.
+type ProductPair struct {
+	ID        string  `json:"id"`
+	First     Product `json:"first"`
+	Second    Product `json:"second"`
+	CreatedBy string  `json:"createdBy"`
+	CreatedAt string  `json:"createdAt"`
+}
+
+// ProductPairRequest defines model for ProductPairRequest.
+type ProductPairRequest struct {
+	// First The id of a product.
+	First string `json:"first"`
+
+	// Second The id of the same product at another biller.
+	Second string `json:"second"`
+}
+
 // Proposal defines model for Proposal.
 type Proposal struct {
 	Outcome  string  `json:"outcome"`

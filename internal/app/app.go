@@ -202,9 +202,11 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Settlements: a.Settlements, Operations: a.Operations, Window: a.cfg.Window,
 		Banks: openers,
 	})
+	longestCall, _ := a.deadlines()
 	a.Shop = vtu.New(vtu.Config{
-		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements,
-		Billers: p.billers, Routes: p.routes, Lookups: p.lookups, WalletLow: p.walletLow, Audit: a.Operators.RecordIn,
+		Call: longestCall,
+		DB:   a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements,
+		Billers: p.billers, Routes: p.routes, Lookups: p.lookups, WalletLow: p.walletLow, Audit: a.Operators.RecordIn, Note: a.Operators.NoteIn,
 	})
 	a.Payouts = payout.New(payout.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Companies: a.Companies, Operations: a.Operations, Settlements: a.Settlements,

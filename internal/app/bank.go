@@ -29,7 +29,10 @@ type BankConfig struct {
 // VTUConfig is about sales of airtime, data, TV and power.
 type VTUConfig struct {
 	// The biller of each service that several billers offer, such as `DATA=vtpass,
-	// DATA/GLO=safehaven`. A service without a line is the default bank's.
+	// DATA/GLO=safehaven`. A service without a line is the default bank's. Further billers follow
+	// after `>`, such as `AIRTIME=vtpass>safehaven`: a purchase moves to the next biller if the one
+	// before has definitely never started it. Data and TV move only between products that operators
+	// have paired. See docs/providers/vtpass.md.
 	Routes string `koanf:"routes"`
 	// Naira below which our wallet at a biller counts as low, such as `vtpass=50000`. Operators see
 	// the level, and an alert fires below it. Empty: no level.

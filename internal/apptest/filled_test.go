@@ -40,6 +40,8 @@ var untouched = map[string]string{
 	"operator_act":       "only acts with four eyes write it",
 	"settlement_finding": "only altered rows write it",
 	"settlement_number":  "only older programs write it",
+	"operation_attempt":  "only a purchase that a biller never started writes it, if its route names a further biller",
+	"vtu_product_pair":   "only operators pair products",
 	"vtu_lookup":         "only a biller whose look-up is unproven at first writes it",
 	"crypto_notice":      "only a notification of unknown meaning writes it",
 	"crypto_balance":     "only the daily check of a node's addresses writes it",

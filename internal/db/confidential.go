@@ -29,6 +29,7 @@ var Confidential = map[string][]string{
 	"ledger_transfer":         {"narration", "mac"},
 	"operation":               {"message", "token"},
 	"operation_answer":        {"message"},
+	"operation_attempt":       {"message"},
 	"operation_case":          {"detail", "note"},
 	"operator_audit":          {"details", "mac"},
 	"operator_key":            {"hash"},

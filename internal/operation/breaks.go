@@ -38,7 +38,7 @@ var breakReasons = []Reason{
 
 // Reasons returns all reasons of cases, including the reasons of breaks.
 func Reasons() []Reason {
-	return append([]Reason{Unresolved, Contradiction, OrderAmount, UnknownAccount, Unreadable, CardBalance, BrokenChain}, breakReasons...)
+	return append([]Reason{Unresolved, Contradiction, OrderAmount, LateAttempt, UnknownAccount, Unreadable, CardBalance, BrokenChain}, breakReasons...)
 }
 
 // Raise opens a case for a break. It opens none if the latest case about the same break is open, or

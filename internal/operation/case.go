@@ -31,6 +31,9 @@ const (
 	// Unreadable means that a notification cannot be processed. The subject is the notification's
 	// ID.
 	Unreadable Reason = "UNREADABLE_NOTIFICATION"
+	// LateAttempt means that a provider reports an attempt which had definitely never started there. The
+	// operation went on at a different provider.
+	LateAttempt Reason = "LATE_ATTEMPT"
 	// CardBalance means that money was left on a terminated card, and that nothing proves its way back to
 	// the fintech. The subject is the card's ID.
 	CardBalance Reason = "CARD_BALANCE"

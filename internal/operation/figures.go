@@ -16,6 +16,13 @@ func newReplies() *prometheus.CounterVec {
 	}, []string{"kind", "provider", "call", "outcome"})
 }
 
+// newMoves returns the metric of the moves of operations from one provider to the next.
+func newMoves() *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "kobo_operation_moves_total", Help: "Operations that moved to a further provider, after the provider before definitely never started them.",
+	}, []string{"kind", "from", "to"})
+}
+
 // CountFromZero gives the metrics of a kind of operation at a provider the value 0. So the first unknown
 // outcome is an increase that Prometheus sees.
 func (s *Service) CountFromZero(kind, providerName string) {
@@ -34,4 +41,4 @@ func (s *Service) counted(o Operation, call string, start time.Time, a provider.
 }
 
 // Metrics returns the metrics of the providers' replies in this program.
-func (s *Service) Metrics() []prometheus.Collector { return []prometheus.Collector{s.replies} }
+func (s *Service) Metrics() []prometheus.Collector { return []prometheus.Collector{s.replies, s.moves} }

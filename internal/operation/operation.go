@@ -55,7 +55,7 @@ type Operation struct {
 	Kind           string     `db:"kind"`            // the kind of operation, such as vtu
 	IdempotencyKey string     `db:"idempotency_key"` // from the request's body; "" for none
 	State          State      `db:"state,state"`
-	Provider       string     `db:"provider"` // the provider of all calls of this operation
+	Provider       string     `db:"provider,changes"` // the provider of the last attempt
 	SettlementID   int64      `db:"settlement_id"`
 	Amount         money.Kobo `db:"amount_kobo"`
 	Fee            money.Kobo `db:"fee_kobo"`
@@ -74,7 +74,10 @@ type Operation struct {
 	Codes             string    `db:"meter_codes,changes"` // provider.MeterCodes as text
 	CreatedAt         time.Time `db:"created_at"`
 	UpdatedAt         time.Time `db:"updated_at,changes"`
+	Attempt           int64     `db:"attempt,changes"` // the number of the last attempt; 0 for an operation that has not moved
 
+	// Last is the row of the last attempt. It is empty for an operation that has not moved.
+	Last Attempt
 	// Charge is the provider's charge to us according to the latest reply. The charge is stored in
 	// the ledger and not in the operation's row.
 	Charge money.Kobo
@@ -182,7 +185,7 @@ func (o Operation) answered(a provider.Answer, now time.Time) Operation {
 // ordered returns the provider's reply about a PENDING operation. If the provider has carried out
 // the operation with a different amount, the outcome becomes Unknown, and operators decide.
 func (o Operation) ordered(a provider.Answer) provider.Answer {
-	if a.Outcome == provider.Confirmed && a.Sold != 0 && a.Sold != o.Amount {
+	if a.Outcome == provider.Confirmed && a.Sold != 0 && a.Sold != o.cost() {
 		a.Outcome, a.Code, a.Message = provider.Unknown, provider.CodeAmount, "The provider reports another amount"
 	}
 	return a

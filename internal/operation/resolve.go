@@ -109,7 +109,7 @@ func (s *Service) differs(ctx context.Context, o Operation, a provider.Answer) e
 		return nil
 	}
 	return s.OpenCase(ctx, o.Company, o.ID, OrderAmount,
-		fmt.Sprintf("the order is for %s, but the provider reports that it sold %s", o.Amount.Decimal(), a.Sold.Decimal()))
+		fmt.Sprintf("the order is for %s, but the provider reports that it sold %s", o.cost().Decimal(), a.Sold.Decimal()))
 }
 
 // absent sets an operation to FAILED because its provider has no record of it. The same commit

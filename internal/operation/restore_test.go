@@ -106,7 +106,7 @@ func TestRestoreReadsAllCompanies(t *testing.T) {
 		_, err := p.db.Exec(t.Context(), `INSERT INTO operation (`+strings.ReplaceAll(operation.Columns, "operation.", "")+`)
 			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
 			SELECT 'company-' || i % 3, 'operation-' || i, 'test', '', CASE WHEN i % 10 = 0 THEN 'SUCCESS' ELSE 'PENDING' END, 'bank', 1, 100, 0,
-				0, 0, 0, 0, $2, '', '', '', '', '', '', 0, 0 FROM n`, int64(many), clock.Micros(p.clock.Now()))
+				0, 0, 0, 0, $2, '', '', '', '', '', '', 0, 0, 0 FROM n`, int64(many), clock.Micros(p.clock.Now()))
 		p.must(err)
 		for range 2 {
 			p.must(p.Restore(t.Context()))

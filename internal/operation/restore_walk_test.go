@@ -22,7 +22,7 @@ func TestOneFailureDoesNotStopRestore(t *testing.T) {
 		lost := p.unknown()
 		p.lose(lost)
 		_, err := p.db.Exec(t.Context(), `INSERT INTO operation (`+strings.ReplaceAll(operation.Columns, "operation.", "")+`)
-			VALUES ('0-no-head', 'op-1', 'test', '', 'PENDING', 'bank', 1, 100, 0, 0, 0, 0, 0, 0, '', '', '', '', '', '', $1, $1)`, clock.Micros(p.clock.Now()))
+			VALUES ('0-no-head', 'op-1', 'test', '', 'PENDING', 'bank', 1, 100, 0, 0, 0, 0, 0, 0, '', '', '', '', '', '', $1, $1, 0)`, clock.Micros(p.clock.Now()))
 		p.must(err)
 		if err := p.Restore(t.Context()); err == nil || !strings.Contains(err.Error(), "op-1") {
 			t.Errorf("the walk says %v", err)

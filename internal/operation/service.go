@@ -47,7 +47,7 @@ type Service struct {
 	kinds  map[string]Kind
 	cases  map[Decision]CaseHandler
 
-	replies *prometheus.CounterVec
+	replies, moves *prometheus.CounterVec
 
 	mayPropose MayPropose
 }
@@ -76,7 +76,7 @@ func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, wi
 func WithOperators(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration, mayPropose MayPropose) *Service {
 	return &Service{
 		db: d, book: book, clock: c, log: log, window: window, mayPropose: mayPropose,
-		kinds: map[string]Kind{}, cases: map[Decision]CaseHandler{}, replies: newReplies(),
+		kinds: map[string]Kind{}, cases: map[Decision]CaseHandler{}, replies: newReplies(), moves: newMoves(),
 	}
 }
 
@@ -137,8 +137,15 @@ type Extra = func(after Operation, u *ledger.Unit)
 // database is unavailable, Run returns the PENDING operation and the error, and the resolver asks
 // later.
 func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, extra Extra) (Operation, error) {
+	return s.RunOver(ctx, o, call, nil, extra)
+}
+
+// RunOver does the same as Run. If the provider definitely never started the operation, RunOver moves
+// it to the provider that next returns. Parameter next may be nil.
+func (s *Service) RunOver(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, next Next, extra Extra) (Operation, error) {
 	ctx = context.WithoutCancel(ctx)
-	answer := o.ordered(s.first(ctx, o, call))
+	o, answer := s.try(ctx, o, call, next)
+	answer = o.ordered(answer)
 	// The caller waits only until its time limit. After that, the reply is still written, because
 	// the provider's next reply may contain less information.
 	type written struct {
@@ -203,13 +210,16 @@ func (s *Service) heardDefinite(ctx context.Context, o Operation, answer provide
 	return after, err
 }
 
-// first makes the only call that may move money. It makes no call after the operation's window, for
+// notSent is the reply in place of a call for which too little of the window is left.
+var notSent = provider.Answer{Outcome: provider.Rejected, Unstarted: true, Code: provider.CodeNotSent, Message: "The request was not sent in time"}
+
+// first makes the only call of an attempt that may move money. It makes no call after the operation's window, for
 // example in a program that was frozen for an hour. By then the resolver may have got the reply "no
 // such reference", and returned the money.
 func (s *Service) first(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer) provider.Answer {
-	left := o.CalledUntil.Sub(s.clock.Now())
+	left := s.left(o)
 	if left <= 0 {
-		return provider.Answer{Outcome: provider.Rejected, Code: provider.CodeNotSent, Message: "The request was not sent in time"}
+		return notSent
 	}
 	return s.counted(o, "first", s.Calls.Start(), s.call(ctx, o, min(left, s.window), call))
 }
@@ -272,10 +282,11 @@ func (s *Service) write(ctx context.Context, o, after Operation, extra Extra) (O
 // resolver's job.
 func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit, error) {
 	u := ledger.For(after.Company)
-	u.Transition(operations.Record(after), string(Pending))
+	u.Transition(operations.Record(after), string(Pending)).Expect("attempt", after.Attempt)
 	if after.State == Pending {
 		return u, nil
 	}
+	after.endAttempt(&u)
 	if after.Known != nil {
 		after.Known.Effects(after, &u)
 	} else if err := s.kinds[after.Kind].Effects(ctx, after, &u); err != nil {
@@ -286,6 +297,7 @@ func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit
 	}
 	u.Remove(job.Row(u.Company, ResolveJob, after.ID))
 	u.Transfer(s.settle(after)...)
+	after.Charge = max(after.Charge, 0) + after.cost() - after.Amount
 	s.bookCharge(&u, after)
 	return u, nil
 }
@@ -311,8 +323,12 @@ func (s *Service) overtaken(ctx context.Context, o, ours Operation) (Operation, 
 		return o, err
 	}
 	switch {
+	case ours.Attempt != now.Attempt: // our reply is about an attempt that has ended
+		if ours.State == Success {
+			err = s.Late(ctx, ours.attempt(), provider.Answer{Outcome: provider.Confirmed, Code: ours.Code})
+		}
 	case ours.State == Success && now.State == Success:
-		now.Charge = ours.Charge
+		now.Charge = max(ours.Charge, 0)
 		err = s.bookLateCharge(ctx, now)
 	case ours.Returned && now.State == Success:
 		return s.reverse(ctx, now, ours)

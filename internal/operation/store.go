@@ -15,10 +15,13 @@ import (
 const Columns = `operation.company_id, operation.id, operation.kind, operation.idempotency_key, operation.state,
 	operation.provider, operation.settlement_id, operation.amount_kobo, operation.fee_kobo, operation.called_until,
 	operation.polls, operation.missing, operation.asked_at, operation.next_at, operation.outcome, operation.code,
-	operation.message, operation.provider_reference, operation.token, operation.meter_codes, operation.created_at, operation.updated_at`
+	operation.message, operation.provider_reference, operation.token, operation.meter_codes, operation.created_at, operation.updated_at,
+	operation.attempt`
 
 const caseColumns = `company_id, id, subject, reason, turn, detail, amount_kobo, state, outcome, target_company,
 	target_settlement, note, proposed_by, proposed_at, resolved_by, happened_at, created_at, updated_at`
+
+const attemptColumns = `company_id, operation_id, attempt, provider, reference, cost_kobo, state, outcome, code, message, created_at, ended_at`
 
 var (
 	operations = db.Declare[Operation]("operation", db.Reads(Columns),
@@ -27,7 +30,8 @@ var (
 		db.Unique("company_id", "subject", "reason", "turn"),
 		db.Rights("subject", "reason", "turn", "detail", "amount_kobo", "state", "outcome", "target_company",
 			"target_settlement", "note", "proposed_by", "proposed_at", "resolved_by", "happened_at", "created_at"))
-	answers = db.Declare[answer]("operation_answer")
+	answers  = db.Declare[answer]("operation_answer")
+	attempts = db.Declare[Attempt]("operation_attempt", db.Reads(attemptColumns), db.Unique("company_id", "reference"))
 )
 
 // answer is a row of the history of provider replies. The history only covers operations whose
@@ -59,6 +63,9 @@ func (o *Operation) Targets() []any { return operations.Targets(o) }
 // Find returns one operation of the company, in any state.
 func (s *Service) Find(ctx context.Context, company, operationID string) (Operation, error) {
 	o, err := db.One(ctx, s.db, Scan, `SELECT `+Columns+` FROM operation WHERE company_id = $1 AND id = $2`, company, operationID)
+	if err == nil && o.Attempt > 0 {
+		o.Last, err = s.lastAttempt(ctx, o)
+	}
 	return o, db.Missing(err, "Operation not found")
 }
 
@@ -170,4 +177,26 @@ func (s *Service) OpenBreaks(ctx context.Context) ([]Case, error) {
 	}
 	return db.All(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case
 		WHERE state = 'OPEN' AND reason = ANY($1) ORDER BY created_at, id`, reasons)
+}
+
+// lastAttempt returns the last attempt of an operation that has moved.
+func (s *Service) lastAttempt(ctx context.Context, o Operation) (Attempt, error) {
+	return db.One(ctx, s.db, attempts.Scan, `SELECT `+attemptColumns+` FROM operation_attempt
+		WHERE company_id = $1 AND operation_id = $2 AND attempt = $3`, o.Company, o.ID, o.Attempt)
+}
+
+// FindAttempt returns the attempt that was sent under a reference of ours. The error is db.ErrNone if
+// the reference belongs to no attempt.
+func (s *Service) FindAttempt(ctx context.Context, company, reference string) (Attempt, error) {
+	return db.One(ctx, s.db, attempts.Scan, `SELECT `+attemptColumns+` FROM operation_attempt
+		WHERE company_id = $1 AND reference = $2`, company, reference)
+}
+
+// AttemptOwner returns the company of an attempt. A provider's notice has only the reference. The
+// query looks into each company by its unique constraint.
+func (s *Service) AttemptOwner(ctx context.Context, reference string) (string, error) {
+	return db.One(ctx, s.db, db.Value[string], `WITH RECURSIVE owner (id) AS (
+			SELECT min(company_id) FROM operation_attempt
+			UNION ALL SELECT (SELECT min(n.company_id) FROM operation_attempt AS n WHERE n.company_id > owner.id) FROM owner WHERE owner.id IS NOT NULL)
+		SELECT t.company_id FROM owner JOIN operation_attempt AS t ON t.company_id = owner.id AND t.reference = $1`, reference)
 }

@@ -16,6 +16,8 @@ const (
 	charge     = "charge"
 	reverse    = "reverse"
 	reverseFee = "reverse-fee"
+
+	reverseCharge = "reverse-charge"
 )
 
 // ReturnsFee reports whether a step returns the fee to the settlement account.
@@ -50,7 +52,21 @@ func (s *Service) giveBack(o Operation) []ledger.Transfer {
 	if o.Fee > 0 {
 		out = append(out, o.transfer(reverseFee, r.Fee, r.Settlement, o.Fee, "Reversal of the fee"))
 	}
+	if t, differs := o.difference(r, reverseCharge, o.Amount-o.cost()); differs && r.Charge != "" {
+		out = append(out, t)
+	}
 	return out
+}
+
+// difference returns the transfer of an amount that the provider takes on top of the operation's
+// amount. A negative amount is what the provider takes less. It returns false if the amount is 0.
+func (o Operation) difference(r Route, step string, amount money.Kobo) (t ledger.Transfer, differs bool) {
+	t = o.transfer(step, r.Charge, r.Provider, amount, "charged by "+o.Provider)
+	if amount < 0 {
+		t = o.transfer(step, r.Provider, r.Charge, -amount, o.Provider+" took less")
+	}
+	t.Kind = ChargeKind
+	return t, amount != 0
 }
 
 // ChargeKind is the kind of transfer that books a provider's charge to us.
@@ -60,15 +76,11 @@ const ChargeKind = "charge"
 // operation. The charge is the fintech's own expense, and the company does not pay it. The charge
 // stays booked after a reversal, since the provider does not return it.
 func (s *Service) bookCharge(u *ledger.Unit, o Operation) {
-	if o.State != Success || o.Charge <= 0 {
-		return
-	}
 	r := s.kinds[o.Kind].Route(o)
-	if r.Charge == "" {
+	t, differs := o.difference(r, charge, o.Charge)
+	if o.State != Success || !differs || r.Charge == "" {
 		return
 	}
-	t := o.transfer(charge, r.Charge, r.Provider, o.Charge, "charged by "+o.Provider)
-	t.Kind = ChargeKind
 	u.OpenAccounts(ledger.Account{ID: r.Charge, Floor: money.NoFloor})
 	u.Transfer(t)
 }

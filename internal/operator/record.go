@@ -21,7 +21,13 @@ func Itself() Operator { return program }
 // RecordIn appends a line about an act of the program itself, in the caller's transaction. Details
 // must contain no secret.
 func (s *Service) RecordIn(ctx context.Context, q db.Querier, action, subject string, details map[string]string) error {
-	return s.insertLine(ctx, q, program.Note("", action, subject, details, s.clock.Now()))
+	return s.NoteIn(ctx, q, program, action, subject, details)
+}
+
+// NoteIn appends a line about an act of an operator that is about no company, in the caller's
+// transaction. Details must contain no secret.
+func (s *Service) NoteIn(ctx context.Context, q db.Querier, by Operator, action, subject string, details map[string]string) error {
+	return s.insertLine(ctx, q, by.Note("", action, subject, details, s.clock.Now()))
 }
 
 // RetireKeys revokes the working keys whose hashes were made with the given master key, which will

@@ -90,7 +90,7 @@ type Reply struct {
 func (r Reply) Answer() Answer {
 	a := r.Unknown()
 	if r.Trouble == CodeNotSent {
-		a.Outcome = Rejected
+		a.Outcome, a.Unstarted = Rejected, true
 	}
 	return a
 }

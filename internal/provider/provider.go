@@ -48,6 +48,10 @@ type Answer struct {
 	// Found is true when a requery has found the operation by our reference. It proves that the
 	// provider looks up our references.
 	Found bool
+	// Unstarted is true only with Rejected. The provider refused the request before it began to carry
+	// it out, or no byte was sent. Only such a purchase may go to a different biller. A plug sets it
+	// for a closed list of replies, and for no reply that is in doubt.
+	Unstarted bool
 	// Reversed is true if the provider paid the money out and got it back later. The outcome is
 	// then Rejected, although the company may already have received a success event.
 	Reversed bool

@@ -61,7 +61,7 @@ func TestFiguresShowMoneyAndWork(t *testing.T) {
 		rows(`INSERT INTO ledger_account VALUES ($1, $2, 0, 0, $3, 0, 0, '', 0)`,
 			[]any{"acme", "clearing/vtu", 100_50}, []any{"bolt", "clearing/vtu", 200_00}, []any{"bolt", "clearing/payout", 0},
 			[]any{"acme", "settlement/1", 999_00}, []any{"house", "suspense/inbound", 70_00})
-		rows(`INSERT INTO operation VALUES ($1, $2, $3, '', $4, 'bank', 1, $5, 50, 0, 0, 0, 0, 0, '', '', '', '', '', $6, 0, '')`,
+		rows(`INSERT INTO operation VALUES ($1, $2, $3, '', $4, 'bank', 1, $5, 50, 0, 0, 0, 0, 0, '', '', '', '', '', $6, 0, '', 0)`,
 			[]any{"acme", "old", "vtu", "PENDING", 100_00, ago(time.Hour)},
 			[]any{"bolt", "new", "vtu", "PENDING", 199_50, ago(time.Minute)},
 			[]any{"bolt", "done", "vtu", "SUCCESS", 500_00, ago(time.Hour)})

@@ -83,6 +83,7 @@ type Payment struct {
 	operation.Operation
 	Booked  money.Kobo // the amount in the ledger
 	Charged money.Kobo // the bank's charge in the ledger
+	Sent    string     // our reference at the bank: the id, or the reference of the last attempt
 }
 
 // Receipt is a credit and the amount that, according to the ledger, came in at the bank.
@@ -222,6 +223,9 @@ func (b record) known() names {
 	known := names{own: map[string]bool{}, sent: map[string]string{}}
 	for _, p := range b.paid {
 		known.own[p.ID] = true
+		if p.Sent != "" && p.Sent != p.ID {
+			known.sent[p.Sent] = p.ID
+		}
 		if p.ProviderReference != "" {
 			known.sent[p.ProviderReference] = p.ID
 		}

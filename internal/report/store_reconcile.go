@@ -57,7 +57,11 @@ func (b *record) read(ctx context.Context, q db.Querier, bank, receipts string, 
 		if len(named) == 0 {
 			continue
 		}
-		paid, err := payments(ctx, q, company, bank, named)
+		moved, err := sentUnder(ctx, q, company, bank, named)
+		if err != nil {
+			return err
+		}
+		paid, err := payments(ctx, q, company, bank, append(moved, named...))
 		if err != nil {
 			return err
 		}
@@ -113,11 +117,21 @@ func addReferences(ctx context.Context, q db.Querier, company, account string, l
 	return nil
 }
 
+// sentUnder returns the ids of the operations that were sent to a bank under one of these references,
+// after they had moved there from a different provider.
+func sentUnder(ctx context.Context, q db.Querier, company, bank string, references []string) ([]string, error) {
+	return db.All(ctx, q, db.Value[string], `SELECT operation_id FROM operation_attempt
+		WHERE company_id = $1 AND reference = ANY($2) AND provider = $3 ORDER BY operation_id`, company, references, bank)
+}
+
 // payments returns the operations with these ids that a company has made at a provider.
 func payments(ctx context.Context, q db.Querier, company, bank string, ids []string) ([]Payment, error) {
 	return db.All(ctx, q, func(sc db.Scanner) (Payment, error) {
 		var p Payment
-		err := sc.Scan(append(p.Targets(), &p.Booked, &p.Charged)...)
+		err := sc.Scan(append(p.Targets(), &p.Booked, &p.Charged, &p.Sent)...)
+		if p.Charged < 0 { // the bank was not the first provider, and takes less than the company pays
+			p.Amount, p.Booked, p.Charged = p.Amount+p.Charged, p.Booked+p.Charged, 0
+		}
 		return p, err
 	}, `SELECT `+operation.Columns+`, (
 			SELECT CAST(coalesce(sum(CASE WHEN t.credit_account = $4 THEN t.amount_kobo ELSE -t.amount_kobo END), 0) AS BIGINT)
@@ -129,7 +143,10 @@ func payments(ctx context.Context, q db.Querier, company, bank string, ids []str
 			FROM ledger_transfer AS t
 			WHERE t.company_id = operation.company_id AND t.reference = operation.id
 				AND (t.credit_account = $4 OR t.debit_account = $4) AND t.kind = $5
-		)
+		), coalesce((
+			SELECT a.reference FROM operation_attempt AS a
+			WHERE a.company_id = operation.company_id AND a.operation_id = operation.id AND a.attempt = operation.attempt
+		), operation.id)
 		FROM operation
 		WHERE operation.company_id = $1 AND operation.id = ANY($3) AND operation.provider = $2
 		ORDER BY operation.id`,

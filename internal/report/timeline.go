@@ -18,7 +18,7 @@ import (
 // Step is one step of a case's timeline.
 type Step struct {
 	At   time.Time
-	What string // intent, answer, state, next, transfer, event, case or audit
+	What string // intent, attempt, answer, state, next, transfer, event, case or audit
 	Text string // the description for operators
 
 	poll int64  // the number of the poll; 0 for other steps
@@ -33,7 +33,7 @@ type Step struct {
 func (s *Service) Timeline(ctx context.Context, c operation.Case) ([]Step, error) {
 	steps := []Step{{At: c.CreatedAt, What: "case", Text: string(c.Reason) + ": " + mask(c.Detail)}}
 	err := s.db.Snapshot(ctx, func(q db.Querier) error {
-		own, err := around(ctx, q, c, intent, answers, transferSteps, auditSteps)
+		own, err := around(ctx, q, c, intent, attemptSteps, answers, transferSteps, auditSteps)
 		if err != nil || c.Target == "" || c.Target == c.Company {
 			steps = append(steps, own...)
 			return err
@@ -108,8 +108,11 @@ func intent(ctx context.Context, q db.Querier, c operation.Case, subject string)
 		return nil, err
 	}
 	o := list[0]
-	steps := []Step{{At: o.CreatedAt, What: "intent", Text: fmt.Sprintf("%s of %s naira, fee %s, from settlement account %d, by %s, under the reference %s",
-		o.Kind, o.Amount.Decimal(), o.Fee.Decimal(), o.SettlementID, o.Provider, o.ID)}}
+	text := fmt.Sprintf("%s of %s naira, fee %s, from settlement account %d", o.Kind, o.Amount.Decimal(), o.Fee.Decimal(), o.SettlementID)
+	if o.Attempt == 0 { // otherwise each attempt is a step
+		text += fmt.Sprintf(", by %s, under the reference %s", o.Provider, o.ID)
+	}
+	steps := []Step{{At: o.CreatedAt, What: "intent", Text: text}}
 	words := "last answer"
 	if o.State != operation.Pending {
 		words = "decided by" // a poll after FAILED decides nothing
@@ -123,6 +126,27 @@ func intent(ctx context.Context, q db.Querier, c operation.Case, subject string)
 		steps = append(steps, Step{At: o.NextAt, What: "next", Text: "the provider will be asked again"})
 	}
 	return steps, nil
+}
+
+// attemptSteps returns the attempts of an operation that has moved to a different provider.
+func attemptSteps(ctx context.Context, q db.Querier, c operation.Case, subject string) (steps []Step, err error) {
+	type attempt struct {
+		number                                             int64
+		provider, reference, state, outcome, code, message string
+		cost                                               money.Kobo
+		began, ended                                       time.Time
+	}
+	all, err := db.All(ctx, q, db.Fields[attempt], `SELECT attempt, provider, reference, state, outcome, code, message, cost_kobo, created_at, ended_at
+		FROM operation_attempt WHERE company_id = $1 AND operation_id = $2 ORDER BY attempt`, c.Company, subject)
+	for _, a := range all {
+		steps = append(steps, Step{At: a.began, What: "attempt", Text: fmt.Sprintf("attempt %d by %s, under the reference %s, for %s naira",
+			a.number, a.provider, a.reference, a.cost.Decimal())})
+		if operation.AttemptState(a.state) == operation.AttemptUnstarted {
+			steps = append(steps, Step{At: a.ended, What: "attempt", Text: strings.TrimSpace(fmt.Sprintf("%s never started attempt %d: %s (%s) %s",
+				a.provider, a.number, a.outcome, a.code, mask(a.message)))})
+		}
+	}
+	return steps, err
 }
 
 func answers(ctx context.Context, q db.Querier, c operation.Case, subject string) ([]Step, error) {

@@ -19,13 +19,15 @@ import (
 var otherKinds = map[string]bool{"credit": true, "collection": true, "suspense": true, "assign": true, "adjustment": true, "charge": true}
 
 // strayTransfer finds a transfer of these kinds that no row has caused. A successful operation may
-// have one charge.
+// have one charge. An operation with several attempts may also have a negative charge, and a second
+// charge after its reversal.
 const strayTransfer = transferOf + ` AND t.kind IN ('credit', 'collection', 'suspense', 'assign', 'adjustment', 'charge')
 		AND NOT (t.kind = 'charge'
 			AND EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = t.company_id AND o.id = t.reference AND o.state IN ('SUCCESS', 'REVERSED')
-				AND t.debit_account = 'charge/' || o.provider AND t.credit_account = 'provider/' || o.provider)
-			AND NOT EXISTS (SELECT 1 FROM ledger_transfer AS u
-				WHERE u.company_id = t.company_id AND u.reference = t.reference AND u.kind = 'charge' AND u.step <> t.step))
+				AND (t.debit_account = 'charge/' || o.provider AND t.credit_account = 'provider/' || o.provider
+					OR o.attempt > 0 AND t.credit_account = 'charge/' || o.provider AND t.debit_account = 'provider/' || o.provider)
+				AND (o.attempt > 0 AND o.state = 'REVERSED' OR NOT EXISTS (SELECT 1 FROM ledger_transfer AS u
+					WHERE u.company_id = t.company_id AND u.reference = t.reference AND u.kind = 'charge' AND u.step <> t.step))))
 		AND (EXISTS (SELECT 1 FROM operation AS p WHERE p.company_id = t.company_id AND p.id = t.reference)
 			OR (1 = 1` + ownedOtherwise + `)) LIMIT 1`
 
@@ -125,7 +127,8 @@ var owners = []check{
 	// operation also has one settlement and, if there is a fee, one transfer of the fee. A failed
 	// operation has one refund. A reversed operation has all transfers of a successful one, one
 	// transfer back for the amount and one for the fee. A successful operation may also have one
-	// charge. The accounts distinguish the transfers, since old transfers have different steps.
+	// charge. An operation with several attempts may cost less than its amount, which is a charge in the
+	// other direction, and its reversal takes the charge back. The accounts distinguish the transfers, since old transfers have different steps.
 	//
 	// Each kind of transfer is counted in one decimal digit of the sum. So the sum gives the number
 	// of transfers of each kind.
@@ -136,7 +139,7 @@ var owners = []check{
 		|| CAST(m.digits / 10000 % 10 AS TEXT) || ' reverse, ' || CAST(m.digits / 100000 % 10 AS TEXT) || ' reverse fee, '
 		|| CAST(m.digits / 1000000 % 10 AS TEXT) || ' charge of these amounts and accounts'
 	FROM (
-		SELECT o.id, o.state, o.amount_kobo, o.fee_kobo, count(t.reference) AS transfers,
+		SELECT o.id, o.state, o.amount_kobo, o.fee_kobo, o.attempt, count(t.reference) AS transfers,
 			CASE o.state WHEN 'PENDING' THEN 1 WHEN 'SUCCESS' THEN 11 WHEN 'FAILED' THEN 1001 ELSE 10011 END
 				+ CASE WHEN o.fee_kobo = 0 THEN 0 WHEN o.state = 'SUCCESS' THEN 100 WHEN o.state = 'REVERSED' THEN 100100 ELSE 0 END AS due,
 			CASE o.state WHEN 'PENDING' THEN 1 WHEN 'REVERSED' THEN 3 ELSE 2 END
@@ -144,6 +147,7 @@ var owners = []check{
 			CAST(sum(CASE
 				WHEN t.reference IS NULL THEN 0
 				WHEN t.kind = 'charge' AND t.debit_account = 'charge/' || o.provider AND t.credit_account = 'provider/' || o.provider THEN 1000000
+				WHEN t.kind = 'charge' AND o.attempt > 0 AND t.credit_account = 'charge/' || o.provider AND t.debit_account = 'provider/' || o.provider THEN 1000000
 				WHEN t.kind <> o.kind THEN 10000000
 				WHEN t.credit_account = 'clearing/' || o.kind THEN CASE WHEN t.amount_kobo = o.amount_kobo + o.fee_kobo
 					AND t.debit_account = 'settlement/' || CAST(o.settlement_id AS TEXT) THEN 1 ELSE 10000000 END
@@ -161,7 +165,8 @@ var owners = []check{
 		WHERE o.company_id = $1 GROUP BY o.company_id, o.id
 	) AS m
 	WHERE NOT (m.digits = m.due AND m.transfers = m.steps
-		OR m.state IN ('SUCCESS', 'REVERSED') AND m.digits = m.due + 1000000 AND m.transfers = m.steps + 1)
+		OR m.state IN ('SUCCESS', 'REVERSED') AND m.digits = m.due + 1000000 AND m.transfers = m.steps + 1
+		OR m.state = 'REVERSED' AND m.attempt > 0 AND m.digits = m.due + 2000000 AND m.transfers = m.steps + 2)
 	ORDER BY m.id` + upTo},
 	// Each transfer belongs to an operation, a credit, an assigned credit, an approved adjustment,
 	// a booked day of charges, or an opening balance.

@@ -47,10 +47,21 @@ func (s *Shop) CallbackHandler(biller string, genuine func(*http.Request) bool) 
 // again, so Notified returns an error if the biller's reply leaves the outcome open.
 func (s *Shop) Notified(ctx context.Context, biller, reference string) error {
 	company, err := db.OrZero(s.owner(ctx, reference))
-	if err != nil || company == "" {
+	if err != nil {
 		return err
 	}
-	o, err := s.Operations.Find(ctx, company, reference)
+	purchaseID := reference
+	if attempt, err := s.attempt(ctx, company, reference); err != nil {
+		return err
+	} else if attempt.State == operation.AttemptUnstarted {
+		return s.late(ctx, biller, attempt)
+	} else if attempt.OperationID != "" {
+		company, purchaseID = attempt.Company, attempt.OperationID
+	}
+	if company == "" {
+		return nil
+	}
+	o, err := s.Operations.Find(ctx, company, purchaseID)
 	if err != nil || o.Provider != biller || o.State == operation.Reversed || o.InFlight(s.Clock.Now()) {
 		return err
 	}
@@ -58,6 +69,45 @@ func (s *Shop) Notified(ctx context.Context, biller, reference string) error {
 	if o.State == Success && a.Outcome == provider.Unknown {
 		return fault.Newf(fault.Unavailable, "%s did not give the outcome: %s", biller, a.Code)
 	}
-	_, err = s.Operations.Notified(ctx, company, reference, a)
+	_, err = s.Operations.Notified(ctx, company, purchaseID, a)
 	return err
+}
+
+// attempt returns the attempt with a reference of ours. It is empty if there is none. Parameter
+// company is the owner of the purchase with this ID, or "".
+func (s *Shop) attempt(ctx context.Context, company, reference string) (operation.Attempt, error) {
+	if company == "" {
+		var err error
+		if company, err = db.OrZero(s.Operations.AttemptOwner(ctx, reference)); err != nil || company == "" {
+			return operation.Attempt{}, err
+		}
+	}
+	return db.OrZero(s.Operations.FindAttempt(ctx, company, reference))
+}
+
+// late asks a biller about an attempt that had definitely never started there. If the biller has the
+// purchase all the same, late opens a case, because the purchase went on at a different biller.
+func (s *Shop) late(ctx context.Context, biller string, t operation.Attempt) error {
+	if t.Provider != biller {
+		return nil
+	}
+	o, err := s.Operations.Find(ctx, t.Company, t.OperationID)
+	if err != nil {
+		return err
+	}
+	p, err := s.findPurchase(ctx, t.Company, t.OperationID)
+	if err != nil {
+		return err
+	}
+	a := s.Billers[biller].Requery(ctx, provider.Sale{Reference: t.Reference, Begun: o.CreatedAt, Kind: p.Type})
+	proven, err := s.proven(ctx, biller, p.Type)
+	switch {
+	case err != nil:
+		return err
+	case a.Missing && proven, a.Outcome == provider.Rejected && !a.Found:
+		return nil
+	case a.Outcome == provider.Unknown && !a.Found && !a.Missing:
+		return fault.Newf(fault.Unavailable, "%s did not give the outcome: %s", biller, a.Code)
+	}
+	return s.Operations.Late(ctx, t, a)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-// requery asks the biller that received the purchase for its outcome, even if the routes now
+// requery asks the biller of the purchase's last attempt for its outcome, even if the routes now
 // choose a different biller. A different biller does not know the purchase, and must not repeat
 // the purchase.
 func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answer {
@@ -24,13 +24,13 @@ func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answ
 		s.Log.Warn("a purchase could not be read before its requery", "operation", o.ID, "error", err)
 		return provider.Answer{Code: "unread"}
 	}
-	a := b.Requery(ctx, provider.Sale{Reference: o.ID, Begun: o.CreatedAt, Kind: p.Type, Theirs: o.ProviderReference})
+	a := b.Requery(ctx, provider.Sale{Reference: o.OurReference(), Begun: o.CreatedAt, Kind: p.Type, Theirs: o.ProviderReference})
 	if !a.Missing && !a.Found {
 		return a
 	}
 	proven, err := s.proven(ctx, o.Provider, p.Type)
 	if err == nil && a.Found && !proven {
-		err = s.prove(ctx, o.Provider, p.Type, o.ID)
+		err = s.prove(ctx, o.Provider, p.Type, o.OurReference())
 	}
 	if err != nil {
 		s.Log.Warn("whether a biller looks up our references could not be read or written", "provider", o.Provider, "error", err)
@@ -92,12 +92,13 @@ func (s *Shop) unproven(ctx context.Context, b provider.Biller, o operation.Oper
 func (s *Shop) onStatement(ctx context.Context, books provider.Bookkeeper, o operation.Operation) (taken, returned money.Kobo, err error) {
 	const slack = time.Hour // for the difference between the bank's clock and ours
 	from, to := o.CreatedAt.Add(-slack), s.Clock.Now().Add(slack)
+	sent := o.OurReference()
 	for page, more := 0, true; more && err == nil; page++ {
 		var lines []provider.StatementLine
 		lines, more, err = books.Statement(ctx, from, to, page)
 		for _, l := range lines {
 			switch {
-			case l.Reference != o.ID && !strings.Contains(l.Narration, o.ID):
+			case l.Reference != sent && !strings.Contains(l.Narration, sent):
 			case l.Credit:
 				returned += l.Amount
 			default:

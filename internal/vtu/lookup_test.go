@@ -43,6 +43,8 @@ type street struct {
 	wire       *httptest.Server
 	company    string
 	settlement int64
+	haven      *safehaven.Plug
+	pass       *vtpass.Plug
 }
 
 // onStreet runs a test on both databases. Every kind of service at Safe Haven has this word in
@@ -63,6 +65,7 @@ func onStreet(t *testing.T, lookup, routes string, f func(t *testing.T, s *stree
 		s.must(err)
 		words, err := provider.ParseLookup(lookup, provider.Unproven)
 		s.must(err)
+		s.haven, s.pass = haven, pass
 		log := slog.New(slog.DiscardHandler)
 		book := ledger.New(d, s.clock)
 		t.Cleanup(book.Drain)
@@ -71,10 +74,14 @@ func onStreet(t *testing.T, lookup, routes string, f func(t *testing.T, s *stree
 		sold, err := vtu.ParseRoutes(routes)
 		s.must(err)
 		s.Shop = vtu.New(vtu.Config{
-			DB: d, Book: book, Clock: s.clock, Log: log, Operations: s.operations, Settlements: settlements, Routes: sold,
+			DB: d, Book: book, Clock: s.clock, Log: log, Operations: s.operations, Settlements: settlements, Routes: sold, Call: 2 * time.Second,
 			Billers: map[string]provider.Biller{"safehaven": haven, "vtpass": pass}, Lookups: map[string]provider.ByKind{"safehaven": words},
 			Audit: func(_ context.Context, _ db.Querier, action, subject string, _ map[string]string) error {
 				s.audited = append(s.audited, action+" "+subject)
+				return nil
+			},
+			Note: func(_ context.Context, _ db.Querier, by operator.Operator, action, subject string, _ map[string]string) error {
+				s.audited = append(s.audited, by.Name+" "+action+" "+subject)
 				return nil
 			},
 		})

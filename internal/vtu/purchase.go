@@ -176,8 +176,8 @@ func (s *Shop) begin(ctx context.Context, o operation.Operation, p Purchase, nar
 func (s *Shop) pay(ctx context.Context, o operation.Operation, p Purchase, b basket, key *idempotency.Key) Receipt {
 	key.Begun()
 	o.Known = p
-	o, err := s.Operations.Run(ctx, o,
-		func(ctx context.Context) provider.Answer { return s.Billers[o.Provider].Pay(ctx, b.request(o)) },
+	o, err := s.Operations.RunOver(ctx, o,
+		func(ctx context.Context) provider.Answer { return s.Billers[o.Provider].Pay(ctx, b.request(o)) }, s.further(b),
 		func(after operation.Operation, u *ledger.Unit) {
 			key.Finish(u, Receipt{Transaction: Of(after, p)}, nil)
 		})
@@ -192,7 +192,7 @@ func (s *Shop) pay(ctx context.Context, o operation.Operation, p Purchase, b bas
 // request converts a basket and its operation into the purchase order for the biller.
 func (b basket) request(o operation.Operation) provider.Purchase {
 	return provider.Purchase{
-		Reference: o.ID, Begun: o.CreatedAt, Kind: b.Type, Category: b.category.code, Product: b.productCode, Amount: b.amount,
+		Reference: o.OurReference(), Begun: o.CreatedAt, Kind: b.Type, Category: b.category.code, Product: b.productCode, Amount: b.amount,
 		Phone: string(b.Phone), Card: string(b.Card), Meter: b.Meter, VendType: b.vendType,
 	}
 }

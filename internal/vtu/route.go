@@ -8,14 +8,16 @@ import (
 )
 
 // Routes determines which biller sells a service that several billers offer. A route is for a kind
-// of service ("DATA"), or for a kind and a vendor ("DATA/MTN"). A change of the routes does not
-// change the biller of an existing purchase (see requery).
+// of service ("DATA"), or for a kind and a vendor ("DATA/MTN"). It may name further billers, for
+// purchases that the biller before them has definitely never started (see further). A change of the
+// routes does not change the biller of an existing purchase (see requery).
 type Routes = provider.Routes
 
-// ParseRoutes parses a text such as "DATA=vtpass, DATA/GLO=safehaven, *=safehaven".
+// ParseRoutes parses a text such as "AIRTIME=vtpass>safehaven, DATA/GLO=safehaven, *=vtpass".
 func ParseRoutes(text string) (Routes, error) {
 	return provider.ParseRoutes(text, provider.RouteForm{
 		Example: "DATA=biller or DATA/MTN=biller", Noun: "kind of service", Kinds: []string{"AIRTIME", "DATA", "CABLE_TV", "UTILITY"},
+		Further: true,
 	})
 }
 

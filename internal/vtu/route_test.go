@@ -21,7 +21,18 @@ func TestParseRoutes(t *testing.T) {
 	if r, err := ParseRoutes(""); err != nil || len(r) != 0 {
 		t.Errorf("none: %v %v", r, err)
 	}
-	for _, wrong := range []string{"DATA", "DATA=", "data=vtpass", "DATA/=vtpass", "BETTING=vtpass", "DATA=a,DATA=b"} {
+	chain, err := ParseRoutes("*=b, DATA = a > b> c")
+	fit := func(name string) bool { return name != "b" }
+	all := func(string) bool { return true }
+	if got := fmt.Sprint(chain, chain.Names(), chain.After("DATA", "MTN", "a", all), chain.After("DATA", "MTN", "a", fit),
+		chain.After("DATA", "MTN", "x", all), chain.After("UTILITY", "EKO", "b", all), chain.For("DATA", "MTN", all)); err != nil ||
+		got != "map[*:b DATA:a>b>c] [a b c] [b c] [c] [] []a" {
+		t.Errorf("further billers: %s %v", got, err)
+	}
+	if _, err := provider.ParseRoutes("PAYOUT=a>b", provider.BankRoutes); err == nil {
+		t.Error("a payout has two banks")
+	}
+	for _, wrong := range []string{"DATA=a>", "DATA=>a", "DATA=a>a", "DATA=a>>b", "DATA", "DATA=", "data=vtpass", "DATA/=vtpass", "BETTING=vtpass", "DATA=a,DATA=b"} {
 		if r, err := ParseRoutes(wrong); err == nil {
 			t.Errorf("%q is %v", wrong, r)
 		}

@@ -157,3 +157,76 @@ func addProof(ctx context.Context, q db.Querier, biller string, kind provider.Se
 		biller, string(kind), clock.Micros(at))
 	return n == 1, err
 }
+
+// listed selects the columns of a Listed in the order of its fields.
+const (
+	listed = `p.id, CASE WHEN p.name <> '' THEN p.name ELSE p.validity END, v.kind, c.vendor, c.provider,
+		p.amount_kobo * p.fixed_amount, p.active * c.active, c.code, p.code`
+	listedOf = ` JOIN vtu_category AS c ON c.id = p.category_id JOIN vtu_service AS v ON v.id = c.service_id `
+)
+
+func findListed(ctx context.Context, q db.Querier, productID string) (Listed, error) {
+	return db.One(ctx, q, db.Fields[Listed], `SELECT `+listed+` FROM vtu_product AS p`+listedOf+`WHERE p.id = $1`, productID)
+}
+
+// pairedWith returns the products that are the same as this product, at other billers.
+func (s *Shop) pairedWith(ctx context.Context, productID string) ([]Listed, error) {
+	return db.All(ctx, s.DB, db.Fields[Listed], `SELECT `+listed+` FROM (
+			SELECT second_id AS id FROM vtu_product_pair WHERE first_id = $1
+			UNION ALL SELECT first_id FROM vtu_product_pair WHERE second_id = $1) AS other
+		JOIN vtu_product AS p ON p.id = other.id`+listedOf+`ORDER BY p.id`, productID)
+}
+
+// ListFilter selects products on the billers' lists. Each empty field selects every value.
+type ListFilter struct {
+	Kind             provider.ServiceKind
+	Vendor, Provider string
+}
+
+const listPassing = listedOf + `WHERE p.active = 1 AND c.active = 1 AND ($1 = '' OR v.kind = $1) AND ($2 = '' OR c.vendor = $2) AND ($3 = '' OR c.provider = $3)`
+
+// Listed returns a page of the products on all billers' lists, and their total count.
+func (s *Shop) Listed(ctx context.Context, f ListFilter, limit, offset int) ([]Listed, int64, error) {
+	return db.Page(ctx, s.DB, "", db.Fields[Listed], `SELECT count(*) FROM vtu_product AS p`+listPassing,
+		`SELECT `+listed+` FROM vtu_product AS p`+listPassing+` ORDER BY v.kind, c.vendor, p.amount_kobo, p.id LIMIT $4 OFFSET $5`,
+		limit, offset, string(f.Kind), f.Vendor, f.Provider)
+}
+
+const pairColumns = `id, first_id, second_id, created_by, created_at`
+
+// pairRow is a row of a list of pairs.
+type pairRow struct {
+	id, firstID, secondID, by string
+	at                        int64
+}
+
+// Pairs returns a page of the pairs, newest first, and their total count.
+func (s *Shop) Pairs(ctx context.Context, limit, offset int) (pairs []Pair, total int64, err error) {
+	rows, total, err := db.Page(ctx, s.DB, "", db.Fields[pairRow], `SELECT count(*) FROM vtu_product_pair`,
+		`SELECT `+pairColumns+` FROM vtu_product_pair ORDER BY created_at DESC, id LIMIT $1 OFFSET $2`,
+		limit, offset)
+	for _, r := range rows {
+		p, err := r.pair(ctx, s.DB)
+		if err != nil {
+			return nil, 0, err
+		}
+		pairs = append(pairs, p)
+	}
+	return pairs, total, err
+}
+
+func findPair(ctx context.Context, q db.Querier, pairID string) (pairRow, error) {
+	return db.One(ctx, q, db.Fields[pairRow], `SELECT `+pairColumns+` FROM vtu_product_pair WHERE id = $1`, pairID)
+}
+
+// addPair adds a pair. It returns false if the pair exists.
+func addPair(ctx context.Context, q db.Querier, p Pair) (added bool, err error) {
+	n, err := q.Exec(ctx, `INSERT INTO vtu_product_pair (id, first_id, second_id, created_by, created_at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (first_id, second_id) DO NOTHING`, p.ID, p.First.ID, p.Second.ID, p.CreatedBy, clock.Micros(p.CreatedAt))
+	return n == 1, err
+}
+
+func removePair(ctx context.Context, q db.Querier, pairID string) error {
+	_, err := q.Exec(ctx, `DELETE FROM vtu_product_pair WHERE id = $1`, pairID)
+	return err
+}

@@ -9,6 +9,7 @@ package vtu
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -16,6 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/wire"
@@ -117,8 +119,13 @@ type Config struct {
 	Lookups map[string]provider.ByKind
 	// WalletLow has the balance below which the wallet at a biller counts as low, by biller.
 	WalletLow map[string]money.Kobo
+	// Call is the longest time of a call to a biller that may move money. A purchase moves to a further
+	// biller only if so much of its window is left.
+	Call time.Duration
 	// Audit appends a line to the audit log in the caller's transaction. It may be nil.
 	Audit func(ctx context.Context, q db.Querier, action, subject string, details map[string]string) error
+	// Note does the same as Audit for an act of an operator.
+	Note func(ctx context.Context, q db.Querier, by operator.Operator, action, subject string, details map[string]string) error
 }
 
 // Shop shows the catalogue and makes the purchases.
@@ -132,8 +139,16 @@ type Shop struct {
 func New(c Config) *Shop {
 	s := &Shop{Config: c}
 	s.shelf.keep(fresh)
-	c.Operations.Handle(Kind, operation.Kind{Route: settlement.Route, Requery: s.requery, Effects: s.effects, Returns: true})
+	c.Operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects, Returns: true})
 	return s
+}
+
+// route returns the ledger accounts of a purchase. A further biller may take another price than the
+// company pays. The difference is a charge to the fintech.
+func route(o operation.Operation) operation.Route {
+	r := settlement.Route(o)
+	r.Charge = settlement.ChargeAccount(o.Provider)
+	return r
 }
 
 // effects adds the purchase's event to the unit that records the outcome. If the purchase failed,

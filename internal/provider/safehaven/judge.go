@@ -15,6 +15,11 @@ var (
 	unsure   = provider.Words("01 09 68 91 94 96")
 )
 
+// unstarted lists the response codes that refuse a sale before the bank begins it: our account has too
+// little money (51, 61), or the bank does not permit the sale (57, 58). A plain 400 is not among them,
+// because the bank also sends it after the vendor has refused.
+var unstarted = provider.Words("51 57 58 61")
+
 const (
 	approved  = "00" // success
 	repeated  = "94" // this reference was used before
@@ -51,14 +56,17 @@ type sale struct {
 // reply, in the unit of the kind of service.
 func judgePayment(r provider.Reply) (provider.Answer, text) {
 	var s sale
+	refused := false
 	a := judge(r, func(e envelope) claim {
 		e.into(&s) // without data the status stays empty and decides nothing
+		refused = e.codes().any(unstarted) && s == sale{}
 		word := lower(s.Status)
 		return claim{
 			reference: provider.First(s.ID, s.OtherID, s.Reference), word: word, done: delivered[word], undone: failed[word],
 		}
 	})
 	a.Token = string(s.Token)
+	a.Unstarted = a.Unstarted || refused && a.Outcome == provider.Rejected
 	return a, s.Amount
 }
 

@@ -15,6 +15,10 @@ var (
 	// not processed, or its product, its amount or our account was refused. The codes 011, 012, 020
 	// and 030 belong to verifications. In reply to a purchase, VTpass documents them as failed.
 	refusals = provider.Words("010 011 012 013 016 017 018 020 021 022 023 024 027 028 030 031 032 034 035 040 085 087 091")
+	// These codes refuse a purchase before VTpass begins it: the order is wrong, the product or our
+	// account is switched off, or the wallet is empty. The codes 016, 020, 030, 040 and 091 are not
+	// among them, because they do not exclude that VTpass asked the vendor.
+	unstarted = provider.Words("010 011 012 013 017 018 021 022 023 024 027 028 031 032 034 035 085 087")
 	// In reply to a requery, only these codes mean that the purchase was not made. All other codes
 	// then describe the requery itself.
 	failures = provider.Words("016 040 091")
@@ -62,7 +66,11 @@ func judgePayment(r provider.Reply, id string) provider.Answer {
 	if !ok {
 		return provider.Unreadable.Answer()
 	}
-	return judge(e, id, refusals)
+	a := judge(e, id, refusals)
+	var t transaction
+	e.into(&t)
+	a.Unstarted = a.Outcome == provider.Rejected && unstarted[string(e.Code)] && t == transaction{} && e.TransactionID == ""
+	return a
 }
 
 // judgeRequery derives the outcome of a purchase from the reply to a requery. A failed or refused

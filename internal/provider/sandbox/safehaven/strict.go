@@ -13,6 +13,9 @@ import (
 // Haven's documentation of sales does not contain this field.
 const vasReference = "vas_reference"
 
+// vasOff is the setting that switches sales off.
+const vasOff = "vas_off"
+
 const (
 	kept         = "kept"         // the sale can be looked up by it, and the statement contains it; the default
 	unsearchable = "unsearchable" // only the statement contains it

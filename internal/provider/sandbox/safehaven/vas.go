@@ -205,6 +205,12 @@ func (b *Bank) pay(w http.ResponseWriter, r *http.Request, req payRequest) {
 		b.Decline(w, http.StatusBadRequest, wrong)
 		return
 	}
+	off, failed := b.IsOff(r.Context(), vasOff)
+	if off {
+		books.Write(w, http.StatusOK, map[string]any{"statusCode": http.StatusBadRequest, "responseCode": "58", "message": "This service is switched off"})
+		return
+	}
+	err = errors.Join(err, failed)
 	if err == nil && v.Begin(v.number) {
 		err = b.acceptSale(r.Context(), v, mode)
 	}

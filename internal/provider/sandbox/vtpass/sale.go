@@ -62,12 +62,15 @@ func (b *Biller) pay(w http.ResponseWriter, r *http.Request, req request) {
 		return
 	}
 	v, code, wrong := req.sale()
+	off, err := b.IsOff(r.Context(), sellingOff)
+	if off {
+		code, wrong = "034", "SERVICE SUSPENDED"
+	}
 	if wrong != "" {
 		refuse(w, code, wrong)
 		return
 	}
-	var err error
-	if v.Begin(v.number) {
+	if err == nil && v.Begin(v.number) {
 		err = b.accept(r.Context(), v)
 	}
 	switch {

@@ -20,6 +20,8 @@ const (
 	secretKey = "SK_f9e8d7c6b5a49382"
 	wallet    = "vtpass" // the name of the client's account
 	contact   = "08000000000"
+	// sellingOff is the setting that switches purchases off.
+	sellingOff = "vtpass_off"
 )
 
 // Biller is the simulated VTpass. Its zero value can be passed to the sandbox server.
@@ -39,6 +41,7 @@ func (b *Biller) Open(ctx context.Context, shared *books.Books) (books.Part, err
 	return books.Part{Mount: b.mount, Executed: b.executed, Outbox: b.callbacks, Controls: map[string]books.Control{
 		"POST /sandbox/vtpass-manners": books.Steer(b.setManners),
 		"POST /sandbox/vtpass-reverse": books.Steer(b.reverseByHand),
+		"POST /sandbox/vtpass-off":     b.SwitchOff(sellingOff),
 	}}, err
 }
 

@@ -1,0 +1,148 @@
+package operation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// Attempt is one try to carry out an operation at one provider. An operation has rows of attempts
+// only after it has moved to a second provider. Before that, the row of the operation describes its
+// only attempt.
+type Attempt struct {
+	Company     string       `db:"company_id,key"`
+	OperationID string       `db:"operation_id,key"`
+	Number      int64        `db:"attempt,key"` // from 1
+	Provider    string       `db:"provider"`
+	Reference   string       `db:"reference"` // our reference at this provider
+	Cost        money.Kobo   `db:"cost_kobo"` // what this provider takes; the company pays Operation.Amount in any case
+	State       AttemptState `db:"state,state"`
+	Outcome     string       `db:"outcome,changes"`
+	Code        string       `db:"code,changes"`
+	Message     string       `db:"message,changes"`
+	CreatedAt   time.Time    `db:"created_at"`
+	EndedAt     time.Time    `db:"ended_at,changes"`
+}
+
+// AttemptState is the state of an attempt.
+type AttemptState string
+
+// The states of an attempt. An operation that has moved has one attempt that is not Unstarted, and
+// this attempt is its last.
+const (
+	AttemptOpen      AttemptState = "OPEN"      // the outcome of the operation is not known
+	AttemptUnstarted AttemptState = "UNSTARTED" // the provider definitely never started it
+	AttemptEnded     AttemptState = "ENDED"     // the operation has its outcome
+)
+
+// Try is what a further attempt needs.
+type Try struct {
+	Provider string
+	Kind     string        // the kind of product, for the metrics
+	Cost     money.Kobo    // what the provider takes
+	Lasts    time.Duration // the longest time of the call
+	Call     func(ctx context.Context, o Operation) provider.Answer
+}
+
+// Next returns the try that follows after the last attempt of o has definitely never started. It
+// returns false if there is none.
+type Next = func(ctx context.Context, o Operation) (Try, bool)
+
+// OurReference returns the reference under which the last attempt is sent to its provider.
+func (o Operation) OurReference() string { return cmp.Or(o.Last.Reference, o.ID) }
+
+// cost returns what the provider of the last attempt takes.
+func (o Operation) cost() money.Kobo { return cmp.Or(o.Last.Cost, o.Amount) }
+
+// attempt returns the last attempt as a row, also if the operation has not moved.
+func (o Operation) attempt() Attempt {
+	if o.Attempt > 0 {
+		return o.Last
+	}
+	return Attempt{
+		Company: o.Company, OperationID: o.ID, Number: 1, Provider: o.Provider, Reference: o.ID, Cost: o.Amount, CreatedAt: o.CreatedAt,
+	}
+}
+
+// end returns the attempt with its end.
+func (a Attempt) end(state AttemptState, outcome, code, message string, at time.Time) Attempt {
+	a.State, a.Outcome, a.Code, a.Message, a.EndedAt = state, outcome, code, message, at
+	return a
+}
+
+// try calls the provider, and then the next providers. It moves to the next provider only if the
+// last one has definitely never started the operation. It returns the operation with its last
+// attempt and that attempt's reply.
+//
+// If the commit of a move fails, the reply stays that of the attempt before. If that commit happened
+// all the same, the ledger refuses the reply, because the operation has a later attempt. The
+// resolver then asks the provider of the later attempt.
+func (s *Service) try(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, next Next) (Operation, provider.Answer) {
+	a := s.first(ctx, o, call)
+	for next != nil && a.Unstarted && a.Outcome == provider.Rejected {
+		t, ok := next(ctx, o)
+		if !ok || s.left(o) < t.Lasts {
+			break
+		}
+		moved, err := s.move(ctx, o, a, t)
+		if err != nil {
+			s.log.Warn("an operation could not move to another provider", "company", o.Company, "operation", o.ID, "provider", t.Provider, "error", err)
+			break
+		}
+		o, a = moved, notSent
+		if s.left(o) >= t.Lasts { // the commit took time
+			a = s.first(ctx, o, func(ctx context.Context) provider.Answer { return t.Call(ctx, o) })
+		}
+	}
+	return o, a
+}
+
+// left returns how much of the operation's window is left.
+func (s *Service) left(o Operation) time.Duration { return o.CalledUntil.Sub(s.clock.Now()) }
+
+// move commits the intent of the next attempt. The same unit ends the last attempt, and no money
+// moves.
+func (s *Service) move(ctx context.Context, o Operation, a provider.Answer, t Try) (Operation, error) {
+	now, last := s.clock.Now(), o.attempt()
+	moved := o
+	moved.Provider, moved.Attempt, moved.UpdatedAt = t.Provider, last.Number+1, now
+	moved.Last = Attempt{
+		Company: o.Company, OperationID: o.ID, Number: moved.Attempt, Provider: t.Provider, Cost: t.Cost, State: AttemptOpen, CreatedAt: now,
+		Reference: Reference(o.Company, o.Kind+" attempt "+strconv.FormatInt(moved.Attempt, 10), o.ID),
+	}
+	u := ledger.For(o.Company)
+	u.OpenAccounts(ledger.Account{ID: s.kinds[o.Kind].Route(moved).Provider, Floor: money.NoFloor})
+	u.Transition(operations.Record(moved), string(Pending)).Expect("attempt", o.Attempt)
+	ended := attempts.Record(last.end(AttemptUnstarted, a.Outcome.String(), a.Code, a.Message, now))
+	if o.Attempt > 0 {
+		u.Transition(ended, string(AttemptOpen))
+	} else {
+		u.Insert(ended)
+	}
+	u.Insert(attempts.Record(moved.Last))
+	u.Remove(job.Row(o.Company, ResolveJob, o.ID))
+	u.Append(moved.resolveJob().For(o.Company)) // it names the new provider
+	u.Then(func() { s.moves.WithLabelValues(t.Kind, o.Provider, t.Provider).Inc() })
+	return moved, s.book.Commit(ctx, u)
+}
+
+// endAttempt adds to the unit of an outcome that the last attempt has ended.
+func (o Operation) endAttempt(u *ledger.Unit) {
+	if o.Attempt > 0 {
+		u.Transition(attempts.Record(o.Last.end(AttemptEnded, o.Outcome, o.Code, o.Message, o.UpdatedAt)), string(AttemptOpen))
+	}
+}
+
+// Late opens a case, because a provider reports an attempt that had definitely never started. The
+// operation went on at a different provider, so both may have carried it out. No money moves.
+func (s *Service) Late(ctx context.Context, t Attempt, a provider.Answer) error {
+	return s.OpenCase(ctx, t.Company, t.OperationID, LateAttempt, fmt.Sprintf(
+		"attempt %d at %s (%s) ended as never started, but %s now reports it as %s (%s)", t.Number, t.Provider, t.Reference, t.Provider, a.Outcome, a.Code))
+}
