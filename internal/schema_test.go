@@ -76,6 +76,7 @@ var presets = map[string]string{
 	"operator_key.role":               "programs of schema 54 issue keys without it",
 	"operator_key.expires_at":         "programs of schema 54 issue keys without it",
 	"operator_key.used_at":            "programs of schema 54 issue keys without it",
+	"operator_proposal.act_count":     "programs of schema 79 propose without it",
 	"operator_door.automatic":         "programs of schema 54 close API access without it",
 	"card_activity.currency":          "programs of schema 61 record a card's use without it",
 	"card_activity.merchant":          "programs of schema 61 record a card's use without it",

@@ -34,7 +34,9 @@ var overCompanies = map[string]string{
 
 	"customer.CompanyOf": "an operator erases a customer who is known by the id alone",
 
-	"operator.Done": "an operator knows a proposal by its id alone",
+	"operator.findDone":      "an operator knows a proposal by its id alone",
+	"operator.findProposal":  "an operator knows a proposal by its id alone, and its state follows from its acts",
+	"operator.pageProposals": "operators work across companies, and a proposal's state follows from its acts",
 
 	"settlement.findAdjustment": "the approving operator knows the adjustment by its id alone",
 	"settlement.Adjustments":    "operators work across companies",

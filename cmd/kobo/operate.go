@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"os"
@@ -55,10 +56,10 @@ func ask(c *cobra.Command, a *app.App, method, path string, body, out any) error
 		return err
 	}
 	data, err := a.Operate(c.Context(), key, method, path, body)
-	if err != nil || out == nil || data == nil {
+	if out == nil || data == nil {
 		return err
 	}
-	return json.Unmarshal(data, out)
+	return errors.Join(err, json.Unmarshal(data, out))
 }
 
 // act runs a command that can lead to money leaving. If such acts need a second operator, act sends the
@@ -75,6 +76,9 @@ func act(c *cobra.Command, a *app.App, path string, body any, direct func() erro
 func send(c *cobra.Command, a *app.App, path string, body any) error {
 	var data json.RawMessage
 	if err := ask(c, a, http.MethodPost, path, body, &data); err != nil {
+		if len(data) > 0 { // an approval stopped, and nobody sees the answers of its done acts again
+			return errors.Join(err, printJSON(c, data))
+		}
 		return err
 	}
 	var p struct{ ProposalID, State string }

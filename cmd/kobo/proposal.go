@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,7 +28,7 @@ API key. A proposal ends after 24 hours, and when what it rests on has changed.
 	}
 	add := commandsOf(c)
 	add("list", "List the proposals, newest first", 0, listProposals).
-		Flags().String("status", string(operator.Proposed), "PROPOSED, APPROVED, REJECTED, WITHDRAWN, EXPIRED, DEAD, or all")
+		Flags().String("status", string(operator.Proposed), "one of "+proposalStates()+"; PROPOSED also lists UNFINISHED")
 	add("show ID", "Show a proposal with its acts", 1, func(c *cobra.Command, a *app.App, args []string) error {
 		var data json.RawMessage
 		if err := ask(c, a, http.MethodGet, at("proposals", args[0]), nil, &data); err != nil {
@@ -50,17 +51,20 @@ API key. A proposal ends after 24 hours, and when what it rests on has changed.
 	add("withdraw ID", "Withdraw your own proposal", 1, func(c *cobra.Command, a *app.App, args []string) error {
 		return send(c, a, at("proposals", args[0], "withdraw"), nil)
 	})
+	add("renew-token ID OPERATION", "Make again a lost token that your approval has made; OPERATION is issueKey or resetPIN", 2,
+		func(c *cobra.Command, a *app.App, args []string) error {
+			return send(c, a, at("proposals", args[0], "renew-token"), map[string]string{"operation": args[1]})
+		})
 	return c
 }
 
 func listProposals(c *cobra.Command, a *app.App, _ []string) error {
 	status := operator.ProposalState(flagOf(c, "status"))
-	switch status {
-	case operator.Proposed, operator.Approved, operator.Rejected, operator.Withdrawn, operator.Expired, operator.Dead:
-	case "all":
+	switch {
+	case status == "all":
 		status = ""
-	default:
-		return usagef("--status must be one of PROPOSED, APPROVED, REJECTED, WITHDRAWN, EXPIRED, DEAD, all")
+	case !slices.Contains(operator.ProposalStates(), status):
+		return usagef("--status must be one of %s", proposalStates())
 	}
 	read := func(ctx context.Context, status operator.ProposalState, limit, offset int) ([]operator.Proposal, int64, error) {
 		return a.Operators.Proposals(ctx, status, limit, offset)
@@ -68,6 +72,15 @@ func listProposals(c *cobra.Command, a *app.App, _ []string) error {
 	return printAll(c, "ID SINCE COMPANY STATUS PROPOSED_BY DECIDED_BY EXPIRES ACTS", status, read, func(p operator.Proposal) []any {
 		return []any{p.ID, clock.Text(p.CreatedAt), p.Company, p.State, p.ProposedBy, p.DecidedBy, clock.Text(p.ExpiresAt), p.Names()}
 	})
+}
+
+// proposalStates returns the values of --status as text.
+func proposalStates() string {
+	text := ""
+	for _, s := range operator.ProposalStates() {
+		text += string(s) + ", "
+	}
+	return text + "all"
 }
 
 func createProposal(c *cobra.Command, a *app.App, args []string) error {

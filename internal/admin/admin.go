@@ -10,6 +10,7 @@ package admin
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -79,6 +80,7 @@ type edge struct {
 	operations map[string]*contract.Operation
 	actions    map[string]action
 	weighers   map[string]weigher
+	checkers   map[string]checker
 	proposable map[string]bool // the operations that can be acts of a proposal
 }
 
@@ -104,8 +106,11 @@ func New(c Config) (http.Handler, error) {
 	if c.Failed != nil {
 		e.buckets = limit.New(c.Clock)
 	}
-	e.actions, e.weighers = e.handlers(), e.stakes()
+	e.actions, e.weighers, e.checkers = e.handlers(), e.stakes(), e.checks()
 	for route, op := range spec.Operations {
+		if canBeProposed(route, op) && e.checkers[op.ID] == nil {
+			return nil, fmt.Errorf("admin: %s can be proposed and has no check", op.ID)
+		}
 		e.operations[op.ID], e.proposable[op.ID] = op, canBeProposed(route, op)
 		e.mux.HandleFunc(route, e.admit(op))
 	}
@@ -118,7 +123,13 @@ func (e *edge) admit(op *contract.Operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		// Responses may contain keys and balances, so no cache may store them.
 		w.Header().Set("Cache-Control", "no-store")
-		data, err := e.act(w, &request{Request: r, op: op})
+		asked := &request{Request: r, op: op}
+		data, err := e.act(w, asked)
+		if fault.Is(err, fault.Forbidden) {
+			if lost := e.Operators.Forbidden(r.Context(), asked.by, op.ID); lost != nil {
+				e.Log.ErrorContext(r.Context(), "a refusal by role could not be recorded", "error", lost)
+			}
+		}
 		if err != nil {
 			e.refuse(w, r, err)
 			return
@@ -253,6 +264,7 @@ var statuses = map[fault.Kind]int{
 func (e *edge) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	why := fault.Of(err)
 	body := Problem{Status: "error", Message: why.Message, Details: why.Details}
+	body.Answers, _ = why.Extra[doneAnswers].([]any)
 	status, known := statuses[why.Kind]
 	if !known {
 		status, body.Message = http.StatusInternalServerError, "Internal Server Error"

@@ -51,6 +51,7 @@ type door struct {
 	operators   *operator.Service
 	operations  *operation.Service
 	webhooks    *webhook.Service
+	crypto      *crypto.Service
 	ada, bob    string // the admin keys of the two operators
 	log         *bytes.Buffer
 	seen        []string // the bodies of all responses so far
@@ -81,7 +82,7 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 	d.webhooks = webhook.New(webhook.Config{
 		DB: base, Book: d.book, Events: event.NewService(base, d.book), Keys: keys, Clock: clk, Log: log, Loopback: true,
 	})
-	addresses := crypto.New(crypto.Config{
+	d.crypto = crypto.New(crypto.Config{
 		DB: base, Book: d.book, Clock: clk, Log: log, Operations: d.operations, Networks: chain.Testnets(), TestKeys: true,
 	})
 	for name, key := range map[string]*string{"ada": &d.ada, "bob": &d.bob} {
@@ -92,7 +93,7 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 		*key = text.Reveal()
 	}
 	config := admin.Config{
-		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Crypto: addresses,
+		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Crypto: d.crypto,
 		Webhooks: d.webhooks, Reports: report.New(base, clk), Book: d.book, Clock: clk, Log: log,
 		Quotas: quota.New(base, d.book, clk),
 		Payouts: payout.New(payout.Config{

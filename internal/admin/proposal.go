@@ -74,6 +74,9 @@ func (e *edge) proposed(ctx context.Context, r *request) (any, error) {
 	if err != nil || !s.needsTwo {
 		return nil, err
 	}
+	if err := e.checkers[r.op.ID](ctx, r, newPlan()); err != nil {
+		return nil, err
+	}
 	body, err := json.Marshal(r.body)
 	if err != nil {
 		return nil, err
@@ -95,7 +98,7 @@ func (e *edge) createProposal(ctx context.Context, r *request, body ProposalRequ
 	if n := len(body.Acts); n < 1 || n > 20 {
 		return nil, fault.New(fault.Invalid, `"acts" must be 1 to 20 acts`)
 	}
-	acts, company := make([]operator.Act, len(body.Acts)), body.Company
+	acts, company, requests := make([]operator.Act, len(body.Acts)), body.Company, make([]*request, len(body.Acts))
 	for i, a := range body.Acts {
 		text, err := json.Marshal(a.Body)
 		if err != nil {
@@ -116,6 +119,13 @@ func (e *edge) createProposal(ctx context.Context, r *request, body ProposalRequ
 		acts[i].On, acts[i].Was = s.on, s.was
 		if company = cmp.Or(company, s.company); s.company != "" && s.company != company {
 			return nil, fault.Newf(fault.Invalid, "%s: %q is of a different company", a.Operation, a.ID)
+		}
+		requests[i] = q
+	}
+	earlier := newPlan()
+	for _, q := range requests {
+		if err := e.checkers[q.op.ID](ctx, q, earlier); err != nil {
+			return nil, within(q.op, err)
 		}
 	}
 	return e.propose(ctx, r.by, company, acts...)
@@ -216,11 +226,10 @@ func (e *edge) approveProposal(ctx context.Context, r *request, _ NoRequest) (an
 			ran = true
 			continue
 		}
-		// A concurrent request may have done the act. Then the error of this attempt says nothing.
-		done, unread := e.Operators.Done(ctx, p)
-		if answers[i] = nil; done[int64(i)].IsZero() {
-			if err = errors.Join(err, unread); len(left) > 1 {
-				err = within(q.op, err)
+		answers[i] = nil
+		if err = e.failedAct(ctx, q.op, p, i, err); err != nil {
+			if ran {
+				err = with(answers, err)
 			}
 			return nil, err
 		}
@@ -232,6 +241,34 @@ func (e *edge) approveProposal(ctx context.Context, r *request, _ NoRequest) (an
 		return answers[0], nil
 	}
 	return answers, nil
+}
+
+// failedAct returns the error of an act. It returns nil if a concurrent request has done the act, because
+// the error of this attempt then says nothing.
+func (e *edge) failedAct(ctx context.Context, op *contract.Operation, p operator.Proposal, position int, err error) error {
+	done, unread := e.Operators.Done(ctx, p)
+	if !done[int64(position)].IsZero() {
+		return nil
+	}
+	now, missing := e.Operators.Proposal(ctx, p.ID)
+	if missing == nil && now.Ended() != nil {
+		return now.Ended()
+	}
+	if err = errors.Join(err, unread, missing); len(p.Acts) > 1 {
+		err = within(op, err)
+	}
+	return err
+}
+
+// doneAnswers is the field of a fault with the responses of the acts that were done before it. Some of them
+// are shown only once.
+const doneAnswers = "answers"
+
+// with adds the responses of the done acts to a fault.
+func with(answers []any, err error) error {
+	f := *fault.Of(err)
+	f.Extra = map[string]any{doneAnswers: answers}
+	return &f
 }
 
 // carryOut does an act of an approved proposal, if what the act rests on has not changed since the proposal.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/chain"
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
@@ -116,7 +117,7 @@ func TestWhichActsNeedASecondOperator(t *testing.T) {
 			{"/live", `{"live":true}`, true},
 			{"/live", `{"live":false}`, false},
 			{"/api-keys", `{}`, true},
-			{"/xpubs", `{"chain":"evm","xpub":"xpub"}`, true},
+			{"/xpubs", `{"chain":"evm","xpub":"` + chain.PublicTestKeys[chain.EVM] + `"}`, true},
 			{"/settlement-accounts/" + account + "/bank-accounts", `{"bank":"safehaven","accountNumber":"0123456789","accountName":"Acme"}`, true},
 			{"/settlement-accounts/" + account + "/alert", `{"lowBalance":5}`, false},
 			{"/pin", `{"pin":"0042"}`, false},
@@ -131,6 +132,9 @@ func TestWhichActsNeedASecondOperator(t *testing.T) {
 			{"/admin/v1/door", `{"closed":false}`, false},
 		} {
 			at := c.path
+			if c.path == "/pin/unlock" {
+				d.lockPIN(strings.TrimPrefix(path, "/admin/v1/companies/"))
+			}
 			if !strings.HasPrefix(at, "/admin/") {
 				at = path + at
 			}
@@ -184,19 +188,18 @@ func TestOperatorsAreAddedByTwo(t *testing.T) {
 			t.Errorf("added: %v", is)
 		}
 		d.ok(key.Reveal(), "GET", "/admin/v1/operators", "")
-		p = d.propose(d.ada, "/admin/v1/operators", add("twin", "viewer"))
-		d.no(d.bob, "POST", p+"/approve", "", 400, "Another operator has the key of this digest")
+		d.no(d.ada, "POST", "/admin/v1/operators", add("twin", "viewer"), 400, "Another operator has the key of this digest")
 		d.ok(key.Reveal(), "GET", "/admin/v1/operators", "")
 		d.no(key.Reveal(), "POST", "/admin/v1/operators", add("mallory", "admin"), 403, "This needs the role admin, and eve has the role support")
 		p = d.propose(d.ada, "/admin/v1/operators/eve/role", `{"role":"admin"}`)
 		d.no(key.Reveal(), "POST", p+"/approve", "", 403, "role admin")
 		d.no(key.Reveal(), "POST", p+"/reject", "", 403, "role admin")
 		d.ok(d.bob, "POST", p+"/approve", "")
-		d.propose(key.Reveal(), "/admin/v1/operators", add("mallory", "admin"))
+		_, another := operator.NewKey()
+		d.propose(key.Reveal(), "/admin/v1/operators", strings.Replace(add("mallory", "admin"), digest, another, 1))
 		d.no(d.ada, "POST", "/admin/v1/operators/nobody/role", `{"role":"admin"}`, 404, "nobody has no working key")
 		for body, problem := range map[string]string{add("Eve", "viewer"): `"name" must be`, strings.Replace(add("mal", "viewer"), digest, "abc", 1): "keyDigest"} {
-			p := d.propose(d.ada, "/admin/v1/operators", body)
-			d.no(d.bob, "POST", p+"/approve", "", 400, problem)
+			d.no(d.ada, "POST", "/admin/v1/operators", body, 400, problem)
 		}
 	})
 }
@@ -277,7 +280,7 @@ func TestAnOnboardingIsOneProposal(t *testing.T) {
 		if err != nil { // now the program ends
 			t.Fatal(err)
 		}
-		d.no(d.bob, "POST", p+"/reject", "", 400, "approved already")
+		d.state(p, "UNFINISHED")
 		status, out, _ := d.send(d.bob, "POST", p+"/approve", "")
 		answers, _ := out["data"].([]any)
 		if status != 200 || len(answers) != 6 || answers[0] != nil || answers[1] != nil || answers[3].(map[string]any)["live"] != true {
@@ -287,6 +290,7 @@ func TestAnOnboardingIsOneProposal(t *testing.T) {
 			t.Errorf("the company: %v", is)
 		}
 		d.no(d.bob, "POST", p+"/approve", "", 400, "approved already")
+		d.no(d.bob, "POST", p+"/reject", "", 400, "approved already")
 	})
 }
 

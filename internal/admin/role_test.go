@@ -50,6 +50,9 @@ func TestEveryOperationHasARole(t *testing.T) {
 				if refused := status == 403; refused == role.Covers(least) {
 					t.Errorf("%s as %s: %d %v", route, role, status, said)
 				}
+				if status == 403 && d.lastLine()["action"] != "operator.forbidden" {
+					t.Errorf("%s as %s: no line of the refusal", route, role)
+				}
 			}
 		}
 	})

@@ -48,6 +48,7 @@ func (e *edge) handlers() map[string]action {
 		"moveKYB":           taking(e.moveKYB),
 		"rejectAdjustment":  taking(e.rejectAdjustment),
 		"rejectProposal":    taking(e.rejectProposal),
+		"renewToken":        taking(e.renewToken),
 		"resetPIN":          taking(e.resetPIN),
 		"resolveCase":       taking(e.resolveCase),
 		"revokeKey":         e.revokeKey,

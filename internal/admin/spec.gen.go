@@ -455,6 +455,10 @@ type Problem struct {
 
 	// Details All problems of a body.
 	Details []string `json:"details,omitempty"`
+
+	// Answers Only if the approval of a proposal stops at an act: what the acts before it answered, in their order. null for an act without an answer from
+	// this request. Some answers, such as a key token, are not shown again.
+	Answers []interface{} `json:"answers,omitempty"`
 }
 
 // Product defines model for Product.
@@ -529,11 +533,13 @@ type ProposedActs struct {
 	ProposalID string `json:"proposalId"`
 
 	// Company null for acts that concern no company.
-	Company    *string       `json:"company"`
-	Acts       []ProposedAct `json:"acts"`
-	State      string        `json:"state"`
-	ProposedBy string        `json:"proposedBy"`
-	DecidedBy  *string       `json:"decidedBy"`
+	Company *string       `json:"company"`
+	Acts    []ProposedAct `json:"acts"`
+
+	// State `UNFINISHED`: approved, but not all acts are done. Approve it again, or reject or withdraw what is left.
+	State      string  `json:"state"`
+	ProposedBy string  `json:"proposedBy"`
+	DecidedBy  *string `json:"decidedBy"`
 
 	// Note Why it was rejected, or why it is dead.
 	Note      *string `json:"note"`
@@ -740,6 +746,12 @@ type Remaining struct {
 	// Amount null where there is no limit.
 	Amount  *money.Kobo `json:"amount"`
 	Payouts *int64      `json:"payouts"`
+}
+
+// RenewalRequest defines model for RenewalRequest.
+type RenewalRequest struct {
+	// Operation The act whose token got lost.
+	Operation string `json:"operation"`
 }
 
 // RequestLimitRequest defines model for RequestLimitRequest.

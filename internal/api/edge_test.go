@@ -256,6 +256,7 @@ func TestFigures(t *testing.T) {
 		"kobo_http_request_seconds POST /api/v1/auth/refresh-access-token/":        1,
 		"kobo_auth_failures_total api":                                             1,
 		"kobo_auth_failures_total admin":                                           0,
+		"kobo_admin_forbidden_total":                                               0,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

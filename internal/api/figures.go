@@ -17,6 +17,7 @@ type figures struct {
 	requests *prometheus.CounterVec
 	took     *prometheus.HistogramVec
 	failures *prometheus.CounterVec // by door: api or admin
+	refusals prometheus.Counter     // operators' requests beyond their role
 	known    sync.Map               // the time series by labels, because the vectors hash all labels on each look-up
 }
 
@@ -46,11 +47,14 @@ func newFigures(registry prometheus.Registerer) (*figures, error) {
 			Name: "kobo_auth_failures_total",
 			Help: "Failed requests for tokens (door api), and requests of operators without a valid key (door admin).",
 		}, []string{"door"}),
+		refusals: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "kobo_admin_forbidden_total", Help: "Requests of operators that their role does not allow.",
+		}),
 	}
 	for _, door := range []string{doorAPI, doorAdmin} {
 		f.failures.WithLabelValues(door)
 	}
-	return f, errors.Join(registry.Register(f.requests), registry.Register(f.took), registry.Register(f.failures))
+	return f, errors.Join(registry.Register(f.requests), registry.Register(f.took), registry.Register(f.failures), registry.Register(f.refusals))
 }
 
 const (
@@ -58,7 +62,7 @@ const (
 	doorAdmin = "admin"
 )
 
-// countFailure counts a response that refuses the caller's credentials. The responses 429 are those of
+// countFailure counts a response that refuses the caller's credentials, or an operator's role. The responses 429 are those of
 // callers who have failed too often, and of companies over their limit.
 func (f *figures) countFailure(route string, status int) {
 	refused := status == http.StatusUnauthorized || status == http.StatusTooManyRequests
@@ -67,6 +71,8 @@ func (f *figures) countFailure(route string, status int) {
 		f.failures.WithLabelValues(doorAPI).Inc()
 	case strings.Contains(route, "/admin/v1/") && refused:
 		f.failures.WithLabelValues(doorAdmin).Inc()
+	case strings.Contains(route, "/admin/v1/") && status == http.StatusForbidden:
+		f.refusals.Inc()
 	}
 }
 

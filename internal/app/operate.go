@@ -40,7 +40,7 @@ func (a *App) sayFourEyes(ctx context.Context) {
 }
 
 // Operate sends a request to the operators' API inside this program, as the operator of the key. It
-// returns the data of the response.
+// returns the data of the response. With an error it returns the answers of the acts that were done.
 func (a *App) Operate(ctx context.Context, key secret.Text, method, path string, body any) (json.RawMessage, error) {
 	handler, err := a.operatorsAPI(nil)
 	if err != nil {
@@ -64,12 +64,13 @@ func (a *App) Operate(ctx context.Context, key secret.Text, method, path string,
 		Data    json.RawMessage
 		Message string
 		Details []string
+		Answers json.RawMessage // of the acts that were done before the refusal
 	}
 	if err := json.Unmarshal(w.body.Bytes(), &said); err != nil {
 		return nil, err
 	}
 	if w.status >= http.StatusBadRequest {
-		return nil, fault.New(fault.Refused, strings.Join(append([]string{said.Message}, said.Details...), "; "))
+		return said.Answers, fault.New(fault.Refused, strings.Join(append([]string{said.Message}, said.Details...), "; "))
 	}
 	return said.Data, nil
 }

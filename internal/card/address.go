@@ -38,6 +38,9 @@ func (s *Service) SetAddress(ctx context.Context, by operator.Operator, company 
 	return err
 }
 
+// CheckAddress returns an error if SetAddress does not accept the address.
+func CheckAddress(a customer.Address) error { return checkAddress(&a) }
+
 // checkAddress trims the fields of an address. It checks their lengths by the same rules as for a
 // customer's address.
 func checkAddress(a *customer.Address) error {

@@ -78,19 +78,22 @@ type tokenIssued struct {
 // newToken makes a unit append a token. The token has the next number of its purpose, so earlier
 // tokens of the same purpose stop working. A key token expires no later than its key.
 func (s *Service) newToken(u *ledger.Unit, by Actor, to purpose, now, keyExpiresAt time.Time) Token {
-	is := purposes[to]
-	row := tokenRow{
-		company: u.Company, id: id.New(), purpose: string(to), state: tokenOpen,
-		createdAt: now, expiresAt: now.Add(TokenLife), keyExpiresAt: keyExpiresAt,
-	}
+	row := tokenRow{createdAt: now, expiresAt: now.Add(TokenLife), keyExpiresAt: keyExpiresAt}
 	if !keyExpiresAt.IsZero() && keyExpiresAt.Before(row.expiresAt) {
 		row.expiresAt = keyExpiresAt
 	}
+	return s.addToken(u, by, to, row)
+}
+
+// addToken makes a unit append a token with the instants of the row.
+func (s *Service) addToken(u *ledger.Unit, by Actor, to purpose, row tokenRow) Token {
+	is := purposes[to]
+	row.company, row.id, row.purpose, row.state = u.Company, id.New(), string(to), tokenOpen
 	text := is.prefix + row.id + "." + secret.Random()
 	row.hash = s.hashToken(row.company, to, text)
 	u.Append(tokens.Record(row).Put("number", is.sequence))
 	event.Emit(u, is.kind, tokenIssued{row.company, clock.Text(row.expiresAt)})
-	by.Audit(u, is.action, row.id, nil, now)
+	by.Audit(u, is.action, row.id, nil, row.createdAt)
 	return Token{row.company, secret.NewText(text), row.expiresAt}
 }
 
@@ -114,6 +117,48 @@ func (s *Service) IssueKeyToken(ctx context.Context, by Actor, reference string,
 func (s *Service) IssuePINToken(ctx context.Context, by Actor, reference string) (Token, error) {
 	u := ledger.For(reference)
 	t := s.newToken(&u, by, forPIN, s.clock.Now(), time.Time{})
+	return t, explain(s.book.Commit(ctx, u))
+}
+
+// RenewKeyToken replaces the company's key token, if the company has not used it. The new token ends when
+// the earlier one would have ended. The function issued returns an error if the actor may not renew the
+// token that an action issued at an instant.
+func (s *Service) RenewKeyToken(ctx context.Context, by Actor, reference string, issued Issued) (Token, error) {
+	return s.renewToken(ctx, by, reference, forKey, issued)
+}
+
+// RenewPINToken replaces the company's PIN token like RenewKeyToken.
+func (s *Service) RenewPINToken(ctx context.Context, by Actor, reference string, issued Issued) (Token, error) {
+	return s.renewToken(ctx, by, reference, forPIN, issued)
+}
+
+// Issued returns an error if a token may not be renewed. The action is that of the token's audit line.
+type Issued func(action, tokenID string, at time.Time) error
+
+func (s *Service) renewToken(ctx context.Context, by Actor, reference string, to purpose, issued Issued) (Token, error) {
+	last, err := s.book.Last(ctx, reference, purposes[to].sequence)
+	if err != nil {
+		return Token{}, err
+	}
+	row, err := s.findNumbered(ctx, reference, to, last)
+	if errors.Is(err, db.ErrNone) {
+		return Token{}, to.refuse("is not there: propose a new one")
+	}
+	if err == nil {
+		err = issued(purposes[to].action, row.id, row.createdAt)
+	}
+	now := s.clock.Now()
+	switch {
+	case err != nil:
+		return Token{}, err
+	case row.state == tokenUsed:
+		return Token{}, to.refuse("was used already")
+	case !now.Before(row.expiresAt):
+		return Token{}, to.refuse("has expired")
+	}
+	row.createdAt = now
+	u := ledger.For(reference)
+	t := s.addToken(&u, by, to, row)
 	return t, explain(s.book.Commit(ctx, u))
 }
 

@@ -77,6 +77,9 @@ type (
 	}
 )
 
+// CheckExpiry returns an error if an API key cannot have this expiry. A zero expiry means never.
+func (s *Service) CheckExpiry(expiresAt time.Time) error { return inFuture(expiresAt, s.clock.Now()) }
+
 // inFuture returns an error if an expiry is in the past. A zero expiry means never.
 func inFuture(expiresAt, now time.Time) error {
 	if !expiresAt.IsZero() && !expiresAt.After(now) {
@@ -125,6 +128,15 @@ func (s *Service) RevokeKey(ctx context.Context, by Actor, reference, keyID stri
 		}
 		return explain(err)
 	}
+}
+
+// CheckRevocation returns an error if the company has no working API key with this ID.
+func (s *Service) CheckRevocation(ctx context.Context, reference, keyID string) error {
+	all, err := s.Keys(ctx, reference)
+	if err == nil {
+		_, err = s.revocation(unseen{}, reference, keyID, all)
+	}
+	return err
 }
 
 // revocation returns the ledger unit that revokes a key. The ledger refuses the unit if a different

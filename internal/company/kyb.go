@@ -44,11 +44,27 @@ type changed struct {
 	Reason    string `json:"reason,omitempty"`
 }
 
+// CheckKYB returns an error if a company's KYB cannot move from one state to the other.
+func CheckKYB(from, to KYB) error {
+	states, known := before[to]
+	switch {
+	case !known:
+		return fault.New(fault.Invalid, `"status" must be one of [`+allStates()+`]`)
+	case !slices.Contains(states, string(from)):
+		return errKYB(string(from), to)
+	}
+	return nil
+}
+
+func errKYB(from string, to KYB) error {
+	return fault.Newf(fault.Refused, "KYB cannot move from %s to %s", from, to)
+}
+
 // SetKYB changes the state of a company's KYB. One commit holds the change, the event for the
 // company and the line of the audit log.
 func (s *Service) SetKYB(ctx context.Context, by Actor, reference string, to KYB, reason string) (Company, error) {
 	if _, known := before[to]; !known {
-		return Company{}, fault.New(fault.Invalid, `"status" must be one of [`+states()+`]`)
+		return Company{}, fault.New(fault.Invalid, `"status" must be one of [`+allStates()+`]`)
 	}
 	now := s.clock.Now()
 	u := ledger.For(reference)
@@ -57,7 +73,7 @@ func (s *Service) SetKYB(ctx context.Context, by Actor, reference string, to KYB
 	by.Audit(&u, "company.kyb", reference, map[string]string{"status": string(to), "reason": reason}, now)
 	err := s.book.Commit(ctx, u)
 	if r := ledger.Refused(err); r != nil && r.Reason == ledger.Moved {
-		return Company{}, fault.Newf(fault.Refused, "KYB cannot move from %s to %s", r.State, to)
+		return Company{}, errKYB(r.State, to)
 	}
 	if err != nil {
 		return Company{}, explain(err)
@@ -82,12 +98,20 @@ func (s *Service) SetLive(ctx context.Context, by Actor, reference string, live 
 // mostPerSecond is the largest request limit that a company can have.
 const mostPerSecond = 1_000_000
 
+// CheckPerSecond returns an error if no company can have this request limit.
+func CheckPerSecond(requests int64) error {
+	if requests < 0 || requests > mostPerSecond {
+		return fault.Newf(fault.Invalid, `"requestsPerSecond" must be 0 to %d`, mostPerSecond)
+	}
+	return nil
+}
+
 // SetPerSecond sets the number of requests that a company may make per second. With 0 the setting
 // of the deployment applies. Each program applies the new number as soon as its cache of companies
 // allows, within thirty seconds.
 func (s *Service) SetPerSecond(ctx context.Context, by Actor, reference string, requests int64) (Company, error) {
-	if requests < 0 || requests > mostPerSecond {
-		return Company{}, fault.Newf(fault.Invalid, `"requestsPerSecond" must be 0 to %d`, mostPerSecond)
+	if err := CheckPerSecond(requests); err != nil {
+		return Company{}, err
 	}
 	return s.change(ctx, by, reference, change{
 		audit: "company.rate", details: map[string]string{"requestsPerSecond": strconv.FormatInt(requests, 10)},
@@ -146,7 +170,7 @@ func (s *Service) findChanged(ctx context.Context, reference string) (Company, e
 	return s.Find(ctx, reference)
 }
 
-func states() string {
+func allStates() string {
 	var out []string
 	for k := range before {
 		out = append(out, string(k))

@@ -135,17 +135,9 @@ func (s *Service) ChangePIN(ctx context.Context, reference string, current, text
 // unlock, UnlockPIN refuses the next lock unless somebody has presented the right PIN in between.
 // Otherwise one operator could guess the PIN with any number of unlocks.
 func (s *Service) UnlockPIN(ctx context.Context, by Actor, reference string) error {
-	if _, err := s.Find(ctx, reference); err != nil {
+	p, err := s.unlockable(ctx, reference)
+	if err != nil {
 		return err
-	}
-	p, err := s.findPIN(ctx, reference)
-	switch {
-	case errors.Is(err, db.ErrNone) || err == nil && p.state != pinLocked:
-		return errNotLocked
-	case err != nil:
-		return err
-	case p.failures >= 2*tries:
-		return errTokenOnly
 	}
 	seen, now, u := p.failures, s.clock.Now(), ledger.For(reference)
 	p.state, p.failures, p.updatedAt = pinSet, tries, now
@@ -156,6 +148,29 @@ func (s *Service) UnlockPIN(ctx context.Context, by Actor, reference string) err
 		return errNotLocked
 	}
 	return explain(err)
+}
+
+// CheckUnlock returns the error of UnlockPIN, and changes nothing.
+func (s *Service) CheckUnlock(ctx context.Context, reference string) error {
+	_, err := s.unlockable(ctx, reference)
+	return err
+}
+
+// unlockable returns a company's PIN, if it is locked and an operator may unlock it.
+func (s *Service) unlockable(ctx context.Context, reference string) (pin, error) {
+	if _, err := s.Find(ctx, reference); err != nil {
+		return pin{}, err
+	}
+	p, err := s.findPIN(ctx, reference)
+	switch {
+	case errors.Is(err, db.ErrNone) || err == nil && p.state != pinLocked:
+		return p, errNotLocked
+	case err != nil:
+		return p, err
+	case p.failures >= 2*tries:
+		return p, errTokenOnly
+	}
+	return p, nil
 }
 
 // credentials is the name of the limit counter that counts PIN resets, and revocations of a

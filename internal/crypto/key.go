@@ -41,18 +41,8 @@ func keyID(kind chain.Kind, version int64) string { return fmt.Sprintf("%s/%d", 
 // valid. SetKey also returns the key's first address, so that an operator can compare it with the
 // first address in the wallet.
 func (s *Service) SetKey(ctx context.Context, by operator.Operator, company string, kind chain.Kind, text string) (k Key, first string, err error) {
-	public, err := chain.ParseKey(text)
+	public, first, err := s.parseKey(kind, text)
 	if err != nil {
-		return Key{}, "", fault.New(fault.Invalid, `"xpub": `+err.Error())
-	}
-	example := slices.IndexFunc(s.Networks, func(n chain.Network) bool { return n.Kind == kind })
-	if example < 0 {
-		return Key{}, "", fault.New(fault.Invalid, `"chain" must be one of [evm, tron, bitcoin]`)
-	}
-	if !s.TestKeys && isPublicTest(public) {
-		return Key{}, "", fault.New(fault.Refused, "This is a published test key: anybody could spend what is sent to it")
-	}
-	if first, err = public.Address(s.Networks[example], 0); err != nil {
 		return Key{}, "", err
 	}
 	switch exists, err := s.Book.Exists(ctx, company); {
@@ -76,6 +66,44 @@ func (s *Service) SetKey(ctx context.Context, by operator.Operator, company stri
 	return k, first, err
 }
 
+// parseKey returns the key of a text, and its first address on a kind of network.
+func (s *Service) parseKey(kind chain.Kind, text string) (public chain.Key, first string, err error) {
+	if public, err = chain.ParseKey(text); err != nil {
+		return public, "", fault.New(fault.Invalid, `"xpub": `+err.Error())
+	}
+	example := slices.IndexFunc(s.Networks, func(n chain.Network) bool { return n.Kind == kind })
+	if example < 0 {
+		return public, "", fault.New(fault.Invalid, `"chain" must be one of [evm, tron, bitcoin]`)
+	}
+	if !s.TestKeys && isPublicTest(public) {
+		return public, "", fault.New(fault.Refused, "This is a published test key: anybody could spend what is sent to it")
+	}
+	first, err = public.Address(s.Networks[example], 0)
+	return public, first, err
+}
+
+// CheckKey returns an error if SetKey would not set a new key for the company.
+func (s *Service) CheckKey(ctx context.Context, company string, kind chain.Kind, text string) error {
+	public, _, err := s.parseKey(kind, text)
+	if err != nil {
+		return err
+	}
+	owner, err := db.OrZero(s.findOwner(ctx, public))
+	if err == nil && owner != "" && owner != company {
+		err = errForeignKey
+	}
+	if err != nil {
+		return err
+	}
+	current, err := db.OrZero(s.findKey(ctx, company, kind))
+	if err == nil && current.Version > 0 && current.Public.String() == public.String() {
+		err = fault.New(fault.Refused, "This is the key of the company already")
+	}
+	return err
+}
+
+var errForeignKey = fault.New(fault.Refused, "This key belongs to another company")
+
 func isPublicTest(k chain.Key) bool {
 	for _, text := range chain.PublicTestKeys {
 		if published, err := chain.ParseKey(text); err == nil && published.String() == k.String() {
@@ -95,7 +123,7 @@ func (s *Service) addKey(ctx context.Context, k Key, u ledger.Unit) error {
 		return err
 	}
 	if owner != k.Company {
-		return fault.New(fault.Refused, "This key belongs to another company")
+		return errForeignKey
 	}
 	k.xpub = k.Public.String()
 	u.Insert(keyTable.Record(k))

@@ -66,6 +66,11 @@ func (s *Service) enterKey(ctx context.Context, k Key) (owner string, err error)
 		`SELECT company_id FROM crypto_owner WHERE xpub = $1`, k.Company, k.Public.String())
 }
 
+// findOwner returns the company that added a key to the directory of all companies.
+func (s *Service) findOwner(ctx context.Context, public chain.Key) (string, error) {
+	return db.One(ctx, s.DB, db.Value[string], `SELECT company_id FROM crypto_owner WHERE xpub = $1`, public.String())
+}
+
 const selectOwner = `SELECT company_id FROM crypto_directory WHERE network_id = $1 AND address = $2`
 
 // enterAddress adds an address to the directory of all companies and returns the address's owner.

@@ -22,11 +22,31 @@ func (s *Service) Access(ctx context.Context) (Access, error) {
 	return db.OrZero(findAccess(ctx, s.db))
 }
 
+var (
+	errNoReason = fault.New(fault.Invalid, "closing API access needs a reason")
+	errIsOpen   = fault.New(fault.Refused, "API access is open")
+)
+
+// CheckAccess returns an error if an operator cannot close API access for this reason, or cannot open it.
+func (s *Service) CheckAccess(ctx context.Context, closed bool, reason string) error {
+	if closed {
+		if reason == "" {
+			return errNoReason
+		}
+		return nil
+	}
+	is, err := s.Access(ctx)
+	if err == nil && !is.Closed {
+		err = errIsOpen
+	}
+	return err
+}
+
 // CloseAccess closes API access. If API access is closed already, CloseAccess changes the reason.
 // It does not change that Kobo itself has closed API access.
 func (s *Service) CloseAccess(ctx context.Context, by Operator, reason string) error {
 	if reason == "" {
-		return fault.New(fault.Invalid, "closing API access needs a reason")
+		return errNoReason
 	}
 	return s.db.Tx(ctx, func(q db.Querier) error { return s.shut(ctx, q, by, reason, false) })
 }
@@ -61,5 +81,5 @@ func (s *Service) shut(ctx context.Context, q db.Querier, by Operator, reason st
 // OpenAccess opens API access again.
 func (s *Service) OpenAccess(ctx context.Context, by Operator) error {
 	line := by.Note("", "door.open", "", nil, s.clock.Now())
-	return s.change(ctx, by, line, fault.New(fault.Refused, "API access is open"), func(q db.Querier) (int64, error) { return openAccess(ctx, q) })
+	return s.change(ctx, by, line, errIsOpen, func(q db.Querier) (int64, error) { return openAccess(ctx, q) })
 }

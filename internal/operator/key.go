@@ -79,16 +79,7 @@ func (s *Service) IssueKey(ctx context.Context, by Operator, name string) (Key, 
 // Add adds an operator with a role and the key that has this digest (NewKey). A person has at most
 // one working key, and gets a new key only after the revocation of the old one.
 func (s *Service) Add(ctx context.Context, by Operator, name string, role Role, digest string) (Key, error) {
-	if !names.MatchString(name) {
-		return Key{}, fault.New(fault.Invalid, `"name" must be 2 to 64 characters of a-z, 0-9, and . _ @ -`)
-	}
-	if !digests.MatchString(digest) {
-		return Key{}, fault.New(fault.Invalid, `"keyDigest" must be the 64 characters that kobo operator key prints`)
-	}
-	if err := role.check(); err != nil {
-		return Key{}, err
-	}
-	if err := s.isFree(ctx, name, digest); err != nil {
+	if err := s.CheckAdd(ctx, name, role, digest); err != nil {
 		return Key{}, err
 	}
 	k := Key{ID: id.New(), Name: name, State: active, CreatedAt: s.clock.Now(), Role: role}
@@ -97,13 +88,31 @@ func (s *Service) Add(ctx context.Context, by Operator, name string, role Role, 
 	}
 	k.hash = s.hashOf(k, digest)
 	line := by.Note("", "operator.key.issue", name, map[string]string{"keyId": k.ID, "role": string(role), "expiresAt": k.expiry()}, k.CreatedAt)
-	err := s.change(ctx, by, line, fault.Newf(fault.Refused, "%s has a working key already", name), func(q db.Querier) (int64, error) {
+	err := s.change(ctx, by, line, errHasKey(name), func(q db.Querier) (int64, error) {
 		return s.insertKey(ctx, q, k)
 	})
 	if err != nil {
 		return Key{}, err
 	}
 	return k, nil
+}
+
+// CheckAdd returns an error if no operator with this name, role and digest can be added.
+func (s *Service) CheckAdd(ctx context.Context, name string, role Role, digest string) error {
+	if !names.MatchString(name) {
+		return fault.New(fault.Invalid, `"name" must be 2 to 64 characters of a-z, 0-9, and . _ @ -`)
+	}
+	if !digests.MatchString(digest) {
+		return fault.New(fault.Invalid, `"keyDigest" must be the 64 characters that kobo operator key prints`)
+	}
+	if err := role.Check(); err != nil {
+		return err
+	}
+	return s.isFree(ctx, name, digest)
+}
+
+func errHasKey(name string) error {
+	return fault.Newf(fault.Refused, "%s has a working key already", name)
 }
 
 // expiry returns the expiry of a key for the audit log.
@@ -114,11 +123,14 @@ func (k Key) expiry() string {
 	return clock.Text(k.ExpiresAt)
 }
 
-// isFree returns a refusal if another operator has the key of this digest. With one key for two operators,
-// Authenticate would refuse both.
+// isFree returns a refusal if the name has a working key, or another operator has the key of this digest.
+// With one key for two operators, Authenticate would refuse both.
 func (s *Service) isFree(ctx context.Context, name, digest string) error {
 	keys, err := s.Keys(ctx)
 	for _, k := range keys {
+		if k.Name == name && k.State == active {
+			return errHasKey(name)
+		}
 		if k.Name != name && s.keys.Verify(k.hash, "operator-key", k.ID, k.Name, digest) {
 			return fault.New(fault.Refused, "Another operator has the key of this digest: make a new key with kobo operator key")
 		}
@@ -128,7 +140,7 @@ func (s *Service) isFree(ctx context.Context, name, digest string) error {
 
 // SetRole gives an operator another role.
 func (s *Service) SetRole(ctx context.Context, by Operator, name string, role Role) (Key, error) {
-	if err := role.check(); err != nil {
+	if err := role.Check(); err != nil {
 		return Key{}, err
 	}
 	line := by.Note("", "operator.role", name, map[string]string{"role": string(role)}, s.clock.Now())

@@ -57,7 +57,7 @@ func (o Operator) Audit(u *ledger.Unit, action, subject string, details map[stri
 		u.Count(actsOf, 0, *o.weighed)
 	}
 	u.Count(actsOf, 1, 0)
-	if o.act != nil {
+	if o.act != nil && !o.act.again {
 		u.Insert(o.act.done(u.Company, at))
 	}
 }
@@ -121,7 +121,7 @@ type Service struct {
 	keys  *secret.Keyring
 	clock clock.Clock
 
-	failures, reads traces
+	failures, refusals, reads traces
 }
 
 // New returns the service for a database.
@@ -147,7 +147,7 @@ func (s *Service) change(ctx context.Context, by Operator, line db.Record, refus
 // note inserts a line of the audit log in the caller's transaction. If the action is an act of a
 // proposal, note returns an error if the act is done already.
 func (s *Service) note(ctx context.Context, q db.Querier, by Operator, line db.Record) error {
-	if by.act != nil {
+	if by.act != nil && !by.act.again {
 		n, err := insertDone(ctx, q, by.act.done("", s.clock.Now()))
 		if err != nil {
 			return err

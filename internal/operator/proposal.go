@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,15 +16,22 @@ import (
 // ProposalState is the state of a proposal.
 type ProposalState string
 
-// These are the states. Only a proposal in the state Proposed can change its state.
+// These are the states. Only a proposal in the state Proposed or Unfinished can change its state. Expired and
+// Unfinished are not stored: they follow from the time and from the acts that are done.
 const (
-	Proposed  ProposalState = "PROPOSED"  // a second operator has not decided yet
-	Approved  ProposalState = "APPROVED"  // a second operator has approved the acts
-	Rejected  ProposalState = "REJECTED"  // a second operator has rejected the acts
-	Withdrawn ProposalState = "WITHDRAWN" // the proposer has withdrawn the acts
-	Expired   ProposalState = "EXPIRED"   // nobody has decided in time
-	Dead      ProposalState = "DEAD"      // what the proposal rests on has changed
+	Proposed   ProposalState = "PROPOSED"   // a second operator has not decided yet
+	Unfinished ProposalState = "UNFINISHED" // a second operator has approved the acts, and not all are done
+	Approved   ProposalState = "APPROVED"   // a second operator has approved the acts, and all are done
+	Rejected   ProposalState = "REJECTED"   // a second operator has rejected the acts
+	Withdrawn  ProposalState = "WITHDRAWN"  // the proposer has withdrawn the acts
+	Expired    ProposalState = "EXPIRED"    // the time was over before all acts were done
+	Dead       ProposalState = "DEAD"       // what the proposal rests on has changed
 )
+
+// ProposalStates returns all states.
+func ProposalStates() []ProposalState {
+	return []ProposalState{Proposed, Unfinished, Approved, Rejected, Withdrawn, Expired, Dead}
+}
 
 // Act is an operation of the admin API as data. It never contains a secret.
 type Act struct {
@@ -45,6 +53,7 @@ type Proposal struct {
 	CreatedAt  time.Time     `db:"created_at"`
 	ExpiresAt  time.Time     `db:"expires_at"`
 	DecidedAt  time.Time     `db:"decided_at"` // zero while nobody has decided
+	Size       int64         `db:"act_count"`  // the number of the acts; 0 in a row of an earlier program
 	Acts       []Act
 }
 
@@ -56,7 +65,8 @@ const proposalLife = 24 * time.Hour
 func (s *Service) Propose(ctx context.Context, by Operator, company string, acts []Act) (Proposal, error) {
 	now := s.clock.Now()
 	p := Proposal{
-		ID: id.New(), Company: company, State: Proposed, ProposedBy: by.Name, CreatedAt: now, ExpiresAt: now.Add(proposalLife), Acts: acts,
+		ID: id.New(), Company: company, State: Proposed, ProposedBy: by.Name, CreatedAt: now, ExpiresAt: now.Add(proposalLife),
+		Size: int64(len(acts)), Acts: acts,
 	}
 	digest, err := p.digest()
 	if err != nil {
@@ -90,7 +100,8 @@ func (s *Service) Proposal(ctx context.Context, proposalID string) (Proposal, er
 }
 
 // Proposals returns a page of the proposals in a state, the newest first, and their total count. An
-// empty state selects the proposals in any state.
+// empty state selects the proposals in any state. Proposed also selects the unfinished proposals, because
+// both wait for an operator.
 func (s *Service) Proposals(ctx context.Context, state ProposalState, limit, offset int) ([]Proposal, int64, error) {
 	list, total, err := s.pageProposals(ctx, state, s.clock.Now(), limit, offset)
 	for i, p := range list {
@@ -101,11 +112,14 @@ func (s *Service) Proposals(ctx context.Context, state ProposalState, limit, off
 
 // aged returns a proposal in the state that it has by now.
 func (s *Service) aged(p Proposal) Proposal {
-	if p.State == Proposed && s.isOver(p) {
+	if p.waits() && s.isOver(p) {
 		p.State = Expired
 	}
 	return p
 }
+
+// waits reports whether the proposal waits for an operator.
+func (p Proposal) waits() bool { return p.State == Proposed || p.State == Unfinished }
 
 // isOver reports whether the time of a proposal is over. The stored expiry shows it, but the instant of
 // the signed line decides, so a changed expiry revives no proposal.
@@ -117,9 +131,9 @@ func (s *Service) isOver(p Proposal) bool {
 // Approve records that a second operator approves a proposal. Before that it calls check, which may
 // refuse the approval. A proposal that no signed line of the audit log records is refused too, because
 // somebody may have written it into the database. The caller then carries out the acts with the operator that As returns. After
-// a crash, Approve allows any second operator to continue an approved proposal.
+// an error or a crash, Approve allows any second operator to continue an approved proposal.
 func (s *Service) Approve(ctx context.Context, by Operator, p Proposal, check func() error) error {
-	continued := p.State == Approved && !s.isOver(p)
+	continued := p.State == Unfinished || p.State == Approved && !s.isOver(p)
 	switch {
 	case p.ProposedBy == by.Name:
 		return fault.New(fault.Refused, "A proposal must be approved by a second operator")
@@ -135,7 +149,7 @@ func (s *Service) Approve(ctx context.Context, by Operator, p Proposal, check fu
 	return s.decide(ctx, by, p, Approved, "proposal.approve")
 }
 
-// Reject ends the proposal of another operator.
+// Reject ends the proposal of another operator. Of an unfinished proposal, it ends the acts that are not done.
 func (s *Service) Reject(ctx context.Context, by Operator, p Proposal, note string) error {
 	if p.ProposedBy == by.Name {
 		return fault.New(fault.Refused, "You have made this proposal: withdraw it")
@@ -144,7 +158,7 @@ func (s *Service) Reject(ctx context.Context, by Operator, p Proposal, note stri
 	return s.decide(ctx, by, p, Rejected, "proposal.reject")
 }
 
-// Withdraw ends a proposal of the operator.
+// Withdraw ends a proposal of the operator, as Reject does.
 func (s *Service) Withdraw(ctx context.Context, by Operator, p Proposal) error {
 	if p.ProposedBy != by.Name {
 		return fault.Newf(fault.Refused, "Only %s can withdraw this proposal", p.ProposedBy)
@@ -153,37 +167,89 @@ func (s *Service) Withdraw(ctx context.Context, by Operator, p Proposal) error {
 }
 
 // End ends a proposal because what it rests on has changed. It returns the refusal for the operator
-// who wants to approve the proposal.
+// who wants to approve the proposal. End leaves an unfinished proposal as it is, because a concurrent
+// approval may just be changing what the proposal rests on.
 func (s *Service) End(ctx context.Context, p Proposal, why string) error {
-	if p.State == Proposed {
-		p.Note = why
-		if err := s.decide(ctx, program, p, Dead, "proposal.end"); err != nil {
-			return err
-		}
+	if p.State != Proposed {
+		return fault.Newf(fault.Refused, "The proposal cannot go on, so reject or withdraw it: %s", why)
+	}
+	p.Note = why
+	if err := s.decide(ctx, program, p, Dead, "proposal.end"); err != nil {
+		return err
 	}
 	return fault.Newf(fault.Refused, "The proposal is dead: %s", why)
+}
+
+// Ended returns a refusal if somebody has ended the proposal, else nil.
+func (p Proposal) Ended() error {
+	if p.waits() || p.State == Approved {
+		return nil
+	}
+	return p.decided()
 }
 
 func (p Proposal) decided() error {
 	return fault.Newf(fault.Refused, "The proposal is %s already", strings.ToLower(string(p.State)))
 }
 
-// decide moves a proposal from the state Proposed to another state. If two operators decide at the
-// same time, the first decision counts.
+var errJustDecided = fault.New(fault.Conflict, "The proposal has just been decided: look at it again")
+
+// decide moves a waiting proposal to another state. If two operators decide at the same time, the first
+// decision counts. The transaction that ends an unfinished proposal also takes the places of the acts that
+// are not done. So a concurrent approval does none of them afterwards.
 func (s *Service) decide(ctx context.Context, by Operator, p Proposal, to ProposalState, action string) error {
-	if p.State != Proposed {
+	if !p.waits() {
 		return p.decided()
 	}
-	refusal := fault.New(fault.Conflict, "The proposal has just been decided: look at it again")
+	begun := p.State == Unfinished
 	p.State, p.DecidedBy, p.DecidedAt = to, by.Name, s.clock.Now()
-	line := p.note(by, action, p.DecidedAt, map[string]string{"proposedBy": p.ProposedBy, "note": p.Note})
-	return s.change(ctx, by, line, refusal, func(q db.Querier) (int64, error) { return decideProposal(ctx, q, p) })
+	details := map[string]string{"proposedBy": p.ProposedBy, "note": p.Note}
+	return s.db.Tx(ctx, func(q db.Querier) error {
+		n, err := decideProposal(ctx, q, p, begun)
+		if err == nil && n == 0 {
+			err = errJustDecided
+		}
+		if err == nil && begun {
+			details["done"], details["notDone"], err = endActs(ctx, q, p)
+		}
+		if err == nil && begun && details["notDone"] == "" {
+			err = fault.New(fault.Refused, "All acts of the proposal are done already")
+		}
+		if err != nil {
+			return err
+		}
+		return s.note(ctx, q, by, p.note(by, action, p.DecidedAt, details))
+	})
+}
+
+// endActs takes the places of the acts that are not done, and returns the names of the done acts and of
+// the others. The commit of an act inserts a row with the act's place, and fails if the place is taken.
+func endActs(ctx context.Context, q db.Querier, p Proposal) (done, notDone string, err error) {
+	for i := range p.Acts {
+		// An act of no company has a place without a company, also in a proposal with a company.
+		for _, company := range slices.Compact([]string{"", p.Company}) {
+			if _, err := insertDone(ctx, q, act{proposal: p.ID, position: int64(i)}.done(company, time.Time{})); err != nil {
+				return "", "", err
+			}
+		}
+	}
+	times, err := findDone(ctx, q, p.ID)
+	var names, others []string
+	for i, a := range p.Acts {
+		if _, isDone := times[int64(i)]; isDone {
+			names = append(names, a.Operation)
+		} else {
+			others = append(others, a.Operation)
+		}
+	}
+	return strings.Join(names, " "), strings.Join(others, " "), err
 }
 
 // act is the place of an act in a proposal.
 type act struct {
 	proposal, proposedBy string
 	position             int64
+	again                bool // the act is done already, and only its response is made again
 }
 
 // done returns the row that shows that the act is done. The commit of the act inserts the row.
@@ -196,6 +262,13 @@ var errDone = fault.New(fault.Conflict, "This act of the proposal is done alread
 // As returns the operator for the act of a proposal at a position. The commit that holds the audit
 // line of this operator then does the act at most once.
 func (o Operator) As(p Proposal, position int) Operator {
-	o.act = &act{p.ID, p.ProposedBy, int64(position)}
+	o.act = &act{proposal: p.ID, proposedBy: p.ProposedBy, position: int64(position)}
+	return o
+}
+
+// Again returns the operator for a new response of an act that is done. The audit lines of this operator
+// name the proposal, and no act counts as done.
+func (o Operator) Again(p Proposal) Operator {
+	o.act = &act{proposal: p.ID, proposedBy: p.ProposedBy, again: true}
 	return o
 }

@@ -36,7 +36,8 @@ func (o Operator) May(least Role) error {
 	return fault.Newf(fault.Forbidden, "This needs the role %s, and %s has the role %s", least, o.Name, o.Role)
 }
 
-func (r Role) check() error {
+// Check returns an error if there is no such role.
+func (r Role) Check() error {
 	if !r.Covers(Viewer) {
 		return fault.New(fault.Invalid, `"role" must be one of `+fmt.Sprint(Roles()))
 	}

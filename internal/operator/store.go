@@ -156,7 +156,14 @@ func openAccess(ctx context.Context, q db.Querier) (int64, error) {
 	return q.Exec(ctx, `DELETE FROM operator_door WHERE id = 1`)
 }
 
-const proposalColumns = `id, company, state, proposed_by, decided_by, note, created_at, expires_at, decided_at, acts`
+const proposalColumns = `id, company, state, proposed_by, decided_by, note, created_at, expires_at, decided_at, act_count, acts`
+
+// allProposals selects the proposals. An approved proposal with an act that is not done is unfinished.
+const allProposals = `FROM (SELECT id, company, proposed_by, decided_by, note, created_at, expires_at, decided_at, act_count, acts,
+		CASE WHEN state = 'APPROVED' AND act_count > (SELECT count(*) FROM operator_act WHERE proposal_id = id AND done_at > 0)
+			THEN 'UNFINISHED' ELSE state END AS state
+		FROM operator_proposal) AS proposal
+	WHERE `
 
 var proposals = db.Declare[proposalRow]("operator_proposal", db.Reads(proposalColumns))
 
@@ -179,27 +186,33 @@ func insertProposal(ctx context.Context, q db.Querier, p Proposal) (int64, error
 	if err != nil {
 		return 0, err
 	}
-	return q.Exec(ctx, `INSERT INTO operator_proposal (`+proposalColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+	return q.Exec(ctx, `INSERT INTO operator_proposal (`+proposalColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 		proposals.Record(proposalRow{p, acts}).Values...)
 }
 
 func (s *Service) findProposal(ctx context.Context, proposalID string) (Proposal, error) {
-	return db.One(ctx, s.db, scanProposal, `SELECT `+proposalColumns+` FROM operator_proposal WHERE id = $1`, proposalID)
+	return db.One(ctx, s.db, scanProposal, `SELECT `+proposalColumns+` `+allProposals+`id = $1`, proposalID)
 }
 
-// pageProposals returns the proposals in a state at an instant, the newest first.
+// pageProposals returns the proposals in a state at an instant, the newest first. The state PROPOSED stands
+// for all that wait for an operator.
 func (s *Service) pageProposals(ctx context.Context, state ProposalState, now time.Time, limit, offset int) ([]Proposal, int64, error) {
-	const where = ` FROM operator_proposal
-		WHERE $1 = '' OR $1 = (CASE WHEN state = 'PROPOSED' AND expires_at <= $2 THEN 'EXPIRED' ELSE state END)`
-	return db.Page(ctx, s.db, "", scanProposal, `SELECT count(*)`+where,
-		`SELECT `+proposalColumns+where+` ORDER BY id DESC LIMIT $3 OFFSET $4`, limit, offset, string(state), clock.Micros(now))
+	const where = allProposals + `$1 = '' OR $1 = (CASE WHEN state IN ('PROPOSED', 'UNFINISHED') AND expires_at <= $2 THEN 'EXPIRED' ELSE state END)
+		OR $1 = 'PROPOSED' AND state = 'UNFINISHED' AND expires_at > $2`
+	return db.Page(ctx, s.db, "", scanProposal, `SELECT count(*) `+where,
+		`SELECT `+proposalColumns+` `+where+` ORDER BY id DESC LIMIT $3 OFFSET $4`, limit, offset, string(state), clock.Micros(now))
 }
 
-// decideProposal moves a proposal that waits for a second operator to another state.
-func decideProposal(ctx context.Context, q db.Querier, p Proposal) (int64, error) {
+// decideProposal moves a proposal to another state. The proposal waits for the decision of a second
+// operator, or if begun is true, it is approved.
+func decideProposal(ctx context.Context, q db.Querier, p Proposal, begun bool) (int64, error) {
+	from := Proposed
+	if begun {
+		from = Approved
+	}
 	return q.Exec(ctx, `
-		UPDATE operator_proposal SET state = $2, decided_by = $3, note = $4, decided_at = $5 WHERE id = $1 AND state = 'PROPOSED'`,
-		p.ID, string(p.State), p.DecidedBy, p.Note, clock.Micros(p.DecidedAt))
+		UPDATE operator_proposal SET state = $2, decided_by = $3, note = $4, decided_at = $5 WHERE id = $1 AND state = $6`,
+		p.ID, string(p.State), p.DecidedBy, p.Note, clock.Micros(p.DecidedAt), string(from))
 }
 
 // endProposalsOf ends the waiting proposals of an operator.
@@ -214,12 +227,12 @@ const doneColumns = `company_id, proposal_id, position, done_at`
 
 var doneActs = db.Declare[doneAct]("operator_act", db.Reads(doneColumns))
 
-// doneAct is an act of a proposal that is done.
+// doneAct is an act of a proposal that is done, or that was ended.
 type doneAct struct {
 	Company  string    `db:"company_id,key"`
 	Proposal string    `db:"proposal_id,key"`
 	Position int64     `db:"position,key"`
-	At       time.Time `db:"done_at"`
+	At       time.Time `db:"done_at"` // zero for an act that was ended before it was done
 }
 
 // insertDone inserts the row of a done act without a ledger unit, and returns the number of rows.
@@ -227,11 +240,15 @@ func insertDone(ctx context.Context, q db.Querier, done db.Record) (int64, error
 	return q.Exec(ctx, `INSERT INTO operator_act (`+doneColumns+`) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, done.Values...)
 }
 
-// Done returns the times at which the acts of a proposal were done, by the positions of the acts. The
-// rows may belong to a company that the proposal does not name.
+// Done returns the times at which the acts of a proposal were done, by the positions of the acts.
 func (s *Service) Done(ctx context.Context, p Proposal) (map[int64]time.Time, error) {
-	done, err := db.All(ctx, s.db, doneActs.Scan, `
-		SELECT `+doneColumns+` FROM operator_act WHERE proposal_id = $1`, p.ID)
+	return findDone(ctx, s.db, p.ID)
+}
+
+// findDone returns the times of Done. The rows may belong to a company that the proposal does not name.
+func findDone(ctx context.Context, q db.Querier, proposalID string) (map[int64]time.Time, error) {
+	done, err := db.All(ctx, q, doneActs.Scan, `
+		SELECT `+doneColumns+` FROM operator_act WHERE proposal_id = $1 AND done_at > 0`, proposalID)
 	out := map[int64]time.Time{}
 	for _, d := range done {
 		out[d.Position] = d.At

@@ -10,7 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
-// This file writes the traces of what is no change: failed logins, and what operators read. A trace
+// This file writes the traces of what is no change: failed logins, refusals by role, and what operators read. A trace
 // is a line of no company, whose subject is the company that it is about. So an attacker who causes
 // traces never waits for the lock of a company, and never makes the company wait.
 //
@@ -56,16 +56,27 @@ const several = "several"
 // access the caller tried, or "". Calls with one action, subject and network in one hour are equal.
 // Beyond mostTraces, all calls with one action are equal.
 func (s *Service) FailedLogin(ctx context.Context, action, subject string) error {
-	by, one := unknown.From(ctx), trace{unknown.Name, action, subject, peer.Network(peer.Of(ctx))}
-	n, ok := s.failures.count(s.clock.Now(), one)
+	return s.sample(ctx, &s.failures, unknown.From(ctx), action, subject, "failuresThisHour")
+}
+
+// Forbidden records that an operator called an operation that the operator's role does not allow. The
+// lines are bounded like those of FailedLogin, but counted apart. So a flood of failed logins hides none.
+func (s *Service) Forbidden(ctx context.Context, by Operator, operation string) error {
+	return s.sample(ctx, &s.refusals, by, "operator.forbidden", operation, "refusalsThisHour")
+}
+
+// sample writes the first, the tenth, the hundredth … of the equal traces of an hour. The detail with the
+// given name is their number so far.
+func (s *Service) sample(ctx context.Context, seen *traces, by Operator, action, subject, number string) error {
+	n, ok := seen.count(s.clock.Now(), trace{by.Name, action, subject, peer.Network(peer.Of(ctx))})
 	if !ok {
 		subject, by.address = "", several
-		n, _ = s.failures.count(s.clock.Now(), trace{unknown.Name, action, "", several})
+		n, _ = seen.count(s.clock.Now(), trace{by.Name, action, "", several})
 	}
 	if !isPowerOfTen(n) {
 		return nil
 	}
-	return s.write(ctx, by, action, subject, map[string]string{"failuresThisHour": strconv.FormatInt(n, 10)})
+	return s.write(ctx, by, action, subject, map[string]string{number: strconv.FormatInt(n, 10)})
 }
 
 // Read records that an operator reads personal data. The subject names the data. Equal reads of one

@@ -209,3 +209,33 @@ func TestAWalkReadsEachLineOnce(t *testing.T) {
 		}
 	})
 }
+
+// An operator who calls what the role does not allow writes the first, the tenth and the hundredth line of
+// an hour for each operation. Failed logins do not use up the number of these lines.
+func TestRefusalsByRoleAreSampled(t *testing.T) {
+	eachOffice(t, func(t *testing.T, d *office) {
+		for i := range 1100 {
+			d.fail(fmt.Sprintf("10.0.%d.%d", i/250, i%250), "")
+		}
+		ctx := d.from("192.0.2.1")
+		vic := operator.Operator{Name: "vic", Role: operator.Viewer}.From(ctx)
+		refuse := func(n int, operation string) {
+			t.Helper()
+			for range n {
+				if err := d.Forbidden(ctx, vic, operation); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		refuse(120, "issueKey")
+		refuse(1, "setLive")
+		d.has(operator.AuditFilter{Operator: "vic"}, "vic operator.forbidden /issueKey 192.0.2.1", "vic operator.forbidden /issueKey 192.0.2.1",
+			"vic operator.forbidden /issueKey 192.0.2.1", "vic operator.forbidden /setLive 192.0.2.1")
+		for i := range 3000 {
+			refuse(1, fmt.Sprint("operation-", i))
+		}
+		if n := len(d.lines(operator.AuditFilter{Operator: "vic"})); n != 4+998+4 {
+			t.Errorf("%d lines", n)
+		}
+	})
+}

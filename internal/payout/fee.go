@@ -102,7 +102,8 @@ func (s Schedule) String() string {
 // mostBands is the highest number of bands in a schedule. No real schedule needs so many.
 const mostBands = 100
 
-func (s Schedule) check() error {
+// Check returns an error if the bands are not in order, or a value of a band is out of range.
+func (s Schedule) Check() error {
 	if len(s) > mostBands {
 		return fault.Newf(fault.Invalid, "A schedule has at most %d bands", mostBands)
 	}
@@ -148,7 +149,7 @@ func (s Schedule) told(company string) feesChanged {
 // SetFees replaces a company's fee schedule from now on. With an empty schedule, the company
 // pays no fees.
 func (s *Service) SetFees(ctx context.Context, by operator.Operator, company string, schedule Schedule) error {
-	if err := schedule.check(); err != nil {
+	if err := schedule.Check(); err != nil {
 		return err
 	}
 	now, version := s.Clock.Now(), id.New()

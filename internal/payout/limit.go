@@ -25,14 +25,22 @@ type Limit struct {
 	Since   time.Time  `db:"created_at"` // zero if the limit was never set
 }
 
-// SetLimit sets the daily limit of a company (settlementID 0) or of one settlement account.
-// Today's earlier payouts count towards the new limit.
-func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company string, settlementID int64, l Limit) error {
+// Check returns an error if an amount or a number of the limit is out of range.
+func (l Limit) Check() error {
 	if l.Amount < 0 || l.Payouts < 0 {
 		return fault.New(fault.Invalid, "A limit must not be negative")
 	}
 	if l.Amount > money.Max {
 		return fault.New(fault.Invalid, "A limit "+money.ErrRange.Error())
+	}
+	return nil
+}
+
+// SetLimit sets the daily limit of a company (settlementID 0) or of one settlement account.
+// Today's earlier payouts count towards the new limit.
+func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company string, settlementID int64, l Limit) error {
+	if err := l.Check(); err != nil {
+		return err
 	}
 	if settlementID != 0 {
 		if _, err := s.Settlements.Find(ctx, company, settlementID); err != nil {

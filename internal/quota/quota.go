@@ -137,9 +137,8 @@ func New(d *db.DB, book *ledger.Book, c clock.Clock) *Service {
 	return &Service{db: d, book: book, clock: c}
 }
 
-// Set gives a company a new quota, which is in force immediately. The quota counts what
-// the company created earlier today. 0 means no limit.
-func (s *Service) Set(ctx context.Context, by Actor, company string, k Kind, most int64) error {
+// Check returns an error if there is no such kind, or the quota is negative.
+func Check(k Kind, most int64) error {
 	if _, known := find(k); !known {
 		names := make([]string, len(kinds))
 		for i, one := range kinds {
@@ -149,6 +148,15 @@ func (s *Service) Set(ctx context.Context, by Actor, company string, k Kind, mos
 	}
 	if most < 0 {
 		return fault.New(fault.Invalid, "A quota must not be negative")
+	}
+	return nil
+}
+
+// Set gives a company a new quota, which is in force immediately. The quota counts what
+// the company created earlier today. 0 means no limit.
+func (s *Service) Set(ctx context.Context, by Actor, company string, k Kind, most int64) error {
+	if err := Check(k, most); err != nil {
+		return err
 	}
 	now := s.clock.Now()
 	u := ledger.For(company)

@@ -22,8 +22,8 @@ import (
 func (s *Service) Alert(
 	ctx context.Context, by operator.Operator, company string, settlementID int64, below money.Kobo, key *idempotency.Key,
 ) (Account, error) {
-	if below < 0 || below > money.Max {
-		return Account{}, fault.New(fault.Invalid, `"lowBalance" is not an amount`)
+	if err := CheckAlert(below); err != nil {
+		return Account{}, err
 	}
 	a, err := s.Find(ctx, company, settlementID)
 	if err != nil {
@@ -38,6 +38,14 @@ func (s *Service) Alert(
 		return Account{}, explain(idempotency.Taken(err))
 	}
 	return a, nil
+}
+
+// CheckAlert returns an error if a low-balance alert cannot have this amount.
+func CheckAlert(below money.Kobo) error {
+	if below < 0 || below > money.Max {
+		return fault.New(fault.Invalid, `"lowBalance" is not an amount`)
+	}
+	return nil
 }
 
 // AlertOwn sets an alert like Alert, but for a request of the company through the API.

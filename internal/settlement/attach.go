@@ -32,30 +32,16 @@ var tenDigits = regexp.MustCompile(`^[0-9]{10}$`)
 // Attach does not verify that the account exists, because only the bank knows. Many real accounts
 // have a wrong check digit, so Attach ignores check digits.
 func (s *Service) Attach(ctx context.Context, by operator.Operator, company string, settlementID int64, provider, number, name string) (BankAccount, error) {
-	bank, known := s.Banks[provider]
-	name = strings.TrimSpace(name)
-	n := utf8.RuneCountInString(name)
-	switch {
-	case !known:
-		return BankAccount{}, fault.Newf(fault.Invalid, `"bank" must be one of [%s]`, strings.Join(slices.Sorted(maps.Keys(s.Banks)), ", "))
-	case !tenDigits.MatchString(number):
-		return BankAccount{}, fault.New(fault.Invalid, `"accountNumber" must be exactly 10 digits`)
-	case n < 2 || n > 100:
-		return BankAccount{}, fault.New(fault.Invalid, `"accountName" must have 2 to 100 characters`)
-	case slices.ContainsFunc(slices.Collect(maps.Values(s.Banks)), func(b Bank) bool { return b.Float == number }):
-		// The fintech makes payouts from this bank account, and much of its money is already booked
-		// to companies.
-		return BankAccount{}, fault.New(fault.Refused, "We pay from this bank account: it cannot be a company's")
+	if err := s.CheckAttach(ctx, company, provider, number, name); err != nil {
+		return BankAccount{}, err
 	}
 	if _, err := s.Find(ctx, company, settlementID); err != nil {
 		return BankAccount{}, err
 	}
-	if err := s.free(ctx, company, number); err != nil {
-		return BankAccount{}, err
-	}
-	b := BankAccount{Number: number, Name: name, BankName: bank.Name, BankCode: bank.Code}
+	bank := s.Banks[provider]
+	b := BankAccount{Number: number, Name: strings.TrimSpace(name), BankName: bank.Name, BankCode: bank.Code}
 	err := s.feed(ctx, by, company, settlementID, b, func(u *ledger.Unit) {
-		event.Emit(u, event.SettlementBankAccountAttached, attached{settlementID, number, name, bank.Name, bank.Code})
+		event.Emit(u, event.SettlementBankAccountAttached, attached{settlementID, number, b.Name, bank.Name, bank.Code})
 	})
 	if err != nil {
 		return BankAccount{}, err
@@ -66,6 +52,25 @@ func (s *Service) Attach(ctx context.Context, by operator.Operator, company stri
 		return b, err
 	}
 	return all[at], nil
+}
+
+// CheckAttach returns an error if the bank account cannot feed any settlement account of the company.
+func (s *Service) CheckAttach(ctx context.Context, company, provider, number, name string) error {
+	_, known := s.Banks[provider]
+	n := utf8.RuneCountInString(strings.TrimSpace(name))
+	switch {
+	case !known:
+		return fault.Newf(fault.Invalid, `"bank" must be one of [%s]`, strings.Join(slices.Sorted(maps.Keys(s.Banks)), ", "))
+	case !tenDigits.MatchString(number):
+		return fault.New(fault.Invalid, `"accountNumber" must be exactly 10 digits`)
+	case n < 2 || n > 100:
+		return fault.New(fault.Invalid, `"accountName" must have 2 to 100 characters`)
+	case slices.ContainsFunc(slices.Collect(maps.Values(s.Banks)), func(b Bank) bool { return b.Float == number }):
+		// The fintech makes payouts from this bank account, and much of its money is already booked
+		// to companies.
+		return fault.New(fault.Refused, "We pay from this bank account: it cannot be a company's")
+	}
+	return s.free(ctx, company, number)
 }
 
 // attached is the data of the event that reports an attached bank account.

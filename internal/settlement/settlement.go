@@ -147,6 +147,14 @@ func (s *Service) CreateOwn(ctx context.Context, company, name string, key *idem
 	return a, quota.Reached(err, now)
 }
 
+// CheckName returns an error if no settlement account can have this name.
+func CheckName(name string) error {
+	if n := utf8.RuneCountInString(text.Trim(name)); n < 2 || n > 100 {
+		return fault.New(fault.Invalid, `"name" must have 2 to 100 characters`)
+	}
+	return nil
+}
+
 // attempts limits how many account numbers create tries while concurrent requests take the same
 // numbers.
 const attempts = 100
@@ -156,8 +164,8 @@ const attempts = 100
 // same number, the ledger accepts the first request, and the second request tries the next number.
 func (s *Service) create(ctx context.Context, by operator.Operator, counts ledger.Unit, name string, key *idempotency.Key) (Account, error) {
 	name = text.Trim(name)
-	if n := utf8.RuneCountInString(name); n < 2 || n > 100 {
-		return Account{}, fault.New(fault.Invalid, `"name" must have 2 to 100 characters`)
+	if err := CheckName(name); err != nil {
+		return Account{}, err
 	}
 	for range attempts {
 		earlier, err := s.accounts(ctx, counts.Company)

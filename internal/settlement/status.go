@@ -19,11 +19,8 @@ import (
 // continue to their end. Refunds still go to the account, and operators may adjust its balance.
 func (s *Service) SetStatus(ctx context.Context, by operator.Operator, company string, settlementID int64, to Status, reason string) (Account, error) {
 	reason = strings.TrimSpace(reason)
-	switch {
-	case to != Active && to != Inactive:
-		return Account{}, fault.New(fault.Invalid, `"status" must be one of [ACTIVE, INACTIVE]`)
-	case utf8.RuneCountInString(reason) > 500:
-		return Account{}, fault.New(fault.Invalid, `"reason" length must be less than or equal to 500 characters long`)
+	if err := CheckStatus(to, reason); err != nil {
+		return Account{}, err
 	}
 	u := ledger.For(company)
 	u.Transition(accounts.Record(Account{Company: company, ID: settlementID, Status: to}), string(Active), string(Inactive))
@@ -37,6 +34,17 @@ func (s *Service) SetStatus(ctx context.Context, by operator.Operator, company s
 		return Account{}, explain(err)
 	}
 	return s.Find(ctx, company, settlementID)
+}
+
+// CheckStatus returns an error if an operator cannot set this status for this reason.
+func CheckStatus(to Status, reason string) error {
+	switch {
+	case to != Active && to != Inactive:
+		return fault.New(fault.Invalid, `"status" must be one of [ACTIVE, INACTIVE]`)
+	case utf8.RuneCountInString(strings.TrimSpace(reason)) > 500:
+		return fault.New(fault.Invalid, `"reason" length must be less than or equal to 500 characters long`)
+	}
+	return nil
 }
 
 // statusChanged is the data of the event that reports a new status of a settlement account.
