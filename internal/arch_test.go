@@ -66,6 +66,8 @@ var order = []string{
 	"internal/db/migration",
 	// The vocabulary packages import no other package of the project.
 	"internal/secret",
+	"internal/kms/kmstest",
+	"internal/kms",
 	"internal/batch",
 	"internal/memo",
 	"internal/figure",
@@ -86,7 +88,7 @@ var (
 	edges      = []string{"internal/api", "internal/admin"}
 	// harness lists the packages with code that only tests use. The program must never contain them.
 	harness = []string{
-		"internal/sim", "internal/apptest", "internal/api/apitest", "internal/provider/providertest",
+		"internal/sim", "internal/apptest", "internal/kms/kmstest", "internal/api/apitest", "internal/provider/providertest",
 		"internal/provider/sandbox/sandboxtest", "internal/db/dbtest", "internal/db/dbtest/cluster", "internal/db/dbtest/pgtest",
 	}
 	drivers = []string{

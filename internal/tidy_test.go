@@ -149,7 +149,7 @@ func functionsAreShort(sources []source) (complaints []string) {
 func nobodyGets(sources []source) (complaints []string) {
 	each(sources, func(s source, n ast.Node) {
 		f, ok := n.(*ast.FuncDecl)
-		if !ok || s.generated || s.test {
+		if !ok || s.generated || s.test || f.Recv != nil && f.Name.Name == "GetAEAD" { // tink's registry.KMSClient requires this method
 			return
 		}
 		if rest, found := strings.CutPrefix(f.Name.Name, "Get"); found && (rest == "" || rest[0] >= 'A' && rest[0] <= 'Z') {
@@ -231,7 +231,7 @@ var tidy = map[string]struct {
 	}},
 	"nobody gets": {nobodyGets, map[string]string{
 		"internal/a/a.go": "package a // BREAKS\nfunc GetBalance() {}",
-		"internal/a/b.go": "package a\nfunc Getaway() {}",
+		"internal/a/b.go": "package a\nfunc Getaway() {}\nfunc (t T) GetAEAD() {}",
 	}},
 	"receivers are one letter": {receiversAreOneLetter, map[string]string{
 		"internal/a/a.go": "package a // BREAKS\nfunc (svc T) f() {}",

@@ -44,6 +44,8 @@ another running program of the database lacks.`,
 	add("status", "Show the lines, the programs that hold them, and what depends on them", 0, keyStatus)
 	add("add", "Add a line that only verifies and opens", 0, addKey)
 	add("promote ID", "Make a line the first one, with which Kobo writes", 1, promoteKey)
+	add("wrap", "Encrypt the file of the master key with the key of master_key_kms, or with that key's newest version", 0, wrapKeys)
+	add("unwrap", "Make a wrapped file plain again", 0, unwrapKeys)
 	c.AddCommand(&cobra.Command{
 		Use: "callback NAME", Short: "Show the callback address of a bank or of vtpass, which contains a secret", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -66,8 +68,9 @@ another running program of the database lacks.`,
 // rotation is the keyring on which a command works.
 type rotation struct {
 	*keyring.Service
-	operators  *operator.Service
-	ring, file string
+	operators *operator.Service
+	ring      string
+	file      secret.File
 }
 
 // rotating returns a command function that opens the database, and then runs do with the keyring's
@@ -91,25 +94,28 @@ func (l *location) rotating(do func(*cobra.Command, *rotation, []string) error) 
 }
 
 // ringOf returns the name and the file of the keyring that the flags choose.
-func ringOf(c *cobra.Command, cfg app.Config) (ring, file string, err error) {
+func ringOf(c *cobra.Command, cfg app.Config) (ring string, file secret.File, err error) {
 	evidence, err := c.Flags().GetBool("evidence")
 	switch {
 	case err != nil:
-		return "", "", err
+		return "", file, err
 	case evidence && c.Name() == "remove":
-		return "", "", errors.New("an evidence line is never removed: the rows of its time can be checked only with it")
+		return "", file, errors.New("an evidence line is never removed: the rows of its time can be checked only with it")
+	case evidence && strings.HasSuffix(c.Name(), "wrap"):
+		return "", file, errors.New("only the file of the master key can be wrapped")
 	case evidence && cfg.EvidenceKeyFile == "":
-		return "", "", errors.New("evidence_key_file is not set")
+		return "", file, errors.New("evidence_key_file is not set")
 	case evidence:
-		return keyring.Evidence, cfg.EvidenceKeyFile, nil
+		return keyring.Evidence, secret.File{Path: cfg.EvidenceKeyFile}, nil
 	case c.Name() == "remove" && cfg.EvidenceKeyFile == "":
-		return "", "", errors.New("evidence_key_file is not set, so the master key signs the history, and no line of it can be removed")
+		return "", file, errors.New("evidence_key_file is not set, so the master key signs the history, and no line of it can be removed")
 	case cfg.MasterKey.Reveal() != "":
-		return "", "", errors.New("the setting master_key contains the keyring: edit it there, or use master_key_file")
+		return "", file, errors.New("the setting master_key contains the keyring: edit it there, or use master_key_file")
 	case cfg.MasterKeyFile == "":
-		return "", "", errors.New("master_key_file is not set")
+		return "", file, errors.New("master_key_file is not set")
 	}
-	return keyring.Master, cfg.MasterKeyFile, nil
+	file, err = cfg.MasterFile()
+	return keyring.Master, file, err
 }
 
 // record writes a line of the audit log about a change of the keyring's file.
@@ -122,30 +128,48 @@ func (r *rotation) record(ctx context.Context, act, keyID string, details map[st
 }
 
 func addKey(c *cobra.Command, r *rotation, _ []string) error {
-	keyID, err := secret.AddLine(r.file)
+	keyID, err := r.file.AddLine()
 	if err == nil {
 		err = r.record(c.Context(), "add", keyID, nil)
 	}
 	return done(c, err, `added the line %s below the first one of %s
 Copy the file to the other machines of this database. kobo key status shows which programs hold the line.
-Then make it the first one on each machine: kobo key promote %[1]s`, keyID, r.file)
+Then make it the first one on each machine: kobo key promote %[1]s`, keyID, r.file.Path)
+}
+
+// wrapKeys wraps the file of the master key. If the command stops before it records the act, run it again.
+func wrapKeys(c *cobra.Command, r *rotation, _ []string) error {
+	err := r.file.Wrap()
+	if err == nil {
+		err = r.record(c.Context(), "wrap", r.ring, nil)
+	}
+	return done(c, err, `wrapped %s
+Start no program without master_key_kms now, and remove each plain copy of the file that is not a backup.`, r.file.Path)
+}
+
+func unwrapKeys(c *cobra.Command, r *rotation, _ []string) error {
+	err := r.file.WriteUnwrapped()
+	if err == nil {
+		err = r.record(c.Context(), "unwrap", r.ring, nil)
+	}
+	return done(c, err, "%s is plain again", r.file.Path)
 }
 
 func promoteKey(c *cobra.Command, r *rotation, args []string) error {
 	held, err := r.lines()
 	if err == nil && !slices.Contains(held, args[0]) {
-		err = fmt.Errorf("%s has no line %s", r.file, args[0])
+		err = fmt.Errorf("%s has no line %s", r.file.Path, args[0])
 	}
 	if err == nil {
 		err = r.Promotable(c.Context(), r.ring, args[0])
 	}
 	if err == nil {
-		err = secret.PromoteLine(r.file, args[0])
+		err = r.file.PromoteLine(args[0])
 	}
 	if err == nil {
 		err = r.record(c.Context(), "promote", args[0], nil)
 	}
-	return done(c, err, "promoted the line %s in %s; running programs write with it within seconds", args[0], r.file)
+	return done(c, err, "promoted the line %s in %s; running programs write with it within seconds", args[0], r.file.Path)
 }
 
 func removeKey(c *cobra.Command, r *rotation, args []string) error {
@@ -158,13 +182,13 @@ func removeKey(c *cobra.Command, r *rotation, args []string) error {
 		return err
 	}
 	if lost && slices.Contains(held, args[0]) {
-		return fmt.Errorf("%s holds the line %s, so the key is not lost", r.file, args[0])
+		return fmt.Errorf("%s holds the line %s, so the key is not lost", r.file.Path, args[0])
 	}
 	if err := r.Remove(c.Context(), args[0], lost); err != nil {
 		return err
 	}
 	if slices.Contains(held, args[0]) {
-		err = secret.RemoveLine(r.file, args[0])
+		err = r.file.RemoveLine(args[0])
 	}
 	if err == nil {
 		err = r.record(c.Context(), "remove", args[0], map[string]string{"lost": fmt.Sprint(lost)})
@@ -174,11 +198,7 @@ func removeKey(c *cobra.Command, r *rotation, args []string) error {
 
 // lines returns the IDs of the lines in the keyring's file.
 func (r *rotation) lines() ([]string, error) {
-	text, err := os.ReadFile(r.file)
-	if err != nil {
-		return nil, err
-	}
-	k, err := secret.Parse(string(text))
+	k, err := r.file.Read()
 	if err != nil {
 		return nil, err
 	}
@@ -196,6 +216,9 @@ func keyStatus(c *cobra.Command, r *rotation, _ []string) error {
 	}
 	written, err := r.Lines(c.Context(), r.ring)
 	if err != nil {
+		return err
+	}
+	if err := printForm(c, r.file); err != nil {
 		return err
 	}
 	printLines(c, held, programs, written)
@@ -227,6 +250,23 @@ func keyStatus(c *cobra.Command, r *rotation, _ []string) error {
 		}
 	}
 	return t.Flush()
+}
+
+// printForm states whether the file is wrapped, if a KMS is set.
+func printForm(c *cobra.Command, file secret.File) error {
+	if file.KMS == nil {
+		return nil
+	}
+	content, err := os.ReadFile(file.Path)
+	if err != nil {
+		return err
+	}
+	if secret.IsWrapped(string(content)) {
+		fmt.Fprintf(c.OutOrStdout(), "the file is wrapped by the KMS: %s\n\n", file.Path)
+	} else {
+		fmt.Fprintf(c.OutOrStdout(), "the file is plain (kobo key wrap): %s\n\n", file.Path)
+	}
+	return nil
 }
 
 // printLines prints the lines of the file, and the lines with which the database was written.

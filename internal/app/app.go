@@ -147,7 +147,9 @@ func (a *App) build(ctx context.Context, keys, ring *secret.Keyring) error {
 		return err
 	}
 	a.businesses(keys, p, letterhead)
-	a.Keyring = a.newKeyring(keys, ring)
+	if a.Keyring, err = a.newKeyring(keys, ring); err != nil {
+		return err
+	}
 	if err := a.Operators.Recognise(ctx); err != nil {
 		return err
 	}
@@ -347,6 +349,7 @@ func (a *App) Serve(ctx context.Context, on Listeners, ready func()) error {
 // begin prepares the database and the sandbox before the first request.
 func (a *App) begin(ctx context.Context, all []front) error {
 	a.warnFileModes()
+	a.warnPlainKeyring()
 	a.sayFourEyes(ctx)
 	a.warnPlainDatabase()
 	if a.cfg.Mode.rules().warnsOfExposure && a.exposed && !a.apart[metricsPart] {

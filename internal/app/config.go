@@ -3,7 +3,6 @@ package app
 import (
 	"errors"
 	"maps"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -51,6 +50,14 @@ type Config struct {
 	// The master key itself. Set this or `master_key_file` (docs/operating/keys.md).
 	MasterKey     secret.Text `koanf:"master_key"`
 	MasterKeyFile string      `koanf:"master_key_file"` // File that holds the master key.
+	// Address of the key of a KMS that wraps `master_key_file`: `hcvault://HOST[:PORT]/MOUNT/keys/NAME`
+	// for HashiCorp Vault and OpenBao (docs/operating/keys.md).
+	MasterKeyKMS      string      `koanf:"master_key_kms"`
+	MasterKeyKMSToken secret.Text `koanf:"master_key_kms_token"` // Token of this program at the KMS. Set this or `master_key_kms_token_file`.
+	// File that holds the token. Kobo reads it before each request to the KMS, so an agent may renew it.
+	MasterKeyKMSTokenFile string `koanf:"master_key_kms_token_file"`
+	// File of PEM certificates that sign the KMS's certificate. Empty: the certificates of the machine.
+	MasterKeyKMSCAFile string `koanf:"master_key_kms_ca_file"`
 	// File that holds the evidence key, which signs the ledger's history (docs/operating/keys.md).
 	// Only sandbox mode does without it, and then signs with the master key.
 	EvidenceKeyFile string `koanf:"evidence_key_file"`
@@ -212,21 +219,17 @@ func (c Config) epochFile() string {
 	return c.EpochFile
 }
 
-// masterFile returns the path of the master key's file, or "" if the setting contains the master key.
-func (c Config) masterFile() string {
-	if c.MasterKey.Reveal() != "" {
-		return ""
-	}
-	return filepath.Clean(c.MasterKeyFile)
-}
-
 // keyring returns the master key from its setting or its file.
 func (c Config) keyring() (*secret.Keyring, error) {
-	if text := c.MasterKey.Reveal(); text != "" {
-		k, err := secret.Parse(text)
+	f, err := c.MasterFile()
+	if err != nil {
+		return nil, err
+	}
+	if f.Path == "" {
+		k, err := secret.Parse(c.MasterKey.Reveal())
 		return k, prefixed("master_key: ", err)
 	}
-	k, err := readKeyring(c.masterFile())
+	k, err := readKeyring(f)
 	return k, prefixed("master_key_file: ", err)
 }
 
@@ -243,7 +246,7 @@ func (c Config) Evidence() (*secret.Evidence, error) {
 func (c Config) evidence() (k *secret.Keyring, err error) {
 	switch {
 	case c.EvidenceKeyFile != "":
-		k, err = readKeyring(c.EvidenceKeyFile)
+		k, err = readKeyring(secret.File{Path: filepath.Clean(c.EvidenceKeyFile)})
 		err = prefixed("evidence_key_file: ", err)
 	case !c.Mode.rules().needsEvidence:
 		k, err = c.keyring()
@@ -254,15 +257,9 @@ func (c Config) evidence() (k *secret.Keyring, err error) {
 }
 
 // readKeyring reads a keyring from a file that no other user may write.
-func readKeyring(path string) (*secret.Keyring, error) {
-	path = filepath.Clean(path)
-	_, err := secret.CheckMode(path)
-	var text []byte
-	if err == nil {
-		text, err = os.ReadFile(path)
-	}
-	if err != nil {
+func readKeyring(f secret.File) (*secret.Keyring, error) {
+	if _, err := secret.CheckMode(f.Path); err != nil {
 		return nil, err
 	}
-	return secret.Parse(string(text))
+	return f.Read()
 }

@@ -209,6 +209,15 @@ func live(t *testing.T) app.Config {
 	return cfg
 }
 
+// kms converts a function that changes the settings of a KMS into a function that first sets valid ones.
+func kms(change func(*app.Config)) func(*app.Config) {
+	return func(c *app.Config) {
+		c.MasterKey, c.MasterKeyFile = secret.Text{}, c.EvidenceKeyFile
+		c.MasterKeyKMS, c.MasterKeyKMSTokenFile = "hcvault://v/transit/keys/k", "token"
+		change(c)
+	}
+}
+
 // safehaven converts a function that changes Safe Haven's settings into a function that changes the
 // whole configuration.
 func safehaven(change func(*app.SafeHavenConfig)) func(*app.Config) {
@@ -265,6 +274,12 @@ func TestItRefusesToStartWithWhatCannotWork(t *testing.T) {
 		"must begin with sqlite: or postgres://": func(c *app.Config) { c.Database = "kobo.db" },
 		"evidence_key_file is not set":           func(c *app.Config) { c.EvidenceKeyFile = "" },
 		"evidence_key_file: stat no-such-file":   func(c *app.Config) { c.EvidenceKeyFile = "no-such-file" },
+		"master_key_kms wraps a file":            func(c *app.Config) { c.MasterKeyKMS, c.MasterKeyKMSTokenFile = "hcvault://v/transit/keys/k", "token" },
+		"need master_key_kms":                    func(c *app.Config) { c.MasterKeyKMSToken = secret.NewText("token") },
+		"set either master_key_kms_token or":     kms(func(c *app.Config) { c.MasterKeyKMSToken = secret.NewText("token") }),
+		"master_key_kms needs master_key_kms_to": kms(func(c *app.Config) { c.MasterKeyKMSTokenFile = "" }),
+		"\"aws-kms://key\" is not supported":     kms(func(c *app.Config) { c.MasterKeyKMS = "aws-kms://key" }),
+		"master_key_kms: open no-such-file":      kms(func(c *app.Config) { c.MasterKeyKMSCAFile = "no-such-file" }),
 		"master_key_file":                        func(c *app.Config) { c.MasterKey, c.MasterKeyFile = secret.Text{}, "no-such-file" },
 	} {
 		cfg := live(t)

@@ -11,16 +11,17 @@ import (
 )
 
 // newKeyring returns the service that rotates the master keys and the evidence keys.
-func (a *App) newKeyring(keys, evidence *secret.Keyring) *keyring.Service {
-	rings := []*keyring.Ring{{Name: keyring.Master, Keys: keys, File: a.cfg.masterFile(), Recognise: a.Operators.Recognise}}
+func (a *App) newKeyring(keys, evidence *secret.Keyring) (*keyring.Service, error) {
+	master, err := a.cfg.MasterFile()
+	rings := []*keyring.Ring{{Name: keyring.Master, Keys: keys, File: master, Recognise: a.Operators.Recognise}}
 	if path := a.cfg.EvidenceKeyFile; path != "" { // without a file, the master key signs the evidence in sandbox mode
-		rings = append(rings, &keyring.Ring{Name: keyring.Evidence, Keys: evidence, File: filepath.Clean(path)})
+		rings = append(rings, &keyring.Ring{Name: keyring.Evidence, Keys: evidence, File: secret.File{Path: filepath.Clean(path)}})
 	}
 	return keyring.New(keyring.Config{
 		DB: a.DB, Clock: a.Clock, Machine: a.cfg.machine(), Log: a.log,
 		Book: a.Book, Companies: a.Companies, Operators: a.Operators,
 		Rings: rings,
-	})
+	}), err
 }
 
 // withRenewal adds a control to the sandbox's controls. The control tells a company that its API keys

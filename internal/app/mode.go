@@ -24,7 +24,11 @@ func (a *App) warnFileModes() {
 			a.log.Warn("other users can read the "+name+" key: chmod 600", "file", path, "error", err)
 		}
 	}
-	for _, path := range append(a.cfg.TLS.keyFiles(), a.cfg.SecretFiles...) {
+	secrets := append(a.cfg.TLS.keyFiles(), a.cfg.SecretFiles...)
+	if a.cfg.MasterKeyKMSTokenFile != "" {
+		secrets = append(secrets, a.cfg.MasterKeyKMSTokenFile)
+	}
+	for _, path := range secrets {
 		if readable, err := secret.CheckMode(path); err != nil || readable {
 			a.log.Warn("other users can read a secret: chmod 600", "file", path, "error", err)
 		}

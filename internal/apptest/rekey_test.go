@@ -70,9 +70,9 @@ func TestRekeyLeavesNothingSealedWithTheOldLine(t *testing.T) {
 				t.Errorf("no %s depend on the line: %v", place, counted(t, p, old))
 			}
 		}
-		next, err := secret.AddLine(file)
+		next, err := secret.File{Path: file}.AddLine()
 		if err == nil {
-			err = secret.PromoteLine(file, next)
+			err = secret.File{Path: file}.PromoteLine(next)
 		}
 		if err == nil {
 			err = p.App.Keyring.State(t.Context())
@@ -106,7 +106,7 @@ func TestRekeyLeavesNothingSealedWithTheOldLine(t *testing.T) {
 		}
 		err = p.App.Keyring.Remove(t.Context(), old, true) // without the line, only what rekey has missed is lost
 		if err == nil {
-			err = secret.RemoveLine(file, old)
+			err = secret.File{Path: file}.RemoveLine(old)
 		}
 		if err == nil {
 			err = p.App.Keyring.State(t.Context())

@@ -33,9 +33,9 @@ func TestWhatIsNotRenewedIsRevokedAfterANotice(t *testing.T) {
 		}
 		do(err)
 		file, old := filepath.Join(home.Data, "master.key"), k.Current()
-		next, err := secret.AddLine(file)
+		next, err := secret.File{Path: file}.AddLine()
 		do(err)
-		do(secret.PromoteLine(file, next))
+		do(secret.File{Path: file}.PromoteLine(next))
 		do(k.State(ctx))
 		_, err = k.Rekey(ctx, func(keyring.Progress) {})
 		do(err)
@@ -89,7 +89,7 @@ func TestWhatIsNotRenewedIsRevokedAfterANotice(t *testing.T) {
 			t.Errorf("told again: %v", got)
 		}
 		do(k.Remove(ctx, old, false))
-		do(secret.RemoveLine(file, old))
+		do(secret.File{Path: file}.RemoveLine(old))
 		do(k.State(ctx))
 		tokens(t, p.Client)
 	})

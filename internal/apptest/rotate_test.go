@@ -134,13 +134,13 @@ func TestTwoProgramsServeWhileAKeyIsRotated(t *testing.T) {
 	during(7000,
 		func() {
 			var err error
-			next, err = secret.AddLine(m.files[0])
+			next, err = secret.File{Path: m.files[0]}.AddLine()
 			m.do(err)
 			m.state()
 			if err := s.Promotable(t.Context(), keyring.Master, next); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "do not hold") {
 				t.Errorf("one program lacks the line: %v", err)
 			}
-			m.do(secret.PromoteLine(m.files[0], next)) // an operator may do so all the same
+			m.do(secret.File{Path: m.files[0]}.PromoteLine(next)) // an operator may do so all the same
 			m.state()
 			if got := m.writes(); got != old+" "+old {
 				t.Errorf("a program writes with a line that the other one lacks: %s", got)
@@ -148,7 +148,7 @@ func TestTwoProgramsServeWhileAKeyIsRotated(t *testing.T) {
 		},
 		func() {
 			m.copyFile()
-			m.do(secret.PromoteLine(m.files[1], old))
+			m.do(secret.File{Path: m.files[1]}.PromoteLine(old))
 			m.state()
 			m.state()
 			m.do(s.Promotable(t.Context(), keyring.Master, next))
@@ -157,7 +157,7 @@ func TestTwoProgramsServeWhileAKeyIsRotated(t *testing.T) {
 			}
 		},
 		func() {
-			m.do(secret.PromoteLine(m.files[1], next))
+			m.do(secret.File{Path: m.files[1]}.PromoteLine(next))
 			m.state()
 			if got := m.writes(); got != next+" "+next {
 				t.Errorf("both machines have promoted the line: %s", got)
@@ -183,7 +183,7 @@ func TestTwoProgramsServeWhileAKeyIsRotated(t *testing.T) {
 		m.do(err)
 		m.do(s.Remove(t.Context(), old, false))
 		for _, file := range m.files {
-			m.do(secret.RemoveLine(file, old))
+			m.do(secret.File{Path: file}.RemoveLine(old))
 		}
 		m.state()
 	})
@@ -203,13 +203,13 @@ func (m *machines) until(sent *atomic.Int64, n int64) {
 func TestAProgramNeedsEveryWrittenLine(t *testing.T) {
 	m := newMachines(t)
 	old := m.writes()[:8]
-	next, err := secret.AddLine(m.files[0])
+	next, err := secret.File{Path: m.files[0]}.AddLine()
 	m.do(err)
-	m.do(secret.PromoteLine(m.files[0], next))
+	m.do(secret.File{Path: m.files[0]}.PromoteLine(next))
 	m.copyFile()
 	m.state()
 	m.state()
-	m.do(secret.RemoveLine(m.files[1], old))
+	m.do(secret.File{Path: m.files[1]}.RemoveLine(old))
 	if err := m.programs[1].App.Keyring.State(t.Context()); err == nil || !strings.Contains(err.Error(), "lacks the line "+old) {
 		t.Errorf("the file lost a line that is in use: %v", err)
 	}

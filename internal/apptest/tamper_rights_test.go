@@ -6,7 +6,10 @@ import (
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -61,6 +64,28 @@ var rightsTampers = []alteration{
 		`UPDATE company SET mac = '' WHERE company_id = $1`, `UPDATE company_api_key SET mac = '' WHERE company_id = $1`,
 		`UPDATE ledger_head SET rights = '' WHERE company_id = $1`,
 	}},
+
+	{"payout limit raised", "terms: payout.limit 0", []string{`UPDATE payout_limit SET amount_kobo = 0, payouts = 0 WHERE company_id = $1`}},
+	{"payout limit removed", "500.00 and 5 payouts, as the audit log says", []string{`DELETE FROM payout_limit WHERE company_id = $1 AND payouts = 5`}},
+	{"payout limit added", "terms: payout.limit 0", []string{`INSERT INTO payout_limit (company_id, settlement_id, version, amount_kobo, payouts, created_at)
+		SELECT company_id, settlement_id, 'z', 0, 0, created_at FROM payout_limit WHERE company_id = $1 AND payouts = 5`}},
+	{"earlier payout limit made the newest", "terms: payout.limit 0", []string{`UPDATE payout_limit SET version = 'z' WHERE company_id = $1 AND payouts = 10`}},
+	{"payout limit of a settlement account made the company's", "terms: payout.limit 0", []string{`UPDATE payout_limit SET settlement_id = settlement_id + 1 WHERE company_id = $1 AND payouts = 5`}},
+	{"payout fee lowered", "terms: payout.fees", []string{`UPDATE payout_fee SET flat_kobo = 0 WHERE company_id = $1`}},
+	{"band of the payout fees removed", "terms: payout.fees", []string{`DELETE FROM payout_fee WHERE company_id = $1 AND from_kobo > 0`}},
+	{"payout fees removed", "no such row", []string{`DELETE FROM payout_fee WHERE company_id = $1`}},
+	{"earlier payout fees made the newest", "terms: payout.fees z", []string{`UPDATE payout_fee SET version = 'z' WHERE company_id = $1 AND version = (
+		SELECT min(version) FROM payout_fee WHERE company_id = $1)`}},
+	{"quota raised", "terms: company.quota otp", []string{`UPDATE quota SET most = 0 WHERE company_id = $1`}},
+	{"quota of another kind", "terms: company.quota virtual-account", []string{`UPDATE quota SET kind = 'virtual-account' WHERE company_id = $1`}},
+	{"quota removed", "terms: company.quota otp", []string{`DELETE FROM quota WHERE company_id = $1`}},
+	{"audit line of a payout limit deleted too", missing, []string{
+		`DELETE FROM payout_limit WHERE company_id = $1 AND payouts = 5`,
+		`DELETE FROM operator_audit WHERE company_id = $1 AND action = 'payout.limit' AND strpos(details, '"payouts":"5"') > 0`,
+	}},
+	{"API access opened", "expected closed, as the audit log says: an old copy", []string{`DELETE FROM operator_door WHERE $1 <> ''`}},
+	{"API access opened by one operator", "two operators open it", []string{`UPDATE operator_door SET automatic = 0 WHERE $1 <> ''`}},
+	{"reason of closed API access changed", "expected the reason an old copy", []string{`UPDATE operator_door SET reason = 'nothing' WHERE $1 <> ''`}},
 
 	{"operator's key copied", "rights: operator_key copy", []string{`INSERT INTO operator_key (id, name, hash, state, created_at, role, expires_at, used_at, mac)
 		SELECT 'copy', 'eve', hash, state, created_at, role, expires_at, used_at, mac FROM operator_key WHERE name = 'bob' AND $1 <> ''`}},
@@ -120,6 +145,17 @@ func fillRights(t *testing.T, p *apptest.Program) {
 	must(p.App.Operators.RevokeKey(ctx, tester, "ada"))
 	_, err = p.App.Operators.Adopt(ctx, p.App.Book, tester, "", func(int) {})
 	must(err)
+	for _, l := range []payout.Limit{{Amount: 100_000, Payouts: 10}, {Amount: 50_000, Payouts: 5}} {
+		must(p.App.Payouts.SetLimit(ctx, tester, p.Reference, 0, l))
+	}
+	for _, flat := range []money.Kobo{1000, 2500} {
+		must(p.App.Payouts.SetFees(ctx, tester, p.Reference, payout.Schedule{{Flat: flat}, {From: 500_000, Flat: flat, BasisPoints: 50, Cap: 9000}}))
+	}
+	must(p.App.Quotas.Set(ctx, tester, p.Reference, quota.OTP, 7))
+	must(p.App.Operators.CloseAccess(ctx, tester, "maintenance"))
+	must(p.App.Operators.OpenAccess(ctx, tester))
+	must(p.App.Operators.CloseRestored(ctx, tester, "a restore"))
+	must(p.App.Operators.CloseAccess(ctx, tester, "an old copy"))
 	_, err = p.App.Companies.SetKYB(ctx, tester, p.Reference, company.Rejected, "a closed shop")
 	must(err)
 }

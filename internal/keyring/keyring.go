@@ -55,8 +55,8 @@ const olderRuns = "a program of an older Kobo runs, which does not state its lin
 type Ring struct {
 	Name string
 	Keys *secret.Keyring
-	// File is the file of the keyring. If it is "", the keyring does not change while the program runs.
-	File string
+	// File is the file of the keyring. Without a path, the keyring does not change while the program runs.
+	File secret.File
 	// Recognise compares the keyring with the keys that the database knows. It may be nil.
 	Recognise func(ctx context.Context) error
 
@@ -248,23 +248,27 @@ func (s *Service) state(ctx context.Context, r *Ring, running bool) error {
 	return unread
 }
 
-// read returns the keyring in the ring's file, and its text.
+// read returns the keyring in the ring's file, and the file's content.
 func (r *Ring) read() (*secret.Keyring, string, error) {
-	if r.File == "" {
+	if r.File.Path == "" {
 		return r.Keys, "", nil
 	}
-	if _, err := secret.CheckMode(r.File); err != nil {
+	if _, err := secret.CheckMode(r.File.Path); err != nil {
 		return nil, "", err
 	}
-	text, err := os.ReadFile(r.File)
+	content, err := os.ReadFile(r.File.Path)
 	if err != nil {
 		return nil, "", err
 	}
-	if string(text) == r.text {
-		return r.Keys, r.text, nil
+	if string(content) == r.text {
+		return r.Keys, r.text, nil // also without a call to the KMS
 	}
-	k, err := secret.Parse(string(text))
-	return k, string(text), err
+	text, err := r.File.Unwrap(string(content))
+	if err != nil {
+		return nil, "", err
+	}
+	k, err := secret.Parse(text)
+	return k, string(content), err
 }
 
 // choose decides with which key the program writes. All programs decide under one lock. If the

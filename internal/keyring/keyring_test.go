@@ -37,7 +37,7 @@ func start(t *testing.T, d *db.DB, clk clock.Clock, text string) *program {
 	}
 	p.Service = keyring.New(keyring.Config{
 		DB: d, Clock: clk, Machine: clk, Log: slog.New(slog.DiscardHandler),
-		Rings: []*keyring.Ring{{Name: keyring.Master, Keys: p.keys, File: p.file}},
+		Rings: []*keyring.Ring{{Name: keyring.Master, Keys: p.keys, File: secret.File{Path: p.file}}},
 	})
 	return p
 }

@@ -75,7 +75,11 @@ func (s *Service) shut(ctx context.Context, q db.Querier, by Operator, reason st
 	if err := closeAccess(ctx, q, reason, now, automatic); err != nil {
 		return err
 	}
-	return s.note(ctx, q, by, by.Note("", "door.close", "", map[string]string{"reason": reason}, now))
+	details := map[string]string{"reason": reason}
+	if automatic {
+		details["automatic"] = "true"
+	}
+	return s.note(ctx, q, by, by.Note("", "door.close", "", details, now))
 }
 
 // OpenAccess opens API access again.

@@ -47,11 +47,12 @@ func (s *Service) SetLimit(ctx context.Context, by operator.Operator, company st
 			return err
 		}
 	}
+	version := id.New()
 	l.Since = s.Clock.Now()
 	u := ledger.For(company)
-	u.Append(limits.Record(limitRow{company, settlementID, id.New(), l}))
+	u.Append(limits.Record(limitRow{company, settlementID, version, l}))
 	by.Audit(&u, "payout.limit", strconv.FormatInt(settlementID, 10), map[string]string{
-		"amount": l.Amount.Decimal(), "payouts": strconv.FormatInt(l.Payouts, 10),
+		"amount": l.Amount.Decimal(), "payouts": strconv.FormatInt(l.Payouts, 10), "version": version,
 	}, l.Since)
 	event.Emit(&u, event.LimitsChanged, event.Limit{
 		CompanyID: company, Limit: "payout", Per: "day",

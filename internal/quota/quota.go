@@ -158,10 +158,10 @@ func (s *Service) Set(ctx context.Context, by Actor, company string, k Kind, mos
 	if err := Check(k, most); err != nil {
 		return err
 	}
-	now := s.clock.Now()
+	now, version := s.clock.Now(), id.New()
 	u := ledger.For(company)
-	u.Append(quotas.Record(row{company, k, id.New(), most, now}))
-	by.Audit(&u, "company.quota", string(k), map[string]string{"most": strconv.FormatInt(most, 10)}, now)
+	u.Append(quotas.Record(row{company, k, version, most, now}))
+	by.Audit(&u, "company.quota", string(k), map[string]string{"most": strconv.FormatInt(most, 10), "version": version}, now)
 	event.Emit(&u, event.LimitsChanged, event.Limit{CompanyID: company, Limit: string(k), Per: "day", Count: wire.Number(most)})
 	err := s.book.Commit(ctx, u)
 	if ledger.Is(err, ledger.NoCompany) {

@@ -41,6 +41,7 @@ type evidence struct {
 	findings []Finding
 
 	rights            rights
+	terms             terms
 	operators         operatorLines           // only for the audit log of no company
 	proposals         map[string]proposalLine // what signed lines record about proposals, by their ids
 	unsignedProposals []proposalLine
@@ -120,7 +121,8 @@ func (e *evidence) event(row []string) { e.row(e.tables["event"], row) }
 const allLines = `SELECT company_id, id, operator, action, subject, created_at, details, leaf, mac
 	FROM operator_audit WHERE company_id = $1 AND id >= $2 ORDER BY id`
 
-// addLines checks the audit lines of the company.
+// addLines checks the audit lines of the company. If all of them are signed, it also compares them with
+// what operators have set.
 func (e *evidence) addLines(ctx context.Context, q db.Querier) error {
 	last := ""
 	err := db.Pages(ctx, q, allLines, 9, func() []any { return []any{e.company, last} }, func(row []string) error {
@@ -137,6 +139,9 @@ func (e *evidence) addLines(ctx context.Context, q db.Querier) error {
 		if action == erasure.Cleared {
 			return e.record(details)
 		}
+		if err := e.terms.add(row); err != nil {
+			return err
+		}
 		e.adopted = e.adopted || action == "company.create" || action == "evidence.adopt"
 		e.rights.adopted = e.rights.adopted || action == "rights.adopt" ||
 			(action == "company.create" || action == "evidence.adopt") && strings.Contains(details, `"rights":"signed"`)
@@ -146,6 +151,11 @@ func (e *evidence) addLines(ctx context.Context, q db.Querier) error {
 		return nil
 	})
 	e.compareErased()
+	if err != nil || !e.adopted {
+		return err
+	}
+	found, err := e.terms.findings(ctx, q, e.company)
+	e.findings = append(e.findings, found...)
 	return err
 }
 

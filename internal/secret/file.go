@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
 // LoadOrCreate reads the keyring in a file. If the file does not exist, LoadOrCreate creates it,
@@ -62,21 +65,95 @@ func CheckMode(path string) (readable bool, err error) {
 	return mode&0o044 != 0, nil
 }
 
-// AddLine adds a line with a new key at the end of a keyring's file, and returns the key's ID. The
-// new key only verifies and opens.
-func AddLine(path string) (keyID string, err error) {
-	line := strings.TrimSpace(Generate())
-	keyID, _, _ = strings.Cut(line, ":")
-	return keyID, edit(path, func(text []string) ([]string, error) { return append(text, line), nil })
+// File is the file of a keyring. The file is plain, or wrapped: then a key of a KMS encrypts its content.
+type File struct {
+	Path string
+	KMS  tink.AEAD // the key of the KMS; nil without one
 }
 
-// PromoteLine makes a line of a keyring's file the first line, so that its key becomes the current
-// key.
-func PromoteLine(path, keyID string) error {
-	return edit(path, func(text []string) ([]string, error) {
+const (
+	// wrapped begins the content of a wrapped file. The base64 of the ciphertext follows.
+	wrapped = "wrapped:v1:"
+	// purpose is the associated data of the ciphertext. So no ciphertext that the same key has made for
+	// another purpose passes for a keyring.
+	purpose = "kobo/keyring"
+)
+
+// IsWrapped reports whether the content of a keyring's file is wrapped.
+func IsWrapped(content string) bool { return strings.HasPrefix(content, wrapped) }
+
+// Unwrap returns the plain text of the file's content.
+func (f File) Unwrap(content string) (string, error) {
+	sealed, is := strings.CutPrefix(content, wrapped)
+	switch {
+	case !is:
+		return content, nil
+	case f.KMS == nil:
+		return "", fmt.Errorf("%s is wrapped by a KMS: set master_key_kms", f.Path)
+	}
+	ciphertext, err := base64.StdEncoding.DecodeString(strings.TrimSpace(sealed))
+	if err != nil {
+		return "", fmt.Errorf("%s is damaged: the wrapped text is not base64", f.Path)
+	}
+	text, err := f.KMS.Decrypt(ciphertext, []byte(purpose))
+	return string(text), err
+}
+
+// wrap returns the content of a wrapped file for a plain text. It first checks that the KMS opens the
+// new ciphertext.
+func (f File) wrap(text string) (string, error) {
+	if f.KMS == nil {
+		return "", errors.New("master_key_kms is not set")
+	}
+	ciphertext, err := f.KMS.Encrypt([]byte(text), []byte(purpose))
+	if err != nil {
+		return "", err
+	}
+	content := wrapped + base64.StdEncoding.EncodeToString(ciphertext) + "\n"
+	if again, err := f.Unwrap(content); err != nil || again != text {
+		return "", errors.Join(errors.New("the KMS does not open what it has encrypted, so the file is unchanged"), err)
+	}
+	return content, nil
+}
+
+// Read returns the keyring in the file.
+func (f File) Read() (*Keyring, error) {
+	content, err := os.ReadFile(f.Path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := f.Unwrap(string(content))
+	if err != nil {
+		return nil, err
+	}
+	return Parse(text)
+}
+
+// Wrap encrypts the file with the key of the KMS. A file that is wrapped already is encrypted again, with
+// the newest version of the key.
+func (f File) Wrap() error { return f.edit(f.wrap, unchanged) }
+
+// WriteUnwrapped replaces a wrapped file by a plain one.
+func (f File) WriteUnwrapped() error { return f.edit(plain, unchanged) }
+
+func unchanged(text []string) ([]string, error) { return text, nil }
+
+func plain(text string) (string, error) { return text, nil }
+
+// AddLine adds a line with a new key at the end of the file, and returns the key's ID. The new key only
+// verifies and opens.
+func (f File) AddLine() (keyID string, err error) {
+	line := strings.TrimSpace(Generate())
+	keyID, _, _ = strings.Cut(line, ":")
+	return keyID, f.edit(nil, func(text []string) ([]string, error) { return append(text, line), nil })
+}
+
+// PromoteLine makes a line of the file the first line, so that its key becomes the current key.
+func (f File) PromoteLine(keyID string) error {
+	return f.edit(nil, func(text []string) ([]string, error) {
 		i := slices.IndexFunc(text, isLine(keyID))
 		if i < 0 {
-			return nil, fmt.Errorf("secret: %s has no line %s", path, keyID)
+			return nil, fmt.Errorf("secret: %s has no line %s", f.Path, keyID)
 		}
 		line, rest := text[i], slices.Delete(slices.Clone(text), i, i+1)
 		first := slices.IndexFunc(rest, func(s string) bool { return s != "" && !strings.HasPrefix(s, "#") })
@@ -87,20 +164,23 @@ func PromoteLine(path, keyID string) error {
 	})
 }
 
-// RemoveLine removes a line from a keyring's file. The last remaining line cannot be removed.
-func RemoveLine(path, keyID string) error {
-	return edit(path, func(text []string) ([]string, error) { return slices.DeleteFunc(text, isLine(keyID)), nil })
+// RemoveLine removes a line from the file. The last remaining line cannot be removed.
+func (f File) RemoveLine(keyID string) error {
+	return f.edit(nil, func(text []string) ([]string, error) { return slices.DeleteFunc(text, isLine(keyID)), nil })
 }
 
 func isLine(keyID string) func(string) bool {
 	return func(s string) bool { return strings.HasPrefix(s, keyID+":") }
 }
 
-// edit replaces the lines of a keyring's file. The file keeps its mode and its owner. The change is
-// atomic: a program that reads the file meanwhile finds the old or the new content. Commands that edit
-// files of one folder wait for each other (not on Windows).
-func edit(path string, change func(text []string) ([]string, error)) error {
-	path, err := filepath.EvalSymlinks(path)
+// edit replaces the lines of the file. The function as returns the content of the new file for its plain
+// text. If as is nil, a wrapped file stays wrapped and a plain one plain.
+//
+// The file keeps its mode and its owner. The change is atomic: a program that reads the file meanwhile
+// finds the old or the new content. Commands that edit files of one folder wait for each other (not on
+// Windows).
+func (f File) edit(as func(string) (string, error), change func(text []string) ([]string, error)) error {
+	path, err := filepath.EvalSymlinks(f.Path)
 	if err != nil {
 		return fmt.Errorf("secret: cannot change the keyring: %w", err)
 	}
@@ -113,21 +193,40 @@ func edit(path string, change func(text []string) ([]string, error)) error {
 	if err != nil {
 		return fmt.Errorf("secret: cannot change the keyring: %w", err)
 	}
-	text := strings.Split(strings.TrimRight(string(old), "\r\n"), "\n")
-	for i := range text {
-		text[i] = strings.TrimSpace(text[i])
-	}
-	if text, err = change(text); err != nil {
+	next, err := f.changed(string(old), change)
+	if err != nil {
 		return err
 	}
-	next := strings.Join(text, "\n") + "\n"
-	if _, err := Parse(next); err != nil {
-		return err
+	if as == nil && IsWrapped(string(old)) {
+		as = f.wrap
+	}
+	if as != nil {
+		if next, err = as(next); err != nil {
+			return err
+		}
 	}
 	if err := replace(path, next); err != nil {
 		return fmt.Errorf("secret: cannot change the keyring: %w", err)
 	}
 	return nil
+}
+
+// changed returns the plain text of the file after a change of its lines.
+func (f File) changed(content string, change func(text []string) ([]string, error)) (string, error) {
+	old, err := f.Unwrap(content)
+	if err != nil {
+		return "", err
+	}
+	text := strings.Split(strings.TrimRight(old, "\r\n"), "\n")
+	for i := range text {
+		text[i] = strings.TrimSpace(text[i])
+	}
+	if text, err = change(text); err != nil {
+		return "", err
+	}
+	next := strings.Join(text, "\n") + "\n"
+	_, err = Parse(next)
+	return next, err
 }
 
 func replace(path, text string) error {

@@ -185,7 +185,7 @@ func TestConcurrentEditsLoseNoLine(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			if _, err := secret.AddLine(path); err != nil {
+			if _, err := (secret.File{Path: path}).AddLine(); err != nil {
 				t.Error(err)
 			}
 		})
@@ -202,7 +202,7 @@ func TestTheFileOfAKeyringIsEdited(t *testing.T) {
 	if err := os.WriteFile(path, []byte("# the keys of Kobo\n"+oldLine+"\n# older ones\n"), 0o640); err != nil {
 		t.Fatal(err)
 	}
-	next, err := secret.AddLine(path)
+	next, err := secret.File{Path: path}.AddLine()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,17 +220,17 @@ func TestTheFileOfAKeyringIsEdited(t *testing.T) {
 		t.Errorf("added: %s", got)
 	}
 	for range 2 {
-		if err := secret.PromoteLine(path, next); err != nil || ids() != next+" old" {
+		if err := (secret.File{Path: path}).PromoteLine(next); err != nil || ids() != next+" old" {
 			t.Errorf("promoted: %s, %v", ids(), err)
 		}
 	}
-	if err := secret.PromoteLine(path, "none"); err == nil {
+	if err := (secret.File{Path: path}).PromoteLine("none"); err == nil {
 		t.Error("an unknown line was promoted")
 	}
-	if err := secret.RemoveLine(path, "old"); err != nil || ids() != next {
+	if err := (secret.File{Path: path}).RemoveLine("old"); err != nil || ids() != next {
 		t.Errorf("removed: %s, %v", ids(), err)
 	}
-	if err := secret.RemoveLine(path, next); err == nil || ids() != next {
+	if err := (secret.File{Path: path}).RemoveLine(next); err == nil || ids() != next {
 		t.Errorf("the only line was removed: %v", err)
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
