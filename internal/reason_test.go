@@ -22,7 +22,7 @@ var forOperators = map[string]int{
 	"internal/company/key.go":           1, // a revoked key
 	"internal/company/kyb.go":           all,
 	"internal/company/pin.go":           2, // the unlocking of a PIN
-	"internal/crypto/key.go":            2, // the keys of networks
+	"internal/crypto/key.go":            3, // the keys of networks
 	"internal/erasure/erasure.go":       all,
 	"internal/event/erase.go":           all,
 	"internal/operation/case.go":        all,
@@ -31,6 +31,7 @@ var forOperators = map[string]int{
 	"internal/settlement/attach.go":     all,
 	"internal/settlement/found.go":      all,
 	"internal/settlement/settlement.go": 2, // attached bank accounts
+	"internal/vtu/pair.go":              all,
 }
 
 const all = -1

@@ -274,7 +274,7 @@ func TestTheLiveConfigurationWorks(t *testing.T) {
 		text, _, _ := strings.Cut(rest, "```")
 		return text
 	}
-	has := map[string]bool{"master_key": true, "safehaven.assertion": true, "data": true, "sandbox_token": true}
+	has := map[string]bool{"master_key": true, "safehaven.assertion": true, "data": true, "sandbox_token": true, "master_key_kms": true, "master_key_kms_token": true, "master_key_kms_token_file": true, "master_key_kms_ca_file": true}
 	for line := range strings.Lines(block("ini")) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		t.Setenv(name, value)

@@ -111,7 +111,7 @@ func (d *door) plantUnknowns() {
 	rows(`INSERT INTO ledger_account VALUES ($1, $2, -9999999, 0, $3, 0, 0, '', 0)`,
 		[]any{"acme", "provider/vtpass", 150_00}, []any{"bolt", "provider/vtpass", 50_00}, []any{"acme", "provider/main", -750_00}, []any{"acme", "settlement/1", 999})
 	// The last two columns are called_until and outcome.
-	rows(`INSERT INTO operation VALUES ($1, $2, 'vtu', '', $3, 'vtpass', 1, $4, 50, $6, 0, 0, 0, 0, $7, '', '', '', '', $5, 0, '')`,
+	rows(`INSERT INTO operation VALUES ($1, $2, 'vtu', '', $3, 'vtpass', 1, $4, 50, $6, 0, 0, 0, 0, $7, '', '', '', '', $5, 0, '', 0)`,
 		[]any{"acme", "calling", "PENDING", 999_00, ago(time.Second), ago(-time.Minute), ""},
 		[]any{"acme", "lost", "PENDING", 100, ago(time.Minute), ago(time.Second), ""},
 		[]any{"acme", "new", "PENDING", 100, ago(4 * time.Minute), ago(-time.Minute), "unknown"},
