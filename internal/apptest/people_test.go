@@ -52,6 +52,8 @@ var wishes = map[string][]string{
 	"setFees":           {`{"bands":[]}`},
 	"setLimit":          {`{"amount":0,"payouts":0}`},
 	"setQuota":          {`{"kind":"otp","most":0}`},
+	"createProductPair": {`{"first":"1","second":"2"}`},
+	"deleteProductPair": {``},
 	"createAdjustment":  {`{"settlementId":1,"amount":5000,"direction":"credit","reason":"a friend of mine"}`},
 	"approveAdjustment": {``},
 	"rejectAdjustment":  {`{"note":"nothing"}`},
@@ -62,6 +64,7 @@ var wishes = map[string][]string{
 		`{"company":"{reference}","acts":[{"operation":"setLimit","body":{"amount":0,"payouts":0}}]}`,
 	},
 	"approveProposal":  {``},
+	"renewToken":       {`{"operation":"issueKey"}`, `{"operation":"resetPIN"}`},
 	"rejectProposal":   {``},
 	"withdrawProposal": nil, // the test still needs the proposals
 	"eraseCustomer":    {``},
