@@ -52,6 +52,9 @@ A warning is no failure. It is 3 if the outcome of an operation is still unknown
 	o := spendFlags(f)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if o.amount != "" || o.company != "" {
+			if len(args) > 0 || asJSON || record != "" {
+				return usagef("--spend makes no checks: leave out NAME, --json and --record")
+			}
 			return spend(c.Context(), c.InOrStdin(), c.OutOrStdout(), o)
 		}
 		cfg, err := in.load(c)

@@ -120,7 +120,11 @@ func (o *spendOptions) spender(most money.Kobo, out io.Writer) (*spender, error)
 		return nil, usagef("--wait must not be negative")
 	}
 	s := &spender{spendOptions: *o, most: most, out: out}
-	s.developer = &developer{http: &http.Client{Timeout: 2 * time.Minute}}
+	s.developer = &developer{http: &http.Client{
+		Timeout: 2 * time.Minute,
+		// A redirect would carry the API key and the PIN to an address that nobody has checked.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
 	s.Credentials = app.Credentials{BaseURL: strings.TrimSuffix(o.server, "/"), Reference: o.company}
 	if s.APIKey, err = secretIn(o.apiKeyFile); err == nil && o.pinFile != "" {
 		s.pin, err = secretIn(o.pinFile)

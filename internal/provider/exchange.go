@@ -83,7 +83,7 @@ var publicList = regexp.MustCompile(`/transfers/banks$|/vas/service|/service(s$|
 // a person.
 var (
 	secretField = regexp.MustCompile(`(?i)token|assertion|secret|key|password|pin$|otp|cvv|hmac|authorization|bvn|nin$|identity|(client|user)_?id|pan$|^number$|cardnumber`)
-	personField = regexp.MustCompile(`(?i)name|phone|e?mail|address|birth|dob|narration`)
+	personField = regexp.MustCompile(`(?i)name|phone|e?mail|address|birth|dob|gender|narration|^line[0-9]|city$|postal`)
 	// plainField matches the names of fields whose long numbers are no account numbers.
 	plainField = regexp.MustCompile(`(?i)amount|balance|price|fees?$|total|timestamp`)
 )
@@ -126,7 +126,11 @@ func (x redactor) value(field string, v any) any {
 	case map[string]any:
 		out := map[string]any{}
 		for name, inner := range v {
-			out[name] = x.value(name, inner)
+			as := name
+			if secretField.MatchString(field) || personField.MatchString(field) {
+				as = field // all of an address is about the person, and not only its lines
+			}
+			out[name] = x.value(as, inner)
 		}
 		return out
 	case []any:

@@ -108,6 +108,9 @@ func (t *Tap) CheckHost(ctx context.Context) (string, error) {
 	}
 	client := http.Client{Transport: t.Around(transport(false)), CheckRedirect: stay}
 	res, err := client.Do(r)
+	if err != nil && t.Private { // the error names the host
+		return "", errors.New("no answer: the name, the network or the certificate of the host is wrong")
+	}
 	if err != nil {
 		return "", WithoutURL(err)
 	}

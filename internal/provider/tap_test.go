@@ -51,12 +51,13 @@ func TestARecordingHasNoSecretAndNoPerson(t *testing.T) {
 	const request = `{"bvn":"22222222222","otp":"123456","identityNumber":22222222223,"accountNumber":"0123456789","amount":1234567,"cardNumber":"5061000000000000001"}`
 	const response = `{"statusCode":200,"data":{"accountName":"ADA SAMPLE","firstName":"ADA","phoneNumber":"+2348030000010","emailAddress":"ada@example.com",
 		"maskedPan":"506100*********0001","defaultPin":"4321","balance":98765432.5,"_id":"64cc00000000000000000001","list":[{"narration":"from ADA SAMPLE"}],
+		"customer":{"billingAddress":{"line1":"12 Allen Avenue","city":"Ikeja","landmark":"beside the park"}},
 		"responseMessage":"headerSecret of 08030000010 at https://host/keyOfTheNode is 0123456789, card 5061000000000000001, eyJhbGciOi.x",
 		"status":"successful","responseCode":"00","free":"ada@example.com","sum":22222222222}}`
 	got := exchanged(t, "/accounts/0123456789/statement?page=2&token=abc&account=0123456789", request, response, false)
 	for _, secret := range []string{
 		"22222222222", "22222222223", "123456\"", "0123456789", "5061000000000000001", "ADA", "8030000010", "ada@", "4321", "headerSecret", "keyOfTheNode", "cookieSecret",
-		"token=abc", "eyJ", "506100",
+		"token=abc", "eyJ", "506100", "Allen", "Ikeja", "park",
 	} {
 		if strings.Contains(got, secret) {
 			t.Errorf("%q is in %s", secret, got)
@@ -85,6 +86,14 @@ func TestARecordingKeepsPublicLists(t *testing.T) {
 	}
 	if got := exchanged(t, "/x", `{}`, `<p>call 08030000010</p>`, false); strings.Contains(got, "0803") || !strings.Contains(got, "call") {
 		t.Error(got)
+	}
+}
+
+// The host of a node is a secret, so an error does not name it.
+func TestTheHostOfANodeIsNotShown(t *testing.T) {
+	tap := &provider.Tap{Base: "http://keyOfTheNode.invalid", Private: true, Clock: clock.System{}}
+	if detail, err := tap.CheckHost(t.Context()); err == nil || strings.Contains(strings.ToLower(err.Error()), "keyofthenode") {
+		t.Error(detail, err)
 	}
 }
 
