@@ -59,7 +59,7 @@ var rightsTampers = []alteration{
 	{"case resolved by hand", "rights: operation_case", []string{`UPDATE operation_case SET state = 'RESOLVED', resolved_by = 'local:eve' WHERE company_id = $1 AND reason = 'CONTRADICTION'`}},
 	{"MAC of a case removed", noSuchMAC, []string{`UPDATE operation_case SET mac = '' WHERE company_id = $1 AND state = 'OPEN'`}},
 	{"sum of the rights removed", noSuchSum, []string{`UPDATE ledger_head SET rights = '' WHERE company_id = $1`}},
-	{"sum of the rights changed", noSuchSum, []string{`UPDATE ledger_head SET rights = '0' || substr(rights, 2) WHERE company_id = $1`, `UPDATE ledger_head SET rights = '1' || substr(rights, 2) WHERE company_id = $1`}},
+	{"sum of the rights changed", noSuchSum, []string{`UPDATE ledger_head SET rights = CASE substr(rights, 1, 1) WHEN '0' THEN '1' ELSE '0' END || substr(rights, 2) WHERE company_id = $1`}},
 	{"all rights made unsigned", noSuchMAC, []string{
 		`UPDATE company SET mac = '' WHERE company_id = $1`, `UPDATE company_api_key SET mac = '' WHERE company_id = $1`,
 		`UPDATE ledger_head SET rights = '' WHERE company_id = $1`,
