@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/job"
@@ -57,6 +59,18 @@ type Next = func(ctx context.Context, o Operation) (Try, bool)
 
 // OurReference returns the reference under which the last attempt is sent to its provider.
 func (o Operation) OurReference() string { return cmp.Or(o.Last.Reference, o.ID) }
+
+// AttemptReference returns the reference of the attempt with this number, from 2. It is the same in every
+// database, also if this database does not know the attempt.
+func (o Operation) AttemptReference(number int64) string {
+	return Reference(o.Company, o.Kind+" attempt "+strconv.FormatInt(number, 10), o.ID)
+}
+
+// Refundable reports whether a reply to a requery refunds an operation that has not moved: the provider
+// rejected it, or does not know it after the grace period.
+func (o Operation) Refundable(a provider.Answer) bool {
+	return o.State == Pending && o.Attempt == 0 && (a.Outcome == provider.Rejected || a.Missing)
+}
 
 // cost returns what the provider of the last attempt takes.
 func (o Operation) cost() money.Kobo { return cmp.Or(o.Last.Cost, o.Amount) }
@@ -115,11 +129,12 @@ func (s *Service) move(ctx context.Context, o Operation, a provider.Answer, t Tr
 	moved.Provider, moved.Attempt, moved.UpdatedAt = t.Provider, last.Number+1, now
 	moved.Last = Attempt{
 		Company: o.Company, OperationID: o.ID, Number: moved.Attempt, Provider: t.Provider, Cost: t.Cost, State: AttemptOpen, CreatedAt: now,
-		Reference: Reference(o.Company, o.Kind+" attempt "+strconv.FormatInt(moved.Attempt, 10), o.ID),
+		Reference: o.AttemptReference(moved.Attempt),
 	}
 	u := ledger.For(o.Company)
 	u.OpenAccounts(ledger.Account{ID: s.kinds[o.Kind].Route(moved).Provider, Floor: money.NoFloor})
-	u.Transition(operations.Record(moved), string(Pending)).Expect("attempt", o.Attempt)
+	u.Transition(operations.Record(moved), string(Pending)).Expect("attempt", o.Attempt).
+		Expect("polls", o.Polls) // a poll may have found the last attempt at its provider
 	ended := attempts.Record(last.end(AttemptUnstarted, a.Outcome.String(), a.Code, a.Message, now))
 	if o.Attempt > 0 {
 		u.Transition(ended, string(AttemptOpen))
@@ -141,8 +156,46 @@ func (o Operation) endAttempt(u *ledger.Unit) {
 }
 
 // Late opens a case, because a provider reports an attempt that had definitely never started. The
-// operation went on at a different provider, so both may have carried it out. No money moves.
+// operation went on at a different provider, so both may have carried it out. No money moves. If a case
+// about the same attempt reports the same outcome, Late opens none. Operators thus see a report that is
+// worse than the report of an earlier case.
 func (s *Service) Late(ctx context.Context, t Attempt, a provider.Answer) error {
-	return s.OpenCase(ctx, t.Company, t.OperationID, LateAttempt, fmt.Sprintf(
-		"attempt %d at %s (%s) ended as never started, but %s now reports it as %s (%s)", t.Number, t.Provider, t.Reference, t.Provider, a.Outcome, a.Code))
+	said := fmt.Sprintf("attempt %d at %s (%s) ended as never started, but %s now reports it as %s", t.Number, t.Provider, t.Reference, t.Provider, a.Outcome)
+	earlier, err := s.casesAbout(ctx, t.Company, t.OperationID, LateAttempt)
+	if err != nil || slices.ContainsFunc(earlier, func(c Case) bool { return strings.HasPrefix(c.Detail, said) }) {
+		return err
+	}
+	return s.Open(ctx, Case{
+		Company: t.Company, Subject: t.OperationID, Reason: LateAttempt, Turn: int64(len(earlier)), Detail: said + " (" + a.Code + ")",
+	})
+}
+
+// late reports whether a LateAttempt case about the operation is open.
+func (s *Service) late(ctx context.Context, o Operation) (bool, error) {
+	if o.Attempt == 0 {
+		return false, nil
+	}
+	all, err := s.casesAbout(ctx, o.Company, o.ID, LateAttempt)
+	return slices.ContainsFunc(all, func(c Case) bool { return c.State == Open }), err
+}
+
+// earlier is the end of the detail of a case about an operation whose refund is held.
+const earlier = ", but an earlier attempt may have succeeded: see the case " + string(LateAttempt)
+
+// held leaves a refund to operators while a LateAttempt case about the operation is open, because the
+// first provider may have carried the operation out. It then returns the reply without its outcome, and
+// opens a case about a rejection. The caller opens the case about a missing reference (see unproven).
+func (s *Service) held(ctx context.Context, o Operation, a provider.Answer) (provider.Answer, error) {
+	if a.Outcome != provider.Rejected && !a.Missing {
+		return a, nil
+	}
+	late, err := s.late(ctx, o)
+	if err == nil && !late {
+		return a, nil
+	}
+	if err == nil && a.Outcome == provider.Rejected {
+		err = s.OpenCase(ctx, o.Company, o.ID, Unresolved, fmt.Sprintf("%s did not carry out attempt %d (%s)", o.Provider, o.Attempt, a.Code)+earlier)
+	}
+	a.Outcome, a.Unproven = provider.Unknown, true
+	return a, err
 }

@@ -314,6 +314,13 @@ func (s *Service) finding(ctx context.Context, c Case, f Finding, agreed bool) (
 		return ledger.Unit{}, err
 	}
 	answer := provider.Answer{Code: "operator", Message: "Settled by an operator"}
+	switch {
+	case c.Reason != LateAttempt: // the rules below hold
+	case f.Outcome == Dismissed:
+		return ledger.For(c.Company), nil
+	default:
+		return ledger.Unit{}, fault.New(fault.Refused, "A late attempt can only be dismissed: the operation follows its last attempt")
+	}
 	switch f.Outcome {
 	case Dismissed:
 		if c.Reason == BrokenChain {

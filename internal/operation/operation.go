@@ -76,6 +76,8 @@ type Operation struct {
 	UpdatedAt         time.Time `db:"updated_at,changes"`
 	Attempt           int64     `db:"attempt,changes"` // the number of the last attempt; 0 for an operation that has not moved
 
+	// Labels are the company's own reference and metadata, which have a row of their own.
+	Labels Labels
 	// Last is the row of the last attempt. It is empty for an operation that has not moved.
 	Last Attempt
 	// Charge is the provider's charge to us according to the latest reply. The charge is stored in

@@ -41,7 +41,10 @@ func (s *Service) requery(ctx context.Context, o Operation) provider.Answer {
 // heard writes the reply to a requery, and returns the time of the next requery.
 func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (time.Time, error) {
 	now := s.clock.Now()
-	a = o.ordered(a)
+	a, err := s.held(ctx, o, o.ordered(a))
+	if err != nil {
+		return time.Time{}, err
+	}
 	o.Polls++
 	o.AskedAt = now
 	if a.Missing {
@@ -78,7 +81,10 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 			return time.Time{}, err
 		}
 	}
-	after, err := s.write(ctx, o, after, nil)
+	after, err = s.write(ctx, o, after, nil)
+	if err == nil && after.Attempt != o.Attempt && a.Found { // the request has moved the operation meanwhile
+		err = s.Late(ctx, o.attempt(), a)
+	}
 	if err != nil || after.State != Pending {
 		return time.Time{}, err
 	}
@@ -96,10 +102,18 @@ func (s *Service) tooOld(ctx context.Context, o Operation, a provider.Answer) er
 }
 
 // unproven opens a case about an operation that its provider does not find, if the provider may be
-// unable to look up our reference. The operation stays PENDING, and the provider is asked again.
+// unable to look up our reference, or if an earlier attempt may have succeeded. The operation stays
+// PENDING, and the provider is asked again.
 func (s *Service) unproven(ctx context.Context, o Operation) error {
-	return s.OpenCase(ctx, o.Company, o.ID, Unresolved,
-		"the provider does not find our reference, but it is not proven that the provider looks up our references: ask the provider about this operation")
+	late, err := s.late(ctx, o)
+	if err != nil {
+		return err
+	}
+	detail := "the provider does not find our reference, but it is not proven that the provider looks up our references: ask the provider about this operation"
+	if late {
+		detail = "the provider does not find our reference" + earlier
+	}
+	return s.OpenCase(ctx, o.Company, o.ID, Unresolved, detail)
 }
 
 // differs opens a case if the provider's reply reports a different amount than the order. No money
@@ -126,14 +140,29 @@ func (s *Service) absent(ctx context.Context, o Operation, a provider.Answer) er
 // counts like the reply to a requery. An unknown outcome changes nothing.
 func (s *Service) Notified(ctx context.Context, company, operationID string, a provider.Answer) (Operation, error) {
 	o, err := s.Find(ctx, company, operationID)
+	if err != nil {
+		return o, err
+	}
+	return s.Replied(ctx, o, a)
+}
+
+// Replied does the same as Notified with the provider's reply about operation o, as the caller has
+// read o before the caller asked. If the operation has moved to another provider meanwhile, the reply
+// is about an attempt that has ended, and decides nothing.
+func (s *Service) Replied(ctx context.Context, o Operation, a provider.Answer) (Operation, error) {
+	if a.Outcome == provider.Unknown {
+		return o, nil
+	}
+	if o.State != Pending {
+		return s.overtaken(ctx, o, o.concluded(a, s.clock.Now()))
+	}
+	a = o.ordered(a)
+	if a.Outcome == provider.Unknown {
+		return o, s.differs(ctx, o, a)
+	}
+	a, err := s.held(ctx, o, a)
 	if err != nil || a.Outcome == provider.Unknown {
 		return o, err
 	}
-	if o.State == Pending {
-		if a = o.ordered(a); a.Outcome == provider.Unknown {
-			return o, s.differs(ctx, o, a)
-		}
-		return s.conclude(ctx, o, a, nil)
-	}
-	return s.overtaken(ctx, o, o.concluded(a, s.clock.Now()))
+	return s.conclude(ctx, o, a, nil)
 }

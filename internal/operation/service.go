@@ -105,8 +105,8 @@ func (s *Service) Start(o Operation) Operation {
 	return o
 }
 
-// Unit returns the unit of step one for a started operation. The unit has the operation's row,
-// the transfer into clearing and the resolver's job. The job runs after the end of the call.
+// Unit returns the unit of step one for a started operation. The unit has the operation's row
+// and labels, the transfer into clearing and the resolver's job. The job runs after the end of the call.
 // Parameter leave is the amount that must stay in the settlement account.
 func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.Unit {
 	r := s.kinds[o.Kind].Route(o)
@@ -121,6 +121,7 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 		u.OpenAccounts(ledger.Account{ID: r.Fee, Floor: money.NoFloor})
 	}
 	u.Insert(operations.Record(o))
+	o.Labels.write(&u, o)
 	u.Transfer(first)
 	u.Append(o.resolveJob().For(u.Company))
 	return u
@@ -145,7 +146,10 @@ func (s *Service) Run(ctx context.Context, o Operation, call func(ctx context.Co
 func (s *Service) RunOver(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer, next Next, extra Extra) (Operation, error) {
 	ctx = context.WithoutCancel(ctx)
 	o, answer := s.try(ctx, o, call, next)
-	answer = o.ordered(answer)
+	answer, err := s.held(ctx, o, o.ordered(answer))
+	if err != nil { // the answer has no outcome, and the resolver asks again
+		s.log.Warn("the cases about an operation could not be read", "company", o.Company, "operation", o.ID, "error", err)
+	}
 	// The caller waits only until its time limit. After that, the reply is still written, because
 	// the provider's next reply may contain less information.
 	type written struct {

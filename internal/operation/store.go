@@ -31,6 +31,8 @@ var (
 		db.Rights("subject", "reason", "turn", "detail", "amount_kobo", "state", "outcome", "target_company",
 			"target_settlement", "note", "proposed_by", "proposed_at", "resolved_by", "happened_at", "created_at"))
 	answers  = db.Declare[answer]("operation_answer")
+	labels   = db.Declare[label]("operation_label", db.UniqueIfGiven("company_id", "kind", "external_reference"))
+	marks    = db.Declare[mark]("operation_mark")
 	attempts = db.Declare[Attempt]("operation_attempt", db.Reads(attemptColumns), db.Unique("company_id", "reference"))
 )
 
@@ -60,9 +62,12 @@ func Scan(s db.Scanner) (Operation, error) { return operations.Scan(s) }
 // that read further columns.
 func (o *Operation) Targets() []any { return operations.Targets(o) }
 
+// findLabelled selects operations with their labels.
+const findLabelled = `SELECT ` + Columns + `, ` + LabelColumns + ` FROM operation` + LabelJoin
+
 // Find returns one operation of the company, in any state.
 func (s *Service) Find(ctx context.Context, company, operationID string) (Operation, error) {
-	o, err := db.One(ctx, s.db, Scan, `SELECT `+Columns+` FROM operation WHERE company_id = $1 AND id = $2`, company, operationID)
+	o, err := db.One(ctx, s.db, scanLabelled, findLabelled+`WHERE operation.company_id = $1 AND operation.id = $2`, company, operationID)
 	if err == nil && o.Attempt > 0 {
 		o.Last, err = s.lastAttempt(ctx, o)
 	}
@@ -72,8 +77,8 @@ func (s *Service) Find(ctx context.Context, company, operationID string) (Operat
 // FindByKey returns the company's operation with this kind and this idempotency key of the
 // caller.
 func (s *Service) FindByKey(ctx context.Context, company, kind, key string) (Operation, error) {
-	o, err := db.One(ctx, s.db, Scan, `SELECT `+Columns+` FROM operation
-		WHERE company_id = $1 AND kind = $2 AND idempotency_key = $3 AND idempotency_key <> ''`, company, kind, key)
+	o, err := db.One(ctx, s.db, scanLabelled, findLabelled+`
+		WHERE operation.company_id = $1 AND operation.kind = $2 AND operation.idempotency_key = $3 AND operation.idempotency_key <> ''`, company, kind, key)
 	return o, db.Missing(err, "Operation not found")
 }
 
@@ -149,6 +154,12 @@ func (s *Service) lastCase(ctx context.Context, company, subject string, reason 
 		WHERE company_id = $1 AND subject = $2 AND reason = $3 ORDER BY turn DESC LIMIT 1`, company, subject, string(reason))
 }
 
+// casesAbout returns the company's cases with this subject and reason, in any state.
+func (s *Service) casesAbout(ctx context.Context, company, subject string, reason Reason) ([]Case, error) {
+	return db.All(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case
+		WHERE company_id = $1 AND subject = $2 AND reason = $3 ORDER BY turn`, company, subject, string(reason))
+}
+
 // passing is the SQL condition for the cases that a CaseFilter selects.
 const passing = `state = $1 AND ($2 = '' OR company_id = $2) AND ($3 = '' OR reason = $3) AND ($4 = '' OR subject = $4)`
 
@@ -199,4 +210,14 @@ func (s *Service) AttemptOwner(ctx context.Context, reference string) (string, e
 			SELECT min(company_id) FROM operation_attempt
 			UNION ALL SELECT (SELECT min(n.company_id) FROM operation_attempt AS n WHERE n.company_id > owner.id) FROM owner WHERE owner.id IS NOT NULL)
 		SELECT t.company_id FROM owner JOIN operation_attempt AS t ON t.company_id = owner.id AND t.reference = $1`, reference)
+}
+
+// Referenced reports whether an operation of the company and kind has this externalReference.
+func (s *Service) Referenced(ctx context.Context, company, kind, reference string) (bool, error) {
+	if reference == "" {
+		return false, nil
+	}
+	n, err := db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM operation_label
+		WHERE company_id = $1 AND kind = $2 AND external_reference = $3 AND external_reference <> ''`, company, kind, reference)
+	return n > 0, err
 }

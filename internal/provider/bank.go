@@ -107,12 +107,22 @@ type Receiver interface {
 	// virtual is true for a notification of kind VirtualCredit. Confirmed means that the money is
 	// on the account. Rejected means that the money did not stay on the account.
 	Inbound(ctx context.Context, sessionID string, virtual bool) InboundAnswer
-	// InboundSince lists the credits of all our accounts since the time from, newest first. The
+	// Receiving lists our accounts at the bank, which may receive credits. The first page has the
+	// number 0. The result more reports whether a further page may follow. A failure is an *Error.
+	Receiving(ctx context.Context, page int) (accounts []Receiving, more bool, err error)
+	// InboundSince lists the credits of one of these accounts since the time from, newest first. The
 	// first page has the number 0. The result more reports whether a further page may follow. If a
 	// credit arrives between two calls, one row appears on both pages, but no row is missed. The
 	// Outcome of a credit that the bank has finished follows the same rules as in Inbound. A
 	// failure is an *Error.
-	InboundSince(ctx context.Context, from time.Time, page int) (credits []Inbound, more bool, err error)
+	InboundSince(ctx context.Context, accountID string, from time.Time, page int) (credits []Inbound, more bool, err error)
+}
+
+// Receiving is one of our accounts at a bank, which may receive credits.
+type Receiving struct {
+	ID     string // the bank's identifier of the account
+	Number string
+	Main   bool // the account to which the bank forwards the credits of the other accounts
 }
 
 // NotificationKind is the subject of a notification.

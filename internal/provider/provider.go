@@ -154,9 +154,10 @@ type Sale struct {
 	Theirs    string // Answer.Reference of an earlier reply; empty if no reply contained it
 }
 
-// Wallet is implemented by a Biller that takes the prices from an account funded in advance.
+// Wallet is implemented by a provider that takes money from an account of ours: a biller the prices
+// of purchases, an issuer the fundings of cards, a bank the payouts.
 type Wallet interface {
-	// Balance returns what is left in the wallet. A failure is an *Error.
+	// Balance returns what is left in the account.
 	Balance(ctx context.Context) (money.Kobo, error)
 }
 

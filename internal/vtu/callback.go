@@ -62,14 +62,17 @@ func (s *Shop) Notified(ctx context.Context, biller, reference string) error {
 		return nil
 	}
 	o, err := s.Operations.Find(ctx, company, purchaseID)
-	if err != nil || o.Provider != biller || o.State == operation.Reversed || o.InFlight(s.Clock.Now()) {
+	if err != nil || o.Provider != biller || o.State == operation.Reversed {
 		return err
+	}
+	if o.InFlight(s.Clock.Now()) { // the purchase may still move, so the callback must come again
+		return fault.New(fault.Unavailable, "the request of the purchase is still running")
 	}
 	a := s.requery(ctx, o)
 	if o.State == Success && a.Outcome == provider.Unknown {
 		return fault.Newf(fault.Unavailable, "%s did not give the outcome: %s", biller, a.Code)
 	}
-	_, err = s.Operations.Notified(ctx, company, purchaseID, a)
+	_, err = s.Operations.Replied(ctx, o, a)
 	return err
 }
 
@@ -104,7 +107,7 @@ func (s *Shop) late(ctx context.Context, biller string, t operation.Attempt) err
 	switch {
 	case err != nil:
 		return err
-	case a.Missing && proven, a.Outcome == provider.Rejected && !a.Found:
+	case a.Missing && proven, a.Outcome == provider.Rejected:
 		return nil
 	case a.Outcome == provider.Unknown && !a.Found && !a.Missing:
 		return fault.Newf(fault.Unavailable, "%s did not give the outcome: %s", biller, a.Code)

@@ -23,8 +23,9 @@ func (s *Shop) further(b basket) operation.Next {
 			return operation.Try{}, false
 		}
 		for _, name := range names {
-			if i := slices.IndexFunc(same, func(there basket) bool { return there.category.provider == name }); i >= 0 {
-				return s.try(same[i]), true
+			there := slices.DeleteFunc(slices.Clone(same), func(there basket) bool { return there.category.provider != name })
+			if len(there) == 1 { // with several, it is not clear which one the company has ordered
+				return s.try(there[0]), true
 			}
 		}
 		return operation.Try{}, false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,11 @@ type tale map[string]plot
 // pay calls a biller as the plot requires. A crash ends the goroutine of the request.
 func (p plot) pay(ctx context.Context, b provider.Biller, buy provider.Purchase) provider.Answer {
 	if len(p.story) == 2 {
-		buy.Phone = buy.Phone[:9] + p.story
+		for _, number := range []*string{&buy.Phone, &buy.Card, &buy.Meter} {
+			if *number != "" {
+				*number = (*number)[:len(*number)-2] + p.story
+			}
+		}
 	}
 	if p.crash == before {
 		runtime.Goexit()
@@ -167,32 +172,40 @@ func TestEachStoryOfTwoBillers(t *testing.T) {
 	const price = 200 * money.Naira
 	for _, routes := range []string{"*=vtpass>safehaven", "*=safehaven>vtpass"} {
 		t.Run(routes, func(t *testing.T) {
-			onStreet(t, provider.Proven, routes, func(t *testing.T, s *street) {
-				first, second, _ := strings.Cut(strings.TrimPrefix(routes, "*="), ">")
-				stage, buy := s.stage(), s.airtime(price)
-				check := func(one, two plot) {
-					held := s.balance()
-					o := s.play(stage, tale{first: one, second: two}, buy)
-					if wrong := s.fair(o, held-s.balance(), price); wrong != "" {
-						t.Errorf("%v %v: %s", one, two, wrong)
-					}
-					moves := one.crash == "" && (one.story == off || one.story == unreachable)
-					if text, _ := s.attempts(o); (text != "") != moves || (o.Provider == second) != moves {
-						t.Errorf("%v %v: at %s, the attempts are %q", one, two, o.Provider, text)
-					}
-				}
-				for _, story := range stories {
-					for _, crash := range crashes {
-						moves := crash == "" && (story == off || story == unreachable)
-						for _, next := range stories[:map[bool]int{true: len(stories), false: 1}[moves]] {
-							for _, then := range crashes[:map[bool]int{true: len(crashes), false: 1}[moves]] {
-								check(plot{story, crash}, plot{next, then})
-							}
-						}
-					}
-				}
+			onStreet(t, provider.Proven, routes, func(_ *testing.T, s *street) {
+				buy := s.airtime(price)
+				s.eachStory(routes, func() (func(vtu.Order), money.Kobo) { return buy, price })
 			})
 		})
+	}
+}
+
+// eachStory plays each story of the first biller of a route with each story of the second, and with a
+// crash at each point. The function next returns a new purchase and its price.
+func (s *street) eachStory(routes string, next func() (buy func(vtu.Order), price money.Kobo)) {
+	first, second, _ := strings.Cut(strings.TrimPrefix(routes, "*="), ">")
+	stage := s.stage()
+	check := func(one, two plot) {
+		buy, price := next()
+		held := s.balance()
+		o := s.play(stage, tale{first: one, second: two}, buy)
+		if wrong := s.fair(o, held-s.balance(), price); wrong != "" {
+			s.t.Errorf("%v %v: %s", one, two, wrong)
+		}
+		moves := one.crash == "" && (one.story == off || one.story == unreachable)
+		if text, _ := s.attempts(o); (text != "") != moves || (o.Provider == second) != moves {
+			s.t.Errorf("%v %v: at %s, the attempts are %q", one, two, o.Provider, text)
+		}
+	}
+	for _, story := range stories {
+		for _, crash := range crashes {
+			moves := crash == "" && (story == off || story == unreachable)
+			for _, next := range stories[:map[bool]int{true: len(stories), false: 1}[moves]] {
+				for _, then := range crashes[:map[bool]int{true: len(crashes), false: 1}[moves]] {
+					check(plot{story, crash}, plot{next, then})
+				}
+			}
+		}
 	}
 }
 
@@ -232,13 +245,22 @@ func (s *street) bundle(p vtu.Product) func(o vtu.Order) {
 // paired pairs the first data bundle on sale with a bundle of the other biller.
 func (s *street) paired() (vtu.Product, vtu.Pair) {
 	s.t.Helper()
-	products, err := s.Products(s.t.Context(), s.category(provider.Data, "MTN").ID)
+	return s.pairedOf(provider.Data, "MTN", "vtpass")
+}
+
+// pairedOf pairs the first product of a vendor on sale that has a price with a product of a different
+// biller and a different price.
+func (s *street) pairedOf(kind provider.ServiceKind, vendor, biller string) (vtu.Product, vtu.Pair) {
+	s.t.Helper()
+	products, err := s.Products(s.t.Context(), s.category(kind, vendor).ID)
 	s.must(err)
-	others, _, err := s.Listed(s.t.Context(), vtu.ListFilter{Kind: provider.Data, Vendor: "MTN", Provider: "vtpass"}, 10, 0)
+	others, _, err := s.Listed(s.t.Context(), vtu.ListFilter{Kind: kind, Vendor: vendor, Provider: biller}, 10, 0)
 	s.must(err)
-	p, err := s.Pair(s.t.Context(), operator.Local("ada"), products[0].ID, others[1].ID)
+	mine := products[slices.IndexFunc(products, func(p vtu.Product) bool { return p.Amount > 0 })]
+	theirs := others[slices.IndexFunc(others, func(l vtu.Listed) bool { return l.Price > 0 && l.Price != money.Kobo(mine.Amount) })]
+	p, err := s.Pair(s.t.Context(), operator.Local("ada"), mine.ID, theirs.ID)
 	s.must(err)
-	return products[0], p
+	return mine, p
 }
 
 // A pair costs the company the price of the product that it bought. The difference to the other

@@ -26,7 +26,7 @@ func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answ
 	}
 	a := b.Requery(ctx, provider.Sale{Reference: o.OurReference(), Begun: o.CreatedAt, Kind: p.Type, Theirs: o.ProviderReference})
 	if !a.Missing && !a.Found {
-		return a
+		return s.unlessMoved(ctx, o, p.Type, a)
 	}
 	proven, err := s.proven(ctx, o.Provider, p.Type)
 	if err == nil && a.Found && !proven {
@@ -36,9 +36,9 @@ func (s *Shop) requery(ctx context.Context, o operation.Operation) provider.Answ
 		s.Log.Warn("whether a biller looks up our references could not be read or written", "provider", o.Provider, "error", err)
 	}
 	if a.Missing && !proven {
-		return s.unproven(ctx, b, o, p.Type, a)
+		a = s.unproven(ctx, b, o, p.Type, a)
 	}
-	return a
+	return s.unlessMoved(ctx, o, p.Type, a)
 }
 
 // proven reports whether the biller looks up purchases of a kind by our references.

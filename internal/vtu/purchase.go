@@ -34,6 +34,7 @@ type Order struct {
 	SettlementID   int64            `json:"settlementId"`
 	Key            *idempotency.Key `json:"-"` // from the Idempotency-Key header; nil without this header
 	DryRun         bool             `json:"-"` // whether to return a preview and buy nothing
+	operation.Labels
 }
 
 // Receipt is the result of an order.
@@ -104,7 +105,7 @@ func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, erro
 	}
 	o := s.Operations.Start(operation.Operation{
 		Company: order.Company, Kind: Kind, IdempotencyKey: order.IdempotencyKey, Provider: b.category.provider,
-		SettlementID: order.SettlementID, Amount: b.amount,
+		SettlementID: order.SettlementID, Amount: b.amount, Labels: order.Labels,
 	})
 	p := b.Purchase
 	p.Company, p.ID, p.CreatedAt, p.SettlementID = o.Company, o.ID, o.CreatedAt, o.SettlementID
@@ -158,6 +159,11 @@ func (s *Shop) dryRun(ctx context.Context, order Order, choose func() (basket, e
 	case b.used:
 		return s.preview(ctx, order, b.amount, errVerificationUsed)
 	}
+	if taken, err := s.Operations.Referenced(ctx, order.Company, Kind, order.ExternalReference); err != nil {
+		return Receipt{}, err
+	} else if taken {
+		return s.preview(ctx, order, b.amount, operation.ErrReferenceUsed)
+	}
 	return s.preview(ctx, order, b.amount, nil)
 }
 
@@ -177,7 +183,7 @@ func (s *Shop) pay(ctx context.Context, o operation.Operation, p Purchase, b bas
 	key.Begun()
 	o.Known = p
 	o, err := s.Operations.RunOver(ctx, o,
-		func(ctx context.Context) provider.Answer { return s.Billers[o.Provider].Pay(ctx, b.request(o)) }, s.further(b),
+		func(ctx context.Context) provider.Answer { return s.first(ctx, o, b) }, s.further(b),
 		func(after operation.Operation, u *ledger.Unit) {
 			key.Finish(u, Receipt{Transaction: Of(after, p)}, nil)
 		})
@@ -209,6 +215,8 @@ func (s *Shop) refused(ctx context.Context, err error) (Receipt, error) {
 		return Receipt{}, inactive
 	}
 	switch {
+	case operation.IsReferenceUsed(err):
+		return Receipt{}, operation.ErrReferenceUsed
 	case ledger.Is(err, ledger.Short):
 		return Receipt{}, errShort
 	case ledger.Is(err, ledger.Moved, verifications.Table):

@@ -138,22 +138,33 @@ func TestAReversalAfterTheDeliveryIsACase(t *testing.T) {
 	})
 }
 
+// wallets returns our wallets at the billers, with the level below which each counts as low.
+func (s *street) wallets(low map[string]money.Kobo) *purse {
+	return &purse{s, provider.NewWallets(map[string]provider.Wallet{"vtpass": s.pass}, low, s.clock)}
+}
+
+type purse struct {
+	*street
+	*provider.Wallets
+}
+
 // The balance of the wallet is asked for every five minutes, and shown as a metric.
 func TestTheWalletIsShown(t *testing.T) {
 	onStreet(t, provider.Unproven, "*=vtpass", func(t *testing.T, s *street) {
-		if got := s.wallet(); got != "" {
+		w := s.wallets(nil)
+		if got := w.wallet(); got != "" {
 			t.Errorf("before the first reading: %s", got)
 		}
-		s.must(s.AskWallets(t.Context()))
-		full := s.wallet()
+		s.must(w.Ask(t.Context()))
+		full := w.wallet()
 		s.data("10")
-		s.must(s.AskWallets(t.Context()))
-		if again := s.wallet(); full == "" || again != full {
+		s.must(w.Ask(t.Context()))
+		if again := w.wallet(); full == "" || again != full {
 			t.Errorf("asked again too soon: %s, then %s", full, again)
 		}
 		s.clock.MoveTo(s.clock.Offset() + 5*time.Minute)
-		s.must(s.AskWallets(t.Context()))
-		if less := s.wallet(); less == full {
+		s.must(w.Ask(t.Context()))
+		if less := w.wallet(); less == full {
 			t.Errorf("not asked again: %s", less)
 		}
 	})
@@ -163,40 +174,40 @@ func TestTheWalletIsShown(t *testing.T) {
 // balance, the age of the reading grows.
 func TestTheLowLevelOfAWalletIsShown(t *testing.T) {
 	onStreet(t, provider.Unproven, "*=vtpass", func(t *testing.T, s *street) {
-		s.WalletLow = map[string]money.Kobo{"vtpass": 50_000_00, "other": 1}
-		if low, age := s.gauge("kobo_provider_wallet_low_naira"), s.gauge("kobo_provider_wallet_age_seconds"); !strings.Contains(low, "50000") || age != "" {
+		w := s.wallets(map[string]money.Kobo{"vtpass": 50_000_00, "other": 1})
+		if low, age := w.gauge("kobo_provider_wallet_low_naira"), w.gauge("kobo_provider_wallet_age_seconds"); !strings.Contains(low, "50000") || age != "" {
 			t.Errorf("before the first question: %s, %s", low, age)
 		}
-		s.must(s.AskWallets(t.Context()))
-		read := s.Wallets()["vtpass"]
-		if len(s.Wallets()) != 1 || read.Balance == 0 || read.Low != 50_000_00 {
-			t.Errorf("%+v", s.Wallets())
+		s.must(w.Ask(t.Context()))
+		read := w.Last()["vtpass"]
+		if len(w.Last()) != 1 || read.Balance == 0 || read.Low != 50_000_00 {
+			t.Errorf("%+v", w.Last())
 		}
 		s.wire.CloseClientConnections()
 		s.wire.Config.Handler = http.NotFoundHandler()
 		s.clock.MoveTo(s.clock.Offset() + time.Hour)
-		if err := s.AskWallets(t.Context()); err == nil {
+		if err := w.Ask(t.Context()); err == nil {
 			t.Error("a biller without a balance has one")
 		}
-		if again := s.Wallets()["vtpass"]; again != read || !strings.Contains(s.gauge("kobo_provider_wallet_age_seconds"), "value:36") {
-			t.Errorf("%+v, %s", again, s.gauge("kobo_provider_wallet_age_seconds"))
+		if again := w.Last()["vtpass"]; again != read || !strings.Contains(w.gauge("kobo_provider_wallet_age_seconds"), "value:36") {
+			t.Errorf("%+v, %s", again, w.gauge("kobo_provider_wallet_age_seconds"))
 		}
 	})
 }
 
 // wallet returns the balances of the wallets as the metrics show them.
-func (s *street) wallet() string {
-	s.t.Helper()
-	return s.gauge("kobo_provider_wallet_naira")
+func (w *purse) wallet() string {
+	w.t.Helper()
+	return w.gauge("kobo_provider_wallet_naira")
 }
 
 // gauge returns the values of a gauge, or "" if it has none.
-func (s *street) gauge(name string) string {
-	s.t.Helper()
+func (w *purse) gauge(name string) string {
+	w.t.Helper()
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(s.Metrics(slog.New(slog.DiscardHandler))...)
+	registry.MustRegister(w.Metrics(slog.New(slog.DiscardHandler))...)
 	families, err := registry.Gather()
-	s.must(err)
+	w.must(err)
 	for _, f := range families {
 		if f.GetName() == name {
 			return fmt.Sprint(f.GetMetric())

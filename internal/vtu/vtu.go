@@ -91,6 +91,7 @@ type Transaction struct {
 	Meter             wire.Text     `json:"meterNumber"`
 	Token             wire.Text     `json:"token"`
 	provider.MeterCodes
+	operation.Labels
 }
 
 // Of builds a transaction from a purchase and its operation.
@@ -100,7 +101,7 @@ func Of(o operation.Operation, p Purchase) Transaction {
 		Fee:    money.Text(o.Fee), IdempotencyKey: o.IdempotencyKey, SettlementID: o.SettlementID, Goods: p.Goods,
 		ProviderReference: wire.Text(o.ProviderReference), Message: wire.Text(o.Message), Refunded: o.Refunded(),
 		UpdatedAt: clock.Instant{Time: o.UpdatedAt}, Meter: wire.Text(p.Meter), Token: wire.Text(o.Token),
-		MeterCodes: provider.ReadMeterCodes(o.Codes),
+		MeterCodes: provider.ReadMeterCodes(o.Codes), Labels: o.Labels,
 	}
 }
 
@@ -117,11 +118,11 @@ type Config struct {
 	// Lookups states for each biller whether it looks up purchases by our references, according to
 	// the setting lookup_by_reference. A biller without an entry does.
 	Lookups map[string]provider.ByKind
-	// WalletLow has the balance below which the wallet at a biller counts as low, by biller.
-	WalletLow map[string]money.Kobo
 	// Call is the longest time of a call to a biller that may move money. A purchase moves to a further
 	// biller only if so much of its window is left.
 	Call time.Duration
+	// MovesHeld reports whether purchases must not move, because the database was restored. It may be nil.
+	MovesHeld func() bool
 	// Audit appends a line to the audit log in the caller's transaction. It may be nil.
 	Audit func(ctx context.Context, q db.Querier, action, subject string, details map[string]string) error
 	// Note does the same as Audit for an act of an operator.
@@ -131,8 +132,7 @@ type Config struct {
 // Shop shows the catalogue and makes the purchases.
 type Shop struct {
 	Config
-	shelf   shelf
-	wallets wallets
+	shelf shelf
 }
 
 // New returns a Shop and registers the operation kind of purchases.

@@ -98,22 +98,52 @@ func credits(t *testing.T, w BankWorld) {
 	}
 }
 
-// since returns all credits from all pages, by session ID, and the number of pages.
+// since returns all credits of all accounts, by session ID, and the number of pages of the longest list.
 func (w BankWorld) since(t *testing.T, from time.Time) (list map[string]provider.Inbound, pages int) {
 	t.Helper()
 	list = map[string]provider.Inbound{}
-	for more := true; more; pages++ {
-		var rows []provider.Inbound
+	for _, a := range w.receiving(t) {
+		n := 0
+		for more := true; more; n++ {
+			var rows []provider.Inbound
+			var err error
+			rows, more, err = w.Bank.InboundSince(context.Background(), a.ID, from, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range rows {
+				if c.CreditAccount != a.Number {
+					t.Errorf("the list of account %s has a credit of account %s", a.Number, c.CreditAccount)
+				}
+				list[c.SessionID] = c
+			}
+		}
+		pages = max(pages, n)
+	}
+	return list, pages
+}
+
+// receiving returns all accounts that can receive credits. One of them is our own account.
+func (w BankWorld) receiving(t *testing.T) (list []provider.Receiving) {
+	t.Helper()
+	own := 0
+	for n, more := 0, true; more; n++ {
+		var rows []provider.Receiving
 		var err error
-		rows, more, err = w.Bank.InboundSince(context.Background(), from, pages)
+		rows, more, err = w.Bank.Receiving(context.Background(), n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range rows {
-			list[c.SessionID] = c
+		for _, a := range rows {
+			if list = append(list, a); a.Main {
+				own++
+			}
 		}
 	}
-	return list, pages
+	if own != 1 {
+		t.Errorf("our own account is on the list %d times", own)
+	}
+	return list
 }
 
 // creditsInTrouble proves that the plug reports a credit as Unknown unless the bank's reply is
@@ -155,8 +185,14 @@ func creditsInTrouble(t *testing.T, newWorld func(t *testing.T) BankWorld) {
 	t.Run("the list", func(t *testing.T) {
 		w := newWorld(t)
 		w.Wire.Plan(on(w.Paths.Transfers), 99, Says(200, `{"statusCode":200,"data":null}`))
-		if _, _, err := w.Bank.InboundSince(context.Background(), w.Now(), 0); !isError(err) {
+		if _, _, err := w.Bank.InboundSince(context.Background(), "1", w.Now(), 0); !isError(err) {
 			t.Errorf("a list without data: %v", err)
+		}
+		w.Wire.Plan(on(w.Paths.List), 99, Says(200, `{"statusCode":200,"data":null}`))
+		for page := range 2 {
+			if _, _, err := w.Bank.Receiving(context.Background(), page); !isError(err) {
+				t.Errorf("page %d of the accounts without data: %v", page, err)
+			}
 		}
 	})
 }

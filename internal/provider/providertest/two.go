@@ -49,10 +49,7 @@ func RunTwoBanks(t *testing.T, first, second BankWorld) {
 // lists reports whether the bank's list of credits has a confirmed credit on this account.
 func lists(t *testing.T, w BankWorld, account string) bool {
 	t.Helper()
-	credits, _, err := w.Bank.InboundSince(context.Background(), w.Now().Add(-time.Hour), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	credits, _ := w.since(t, w.Now().Add(-time.Hour))
 	for _, c := range credits {
 		if c.CreditAccount == account && c.Outcome == provider.Confirmed {
 			return true

@@ -2,14 +2,19 @@ package safehaven
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-var _ provider.Checker = (*Plug)(nil)
+var (
+	_ provider.Checker = (*Plug)(nil)
+	_ provider.Wallet  = (*Plug)(nil)
+)
 
 // Checks returns the questions that show whether our account at the bank is set up right.
 func (p *Plug) Checks() []provider.Check {
@@ -53,18 +58,31 @@ func (p *Plug) checkAccount(ctx context.Context) (string, error) {
 }
 
 func (p *Plug) checkBalance(ctx context.Context) (string, error) {
-	ours, err := p.mainAccount(ctx)
-	if err != nil {
-		return "", err
-	}
-	left, ok := naira(ours.Balance)
+	left, err := p.Balance(ctx)
 	switch {
-	case !ok:
-		return "", provider.Warn("the bank's list does not show the balance")
+	case errors.Is(err, errNoBalance):
+		return "", provider.Warn("%v", err)
+	case err != nil:
+		return "", err
 	case left <= 0:
 		return "", provider.Warn("%s is left", left)
 	}
 	return left.String() + " is left", nil
+}
+
+var errNoBalance = errors.New("the bank's list does not show the balance")
+
+// Balance returns what is left in our main account, from which payouts and purchases are paid.
+func (p *Plug) Balance(ctx context.Context) (money.Kobo, error) {
+	ours, err := p.mainAccount(ctx)
+	if err != nil {
+		return 0, err
+	}
+	left, ok := naira(ours.Balance)
+	if !ok {
+		return 0, errNoBalance
+	}
+	return left, nil
 }
 
 func (p *Plug) checkBankCode(ctx context.Context) (string, error) {

@@ -78,6 +78,25 @@ func transfers(p *Plug) providertest.Calls {
 		) provider.InboundAnswer {
 			return p.Inbound(ctx, in.Session, in.Virtual)
 		}),
+		"receiving": providertest.CallOr(func(ctx context.Context, in struct{ Page int }) (any, error) {
+			accounts, more, err := p.Receiving(ctx, in.Page)
+			return struct {
+				Accounts []provider.Receiving
+				More     bool
+			}{accounts, more}, err
+		}),
+		"inboundSince": providertest.CallOr(func(ctx context.Context, in struct {
+			Account string
+			From    time.Time
+			Page    int
+		},
+		) (any, error) {
+			credits, more, err := p.InboundSince(ctx, in.Account, in.From, in.Page)
+			return struct {
+				Credits []provider.Inbound
+				More    bool
+			}{credits, more}, err
+		}),
 		"statement": providertest.CallOr(func(ctx context.Context, in struct{ From, To time.Time }) (any, error) {
 			lines, more, err := p.Statement(ctx, in.From, in.To, 0)
 			return struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -84,11 +85,38 @@ func (p *Plug) Inbound(ctx context.Context, sessionID string, virtual bool) prov
 	return out
 }
 
-// InboundSince lists credits. The bank accepts only whole days, and its time zone is not
-// documented. So the plug requests one additional day, and drops credits that are older than from.
-func (p *Plug) InboundSince(ctx context.Context, from time.Time, page int) ([]provider.Inbound, bool, error) {
+// Receiving lists our accounts. Page 0 has the main accounts. The following pages have the
+// sub-accounts. The bank lists virtual accounts as sub-accounts.
+func (p *Plug) Receiving(ctx context.Context, page int) (list []provider.Receiving, further bool, err error) {
+	add := func(a account) bool {
+		if a.ID != "" && a.Number != "" {
+			list = append(list, provider.Receiving{ID: string(a.ID), Number: string(a.Number), Main: string(a.Number) == p.account})
+		}
+		return false
+	}
+	if page == 0 {
+		if failed := p.accounts(ctx, false, add); failed != nil {
+			return nil, false, failed
+		}
+		return list, true, nil
+	}
+	var rows []account
+	pages, err := p.page(ctx, "/accounts?isSubAccount=true"+paging(page-1), &rows)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, a := range rows {
+		add(a)
+	}
+	return list, more(page-1, pages, len(rows)), nil
+}
+
+// InboundSince lists the credits of one account. The bank accepts only whole days, and its time zone
+// is not documented. So the plug requests one additional day, and drops credits that are older than
+// from.
+func (p *Plug) InboundSince(ctx context.Context, accountID string, from time.Time, page int) ([]provider.Inbound, bool, error) {
 	var rows []transfer
-	pages, err := p.page(ctx, "/transfers?type=Inwards"+days(from, p.session.clock.Now())+paging(page), &rows)
+	pages, err := p.page(ctx, "/transfers?accountId="+url.QueryEscape(accountID)+"&type=Inwards"+days(from, p.session.clock.Now())+paging(page), &rows)
 	if err != nil {
 		return nil, false, err
 	}

@@ -59,7 +59,7 @@ func judgePayment(r provider.Reply) (provider.Answer, text) {
 	refused := false
 	a := judge(r, func(e envelope) claim {
 		e.into(&s) // without data the status stays empty and decides nothing
-		refused = e.codes().any(unstarted) && s == sale{}
+		refused = unstarted[string(e.ResponseCode)] && e.bare()
 		word := lower(s.Status)
 		return claim{
 			reference: provider.First(s.ID, s.OtherID, s.Reference), word: word, done: delivered[word], undone: failed[word],

@@ -124,11 +124,16 @@ func (p *Plug) ask(ctx context.Context, method, path string, body any) provider.
 }
 
 // with makes a call with an access token. A 401 or 403 means that the provider carried nothing out.
-// In that case with makes the call a second time, with a new token.
+// In that case with makes the call a second time, with a new token. If there is no new token, with
+// returns the first reply, because the provider has received that call.
 func (p *Plug) with(ctx context.Context, send func(context.Context, provider.Call) provider.Reply, call provider.Call) provider.Reply {
-	for first := true; ; first = false {
+	var refused *provider.Reply
+	for {
 		s, failed := p.session.current(ctx)
-		if failed != nil {
+		switch {
+		case failed != nil && refused != nil:
+			return *refused
+		case failed != nil:
 			return *failed
 		}
 		// The spelling of the headers follows Safe Haven's documentation.
@@ -141,8 +146,9 @@ func (p *Plug) with(ctx context.Context, send func(context.Context, provider.Cal
 			return reply
 		}
 		p.session.drop(s)
-		if !first {
+		if refused != nil {
 			return reply
 		}
+		refused = &reply
 	}
 }

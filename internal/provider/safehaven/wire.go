@@ -79,6 +79,15 @@ func (e envelope) inner() int { return provider.Number(e.StatusCode) }
 // into decodes the data into v. It returns false if the data is absent or of a different shape.
 func (e envelope) into(v any) bool { return e.Data != nil && provider.ReadPart(e.Data.text, v) }
 
+// bare reports whether the reply has no data, or empty data.
+func (e envelope) bare() bool {
+	if e.Data == nil {
+		return true
+	}
+	var fields map[string]json.RawMessage
+	return json.Unmarshal(e.Data.text, &fields) == nil && len(fields) == 0 // null has no fields either
+}
+
 // pages returns the number of pages of a list, or 0 if the reply does not contain it.
 func (e envelope) pages() int {
 	var p struct {

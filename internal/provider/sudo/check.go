@@ -8,10 +8,14 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
-var _ provider.Checker = (*Plug)(nil)
+var (
+	_ provider.Checker = (*Plug)(nil)
+	_ provider.Wallet  = (*Plug)(nil)
+)
 
 // Checks returns the questions that show whether our account at Sudo is set up right.
 func (p *Plug) Checks() []provider.Check {
@@ -34,20 +38,29 @@ func (p *Plug) checkKey(ctx context.Context) (string, error) {
 }
 
 func (p *Plug) checkAccount(ctx context.Context) (string, error) {
-	var b struct {
-		Available text `json:"availableBalance"`
-	}
-	if _, err := p.data(p.look(ctx, "/accounts/"+url.PathEscape(p.cfg.DebitAccount)+"/balance"), &b); err != nil {
-		return "", err
-	}
-	left, ok := p.amount(b.Available)
+	left, err := p.Balance(ctx)
 	switch {
-	case !ok:
-		return "", p.unreadable()
+	case err != nil:
+		return "", err
 	case left <= 0:
 		return "", provider.Warn("%s is left in the account", left)
 	}
 	return left.String() + " is left in the account", nil
+}
+
+// Balance returns what is left in our account, from which cards are funded.
+func (p *Plug) Balance(ctx context.Context) (money.Kobo, error) {
+	var b struct {
+		Available text `json:"availableBalance"`
+	}
+	if _, err := p.data(p.look(ctx, "/accounts/"+url.PathEscape(p.cfg.DebitAccount)+"/balance"), &b); err != nil {
+		return 0, err
+	}
+	left, ok := p.amount(b.Available)
+	if !ok {
+		return 0, p.unreadable()
+	}
+	return left, nil
 }
 
 // checkFundingLookup reads the newest lines of the account's list, as a requery does.

@@ -67,9 +67,7 @@ func judgePayment(r provider.Reply, id string) provider.Answer {
 		return provider.Unreadable.Answer()
 	}
 	a := judge(e, id, refusals)
-	var t transaction
-	e.into(&t)
-	a.Unstarted = a.Outcome == provider.Rejected && unstarted[string(e.Code)] && t == transaction{} && e.TransactionID == ""
+	a.Unstarted = a.Outcome == provider.Rejected && unstarted[string(e.Code)] && e.bare()
 	return a
 }
 

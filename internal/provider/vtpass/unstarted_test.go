@@ -21,6 +21,23 @@ func TestTheRepliesAfterWhichAPurchaseMoves(t *testing.T) {
 			}
 		}
 	}
+	for body, want := range map[string]bool{
+		`{"code":"018","content":{"transactions":[{"status":"initiated","transactionId":"1"}]}}`:            false,
+		`{"code":"018","content":{"transactions":{"product_name":"MTN","quantity":1}}}`:                     false,
+		`{"code":"018","content":{"transactions":null}}`:                                                    false,
+		`{"code":"018","content":[{"transactionId":"1"}]}`:                                                  false,
+		`{"code":"018","transactionId":"1"}`:                                                                false,
+		`{"code":"018","purchased_code":"Token : 1234"}`:                                                    false,
+		`{"code":"018","token":"1234"}`:                                                                     false,
+		`{"code":"018","mainToken":"1234"}`:                                                                 false,
+		`{"code":"018","content":{}}`:                                                                       true,
+		`{"code":"018","content":null}`:                                                                     true,
+		`{"code":"011","content":{"errors":"Invalid arguments"},"response_description":"x","requestId":""}`: true,
+	} {
+		if a := judgePayment(provider.Reply{Status: 200, Body: []byte(body)}, ourID); a.Unstarted != want {
+			t.Errorf("%s: unstarted %t", body, a.Unstarted)
+		}
+	}
 	for _, trouble := range []string{provider.CodeTimeout, provider.CodeConnection, provider.CodeServerError, provider.CodeUnreadable} {
 		if a := judgePayment(provider.Reply{Trouble: trouble}, ourID); a.Unstarted {
 			t.Errorf("%s: the purchase may move", trouble)

@@ -63,6 +63,23 @@ func (c *code) UnmarshalJSON(b []byte) error {
 // shape.
 func (e envelope) into(v any) bool { return provider.ReadPart(e.Content, v) }
 
+// bare reports whether the reply contains nothing about a purchase: no transaction of any shape, no ID
+// and no token. Content of an unknown shape is not bare.
+func (e envelope) bare() bool {
+	if e.TransactionID != "" || e.Token != "" || e.MainToken != "" || e.Purchased != "" {
+		return false
+	}
+	if len(e.Content) == 0 {
+		return true
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(e.Content, &fields) != nil {
+		return false
+	}
+	_, sold := fields["transactions"]
+	return !sold
+}
+
 // token returns a prepaid meter's token. The power company of Eko writes both of its tokens into
 // purchased_code, so the fields for one token take precedence.
 func (e envelope) token() string {

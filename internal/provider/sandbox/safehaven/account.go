@@ -222,7 +222,7 @@ func (b *Bank) listAccounts(w http.ResponseWriter, r *http.Request) {
 			return nil, 0, books.Complaint("isSubAccount must be true or false")
 		}
 		list, total, err := holders.Page(r.Context(), b, p,
-			"(kind IN ('person', 'company', 'virtual') AND $1 = 1) OR (kind = 'main' AND $1 = 0)", "serial", db.Flag(sub == "true"))
+			"(kind <> 'main' AND $1 = 1) OR (kind = 'main' AND $1 = 0)", "serial, number", db.Flag(sub == "true"))
 		if err == nil {
 			err = b.named(r.Context(), list)
 		}

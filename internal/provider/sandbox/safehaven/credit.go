@@ -26,7 +26,7 @@ type creditRequest struct {
 	Duplicate json.RawMessage `json:"duplicate"`
 	// Silent credits the account but sends no notice.
 	Silent bool `json:"silent"`
-	// Stray allows a credit to an account that was never opened.
+	// Stray allows a credit to an account that no request has opened. From then on the bank lists it.
 	Stray bool `json:"stray"`
 }
 
@@ -79,7 +79,11 @@ func (b *Bank) receiver(ctx context.Context, req creditRequest) (holder, error) 
 	case err != nil && !errors.Is(err, db.ErrNone):
 		return v, err
 	case req.Stray:
-		return holder{number: req.AccountNumber, id: books.Digest("stray", req.AccountNumber)[:24], kind: "adopted", name: "UNKNOWN"}, nil
+		v = holder{
+			number: req.AccountNumber, id: books.Digest("stray", req.AccountNumber)[:24], kind: "adopted", name: "UNKNOWN", createdAt: b.Now(),
+		}
+		_, err = holders.Add(ctx, b, v)
+		return v, err
 	}
 	return v, books.Complaint("There is no such account at this bank")
 }

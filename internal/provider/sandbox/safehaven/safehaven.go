@@ -65,6 +65,7 @@ func (b *Bank) Open(ctx context.Context, shared *books.Books) (books.Part, error
 			"POST /sandbox/statement-line": books.Steer(b.plantLine),
 			"POST /sandbox/next-account":   b.TellNext(nextAccount),
 			"POST /sandbox/vas-reference":  books.Steer(b.setReference),
+			"POST /sandbox/transfer-list":  books.Steer(b.setListing),
 			"POST /sandbox/vas-off":        b.SwitchOff(vasOff),
 		},
 	}, nil

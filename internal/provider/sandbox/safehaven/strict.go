@@ -37,6 +37,29 @@ func (b *Bank) setReference(ctx context.Context, req referenceRequest) (any, err
 	return nil, books.Complaint(`"externalReference" must be one of [kept, unsearchable, ids, ignored, refused]`)
 }
 
+// listedBy is the setting for whether the list of transfers needs the id of an account. Safe Haven
+// documents the list as the history of one account.
+const listedBy = "transfer_list"
+
+// These are the values of the setting.
+const (
+	required = "required"
+	optional = "optional" // without an id, the list has the transfers of all accounts; the default
+)
+
+type listRequest struct {
+	AccountID string `json:"accountId"`
+}
+
+// setListing handles POST /sandbox/transfer-list.
+func (b *Bank) setListing(ctx context.Context, req listRequest) (any, error) {
+	switch req.AccountID {
+	case required, optional:
+		return books.Success, b.Set(ctx, listedBy, req.AccountID)
+	}
+	return nil, books.Complaint(`"accountId" must be one of [required, optional]`)
+}
+
 // searchable reports whether a sale can be looked up by the client's reference.
 func searchable(mode string) bool { return mode == "" || mode == kept }
 

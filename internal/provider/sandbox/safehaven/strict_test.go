@@ -94,3 +94,34 @@ func TestAStatementInAnotherOrderAndWithoutReferences(t *testing.T) {
 		}
 	}
 }
+
+// Safe Haven documents the list of transfers as the history of one account. A bank that insists on the
+// account still lists the credits of each account to the plug.
+func TestAListOfTransfersNeedsAnAccount(t *testing.T) {
+	for mode, free := range map[string]bool{required: false, optional: true} {
+		s, _, _ := strictly(t, "transfer-list", map[string]any{"accountId": mode})
+		w := worldOf(t, s)
+		w.Credit(t, debitAccount, 100, true)
+		status, said := byHand(t, s).Do("POST", "/sandbox/credit", map[string]any{"accountNumber": "8099999999", "amount": 2, "silent": true, "stray": true})
+		if status != 200 {
+			t.Fatalf("HTTP %d %v", status, said)
+		}
+		read := func(account string) (amounts []money.Kobo, err error) {
+			list, _, err := w.Bank.InboundSince(t.Context(), account, w.Now().Add(-time.Hour), 0)
+			for _, c := range list {
+				amounts = append(amounts, c.Amount)
+			}
+			return amounts, err
+		}
+		if own, err := read(mainAccountID); err != nil || len(own) != 1 || own[0] != 100 {
+			t.Errorf("%s: our own account: %v, %v", mode, own, err)
+		}
+		if all, err := read(""); (err == nil) != free || free && len(all) != 2 {
+			t.Errorf("%s: without an account: %v, %v", mode, all, err)
+		}
+	}
+	s := open(t, sandbox.Config{})
+	if status, _ := byHand(t, s).Do("POST", "/sandbox/transfer-list", map[string]any{"accountId": "perhaps"}); status != 400 {
+		t.Errorf("HTTP %d", status)
+	}
+}

@@ -110,14 +110,21 @@ func (b *Bank) showStatus(virtual bool) http.HandlerFunc {
 
 // listTransfers handles GET /transfers. It lists the newest transfer first.
 func (b *Bank) listTransfers(w http.ResponseWriter, r *http.Request) {
-	direction := r.URL.Query().Get("type")
+	direction, account := r.URL.Query().Get("type"), r.URL.Query().Get("accountId")
+	mode, err := b.Setting(r.Context(), listedBy)
 	books.List(b.Books, w, r, "Transfers fetched successfully.", transfer.record, func(p books.Page, d books.Span) ([]transfer, int64, error) {
+		if err != nil {
+			return nil, 0, err
+		}
+		if account == "" && mode == required {
+			return nil, 0, books.Complaint("accountId is required")
+		}
 		if direction != inwards && direction != outwards {
 			return nil, 0, books.Complaint("type must be one of Inwards, Outwards")
 		}
 		return transfers.Page(r.Context(), b, p,
 			"direction = $1 AND ($2 = '' OR account = $2) AND created_at >= $3 AND created_at < $4", "created_at DESC, id",
-			direction, r.URL.Query().Get("accountId"), d.From, d.Before)
+			direction, account, d.From, d.Before)
 	})
 }
 

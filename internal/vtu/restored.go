@@ -1,0 +1,69 @@
+package vtu
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// codeMoved is the code of a purchase that a further biller may have made before a restore.
+const codeMoved = "moved"
+
+// held reports whether the database was restored, and operators have not ended the hold.
+func (s *Shop) held() bool { return s.MovesHeld != nil && s.MovesHeld() }
+
+// first makes the first call of a purchase. After a restore the database does not know the attempts
+// that were made since the backup, so a repeated order may be delivered already. While moves are held,
+// first asks the other billers before it calls. A refusal then does not prove that the purchase never
+// started, so it decides nothing: the resolver asks the biller.
+func (s *Shop) first(ctx context.Context, o operation.Operation, b basket) provider.Answer {
+	held := s.held()
+	if held && s.movedBefore(ctx, o, b.Type, false) {
+		return provider.Answer{Code: codeMoved}
+	}
+	a := s.Billers[o.Provider].Pay(ctx, b.request(o))
+	if held && a.Unstarted {
+		a.Outcome, a.Unstarted = provider.Unknown, false
+	}
+	return a
+}
+
+// unlessMoved returns the biller's reply about a purchase. While moves are held, a reply that would
+// refund the purchase decides nothing if a further biller may have made the purchase before the restore.
+func (s *Shop) unlessMoved(ctx context.Context, o operation.Operation, kind provider.ServiceKind, a provider.Answer) provider.Answer {
+	if s.held() && o.Refundable(a) && s.movedBefore(ctx, o, kind, true) {
+		return provider.Answer{Code: codeMoved}
+	}
+	return a
+}
+
+// movedBefore asks the other billers about the attempts that may have followed before a restore. Their
+// references follow from the operation. If a biller has made such an attempt, movedBefore opens a case
+// and returns true. It also returns true if a reply is unclear. With strict, a missing reference is
+// clear only if the biller is proven to look up our references.
+func (s *Shop) movedBefore(ctx context.Context, o operation.Operation, kind provider.ServiceKind, strict bool) bool {
+	for name, b := range s.Billers {
+		if name == o.Provider {
+			continue
+		}
+		for n := int64(2); n <= int64(len(s.Billers)); n++ {
+			reference := o.AttemptReference(n)
+			a := b.Requery(ctx, provider.Sale{Reference: reference, Begun: o.CreatedAt, Kind: kind})
+			proven, err := s.proven(ctx, name, kind)
+			switch {
+			case a.Outcome == provider.Rejected, a.Missing && err == nil && (proven || !strict):
+				continue
+			case a.Found || a.Outcome == provider.Confirmed:
+				err = s.Operations.OpenCase(ctx, o.Company, o.ID, operation.Unresolved, fmt.Sprintf(
+					"%s has this purchase under the reference %s, from before a restore: it reports %s (%s)", name, reference, a.Outcome, a.Code))
+			}
+			if err != nil {
+				s.Log.Warn("a further biller could not be asked about a purchase from before a restore", "company", o.Company, "operation", o.ID, "provider", name, "error", err)
+			}
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,98 @@
+package vtu_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/vtu"
+)
+
+func yes() bool { return true }
+
+// lost delivers a purchase at Safe Haven under a reference, as before a restore. The sandbox knows the
+// purchase, and the database does not.
+func (s *street) lost(reference string) {
+	s.t.Helper()
+	var sent provider.Purchase
+	s.Billers["safehaven"] = puppet{Biller: s.haven, pay: func(_ context.Context, p provider.Purchase) provider.Answer {
+		sent = p
+		return provider.Answer{Outcome: provider.Rejected, Code: "51"}
+	}}
+	s.Billers["vtpass"] = puppet{s.pass, s.pass, refuses, nil}
+	s.buy("")
+	s.Billers["safehaven"], s.Billers["vtpass"] = s.haven, s.pass
+	sent.Reference = reference
+	if a := s.haven.Pay(s.t.Context(), sent); a.Outcome != provider.Confirmed {
+		s.t.Fatalf("safehaven: %+v", a)
+	}
+}
+
+// A repeated order that the first biller delivered before the restore does not move, and is not
+// refunded, although the biller refuses the repetition without a look at its reference.
+func TestARepetitionAfterARestoreDoesNotMove(t *testing.T) {
+	onStreet(t, provider.Proven, "*=safehaven>vtpass", func(t *testing.T, s *street) {
+		key := s.order().IdempotencyKey
+		id := operation.Reference(s.company, vtu.Kind, key)
+		s.lost(id)
+		s.MovesHeld = yes
+		held := s.balance()
+		s.control("POST", "/sandbox/vas-off", `{"off": true}`)
+		o := s.buy(key)
+		s.control("POST", "/sandbox/vas-off", `{"off": false}`)
+		o = s.resolve(o, 80*time.Hour)
+		if o.State != vtu.Success || o.Attempt != 0 || held-s.balance() != topUp || s.delivered(id, o.AttemptReference(2)) != 1 {
+			t.Errorf("%s at %s, attempt %d, delivered %d times", o.State, o.Provider, o.Attempt, s.delivered(id, o.AttemptReference(2)))
+		}
+	})
+}
+
+// A repeated order that moved and was delivered before the restore is not sent to the first biller.
+func TestARepetitionOfAMovedPurchaseIsNotSent(t *testing.T) {
+	onStreet(t, provider.Proven, "*=vtpass>safehaven", func(t *testing.T, s *street) {
+		key := s.order().IdempotencyKey
+		id := operation.Reference(s.company, vtu.Kind, key)
+		moved := operation.Operation{Company: s.company, Kind: vtu.Kind, ID: id}.AttemptReference(2)
+		s.lost(moved)
+		s.MovesHeld = yes
+		o := s.resolve(s.buy(key), 80*time.Hour)
+		if o.State != vtu.Pending || s.delivered(moved, id) != 1 || s.cases(o) != string(operation.Unresolved) {
+			t.Errorf("%s, delivered %d times, cases %q", o.State, s.delivered(moved, id), s.cases(o))
+		}
+		fresh := s.resolve(s.buy(""), time.Hour)
+		if fresh.State != vtu.Success || s.delivered(fresh.ID) != 1 {
+			t.Errorf("a new order: %s", fresh.State)
+		}
+	})
+}
+
+// The backup was made during a request that moved later. The first biller does not know the purchase,
+// but the purchase is not refunded, because the second biller has delivered it.
+func TestAPurchaseThatMovedAfterTheBackupIsNotRefunded(t *testing.T) {
+	for _, lookup := range []string{provider.Proven, provider.Unproven} {
+		onStreet(t, lookup, "*=vtpass>safehaven", func(t *testing.T, s *street) {
+			backup := func() operation.Operation {
+				order, done := s.order(), make(chan struct{})
+				s.stage()["vtpass"] = plot{story: unreachable, crash: after}
+				go func() { defer close(done); s.airtime(topUp)(order) }()
+				<-done
+				o, err := s.operations.FindByKey(t.Context(), s.company, vtu.Kind, order.IdempotencyKey)
+				s.must(err)
+				return o
+			}
+			o, never := backup(), backup()
+			s.lost(o.AttemptReference(2))
+			s.MovesHeld = yes
+			held := s.balance()
+			if o = s.resolve(o, 80*time.Hour); o.State != vtu.Pending || s.balance() != held || s.cases(o) != string(operation.Unresolved) {
+				t.Errorf("%s: delivered, but %s, cases %q", lookup, o.State, s.cases(o))
+			}
+			want := map[string]operation.State{provider.Proven: vtu.Failed, provider.Unproven: vtu.Pending}[lookup]
+			if never = s.resolve(never, 80*time.Hour); never.State != want {
+				t.Errorf("%s: never delivered, but %s, cases %q", lookup, never.State, s.cases(never))
+			}
+		})
+	}
+}
