@@ -112,7 +112,7 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 	})
 	config.Program = admin.Program{
 		Name: "test", Running: func(context.Context) ([]string, error) { return []string{"other", "test"}, nil },
-		Calls: provider.NewFigures(), Wallets: func() map[string]vtu.Reading { return nil },
+		Calls: provider.NewFigures(), Wallets: func() map[string]provider.Reading { return nil },
 	}
 	for _, f := range change {
 		f(&config)

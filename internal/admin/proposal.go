@@ -122,6 +122,12 @@ func (e *edge) createProposal(ctx context.Context, r *request, body ProposalRequ
 		}
 		requests[i] = q
 	}
+	// An act of a customer names the company only now. An act of no company would wait for ever beside it.
+	for _, a := range acts {
+		if _, err := e.actOf(ctx, r.by, company, a); err != nil {
+			return nil, fault.Newf(fault.Invalid, "%s concerns no company, and another act concerns company %s: make two proposals", a.Operation, company)
+		}
+	}
 	earlier := newPlan()
 	for _, q := range requests {
 		if err := e.checkers[q.op.ID](ctx, q, earlier); err != nil {
@@ -273,32 +279,26 @@ func with(answers []any, err error) error {
 
 // carryOut does an act of an approved proposal, if what the act rests on has not changed since the proposal.
 func (e *edge) carryOut(ctx context.Context, by operator.Operator, q *request, p operator.Proposal, position int) (any, error) {
-	changed := map[string]bool{}
-	for _, a := range p.Acts[:position] {
-		changed[changes(a)] = true
-	}
 	for range tries {
-		q.by = by.As(p, position)
-		switch why, err := e.outdated(ctx, q, p, p.Acts[position], changed[p.Acts[position].On]); {
+		acts, err := e.actsAbout(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		why, err := e.outdated(ctx, q, p, p.Acts[position], changer(p.Acts[:position], p.Acts[position].On))
+		switch {
 		case err != nil:
 			return nil, err
 		case why != "":
 			return nil, fault.New(fault.Refused, "What the act rests on has changed: "+why)
+		}
+		if q.by = by.As(p, position); p.Company != "" {
+			q.by = q.by.After(acts)
 		}
 		if data, err := e.actions[q.op.ID](ctx, q); !operator.IsOvertaken(err) {
 			return data, err
 		}
 	}
 	return nil, errOvertaken
-}
-
-// changes returns the name of what an act changes. API keys are a part of what a change of the company's
-// KYB or its switch rests on.
-func changes(a operator.Act) string {
-	if a.Operation == "issueKey" || a.Operation == "revokeKey" {
-		return "company"
-	}
-	return a.On
 }
 
 // left returns the requests of the acts that are not done yet, and nil for each done act. It ends
@@ -308,14 +308,18 @@ func (e *edge) left(ctx context.Context, by operator.Operator, p operator.Propos
 	if err != nil {
 		return nil, err
 	}
-	out, changed := make([]*request, len(p.Acts)), map[string]bool{}
+	out := make([]*request, len(p.Acts))
 	for i, a := range p.Acts {
 		q, err := e.actOf(ctx, by, p.Company, a)
 		if err != nil {
 			return nil, err
 		}
 		if done[int64(i)].IsZero() {
-			why, err := e.outdated(ctx, q, p, a, changed[a.On])
+			at := changer(p.Acts[:i], a.On)
+			if done[int64(at)].IsZero() {
+				at = unchanged // the act of this proposal still waits, so the value at the proposal counts
+			}
+			why, err := e.outdated(ctx, q, p, a, at)
 			if err == nil && why != "" {
 				err = e.Operators.End(ctx, p, why)
 			}
@@ -324,20 +328,23 @@ func (e *edge) left(ctx context.Context, by operator.Operator, p operator.Propos
 			}
 			out[i] = q
 		}
-		changed[changes(a)] = true
 	}
 	return out, nil
 }
 
-// outdated returns why an act of a proposal must not happen any more, or "". If an earlier act of
-// the proposal has changed the same thing, the value at the proposal does not count.
-func (e *edge) outdated(ctx context.Context, q *request, p operator.Proposal, a operator.Act, isChanged bool) (string, error) {
+// outdated returns why an act of a proposal must not happen any more, or "". If the done act at the
+// position changedBy has changed the same thing, the value at the proposal does not count. Then
+// interrupted decides.
+func (e *edge) outdated(ctx context.Context, q *request, p operator.Proposal, a operator.Act, changedBy int) (string, error) {
 	err := e.Operators.Proposer(ctx, p.ProposedBy, operator.Role(q.op.Role), p.CreatedAt)
 	if fault.Is(err, fault.Missing) || fault.Is(err, fault.Forbidden) {
 		return fault.Of(err).Message, nil
 	}
-	if err != nil || a.On == "" || isChanged {
+	switch {
+	case err != nil || a.On == "":
 		return "", err
+	case changedBy != unchanged:
+		return e.interrupted(ctx, p, changedBy)
 	}
 	s, err := e.stakeOf(ctx, q)
 	if err == nil && s.was != a.Was {

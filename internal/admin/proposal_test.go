@@ -264,23 +264,7 @@ func TestAnOnboardingIsOneProposal(t *testing.T) {
 		path, _ := d.company()
 		reference := strings.TrimPrefix(path, "/admin/v1/companies/")
 		p := d.propose(d.ada, "/admin/v1/proposals", `{"company":"`+reference+`","acts":[`+onboarding+`]}`)
-		stored, err := d.operators.Proposal(t.Context(), strings.TrimPrefix(p, "/admin/v1/proposals/"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		bob, err := d.operators.Find(t.Context(), "bob")
-		if err == nil {
-			err = d.operators.Approve(t.Context(), bob, stored, func() error { return nil })
-		}
-		for i, to := range []company.KYB{company.InProgress, company.Submitted} {
-			if err == nil {
-				_, err = d.companies.SetKYB(t.Context(), bob.As(stored, i), reference, to, "")
-			}
-		}
-		if err != nil { // now the program ends
-			t.Fatal(err)
-		}
-		d.state(p, "UNFINISHED")
+		d.begin(p, reference, company.InProgress, company.Submitted)
 		status, out, _ := d.send(d.bob, "POST", p+"/approve", "")
 		answers, _ := out["data"].([]any)
 		if status != 200 || len(answers) != 6 || answers[0] != nil || answers[1] != nil || answers[3].(map[string]any)["live"] != true {

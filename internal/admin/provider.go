@@ -9,7 +9,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/report"
-	"github.com/kobo-waas/kobo/internal/vtu"
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
@@ -19,7 +18,7 @@ type Program struct {
 	Running func(ctx context.Context) ([]string, error) // the names of all programs on the database
 	Roles   map[string][]string                         // what each configured provider does, by its name
 	Calls   *provider.Figures
-	Wallets func() map[string]vtu.Reading
+	Wallets func() map[string]provider.Reading
 }
 
 func (e *edge) listProviders(ctx context.Context, _ *request) (any, error) {
@@ -104,7 +103,7 @@ func tallyOf(t provider.Tally) ProviderTally {
 	}
 }
 
-func walletOf(all map[string]vtu.Reading, name string) *ProviderWallet {
+func walletOf(all map[string]provider.Reading, name string) *ProviderWallet {
 	r, read := all[name]
 	if !read {
 		return nil

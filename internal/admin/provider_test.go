@@ -11,7 +11,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/provider"
-	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
 const (
@@ -31,8 +30,8 @@ func TestOperatorsSeeTheProviders(t *testing.T) {
 			c.Program = admin.Program{
 				Name: "one (process 7)", Running: func(context.Context) ([]string, error) { return []string{"one (process 7)", "two (process 8)"}, nil },
 				Roles: map[string][]string{"vtpass": {"biller"}, "main": {"bank", "biller"}}, Calls: figures,
-				Wallets: func() map[string]vtu.Reading {
-					return map[string]vtu.Reading{"vtpass": {Balance: 1_234_567, At: clk.Now(), Low: 50_000_00}, "main": {Balance: 5, At: clk.Now()}}
+				Wallets: func() map[string]provider.Reading {
+					return map[string]provider.Reading{"vtpass": {Balance: 1_234_567, At: clk.Now(), Low: 50_000_00}, "main": {Balance: 5, At: clk.Now()}}
 				},
 			}
 		})

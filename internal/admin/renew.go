@@ -24,12 +24,19 @@ func (e *edge) renewToken(ctx context.Context, r *request, body RenewalRequest) 
 	case body.Operation != "issueKey":
 		return nil, fault.New(fault.Invalid, `"operation" must be one of [issueKey, resetPIN]`)
 	}
-	mine := func(action, tokenID string, at time.Time) error {
+	isMine := func(action, tokenID string, at time.Time) error {
 		line, err := e.Operators.SignedLine(ctx, p.Company, action, tokenID, at)
 		if err != nil && !errors.Is(err, operator.ErrUnrecorded) {
 			return err
 		}
-		if err != nil || line.Operator != r.by.Name || line.Details["proposal"] != p.ID {
+		mine := err == nil && line.Operator == r.by.Name && line.Details["proposal"] == p.ID
+		if mine { // a newer key belongs to a new person of the same name
+			mine, err = e.Operators.IsOperator(ctx, r.by.Name, operator.Role(r.op.Role), line.CreatedAt)
+			if err != nil {
+				return err
+			}
+		}
+		if !mine {
 			return fault.New(fault.Refused, "The company's newest token was not made by your approval of this proposal")
 		}
 		return nil
@@ -40,7 +47,7 @@ func (e *edge) renewToken(ctx context.Context, r *request, body RenewalRequest) 
 		if err != nil {
 			return nil, err
 		}
-		t, err := renew(ctx, r.by.Again(p).After(acts), p.Company, mine)
+		t, err := renew(ctx, r.by.Again(p).After(acts), p.Company, isMine)
 		switch {
 		case operator.IsOvertaken(err):
 			continue

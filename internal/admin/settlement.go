@@ -19,7 +19,7 @@ func accountOf(a settlement.Account) SettlementAccount {
 }
 
 func (e *edge) createAccount(ctx context.Context, r *request, body AccountRequest) (any, error) {
-	a, err := e.Settlements.Create(ctx, r.by, r.PathValue("reference"), body.Name)
+	a, err := e.Settlements.CreateFor(ctx, r.by, r.PathValue("reference"), body.Name)
 	return accountOf(a), err
 }
 
@@ -56,7 +56,7 @@ func (e *edge) setAccountAlert(ctx context.Context, r *request, body AlertReques
 	if body.LowBalance != nil {
 		below = *body.LowBalance
 	}
-	a, err := e.Settlements.Alert(ctx, r.by, company, settlementID, below, nil)
+	a, err := e.Settlements.Alert(ctx, r.by, company, settlementID, below)
 	return accountOf(a), err
 }
 

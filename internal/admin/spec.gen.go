@@ -607,7 +607,7 @@ type ProviderGlance struct {
 	// LastFailure The class of the last failure.
 	LastFailure *string `json:"lastFailure"`
 
-	// Wallet null before the first reading, and for a provider without a wallet.
+	// Wallet Our account at the provider: a biller's wallet, a bank's main account, or an issuer's account for cards. null before the first reading, and for a provider that reports no balance.
 	Wallet *ProviderWallet `json:"wallet"`
 }
 
@@ -674,7 +674,7 @@ type ProviderView struct {
 	// Operations Replies about operations: `first`, which may move money, or `requery`. A refusal is the outcome rejected.
 	Operations []ProviderCalls `json:"operations"`
 
-	// Wallet null before the first reading, and for a provider without a wallet.
+	// Wallet Our account at the provider: a biller's wallet, a bank's main account, or an issuer's account for cards. null before the first reading, and for a provider that reports no balance.
 	Wallet *ProviderWallet `json:"wallet"`
 }
 

@@ -18,9 +18,61 @@ type Access struct {
 }
 
 // Access returns the present state of API access.
-func (s *Service) Access(ctx context.Context) (Access, error) {
-	return db.OrZero(findAccess(ctx, s.db))
+func (s *Service) Access(ctx context.Context) (Access, error) { return s.accessIn(ctx, s.db) }
+
+// accessIn returns the state of API access in a transaction. If the signed lines of the audit log say that API
+// access is closed, they decide, and not the row. So nobody opens API access by a change of the row.
+func (s *Service) accessIn(ctx context.Context, q db.Querier) (Access, error) {
+	row, err := db.OrZero(findAccess(ctx, q))
+	if err != nil {
+		return Access{}, err
+	}
+	said, err := s.recordedAccess(ctx, q)
+	if err != nil || !said.Closed {
+		return row, err
+	}
+	if !row.Closed || row.Reason != said.Reason || said.Automatic && !row.Automatic {
+		said.Reason += altered
+	}
+	return said, nil
 }
+
+// altered follows the reason if the row of API access differs from the audit log.
+const altered = " (somebody has changed or removed this state in the database: run kobo verify)"
+
+// recordedAccess returns the state of API access according to the signed lines of the audit log.
+func (s *Service) recordedAccess(ctx context.Context, q db.Querier) (out Access, err error) {
+	rows, err := accessLines(ctx, q)
+	for _, row := range rows {
+		if !s.isSigned(row) {
+			// A line of the dense sequence that is not as Kobo wrote it hides nothing: two operators must look.
+			if row.Action == closingAccess && row.Leaf > 0 && s.db.Signer() != nil {
+				out = Access{Closed: true, Since: row.CreatedAt, Reason: "the line of the audit log that closed API access is not as Kobo wrote it", Automatic: true}
+			}
+			continue
+		}
+		line, err := row.line()
+		switch {
+		case err != nil:
+			return Access{}, err
+		case line.Action == openingAccess:
+			out = Access{}
+		case !out.Closed:
+			out = Access{Closed: true, Since: line.CreatedAt}
+			fallthrough
+		default:
+			out.Reason = line.Details["reason"]
+			out.Automatic = out.Automatic || line.Details["automatic"] == "true"
+		}
+	}
+	return out, err
+}
+
+// These are the actions of the lines about API access.
+const (
+	closingAccess = "door.close"
+	openingAccess = "door.open"
+)
 
 var (
 	errNoReason = fault.New(fault.Invalid, "closing API access needs a reason")
@@ -60,7 +112,7 @@ func (s *Service) CloseRestored(ctx context.Context, by Operator, reason string)
 // Shut closes API access in the caller's transaction, with the program itself as operator. If
 // API access is closed already, Shut appends the earlier reason to the new one.
 func (s *Service) Shut(ctx context.Context, q db.Querier, reason string) error {
-	d, err := db.OrZero(findAccess(ctx, q))
+	d, err := s.accessIn(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -79,11 +131,21 @@ func (s *Service) shut(ctx context.Context, q db.Querier, by Operator, reason st
 	if automatic {
 		details["automatic"] = "true"
 	}
-	return s.note(ctx, q, by, by.Note("", "door.close", "", details, now))
+	return s.note(ctx, q, by, by.Note("", closingAccess, "", details, now))
 }
 
 // OpenAccess opens API access again.
 func (s *Service) OpenAccess(ctx context.Context, by Operator) error {
-	line := by.Note("", "door.open", "", nil, s.clock.Now())
-	return s.change(ctx, by, line, errIsOpen, func(q db.Querier) (int64, error) { return openAccess(ctx, q) })
+	line := by.Note("", openingAccess, "", nil, s.clock.Now())
+	return s.change(ctx, by, line, errIsOpen, func(q db.Querier) (int64, error) {
+		said, err := s.recordedAccess(ctx, q)
+		if err != nil {
+			return 0, err
+		}
+		n, err := openAccess(ctx, q)
+		if said.Closed {
+			n = 1 // the row may be gone
+		}
+		return n, err
+	})
 }

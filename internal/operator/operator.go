@@ -53,12 +53,14 @@ func Self(company string) Operator { return Operator{Name: "company:" + company}
 // is an act of a proposal, the ledger refuses the unit if the act is done already.
 func (o Operator) Audit(u *ledger.Unit, action, subject string, details map[string]string, at time.Time) {
 	u.Append(o.Note(u.Company, action, subject, details, at))
+	acts := int64(0)
 	if o.weighed != nil {
 		u.Count(actsOf, 0, *o.weighed)
+		acts = *o.weighed + 1
 	}
 	u.Count(actsOf, 1, 0)
 	if o.act != nil && !o.act.again {
-		u.Insert(o.act.done(u.Company, at))
+		u.Insert(o.act.done(u.Company, at, acts))
 	}
 }
 
@@ -148,7 +150,7 @@ func (s *Service) change(ctx context.Context, by Operator, line db.Record, refus
 // proposal, note returns an error if the act is done already.
 func (s *Service) note(ctx context.Context, q db.Querier, by Operator, line db.Record) error {
 	if by.act != nil && !by.act.again {
-		n, err := insertDone(ctx, q, by.act.done("", s.clock.Now()))
+		n, err := insertDone(ctx, q, by.act.done("", s.clock.Now(), 0))
 		if err != nil {
 			return err
 		}

@@ -228,12 +228,12 @@ func endActs(ctx context.Context, q db.Querier, p Proposal) (done, notDone strin
 	for i := range p.Acts {
 		// An act of no company has a place without a company, also in a proposal with a company.
 		for _, company := range slices.Compact([]string{"", p.Company}) {
-			if _, err := insertDone(ctx, q, act{proposal: p.ID, position: int64(i)}.done(company, time.Time{})); err != nil {
+			if _, err := insertDone(ctx, q, act{proposal: p.ID, position: int64(i)}.done(company, time.Time{}, 0)); err != nil {
 				return "", "", err
 			}
 		}
 	}
-	times, err := findDone(ctx, q, p.ID)
+	times, err := doneTimes(ctx, q, p.ID)
 	var names, others []string
 	for i, a := range p.Acts {
 		if _, isDone := times[int64(i)]; isDone {
@@ -253,8 +253,30 @@ type act struct {
 }
 
 // done returns the row that shows that the act is done. The commit of the act inserts the row.
-func (a act) done(company string, at time.Time) db.Record {
-	return doneActs.Record(doneAct{Company: company, Proposal: a.proposal, Position: a.position, At: at})
+func (a act) done(company string, at time.Time, acts int64) db.Record {
+	return doneActs.Record(doneAct{Company: company, Proposal: a.proposal, Position: a.position, At: at, Acts: acts})
+}
+
+// ActsOfOthers returns the number of acts about the company since the proposal did its act at a position,
+// without the acts of the proposal. Parameter now is the number of all acts about the company (Acts).
+func (s *Service) ActsOfOthers(ctx context.Context, p Proposal, position int, now int64) (int64, error) {
+	done, err := findDone(ctx, s.db, p.ID)
+	if err != nil {
+		return 0, err
+	}
+	var since int64
+	for _, d := range done {
+		if d.Position == int64(position) {
+			since = d.Acts
+		}
+	}
+	others := now - since
+	for _, d := range done {
+		if since < d.Acts && d.Acts <= now { // the acts after now are not in now
+			others--
+		}
+	}
+	return others, nil
 }
 
 var errDone = fault.New(fault.Conflict, "This act of the proposal is done already")

@@ -37,7 +37,7 @@ func (s *Service) SignedLine(ctx context.Context, company, action, subject strin
 func (s *Service) signed(ctx context.Context, company, subject string, since time.Time) (out []Line, err error) {
 	rows, err := s.linesSince(ctx, company, subject, since)
 	for _, row := range rows {
-		if signer := s.db.Signer(); signer == nil || !signer.Verify(db.Content(nil, audit.Table, audit.Record(row).Values), row.MAC) {
+		if !s.isSigned(row) {
 			continue
 		}
 		line, bad := row.line()
@@ -47,6 +47,12 @@ func (s *Service) signed(ctx context.Context, company, subject string, since tim
 		out = append(out, line)
 	}
 	return out, err
+}
+
+// isSigned reports whether the program has signed a line.
+func (s *Service) isSigned(row auditRow) bool {
+	signer := s.db.Signer()
+	return signer != nil && signer.Verify(db.Content(nil, audit.Table, audit.Record(row).Values), row.MAC)
 }
 
 // MayStillPropose reports whether the proposer may still propose what needs the role finance. The

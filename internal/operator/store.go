@@ -144,6 +144,13 @@ func findAccess(ctx context.Context, q db.Querier) (Access, error) {
 	return db.One(ctx, q, db.Fields[Access], `SELECT 1, reason, closed_at, automatic FROM operator_door WHERE id = 1`)
 }
 
+// accessLines returns the lines about API access in the order in which they were written. The expression with
+// company_id keeps SQLite from reading all lines of no company by the index of their numbers.
+func accessLines(ctx context.Context, q db.Querier) ([]auditRow, error) {
+	return db.All(ctx, q, audit.Scan, `SELECT `+auditColumns+` FROM operator_audit
+		WHERE action IN ('door.close', 'door.open') AND company_id || '' = '' ORDER BY leaf`)
+}
+
 func closeAccess(ctx context.Context, q db.Querier, reason string, at time.Time, automatic bool) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO operator_door (id, reason, closed_at, automatic) VALUES (1, $1, $2, $3)
@@ -223,7 +230,7 @@ func endProposalsOf(ctx context.Context, q db.Querier, name, note string, at tim
 	return err
 }
 
-const doneColumns = `company_id, proposal_id, position, done_at`
+const doneColumns = `company_id, proposal_id, position, done_at, acts`
 
 var doneActs = db.Declare[doneAct]("operator_act", db.Reads(doneColumns))
 
@@ -233,27 +240,33 @@ type doneAct struct {
 	Proposal string    `db:"proposal_id,key"`
 	Position int64     `db:"position,key"`
 	At       time.Time `db:"done_at"` // zero for an act that was ended before it was done
+	Acts     int64     `db:"acts"`    // the number of the company's acts right after this act; 0 for an act of no company
 }
 
 // insertDone inserts the row of a done act without a ledger unit, and returns the number of rows.
 func insertDone(ctx context.Context, q db.Querier, done db.Record) (int64, error) {
-	return q.Exec(ctx, `INSERT INTO operator_act (`+doneColumns+`) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, done.Values...)
+	return q.Exec(ctx, `INSERT INTO operator_act (`+doneColumns+`) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`, done.Values...)
 }
 
 // Done returns the times at which the acts of a proposal were done, by the positions of the acts.
 func (s *Service) Done(ctx context.Context, p Proposal) (map[int64]time.Time, error) {
-	return findDone(ctx, s.db, p.ID)
+	return doneTimes(ctx, s.db, p.ID)
 }
 
-// findDone returns the times of Done. The rows may belong to a company that the proposal does not name.
-func findDone(ctx context.Context, q db.Querier, proposalID string) (map[int64]time.Time, error) {
-	done, err := db.All(ctx, q, doneActs.Scan, `
-		SELECT `+doneColumns+` FROM operator_act WHERE proposal_id = $1 AND done_at > 0`, proposalID)
+func doneTimes(ctx context.Context, q db.Querier, proposalID string) (map[int64]time.Time, error) {
+	done, err := findDone(ctx, q, proposalID)
 	out := map[int64]time.Time{}
 	for _, d := range done {
 		out[d.Position] = d.At
 	}
 	return out, err
+}
+
+// findDone returns the done acts of a proposal. The rows may belong to a company that the proposal does not
+// name.
+func findDone(ctx context.Context, q db.Querier, proposalID string) ([]doneAct, error) {
+	return db.All(ctx, q, doneActs.Scan, `
+		SELECT `+doneColumns+` FROM operator_act WHERE proposal_id = $1 AND done_at > 0`, proposalID)
 }
 
 // proofs returns a hash, called proof, of each known master key, by the id of the key. The hash

@@ -44,7 +44,11 @@ func Create(path string) error {
 	if err == nil {
 		err = os.Link(f.Name(), path)
 	}
-	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
+	err = errors.Join(err, os.Remove(f.Name()))
+	if err == nil {
+		err = syncFolder(filepath.Dir(path))
+	}
+	if err != nil {
 		return fmt.Errorf("secret: cannot make the keyring: %w", err)
 	}
 	return nil
@@ -245,5 +249,5 @@ func replace(path, text string) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	return nil
+	return syncFolder(filepath.Dir(path))
 }

@@ -18,6 +18,16 @@ func takeOwner(f *os.File, before fs.FileInfo) error {
 	return f.Chown(int(s.Uid), int(s.Gid))
 }
 
+// syncFolder writes the names of a folder's files to the disk. Without it, a power failure may undo a
+// rename or a link, although the file's content is on the disk.
+func syncFolder(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
 // lockFolder waits for an exclusive lock on a folder, and returns the function that ends it.
 func lockFolder(path string) (unlock func(), err error) {
 	f, err := os.Open(path)
