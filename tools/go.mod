@@ -7,15 +7,19 @@ module github.com/kobo-waas/kobo/tools
 go 1.26.8
 
 tool (
+	github.com/alecthomas/go-check-sumtype/cmd/go-check-sumtype
 	github.com/oasdiff/oasdiff
 	honnef.co/go/tools/cmd/staticcheck
 	mvdan.cc/gofumpt
 )
 
+require github.com/yuin/goldmark v1.8.6
+
 require (
 	cloud.google.com/go v0.123.0 // indirect
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/TwiN/go-color v1.4.1 // indirect
+	github.com/alecthomas/go-check-sumtype v0.4.0 // indirect
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/buger/jsonparser v1.6.1 // indirect
 	github.com/fsnotify/fsnotify v1.10.1 // indirect
@@ -43,7 +47,6 @@ require (
 	github.com/tidwall/sjson v1.2.5 // indirect
 	github.com/wI2L/jsondiff v0.7.1 // indirect
 	github.com/yargevad/filepathx v1.0.0 // indirect
-	github.com/yuin/goldmark v1.8.6 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	go.yaml.in/yaml/v4 v4.0.0-rc.6 // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect

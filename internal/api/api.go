@@ -38,6 +38,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/peer"
+	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/vtu"
@@ -51,6 +52,7 @@ type Config struct {
 	Customers   *customer.Service
 	Settlements *settlement.Service
 	Payouts     *payout.Service
+	Quotas      *quota.Service
 	Cards       *card.Service
 	Collections *collection.Service
 	VTU         *vtu.Shop

@@ -182,6 +182,8 @@ func TestEveryOperationFailsWithoutItsDatabase(t *testing.T) {
 				body = fmt.Sprintf(`{"refreshToken":%q}`, refresh)
 			case "findStatement":
 				path += "?settlementId=1"
+			case "listDailyTotals":
+				path += "?settlementId=1&from=2030-01-02&to=2030-01-03"
 			case "proveConsistency":
 				path += "?from=1"
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/card"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
@@ -123,7 +124,10 @@ func (h *handlers) ListCardTransactions(ctx context.Context, r ListCardTransacti
 // FundCard loads money onto a card, or previews the funding in a dry run.
 func (h *handlers) FundCard(ctx context.Context, r FundCardRequestObject) (FundCardResponseObject, error) {
 	c := callOf(ctx)
-	order := card.Order{Company: c.company, CardID: r.Body.CardID, Amount: r.Body.Amount}
+	order := card.Order{
+		Company: c.company, CardID: r.Body.CardID, Amount: r.Body.Amount,
+		Labels: operation.Labels{ExternalReference: r.Body.ExternalReference, Metadata: r.Body.Metadata},
+	}
 	if isDry(c.request) {
 		_, order.Keyed = c.request.Header["Idempotency-Key"]
 		p, err := h.Cards.Preview(ctx, order)

@@ -68,10 +68,14 @@ func (c *call) refused(why *fault.Fault) { c.err, c.reason = why, why.Reason() }
 
 // explain adds the header Kobo-Reason to a 200 response for a result without success, such as a payout
 // whose outcome is unknown, or a dry run that foresees a refusal.
-func (c *call) explain(result any) {
+func (c *call) explain(result any) { c.reason = reasonOf(result) }
+
+// reasonOf returns the word of the header Kobo-Reason for a result, or "" for a success.
+func reasonOf(result any) fault.Reason {
 	if r, ok := result.(interface{ Reason() fault.Reason }); ok {
-		c.reason = r.Reason()
+		return r.Reason()
 	}
+	return ""
 }
 
 // noStore forbids every cache to store a response that shows a secret.

@@ -164,7 +164,7 @@ func TestEveryRequestHasAWholeExample(t *testing.T) {
 			}
 		}
 	}
-	if bodies != 29 {
+	if bodies != 30 {
 		t.Errorf("%d operations take a body", bodies)
 	}
 }

@@ -199,6 +199,10 @@ func TestNothingIsRedirected(t *testing.T) {
 		"/api/v1/vtu/transactions/%2f":      404, // an escaped slash does not count as a trailing slash
 		"/api/v1/vtu/transaction/%2F%2F":    200,
 		"/docs/":                            200,
+		"/docs/guides/":                     302,
+		"/docs/guides/quick-start":          200,
+		"/docs/guides/style.css":            200,
+		"/docs/guides/unknown":              404,
 		"/":                                 404,
 	} {
 		if answer, text := send(t, "GET", url+path, "", "Authorization", "Bearer let-me-in"); answer.StatusCode != want {

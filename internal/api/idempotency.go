@@ -251,7 +251,11 @@ func resumable[R, A any](
 		if err == nil {
 			body, err = shape(result.(R))
 		}
-		return render(c.family, body, err)
+		a := render(c.family, body, err)
+		if err == nil {
+			a.Reason = reasonOf(result)
+		}
+		return a
 	})
 	var result R
 	err := c.key.Expired()

@@ -35,6 +35,7 @@ func (h *handlers) FindLedgerEntry(ctx context.Context, r FindLedgerEntryRequest
 	return FindLedgerEntry200JSONResponse{Status: "success", Data: LedgerEntry{
 		Amount: e.Amount, Type: side(e), Status: e.Stands, PreviousBalance: e.Previous, CurrentBalance: e.Current, Fee: e.Fee,
 		Source: e.Source, Narration: e.Narration, CreatedAt: clock.Text(e.CreatedAt), Customer: wire.Optional(e.Customer),
+		ExternalReference: e.Labels.ExternalReference, Metadata: e.Labels.Metadata,
 	}}, nil
 }
 
@@ -44,6 +45,7 @@ func ledgerRow(e report.Entry) LedgerRow {
 		Amount: e.Amount, Type: side(e), Status: e.Stands, PreviousBalance: e.Previous, CurrentBalance: e.Current, Fee: e.Fee,
 		Source: e.Source, Narration: e.Narration, CreatedAt: clock.Text(e.CreatedAt), Customer: wire.Optional(e.Customer),
 		ID: e.ID, Reference: e.Reference, SettlementID: e.SettlementID,
+		ExternalReference: e.Labels.ExternalReference, Metadata: e.Labels.Metadata,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
@@ -40,7 +41,10 @@ func (h *handlers) ValidateAccount(ctx context.Context, r ValidateAccountRequest
 // SendPayout sends a payout to a bank account, or previews the payout in a dry run.
 func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (SendPayoutResponseObject, error) {
 	c := callOf(ctx)
-	order := payout.Order{Company: c.company, VerifyID: r.Body.VerifyID, Amount: r.Body.Amount, Narration: r.Body.Narration}
+	order := payout.Order{
+		Company: c.company, VerifyID: r.Body.VerifyID, Amount: r.Body.Amount, Narration: r.Body.Narration,
+		Labels: operation.Labels{ExternalReference: r.Body.ExternalReference, Metadata: r.Body.Metadata},
+	}
 	if isDry(c.request) {
 		p, err := h.Payouts.Preview(ctx, order)
 		c.explain(p)

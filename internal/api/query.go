@@ -77,6 +77,18 @@ func (q *query) instant(name, value string, end bool) time.Time {
 	return t.UTC()
 }
 
+// day parses a required date, and returns its midnight in Lagos.
+func (q *query) day(name, value string) time.Time {
+	t, err := time.ParseInLocation(time.DateOnly, value, clock.Lagos)
+	switch {
+	case value == "":
+		q.wrong(name, "is required")
+	case err != nil:
+		q.wrong(name, "must be a date as 2030-01-02")
+	}
+	return t
+}
+
 // mayAsk refuses unknown query parameters, and texts that PostgreSQL does not accept. It reports
 // them in the order of the query (completion.md §1). The dry_run parameter is left to mayRun.
 func mayAsk(op *contract.Operation, r *http.Request) error {

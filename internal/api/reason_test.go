@@ -34,6 +34,23 @@ func TestARepeatedRefusalHasItsWord(t *testing.T) {
 	}
 }
 
+// The stored 200 response of a purchase whose outcome is unknown keeps its word.
+func TestARepeatedPendingPurchaseHasItsWord(t *testing.T) {
+	s := newWorld(t).shop(t)
+	ask := func() string {
+		answer, text := send(t, "POST", s.url+"/api/v1/vtu/purchase-data", fmt.Sprintf(
+			`{"idempotencyKey":"lost","serviceCategoryId":%q,"productId":%q,"phoneNumber":"08012345602","settlementId":%s}`, s.category, s.product, s.settlement),
+			"Authorization", "Bearer "+s.access, "Content-Type", "application/json", "Idempotency-Key", "lost")
+		if answer.StatusCode != http.StatusOK || !strings.Contains(text, `"PENDING"`) {
+			t.Errorf("%d %s", answer.StatusCode, text)
+		}
+		return answer.Header.Get("Idempotent-Replayed") + " " + answer.Header.Get("Kobo-Reason")
+	}
+	if first, second := ask(), ask(); first != " being_confirmed" || second != "true being_confirmed" {
+		t.Errorf("%q, then %q", first, second)
+	}
+}
+
 // The refusals of no single operation have their words too.
 func TestRefusalsOfTheEdgeHaveTheirWords(t *testing.T) {
 	config, _ := broken{func() error { return nil }}.config()

@@ -5,8 +5,10 @@ import (
 	"embed"
 	"net/http"
 	"regexp"
+	"strings"
 
 	"github.com/kobo-waas/kobo/internal/contract"
+	"github.com/kobo-waas/kobo/internal/guide"
 )
 
 // The documentation page is @scalar/api-reference. Its licence is in the same folder. The page
@@ -20,7 +22,8 @@ var reference embed.FS
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
 	"font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// mountReference serves the contract as /openapi.json, and the documentation page under /docs.
+// mountReference serves the contract as /openapi.json, the documentation page under /docs, and the
+// guides under /docs/guides/.
 func (e *edge) mountReference() {
 	file := func(name string) []byte {
 		b, err := reference.ReadFile("reference/" + name)
@@ -29,14 +32,24 @@ func (e *edge) mountReference() {
 		}
 		return b
 	}
-	page := contract.Asset("text/html; charset=utf-8", file("index.html"), false)
-	for _, path := range []string{"/docs", "/docs/{$}"} {
+	page := func(path string, content []byte) {
+		send := contract.Asset("text/html; charset=utf-8", content, false)
 		e.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Security-Policy", pagePolicy)
 			w.Header().Set("Referrer-Policy", "no-referrer")
-			page(w, r)
+			send(w, r)
 		})
 	}
+	page("/docs", file("index.html"))
+	page("/docs/{$}", file("index.html"))
+	for name, content := range guide.Files() {
+		if strings.HasSuffix(name, ".css") {
+			e.mux.HandleFunc("GET /docs/guides/"+name, contract.Asset("text/css; charset=utf-8", content, false))
+			continue
+		}
+		page("/docs/guides/"+name, content)
+	}
+	e.mux.Handle("GET /docs/guides/{$}", http.RedirectHandler("/docs/guides/"+guide.First, http.StatusFound))
 	e.mux.HandleFunc("GET /docs/start.js", contract.Asset("text/javascript; charset=utf-8", file("start.js"), false))
 	e.mux.HandleFunc("GET /docs/scalar.js", contract.Asset("text/javascript; charset=utf-8", file("scalar.js.gz"), true))
 	e.mux.HandleFunc("GET /openapi.json", e.document)

@@ -25,7 +25,7 @@ import (
 func style(c clock.Clock) contract.Style {
 	return contract.Style{
 		Words:   words,
-		Formats: map[string]func(any) error{"int64": wholeNumber, "naira": amount, "email": email, nameFormat: name},
+		Formats: map[string]func(any) error{"int64": wholeNumber, "naira": amount, "email": email, nameFormat: name, "metadata": metadata},
 		Trimmed: nameFormat,
 		Trim:    trimName,
 		Clock:   c,
@@ -73,13 +73,15 @@ func plainWords(k jsonschema.ErrorKind, value any) string {
 		return "must be less than or equal to " + k.Want.RatString()
 	case *kind.ExclusiveMinimum:
 		return "must be greater than " + k.Want.RatString()
+	case *kind.MaxProperties:
+		return fmt.Sprintf("must have less than or equal to %d keys", k.Want)
 	case *kind.ExclusiveMaximum:
 		return "must be less than " + k.Want.RatString()
 	case *kind.Format:
 		switch k.Want {
 		case "date":
 			return "must be in YYYY-MM-DD format"
-		case "email", "int64", "naira", nameFormat:
+		case "email", "int64", "naira", nameFormat, "metadata":
 			return k.Err.Error()
 		}
 	}
@@ -148,6 +150,32 @@ func email(v any) error {
 	local, domain, _ := strings.Cut(text, "@")
 	if len(local) > 64 || !domainName.MatchString(domain) {
 		return wrong
+	}
+	return nil
+}
+
+// maxMetadata is the highest number of bytes in the keys and values of metadata.
+const maxMetadata = 4 << 10
+
+// metadata checks the format of a company's own data. The schema checks the number of keys, and that
+// the values are texts.
+func metadata(v any) error {
+	object, ok := v.(map[string]any)
+	if !ok {
+		return nil
+	}
+	size := 0
+	for key, value := range object {
+		text, _ := value.(string)
+		switch size += len(key) + len(text); {
+		case key == "":
+			return jsonschema.LocalizableError("must not have an empty key")
+		case strings.ContainsFunc(key+text, isControl):
+			return jsonschema.LocalizableError("must not contain control characters")
+		}
+	}
+	if size > maxMetadata {
+		return jsonschema.LocalizableError("must be less than or equal to %d bytes long", maxMetadata)
 	}
 	return nil
 }

@@ -3,14 +3,24 @@ package api
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
-// ListSettlementAccounts lists the company's settlement accounts.
-func (h *handlers) ListSettlementAccounts(ctx context.Context, _ ListSettlementAccountsRequestObject) (ListSettlementAccountsResponseObject, error) {
-	accounts, err := h.Reports.Accounts(ctx, callOf(ctx).company)
+// ListSettlementAccounts lists the company's settlement accounts, with their balances of now or of an
+// earlier instant.
+func (h *handlers) ListSettlementAccounts(ctx context.Context, r ListSettlementAccountsRequestObject) (ListSettlementAccountsResponseObject, error) {
+	var q query
+	at := q.instant("at", r.Params.At, true)
+	if at.Add(-time.Millisecond).After(h.Clock.Now()) {
+		q.wrong("at", "must not be in the future")
+	}
+	if err := q.fault(); err != nil {
+		return nil, err
+	}
+	accounts, err := h.Reports.AccountsAt(ctx, callOf(ctx).company, at)
 	if err != nil {
 		return nil, err
 	}

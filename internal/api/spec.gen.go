@@ -24,6 +24,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/vtu"
@@ -128,6 +129,14 @@ type CardFundingOrder struct {
 
 	// Amount Naira; above 0 and with at most two decimals.
 	Amount money.Kobo `json:"amount"`
+
+	// ExternalReference Your own reference; unique in your company among card fundings.
+	ExternalReference string `json:"externalReference,omitempty"`
+
+	// Metadata Your own data: at most 20 keys with texts, together at most 4 KiB.
+	//
+	// Examples: {"branch":"Ikeja"}
+	Metadata operation.Metadata `json:"metadata,omitempty"`
 }
 
 // CardPage defines model for CardPage.
@@ -237,6 +246,46 @@ type ClaimedKey struct {
 
 	// OtherKeys How many other API keys of your company work now. You must know each of them.
 	OtherKeys int64 `json:"otherKeys"`
+}
+
+// Company defines model for Company.
+type Company struct {
+	// Reference The reference in the path of `generate-token`.
+	Reference string `json:"reference"`
+
+	// Name The name of your company.
+	//
+	// Examples: Example Limited
+	Name string `json:"name"`
+
+	// KybStatus The state of your business verification.
+	KybStatus string `json:"kybStatus"`
+
+	// Live True if the company is switched on.
+	Live bool `json:"live"`
+
+	// Environment Where requests go: `dev` simulates the providers, `staging` uses their test systems.
+	Environment string `json:"environment"`
+
+	// Fees The fees of your payouts, by amount. Empty if there are none.
+	Fees []FeeBand `json:"fees"`
+
+	// Limits Your limits and what of them is used today.
+	Limits CompanyLimits `json:"limits"`
+}
+
+// CompanyLimits defines model for CompanyLimits.
+type CompanyLimits struct {
+	// Day Today in Lagos, the day of what is used.
+	//
+	// Examples: 2030-01-02
+	Day string `json:"day"`
+
+	// Payouts The limits of payouts: first that of the company, then that of each settlement account.
+	Payouts []PayoutLimit `json:"payouts"`
+
+	// Quotas How many objects you may create in a day.
+	Quotas []ObjectQuota `json:"quotas"`
 }
 
 // ConsistencyProof defines model for ConsistencyProof.
@@ -483,8 +532,59 @@ type CustomerRequest struct {
 // CustomerTransaction defines model for CustomerTransaction.
 type CustomerTransaction = customer.Transaction
 
+// DailyTotals defines model for DailyTotals.
+type DailyTotals struct {
+	// SettlementID The settlement account.
+	SettlementID int64 `json:"settlementId"`
+
+	// From The first day, in Lagos.
+	//
+	// Examples: 2030-01-01
+	From string `json:"from"`
+
+	// To The last day, in Lagos.
+	//
+	// Examples: 2030-01-31
+	To string `json:"to"`
+
+	// Currency The currency of the amounts.
+	Currency Currency `json:"currency"`
+
+	// OpeningBalance The balance before the first day; naira.
+	OpeningBalance money.Kobo `json:"openingBalance"`
+
+	// ClosingBalance The balance after the last day; naira.
+	ClosingBalance money.Kobo `json:"closingBalance"`
+
+	// Days Every day of the period, oldest first.
+	Days []DayTotals `json:"days"`
+}
+
 // DataPurchase defines model for DataPurchase.
 type DataPurchase = vtu.DataPurchase
+
+// DayTotals defines model for DayTotals.
+type DayTotals struct {
+	// Day The day, in Lagos.
+	//
+	// Examples: 2030-01-01
+	Day string `json:"day"`
+
+	// OpeningBalance Naira.
+	OpeningBalance money.Kobo `json:"openingBalance"`
+
+	// TotalCredits Naira.
+	TotalCredits money.Kobo `json:"totalCredits"`
+
+	// TotalDebits Naira; fees are in it.
+	TotalDebits money.Kobo `json:"totalDebits"`
+
+	// FeesPaid The fees of the day less the fees returned on that day; naira.
+	FeesPaid money.Kobo `json:"feesPaid"`
+
+	// ClosingBalance Naira: opening balance and credits, less debits.
+	ClosingBalance money.Kobo `json:"closingBalance"`
+}
 
 // EntityQuery defines model for EntityQuery.
 type EntityQuery struct {
@@ -560,6 +660,21 @@ type EventFeed struct {
 
 // EventKind The kind of an event.
 type EventKind = string
+
+// FeeBand defines model for FeeBand.
+type FeeBand struct {
+	// From The smallest amount of the band; naira.
+	From money.Kobo `json:"from"`
+
+	// Flat The fixed part of the fee; naira.
+	Flat money.Kobo `json:"flat"`
+
+	// Percent The percentage of the amount; at most two decimals.
+	Percent money.Kobo `json:"percent"`
+
+	// Cap The largest fee of the band; naira. 0 is no cap.
+	Cap money.Kobo `json:"cap"`
+}
 
 // GeneratedCard defines model for GeneratedCard.
 type GeneratedCard = card.Generated
@@ -712,6 +827,14 @@ type LedgerEntry struct {
 
 	// Customer The id of the customer whose account the money came into.
 	Customer *string `json:"customer"`
+
+	// ExternalReference Your own reference of the operation or virtual account, if you gave one.
+	ExternalReference string `json:"externalReference,omitempty"`
+
+	// Metadata Your own data of the operation or virtual account, if you gave any.
+	//
+	// Examples: {"branch":"Ikeja"}
+	Metadata operation.Metadata `json:"metadata,omitempty"`
 }
 
 // LedgerPage defines model for LedgerPage.
@@ -778,13 +901,81 @@ type LedgerRow struct {
 
 	// SettlementID The settlement account that it moved.
 	SettlementID int64 `json:"settlementId"`
+
+	// ExternalReference Your own reference of the operation or virtual account, if you gave one.
+	ExternalReference string `json:"externalReference,omitempty"`
+
+	// Metadata Your own data of the operation or virtual account, if you gave any.
+	//
+	// Examples: {"branch":"Ikeja"}
+	Metadata operation.Metadata `json:"metadata,omitempty"`
 }
 
 // ListMeta defines model for ListMeta.
 type ListMeta = contract.Meta
 
+// ListedVirtualAccount defines model for ListedVirtualAccount.
+type ListedVirtualAccount struct {
+	// VirtualTrxID Fetch it by this id.
+	VirtualTrxID string `json:"virtual_trx_id"`
+
+	// SettlementID The settlement account for the payment.
+	SettlementID int64 `json:"settlementId"`
+
+	// AccountNumber The account number for the payment; 10 digits.
+	//
+	// Examples: 7000000001
+	AccountNumber string `json:"accountNumber"`
+
+	// AccountName The name on the account.
+	//
+	// Examples: KOBO CHECKOUT
+	AccountName string `json:"accountName"`
+
+	// BankName The bank of the account.
+	//
+	// Examples: Safe Haven MFB
+	BankName string `json:"bankName"`
+
+	// Amount The expected amount; naira.
+	//
+	// Examples: 2500
+	Amount money.Kobo `json:"amount"`
+
+	// ExternalReference Your own name for the payment.
+	ExternalReference string `json:"externalReference"`
+
+	// ExpiryDate The end of the validity.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	ExpiryDate Instant `json:"expiryDate"`
+
+	// Status `PENDING` until it is paid (`SUCCESS`) or expires (`FAILED`).
+	Status string `json:"status"`
+
+	// Currency The currency of the amounts.
+	Currency Currency `json:"currency"`
+
+	// CreatedAt When the account was generated.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+}
+
 // NewCustomer defines model for NewCustomer.
 type NewCustomer = customer.Profile
+
+// ObjectQuota defines model for ObjectQuota.
+type ObjectQuota struct {
+	// Kind What is counted.
+	Kind string `json:"kind"`
+
+	// Most The largest number of a day; `null` for no limit.
+	Most *int64 `json:"most"`
+
+	// Used How many were created today.
+	Used int64 `json:"used"`
+}
 
 // OtpRetry defines model for OtpRetry.
 type OtpRetry struct {
@@ -859,8 +1050,29 @@ type OwnPinRequest struct {
 	Pin string `json:"pin,omitempty"`
 }
 
+// OwnTransfer defines model for OwnTransfer.
+type OwnTransfer = settlement.Transfer
+
 // Payout defines model for Payout.
 type Payout = payout.Payout
+
+// PayoutLimit defines model for PayoutLimit.
+type PayoutLimit struct {
+	// SettlementID `null` for the whole company.
+	SettlementID *int64 `json:"settlementId"`
+
+	// Amount The largest sum of a day; naira. `null` for no limit.
+	Amount *money.Kobo `json:"amount"`
+
+	// Payouts The largest number of payouts of a day; `null` for no limit.
+	Payouts *int64 `json:"payouts"`
+
+	// UsedAmount The sum of today's payouts without fees and refunded payouts; naira.
+	UsedAmount money.Kobo `json:"usedAmount"`
+
+	// UsedPayouts The number of today's payouts without refunded payouts.
+	UsedPayouts int64 `json:"usedPayouts"`
+}
 
 // PayoutOrder defines model for PayoutOrder.
 type PayoutOrder struct {
@@ -872,6 +1084,23 @@ type PayoutOrder struct {
 
 	// Narration For the statements of both sides.
 	Narration string `json:"narration,omitempty"`
+
+	// ExternalReference Your own reference; unique in your company among payouts.
+	ExternalReference string `json:"externalReference,omitempty"`
+
+	// Metadata Your own data: at most 20 keys with texts, together at most 4 KiB.
+	//
+	// Examples: {"branch":"Ikeja"}
+	Metadata operation.Metadata `json:"metadata,omitempty"`
+}
+
+// PayoutPage defines model for PayoutPage.
+type PayoutPage struct {
+	// Data The payouts of this page, newest first.
+	Data []Payout `json:"data"`
+
+	// Meta The place of this page in the whole list.
+	Meta ListMeta `json:"meta"`
 }
 
 // PayoutPreview defines model for PayoutPreview.
@@ -1025,6 +1254,21 @@ type TransactionPage struct {
 	Meta ListMeta `json:"meta"`
 }
 
+// TransferOrder defines model for TransferOrder.
+type TransferOrder struct {
+	// FromSettlementID The settlement account that pays.
+	FromSettlementID int64 `json:"fromSettlementId"`
+
+	// ToSettlementID The settlement account that receives.
+	ToSettlementID int64 `json:"toSettlementId"`
+
+	// Amount Naira; above 0 and with at most two decimals.
+	Amount money.Kobo `json:"amount"`
+
+	// Narration For the statements of both accounts.
+	Narration string `json:"narration,omitempty"`
+}
+
 // UtilityPurchase defines model for UtilityPurchase.
 type UtilityPurchase = vtu.UtilityPurchase
 
@@ -1099,6 +1343,15 @@ type VirtualAccount struct {
 	CreatedAt Instant `json:"createdAt"`
 }
 
+// VirtualAccountPage defines model for VirtualAccountPage.
+type VirtualAccountPage struct {
+	// Data The virtual accounts of this page, newest first.
+	Data []ListedVirtualAccount `json:"data"`
+
+	// Meta The place of this page in the whole list.
+	Meta ListMeta `json:"meta"`
+}
+
 // VirtualAccountRequest defines model for VirtualAccountRequest.
 type VirtualAccountRequest struct {
 	// Amount Whole naira, greater than 0.
@@ -1118,6 +1371,11 @@ type VirtualAccountRequest struct {
 
 	// AmountControl The payments that complete the collection.
 	AmountControl *string `json:"amountControl,omitempty"`
+
+	// Metadata Your own data: at most 20 keys with texts, together at most 4 KiB.
+	//
+	// Examples: {"branch":"Ikeja"}
+	Metadata operation.Metadata `json:"metadata,omitempty"`
 }
 
 // VirtualAccountTransaction defines model for VirtualAccountTransaction.
@@ -1535,6 +1793,12 @@ type FindReceiptParams struct {
 	Step *string `form:"step,omitempty" json:"step,omitempty"`
 }
 
+// ListSettlementAccountsParams defines parameters for ListSettlementAccounts.
+type ListSettlementAccountsParams struct {
+	// At The instant, or the day, of the balances. Without it they are those of now.
+	At string `form:"at,omitempty" json:"at,omitempty"`
+}
+
 // CreateSettlementAccountParams defines parameters for CreateSettlementAccount.
 type CreateSettlementAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
@@ -1563,6 +1827,42 @@ type SetSettlementAlertParams struct {
 type ListBanksParams struct {
 	// Search Only banks whose name contains this text.
 	Search string `form:"search,omitempty" json:"search,omitempty"`
+}
+
+// ListDailyTotalsParams defines parameters for ListDailyTotals.
+type ListDailyTotalsParams struct {
+	// SettlementID The settlement account.
+	SettlementID string `form:"settlementId" json:"settlementId"`
+
+	// From The first day, in Lagos (UTC+1).
+	From string `form:"from" json:"from"`
+
+	// To The last day, in Lagos (UTC+1).
+	To string `form:"to" json:"to"`
+}
+
+// ListPayoutsParams defines parameters for ListPayouts.
+type ListPayoutsParams struct {
+	// Page The number of the page. Zero, a negative number or a text means the first page.
+	Page Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
+	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+
+	// SettlementID Only payouts from this settlement account.
+	SettlementID string `form:"settlementId,omitempty" json:"settlementId,omitempty"`
+
+	// Status Only payouts in this state.
+	Status string `form:"status,omitempty" json:"status,omitempty"`
+
+	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
+	From From `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Up to this instant, which is included, or to the end of this day (in Lagos, UTC+1).
+	To To `form:"to,omitempty" json:"to,omitempty"`
+
+	// ExternalReference Only the payout with this reference of your own.
+	ExternalReference string `form:"externalReference,omitempty" json:"externalReference,omitempty"`
 }
 
 // SendPayoutParams defines parameters for SendPayout.
@@ -1617,6 +1917,18 @@ type ListLedgerEntriesParams struct {
 	To To `form:"to,omitempty" json:"to,omitempty"`
 }
 
+// TransferFundsParams defines parameters for TransferFunds.
+type TransferFundsParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ValidateAccountParams defines parameters for ValidateAccount.
 type ValidateAccountParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
@@ -1645,6 +1957,30 @@ type ListTransactionsParams struct {
 
 	// CustomerID Only payments into this customer's account, by the customer's id.
 	CustomerID string `form:"customerId,omitempty" json:"customerId,omitempty"`
+}
+
+// ListVirtualAccountsParams defines parameters for ListVirtualAccounts.
+type ListVirtualAccountsParams struct {
+	// Page The number of the page. Zero, a negative number or a text means the first page.
+	Page Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
+	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+
+	// Status Only virtual accounts with this status.
+	Status string `form:"status,omitempty" json:"status,omitempty"`
+
+	// SettlementID Only virtual accounts whose payments go to this settlement account.
+	SettlementID string `form:"settlementId,omitempty" json:"settlementId,omitempty"`
+
+	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
+	From From `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Up to this instant, which is included, or to the end of this day (in Lagos, UTC+1).
+	To To `form:"to,omitempty" json:"to,omitempty"`
+
+	// ExternalReference Only the virtual account with this name of your own.
+	ExternalReference string `form:"externalReference,omitempty" json:"externalReference,omitempty"`
 }
 
 // GenerateVirtualAccountParams defines parameters for GenerateVirtualAccount.
@@ -1900,6 +2236,9 @@ type SetSettlementAlertJSONRequestBody = SettlementAlertRequest
 // SendPayoutJSONRequestBody defines body for SendPayout for application/json ContentType.
 type SendPayoutJSONRequestBody = PayoutOrder
 
+// TransferFundsJSONRequestBody defines body for TransferFunds for application/json ContentType.
+type TransferFundsJSONRequestBody = TransferOrder
+
 // ValidateAccountJSONRequestBody defines body for ValidateAccount for application/json ContentType.
 type ValidateAccountJSONRequestBody = AccountValidation
 
@@ -1983,6 +2322,9 @@ type ServerInterface interface {
 	// FindCheckpointKey Fetch the public key of checkpoints
 	// (GET /api/v1/checkpoints/key)
 	FindCheckpointKey(w http.ResponseWriter, r *http.Request)
+	// FindCompany Your company
+	// (GET /api/v1/company)
+	FindCompany(w http.ResponseWriter, r *http.Request)
 	// SetPIN Set your transaction PIN
 	// (POST /api/v1/company/pin)
 	SetPIN(w http.ResponseWriter, r *http.Request, params SetPINParams)
@@ -2051,7 +2393,7 @@ type ServerInterface interface {
 	FindReceipt(w http.ResponseWriter, r *http.Request, reference string, params FindReceiptParams)
 	// ListSettlementAccounts List settlement accounts
 	// (GET /api/v1/settlement/accounts)
-	ListSettlementAccounts(w http.ResponseWriter, r *http.Request)
+	ListSettlementAccounts(w http.ResponseWriter, r *http.Request, params ListSettlementAccountsParams)
 	// CreateSettlementAccount Open a settlement account
 	// (POST /api/v1/settlement/accounts)
 	CreateSettlementAccount(w http.ResponseWriter, r *http.Request, params CreateSettlementAccountParams)
@@ -2061,9 +2403,15 @@ type ServerInterface interface {
 	// ListBanks List supported banks
 	// (GET /api/v1/settlement/banks)
 	ListBanks(w http.ResponseWriter, r *http.Request, params ListBanksParams)
+	// ListDailyTotals Daily totals of a settlement account
+	// (GET /api/v1/settlement/daily-totals)
+	ListDailyTotals(w http.ResponseWriter, r *http.Request, params ListDailyTotalsParams)
 	// FindPayout Check a payout
 	// (GET /api/v1/settlement/payout-status/{reference})
 	FindPayout(w http.ResponseWriter, r *http.Request, reference string)
+	// ListPayouts List payouts
+	// (GET /api/v1/settlement/payouts)
+	ListPayouts(w http.ResponseWriter, r *http.Request, params ListPayoutsParams)
 	// SendPayout Send a payout
 	// (POST /api/v1/settlement/send-payout)
 	SendPayout(w http.ResponseWriter, r *http.Request, params SendPayoutParams)
@@ -2076,6 +2424,9 @@ type ServerInterface interface {
 	// FindLedgerEntry Fetch a settlement transaction
 	// (GET /api/v1/settlement/transaction/{reference})
 	FindLedgerEntry(w http.ResponseWriter, r *http.Request, reference string)
+	// TransferFunds Transfer between own accounts
+	// (POST /api/v1/settlement/transfer)
+	TransferFunds(w http.ResponseWriter, r *http.Request, params TransferFundsParams)
 	// ValidateAccount Validate a bank account
 	// (POST /api/v1/settlement/validate-account)
 	ValidateAccount(w http.ResponseWriter, r *http.Request, params ValidateAccountParams)
@@ -2088,6 +2439,9 @@ type ServerInterface interface {
 	// FindCustomerTransaction Fetch a transaction
 	// (GET /api/v1/transaction/{customer}/{transactionId})
 	FindCustomerTransaction(w http.ResponseWriter, r *http.Request, customer string, transactionID string)
+	// ListVirtualAccounts List virtual accounts
+	// (GET /api/v1/virtual-account/)
+	ListVirtualAccounts(w http.ResponseWriter, r *http.Request, params ListVirtualAccountsParams)
 	// GenerateVirtualAccount Generate a virtual account
 	// (POST /api/v1/virtual-account/generate)
 	GenerateVirtualAccount(w http.ResponseWriter, r *http.Request, params GenerateVirtualAccountParams)
@@ -2843,6 +3197,20 @@ func (siw *ServerInterfaceWrapper) FindCheckpointKey(w http.ResponseWriter, r *h
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.FindCheckpointKey(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindCompany operation middleware
+func (siw *ServerInterfaceWrapper) FindCompany(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindCompany(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3761,8 +4129,27 @@ func (siw *ServerInterfaceWrapper) FindReceipt(w http.ResponseWriter, r *http.Re
 // ListSettlementAccounts operation middleware
 func (siw *ServerInterfaceWrapper) ListSettlementAccounts(w http.ResponseWriter, r *http.Request) {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSettlementAccountsParams
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListSettlementAccounts(w, r)
+		siw.Handler.ListSettlementAccounts(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3896,6 +4283,65 @@ func (siw *ServerInterfaceWrapper) ListBanks(w http.ResponseWriter, r *http.Requ
 	handler.ServeHTTP(w, r)
 }
 
+// ListDailyTotals operation middleware
+func (siw *ServerInterfaceWrapper) ListDailyTotals(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDailyTotalsParams
+
+	// ------------- Required query parameter "settlementId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "settlementId", r.URL.Query(), &params.SettlementID, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "settlementId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "settlementId", Err: err})
+		}
+		return
+	}
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListDailyTotals(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // FindPayout operation middleware
 func (siw *ServerInterfaceWrapper) FindPayout(w http.ResponseWriter, r *http.Request) {
 
@@ -3913,6 +4359,117 @@ func (siw *ServerInterfaceWrapper) FindPayout(w http.ResponseWriter, r *http.Req
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.FindPayout(w, r, reference)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListPayouts operation middleware
+func (siw *ServerInterfaceWrapper) ListPayouts(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPayoutsParams
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", r.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "page"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "page", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", r.URL.Query(), &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "pageSize"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "pageSize", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "settlementId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "settlementId", r.URL.Query(), &params.SettlementID, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "settlementId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "settlementId", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", r.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "status"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "status", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "externalReference" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "externalReference", r.URL.Query(), &params.ExternalReference, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "externalReference"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "externalReference", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListPayouts(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4172,6 +4729,47 @@ func (siw *ServerInterfaceWrapper) FindLedgerEntry(w http.ResponseWriter, r *htt
 	handler.ServeHTTP(w, r)
 }
 
+// TransferFunds operation middleware
+func (siw *ServerInterfaceWrapper) TransferFunds(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params TransferFundsParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.TransferFunds(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ValidateAccount operation middleware
 func (siw *ServerInterfaceWrapper) ValidateAccount(w http.ResponseWriter, r *http.Request) {
 
@@ -4350,6 +4948,117 @@ func (siw *ServerInterfaceWrapper) FindCustomerTransaction(w http.ResponseWriter
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.FindCustomerTransaction(w, r, customer, transactionID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListVirtualAccounts operation middleware
+func (siw *ServerInterfaceWrapper) ListVirtualAccounts(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListVirtualAccountsParams
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", r.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "page"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "page", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", r.URL.Query(), &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "pageSize"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "pageSize", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", r.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "status"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "status", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "settlementId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "settlementId", r.URL.Query(), &params.SettlementID, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "settlementId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "settlementId", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "externalReference" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "externalReference", r.URL.Query(), &params.ExternalReference, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "externalReference"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "externalReference", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListVirtualAccounts(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -5448,6 +6157,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/checkpoints", wrapper.ListCheckpoints)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/checkpoints/consistency", wrapper.ProveConsistency)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/checkpoints/key", wrapper.FindCheckpointKey)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/company", wrapper.FindCompany)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/pin", wrapper.SetPIN)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/generate-account", wrapper.GenerateCorporateAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/initiate-kyc", wrapper.InitiateCorporateKyc)
@@ -5474,15 +6184,19 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.CreateSettlementAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts/{settlementId}/alert", wrapper.SetSettlementAlert)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/banks", wrapper.ListBanks)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/daily-totals", wrapper.ListDailyTotals)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/payout-status/{reference}", wrapper.FindPayout)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/payouts", wrapper.ListPayouts)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/send-payout", wrapper.SendPayout)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/statement", wrapper.FindStatement)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/transaction/{$}", wrapper.ListLedgerEntries)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/transaction/{reference}", wrapper.FindLedgerEntry)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/transfer", wrapper.TransferFunds)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/validate-account", wrapper.ValidateAccount)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/transaction/{$}", wrapper.ListTransactions)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/transaction/{customer}", wrapper.ListCustomerTransactions)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/transaction/{customer}/{transactionId}", wrapper.FindCustomerTransaction)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/virtual-account/{$}", wrapper.ListVirtualAccounts)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/virtual-account/{transactionId}", wrapper.FindVirtualAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/virtual-account/generate", wrapper.GenerateVirtualAccount)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/vtu/category/{serviceCategoryId}/products", wrapper.ListCategoryProducts)
@@ -5998,6 +6712,33 @@ type FindCheckpointKey200JSONResponse struct {
 }
 
 func (response FindCheckpointKey200JSONResponse) VisitFindCheckpointKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindCompanyRequestObject struct {
+}
+
+type FindCompanyResponseObject interface {
+	VisitFindCompanyResponse(w http.ResponseWriter) error
+}
+
+type FindCompany200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data Your company.
+	Data Company `json:"data"`
+}
+
+func (response FindCompany200JSONResponse) VisitFindCompanyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -6679,6 +7420,7 @@ func (response FindReceipt200JSONResponse) VisitFindReceiptResponse(w http.Respo
 }
 
 type ListSettlementAccountsRequestObject struct {
+	Params ListSettlementAccountsParams
 }
 
 type ListSettlementAccountsResponseObject interface {
@@ -6792,6 +7534,34 @@ func (response ListBanks200JSONResponse) VisitListBanksResponse(w http.ResponseW
 	return err
 }
 
+type ListDailyTotalsRequestObject struct {
+	Params ListDailyTotalsParams
+}
+
+type ListDailyTotalsResponseObject interface {
+	VisitListDailyTotalsResponse(w http.ResponseWriter) error
+}
+
+type ListDailyTotals200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The totals of the period and of its days.
+	Data DailyTotals `json:"data"`
+}
+
+func (response ListDailyTotals200JSONResponse) VisitListDailyTotalsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type FindPayoutRequestObject struct {
 	Reference string `json:"reference"`
 }
@@ -6809,6 +7579,34 @@ type FindPayout200JSONResponse struct {
 }
 
 func (response FindPayout200JSONResponse) VisitFindPayoutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPayoutsRequestObject struct {
+	Params ListPayoutsParams
+}
+
+type ListPayoutsResponseObject interface {
+	VisitListPayoutsResponse(w http.ResponseWriter) error
+}
+
+type ListPayouts200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data One page of payouts.
+	Data PayoutPage `json:"data"`
+}
+
+func (response ListPayouts200JSONResponse) VisitListPayoutsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -6996,6 +7794,38 @@ func (response FindLedgerEntry200JSONResponse) VisitFindLedgerEntryResponse(w ht
 	return err
 }
 
+type TransferFundsRequestObject struct {
+	Params TransferFundsParams
+	Body   *TransferFundsJSONRequestBody
+}
+
+type TransferFundsResponseObject interface {
+	VisitTransferFundsResponse(w http.ResponseWriter) error
+}
+
+type TransferFunds200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message The result, in words.
+	Message string `json:"message"`
+
+	// Data The transfer.
+	Data OwnTransfer `json:"data"`
+}
+
+func (response TransferFunds200JSONResponse) VisitTransferFundsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ValidateAccountRequestObject struct {
 	Params ValidateAccountParams
 	Body   *ValidateAccountJSONRequestBody
@@ -7096,6 +7926,34 @@ type FindCustomerTransaction200JSONResponse struct {
 }
 
 func (response FindCustomerTransaction200JSONResponse) VisitFindCustomerTransactionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListVirtualAccountsRequestObject struct {
+	Params ListVirtualAccountsParams
+}
+
+type ListVirtualAccountsResponseObject interface {
+	VisitListVirtualAccountsResponse(w http.ResponseWriter) error
+}
+
+type ListVirtualAccounts200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data One page of virtual accounts.
+	Data VirtualAccountPage `json:"data"`
+}
+
+func (response ListVirtualAccounts200JSONResponse) VisitListVirtualAccountsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -7794,6 +8652,9 @@ type StrictServerInterface interface {
 	// FindCheckpointKey Fetch the public key of checkpoints
 	// (GET /api/v1/checkpoints/key)
 	FindCheckpointKey(ctx context.Context, request FindCheckpointKeyRequestObject) (FindCheckpointKeyResponseObject, error)
+	// FindCompany Your company
+	// (GET /api/v1/company)
+	FindCompany(ctx context.Context, request FindCompanyRequestObject) (FindCompanyResponseObject, error)
 	// SetPIN Set your transaction PIN
 	// (POST /api/v1/company/pin)
 	SetPIN(ctx context.Context, request SetPINRequestObject) (SetPINResponseObject, error)
@@ -7872,9 +8733,15 @@ type StrictServerInterface interface {
 	// ListBanks List supported banks
 	// (GET /api/v1/settlement/banks)
 	ListBanks(ctx context.Context, request ListBanksRequestObject) (ListBanksResponseObject, error)
+	// ListDailyTotals Daily totals of a settlement account
+	// (GET /api/v1/settlement/daily-totals)
+	ListDailyTotals(ctx context.Context, request ListDailyTotalsRequestObject) (ListDailyTotalsResponseObject, error)
 	// FindPayout Check a payout
 	// (GET /api/v1/settlement/payout-status/{reference})
 	FindPayout(ctx context.Context, request FindPayoutRequestObject) (FindPayoutResponseObject, error)
+	// ListPayouts List payouts
+	// (GET /api/v1/settlement/payouts)
+	ListPayouts(ctx context.Context, request ListPayoutsRequestObject) (ListPayoutsResponseObject, error)
 	// SendPayout Send a payout
 	// (POST /api/v1/settlement/send-payout)
 	SendPayout(ctx context.Context, request SendPayoutRequestObject) (SendPayoutResponseObject, error)
@@ -7887,6 +8754,9 @@ type StrictServerInterface interface {
 	// FindLedgerEntry Fetch a settlement transaction
 	// (GET /api/v1/settlement/transaction/{reference})
 	FindLedgerEntry(ctx context.Context, request FindLedgerEntryRequestObject) (FindLedgerEntryResponseObject, error)
+	// TransferFunds Transfer between own accounts
+	// (POST /api/v1/settlement/transfer)
+	TransferFunds(ctx context.Context, request TransferFundsRequestObject) (TransferFundsResponseObject, error)
 	// ValidateAccount Validate a bank account
 	// (POST /api/v1/settlement/validate-account)
 	ValidateAccount(ctx context.Context, request ValidateAccountRequestObject) (ValidateAccountResponseObject, error)
@@ -7899,6 +8769,9 @@ type StrictServerInterface interface {
 	// FindCustomerTransaction Fetch a transaction
 	// (GET /api/v1/transaction/{customer}/{transactionId})
 	FindCustomerTransaction(ctx context.Context, request FindCustomerTransactionRequestObject) (FindCustomerTransactionResponseObject, error)
+	// ListVirtualAccounts List virtual accounts
+	// (GET /api/v1/virtual-account/)
+	ListVirtualAccounts(ctx context.Context, request ListVirtualAccountsRequestObject) (ListVirtualAccountsResponseObject, error)
 	// GenerateVirtualAccount Generate a virtual account
 	// (POST /api/v1/virtual-account/generate)
 	GenerateVirtualAccount(ctx context.Context, request GenerateVirtualAccountRequestObject) (GenerateVirtualAccountResponseObject, error)
@@ -8498,6 +9371,30 @@ func (sh *strictHandler) FindCheckpointKey(w http.ResponseWriter, r *http.Reques
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(FindCheckpointKeyResponseObject); ok {
 		if err := validResponse.VisitFindCheckpointKeyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindCompany operation middleware
+func (sh *strictHandler) FindCompany(w http.ResponseWriter, r *http.Request) {
+	var request FindCompanyRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindCompany(ctx, request.(FindCompanyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindCompany")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindCompanyResponseObject); ok {
+		if err := validResponse.VisitFindCompanyResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -9140,8 +10037,10 @@ func (sh *strictHandler) FindReceipt(w http.ResponseWriter, r *http.Request, ref
 }
 
 // ListSettlementAccounts operation middleware
-func (sh *strictHandler) ListSettlementAccounts(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) ListSettlementAccounts(w http.ResponseWriter, r *http.Request, params ListSettlementAccountsParams) {
 	var request ListSettlementAccountsRequestObject
+
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListSettlementAccounts(ctx, request.(ListSettlementAccountsRequestObject))
@@ -9256,6 +10155,32 @@ func (sh *strictHandler) ListBanks(w http.ResponseWriter, r *http.Request, param
 	}
 }
 
+// ListDailyTotals operation middleware
+func (sh *strictHandler) ListDailyTotals(w http.ResponseWriter, r *http.Request, params ListDailyTotalsParams) {
+	var request ListDailyTotalsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDailyTotals(ctx, request.(ListDailyTotalsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDailyTotals")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListDailyTotalsResponseObject); ok {
+		if err := validResponse.VisitListDailyTotalsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // FindPayout operation middleware
 func (sh *strictHandler) FindPayout(w http.ResponseWriter, r *http.Request, reference string) {
 	var request FindPayoutRequestObject
@@ -9275,6 +10200,32 @@ func (sh *strictHandler) FindPayout(w http.ResponseWriter, r *http.Request, refe
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(FindPayoutResponseObject); ok {
 		if err := validResponse.VisitFindPayoutResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListPayouts operation middleware
+func (sh *strictHandler) ListPayouts(w http.ResponseWriter, r *http.Request, params ListPayoutsParams) {
+	var request ListPayoutsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPayouts(ctx, request.(ListPayoutsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPayouts")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListPayoutsResponseObject); ok {
+		if err := validResponse.VisitListPayoutsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -9393,6 +10344,39 @@ func (sh *strictHandler) FindLedgerEntry(w http.ResponseWriter, r *http.Request,
 	}
 }
 
+// TransferFunds operation middleware
+func (sh *strictHandler) TransferFunds(w http.ResponseWriter, r *http.Request, params TransferFundsParams) {
+	var request TransferFundsRequestObject
+
+	request.Params = params
+
+	var body TransferFundsJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.TransferFunds(ctx, request.(TransferFundsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TransferFunds")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(TransferFundsResponseObject); ok {
+		if err := validResponse.VisitTransferFundsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ValidateAccount operation middleware
 func (sh *strictHandler) ValidateAccount(w http.ResponseWriter, r *http.Request, params ValidateAccountParams) {
 	var request ValidateAccountRequestObject
@@ -9498,6 +10482,32 @@ func (sh *strictHandler) FindCustomerTransaction(w http.ResponseWriter, r *http.
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(FindCustomerTransactionResponseObject); ok {
 		if err := validResponse.VisitFindCustomerTransactionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListVirtualAccounts operation middleware
+func (sh *strictHandler) ListVirtualAccounts(w http.ResponseWriter, r *http.Request, params ListVirtualAccountsParams) {
+	var request ListVirtualAccountsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListVirtualAccounts(ctx, request.(ListVirtualAccountsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListVirtualAccounts")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListVirtualAccountsResponseObject); ok {
+		if err := validResponse.VisitListVirtualAccountsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

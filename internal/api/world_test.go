@@ -36,6 +36,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -119,7 +120,7 @@ func newWorldOn(t testing.TB, d *db.DB) *world {
 		Corporate: corporate.New(corporate.Config{
 			DB: d, Book: book, Clock: clk, Log: log, Identities: identities, Settlements: settlements, Operations: operations, Keys: answers, Banks: provider.Only[provider.AccountOpener]("safehaven", person),
 		}),
-		Customers: customers, Companies: companies, Settlements: settlements, Payouts: payouts, Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
+		Customers: customers, Companies: companies, Settlements: settlements, Payouts: payouts, Quotas: quota.New(d, book, clk), Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
 		Events: events, Webhooks: webhooks,
 		Evidence: evidence.New(evidence.Config{
 			DB: d, Book: book, Events: events, Clock: clk, Log: log, Keys: keys.CheckpointKeys(),

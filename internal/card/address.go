@@ -6,7 +6,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/customer"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -19,6 +21,13 @@ type LastResort struct {
 	Since            time.Time // when the company set the address; zero if the address is from Kobo's configuration
 }
 
+// addressChanged is the data of the event that reports a new address. The admin API shows the same fields.
+type addressChanged struct {
+	Address customer.Address `json:"address"`
+	Source  string           `json:"source"`
+	Since   clock.Instant    `json:"since"`
+}
+
 // SetAddress sets the company's billing address for new cards. The addresses of issued cards
 // do not change.
 func (s *Service) SetAddress(ctx context.Context, by operator.Operator, company string, a customer.Address) error {
@@ -28,6 +37,7 @@ func (s *Service) SetAddress(ctx context.Context, by operator.Operator, company 
 	now := s.Clock.Now()
 	u := ledger.For(company)
 	u.Append(addresses.Record(address{company, id.New(), a, now}))
+	event.Emit(&u, event.CardAddressChanged, addressChanged{a, "company", clock.Instant{Time: now}})
 	by.Audit(&u, "card.address", company, map[string]string{
 		"line1": a.Line1, "line2": a.Line2, "city": a.City, "state": a.State, "country": a.Country, "postalCode": a.PostalCode,
 	}, now)

@@ -38,6 +38,7 @@ type Funding struct {
 	SettlementID int64           `json:"settlementId"`
 	CreatedAt    clock.Instant   `json:"createdAt"`
 	UpdatedAt    clock.Instant   `json:"updatedAt"`
+	operation.Labels
 
 	message, provider string // the issuer's latest message, and the issuer's name
 }
@@ -46,7 +47,7 @@ type Funding struct {
 func Of(o operation.Operation, cardID string) Funding {
 	return Funding{
 		Reference: o.ID, CardID: cardID, Amount: o.Amount, Status: o.State, Refunded: o.Refunded(), SettlementID: o.SettlementID,
-		CreatedAt: clock.Instant{Time: o.CreatedAt}, UpdatedAt: clock.Instant{Time: o.UpdatedAt}, message: o.Message, provider: o.Provider,
+		CreatedAt: clock.Instant{Time: o.CreatedAt}, UpdatedAt: clock.Instant{Time: o.UpdatedAt}, message: o.Message, provider: o.Provider, Labels: o.Labels,
 	}
 }
 
@@ -55,6 +56,7 @@ type Order struct {
 	Company string
 	CardID  string
 	Amount  money.Kobo
+	Labels  operation.Labels
 	Key     *idempotency.Key // nil without an Idempotency-Key
 	Keyed   bool             // in a preview, whether the real request would have an Idempotency-Key
 }
@@ -104,7 +106,7 @@ func (s *Service) plan(ctx context.Context, o Order) (stored, operation.Operatio
 		}
 	}
 	from, err := s.purse(ctx, o.Company)
-	return c, operation.Operation{Company: o.Company, Kind: Kind, Provider: c.provider, SettlementID: from.ID, Amount: o.Amount}, err
+	return c, operation.Operation{Company: o.Company, Kind: Kind, Provider: c.provider, SettlementID: from.ID, Amount: o.Amount, Labels: o.Labels}, err
 }
 
 // Fund sends money to a card. A PENDING funding is debited, and Kobo asks the issuer for its
@@ -160,6 +162,8 @@ func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, ke
 			return Of(earlier, c.ID), nil
 		}
 		switch {
+		case operation.IsReferenceUsed(err):
+			return Funding{}, operation.ErrReferenceUsed
 		case ledger.Is(err, ledger.Closed):
 			return Funding{}, settlement.MayNotPay(err)
 		case settlement.MayNotPay(err) != nil:
@@ -321,10 +325,16 @@ func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 	if err != nil && !errors.Is(err, db.ErrNone) {
 		return Preview{}, err
 	}
+	taken, failed := s.Operations.Referenced(ctx, o.Company, Kind, o.Labels.ExternalReference)
+	if failed != nil {
+		return Preview{}, failed
+	}
 	var why error
 	switch {
 	case err == nil && !o.Keyed:
 		why = Confirming(reference)
+	case taken:
+		why = operation.ErrReferenceUsed
 	case a.Balance < o.Amount:
 		why = errShort
 	}

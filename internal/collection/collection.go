@@ -58,6 +58,7 @@ type Collection struct {
 	CreditID          string                 `db:"credit_id,changes" json:"-"` // the credit of the payment; "" until the payment arrives
 	opening.Intent    `json:"-"`             // CalledUntil is zero if the bank has certainly not opened an account
 	UpdatedAt         time.Time              `db:"updated_at,changes" json:"-"`
+	Metadata          operation.Metadata     `db:"metadata" json:"metadata,omitempty"`
 }
 
 // Config contains what a Service needs.

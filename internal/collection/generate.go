@@ -15,6 +15,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/opening"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/quota"
 )
@@ -23,6 +24,9 @@ import (
 // reply.
 const ResolveJob = "collection.resolve"
 
+// Kind is the kind of the marks by which a collection is found.
+const Kind = "collection"
+
 // usualLife is how long a virtual account is valid if the request contains no duration.
 const usualLife = 15 * time.Minute
 
@@ -30,6 +34,7 @@ const usualLife = 15 * time.Minute
 type Request struct {
 	Company           string
 	ExternalReference string // unique within the company
+	Metadata          operation.Metadata
 	Amount            money.Kobo
 	SettlementID      int64                  // 0 for the default settlement account
 	ValidFor          time.Duration          // 0 for fifteen minutes
@@ -41,7 +46,11 @@ type Request struct {
 // text returns the request in the form that the collection's row stores. Kobo compares this text
 // with a later request to recognise a repetition.
 func (r Request) text() string {
-	b, err := json.Marshal([]any{int64(r.Amount), r.SettlementID, int64(r.ValidFor / time.Second), r.AccountName, r.Control})
+	fields := []any{int64(r.Amount), r.SettlementID, int64(r.ValidFor / time.Second), r.AccountName, r.Control}
+	if r.Metadata != "" { // rows of earlier releases have no metadata in their text
+		fields = append(fields, r.Metadata)
+	}
+	b, err := json.Marshal(fields)
 	if err != nil {
 		panic("collection: a request that is not JSON: " + err.Error()) // cannot happen with these types
 	}
@@ -101,18 +110,22 @@ func (c Collection) isOpen(now time.Time) bool {
 	return c.State == Opening && !c.CalledUntil.IsZero() && now.Before(c.ExpiresAt.Time)
 }
 
-// intent returns a new collection, and a function that counts the collection towards the company's
-// quota. A repeated request for an existing collection does not count.
+// intent returns a new collection, and a function that completes the unit of the collection. The
+// function indexes the metadata, and counts the collection towards the company's quota. A repeated request for an existing collection does not count.
 func (s *Service) intent(ctx context.Context, r Request) (Collection, func(u *ledger.Unit) error, error) {
 	settlementID, err := s.Settlements.Chosen(ctx, r.Company, r.SettlementID)
 	if err != nil {
 		return Collection{}, nil, err
 	}
 	now := s.Clock.Now()
-	return Collection{
-		Company: r.Company, ID: id.New(), ExternalReference: r.ExternalReference, request: r.text(), State: Opening,
+	c := Collection{
+		Company: r.Company, ID: id.New(), ExternalReference: r.ExternalReference, request: r.text(), State: Opening, Metadata: r.Metadata,
 		SettlementID: settlementID, Amount: r.Amount, Control: r.Control, CreatedAt: clock.Instant{Time: now},
-	}, func(u *ledger.Unit) error { return quota.Count(ctx, s.DB, u, quota.VirtualAccount, now) }, err
+	}
+	return c, func(u *ledger.Unit) error {
+		c.Metadata.Index(u, Kind, c.ID)
+		return quota.Count(ctx, s.DB, u, quota.VirtualAccount, now)
+	}, err
 }
 
 // attempt is an attempt to open a virtual account. Its request is empty if a job runs the attempt.

@@ -11,6 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -98,6 +99,7 @@ func (s *Service) BookCredit(ctx context.Context, company string, credit settlem
 	return settlement.Booking{SettlementID: landed, Kind: "collection", Effects: func(u *ledger.Unit) {
 		if completes {
 			u.Transition(collections.Record(c), string(Pending))
+			operation.Labels{ExternalReference: c.ExternalReference, Metadata: c.Metadata}.Show(u, Kind, credit.ID, now)
 		}
 		c.SettlementID = landed // the event shows the settlement account that received the money
 		event.Emit(u, kind, c.eventData(payment))

@@ -2,13 +2,16 @@ package collection
 
 import (
 	"context"
+	"math"
+	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
 const columns = `company_id, id, amount_kobo, expires_at, bank_name, account_number, external_reference, state, created_at,
 	request, provider, reference, settlement_id, amount_control, account_name, bank_code, credit_id, called_until, missing,
-	updated_at`
+	updated_at, metadata`
 
 var collections = db.Declare[Collection]("collection", db.Reads(columns), db.Unique("company_id", "external_reference"))
 
@@ -31,4 +34,30 @@ func (s *Service) byReference(ctx context.Context, company, reference string) (C
 func (s *Service) byAccount(ctx context.Context, company, accountNumber string) (Collection, error) {
 	return db.One(ctx, s.DB, collections.Scan, selects+`
 		WHERE company_id = $1 AND account_number = $2 AND account_number <> '' ORDER BY id DESC LIMIT 1`, company, accountNumber)
+}
+
+// Filter narrows a list of collections. A field that is zero does not filter. To is excluded.
+type Filter struct {
+	State             State
+	SettlementID      int64
+	ExternalReference string
+	From, To          time.Time
+}
+
+// listed is the condition for the collections of a list. The company cannot see a collection in the
+// state OPENING.
+const listed = `WHERE company_id = $1 AND created_at >= $2 AND created_at < $3 AND state <> 'OPENING'
+	AND ($4 = '' OR state = $4) AND ($5 = 0 OR settlement_id = $5) AND ($6 = '' OR external_reference = $6)`
+
+// List returns a page of the company's collections that match a filter, newest first, and the total
+// count.
+func (s *Service) List(ctx context.Context, company string, f Filter, offset, limit int) ([]Collection, int, error) {
+	from, to := clock.Micros(f.From), int64(math.MaxInt64)
+	if !f.To.IsZero() {
+		to = clock.Micros(f.To)
+	}
+	list, total, err := db.Page(ctx, s.DB, company, collections.Scan, `SELECT count(*) FROM collection `+listed,
+		selects+listed+` ORDER BY created_at DESC, id DESC LIMIT $7 OFFSET $8`, limit, offset,
+		company, from, to, string(f.State), f.SettlementID, f.ExternalReference)
+	return list, int(total), err
 }

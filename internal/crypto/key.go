@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -37,6 +39,16 @@ type Key struct {
 
 func keyID(kind chain.Kind, version int64) string { return fmt.Sprintf("%s/%d", kind, version) }
 
+// keyChanged is the data of the event that reports a new key. It contains the key's first address and not
+// the key, because the key reveals all addresses of the company.
+type keyChanged struct {
+	Chain        chain.Kind    `json:"chain"`
+	Version      int64         `json:"version"`
+	Source       string        `json:"source"`
+	FirstAddress string        `json:"firstAddress"`
+	CreatedAt    clock.Instant `json:"createdAt"`
+}
+
 // SetKey sets the key for a company's future addresses on a kind of network. Earlier addresses stay
 // valid. SetKey also returns the key's first address, so that an operator can compare it with the
 // first address in the wallet.
@@ -61,6 +73,7 @@ func (s *Service) SetKey(ctx context.Context, by operator.Operator, company stri
 	k = Key{Company: company, Kind: kind, Version: current.Version + 1, Source: fromOperator, Public: public, CreatedAt: s.Clock.Now()}
 	k.ID = keyID(kind, k.Version)
 	u := ledger.For(company)
+	event.Emit(&u, event.CryptoKeyChanged, keyChanged{kind, k.Version, k.Source, first, clock.Instant{Time: k.CreatedAt}})
 	by.Audit(&u, "crypto.key", k.ID, map[string]string{"firstAddress": first}, k.CreatedAt)
 	err = s.addKey(ctx, k, u)
 	return k, first, err

@@ -71,6 +71,8 @@ const (
 	CryptoDepositFailed       = "crypto.deposit_failed"
 	CryptoWithdrawalCompleted = "crypto.withdrawal_completed"
 	CryptoWithdrawalFailed    = "crypto.withdrawal_failed"
+	// CryptoKeyChanged means that an operator has set the key of the company's next deposit addresses.
+	CryptoKeyChanged = "crypto.key_changed"
 
 	CardGenerated      = "card.generated"
 	CardFundingPending = "card.funding_pending"
@@ -79,6 +81,8 @@ const (
 	CardFrozen         = "card.frozen"
 	CardUnfrozen       = "card.unfrozen"
 	CardTerminated     = "card.terminated"
+	// CardAddressChanged means that an operator has set the address for cardholders without an address.
+	CardAddressChanged = "card.address_changed"
 
 	// CheckpointSigned means that Kobo has signed the present root of the company's tree.
 	CheckpointSigned = "checkpoint.signed"
@@ -86,10 +90,13 @@ const (
 	// SettlementCredit means that money arrived in a bank account of a settlement account. The list
 	// in completion.md does not contain this kind.
 	SettlementCredit = "settlement.credit"
-	// These kinds report that an operator has attached a bank account to a settlement account, and that
-	// an operator has switched a settlement account on or off.
+	// These kinds report acts of operators about a settlement account: they have attached a bank account,
+	// switched the account on or off, adjusted its balance, opened it, or set its low-balance alert.
 	SettlementBankAccountAttached = "settlement.bank_account_attached"
 	SettlementStatusChanged       = "settlement.status_changed"
+	SettlementAdjusted            = "settlement.adjusted"
+	SettlementAccountCreated      = "settlement.account_created"
+	SettlementAlertChanged        = "settlement.alert_changed"
 	// SettlementLowBalance means that an account's balance is below the alert that the company has
 	// set.
 	SettlementLowBalance = "settlement.low_balance"

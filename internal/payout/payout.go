@@ -64,6 +64,7 @@ type Payout struct {
 	Refunded      bool          `json:"refunded"`
 	SettlementID  int64         `json:"settlementId"`
 	CompletedAt   clock.Instant `json:"completedAt"` // zero while PENDING
+	operation.Labels
 }
 
 // payoutOf builds the payout from its operation and its beneficiary account.
@@ -75,7 +76,7 @@ func payoutOf(o operation.Operation, to order) Payout {
 			Narration: wire.Text(to.Narration), CreatedAt: clock.Instant{Time: o.CreatedAt},
 		},
 		BankName: wire.Text(to.BankName), SessionID: wire.Text(o.ProviderReference),
-		Refunded: o.Refunded(), SettlementID: o.SettlementID,
+		Refunded: o.Refunded(), SettlementID: o.SettlementID, Labels: o.Labels,
 	}
 	if p.Refunded {
 		p.FailureReason = wire.Text(o.Message)

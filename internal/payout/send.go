@@ -23,6 +23,7 @@ type Order struct {
 	VerifyID  string
 	Amount    money.Kobo
 	Narration string
+	Labels    operation.Labels
 	Key       *idempotency.Key // nil without an Idempotency-Key
 }
 
@@ -58,7 +59,7 @@ func (s *Service) plan(ctx context.Context, o Order) (plan, error) {
 	p := plan{verification: v, operation: operation.Operation{
 		// The ledger refuses a second operation with this ID, so a verify_id pays only once.
 		Company: o.Company, ID: v.ID, Kind: Kind, IdempotencyKey: v.ID, Provider: v.Provider,
-		SettlementID: v.SettlementID, Amount: o.Amount, Fee: bands.Fee(o.Amount),
+		SettlementID: v.SettlementID, Amount: o.Amount, Fee: bands.Fee(o.Amount), Labels: o.Labels,
 	}}
 	p.whole.Amount, p.whole.Payouts = rows[0].whole.Amount, rows[0].whole.Payouts
 	p.own.Amount, p.own.Payouts = rows[0].own.Amount, rows[0].own.Payouts
@@ -120,7 +121,7 @@ func (s *Service) begin(ctx context.Context, p plan, to order, key *idempotency.
 	// the verification is invalidated.
 	company.ExpectCredentials(&u, p.verification.credentials)
 	count(&u, counters(op, 1, p.whole, p.own))
-	u.Append(payouts.Record(payoutRow{op.Company, op.ID, to.Narration, session, op.CreatedAt}))
+	u.Append(payouts.Record(payoutRow{op.Company, op.ID, to.Narration, session, op.CreatedAt, op.SettlementID}))
 	event.Emit(&u, event.PayoutPending, payoutOf(op, to))
 	return op, session, s.Book.Commit(ctx, u)
 }
@@ -167,6 +168,9 @@ func refused(err error) error {
 	}
 	if _, used := operation.Earlier(err); used {
 		return errUsed
+	}
+	if operation.IsReferenceUsed(err) {
+		return operation.ErrReferenceUsed
 	}
 	r := ledger.Refused(err)
 	if inactive := settlement.MayNotPay(err); inactive != nil {
@@ -221,11 +225,14 @@ func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 }
 
 // objection returns the first reason for which Send would refuse a payout, or nil. It checks in
-// Send's order: the verify_id, the PIN, the credentials, the limit counters, the balance.
+// Send's order: the verify_id, the externalReference, the PIN, the credentials, the limit counters, the balance.
 func (s *Service) objection(ctx context.Context, o operation.Operation, p plan, balance money.Kobo) (why, err error) {
 	_, err = s.Operations.Find(ctx, o.Company, o.ID)
 	if !fault.Is(err, fault.Missing) {
 		return errUsed, err
+	}
+	if taken, err := s.Operations.Referenced(ctx, o.Company, Kind, o.Labels.ExternalReference); taken || err != nil {
+		return operation.ErrReferenceUsed, err
 	}
 	if why = s.Companies.MayUsePIN(ctx, o.Company); fault.Is(why, fault.Refused) {
 		return why, nil

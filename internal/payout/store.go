@@ -29,6 +29,8 @@ type payoutRow struct {
 	Narration string    `db:"narration"`
 	Session   string    `db:"session"` // the session of the name enquiry that the payout used
 	CreatedAt time.Time `db:"created_at"`
+	// SettlementID is 0 in rows from before schema 97. The verification has it in every case.
+	SettlementID int64 `db:"settlement_id"`
 }
 
 // feeRow is a band of a schedule. The schedule with the highest version is in force.

@@ -58,7 +58,7 @@ func TestAccountsInOneQuery(t *testing.T) {
 			if _, err := settlements.SetStatus(ctx, me, c.Reference, 1, settlement.Inactive, "closed"); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := settlements.Alert(ctx, me, c.Reference, 2, 500, nil); err != nil {
+			if _, err := settlements.Alert(ctx, me, c.Reference, 2, 500); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
@@ -26,6 +27,7 @@ type Entry struct {
 	Narration         string
 	Customer          string // the id of the customer with the credited account; "" for none
 	CreatedAt         time.Time
+	Labels            operation.Labels // of the operation, or of the virtual account that the credit pays
 
 	sequence int64
 }

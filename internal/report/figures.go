@@ -37,7 +37,8 @@ var (
 	inboxCount  = desc("kobo_inbox_waiting", "Notifications that are stored and not yet worked, by provider.", "provider")
 	inboxOldest = desc("kobo_inbox_oldest_seconds", "Age of the oldest notification that is not yet worked, by provider.", "provider")
 
-	pollAge      = desc("kobo_credit_poll_age_seconds", "Time since the credit poll finished a round, by bank.", "provider")
+	pollAge      = desc("kobo_credit_poll_age_seconds", "Time since the credit poll had read every account that was due, by bank.", "provider")
+	pollOldest   = desc("kobo_credit_poll_oldest_seconds", "Time since the credit poll read the account that has waited the longest, by bank.", "provider")
 	reconcileAge = desc("kobo_reconciliation_age_seconds", "Time since the bank's statement was compared with the ledger, by bank.", "provider")
 
 	walkWrong    = desc("kobo_walk_companies_wrong", "Companies whose last walk has found a difference.")
@@ -59,7 +60,7 @@ func (s *Service) Metrics(log *slog.Logger) (all []prometheus.Collector) {
 	source("cases", s.caseFigures, casesOpen, casesOldest)
 	source("money", s.moneyFigures, pendingCount, pendingNaira, pendingOldest, clearing, suspense)
 	source("jobs", s.jobFigures, jobsDue, jobsOldest, inboxCount, inboxOldest)
-	source("banks", s.bankFigures, pollAge, reconcileAge)
+	source("banks", s.bankFigures, pollAge, pollOldest, reconcileAge)
 	source("providers", s.providerFigures, unknownCount, unknownNaira, custodianAge)
 	source("walks", s.walkFigures, walkWrong, walkFindings, accountsClosed)
 	source("evidence", s.evidenceFigures, checkpointAge)
@@ -137,18 +138,19 @@ func (s *Service) jobFigures(ctx context.Context) (out []prometheus.Metric, err 
 
 func (s *Service) bankFigures(ctx context.Context) (out []prometheus.Metric, err error) {
 	now := s.clock.Now()
-	polled, err := lastPolls(ctx, s.db)
-	if err != nil {
-		return nil, err
+	for _, f := range []struct {
+		desc *prometheus.Desc
+		read func(context.Context, db.Querier) (map[string]time.Time, error)
+	}{{pollAge, lastPolls}, {pollOldest, oldestPolls}, {reconcileAge, lastReconciliations}} {
+		last, err := f.read(ctx, s.db)
+		if err != nil {
+			return nil, err
+		}
+		for bank, at := range last {
+			out = append(out, figure.Seconds(f.desc, now.Sub(at), bank))
+		}
 	}
-	for bank, at := range polled {
-		out = append(out, figure.Seconds(pollAge, now.Sub(at), bank))
-	}
-	compared, err := lastReconciliations(ctx, s.db)
-	for bank, at := range compared {
-		out = append(out, figure.Seconds(reconcileAge, now.Sub(at), bank))
-	}
-	return out, err
+	return out, nil
 }
 
 func (s *Service) walkFigures(ctx context.Context) ([]prometheus.Metric, error) {

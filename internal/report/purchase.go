@@ -54,10 +54,10 @@ const (
 // These parts make the SQL statements that read a page. The inner one selects the keys of the page, so
 // that the rows before the page are skipped in an index.
 const (
-	pageBegin = `SELECT ` + operation.Columns + `, ` + vtu.PurchaseColumns + ` FROM (SELECT p.id `
+	pageBegin = `SELECT ` + operation.Columns + `, ` + operation.LabelColumns + `, ` + vtu.PurchaseColumns + ` FROM (SELECT p.id `
 	pageEnd   = ` ORDER BY p.created_at DESC, p.id DESC LIMIT $7 OFFSET $8) AS k
 		JOIN vtu_purchase AS p ON p.company_id = $1 AND p.id = k.id
-		JOIN operation ON operation.company_id = p.company_id AND operation.id = p.id
+		JOIN operation ON operation.company_id = p.company_id AND operation.id = p.id` + operation.LabelJoin + `
 		ORDER BY p.created_at DESC, p.id DESC`
 
 	purchasePage  = pageBegin + `FROM vtu_purchase AS p WHERE ($6 = '') AND` + purchaseFilter + pageEnd
@@ -77,18 +77,18 @@ const deep = 10_000
 func scanPurchase(sc db.Scanner) (vtu.Transaction, error) {
 	var o operation.Operation
 	var p vtu.Purchase
-	err := sc.Scan(append(o.Targets(), p.Targets()...)...)
+	err := sc.Scan(slices.Concat(o.Targets(), o.Labels.Targets(), p.Targets())...)
 	return vtu.Of(o, p), err
 }
 
+// selectPurchase selects purchases with their operations and labels.
+const selectPurchase = `SELECT ` + operation.Columns + `, ` + operation.LabelColumns + `, ` + vtu.PurchaseColumns + ` FROM operation JOIN vtu_purchase AS p
+	ON p.company_id = operation.company_id AND p.id = operation.id` + operation.LabelJoin
+
 // onePurchase is SQL that selects at most two purchases: one by its ID, and one by its
 // idempotencyKey.
-const onePurchase = `SELECT ` + operation.Columns + `, ` + vtu.PurchaseColumns + ` FROM operation JOIN vtu_purchase AS p
-	ON p.company_id = operation.company_id AND p.id = operation.id
-	WHERE operation.company_id = $1 AND operation.id = $2
-	UNION ALL SELECT ` + operation.Columns + `, ` + vtu.PurchaseColumns + ` FROM operation JOIN vtu_purchase AS p
-	ON p.company_id = operation.company_id AND p.id = operation.id
-	WHERE operation.company_id = $1 AND operation.kind = 'vtu' AND operation.idempotency_key = $2 AND operation.idempotency_key <> ''`
+const onePurchase = selectPurchase + `WHERE operation.company_id = $1 AND operation.id = $2
+	UNION ALL ` + selectPurchase + `WHERE operation.company_id = $1 AND operation.kind = 'vtu' AND operation.idempotency_key = $2 AND operation.idempotency_key <> ''`
 
 // Purchase returns a VTU transaction of the company by its ID or, if no transaction has this ID, by
 // its idempotencyKey.

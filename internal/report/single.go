@@ -13,12 +13,7 @@ import (
 
 // Payout returns a payout of the company by its reference.
 func (s *Service) Payout(ctx context.Context, company, reference string) (payout.Payout, error) {
-	p, err := db.One(ctx, s.db, func(sc db.Scanner) (payout.Payout, error) {
-		var o operation.Operation
-		var r payout.Row
-		err := sc.Scan(append(o.Targets(), r.Targets()...)...)
-		return r.Of(o), err
-	}, `SELECT `+operation.Columns+`, `+payout.RowColumns+` FROM operation
+	p, err := db.One(ctx, s.db, scanPayout, `SELECT `+operation.Columns+`, `+operation.LabelColumns+`, `+payout.RowColumns+` FROM operation`+operation.LabelJoin+`
 		JOIN payout ON payout.company_id = operation.company_id AND payout.id = operation.id
 		JOIN payout_verification AS v ON v.company_id = operation.company_id AND v.id = operation.id
 		WHERE operation.company_id = $1 AND operation.id = $2`, company, reference)
@@ -30,9 +25,9 @@ func (s *Service) Funding(ctx context.Context, company, reference string) (card.
 	f, err := db.One(ctx, s.db, func(sc db.Scanner) (card.Funding, error) {
 		var o operation.Operation
 		var cardID string
-		err := sc.Scan(append(o.Targets(), &cardID)...)
+		err := sc.Scan(append(append(o.Targets(), o.Labels.Targets()...), &cardID)...)
 		return card.Of(o, cardID), err
-	}, `SELECT `+operation.Columns+`, f.card_id FROM operation
+	}, `SELECT `+operation.Columns+`, `+operation.LabelColumns+`, f.card_id FROM operation`+operation.LabelJoin+`
 		JOIN card_funding AS f ON f.company_id = operation.company_id AND f.id = operation.id
 		WHERE operation.company_id = $1 AND operation.id = $2`, company, reference)
 	return f, db.Missing(err, "Card transaction not found")

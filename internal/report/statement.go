@@ -41,10 +41,31 @@ type Statement struct {
 	span    span
 }
 
-// Statement returns the statement of a settlement account for a period. If from is zero, the period
+// Statement returns the statement of a settlement account for a period (see period).
+func (s *Service) Statement(ctx context.Context, company string, settlementID int64, from, to time.Time) (*Statement, error) {
+	out, err := s.period(ctx, company, settlementID, from, to)
+	if err != nil || out.Count == 0 {
+		return out, err
+	}
+	p := out.span
+	type sums struct{ credits, debits money.Kobo }
+	var sum sums
+	err = s.db.Heavy(ctx, company, func(q db.Querier) error {
+		sum, err = db.One(ctx, q, db.Fields[sums], `
+		SELECT CAST(coalesce(sum(CASE WHEN amount_kobo > 0 THEN amount_kobo ELSE 0 END), 0) AS BIGINT),
+			CAST(coalesce(sum(CASE WHEN amount_kobo < 0 THEN -amount_kobo ELSE 0 END), 0) AS BIGINT)
+		FROM ledger_entry WHERE company_id = $1 AND account_id = $2 AND sequence >= $3 AND sequence < $4`,
+			company, p.account, p.first, p.end)
+		return err
+	})
+	out.Credits, out.Debits = sum.credits, sum.debits
+	return out, err
+}
+
+// period returns a statement without the sums of its credits and debits. If from is zero, the period
 // begins with the account. If to is zero or in the future, the period ends now. A period that
 // begins in the future is refused.
-func (s *Service) Statement(ctx context.Context, company string, settlementID int64, from, to time.Time) (*Statement, error) {
+func (s *Service) period(ctx context.Context, company string, settlementID int64, from, to time.Time) (*Statement, error) {
 	now := s.clock.Now()
 	if to.IsZero() || to.After(now) {
 		to = now
@@ -78,20 +99,7 @@ func (s *Service) Statement(ctx context.Context, company string, settlementID in
 	if out.Opening, err = balanceBefore(ctx, s.db, company, p.account, p.first); err != nil {
 		return nil, err
 	}
-	if out.Closing, err = balanceBefore(ctx, s.db, company, p.account, p.end); err != nil {
-		return nil, err
-	}
-	type sums struct{ credits, debits money.Kobo }
-	var sum sums
-	err = s.db.Heavy(ctx, company, func(q db.Querier) error {
-		sum, err = db.One(ctx, q, db.Fields[sums], `
-		SELECT CAST(coalesce(sum(CASE WHEN amount_kobo > 0 THEN amount_kobo ELSE 0 END), 0) AS BIGINT),
-			CAST(coalesce(sum(CASE WHEN amount_kobo < 0 THEN -amount_kobo ELSE 0 END), 0) AS BIGINT)
-		FROM ledger_entry WHERE company_id = $1 AND account_id = $2 AND sequence >= $3 AND sequence < $4`,
-			company, p.account, p.first, p.end)
-		return err
-	})
-	out.Credits, out.Debits = sum.credits, sum.debits
+	out.Closing, err = balanceBefore(ctx, s.db, company, p.account, p.end)
 	return out, err
 }
 

@@ -17,24 +17,27 @@ import (
 // balance is the opening balance plus credits less debits.
 var amountHeadings = []string{"Reference", "Source", "Narration", "Debit (NGN)", "Credit (NGN)", "Balance (NGN)", "of which fee (NGN)"}
 
+// labelHeadings are the last headings of a statement's columns.
+var labelHeadings = []string{"External reference", "Metadata"}
+
 // CSV writes the statement as comma-separated text. The first row is the opening balance, and
-// the last row is the closing balance. Times are in UTC. The last column is the day in Lagos.
+// the last row is the closing balance. Times are in UTC.
 func (s *Statement) CSV(ctx context.Context, w io.Writer) error {
 	out := csv.NewWriter(w)
 	// The writer stores its first error, and Error returns that error.
-	_ = out.Write(slices.Concat([]string{"Date (UTC)"}, amountHeadings, []string{"Day (Lagos)"}))
-	_ = out.Write([]string{clock.Text(s.Opened()), "", "", "Opening balance", "", "", s.Opening.Decimal(), "", lagos(s.Opened(), time.DateOnly)})
+	_ = out.Write(slices.Concat([]string{"Date (UTC)"}, amountHeadings, []string{"Day (Lagos)"}, labelHeadings))
+	_ = out.Write([]string{clock.Text(s.Opened()), "", "", "Opening balance", "", "", s.Opening.Decimal(), "", lagos(s.Opened(), time.DateOnly), "", ""})
 	err := s.Each(ctx, func(e Entry) error {
 		debit, credit := sides(e)
 		return out.Write([]string{
 			clock.Text(e.CreatedAt), spreadsheet.Cell(e.Reference), e.Source, spreadsheet.Cell(e.Narration), debit, credit, e.Current.Decimal(), some(e.Fee),
-			lagos(e.CreatedAt, time.DateOnly),
+			lagos(e.CreatedAt, time.DateOnly), spreadsheet.Cell(e.Labels.ExternalReference), string(e.Labels.Metadata),
 		})
 	})
 	if err != nil {
 		return err
 	}
-	_ = out.Write([]string{clock.Text(s.To), "", "", "Closing balance", "", "", s.Closing.Decimal(), "", lagos(s.Last(), time.DateOnly)})
+	_ = out.Write([]string{clock.Text(s.To), "", "", "Closing balance", "", "", s.Closing.Decimal(), "", lagos(s.Last(), time.DateOnly), "", ""})
 	out.Flush()
 	return out.Error()
 }

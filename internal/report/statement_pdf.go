@@ -188,6 +188,9 @@ func (p *drawing) entry(e Entry) error {
 	at := columns[detailsColumn]
 	lines := normal.lines(details, at.to-at.x-2*padding, 3)
 	refs := small.lines(e.Reference, at.to-at.x-2*padding, 2)
+	if own := strings.TrimSpace(e.Labels.ExternalReference + " " + string(e.Labels.Metadata)); own != "" {
+		refs = append(refs, small.lines(own, at.to-at.x-2*padding, 3)...)
+	}
 	const first, next, ref, after points = 10_50, 9_60, 8_40, 5_00
 	height := first + points(max(len(lines)-1, 0))*next + 60 + points(max(len(refs), 1))*ref + after
 	p.row(height)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 )
 
 // sheetRows is the maximum number of rows of a sheet. A statement with more rows has several
@@ -53,12 +55,12 @@ func (b *ledgerBook) sheets() []string {
 // open begins a sheet with the headings of the table. On the first sheet, the account's details are
 // above the headings.
 func (b *ledgerBook) open() {
-	b.sheet([]int{24, 38, 12, 44, 18, 18, 18, 18})
+	b.sheet([]int{24, 38, 12, 44, 18, 18, 18, 18, 38, 44})
 	if b.opened == 1 {
 		b.front()
 	}
 	heads := []cell{words(headingStyle, "Date (Lagos)")}
-	for _, h := range amountHeadings {
+	for _, h := range slices.Concat(amountHeadings, labelHeadings) {
 		heads = append(heads, words(headingStyle, h))
 	}
 	b.row(heads...)
@@ -102,8 +104,14 @@ func (b *ledgerBook) entry(e Entry) error {
 		fee = naira(amountStyle, e.Fee)
 		b.fees += e.Fee
 	}
-	b.row(moment(e.CreatedAt), words(plainStyle, e.Reference), words(plainStyle, e.Source), words(plainStyle, e.Narration),
-		debit, credit, naira(amountStyle, e.Current), fee)
+	row := []cell{
+		moment(e.CreatedAt), words(plainStyle, e.Reference), words(plainStyle, e.Source), words(plainStyle, e.Narration),
+		debit, credit, naira(amountStyle, e.Current), fee,
+	}
+	if e.Labels != (operation.Labels{}) {
+		row = append(row, words(plainStyle, e.Labels.ExternalReference), words(plainStyle, string(e.Labels.Metadata)))
+	}
+	b.row(row...)
 	return b.err
 }
 

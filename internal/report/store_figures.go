@@ -93,11 +93,19 @@ func moneyInFlight(ctx context.Context, q db.Querier, queues, accounts []string)
 	return held, pending, err
 }
 
-// lastPolls returns when the credit poll of each bank last finished a round. Before the end of the
-// first round, it returns the time from which the poll reads.
+// lastPolls returns when the credit poll of each bank last left no account due. Before that it returns
+// the time from which the poll reads.
 func lastPolls(ctx context.Context, q db.Querier) (map[string]time.Time, error) {
 	return instants(ctx, q, `SELECT provider, CASE WHEN finished_at > 0 THEN finished_at ELSE done_until END
 		FROM inbox_sweep WHERE company_id = $1`, settlement.House)
+}
+
+// oldestPolls returns, for each bank, when the credit poll last read the account that has waited the
+// longest. The poll of a bank without accounts has read nothing since it began.
+func oldestPolls(ctx context.Context, q db.Querier) (map[string]time.Time, error) {
+	return instants(ctx, q, `SELECT s.provider, coalesce((
+			SELECT min(a.polled_at) FROM inbox_account AS a WHERE a.company_id = s.company_id AND a.provider = s.provider), s.done_until)
+		FROM inbox_sweep AS s WHERE s.company_id = $1`, settlement.House)
 }
 
 // lastReconciliations returns when the statement of each bank was last compared with the ledger, or when

@@ -10,6 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 // wholeSpans returns spans that contain all entries of the company's settlement accounts, or of
@@ -30,10 +31,11 @@ func entryTime(ctx context.Context, q db.Querier, company, account string, seque
 // there is one.
 const (
 	entryFields = `SELECT e.account_id, e.sequence, e.step, e.amount_kobo, e.previous_kobo, e.current_kobo, e.created_at,
-		t.kind, t.reference, t.narration, coalesce(o.state, ''), coalesce(o.fee_kobo, 0), coalesce(c.customer_id, '')`
+		t.kind, t.reference, t.narration, coalesce(o.state, ''), coalesce(o.fee_kobo, 0), coalesce(c.customer_id, ''), ` + operation.LabelColumns
 	entryCauses = `
 		LEFT JOIN operation AS o ON o.company_id = e.company_id AND o.id = t.reference
-		LEFT JOIN customer_transaction AS c ON c.company_id = e.company_id AND c.id = t.reference `
+		LEFT JOIN customer_transaction AS c ON c.company_id = e.company_id AND c.id = t.reference
+		LEFT JOIN operation_label AS label ON label.company_id = e.company_id AND label.id = t.reference `
 	entryColumns = entryFields + ` FROM ledger_entry AS e
 		JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.reference = e.reference AND t.step = e.step` + entryCauses
 )
@@ -54,14 +56,19 @@ func scanEntry(s db.Scanner) (Entry, error) {
 	var account, step, state string
 	var at int64
 	var moved, fee money.Kobo
-	err := s.Scan(&account, &e.sequence, &step, &moved, &e.Previous, &e.Current, &at,
-		&e.Source, &e.Reference, &e.Narration, &state, &fee, &e.Customer)
+	err := s.Scan(append([]any{
+		&account, &e.sequence, &step, &moved, &e.Previous, &e.Current, &at,
+		&e.Source, &e.Reference, &e.Narration, &state, &fee, &e.Customer,
+	}, e.Labels.Targets()...)...)
 	if err != nil {
 		return e, err
 	}
 	e.ID = e.Reference
 	if step != "" {
 		e.ID += "/" + step
+	}
+	if e.Source == settlement.TransferKind && moved > 0 {
+		e.ID += "/credit" // the debit is an entry of the same transfer
 	}
 	e.CreatedAt = clock.Time(at)
 	e.Amount, e.Credit, e.Stands = moved, moved > 0, true
@@ -113,4 +120,17 @@ func balanceBefore(ctx context.Context, q db.Querier, company, account string, s
 	return db.One(ctx, q, db.Value[money.Kobo],
 		`SELECT current_kobo FROM ledger_entry WHERE company_id = $1 AND account_id = $2 AND sequence = $3`,
 		company, account, sequence-1)
+}
+
+// totalsByDay returns the sums of a span's entries for each day in Lagos that has entries. Lagos is
+// one hour ahead of UTC all year. The fees are those of scanEntry.
+func totalsByDay(ctx context.Context, q db.Querier, company string, p span) ([]dayTotals, error) {
+	return db.All(ctx, q, db.Fields[dayTotals], `
+		SELECT (e.created_at + 3600000000) / 86400000000,
+			CAST(sum(CASE WHEN e.amount_kobo > 0 THEN e.amount_kobo ELSE 0 END) AS BIGINT),
+			CAST(sum(CASE WHEN e.amount_kobo < 0 THEN -e.amount_kobo ELSE 0 END) AS BIGINT),
+			CAST(sum(CASE WHEN e.amount_kobo < 0 THEN coalesce(o.fee_kobo, 0)
+				WHEN e.step IN ('refund', 'reverse-fee') THEN -coalesce(o.fee_kobo, 0) ELSE 0 END) AS BIGINT)
+		FROM ledger_entry AS e LEFT JOIN operation AS o ON o.company_id = e.company_id AND o.id = e.reference`+inSpan+`
+		GROUP BY 1`, company, p.account, p.first, p.end)
 }

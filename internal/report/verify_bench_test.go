@@ -73,7 +73,7 @@ func paidOften(b *testing.B, d *db.DB, company string, n int64) {
 	ctx := db.WithLongTimeout(b.Context())
 	for _, statement := range []string{
 		rows + `INSERT INTO payout_verification SELECT $1, id, 1, 'bank', '000014', 'A bank', '0123456789', 'ADA SAMPLE', '', at, 0 FROM r`,
-		rows + `INSERT INTO payout SELECT $1, id, '', '', at FROM r`,
+		rows + `INSERT INTO payout (company_id, id, narration, session, created_at) SELECT $1, id, '', '', at FROM r`,
 		rows + `INSERT INTO operation SELECT $1, id, 'payout', id, 'SUCCESS', 'bank', 1, 1000, 0, at, 0, 0, 0, 0, 'confirmed', '00', '', '', '', at, at FROM r`,
 		rows + `INSERT INTO ledger_transfer SELECT $1, id, '', 'settlement/1', 'clearing/payout', 1000, 'payout', '', i + 1, 2 * i - 1, 0, at, 0, '' FROM r`,
 		rows + `INSERT INTO ledger_transfer SELECT $1, id, 'settle', 'clearing/payout', 'provider/bank', 1000, 'payout', '', 2 * i, i + 1, 0, at, 0, '' FROM r`,

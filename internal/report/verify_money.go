@@ -12,6 +12,13 @@ var moneyChecks = []check{
 	WHERE j.company_id = $1 AND j.state = 'APPROVED' AND NOT EXISTS (SELECT 1 FROM ledger_transfer AS t
 		WHERE t.company_id = j.company_id AND t.reference = j.id AND t.step = '' AND t.amount_kobo = j.amount_kobo)
 	ORDER BY j.id` + upTo},
+	// Each transfer between two settlement accounts has one transfer with its amount in the ledger.
+	{name: "own transfer money", find: `
+	SELECT m.id, 'a transfer of ' || CAST(m.amount_kobo AS TEXT) || ' kobo', 'none'
+	FROM settlement_transfer AS m
+	WHERE m.company_id = $1 AND NOT EXISTS (SELECT 1 FROM ledger_transfer AS t
+		WHERE t.company_id = m.company_id AND t.reference = m.id AND t.step = '' AND t.kind = 'transfer' AND t.amount_kobo = m.amount_kobo)
+	ORDER BY m.id` + upTo},
 	// If operators have booked the charges of a day, these charges are in the ledger. If operators
 	// have assigned a credit, the credit has left suspense.
 	{name: "case money", find: `

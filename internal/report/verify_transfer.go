@@ -16,12 +16,12 @@ import (
 // operation, so an SQL query checks each of them.
 
 // otherKinds are the kinds of transfers that do not belong to an operation, and the kind "charge".
-var otherKinds = map[string]bool{"credit": true, "collection": true, "suspense": true, "assign": true, "adjustment": true, "charge": true}
+var otherKinds = map[string]bool{"credit": true, "collection": true, "suspense": true, "assign": true, "adjustment": true, "transfer": true, "charge": true}
 
 // strayTransfer finds a transfer of these kinds that no row has caused. A successful operation may
 // have one charge. An operation with several attempts may also have a negative charge, and a second
 // charge after its reversal.
-const strayTransfer = transferOf + ` AND t.kind IN ('credit', 'collection', 'suspense', 'assign', 'adjustment', 'charge')
+const strayTransfer = transferOf + ` AND t.kind IN ('credit', 'collection', 'suspense', 'assign', 'adjustment', 'transfer', 'charge')
 		AND NOT (t.kind = 'charge'
 			AND EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = t.company_id AND o.id = t.reference AND o.state IN ('SUCCESS', 'REVERSED')
 				AND (t.debit_account = 'charge/' || o.provider AND t.credit_account = 'provider/' || o.provider
@@ -113,6 +113,9 @@ const (
 				AND j.state = 'APPROVED' AND j.amount_kobo = t.amount_kobo
 				AND (j.direction = 'credit' AND t.debit_account = 'adjustment' AND t.credit_account = 'settlement/' || CAST(j.settlement_id AS TEXT)
 				OR j.direction = 'debit' AND t.credit_account = 'adjustment' AND t.debit_account = 'settlement/' || CAST(j.settlement_id AS TEXT)))
+		AND NOT EXISTS (SELECT 1 FROM settlement_transfer AS m
+			WHERE m.company_id = t.company_id AND m.id = t.reference AND t.step = '' AND t.kind = 'transfer' AND m.amount_kobo = t.amount_kobo
+				AND t.debit_account = 'settlement/' || CAST(m.from_id AS TEXT) AND t.credit_account = 'settlement/' || CAST(m.to_id AS TEXT))
 		AND NOT EXISTS (SELECT 1 FROM operation_case AS b
 			WHERE b.company_id = t.company_id AND b.id = t.step AND b.subject = t.reference AND t.kind = 'charge'
 				AND b.state = 'RESOLVED' AND b.outcome = 'booked' AND abs(b.amount_kobo) = t.amount_kobo)
@@ -168,8 +171,8 @@ var owners = []check{
 		OR m.state IN ('SUCCESS', 'REVERSED') AND m.digits = m.due + 1000000 AND m.transfers = m.steps + 1
 		OR m.state = 'REVERSED' AND m.attempt > 0 AND m.digits = m.due + 2000000 AND m.transfers = m.steps + 2)
 	ORDER BY m.id` + upTo},
-	// Each transfer belongs to an operation, a credit, an assigned credit, an approved adjustment,
-	// a booked day of charges, or an opening balance.
+	// Each transfer belongs to an operation, a credit, an assigned credit, an approved adjustment, a
+	// transfer between own accounts, a booked day of charges, or an opening balance.
 	{name: "transfer owner", find: transferOf + ` AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = t.company_id AND o.id = t.reference)` +
 		ownedOtherwise + ` ORDER BY t.reference, t.step` + upTo},
 }

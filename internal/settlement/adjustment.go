@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -56,6 +57,15 @@ type Adjustment struct {
 	Note         string          `db:"note,changes"`       // the reason for a rejection
 	CreatedAt    time.Time       `db:"created_at"`
 	DecidedAt    time.Time       `db:"decided_at,changes"` // zero while pending
+}
+
+// adjusted is the data of the event that reports an adjustment. It does not name the operators.
+type adjusted struct {
+	ID           string     `json:"id"` // the reference of the transfer
+	SettlementID int64      `json:"settlementId"`
+	Amount       money.Kobo `json:"amount"`
+	Direction    Direction  `json:"direction"`
+	Reason       string     `json:"reason"`
 }
 
 // Adjust creates a pending adjustment, which another operator must approve.
@@ -110,6 +120,7 @@ func (s *Service) Approve(ctx context.Context, by operator.Operator, adjustmentI
 	u := ledger.For(a.Company)
 	u.OpenAccounts(ledger.Account{ID: adjustmentAccount, Floor: money.NoFloor})
 	u.Transfer(transfer)
+	event.Emit(&u, event.SettlementAdjusted, adjusted{a.ID, a.SettlementID, a.Amount, a.Direction, a.Reason})
 	return s.decideOn(ctx, by, a, u, Approved)
 }
 

@@ -17,10 +17,16 @@ import (
 
 // Alert sets the low-balance alert of a settlement account; an amount of 0 removes the alert. The
 // company gets an event each time the balance falls below the amount. If the balance is below the
-// amount already, it must first rise to the amount. Parameter key is the request's
-// Idempotency-Key, or nil.
-func (s *Service) Alert(
-	ctx context.Context, by operator.Operator, company string, settlementID int64, below money.Kobo, key *idempotency.Key,
+// amount already, it must first rise to the amount. Another event reports this act of an operator.
+func (s *Service) Alert(ctx context.Context, by operator.Operator, company string, settlementID int64, below money.Kobo) (Account, error) {
+	return s.alert(ctx, by, company, settlementID, below, func(u *ledger.Unit, a Account) {
+		event.Emit(u, event.SettlementAlertChanged, a)
+	})
+}
+
+// alert does what Alert does. The function more completes the unit.
+func (s *Service) alert(
+	ctx context.Context, by operator.Operator, company string, settlementID int64, below money.Kobo, more func(*ledger.Unit, Account),
 ) (Account, error) {
 	if err := CheckAlert(below); err != nil {
 		return Account{}, err
@@ -31,7 +37,7 @@ func (s *Service) Alert(
 	}
 	a.LowBalance = below
 	u := ledger.For(company)
-	key.Answer(&u, a, nil)
+	more(&u, a)
 	u.SetAlert(LedgerAccount(settlementID), below)
 	by.Audit(&u, "settlement.alert", LedgerAccount(settlementID), map[string]string{"lowBalance": below.Decimal()}, s.Clock.Now())
 	if err = s.Book.Commit(ctx, u); err != nil {
@@ -48,9 +54,10 @@ func CheckAlert(below money.Kobo) error {
 	return nil
 }
 
-// AlertOwn sets an alert like Alert, but for a request of the company through the API.
+// AlertOwn sets an alert like Alert, but for a request of the company through the API. Parameter key is
+// the request's Idempotency-Key, or nil. The company gets the response and no event.
 func (s *Service) AlertOwn(ctx context.Context, company string, settlementID int64, below money.Kobo, key *idempotency.Key) (Account, error) {
-	return s.Alert(ctx, operator.Self(company).From(ctx), company, settlementID, below, key)
+	return s.alert(ctx, operator.Self(company).From(ctx), company, settlementID, below, func(u *ledger.Unit, a Account) { key.Answer(u, a, nil) })
 }
 
 // LowBalance returns the event that reports a low balance (ledger.OnLowBalance). The event contains

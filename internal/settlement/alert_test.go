@@ -114,12 +114,12 @@ func TestACompanySetsAlertsOnlyOnItsOwnAccounts(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a, other := h.account(h.company()), h.foreign()
 		for _, foreign := range []int64{other.ID, 0, -1, 1 << 62} {
-			if _, err := h.Alert(t.Context(), ada, a.Company, foreign, money.Naira, nil); !fault.Is(err, fault.Missing) {
+			if _, err := h.Alert(t.Context(), ada, a.Company, foreign, money.Naira); !fault.Is(err, fault.Missing) {
 				t.Errorf("account %d: %v", foreign, err)
 			}
 		}
 		for _, below := range []money.Kobo{-1, money.Max + 1} {
-			if _, err := h.Alert(t.Context(), ada, a.Company, a.ID, below, nil); !fault.Is(err, fault.Invalid) {
+			if _, err := h.Alert(t.Context(), ada, a.Company, a.ID, below); !fault.Is(err, fault.Invalid) {
 				t.Errorf("%d: %v", below, err)
 			}
 		}
@@ -127,7 +127,7 @@ func TestACompanySetsAlertsOnlyOnItsOwnAccounts(t *testing.T) {
 		if found, err := h.Find(t.Context(), a.Company, a.ID); err != nil || found.LowBalance != money.Max {
 			t.Errorf("%+v, %v", found, err)
 		}
-		if _, err := h.Alert(t.Context(), ada, a.Company, a.ID, 5*money.Naira, nil); err != nil {
+		if _, err := h.Alert(t.Context(), ada, a.Company, a.ID, 5*money.Naira); err != nil {
 			t.Fatal(err)
 		}
 		audited, err := db.All(t.Context(), h.db, db.Value[string],

@@ -28,7 +28,7 @@ func (s *Service) Needed(ctx context.Context, company, name string) (Account, er
 		}
 		u := ledger.For(company)
 		u.Count(needed, 1, opened+1)
-		a, err = s.create(ctx, operator.Self(company).From(ctx), u, name, nil)
+		a, err = s.create(ctx, operator.Self(company).From(ctx), u, name, func(*ledger.Unit, Account) {})
 		if ledger.Is(err, ledger.Over) {
 			a, err = s.Default(ctx, company)
 		}

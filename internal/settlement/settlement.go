@@ -20,6 +20,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/idempotency"
@@ -129,9 +130,16 @@ var (
 	errShort     = fault.New(fault.Refused, "Insufficient balance").With(fault.InsufficientBalance)
 )
 
-// Create opens an empty settlement account.
+// Create opens an empty settlement account. The company gets no event.
 func (s *Service) Create(ctx context.Context, by operator.Operator, company, name string) (Account, error) {
-	return s.create(ctx, by, ledger.For(company), name, nil)
+	return s.create(ctx, by, ledger.For(company), name, func(*ledger.Unit, Account) {})
+}
+
+// CreateFor opens an account like Create, as an act of an operator that an event reports to the company.
+func (s *Service) CreateFor(ctx context.Context, by operator.Operator, company, name string) (Account, error) {
+	return s.create(ctx, by, ledger.For(company), name, func(u *ledger.Unit, a Account) {
+		event.Emit(u, event.SettlementAccountCreated, a)
+	})
 }
 
 // CreateOwn opens an account like Create, but for a request of the company through the API.
@@ -143,7 +151,7 @@ func (s *Service) CreateOwn(ctx context.Context, company, name string, key *idem
 	if err := quota.Count(ctx, s.DB, &u, quota.SettlementAccount, now); err != nil {
 		return Account{}, err
 	}
-	a, err := s.create(ctx, operator.Self(company).From(ctx), u, name, key)
+	a, err := s.create(ctx, operator.Self(company).From(ctx), u, name, func(u *ledger.Unit, a Account) { key.Answer(u, a, nil) })
 	return a, quota.Reached(err, now)
 }
 
@@ -161,8 +169,9 @@ const attempts = 100
 
 // create opens an account in the unit of parameter counts. The limit counters in that unit may make
 // the ledger refuse it. The new number is the company's highest number + 1. If two requests try the
-// same number, the ledger accepts the first request, and the second request tries the next number.
-func (s *Service) create(ctx context.Context, by operator.Operator, counts ledger.Unit, name string, key *idempotency.Key) (Account, error) {
+// same number, the ledger accepts the first request, and the second request tries the next number. The
+// function more completes the unit.
+func (s *Service) create(ctx context.Context, by operator.Operator, counts ledger.Unit, name string, more func(*ledger.Unit, Account)) (Account, error) {
 	name = text.Trim(name)
 	if err := CheckName(name); err != nil {
 		return Account{}, err
@@ -181,7 +190,7 @@ func (s *Service) create(ctx context.Context, by operator.Operator, counts ledge
 		}
 		u := counts
 		u.OpenAccounts(ledger.Account{ID: LedgerAccount(a.ID)})
-		key.Answer(&u, a, nil)
+		more(&u, a)
 		u.Insert(accounts.Record(a))
 		by.Audit(&u, "settlement.create", LedgerAccount(a.ID), map[string]string{"name": name}, a.CreatedAt.Time)
 		err = idempotency.Taken(s.Book.Commit(ctx, u)) // the key is checked first, so a repeated request takes no number

@@ -26,6 +26,7 @@ var (
 	feeders     = db.Declare[feeder]("settlement_bank_account", db.Reads(feederColumns))
 	credits     = db.Declare[creditRow]("settlement_credit", db.Reads(creditColumns), db.Unique("company_id", "provider", "session_id"))
 	adjustments = db.Declare[Adjustment]("settlement_adjustment", db.Reads(adjustmentColumns))
+	transfers   = db.Declare[Transfer]("settlement_transfer")
 	findings    = db.Declare[finding]("settlement_finding", db.Reads(findingColumns))
 )
 
