@@ -65,6 +65,7 @@ var order = []string{
 	"internal/db",
 	"internal/db/migration",
 	// The vocabulary packages import no other package of the project.
+	"internal/guide",
 	"internal/secret",
 	"internal/kms/kmstest",
 	"internal/kms",

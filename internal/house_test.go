@@ -81,7 +81,10 @@ func files(t testing.TB) map[string]string {
 		}
 		if entry.IsDir() {
 			switch entry.Name() {
-			case ".git", ".kobo", "bin", "node_modules", "statements", "tools":
+			case ".git", ".kobo", "bin", "node_modules", "statements":
+				return filepath.SkipDir
+			}
+			if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil && name != ".." {
 				return filepath.SkipDir
 			}
 			return nil

@@ -52,7 +52,7 @@ var mayScan = map[string]string{
 	"webhook.Waiting":        "kobo archive, once for each company",
 	"webhook.List":           "a company has few webhooks",
 
-	"ledger.Alerts": "a company has few ledger accounts", "report.Statement": "a settlement account has few bank accounts",
+	"ledger.Alerts": "a company has few ledger accounts", "report.period": "a settlement account has few bank accounts",
 	"crypto.findKey": "a company has few keys", "company.findNumbered": "a company has few tokens",
 
 	"customer.matches":    "a search for a part of a name reads the company's customers",

@@ -70,6 +70,8 @@ var presets = map[string]string{
 	"identity_session.guessed_until":  "programs of schema 32 begin sessions without it",
 	"payout_verification.credentials": "programs of schema 32 validate accounts without it",
 	"vtu_purchase.settlement_id":      "programs of schema 32 buy without it",
+	"payout.settlement_id":            "programs of schema 45 pay out without it",
+	"collection.metadata":             "programs of schema 45 open virtual accounts without it",
 	"operation.attempt":               "programs of schema 45 begin operations without it",
 	"operation.meter_codes":           "programs of schema 45 begin operations without it",
 	"company.requests_per_second":     "programs of schema 32 create companies without it",
@@ -77,13 +79,17 @@ var presets = map[string]string{
 	"operator_key.expires_at":         "programs of schema 54 issue keys without it",
 	"operator_key.used_at":            "programs of schema 54 issue keys without it",
 	"operator_proposal.act_count":     "programs of schema 79 propose without it",
+	"operator_act.acts":               "programs of schema 89 approve without it",
 	"operator_door.automatic":         "programs of schema 54 close API access without it",
 	"card_activity.currency":          "programs of schema 61 record a card's use without it",
 	"card_activity.merchant":          "programs of schema 61 record a card's use without it",
 	"deployment.environment":          "programs of schema 68 name databases without it",
+	"deployment.moves_held":           "programs of schema 45 restore databases without it",
 	"evidence_tree.lost":              "programs of schema 63 write sizes without it",
 	"evidence_erased.mac":             "programs of schema 63 write hashes without it",
 	"inbox_sweep.finished_at":         "programs of schema 32 begin credit polls without it",
+	"inbox_sweep.listed":              "programs of schema 63 begin credit polls without it",
+	"inbox_sweep.since_at":            "programs of schema 63 begin credit polls without it",
 }
 
 type (

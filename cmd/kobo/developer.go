@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/fault"
 )
 
 // developer is a client of a running Kobo. It has an API key and uses HTTP, like the program
@@ -78,6 +79,7 @@ func isAddress(text string) bool {
 // refusal is an HTTP response with a status other than 200.
 type refusal struct {
 	status int
+	reason fault.Reason // the word of the header Kobo-Reason
 	body   string
 }
 
@@ -112,7 +114,7 @@ func (d *developer) ask(ctx context.Context, method, path string, body, v any, h
 		return err
 	}
 	if answer.StatusCode != http.StatusOK {
-		return refusal{answer.StatusCode, strings.TrimSpace(string(got))}
+		return refusal{answer.StatusCode, fault.Reason(answer.Header.Get("Kobo-Reason")), strings.TrimSpace(string(got))}
 	}
 	if v == nil {
 		return nil

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
@@ -39,8 +42,29 @@ If Kobo itself has closed API access, as after a restore, two operators open it.
 	}, &cobra.Command{
 		Use: "open", Short: "Open API access again", Args: cobra.NoArgs,
 		RunE: openAccess(l),
-	})
+	}, movesCommand(l))
 	return c
+}
+
+func movesCommand(l *location) *cobra.Command {
+	return &cobra.Command{
+		Use: "moves hold|allow", Short: "Hold or allow moves of purchases to further billers", Args: cobra.ExactArgs(1),
+		Long: `Hold or allow the moves of purchases to further billers. Kobo itself holds them when a
+database is restored. Allow them when no company will repeat an order from before the restore.`,
+		ValidArgs: []string{"hold", "allow"},
+		RunE: l.withDatabase(func(c *cobra.Command, d *db.DB, args []string) error {
+			if args[0] != "hold" && args[0] != "allow" {
+				return fmt.Errorf("%q is neither hold nor allow", args[0])
+			}
+			return d.Tx(c.Context(), func(q db.Querier) error {
+				changed, err := deployment.HoldMoves(c.Context(), q, args[0] == "hold")
+				if err != nil || !changed {
+					return err
+				}
+				return operator.New(d, nil, clock.System{}).NoteIn(c.Context(), q, local(), "moves."+args[0], "", nil)
+			})
+		}),
+	}
 }
 
 // openAccess opens API access. Only if a second operator must approve, it opens the whole program,

@@ -35,7 +35,8 @@ command needs no database, and prints no secret.
 
 With --spend, the command makes none of these checks. As a client of a running Kobo, it runs the
 smallest ordinary operations of one company: airtime, a payout and the funding of a card. It
-follows each of them to its outcome.
+follows each of them to its outcome. If the command is killed, repeat it: it then settles the order
+that was under way, and sends nothing new.
 
 The settings are those of kobo serve. In sandbox mode, the command asks the simulated providers
 of a running Kobo: of the one that the settings describe, or else of kobo dev.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -20,39 +19,54 @@ const followEvery = time.Second
 func (s *spender) run(ctx context.Context, orders []order) error {
 	before, left := s.from.Balance, s.most
 	var wrong error
-	t := newTable(s.out, "OPERATION REFERENCE AT_THE_PROVIDER OUTCOME MOVED")
 	for _, o := range orders {
 		if err := s.affords(ctx, &o, left); err != nil {
 			wrong = errors.Join(wrong, err)
 			continue
 		}
-		did, err := s.make(ctx, o)
-		left -= o.cost
-		t.row(o.what, dash(did.reference), dash(did.theirs), did.status, did.moved)
+		err := s.settle(ctx, o, false)
+		left -= o.Cost
 		wrong = errors.Join(wrong, err)
 		if errors.As(err, new(still)) {
 			break
 		}
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
 	if err := s.account(ctx); err != nil {
 		return errors.Join(wrong, err)
 	}
-	fmt.Fprintf(s.out, "balance before ₦%s, after ₦%s\n", before, s.from.Balance)
-	return wrong
+	_, err := fmt.Fprintf(s.out, "balance before ₦%s, after ₦%s\n", before, s.from.Balance)
+	return errors.Join(wrong, err)
+}
+
+// settle sends an order, follows it, and prints what came of it. The state file contains the order until
+// its outcome is known, and the terminal shows its Idempotency-Key before it is sent. If an earlier run
+// may have sent the order, the file exists already.
+func (s *spender) settle(ctx context.Context, o order, earlier bool) error {
+	if !earlier {
+		if err := s.note(o); err != nil {
+			return fmt.Errorf("%s was not sent: %w", o.What, err)
+		}
+	}
+	if _, err := fmt.Fprintf(s.out, "sending %s, Idempotency-Key %s\n", o.What, o.Key); err != nil && !earlier {
+		return errors.Join(fmt.Errorf("%s was not sent: %w", o.What, err), s.forget())
+	}
+	did, err := s.make(ctx, o, earlier)
+	fmt.Fprintf(s.out, "%s: %s, reference %s, at the provider %s, moved %s\n", did.status, o.What, dash(did.reference), dash(did.theirs), did.moved)
+	if errors.As(err, new(still)) {
+		return err
+	}
+	return errors.Join(err, s.forget())
 }
 
 // affords asks again what an order costs, since fees may have changed since the plan. It returns an error
 // if that is more than what is left.
 func (s *spender) affords(ctx context.Context, o *order, left money.Kobo) error {
 	err := s.preview(ctx, o)
-	if err == nil && o.cost > left {
-		err = fmt.Errorf("it costs %s now, and only %s is left", o.cost, left)
+	if err == nil && o.Cost > left {
+		err = fmt.Errorf("it costs %s now, and only %s is left", o.Cost, left)
 	}
 	if err != nil {
-		return fmt.Errorf("%s was not sent: %w", o.what, err)
+		return fmt.Errorf("%s was not sent: %w", o.What, err)
 	}
 	return nil
 }
@@ -70,30 +84,32 @@ type outcome struct {
 	moved                     money.Kobo // with the fee, if the money has not come back
 }
 
-// make sends an order and follows it until its outcome is known, or until the time is over.
-func (s *spender) make(ctx context.Context, o order) (outcome, error) {
+// make sends an order and follows it until its outcome is known, or until the time is over. The
+// parameter lost is true if an earlier run may have sent the same order.
+func (s *spender) make(ctx context.Context, o order, lost bool) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, max(s.wait, time.Minute)+s.http.Timeout)
 	defer cancel()
 	until := time.Now().Add(s.wait)
-	reference, definite, err := s.send(ctx, o, until)
+	reference, definite, err := s.send(ctx, o, until, lost)
 	switch {
 	case err == nil:
 		return s.follow(ctx, o, reference, until)
 	case definite:
-		return outcome{status: "FAILED"}, fmt.Errorf("%s failed, and no money is gone: %w", o.what, err)
+		return outcome{status: "REFUSED"}, fmt.Errorf("%s was refused, and no money is gone: %w", o.What, err)
 	}
 	return outcome{status: "UNKNOWN"}, still{fmt.Errorf(
-		"%s: no response says what became of it: %w. Look for it in GET /api/v1/outcomes. POST /api/v1/%s, repeated unchanged with Idempotency-Key %s, moves nothing twice",
-		o.what, err, o.path, o.key)}
+		"%s: no response says what became of it: %w. The next run settles it first. Or look for it in GET /api/v1/outcomes. POST /api/v1/%s, repeated unchanged with Idempotency-Key %s, moves nothing twice",
+		o.What, err, o.Path, o.Key)}
 }
 
 // send posts an order, and returns the reference of the operation. If no response comes, it repeats the
-// same request with the same Idempotency-Key. The result definite is true if an error means that
-// nothing was paid. After a lost response, only the stored response (200 or 400) is definite.
-func (s *spender) send(ctx context.Context, o order, until time.Time) (reference string, definite bool, err error) {
+// same request with the same Idempotency-Key. After a refusal it asks Kobo about this key, because the
+// request may have begun an operation all the same. The result definite is true if an error means that
+// nothing was paid.
+func (s *spender) send(ctx context.Context, o order, until time.Time, lost bool) (reference string, definite bool, err error) {
 	again := time.NewTicker(followEvery)
 	defer again.Stop()
-	for lost := false; ; {
+	for {
 		var made struct{ TransactionID, Reference string }
 		err := s.keyed(ctx, o, &made)
 		var no refusal
@@ -102,11 +118,15 @@ func (s *spender) send(ctx context.Context, o order, until time.Time) (reference
 			return made.TransactionID + made.Reference, true, nil
 		case !errors.As(err, &no), no.status == http.StatusConflict, no.status >= http.StatusInternalServerError:
 			lost = true
-		case no.status == http.StatusBadRequest:
-			reference, err := referenceIn(no)
-			return reference, true, err
-		case !lost:
-			return "", true, err
+		default:
+			use, unasked := s.used(ctx, o.Key)
+			switch {
+			case use.reference != "":
+				return use.reference, true, nil
+			case use.done, unasked == nil && !use.found && !lost:
+				return "", true, err
+			}
+			err = errors.Join(err, unasked)
 		}
 		if !time.Now().Before(until) {
 			return "", false, err
@@ -122,17 +142,7 @@ func (s *spender) send(ctx context.Context, o order, until time.Time) (reference
 // keyed posts an order with its Idempotency-Key.
 func (s *spender) keyed(ctx context.Context, o order, data any) error {
 	envelope := struct{ Data any }{data}
-	return s.ask(ctx, http.MethodPost, "/api/v1/"+o.path, o.body, &envelope, "Authorization", "Bearer "+s.token, "Idempotency-Key", o.key)
-}
-
-// referenceIn returns the reference in a refusal. A card funding without an outcome is a refusal with a
-// reference. Any other refusal is returned as an error.
-func referenceIn(no refusal) (string, error) {
-	var body struct{ Data struct{ Reference string } }
-	if err := json.Unmarshal([]byte(no.body), &body); err != nil || body.Data.Reference == "" {
-		return "", no
-	}
-	return body.Data.Reference, nil
+	return s.ask(ctx, http.MethodPost, "/api/v1/"+o.Path, o.Body, &envelope, "Authorization", "Bearer "+s.token, "Idempotency-Key", o.Key)
 }
 
 // moneyMove is an operation as the API shows it. Each kind of operation has some of the fields.
@@ -149,16 +159,17 @@ func (s *spender) follow(ctx context.Context, o order, reference string, until t
 	defer again.Stop()
 	for {
 		var now moneyMove
-		err := s.api(ctx, http.MethodGet, "/api/v1/"+o.show+reference, nil, &now)
-		out := outcome{reference: reference, theirs: now.ProviderReference + now.SessionID, status: now.Status, moved: o.cost}
+		err := s.api(ctx, http.MethodGet, "/api/v1/"+o.Show+reference, nil, &now)
+		out := outcome{reference: reference, theirs: now.ProviderReference + now.SessionID, status: now.Status, moved: o.Cost}
 		switch {
 		case err == nil && now.Status == "SUCCESS":
 			return out, nil
 		case err == nil && now.Status != "PENDING":
-			if now.Refunded {
-				out.moved = 0
+			if !now.Refunded {
+				return out, fmt.Errorf("%s is %s, and Kobo does not report a refund", o.What, now.Status)
 			}
-			return out, fmt.Errorf("%s is %s, refunded: %t", o.what, now.Status, now.Refunded)
+			out.moved = 0
+			return out, fmt.Errorf("%s is %s, and no money is gone: it was refunded", o.What, now.Status)
 		}
 		if !time.Now().Before(until) {
 			return s.unknown(ctx, o, out, err)
@@ -188,6 +199,6 @@ func (s *spender) unknown(ctx context.Context, o order, out outcome, err error) 
 		}
 	}
 	said := fmt.Errorf("%s is still unknown, and its money waits in clearing.%s Follow it by GET /api/v1/outcomes/%s; do not pay again",
-		o.what, strings.TrimRight(next, "\n"), out.reference)
+		o.What, strings.TrimRight(next, "\n"), out.reference)
 	return out, still{errors.Join(said, err)}
 }

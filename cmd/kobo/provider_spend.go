@@ -34,7 +34,7 @@ const (
 // spendOptions are the flags of a check that spends money of a company.
 type spendOptions struct {
 	amount, company, server, apiKeyFile, pinFile string
-	phone, network, to                           string
+	phone, network, to, card, state              string
 	settlement                                   int64
 	yes                                          bool
 	wait                                         time.Duration
@@ -51,7 +51,9 @@ func spendFlags(f *pflag.FlagSet) *spendOptions {
 	f.StringVar(&o.phone, "phone", "", "phone `NUMBER` that gets the airtime; without it no airtime is bought")
 	f.StringVar(&o.network, "network", "", "`NAME` of the phone's network, such as MTN; the default is the first in the catalogue")
 	f.StringVar(&o.to, "to", "", "account that gets the payout, as `BANK:ACCOUNT`, such as 000014:0123456789; without it nothing is paid out")
-	f.Int64Var(&o.settlement, "from", 0, "`ID` of the settlement account that pays; the default is the company's default account")
+	f.StringVar(&o.card, "card", "", "`ID` of the card that is funded; without it no card is funded")
+	f.Int64Var(&o.settlement, "account", 0, "`ID` of the settlement account that pays; the default is the company's default account")
+	f.StringVar(&o.state, "state", "", "`FILE` with the order that is under way; the default is kobo/spend-REFERENCE.json in your configuration directory")
 	f.BoolVar(&o.yes, "yes", false, "do not ask for a confirmation")
 	f.DurationVar(&o.wait, "wait", 2*time.Minute, "how long to follow an operation whose outcome is unknown")
 	return o
@@ -65,6 +67,8 @@ func (s still) Unwrap() error { return s.error }
 // spend runs the smallest ordinary operations of a company at a running Kobo: airtime, a payout and the
 // funding of a card. It is a client of the company API, so each operation has an intent, a resolver and
 // events as always. It prints each operation with its outcome. It returns an error unless all succeed.
+//
+// If an earlier run has sent an order and not seen its outcome, spend only settles that order.
 func spend(ctx context.Context, in io.Reader, out io.Writer, o *spendOptions) error {
 	most, err := money.Asked(o.amount)
 	if err != nil {
@@ -77,14 +81,15 @@ func spend(ctx context.Context, in io.Reader, out io.Writer, o *spendOptions) er
 	if err := s.begin(ctx); err != nil {
 		return err
 	}
+	if earlier, err := s.unsettled(); earlier != nil || err != nil {
+		return errors.Join(err, s.resume(ctx, in, earlier))
+	}
 	orders, err := s.plan(ctx)
 	if err != nil {
 		return err
 	}
-	if !o.yes {
-		if err := s.confirm(in, orders); err != nil {
-			return err
-		}
+	if err := s.confirm(in, orders); err != nil {
+		return err
 	}
 	return s.run(ctx, orders)
 }
@@ -110,8 +115,8 @@ func (o *spendOptions) spender(most money.Kobo, out io.Writer) (*spender, error)
 	switch {
 	case err != nil || at.Host == "" || !provider.Secure(at):
 		return nil, usagef("--server must be an https:// URL, or lead to this machine")
-	case o.phone == "" && o.to == "":
-		return nil, usagef("--spend needs --phone, --to or both")
+	case o.phone == "" && o.to == "" && o.card == "":
+		return nil, usagef("--spend needs --phone, --to or --card")
 	case o.to != "" && o.pinFile == "":
 		return nil, usagef("--to needs --pin-file")
 	case o.to != "" && !strings.Contains(o.to, ":"):
@@ -128,6 +133,9 @@ func (o *spendOptions) spender(most money.Kobo, out io.Writer) (*spender, error)
 	s.Credentials = app.Credentials{BaseURL: strings.TrimSuffix(o.server, "/"), Reference: o.company}
 	if s.APIKey, err = secretIn(o.apiKeyFile); err == nil && o.pinFile != "" {
 		s.pin, err = secretIn(o.pinFile)
+	}
+	if err == nil && s.state == "" {
+		s.state, err = stateFile(o.company)
 	}
 	return s, err
 }
@@ -163,7 +171,7 @@ func (s *spender) begin(ctx context.Context) error {
 	return nil
 }
 
-// account reads the settlement account that pays.
+// account reads the settlement account that pays. Kobo funds cards from the default account only.
 func (s *spender) account(ctx context.Context) error {
 	var all []settlementAccount
 	if err := s.api(ctx, http.MethodGet, "/api/v1/settlement/accounts", nil, &all); err != nil {
@@ -176,17 +184,20 @@ func (s *spender) account(ctx context.Context) error {
 		return errors.New("the company has no active settlement account of this id")
 	}
 	s.from = all[at]
+	if s.card != "" && !s.from.IsDefault {
+		return fmt.Errorf("cards are funded from the default account only, which is not %d: leave out --card or --account", s.from.ID)
+	}
 	return nil
 }
 
-// order is one operation that spend makes.
+// order is one operation that spend makes. It contains no secret.
 type order struct {
-	what         string // for the printed list
-	path         string // below /api/v1/
-	key          string // the Idempotency-Key, so that a repeated request moves nothing twice
-	body         map[string]any
-	show         string // the path that shows the operation's outcome, before its reference
-	amount, cost money.Kobo
+	What         string // for the printed list
+	Path         string // below /api/v1/
+	Key          string // the Idempotency-Key, so that a repeated request moves nothing twice
+	Body         map[string]any
+	Show         string // the path that shows the operation's outcome, before its reference
+	Amount, Cost money.Kobo
 }
 
 // plan returns the orders in turn. For each it asks the server what the order would cost, which moves
@@ -204,9 +215,9 @@ func (s *spender) plan(ctx context.Context) (orders []order, err error) {
 	var total money.Kobo
 	for i := range orders {
 		if err := s.preview(ctx, &orders[i]); err != nil {
-			return nil, fmt.Errorf("%s: %w", orders[i].what, err)
+			return nil, fmt.Errorf("%s: %w", orders[i].What, err)
 		}
-		total += orders[i].cost
+		total += orders[i].Cost
 	}
 	if total > s.most {
 		return nil, fmt.Errorf("the operations cost %s together, which is more than %s: nothing was spent", total, s.most)
@@ -235,8 +246,8 @@ func (s *spender) airtime(ctx context.Context) (order, bool, error) {
 			if s.network == "" || strings.EqualFold(s.network, n.ServiceCategoryName) {
 				key := "spend-" + id.New()
 				return order{
-					what: "airtime of " + n.ServiceCategoryName + " for " + s.phone, path: "vtu/purchase-airtime", key: key, show: "vtu/transaction/", amount: smallestAirtime,
-					body: map[string]any{
+					What: "airtime of " + n.ServiceCategoryName + " for " + s.phone, Path: "vtu/purchase-airtime", Key: key, Show: "vtu/transaction/", Amount: smallestAirtime,
+					Body: map[string]any{
 						"idempotencyKey": key, "serviceCategoryId": n.ServiceCategoryID, "phoneNumber": s.phone,
 						"amount": smallestAirtime, "settlementId": s.from.ID,
 					},
@@ -265,29 +276,28 @@ func (s *spender) payout(ctx context.Context) (order, bool, error) {
 		return order{}, false, fmt.Errorf("the name enquiry: %w", err)
 	}
 	return order{
-		what: "payout to " + checked.AccountName + ", " + s.to, path: "settlement/send-payout", key: "spend-" + id.New(), show: "settlement/payout-status/",
-		amount: smallestPayout,
-		body:   map[string]any{"verify_id": checked.ID, "amount": smallestPayout, "narration": "provider check"},
+		What: "payout to " + checked.AccountName + ", " + s.to, Path: "settlement/send-payout", Key: "spend-" + id.New(), Show: "settlement/payout-status/",
+		Amount: smallestPayout,
+		Body:   map[string]any{"verify_id": checked.ID, "amount": smallestPayout, "narration": "provider check"},
 	}, true, nil
 }
 
-// funding returns the order that funds the company's newest active card, if there is one.
+// funding returns the order that funds the card, if a card is given.
 func (s *spender) funding(ctx context.Context) (order, bool, error) {
-	var page struct {
-		Data []struct{ ID, Status, MaskedPan string }
+	if s.card == "" {
+		return order{}, false, nil
 	}
-	if err := s.api(ctx, http.MethodGet, "/api/v1/card/?pageSize=100", nil, &page); err != nil {
-		return order{}, false, err
+	var c struct{ ID, Status, MaskedPan string }
+	if err := s.api(ctx, http.MethodGet, "/api/v1/card/get-card/"+url.PathEscape(s.card), nil, &c); err != nil {
+		return order{}, false, fmt.Errorf("the card: %w", err)
 	}
-	for _, c := range page.Data {
-		if c.Status == "active" {
-			return order{
-				what: "funding of the card " + c.MaskedPan, path: "card/fund-card", key: "spend-" + id.New(), show: "card/transaction/", amount: smallestFunding,
-				body: map[string]any{"cardId": c.ID, "amount": smallestFunding},
-			}, true, nil
-		}
+	if c.Status != "active" {
+		return order{}, false, fmt.Errorf("the card %s is %s: nothing was spent", c.MaskedPan, c.Status)
 	}
-	return order{}, false, nil
+	return order{
+		What: "funding of the card " + c.MaskedPan, Path: "card/fund-card", Key: "spend-" + id.New(), Show: "card/transaction/", Amount: smallestFunding,
+		Body: map[string]any{"cardId": c.ID, "amount": smallestFunding},
+	}, true, nil
 }
 
 // preview asks what an order would cost with its fee.
@@ -297,30 +307,34 @@ func (s *spender) preview(ctx context.Context, o *order) error {
 		Refusal      string
 		Total        json.RawMessage // a number or a text
 	}
-	if err := s.api(ctx, http.MethodPost, "/api/v1/"+o.path+"?dry_run=true", o.body, &p); err != nil {
+	if err := s.api(ctx, http.MethodPost, "/api/v1/"+o.Path+"?dry_run=true", o.Body, &p); err != nil {
 		return err
 	}
 	if !p.WouldSucceed {
 		return errors.New(cmp.Or(p.Refusal, "the company may not do this"))
 	}
 	cost, err := money.Parse(strings.Trim(string(p.Total), `"`))
-	o.cost = cost
+	o.Cost = cost
 	return err
 }
 
-// confirm shows the orders, and reads the text that confirms them.
+// confirm shows the orders and the account that pays, and reads the text that confirms them. It does
+// nothing if the options leave the confirmation out.
 func (s *spender) confirm(in io.Reader, orders []order) error {
+	if s.yes {
+		return nil
+	}
 	var total money.Kobo
 	t := newTable(s.out, "OPERATION AMOUNT WITH_FEE")
 	for _, o := range orders {
-		total += o.cost
-		t.row(o.what, o.amount, o.cost)
+		total += o.Cost
+		t.row(o.What, o.Amount, o.Cost)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	want := "spend " + total.Decimal()
-	fmt.Fprintf(s.out, "This is real money of the company. To go on, type: %s\n", want)
+	fmt.Fprintf(s.out, "This is real money of the company, from its settlement account %d (%s). To go on, type: %s\n", s.from.ID, s.from.Name, want)
 	line, err := bufio.NewReader(in).ReadString('\n')
 	if strings.TrimSpace(line) != want {
 		return errors.Join(errors.New("not confirmed: nothing was spent"), notEOF(err))

@@ -3,13 +3,11 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"io"
+	"io/fs"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,6 +38,7 @@ func newPurse(t *testing.T, dialect db.Dialect) *purse {
 	u.options = spendOptions{
 		amount: "200", company: d.Reference, server: d.BaseURL, apiKeyFile: keep("key", d.APIKey), pinFile: keep("pin", d.PIN),
 		phone: "08031234510", to: "000014:" + u.script.beneficiary("000014", "10"), yes: true,
+		state: filepath.Join(t.TempDir(), "kobo", "spend.json"),
 	}
 	return u
 }
@@ -73,7 +72,7 @@ func TestSpendRunsTheSmallestOperations(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			u := newPurse(t, dialect)
-			if u.script.card(); u.script.err != nil {
+			if u.options.card = u.script.card(); u.script.err != nil {
 				t.Fatal(u.script.err)
 			}
 			before := u.balance()
@@ -92,16 +91,30 @@ func TestSpendRunsTheSmallestOperations(t *testing.T) {
 			nothing("name enquiry", "", func(o *spendOptions) { o.to = "999998:0123456789" })
 			nothing("no airtime of the network", "", func(o *spendOptions) { o.network = "NOBODY" })
 			nothing("no active settlement account", "", func(o *spendOptions) { o.settlement = 99 })
+			nothing("Card not found", "", func(o *spendOptions) { o.card = "nobody" })
 
 			out, err := u.spend("spend 200.00\n", func(o *spendOptions) { o.yes = false })
-			if err != nil || strings.Count(out, "SUCCESS") != 3 || !strings.Contains(out, "(dev)") {
+			if err != nil || strings.Count(out, "SUCCESS") != 3 || !strings.Contains(out, "(dev)") || !strings.Contains(out, "from its settlement account 1 (") {
 				t.Errorf("%v:\n%s", err, out)
 			}
+			u.settled()
 			if u.balance() != "999800" {
 				t.Errorf("the balance was %s and is %s", before, u.balance())
 			}
 			u.Sound(t)
+
+			if out, err = u.spend("", func(o *spendOptions) { o.card, o.to = "", "" }); err != nil || strings.Contains(out, "card") || u.balance() != "999750" {
+				t.Errorf("a card was funded unasked: %v:\n%s", err, out)
+			}
 		})
+	}
+}
+
+// settled checks that no order is left in the state file.
+func (u *purse) settled() {
+	u.t.Helper()
+	if _, err := os.Stat(u.options.state); !errors.Is(err, fs.ErrNotExist) {
+		u.t.Errorf("the state file is left: %v", err)
 	}
 }
 
@@ -132,43 +145,9 @@ func TestSpendTellsFailedFromUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	did, err := s.follow(t.Context(), order{what: "airtime", show: "vtu/transaction/", cost: smallestAirtime}, reference, time.Now().Add(20*time.Second))
+	did, err := s.follow(t.Context(), order{What: "airtime", Show: "vtu/transaction/", Cost: smallestAirtime}, reference, time.Now().Add(20*time.Second))
 	if err != nil || did.status != "SUCCESS" || did.reference != reference {
 		t.Errorf("not followed to its end: %+v, %v", did, err)
-	}
-}
-
-// If the response to an order is lost, the command repeats the same request. The company pays once.
-func TestSpendRepeatsALostOrder(t *testing.T) {
-	u := newPurse(t, dbtest.Dialects[0])
-	var sent, drop atomic.Int32
-	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		forward := r.Clone(r.Context())
-		forward.RequestURI, forward.URL.Scheme, forward.URL.Host = "", "http", strings.TrimPrefix(u.BaseURL, "http://")
-		answer, err := http.DefaultTransport.RoundTrip(forward)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer answer.Body.Close()
-		if r.URL.Path == "/api/v1/vtu/purchase-airtime" && r.URL.RawQuery == "" && sent.Add(1) <= drop.Load() {
-			panic(http.ErrAbortHandler)
-		}
-		w.WriteHeader(answer.StatusCode)
-		if _, err := io.Copy(w, answer.Body); err != nil {
-			t.Error(err)
-		}
-	}))
-	defer between.Close()
-	drop.Store(1)
-	out, err := u.spend("", func(o *spendOptions) { o.server, o.to, o.wait = between.URL, "", time.Minute })
-	if err != nil || sent.Load() != 2 || u.balance() != "999950" {
-		t.Errorf("%v, sent %d times, %s:\n%s", err, sent.Load(), u.balance(), out)
-	}
-	drop.Store(1000)
-	out, err = u.spend("", func(o *spendOptions) { o.server, o.to = between.URL, "" })
-	if codeOf(err) != unknown || !strings.Contains(err.Error(), "Idempotency-Key spend-") || strings.Contains(err.Error(), "no money is gone") {
-		t.Errorf("without time to repeat: %v:\n%s", err, out)
 	}
 }
 
@@ -190,7 +169,7 @@ func TestSpendRefusesUnclearOptions(t *testing.T) {
 		"needs --api-key-file":        func(o *spendOptions) { o.apiKeyFile = "" },
 		"--to needs --pin-file":       func(o *spendOptions) { o.pinFile = "" },
 		"BANK:ACCOUNT":                func(o *spendOptions) { o.to = "0123456789" },
-		"needs --phone, --to":         func(o *spendOptions) { o.to = "" },
+		"needs --phone, --to or":      func(o *spendOptions) { o.to = "" },
 		"--wait must not be negative": func(o *spendOptions) { o.wait = -time.Second },
 	} {
 		o := whole

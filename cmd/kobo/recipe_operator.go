@@ -1,14 +1,27 @@
 package main
 
-import "net/http"
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+
+	"github.com/kobo-waas/kobo/internal/chain"
+)
 
 const (
 	attachedAccount = "settlement.bank_account_attached"
 	changedStatus   = "settlement.status_changed"
+	adjusted        = "settlement.adjusted"
+	openedAccount   = "settlement.account_created"
+	changedAlert    = "settlement.alert_changed"
+	changedAddress  = "card.address_changed"
+	changedKey      = "crypto.key_changed"
 )
 
 // ofNewcomer are kinds of events that happen to a new company, like all kinds of company.
-var ofNewcomer = []string{kybChanged, attachedAccount, changedStatus}
+var ofNewcomer = []string{
+	kybChanged, attachedAccount, changedStatus, adjusted, openedAccount, changedAlert, changedAddress, changedKey,
+}
 
 // accountOf returns a recipe in which an operator opens a settlement account for the new company, and
 // makes a request about that account.
@@ -17,6 +30,39 @@ func accountOf(path string, body func() map[string]any) recipe {
 		operated("settlement-accounts", map[string]any{"name": "Trigger"})(s)
 		s.operate("companies/"+s.Reference+"/settlement-accounts/1/"+path, body(), nil)
 	}
+}
+
+// adjustedAccount opens a settlement account for the new company. One operator then requests an adjustment,
+// and a second operator approves it.
+func adjustedAccount(s *script) {
+	operated("settlement-accounts", map[string]any{"name": "Trigger"})(s)
+	var asked struct{ ID string }
+	s.operate("companies/"+s.Reference+"/adjustments", map[string]any{
+		"settlementId": 1, "amount": 1500, "direction": "credit", "reason": "kobo trigger",
+	}, &asked)
+	s.AdminKey = s.SecondAdminKey
+	s.operate("adjustments/"+asked.ID+"/approve", nil, nil)
+}
+
+// changedXpub sets a key that no other company has: a published test key with a random chain code.
+func changedXpub(s *script) {
+	var xpub string
+	s.step(func() error {
+		published, err := chain.ParseKey(chain.PublicTestKeys[chain.EVM])
+		if err != nil {
+			return err
+		}
+		text, err := published.Hex()
+		if err != nil {
+			return err
+		}
+		chainCode := make([]byte, 32)
+		rand.Read(chainCode)
+		key, err := chain.ReadHexKey(text[:len(text)-2*len(chainCode)] + hex.EncodeToString(chainCode))
+		xpub = key.String()
+		return err
+	})
+	operated("xpubs", map[string]any{"chain": "evm", "xpub": xpub})(s)
 }
 
 // attachable returns a bank account that is attached to no company yet.

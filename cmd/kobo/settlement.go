@@ -45,7 +45,7 @@ func ofSettlement(do func(c *cobra.Command, a *app.App, settlementID int64, args
 }
 
 func openSettlement(c *cobra.Command, a *app.App, args []string) error {
-	account, err := a.Settlements.Create(c.Context(), local(), args[0], args[1])
+	account, err := a.Settlements.CreateFor(c.Context(), local(), args[0], args[1])
 	return done(c, err, "%d", account.ID)
 }
 
@@ -65,7 +65,7 @@ func setSettlementAlert(c *cobra.Command, a *app.App, settlementID int64, args [
 			return usagef("say never, or an amount above 0, not %q", args[2])
 		}
 	}
-	account, err := a.Settlements.Alert(c.Context(), local(), args[0], settlementID, below, nil)
+	account, err := a.Settlements.Alert(c.Context(), local(), args[0], settlementID, below)
 	return done(c, err, "%s", alertOf(account))
 }
 

@@ -22,9 +22,10 @@ kind. The money of the sandbox really moves. Some kinds move the clock of the sa
 Kinds:
 ` + triggers() + `
 
-kyb.changed, the kinds of company, settlement.bank_account_attached and
-settlement.status_changed happen to a new company, because the company of kobo dev
-stays as it is. The command creates the company with the admin key of the credentials.`,
+The kinds that report acts of operators (kyb.changed, company.*, card.address_changed,
+crypto.key_changed, settlement.* but credit and low_balance) happen to a new company,
+because the company of kobo dev stays as it is. The command creates the company with
+the admin key of the credentials.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeKinds,
 	}
@@ -156,5 +157,10 @@ var recipes = map[string]recipe{
 	"company.renewal_due":          renewalDue,
 	attachedAccount:                accountOf("bank-accounts", attachable),
 	changedStatus:                  accountOf("status", inactive),
+	adjusted:                       adjustedAccount,
+	openedAccount:                  operated("settlement-accounts", map[string]any{"name": "Trigger"}),
+	changedAlert:                   accountOf("alert", func() map[string]any { return map[string]any{"lowBalance": 5000} }),
+	changedAddress:                 operated("card-address", map[string]any{"line1": "1 Trigger Road", "city": "Lagos", "state": "Lagos"}),
+	changedKey:                     changedXpub,
 	kybChanged:                     takeOn,
 }

@@ -27,7 +27,7 @@ func (a *App) meetDatabase(ctx context.Context) error {
 	if err := a.Deployment.Claim(ctx, a.cfg.Mode.Environment()); err != nil {
 		return err
 	}
-	if err := a.Deployment.Begin(ctx, a.Operators.Shut); err != nil {
+	if err := a.Deployment.Begin(ctx, a.shutRestored); err != nil {
 		return err
 	}
 	if a.cfg.Mode.rules().warnsOfExposure && a.cfg.CheckpointFolder == "" {
@@ -37,6 +37,14 @@ func (a *App) meetDatabase(ctx context.Context) error {
 		return err
 	}
 	return a.readAccess(ctx)
+}
+
+// shutRestored closes API access of a restored database, and holds the moves of purchases.
+func (a *App) shutRestored(ctx context.Context, q db.Querier, reason string) error {
+	if _, err := deployment.HoldMoves(ctx, q, true); err != nil {
+		return err
+	}
+	return a.Operators.Shut(ctx, q, reason)
 }
 
 // Trees returns the service that checks the trees of a database, for a command that opens only the
@@ -57,7 +65,7 @@ func (c Config) Trees(d *db.DB) (*evidence.Service, error) {
 func (a *App) newEvidence(ring *secret.Keyring) *evidence.Service {
 	return evidence.New(evidence.Config{
 		DB: a.DB, Book: a.Book, Events: a.Events, Clock: a.Clock, Log: a.log, Keys: ring.CheckpointKeys(), Name: a.Deployment.Name,
-		Folder: a.cfg.CheckpointFolder, Close: a.Operators.Shut,
+		Folder: a.cfg.CheckpointFolder, Close: a.shutRestored,
 		Hidden: func(account string) bool { return strings.HasPrefix(account, settlement.ChargeAccount("")) },
 	})
 }
@@ -76,6 +84,11 @@ func (a *App) readAccess(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	held, err := deployment.MovesHeld(ctx, a.DB)
+	if err != nil {
+		return err
+	}
+	a.movesHeld.Store(held)
 	a.shut.Store(whyClosed(d))
 	switch was := a.closed.Swap(d.Closed); {
 	case d.Closed && !was:

@@ -76,22 +76,25 @@ type App struct {
 	Erasures    *erasure.Service
 	Worker      *job.Worker
 
-	cfg      Config
-	log      *slog.Logger
-	closed   atomic.Bool   // API access is closed
-	leaving  atomic.Bool   // the program is stopping
-	exposed  bool          // other machines can connect
-	apart    map[part]bool // the parts that have a separate listener
-	pairsMu  sync.RWMutex
-	pairs    []*keyPair // the certificates of the listeners
-	plugs    plugs
-	sandbox  *sandboxMode // nil outside sandbox mode
-	registry *prometheus.Registry
-	calls    *provider.Figures
-	shut     atomic.Value // why API access is closed, as a label of the metrics; "" if it is open
-	traces   trace.TracerProvider
-	tap      func(name, address string) *provider.Tap // set while providers are checked; nil while the program serves
-	flush    func(context.Context) error
+	cfg    Config
+	log    *slog.Logger
+	closed atomic.Bool // API access is closed
+	// movesHeld is true if purchases must not move to further billers, since the database was restored.
+	movesHeld atomic.Bool
+	leaving   atomic.Bool   // the program is stopping
+	exposed   bool          // other machines can connect
+	apart     map[part]bool // the parts that have a separate listener
+	pairsMu   sync.RWMutex
+	pairs     []*keyPair // the certificates of the listeners
+	plugs     plugs
+	sandbox   *sandboxMode // nil outside sandbox mode
+	registry  *prometheus.Registry
+	calls     *provider.Figures
+	wallets   *provider.Wallets
+	shut      atomic.Value // why API access is closed, as a label of the metrics; "" if it is open
+	traces    trace.TracerProvider
+	tap       func(name, address string) *provider.Tap // set while providers are checked; nil while the program serves
+	flush     func(context.Context) error
 }
 
 // Open opens the database, which must have this program's schema, and builds all services. It
@@ -206,14 +209,15 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	})
 	longestCall, _ := a.deadlines()
 	a.Shop = vtu.New(vtu.Config{
-		Call: longestCall,
-		DB:   a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements,
-		Billers: p.billers, Routes: p.routes, Lookups: p.lookups, WalletLow: p.walletLow, Audit: a.Operators.RecordIn, Note: a.Operators.NoteIn,
+		Call: longestCall, MovesHeld: a.movesHeld.Load,
+		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements,
+		Billers: p.billers, Routes: p.routes, Lookups: p.lookups, Audit: a.Operators.RecordIn, Note: a.Operators.NoteIn,
 	})
 	a.Payouts = payout.New(payout.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Companies: a.Companies, Operations: a.Operations, Settlements: a.Settlements,
 		Payers: routed(p, func(_ string, b bank) provider.Payer { return b }),
 	})
+	a.wallets = provider.NewWallets(p.wallets, p.walletLow, a.Clock)
 	a.Crypto = a.newCrypto(p.custody)
 	a.Cards = a.newCards(p.issuers)
 	a.Reports = report.WithLetterhead(a.DB, a.Clock, letterhead)
@@ -251,7 +255,7 @@ func (a *App) Handler() (http.Handler, error) {
 		return nil, err
 	}
 	cfg := api.Config{
-		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Cards: a.Cards, Collections: a.Collections, VTU: a.Shop, Crypto: a.Crypto, Events: a.Events, Reports: a.Reports, Evidence: a.Evidence, Keys: a.Keys,
+		Companies: a.Companies, Corporate: a.Corporate, Customers: a.Customers, Settlements: a.Settlements, Payouts: a.Payouts, Quotas: a.Quotas, Cards: a.Cards, Collections: a.Collections, VTU: a.Shop, Crypto: a.Crypto, Events: a.Events, Reports: a.Reports, Evidence: a.Evidence, Keys: a.Keys,
 		Bound: func(r *http.Request) context.Context {
 			ctx := db.Within(r.Context(), cmp.Or(a.cfg.DatabaseTimeout, databaseTimeout))
 			if r.Method == http.MethodGet || r.Method == http.MethodHead {

@@ -272,6 +272,9 @@ func (c Copying) prepare(ctx context.Context, draft string) error {
 	if err := c.config().CheckEnvironment(ctx, d); err != nil {
 		return fmt.Errorf("the backup: %w", err)
 	}
+	if _, err := deployment.HoldMoves(ctx, d, true); err != nil {
+		return err
+	}
 	d.SignWith(c.Signer)
 	o := operator.New(d, nil, clock.System{})
 	return o.CloseRestored(ctx, c.By, "restored from a backup: see docs/operating.md before opening it")

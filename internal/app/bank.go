@@ -34,8 +34,8 @@ type VTUConfig struct {
 	// before has definitely never started it. Data and TV move only between products that operators
 	// have paired. See docs/providers/vtpass.md.
 	Routes string `koanf:"routes"`
-	// Naira below which our wallet at a biller counts as low, such as `vtpass=50000`. Operators see
-	// the level, and an alert fires below it. Empty: no level.
+	// Naira below which our wallet at a biller, a bank or an issuer counts as low, such as
+	// `vtpass=50000, sudo=200000`. Operators see the level, and an alert fires below it. Empty: no level.
 	WalletLow string `koanf:"wallet_low"`
 }
 
@@ -142,7 +142,7 @@ func (c Config) routes() (vtu.Routes, error) {
 	return routes.Otherwise(c.defaultBank()), errors.Join(all...)
 }
 
-// walletLow returns the balance below which the wallet at each biller counts as low.
+// walletLow returns the balance below which our wallet at each provider counts as low.
 func (c Config) walletLow() (map[string]money.Kobo, error) {
 	out, accounts := map[string]money.Kobo{}, c.accounts()
 	var all []error
@@ -152,9 +152,11 @@ func (c Config) walletLow() (map[string]money.Kobo, error) {
 		}
 		name, text, _ := strings.Cut(strings.TrimSpace(pair), "=")
 		low, err := money.Parse(text)
-		all = append(all, errorIf(err != nil || low == 0 || out[name] != 0, "vtu.wallet_low: a level is written BILLER=NAIRA, one for each biller, not %q", pair))
+		all = append(all, errorIf(err != nil || low == 0 || out[name] != 0, "vtu.wallet_low: a level is written PROVIDER=NAIRA, one for each provider, not %q", pair))
 		s, sells := accounts[name].(seller)
-		all = append(all, errorIf(!sells || !s.sells(c.Mode), "vtu.wallet_low names %q, which is not configured", name))
+		i, issues := accounts[name].(SudoConfig)
+		configured := sells && s.sells(c.Mode) || issues && i.issues(c.Mode)
+		all = append(all, errorIf(!configured, "vtu.wallet_low names %q, which is not configured", name))
 		out[name] = low
 	}
 	return out, errors.Join(all...)
@@ -224,8 +226,9 @@ func (a *App) opener(name string, b bank) provider.AccountOpener {
 func (a *App) newInbox(keys *secret.Keyring, p plugs) *inbox.Service {
 	return inbox.NewService(inbox.Config{
 		DB: a.DB, Keys: keys, Clock: a.Clock, Log: a.log,
-		Banks: routed(p, func(_ string, b bank) provider.Receiver { return b }).All,
-		Marks: routed(p, func(_ string, b bank) []string { return b.marks }).All,
+		Banks:  routed(p, func(_ string, b bank) provider.Receiver { return b }).All,
+		Period: a.cfg.CreditPollPeriod,
+		Marks:  routed(p, func(_ string, b bank) []string { return b.marks }).All,
 		Receive: func(ctx context.Context, name string, in provider.Inbound) error {
 			// The bank forwards each credit of a company's account to our own account. So the bank's list of
 			// credits contains the same credit twice, and the entry for our own account is skipped.

@@ -71,6 +71,10 @@ type Config struct {
 	// customer's `nameMatch` and a list for operators show it; `refuse` opens no account
 	// (docs/operating/daily.md).
 	NameMatch string `koanf:"name_match"`
+	// Longest time between two reads of an account's list of credits, `5m` to `168h`. Our own account, an
+	// account with a credit in the last hour, and every account of up to 50 are read every five
+	// minutes (docs/operating/daily.md).
+	CreditPollPeriod time.Duration `koanf:"credit_poll_period"`
 	// Years for which the record of identification of an erased customer is kept, 5 to 100
 	// (docs/privacy.md).
 	IdentityRetention int `koanf:"identity_retention"`
@@ -189,7 +193,7 @@ type LogConfig struct {
 func Defaults() Config {
 	return Config{
 		Providers: maps.Clone(registered), Banks: map[string]Provider{},
-		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second, NameMatch: "flag", IdentityRetention: 5,
+		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second, NameMatch: "flag", CreditPollPeriod: 6 * time.Hour, IdentityRetention: 5,
 		Webhooks: WebhookConfig{KeepDays: 30}, Operators: PeopleConfig{KeyDays: 180},
 		Serve:  ServeConfig{Drain: 5 * time.Second},
 		Limits: LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60, CallbacksPerSecond: 100, CallbacksBurst: 1000},

@@ -172,11 +172,12 @@ func TestTheErrorsOfAllBanksAreToldTogether(t *testing.T) {
 			`bank_routes names "second", which is not configured`, `the route "SALE=main" names no kind of work: CORPORATE, CUSTOMER, VIRTUAL_ACCOUNT, PAYOUT or *`,
 			`a route is written PAYOUT=bank or PAYOUT/COMPANY=bank, not "PAYOUT/="`,
 		},
-		"banks: {main: " + whole + ", b: " + other + "}\njobs: {inbox: 1}": {"jobs.inbox must be at least 2"},
-		"banks: {main: " + whole + "}\nvtu: {routes: DATA=safehaven}":      {`vtu.routes names "safehaven", which is not configured`},
-		"banks: {main: " + whole + "}\nvtu: {wallet_low: 'main=50000.5'}":  nil,
+		"banks: {main: " + whole + ", b: " + other + "}\njobs: {inbox: 1}":                                                                                 {"jobs.inbox must be at least 2"},
+		"banks: {main: " + whole + "}\nvtu: {routes: DATA=safehaven}":                                                                                      {`vtu.routes names "safehaven", which is not configured`},
+		"banks: {main: " + whole + "}\nvtu: {wallet_low: 'main=50000.5'}":                                                                                  nil,
+		"banks: {main: " + whole + "}\nsudo: {api_key: k, debit_account: 0123456789abcdef01234567, webhook_authorization: w}\nvtu: {wallet_low: 'sudo=5'}": nil,
 		"banks: {main: " + whole + "}\nvtu: {wallet_low: 'main, main=1.005, main=0, sudo=5, main=5, main=6'}": {
-			`a level is written BILLER=NAIRA, one for each biller, not "main"`, `not " main=1.005"`, `not " main=0"`, `not " main=6"`,
+			`a level is written PROVIDER=NAIRA, one for each provider, not "main"`, `not " main=1.005"`, `not " main=0"`, `not " main=6"`,
 			`vtu.wallet_low names "sudo", which is not configured`,
 		},
 	} {

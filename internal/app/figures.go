@@ -17,7 +17,7 @@ import (
 // its requests itself.
 func (a *App) registerFigures() {
 	all := slices.Concat(a.calls.Metrics(), a.DB.Metrics(), a.Book.Metrics(), a.Events.Metrics(), a.Webhooks.Metrics(),
-		a.Operations.Metrics(), a.Crypto.Metrics(), a.Worker.Metrics(), a.Reports.Metrics(a.log), a.Shop.Metrics(a.log),
+		a.Operations.Metrics(), a.Crypto.Metrics(), a.Worker.Metrics(), a.Reports.Metrics(a.log), a.wallets.Metrics(a.log),
 		[]prometheus.Collector{accessFigure{a}, a.writeFigure(), a.keyringFigure(), certificateFigure{a}})
 	for name := range a.plugs.billers {
 		a.Operations.CountFromZero(vtu.Kind, name)

@@ -57,7 +57,7 @@ func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	for _, run := range []func(context.Context){a.Worker.Run, a.Webhooks.Run, a.Deployment.Run, a.Keyring.Run, a.Crypto.Follow} {
 		all.Go(func() { run(ctx) })
 	}
-	again := []func(context.Context) time.Duration{a.syncLists, a.watchAccess, a.restoreJobs, a.reloadCertificates}
+	again := []func(context.Context) time.Duration{a.syncLists, a.askWallets, a.watchAccess, a.restoreJobs, a.reloadCertificates}
 	if a.sandbox != nil {
 		again = append(again, a.sandbox.watch)
 	}
@@ -107,7 +107,13 @@ func (a *App) restoreJobs(ctx context.Context) time.Duration {
 func (a *App) syncLists(ctx context.Context) time.Duration {
 	a.warn(ctx, a.Shop.SyncDue(ctx), "a biller's catalogue was not copied")
 	a.warn(ctx, a.Payouts.SyncDue(ctx), "a list of banks was not copied")
-	a.warn(ctx, a.Shop.AskWallets(ctx), "the balance of a biller's wallet was not read")
+	return 30 * time.Second
+}
+
+// askWallets asks the providers for the balances of our wallets when they are due. It returns the pause
+// until its next call.
+func (a *App) askWallets(ctx context.Context) time.Duration {
+	a.warn(ctx, a.wallets.Ask(ctx), "the balance of a wallet was not read")
 	return 30 * time.Second
 }
 

@@ -50,7 +50,9 @@ type plugs struct {
 	billers map[string]provider.Biller
 	routes  vtu.Routes // which biller sells which service
 	lookups map[string]provider.ByKind
-	// walletLow has the balance below which the wallet at a biller counts as low.
+	// wallets has the providers that report the balance of our account. walletLow has the balance below
+	// which such an account counts as low.
+	wallets   map[string]provider.Wallet
 	walletLow map[string]money.Kobo
 	banks     map[string]bank
 	issuers   map[string]provider.Issuer
@@ -81,6 +83,7 @@ func (a *App) connect() (p plugs, err error) {
 	if err == nil {
 		p.walletLow, err = a.cfg.walletLow()
 	}
+	p.wallets = p.allWallets()
 	if a.cfg.Around != nil {
 		for name, b := range p.billers {
 			p.billers[name] = a.cfg.Around(b)
@@ -93,6 +96,26 @@ func (a *App) connect() (p plugs, err error) {
 		}
 	}
 	return p, err
+}
+
+// allWallets returns the providers that report the balance of our account.
+func (p plugs) allWallets() map[string]provider.Wallet {
+	out := map[string]provider.Wallet{}
+	add := func(name string, plug any) {
+		if w, has := plug.(provider.Wallet); has {
+			out[name] = w
+		}
+	}
+	for name, b := range p.billers {
+		add(name, b)
+	}
+	for name, b := range p.banks {
+		add(name, b.Bank)
+	}
+	for name, i := range p.issuers {
+		add(name, i)
+	}
+	return out
 }
 
 // prepare sets the time limits, the tracing and the metrics of a plug's HTTP client.

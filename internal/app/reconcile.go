@@ -38,7 +38,7 @@ func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reco
 	var all []report.Reconciliation
 	var failed error
 	for _, name := range slices.Sorted(maps.Keys(a.plugs.banks)) {
-		r, err := a.reconcile(ctx, name, a.plugs.banks[name], reach)
+		r, err := a.reconcile(ctx, name, leased{a.plugs.banks[name], func(context.Context) error { return nil }}, reach)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("reconcile: %s: %w", name, err))
 			continue
@@ -49,11 +49,11 @@ func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reco
 }
 
 // reconcile updates the ledger before the comparison, since notifications may be missing. It books
-// every credit on the bank's list of credits. For each payout that the bank returned, it asks the
+// the credits on the bank's lists of credits. For each payout that the bank returned, it asks the
 // bank for the status, as after a notification.
-func (a *App) reconcile(ctx context.Context, bank string, book provider.Bookkeeper, reach time.Duration) (report.Reconciliation, error) {
+func (a *App) reconcile(ctx context.Context, bank string, book leased, reach time.Duration) (report.Reconciliation, error) {
 	to := a.Clock.Now()
-	if err := a.Inbox.CatchUp(ctx, bank); err != nil {
+	if err := a.Inbox.CatchUp(ctx, bank, book.renew); err != nil {
 		return report.Reconciliation{}, fmt.Errorf("the credits on the bank's list were not recorded: %w", err)
 	}
 	r, err := a.Reports.Reconcile(ctx, bank, book, to.Add(-reach), to)
@@ -91,7 +91,7 @@ func (a *App) askAboutReturned(ctx context.Context, r report.Reconciliation) (as
 	return asked
 }
 
-// leased reads a bank's statement for a job, and renews the job's lease before each page.
+// leased reads a bank's statement. Before each page it calls renew, which renews the lease of a job.
 type leased struct {
 	provider.Bookkeeper
 	renew func(context.Context) error

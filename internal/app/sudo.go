@@ -66,6 +66,9 @@ func (c SudoConfig) plug(m Mode) sudo.Config {
 	}
 }
 
+// issues reports whether Sudo is configured.
+func (c SudoConfig) issues(m Mode) bool { return m == Sandbox || c.plug(m).BaseURL != "" }
+
 func (SudoConfig) systems() []systems { return []systems{sudoSystems} }
 
 func (SudoConfig) simulated() books.Provider { return &simulated.Issuer{} }

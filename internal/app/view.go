@@ -10,7 +10,7 @@ import (
 
 // program returns what the operators' API shows of this program and its providers.
 func (a *App) program() admin.Program {
-	return admin.Program{Name: a.Keyring.Name(), Running: a.running, Roles: a.plugs.roles(), Calls: a.calls, Wallets: a.Shop.Wallets}
+	return admin.Program{Name: a.Keyring.Name(), Running: a.running, Roles: a.plugs.roles(), Calls: a.calls, Wallets: a.wallets.Last}
 }
 
 // running returns the names of all programs that run on the database.

@@ -90,6 +90,16 @@ func TestAnOldKeyExecutesNothing(t *testing.T) {
 		if n, err := db.One(t.Context(), p.App.DB, db.Value[int64], "SELECT count(*) FROM idempotency_key WHERE body <> ''"); err != nil || n > 0 {
 			t.Fatalf("%d responses are still stored, %v", n, err)
 		}
+		// The signed checkpoint of this hour is an event. Its delivery is no effect of a repeated request.
+		apptest.Eventually(t, func() string {
+			n, err := db.One(t.Context(), p.App.DB, db.Value[int64], `SELECT count(*) FROM event AS e
+				WHERE e.company_id = $1 AND e.created_at > $2 AND NOT EXISTS (SELECT 1 FROM webhook_delivery AS d
+					WHERE d.company_id = e.company_id AND d.sequence = e.sequence)`, p.Reference, p.App.Clock.Now().Add(-time.Hour).UnixMicro())
+			if err != nil || n > 0 {
+				return fmt.Sprintf("%d events of this hour are not delivered, %v", n, err)
+			}
+			return ""
+		})
 		before := effects(t, p)
 		for _, r := range sent {
 			a := send(r)

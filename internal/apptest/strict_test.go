@@ -44,3 +44,28 @@ func TestAnAnonymousStatementMovesNoMoney(t *testing.T) {
 		p.Sound(t)
 	})
 }
+
+// A bank may list credits by account only. The credit poll then finds the credits of every kind of
+// account whose notifications were lost, and books each of them once.
+func TestLostCreditsOfABankThatListsByAccount(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		p := apptest.Start(t, dialect)
+		sandboxed(t, p, "/sandbox/transfer-list", map[string]any{"accountId": "required"})
+		accounts := openAll(t, p.Client, "2221234560")
+		for i, number := range []string{accounts.own, accounts.customer, p.SettlementAccountNumber} {
+			payAt(t, p, "", number, 40+10*i, true)
+			payAt(t, p, "", number, 1, false)
+		}
+		payAt(t, p, "", accounts.virtual, 2500, true)
+		p.Advance(6 * time.Minute)
+		holds(t, p, p.Client, apptest.DevFloat+2653*money.Naira)
+		p.Advance(6 * time.Hour)
+		payAt(t, p, "", accounts.customer, 70, true)
+		p.Advance(6 * time.Minute)
+		holds(t, p, p.Client, apptest.DevFloat+2723*money.Naira)
+		if list := breaks(t, p); len(list) > 0 {
+			t.Errorf("%v", list)
+		}
+		p.Sound(t)
+	})
+}

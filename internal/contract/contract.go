@@ -50,6 +50,8 @@ type Parameter struct {
 	Enum    []string // nil if any value is allowed
 	Default string
 	IsText  bool // any text is allowed, and not the whole path but the operation declares the parameter
+	// IsObject means that the query has the members of an object, such as metadata[branch].
+	IsObject bool
 }
 
 // Find returns the operation's query parameter that has the given name.
@@ -69,11 +71,19 @@ func (o *Operation) Unknown(query string) (names []string) {
 		if plain, err := url.QueryUnescape(name); err == nil && utf8.ValidString(plain) && !strings.ContainsFunc(plain, unicode.IsControl) {
 			name = plain
 		}
-		if _, known := o.Find(name); name != "" && !known && !slices.Contains(names, name) {
+		if name != "" && !o.knows(name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// knows reports whether the operation has a query parameter with this name, or an object with a
+// member of this name.
+func (o *Operation) knows(name string) bool {
+	object, member, isMember := strings.Cut(name, "[")
+	p, found := o.Find(object)
+	return found && p.IsObject == (isMember && len(member) > 1 && strings.HasSuffix(member, "]"))
 }
 
 // document is the part of an OpenAPI document that this package reads.
@@ -107,6 +117,7 @@ type parameter struct {
 	Ref    string `json:"$ref"`
 	Name   string `json:"name"`
 	In     string `json:"in"`
+	Style  string `json:"style"`
 	Schema struct {
 		Type    string   `json:"type"`
 		Enum    []string `json:"enum"`
@@ -159,7 +170,7 @@ func (d *document) operation(path string, raw []byte, compiler *jsonschema.Compi
 		if p.In == "query" {
 			isText := own && p.Schema.Type == "string" && p.Schema.Enum == nil
 			usual, _ := p.Schema.Default.(string)
-			op.Query = append(op.Query, Parameter{p.Name, p.Schema.Enum, usual, isText})
+			op.Query = append(op.Query, Parameter{p.Name, p.Schema.Enum, usual, isText, p.Style == "deepObject"})
 		}
 	}
 	if o.RequestBody == nil {

@@ -237,3 +237,29 @@ func TestAFailedRaise(t *testing.T) {
 		}
 	})
 }
+
+// The hold of moves stays in the database until it is ended. A change that is none is reported as such.
+func TestTheHoldOfMovesStays(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		must := func(want bool, got bool, err error) {
+			t.Helper()
+			if err != nil || got != want {
+				t.Fatalf("%t, want %t: %v", got, want, err)
+			}
+		}
+		held := func(want bool) {
+			t.Helper()
+			got, err := deployment.MovesHeld(t.Context(), d)
+			must(want, got, err)
+		}
+		held(false)
+		if err := deployment.New(d, clock.System{}, slog.New(slog.DiscardHandler), "").Claim(t.Context(), deployment.Dev); err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []struct{ to, changes bool }{{true, true}, {true, false}, {false, true}, {false, false}} {
+			got, err := deployment.HoldMoves(t.Context(), d, step.to)
+			must(step.changes, got, err)
+			held(step.to)
+		}
+	})
+}

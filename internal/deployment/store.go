@@ -28,6 +28,19 @@ func lift(ctx context.Context, q db.Querier, epoch int64) error {
 	return err
 }
 
+// HoldMoves holds the moves of purchases to further billers, or ends the hold. It returns false if
+// nothing changes.
+func HoldMoves(ctx context.Context, q db.Querier, held bool) (changed bool, err error) {
+	n, err := q.Exec(ctx, `UPDATE deployment SET moves_held = $1 WHERE id = 1 AND moves_held <> $1`, db.Flag(held))
+	return n == 1, err
+}
+
+// MovesHeld reports whether the moves of purchases to further billers are held.
+func MovesHeld(ctx context.Context, q db.Querier) (bool, error) {
+	held, err := db.OrZero(db.One(ctx, q, db.Value[int64], `SELECT moves_held FROM deployment WHERE id = 1`))
+	return held == 1, err
+}
+
 // environment returns the environment of the database, or "" if the database has none yet.
 func environment(ctx context.Context, q db.Querier) (Environment, error) {
 	return db.OrZero(db.One(ctx, q, db.Value[Environment], `SELECT environment FROM deployment WHERE id = 1`))

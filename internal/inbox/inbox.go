@@ -83,6 +83,9 @@ type Config struct {
 	Banks map[string]provider.Receiver
 	// Marks identify the account of each bank, so that no account gets a second name.
 	Marks map[string][]string
+	// Period is the longest time between two rounds of the credit poll of one account. Zero means that
+	// each account is read every five minutes.
+	Period time.Duration
 	// Receive books a credit that is Confirmed or Rejected. It may be called several times for
 	// the same credit.
 	Receive func(ctx context.Context, providerName string, in provider.Inbound) error
@@ -128,9 +131,12 @@ func (s *Service) Begin(ctx context.Context) error {
 	rows := []db.Record{job.Job{Company: House, Kind: ClearJob, RunAt: now.Add(clearEvery)}.Record()}
 	for _, name := range slices.Sorted(maps.Keys(s.Banks)) { // sorted, so that two programs cannot deadlock
 		work := job.Job{Company: House, Kind: PollJob, Subject: name, Provider: name, RunAt: now.Add(pollEvery)}
-		rows = append(rows, polls.Record(poll{company: House, provider: name, doneUntil: now}), work.Record())
+		rows = append(rows, polls.Record(poll{company: House, provider: name, doneUntil: now, since: now}), work.Record())
 	}
-	return s.DB.Insert(ctx, rows...)
+	if err := s.DB.Insert(ctx, rows...); err != nil {
+		return err
+	}
+	return s.startPolls(ctx)
 }
 
 // Drain waits until all received notifications are stored. No notification may arrive after Drain

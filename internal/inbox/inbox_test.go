@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -37,7 +38,15 @@ type bank struct {
 	credits []provider.Inbound
 	asked   int
 	away    bool
+	// unlisted is the number of an account that is not on the bank's list of accounts.
+	unlisted string
+	quiet    []string          // the numbers of accounts without credits
+	wrong    map[string]string // the error codes of accounts whose credits the bank does not list
+	read     map[string]int    // how many pages of credits were requested, by account
 }
+
+// own is the number of our own account.
+const own = "0100000001"
 
 type notice struct {
 	Kind      provider.NotificationKind
@@ -71,17 +80,48 @@ func (b *bank) Inbound(_ context.Context, session string, _ bool) provider.Inbou
 	return provider.InboundAnswer{Answer: provider.Answer{Missing: !b.away}}
 }
 
-// page is the number of credits on one page of the bank's list.
-const page = 3
+// page is the number of credits on one page of the bank's list, and shelf is that of accounts.
+const (
+	page  = 3
+	shelf = 20
+)
 
-func (b *bank) InboundSince(_ context.Context, from time.Time, at int) (found []provider.Inbound, more bool, err error) {
+// Receiving lists our own account, the accounts of the credits, and the quiet accounts.
+func (b *bank) Receiving(_ context.Context, at int) (found []provider.Receiving, more bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.away {
 		return nil, false, &provider.Error{Provider: "bank", Code: provider.CodeTimeout}
 	}
+	numbers := append([]string{own}, b.quiet...)
+	for _, c := range b.credits {
+		if c.CreditAccount != b.unlisted && !slices.Contains(numbers, c.CreditAccount) {
+			numbers = append(numbers, c.CreditAccount)
+		}
+	}
+	first, last := min(at*shelf, len(numbers)), min((at+1)*shelf, len(numbers))
+	for _, number := range numbers[first:last] {
+		found = append(found, provider.Receiving{ID: "id-" + number, Number: number, Main: number == own})
+	}
+	return found, last < len(numbers), nil
+}
+
+// InboundSince lists the credits of one account. It refuses a list without an account.
+func (b *bank) InboundSince(_ context.Context, id string, from time.Time, at int) (found []provider.Inbound, more bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.read == nil {
+		b.read = map[string]int{}
+	}
+	b.read[id]++
+	if code := b.wrong[id]; code != "" {
+		return nil, false, &provider.Error{Provider: "bank", Code: code}
+	}
+	if b.away {
+		return nil, false, &provider.Error{Provider: "bank", Code: provider.CodeTimeout}
+	}
 	for i := len(b.credits) - 1; i >= 0; i-- {
-		if !b.credits[i].At.Before(from) {
+		if !b.credits[i].At.Before(from) && "id-"+b.credits[i].CreditAccount == id {
 			found = append(found, b.credits[i])
 		}
 	}
@@ -147,6 +187,7 @@ func (w shared) open(t testing.TB) *house {
 	h.Service = inbox.NewService(inbox.Config{
 		DB: w.db, Keys: w.keys, Clock: w.clock, Log: log,
 		Banks:   map[string]provider.Receiver{"bank": w.bank},
+		Period:  6 * time.Hour,
 		Receive: h.settlements.Receive,
 		Ask: func(ctx context.Context, subject string, d inbox.Doubt, detail string) error {
 			return h.settlements.Ask(ctx, subject, operation.Reason(d), detail)

@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -15,32 +18,82 @@ import (
 
 const (
 	pollEvery = 5 * time.Minute
-	// overlap is the time by which two rounds of the poll overlap. Each round begins with credits
+	// overlap is the time by which two rounds of an account overlap. Each round begins with credits
 	// from this long before the end of the last round. A bank's list may show a credit some time
 	// after the credit happened.
 	overlap = time.Hour
 	// tooLong is how long a credit may stay unfinished. After that time a case is opened, and the
 	// poll no longer waits for the credit.
 	tooLong = 72 * time.Hour
-	// pages is how many pages of the bank's list one run of the job reads. The next run continues
-	// with the next page.
-	pages = 10
+	// pages is how many pages of credits one run of the job reads, and listings is how many pages of
+	// the bank's list of accounts. The next run continues with the next page.
+	pages    = 100
+	listings = 10
+	// phase is how long a run reads each of the two lists. Both together end before the limit of the job.
+	phase = limit / 3
+	// thorough is how many pages of each of the two lists CatchUp reads.
+	thorough = 1000
+	// patience is how many accounts in a row a run fails to read before it ends. While our own account is
+	// read, CatchUp goes on for more of them, since the bank is not away.
+	patience     = 3
+	longPatience = 20
+	// recent is how long after a credit an account is read every five minutes.
+	recent = time.Hour
+	// quiet is how many accounts without a recent credit are read in five minutes.
+	quiet = 50
 )
 
-// poll is the progress of the credit poll of one provider.
+// poll is the credit poll of one bank. Programs of earlier schemas read the credits of all accounts
+// as one list, and store their progress in round_at, page and next_until.
 type poll struct {
 	company   string    `db:"company_id,key"` // always House
 	provider  string    `db:"provider,key"`
-	doneUntil time.Time `db:"done_until"`  // the ledger has all credits before this time
-	roundAt   time.Time `db:"round_at"`    // when the round began; zero between two rounds
-	page      int64     `db:"page"`        // the next page to read
-	nextUntil time.Time `db:"next_until"`  // the value of doneUntil after the round
-	finished  time.Time `db:"finished_at"` // when the last round ended; zero before the first round
+	doneUntil time.Time `db:"done_until"` // the ledger has all credits before this time
+	//lint:ignore U1000 a column that only SQL reads
+	roundAt time.Time `db:"round_at"`
+	//lint:ignore U1000 a column that only SQL reads
+	page int64 `db:"page"`
+	//lint:ignore U1000 a column that only SQL reads
+	nextUntil time.Time `db:"next_until"`
+	//lint:ignore U1000 a column that only SQL reads
+	finished time.Time `db:"finished_at"` // when a run last left no account due; zero before the first such run
+	since    time.Time `db:"since_at"`    // the credits of each account are read from this time
+	listed   int64     `db:"listed"`      // the next page of the bank's list of accounts
 }
 
-// Poll runs a PollJob, the credit poll. It passes every finished credit of the bank's list to
-// Config.Receive, which books each credit only once. The list comes from the bank itself, so the
+// source is the progress of the credit poll of one account at a bank.
+type source struct {
+	company   string    `db:"company_id,key"` // always House
+	provider  string    `db:"provider,key"`
+	account   string    `db:"account,key"` // the bank's identifier of the account
+	number    string    `db:"account_number"`
+	main      bool      `db:"main"`
+	doneUntil time.Time `db:"done_until"` // the ledger has all credits of the account before this time
+	roundAt   time.Time `db:"round_at"`   // when the round began; zero between two rounds
+	page      int64     `db:"page"`       // the next page to read
+	nextUntil time.Time `db:"next_until"` // the value of doneUntil after the round
+	due       time.Time `db:"due_at"`     // when the next round may begin
+	polled    time.Time `db:"polled_at"`  // when the last finished round began
+}
+
+// reading is one pass over the lists of a bank.
+type reading struct {
+	bank  provider.Receiver
+	left  int           // how many pages of credits it still reads
+	ends  time.Time     // when it stops; zero means that it has no such time
+	rest  time.Duration // the time between two rounds of an account without a recent credit
+	since time.Time     // a round that began before this time is followed by another round
+	whole bool          // the pass reads all accounts, and our own account first
+	step  func(context.Context) error
+}
+
+// Poll runs a PollJob, the credit poll. It passes every finished credit on the bank's lists to
+// Config.Receive, which books each credit only once. The lists come from the bank itself, so the
 // poll does not ask the bank about each credit.
+//
+// The bank has a list of credits for each account. Our own account, and each account with a credit in
+// the last hour, is read every five minutes. The other accounts take turns: 50 of them in five
+// minutes, or more if that is needed to read each account once in Config.Period.
 func (s *Service) Poll(ctx context.Context, j job.Job) (next time.Time, err error) {
 	bank := s.Banks[j.Subject]
 	if bank == nil {
@@ -53,53 +106,180 @@ func (s *Service) Poll(ctx context.Context, j job.Job) (next time.Time, err erro
 	if errors.Is(err, db.ErrNone) {
 		return time.Time{}, fmt.Errorf("inbox: there is no credit poll of %s", j.Subject)
 	}
-	for range pages {
-		if err != nil {
-			return time.Time{}, err
-		}
-		var done bool
-		if at, done, err = s.pollPage(ctx, bank, at); done {
-			return s.Clock.Now().Add(pollEvery), err
-		}
+	if err != nil {
+		return time.Time{}, err
 	}
-	return s.Clock.Now(), err
+	r := reading{bank: bank, left: pages, ends: s.Clock.Now().Add(phase), step: func(context.Context) error { return nil }}
+	unlisted := s.listAccounts(ctx, r, at, listings) // the accounts that are known already are still read
+	r.ends = s.Clock.Now().Add(phase)
+	due, err := s.dueAccounts(ctx, at.provider, s.Clock.Now(), pages)
+	if err != nil {
+		return time.Time{}, err
+	}
+	all, err := s.readAll(ctx, r, at.provider, due)
+	switch {
+	case err != nil || unlisted != nil:
+		return time.Time{}, errors.Join(unlisted, err)
+	case !all || len(due) == pages:
+		return s.Clock.Now(), nil // further accounts are due
+	}
+	return s.Clock.Now().Add(pollEvery), s.finish(ctx, at.provider)
 }
 
-// CatchUp books all credits that are on a bank's list now, like a whole round of the credit poll.
-// It is for a program that was down and missed notifications. CatchUp and the credit poll may run
-// in parallel.
-func (s *Service) CatchUp(ctx context.Context, bank string) error {
-	began := s.Clock.Now()
-	for {
-		at, err := s.findPoll(ctx, bank)
-		if errors.Is(err, db.ErrNone) {
-			return nil // a program that has never called Begin has no poll
+// CatchUp books the credits that are on a bank's lists now. It is for a program that was down and
+// missed notifications. It calls step before each page. CatchUp and the credit poll may run in
+// parallel.
+//
+// CatchUp reads 1,000 pages: our own account first, and then the accounts that were not read for the
+// longest time. The credit poll reads the rest. CatchUp fails if our own account cannot be read. It ends
+// without an error if the bank does not reply for 20 other accounts in a row.
+func (s *Service) CatchUp(ctx context.Context, bank string, step func(context.Context) error) error {
+	at, err := s.findPoll(ctx, bank)
+	if errors.Is(err, db.ErrNone) || err == nil && s.Banks[bank] == nil {
+		return nil // a program that has never called Begin has no poll
+	}
+	if err != nil {
+		return err
+	}
+	at.listed = 0
+	r := reading{bank: s.Banks[bank], left: thorough, whole: true, step: step}
+	if err := s.listAccounts(ctx, r, at, thorough); err != nil {
+		return err
+	}
+	// A round that began before CatchUp lacks the newest credits.
+	r.since = s.Clock.Now()
+	stale, err := s.staleAccounts(ctx, bank, r.since, thorough)
+	if err != nil {
+		return err
+	}
+	all, err := s.readAll(ctx, r, bank, stale)
+	if err != nil || !all || len(stale) == thorough {
+		return err
+	}
+	return s.finish(ctx, bank)
+}
+
+// listAccounts adds the accounts on the bank's list to the poll. It reads up to most pages. The next
+// call continues with the next page, and begins again after the last page.
+func (s *Service) listAccounts(ctx context.Context, r reading, at poll, most int) error {
+	for range most {
+		if err := r.step(ctx); err != nil {
+			return err
 		}
+		accounts, more, err := r.bank.Receiving(ctx, int(at.listed))
 		if err != nil {
 			return err
 		}
-		// A round that began before CatchUp lacks the newest credits, so another round must
-		// follow it.
-		ours := at.roundAt.IsZero() || !at.roundAt.Before(began)
-		next, err := s.Poll(ctx, job.Job{Subject: bank})
-		if err != nil || next.IsZero() || ours && next.After(s.Clock.Now()) {
+		var rows []db.Record
+		for _, a := range accounts {
+			rows = append(rows, sources.Record(source{
+				company: House, provider: at.provider, account: a.ID, number: a.Number, main: a.Main,
+				doneUntil: at.since, due: at.since, polled: s.Clock.Now(),
+			}))
+		}
+		if at.listed++; !more {
+			at.listed = 0
+		}
+		if i := slices.IndexFunc(accounts, func(a provider.Receiving) bool { return a.Main }); i >= 0 {
+			if err := s.setMain(ctx, at.provider, accounts[i].ID); err != nil {
+				return err
+			}
+		}
+		if err := s.addAccounts(ctx, at, rows); err != nil || !more || s.over(r) {
 			return err
 		}
 	}
+	return nil
 }
 
-// pollPage reads one page of a bank's list, books its credits and stores the progress.
-func (s *Service) pollPage(ctx context.Context, bank provider.Receiver, at poll) (after poll, done bool, err error) {
+// over reports whether a pass must stop.
+func (s *Service) over(r reading) bool { return !r.ends.IsZero() && s.Clock.Now().After(r.ends) }
+
+// readAll reads the credits of accounts. The result all reports whether it has come to the end of the
+// list. An account that the bank refuses is read later, and the others are still read. If our own
+// account fails, readAll returns the error. It also does so if the bank does not reply for several accounts in
+// a row, and our own account was not read before.
+func (s *Service) readAll(ctx context.Context, r reading, bank string, list []source) (all bool, err error) {
+	n, err := s.countAccounts(ctx, bank)
+	if err != nil {
+		return false, err
+	}
+	r.rest = max(pollEvery, min(s.Period, time.Duration(n)*pollEvery/quiet))
+	silent := 0 // for how many accounts in a row the bank has not replied
+	for _, at := range list {
+		done, failed := s.readAccount(ctx, &r, at)
+		var wrong *provider.Error
+		switch {
+		case failed == nil && !done:
+			return false, err
+		case failed == nil:
+			silent = 0
+			continue
+		case !errors.As(failed, &wrong):
+			return false, failed
+		}
+		s.Log.Warn("the credits of an account were not read", "provider", bank, "account", at.account, "error", failed)
+		if !refuses(wrong) {
+			silent++
+		}
+		if at.main {
+			err = failed // it stays due
+		} else if postponed := s.postpone(ctx, at); postponed != nil {
+			return false, postponed
+		}
+		switch {
+		case silent == patience && (!r.whole || err != nil):
+			return false, failed
+		case silent == longPatience:
+			return false, nil
+		}
+	}
+	return err == nil, err
+}
+
+// refuses reports whether the bank's reply is a refusal that may be about one account alone.
+func refuses(e *provider.Error) bool {
+	switch status, _ := strconv.Atoi(e.Code); status {
+	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	default:
+		return status/100 == 4
+	}
+}
+
+// readAccount reads the credits of an account until the end of a round. The result done is false if the
+// pass must stop before that end.
+func (s *Service) readAccount(ctx context.Context, r *reading, at source) (done bool, err error) {
+	for !done || at.polled.Before(r.since) {
+		if r.left == 0 || s.over(*r) {
+			return false, nil
+		}
+		r.left--
+		if err := r.step(ctx); err != nil {
+			return false, err
+		}
+		if at, done, err = s.pollPage(ctx, *r, at); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// pollPage reads one page of an account's list, books its credits and stores the progress.
+func (s *Service) pollPage(ctx context.Context, r reading, at source) (after source, done bool, err error) {
 	after = at
 	if at.roundAt.IsZero() {
 		after.roundAt = s.Clock.Now()
 		after.nextUntil = after.roundAt
 	}
-	credits, more, err := bank.InboundSince(ctx, at.doneUntil.Add(-overlap), int(at.page))
+	credits, more, err := r.bank.InboundSince(ctx, at.account, at.doneUntil.Add(-overlap), int(at.page))
 	if err != nil {
 		return at, false, err
 	}
+	// The newest credits are on the first page, so an account with further pages is busy.
+	busy := at.main || at.page > 0
 	for _, in := range credits {
+		busy = busy || in.CreditAccount == at.number && after.roundAt.Sub(in.At) < recent
 		trouble, err := s.take(ctx, at.provider, in)
 		if err != nil {
 			return at, false, err
@@ -123,7 +303,12 @@ func (s *Service) pollPage(ctx context.Context, bank provider.Receiver, at poll)
 	}
 	after.page++
 	if !more {
-		after = poll{company: House, provider: at.provider, doneUntil: after.nextUntil, finished: s.Clock.Now()}
+		rest := r.rest
+		if busy {
+			rest = pollEvery
+		}
+		after.doneUntil, after.polled, after.due = after.nextUntil, after.roundAt, after.roundAt.Add(rest)
+		after.roundAt, after.nextUntil, after.page = time.Time{}, time.Time{}, 0
 	}
 	return after, !more, s.advance(ctx, at, after)
 }

@@ -43,6 +43,8 @@ func TestANotificationThatNeverCame(t *testing.T) {
 	})
 }
 
+func noStep(context.Context) error { return nil }
+
 // CatchUp books the bank's list without waiting for the next poll. If an old round is unfinished,
 // CatchUp completes that round and then runs a new round.
 func TestCatchingUp(t *testing.T) {
@@ -53,7 +55,7 @@ func TestCatchingUp(t *testing.T) {
 		}
 		catchUp := func(bank string) {
 			t.Helper()
-			if err := h.CatchUp(t.Context(), bank); err != nil {
+			if err := h.CatchUp(t.Context(), bank, noStep); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -61,7 +63,7 @@ func TestCatchingUp(t *testing.T) {
 		h.holds(a, 0)
 		catchUp("bank")
 		h.holds(a, 4000)
-		_, err := h.db.Exec(t.Context(), `UPDATE inbox_sweep SET round_at = done_until, next_until = done_until, page = 3`)
+		_, err := h.db.Exec(t.Context(), `UPDATE inbox_account SET round_at = done_until, next_until = done_until, page = 3`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +72,7 @@ func TestCatchingUp(t *testing.T) {
 		catchUp("bank")
 		h.holds(a, 4050)
 		h.bank.change(func(b *bank) { b.away = true })
-		if err := h.CatchUp(t.Context(), "bank"); err == nil {
+		if err := h.CatchUp(t.Context(), "bank", noStep); err == nil {
 			t.Error("caught up with a bank that is away")
 		}
 	})

@@ -15,13 +15,15 @@ import (
 const (
 	notificationColumns = `company_id, id, provider, body, state, detail, received_at, worked_at`
 	nameColumns         = `company_id, mark, provider`
-	pollColumns         = `company_id, provider, done_until, round_at, page, next_until, finished_at`
+	pollColumns         = `company_id, provider, done_until, round_at, page, next_until, finished_at, since_at, listed`
+	sourceColumns       = `company_id, provider, account, account_number, main, done_until, round_at, page, next_until, due_at, polled_at`
 )
 
 var (
 	notifications = db.Declare[Notification]("inbox_notification", db.Reads(notificationColumns), db.KeepFirst())
 	names         = db.Declare[name]("inbox_bank", db.Reads(nameColumns), db.KeepFirst())
 	polls         = db.Declare[poll]("inbox_sweep", db.Reads(pollColumns), db.KeepFirst())
+	sources       = db.Declare[source]("inbox_account", db.Reads(sourceColumns), db.KeepFirst())
 )
 
 // sealedAs is the column name that is part of the encryption of a body. A ciphertext can be
@@ -84,14 +86,81 @@ func (s *Service) findPoll(ctx context.Context, provider string) (poll, error) {
 		WHERE company_id = $1 AND provider = $2`, House, provider)
 }
 
-// advance stores the progress of a poll, unless another program has changed the progress
+// startPolls sets the time from which a poll that an earlier program began reads the credits of each
+// account. That program has read all credits before this time.
+func (s *Service) startPolls(ctx context.Context) error {
+	_, err := s.DB.Exec(ctx, `UPDATE inbox_sweep SET since_at = done_until WHERE company_id = $1 AND since_at = 0`, House)
+	return err
+}
+
+// addAccounts adds accounts to a poll, except for those that the poll has already. Then it stores how
+// far the bank's list of accounts was read.
+func (s *Service) addAccounts(ctx context.Context, at poll, rows []db.Record) error {
+	if err := s.DB.Insert(ctx, rows...); err != nil {
+		return err
+	}
+	_, err := s.DB.Exec(ctx, `UPDATE inbox_sweep SET listed = $3 WHERE company_id = $1 AND provider = $2`, House, at.provider, at.listed)
+	return err
+}
+
+// setMain stores which account of a bank is our own, because the configuration may have changed. An earlier
+// own account is then one of the others.
+func (s *Service) setMain(ctx context.Context, provider, account string) error {
+	_, err := s.DB.Exec(ctx, `UPDATE inbox_account SET main = 1 - main
+		WHERE company_id = $1 AND provider = $2 AND (main = 1) <> (account = $3)`, House, provider, account)
+	return err
+}
+
+func (s *Service) countAccounts(ctx context.Context, provider string) (int64, error) {
+	return db.One(ctx, s.DB, db.Value[int64], `SELECT count(*) FROM inbox_account WHERE company_id = $1 AND provider = $2`, House, provider)
+}
+
+// dueAccounts returns up to most accounts whose next round may begin: our own account first, and then
+// those that have been due for the longest time.
+func (s *Service) dueAccounts(ctx context.Context, provider string, at time.Time, most int) ([]source, error) {
+	return db.All(ctx, s.DB, sources.Scan, `SELECT `+sourceColumns+` FROM inbox_account
+		WHERE company_id = $1 AND provider = $2 AND due_at <= $3 ORDER BY main DESC, due_at LIMIT $4`, House, provider, clock.Micros(at), most)
+}
+
+// staleAccounts returns up to most accounts whose last finished round did not begin after a time: our
+// own account first, and then those that were not read for the longest time.
+func (s *Service) staleAccounts(ctx context.Context, provider string, at time.Time, most int) ([]source, error) {
+	return db.All(ctx, s.DB, sources.Scan, `SELECT `+sourceColumns+` FROM inbox_account
+		WHERE company_id = $1 AND provider = $2 AND polled_at <= $3 ORDER BY main DESC, polled_at LIMIT $4`, House, provider, clock.Micros(at), most)
+}
+
+// advance stores the progress of an account, unless another program has changed the progress
 // meanwhile.
-func (s *Service) advance(ctx context.Context, from, to poll) error {
+func (s *Service) advance(ctx context.Context, from, to source) error {
 	_, err := s.DB.Exec(ctx, `
-		UPDATE inbox_sweep SET done_until = $5, round_at = $6, page = $7, next_until = $8, finished_at = $9
-		WHERE company_id = $1 AND provider = $2 AND round_at = $3 AND page = $4`,
-		House, to.provider, clock.Micros(from.roundAt), from.page,
-		clock.Micros(to.doneUntil), clock.Micros(to.roundAt), to.page, clock.Micros(to.nextUntil), clock.Micros(to.finished))
+		UPDATE inbox_account SET done_until = $7, round_at = $8, page = $9, next_until = $10, due_at = $11, polled_at = $12
+		WHERE company_id = $1 AND provider = $2 AND account = $3 AND round_at = $4 AND page = $5 AND done_until = $6`,
+		House, to.provider, to.account, clock.Micros(from.roundAt), from.page, clock.Micros(from.doneUntil),
+		clock.Micros(to.doneUntil), clock.Micros(to.roundAt), to.page, clock.Micros(to.nextUntil), clock.Micros(to.due), clock.Micros(to.polled))
+	return err
+}
+
+// postpone makes an account due after pollEvery, because it could not be read now.
+func (s *Service) postpone(ctx context.Context, at source) error {
+	_, err := s.DB.Exec(ctx, `UPDATE inbox_account SET due_at = $4 WHERE company_id = $1 AND provider = $2 AND account = $3`,
+		House, at.provider, at.account, clock.Micros(s.Clock.Now().Add(pollEvery)))
+	return err
+}
+
+// hasten makes an account due within pollEvery, because it has received a credit.
+func (s *Service) hasten(ctx context.Context, provider, number string) error {
+	_, err := s.DB.Exec(ctx, `UPDATE inbox_account SET due_at = $4 WHERE company_id = $1 AND provider = $2 AND account_number = $3 AND due_at > $4`,
+		House, provider, number, clock.Micros(s.Clock.Now().Add(pollEvery)))
+	return err
+}
+
+// finish stores that no account of a bank is due. The ledger has all credits of the bank before the
+// earliest time of its accounts. A program of an earlier schema then begins a new round at that time.
+func (s *Service) finish(ctx context.Context, provider string) error {
+	_, err := s.DB.Exec(ctx, `
+		UPDATE inbox_sweep SET finished_at = $3, round_at = 0, page = 0, next_until = 0,
+			done_until = coalesce((SELECT min(a.done_until) FROM inbox_account AS a WHERE a.company_id = $1 AND a.provider = $2), done_until)
+		WHERE company_id = $1 AND provider = $2`, House, provider, clock.Micros(s.Clock.Now()))
 	return err
 }
 

@@ -113,6 +113,9 @@ func (s *Service) credit(ctx context.Context, n Notification, bank provider.Rece
 	if err := s.Receive(ctx, n.Provider, in); err != nil {
 		return result{}, err
 	}
+	if err := s.hasten(ctx, n.Provider, in.CreditAccount); err != nil {
+		return result{}, err
+	}
 	if notice.Amount != 0 && notice.Amount != in.Amount || notice.Account != "" && notice.Account != in.CreditAccount {
 		err := s.Ask(ctx, Subject(n.Provider, in.SessionID), Mismatch, fmt.Sprintf(
 			"a notification from %s said %s into account %s; asked, it said %s into account %s, and that is in the ledger",
