@@ -53,6 +53,7 @@ lint: ## formatting, go vet and staticcheck
 
 generate: ## make the generated code again from its sources
 	$(GO) generate ./...
+	cd clients/go && $(GO) generate ./...
 
 measure: ## figures about the size and the shape of the code
 	@$(GO) -C tools build -o ../bin/measure ./measure && bin/measure
