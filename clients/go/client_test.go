@@ -165,6 +165,8 @@ func TestOutcomeOfAResponse(t *testing.T) {
 		"declined":          {func(w http.ResponseWriter) { refuse(w, 400, api.Declined) }, "declined"},
 		"replayed declined": {func(w http.ResponseWriter) { refuse(w, 200, api.Declined) }, "declined"},
 		"no reason":         {func(w http.ResponseWriter) { w.WriteHeader(400) }, "unknown"},
+		"new reason":        {func(w http.ResponseWriter) { refuse(w, 400, "new") }, "unknown"},
+		"used reference":    {func(w http.ResponseWriter) { refuse(w, 400, api.ReferenceUsed) }, "unknown"},
 		"new reason, 500":   {func(w http.ResponseWriter) { refuse(w, 500, "new") }, "unknown"},
 		"broken":            {func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, "unknown"},
 		"cut off":           {func(w http.ResponseWriter) { w.Header().Set("Content-Length", "99"); fmt.Fprint(w, paid[:20]) }, "unknown"},

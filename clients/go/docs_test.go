@@ -25,6 +25,20 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+// The client knows each word of the contract. A word that it does not know leaves a payment open.
+func TestEveryReasonIsKnown(t *testing.T) {
+	types := string(must(os.ReadFile("api/spec.gen.go"))(t))
+	words, own := regexp.MustCompile(`(?m)^\t(\w+) +Reason = `).FindAllStringSubmatch(types, -1), string(must(os.ReadFile("refusal.go"))(t))
+	if len(words) < 40 {
+		t.Fatalf("%d words in the contract", len(words))
+	}
+	for _, w := range words {
+		if !regexp.MustCompile(`(?s)var known = .*\bapi\.` + w[1] + `\b.*// undecided`).MatchString(own) {
+			t.Errorf("known lacks api.%s", w[1])
+		}
+	}
+}
+
 // No type of the client has a float, because a float cannot hold every amount.
 func TestNoFloats(t *testing.T) {
 	types := string(must(os.ReadFile("api/spec.gen.go"))(t))

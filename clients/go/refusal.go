@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -65,14 +66,28 @@ func (r *Refusal) before() bool {
 	return false
 }
 
+// known are the words of this release. A later release may have more, and what they mean is not known here.
+var known = []Reason{
+	api.APIKeyExpired, api.APIKeyInvalid, api.AccountClosed, api.AddressMissing, api.AlreadyExists, api.AmountOutOfRange,
+	api.BeingConfirmed, api.CardTerminated, api.CompanyDeactivated, api.CredentialsMissing, api.Declined, api.EventsArchived,
+	api.IdempotencyKeyMismatch, api.IdempotencyKeyUsed, api.InsufficientBalance, api.InternalError, api.InvalidRequest,
+	api.KybRequired, api.MethodNotAllowed, api.NameMismatch, api.NetworkInactive, api.NotFound, api.NotVerified,
+	api.OneTimeTokenInvalid, api.OtpAttemptsUsed, api.OtpCooldown, api.OtpInvalid, api.OtpNotSent, api.OutcomeUnknown,
+	api.PathNotFound, api.PayoutLimitReached, api.PinInvalid, api.PinLocked, api.PinNotSet, api.ProductUnavailable,
+	api.QuotaReached, api.RateLimited, api.ReceiptNotReady, api.RecipientChanged, api.RecipientNotFound, api.ReferenceUsed,
+	api.RefreshTokenInvalid, api.RequestInProgress, api.RequestTooLarge, api.ServiceUnavailable, api.SessionClosed,
+	api.TokenInvalid, api.URLNotAllowed, api.Unstated, api.VerificationExpired, api.VerificationNotFound, api.VerificationUsed,
+	api.WebhookPaused,
+}
+
 // undecided reports whether the refusal leaves open what happened to the money.
 func (r *Refusal) undecided() bool {
 	switch r.Reason {
 	case api.BeingConfirmed, api.RequestInProgress, api.OutcomeUnknown, api.ServiceUnavailable, api.InternalError,
-		api.IdempotencyKeyMismatch, api.IdempotencyKeyUsed, api.VerificationUsed, api.Unstated, "":
+		api.IdempotencyKeyMismatch, api.IdempotencyKeyUsed, api.VerificationUsed, api.ReferenceUsed, api.Unstated:
 		return true
 	}
-	return r.Status >= 500 || r.Status < 400
+	return r.Status >= 500 || r.Status < 400 || !slices.Contains(known, r.Reason)
 }
 
 // errForeign is the error of a successful response that is not from Kobo, such as a page of a proxy.

@@ -60,9 +60,12 @@ type Next = func(ctx context.Context, o Operation) (Try, bool)
 // OurReference returns the reference under which the last attempt is sent to its provider.
 func (o Operation) OurReference() string { return cmp.Or(o.Last.Reference, o.ID) }
 
-// AttemptReference returns the reference of the attempt with this number, from 2. It is the same in every
+// AttemptReference returns the reference of the attempt with this number, from 1. It is the same in every
 // database, also if this database does not know the attempt.
 func (o Operation) AttemptReference(number int64) string {
+	if number == 1 {
+		return o.ID
+	}
 	return Reference(o.Company, o.Kind+" attempt "+strconv.FormatInt(number, 10), o.ID)
 }
 
@@ -108,6 +111,9 @@ func (s *Service) try(ctx context.Context, o Operation, call func(ctx context.Co
 		moved, err := s.move(ctx, o, a, t)
 		if err != nil {
 			s.log.Warn("an operation could not move to another provider", "company", o.Company, "operation", o.ID, "provider", t.Provider, "error", err)
+			if ledger.Is(err, ledger.Moved, operations.Table) {
+				a.Outcome, a.Unstarted = provider.Unknown, false // a poll contradicts the refusal, so the resolver decides
+			}
 			break
 		}
 		o, a = moved, notSent

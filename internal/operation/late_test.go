@@ -64,8 +64,8 @@ func TestAResolverThatFindsTheFirstAttemptIsHeard(t *testing.T) {
 		}
 		program := p.ahead(func(operation.Operation) provider.Answer { return found })
 		after, calls := p.over(o, func() { poll(program) }, confirmed)
-		if calls != 0 || after.Attempt != 0 {
-			t.Errorf("the operation moved (attempt %d) although the resolver had found the first attempt", after.Attempt)
+		if calls != 0 || after.Attempt != 0 || after.State != operation.Pending {
+			t.Errorf("the operation is %s (attempt %d) although the resolver had found the first attempt", after.State, after.Attempt)
 		}
 	})
 	each(t, func(t *testing.T, p *plant) {

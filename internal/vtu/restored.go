@@ -45,11 +45,11 @@ func (s *Shop) unlessMoved(ctx context.Context, o operation.Operation, kind prov
 // clear only if the biller is proven to look up our references.
 func (s *Shop) movedBefore(ctx context.Context, o operation.Operation, kind provider.ServiceKind, strict bool) bool {
 	for name, b := range s.Billers {
-		if name == o.Provider {
-			continue
-		}
-		for n := int64(2); n <= int64(len(s.Billers)); n++ {
+		for n := int64(1); n <= int64(len(s.Billers)); n++ {
 			reference := o.AttemptReference(n)
+			if n == 1 && name == o.Provider {
+				continue // the biller recognises the repetition itself
+			}
 			a := b.Requery(ctx, provider.Sale{Reference: reference, Begun: o.CreatedAt, Kind: kind})
 			proven, err := s.proven(ctx, name, kind)
 			switch {

@@ -96,3 +96,32 @@ func TestAPurchaseThatMovedAfterTheBackupIsNotRefunded(t *testing.T) {
 		})
 	}
 }
+
+// Before the restore the purchase moved from VTpass to Safe Haven. Then operators put Safe Haven first.
+func TestARepetitionAfterARestoreAndSwappedRoutes(t *testing.T) {
+	onStreet(t, provider.Proven, "*=safehaven>vtpass", func(t *testing.T, s *street) {
+		key := s.order().IdempotencyKey
+		id := operation.Reference(s.company, vtu.Kind, key)
+		moved := operation.Operation{Company: s.company, Kind: vtu.Kind, ID: id}.AttemptReference(2)
+		s.lost(moved)
+		s.MovesHeld = yes
+		s.resolve(s.buy(key), 80*time.Hour)
+		if s.delivered(moved, id) != 1 {
+			t.Errorf("delivered %d times", s.delivered(moved, id))
+		}
+	})
+}
+
+// Before the restore Safe Haven delivered the first attempt. Then operators put VTpass first.
+func TestARepetitionAsksTheOtherBillerAboutItsFirstAttempt(t *testing.T) {
+	onStreet(t, provider.Proven, "*=vtpass>safehaven", func(t *testing.T, s *street) {
+		key := s.order().IdempotencyKey
+		id := operation.Reference(s.company, vtu.Kind, key)
+		s.lost(id)
+		s.MovesHeld = yes
+		o := s.resolve(s.buy(key), 80*time.Hour)
+		if o.State == vtu.Success && o.Provider == "vtpass" {
+			t.Error("sold by vtpass too")
+		}
+	})
+}

@@ -67,6 +67,9 @@ const open = new Set<Reason>([
   "service_unavailable",
   "internal_error",
   "idempotency_key_used",
+  "idempotency_key_mismatch", // an order with this key exists
+  "verification_used", // a payout with this verification exists
+  "reference_used", // an order with this externalReference exists
   "unstated",
 ]);
 

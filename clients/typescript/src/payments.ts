@@ -59,7 +59,9 @@ export class Payments {
     if (found?.is === "succeeded") return { outcome: "succeeded", reference: referenceOf(found.data) ?? "", data: found.data };
     if (answer && found?.is === "declined") return declined(answer, found.reason);
     const refused = tryParse(answer?.text ?? "") as { data?: unknown } | undefined;
-    return this.#unknown(operation, body, key, referenceOf(data ?? refused?.data));
+    // A verification pays once, and the payout has its ID.
+    const earlier = answer?.reason === "verification_used" ? (body as { verify_id?: string }).verify_id : undefined;
+    return this.#unknown(operation, body, key, earlier ?? referenceOf(data ?? refused?.data));
   }
 
   #unknown<O extends MoneyOperation>(operation: O, body: object, key: string, reference: string | undefined): Unknown<MoneyData[O]> {
