@@ -835,6 +835,24 @@ type LedgerEntry struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata operation.Metadata `json:"metadata,omitempty"`
+
+	// SenderName The name of the payer of a credit, if the bank gave it.
+	//
+	// Examples: BOLA SAMPLE
+	SenderName string `json:"senderName,omitempty"`
+
+	// SenderBank The code of the payer's bank, if it is known. *List supported banks* has its name.
+	//
+	// Examples: 000013
+	SenderBank string `json:"senderBank,omitempty"`
+
+	// SenderAccount The account number of the payer, if the bank gave it.
+	//
+	// Examples: 0123456789
+	SenderAccount string `json:"senderAccount,omitempty"`
+
+	// SessionID The transfer's id between the banks, of a credit that the bank reported.
+	SessionID string `json:"sessionId,omitempty"`
 }
 
 // LedgerPage defines model for LedgerPage.
@@ -909,6 +927,24 @@ type LedgerRow struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata operation.Metadata `json:"metadata,omitempty"`
+
+	// SenderName The name of the payer of a credit, if the bank gave it.
+	//
+	// Examples: BOLA SAMPLE
+	SenderName string `json:"senderName,omitempty"`
+
+	// SenderBank The code of the payer's bank, if it is known. *List supported banks* has its name.
+	//
+	// Examples: 000013
+	SenderBank string `json:"senderBank,omitempty"`
+
+	// SenderAccount The account number of the payer, if the bank gave it.
+	//
+	// Examples: 0123456789
+	SenderAccount string `json:"senderAccount,omitempty"`
+
+	// SessionID The transfer's id between the banks, of a credit that the bank reported.
+	SessionID string `json:"sessionId,omitempty"`
 }
 
 // ListMeta defines model for ListMeta.

@@ -1088,6 +1088,21 @@ type CustomerTransaction struct {
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
+
+	// SenderName The name of the payer of a credit, if the bank gave it.
+	//
+	// Examples: BOLA SAMPLE
+	SenderName *string `json:"senderName,omitempty"`
+
+	// SenderBank The code of the payer's bank, if it is known. *List supported banks* has its name.
+	//
+	// Examples: 000013
+	SenderBank *string `json:"senderBank,omitempty"`
+
+	// SenderAccount The account number of the payer, if the bank gave it.
+	//
+	// Examples: 0123456789
+	SenderAccount *string `json:"senderAccount,omitempty"`
 }
 
 // DailyTotals defines model for DailyTotals.
@@ -1539,6 +1554,24 @@ type LedgerEntry struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata map[string]string `json:"metadata,omitempty"`
+
+	// SenderName The name of the payer of a credit, if the bank gave it.
+	//
+	// Examples: BOLA SAMPLE
+	SenderName string `json:"senderName,omitempty"`
+
+	// SenderBank The code of the payer's bank, if it is known. *List supported banks* has its name.
+	//
+	// Examples: 000013
+	SenderBank string `json:"senderBank,omitempty"`
+
+	// SenderAccount The account number of the payer, if the bank gave it.
+	//
+	// Examples: 0123456789
+	SenderAccount string `json:"senderAccount,omitempty"`
+
+	// SessionID The transfer's id between the banks, of a credit that the bank reported.
+	SessionID string `json:"sessionId,omitempty"`
 }
 
 // LedgerPage defines model for LedgerPage.
@@ -1613,6 +1646,24 @@ type LedgerRow struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata map[string]string `json:"metadata,omitempty"`
+
+	// SenderName The name of the payer of a credit, if the bank gave it.
+	//
+	// Examples: BOLA SAMPLE
+	SenderName string `json:"senderName,omitempty"`
+
+	// SenderBank The code of the payer's bank, if it is known. *List supported banks* has its name.
+	//
+	// Examples: 000013
+	SenderBank string `json:"senderBank,omitempty"`
+
+	// SenderAccount The account number of the payer, if the bank gave it.
+	//
+	// Examples: 0123456789
+	SenderAccount string `json:"senderAccount,omitempty"`
+
+	// SessionID The transfer's id between the banks, of a credit that the bank reported.
+	SessionID string `json:"sessionId,omitempty"`
 }
 
 // ListMeta defines model for ListMeta.
@@ -2425,6 +2476,21 @@ type Transaction struct {
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
+
+	// SenderName The name of the payer of a credit, if the bank gave it.
+	//
+	// Examples: BOLA SAMPLE
+	SenderName *string `json:"senderName,omitempty"`
+
+	// SenderBank The code of the payer's bank, if it is known. *List supported banks* has its name.
+	//
+	// Examples: 000013
+	SenderBank *string `json:"senderBank,omitempty"`
+
+	// SenderAccount The account number of the payer, if the bank gave it.
+	//
+	// Examples: 0123456789
+	SenderAccount *string `json:"senderAccount,omitempty"`
 
 	// Currency The currency of the amounts.
 	Currency Currency `json:"currency"`

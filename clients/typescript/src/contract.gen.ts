@@ -3753,6 +3753,23 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /**
+             * @description The name of the payer of a credit, if the bank gave it.
+             * @example BOLA SAMPLE
+             */
+            senderName?: string;
+            /**
+             * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+             * @example 000013
+             */
+            senderBank?: string;
+            /**
+             * @description The account number of the payer, if the bank gave it.
+             * @example 0123456789
+             */
+            senderAccount?: string;
+            /** @description The transfer's id between the banks, of a credit that the bank reported. */
+            sessionId?: string;
         };
         LedgerRow: {
             /**
@@ -3815,6 +3832,23 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /**
+             * @description The name of the payer of a credit, if the bank gave it.
+             * @example BOLA SAMPLE
+             */
+            senderName?: string;
+            /**
+             * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+             * @example 000013
+             */
+            senderBank?: string;
+            /**
+             * @description The account number of the payer, if the bank gave it.
+             * @example 0123456789
+             */
+            senderAccount?: string;
+            /** @description The transfer's id between the banks, of a credit that the bank reported. */
+            sessionId?: string;
         };
         LedgerPage: {
             /** @description The entries of this page, newest first. */
@@ -4137,6 +4171,21 @@ export interface components {
             sessionId: string;
             /** @description When it was credited here. */
             createdAt: components["schemas"]["Instant"];
+            /**
+             * @description The name of the payer of a credit, if the bank gave it.
+             * @example BOLA SAMPLE
+             */
+            senderName?: string;
+            /**
+             * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+             * @example 000013
+             */
+            senderBank?: string;
+            /**
+             * @description The account number of the payer, if the bank gave it.
+             * @example 0123456789
+             */
+            senderAccount?: string;
         };
         TransactionCustomer: {
             /** @description The customer's id. */
@@ -4172,6 +4221,21 @@ export interface components {
             sessionId: string;
             /** @description When it was credited here. */
             createdAt: components["schemas"]["Instant"];
+            /**
+             * @description The name of the payer of a credit, if the bank gave it.
+             * @example BOLA SAMPLE
+             */
+            senderName?: string;
+            /**
+             * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+             * @example 000013
+             */
+            senderBank?: string;
+            /**
+             * @description The account number of the payer, if the bank gave it.
+             * @example 0123456789
+             */
+            senderAccount?: string;
             /** @description The currency of the amounts. */
             currency: components["schemas"]["Currency"];
             /** @description The customer who received the payment. */
@@ -9962,6 +10026,8 @@ export interface operations {
                  *         "amount": 5000,
                  *         "accountNumber": "8000000012",
                  *         "senderName": "BOLA SAMPLE",
+                 *         "senderBank": "000013",
+                 *         "senderAccount": "0123456789",
                  *         "narration": "Invoice 2417",
                  *         "sessionId": "000013300102030405123456789012",
                  *         "createdAt": "2030-01-02T03:04:05.123Z"
@@ -9989,6 +10055,16 @@ export interface operations {
                         accountNumber: string;
                         /** @description The name of the payer, from the bank. */
                         senderName: string;
+                        /**
+                         * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+                         * @example 000013
+                         */
+                        senderBank?: string;
+                        /**
+                         * @description The account number of the payer, if the bank gave it.
+                         * @example 0123456789
+                         */
+                        senderAccount?: string;
                         /** @description The narration of the sender. */
                         narration: string;
                         /** @description The bank's. */
@@ -10304,6 +10380,8 @@ export interface operations {
                  *         "paidAt": "2030-01-02T03:04:05.678Z",
                  *         "sessionId": "000013300102030405123456789012",
                  *         "senderName": "BOLA SAMPLE",
+                 *         "senderBank": "000013",
+                 *         "senderAccount": "0123456789",
                  *         "narration": "Invoice 2417"
                  *       }
                  *     }
@@ -10333,6 +10411,16 @@ export interface operations {
                         sessionId?: string;
                         /** @description The name of the payer, from the bank. */
                         senderName?: string;
+                        /**
+                         * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+                         * @example 000013
+                         */
+                        senderBank?: string;
+                        /**
+                         * @description The account number of the payer, if the bank gave it.
+                         * @example 0123456789
+                         */
+                        senderAccount?: string;
                         /** @description The narration of the sender. */
                         narration?: string;
                         /**
@@ -10420,6 +10508,16 @@ export interface operations {
                         sessionId?: string;
                         /** @description The name of the payer, from the bank. */
                         senderName?: string;
+                        /**
+                         * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+                         * @example 000013
+                         */
+                        senderBank?: string;
+                        /**
+                         * @description The account number of the payer, if the bank gave it.
+                         * @example 0123456789
+                         */
+                        senderAccount?: string;
                         /** @description The narration of the sender. */
                         narration?: string;
                         /**
@@ -10483,6 +10581,8 @@ export interface operations {
                  *         "paidAt": "2030-01-02T03:04:05.678Z",
                  *         "sessionId": "000013300102030405123456789012",
                  *         "senderName": "BOLA SAMPLE",
+                 *         "senderBank": "000013",
+                 *         "senderAccount": "0123456789",
                  *         "narration": "Invoice 2417",
                  *         "reason": "EXPIRED"
                  *       }
@@ -10513,6 +10613,16 @@ export interface operations {
                         sessionId?: string;
                         /** @description The name of the payer, from the bank. */
                         senderName?: string;
+                        /**
+                         * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+                         * @example 000013
+                         */
+                        senderBank?: string;
+                        /**
+                         * @description The account number of the payer, if the bank gave it.
+                         * @example 0123456789
+                         */
+                        senderAccount?: string;
                         /** @description The narration of the sender. */
                         narration?: string;
                         /**
