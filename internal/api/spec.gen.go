@@ -38,6 +38,63 @@ const (
 	Error ArchivedProblemStatus = "error"
 )
 
+// APIKey defines model for APIKey.
+type APIKey struct {
+	// ID The key's id, as the events about it have it.
+	ID string `json:"id"`
+
+	// Name Your own name for the key; `null` for none.
+	//
+	// Examples: Shop server
+	Name *string `json:"name"`
+
+	// Ending The last four characters of the key; `null` for a key of an early release.
+	//
+	// Examples: x7Qa
+	Ending *string `json:"ending"`
+
+	// Status Only an `ACTIVE` key gives tokens.
+	Status string `json:"status"`
+
+	// Current True for the key from which the access token of this request comes.
+	Current bool `json:"current"`
+
+	// CreatedAt When it was issued.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// ExpiresAt The end of the key; `null` for never.
+	ExpiresAt *string `json:"expiresAt"`
+}
+
+// APIKeyPage defines model for APIKeyPage.
+type APIKeyPage struct {
+	// Data The keys of this page, newest first.
+	Data []APIKey `json:"data"`
+
+	// Meta The place of this page in the whole list.
+	Meta ListMeta `json:"meta"`
+}
+
+// APIKeyRequest defines model for APIKeyRequest.
+type APIKeyRequest struct {
+	// Pin Your transaction PIN.
+	Pin string `json:"pin,omitempty"`
+
+	// Name Your own name for the key.
+	Name string `json:"name,omitempty"`
+
+	// ExpiresAt The end of the key, as an instant (`2031-01-02T03:04:05Z`), or as a day in Lagos whose end it is. Without it the key does not expire.
+	ExpiresAt string `json:"expiresAt,omitempty"`
+}
+
+// APIKeyRevocation defines model for APIKeyRevocation.
+type APIKeyRevocation struct {
+	// Pin Your transaction PIN.
+	Pin string `json:"pin,omitempty"`
+}
+
 // AccessToken defines model for AccessToken.
 type AccessToken struct {
 	// AccessToken A JWT. Valid 15 minutes.
@@ -746,6 +803,41 @@ type Integrity struct {
 
 	// InFlight Money on its way, beside its operations.
 	InFlight InFlightCheck `json:"inFlight"`
+}
+
+// IssuedAPIKey defines model for IssuedAPIKey.
+type IssuedAPIKey struct {
+	// ID The key's id, as the events about it have it.
+	ID string `json:"id"`
+
+	// Name Your own name for the key; `null` for none.
+	//
+	// Examples: Shop server
+	Name *string `json:"name"`
+
+	// Ending The last four characters of the key; `null` for a key of an early release.
+	//
+	// Examples: x7Qa
+	Ending *string `json:"ending"`
+
+	// Status Only an `ACTIVE` key gives tokens.
+	Status string `json:"status"`
+
+	// Current True for the key from which the access token of this request comes.
+	Current bool `json:"current"`
+
+	// CreatedAt When it was issued.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// ExpiresAt The end of the key; `null` for never.
+	ExpiresAt *string `json:"expiresAt"`
+
+	// APIKey The key. Kobo never shows it again.
+	//
+	// Examples: kobo_live_C2FVsBQIhrscChlQIMVb5sSYspob7oDx7Qa
+	APIKey string `json:"apiKey,omitempty"`
 }
 
 // KycInitiation defines model for KycInitiation.
@@ -1649,6 +1741,27 @@ type ProveConsistencyParams struct {
 	To string `form:"to,omitempty" json:"to,omitempty"`
 }
 
+// ListAPIKeysParams defines parameters for ListAPIKeys.
+type ListAPIKeysParams struct {
+	// Page The number of the page. Zero, a negative number or a text means the first page.
+	Page Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
+	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+}
+
+// IssueAPIKeyParams defines parameters for IssueAPIKey.
+type IssueAPIKeyParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // SetPINParams defines parameters for SetPIN.
 type SetPINParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
@@ -2236,6 +2349,12 @@ type TerminateCardJSONRequestBody = CardTermination
 // UnfreezeCardJSONRequestBody defines body for UnfreezeCard for application/json ContentType.
 type UnfreezeCardJSONRequestBody = CardStatusReason
 
+// IssueAPIKeyJSONRequestBody defines body for IssueAPIKey for application/json ContentType.
+type IssueAPIKeyJSONRequestBody = APIKeyRequest
+
+// RevokeAPIKeyJSONRequestBody defines body for RevokeAPIKey for application/json ContentType.
+type RevokeAPIKeyJSONRequestBody = APIKeyRevocation
+
 // SetPINJSONRequestBody defines body for SetPIN for application/json ContentType.
 type SetPINJSONRequestBody = OwnPinRequest
 
@@ -2361,6 +2480,15 @@ type ServerInterface interface {
 	// FindCompany Your company
 	// (GET /api/v1/company)
 	FindCompany(w http.ResponseWriter, r *http.Request)
+	// ListAPIKeys List API keys
+	// (GET /api/v1/company/api-keys)
+	ListAPIKeys(w http.ResponseWriter, r *http.Request, params ListAPIKeysParams)
+	// IssueAPIKey Issue an API key
+	// (POST /api/v1/company/api-keys)
+	IssueAPIKey(w http.ResponseWriter, r *http.Request, params IssueAPIKeyParams)
+	// RevokeAPIKey Revoke an API key
+	// (DELETE /api/v1/company/api-keys/{id})
+	RevokeAPIKey(w http.ResponseWriter, r *http.Request, id string)
 	// SetPIN Set your transaction PIN
 	// (POST /api/v1/company/pin)
 	SetPIN(w http.ResponseWriter, r *http.Request, params SetPINParams)
@@ -3247,6 +3375,119 @@ func (siw *ServerInterfaceWrapper) FindCompany(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.FindCompany(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListAPIKeys operation middleware
+func (siw *ServerInterfaceWrapper) ListAPIKeys(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAPIKeysParams
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", r.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "page"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "page", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", r.URL.Query(), &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "pageSize"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "pageSize", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListAPIKeys(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// IssueAPIKey operation middleware
+func (siw *ServerInterfaceWrapper) IssueAPIKey(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params IssueAPIKeyParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.IssueAPIKey(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RevokeAPIKey operation middleware
+func (siw *ServerInterfaceWrapper) RevokeAPIKey(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RevokeAPIKey(w, r, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -6194,6 +6435,9 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/checkpoints/consistency", wrapper.ProveConsistency)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/checkpoints/key", wrapper.FindCheckpointKey)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/company", wrapper.FindCompany)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/company/api-keys", wrapper.ListAPIKeys)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/api-keys", wrapper.IssueAPIKey)
+	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/api/v1/company/api-keys/{id}", wrapper.RevokeAPIKey)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/pin", wrapper.SetPIN)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/generate-account", wrapper.GenerateCorporateAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/initiate-kyc", wrapper.InitiateCorporateKyc)
@@ -6775,6 +7019,97 @@ type FindCompany200JSONResponse struct {
 }
 
 func (response FindCompany200JSONResponse) VisitFindCompanyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAPIKeysRequestObject struct {
+	Params ListAPIKeysParams
+}
+
+type ListAPIKeysResponseObject interface {
+	VisitListAPIKeysResponse(w http.ResponseWriter) error
+}
+
+type ListAPIKeys200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The page.
+	Data APIKeyPage `json:"data"`
+}
+
+func (response ListAPIKeys200JSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type IssueAPIKeyRequestObject struct {
+	Params IssueAPIKeyParams
+	Body   *IssueAPIKeyJSONRequestBody
+}
+
+type IssueAPIKeyResponseObject interface {
+	VisitIssueAPIKeyResponse(w http.ResponseWriter) error
+}
+
+type IssueAPIKey200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	Message string `json:"message"`
+
+	// Data The key.
+	Data IssuedAPIKey `json:"data"`
+}
+
+func (response IssueAPIKey200JSONResponse) VisitIssueAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RevokeAPIKeyRequestObject struct {
+	ID   string `json:"id"`
+	Body *RevokeAPIKeyJSONRequestBody
+}
+
+type RevokeAPIKeyResponseObject interface {
+	VisitRevokeAPIKeyResponse(w http.ResponseWriter) error
+}
+
+type RevokeAPIKey200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: API key revoked
+	Message string `json:"message"`
+}
+
+func (response RevokeAPIKey200JSONResponse) VisitRevokeAPIKeyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -8691,6 +9026,15 @@ type StrictServerInterface interface {
 	// FindCompany Your company
 	// (GET /api/v1/company)
 	FindCompany(ctx context.Context, request FindCompanyRequestObject) (FindCompanyResponseObject, error)
+	// ListAPIKeys List API keys
+	// (GET /api/v1/company/api-keys)
+	ListAPIKeys(ctx context.Context, request ListAPIKeysRequestObject) (ListAPIKeysResponseObject, error)
+	// IssueAPIKey Issue an API key
+	// (POST /api/v1/company/api-keys)
+	IssueAPIKey(ctx context.Context, request IssueAPIKeyRequestObject) (IssueAPIKeyResponseObject, error)
+	// RevokeAPIKey Revoke an API key
+	// (DELETE /api/v1/company/api-keys/{id})
+	RevokeAPIKey(ctx context.Context, request RevokeAPIKeyRequestObject) (RevokeAPIKeyResponseObject, error)
 	// SetPIN Set your transaction PIN
 	// (POST /api/v1/company/pin)
 	SetPIN(ctx context.Context, request SetPINRequestObject) (SetPINResponseObject, error)
@@ -9431,6 +9775,98 @@ func (sh *strictHandler) FindCompany(w http.ResponseWriter, r *http.Request) {
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(FindCompanyResponseObject); ok {
 		if err := validResponse.VisitFindCompanyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListAPIKeys operation middleware
+func (sh *strictHandler) ListAPIKeys(w http.ResponseWriter, r *http.Request, params ListAPIKeysParams) {
+	var request ListAPIKeysRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAPIKeys(ctx, request.(ListAPIKeysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAPIKeys")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListAPIKeysResponseObject); ok {
+		if err := validResponse.VisitListAPIKeysResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// IssueAPIKey operation middleware
+func (sh *strictHandler) IssueAPIKey(w http.ResponseWriter, r *http.Request, params IssueAPIKeyParams) {
+	var request IssueAPIKeyRequestObject
+
+	request.Params = params
+
+	var body IssueAPIKeyJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.IssueAPIKey(ctx, request.(IssueAPIKeyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "IssueAPIKey")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(IssueAPIKeyResponseObject); ok {
+		if err := validResponse.VisitIssueAPIKeyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RevokeAPIKey operation middleware
+func (sh *strictHandler) RevokeAPIKey(w http.ResponseWriter, r *http.Request, id string) {
+	var request RevokeAPIKeyRequestObject
+
+	request.ID = id
+
+	var body RevokeAPIKeyJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RevokeAPIKey(ctx, request.(RevokeAPIKeyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RevokeAPIKey")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RevokeAPIKeyResponseObject); ok {
+		if err := validResponse.VisitRevokeAPIKeyResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

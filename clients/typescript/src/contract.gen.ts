@@ -356,6 +356,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/company/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List API keys
+         * @description The API keys of your company, with those that are revoked or have expired. Nothing shows the key itself; `ending` has its last four
+         *     characters.
+         */
+        get: operations["listAPIKeys"];
+        put?: never;
+        /**
+         * Issue an API key
+         * @description Issues a further API key, with your transaction PIN. Only this answer shows the key. Older keys work until they are revoked or expire. To
+         *     replace a key, issue a new one, use it everywhere, and revoke the old one.
+         *
+         *     A wrong PIN counts like any wrong PIN. At most 20 keys can work, and at most 20 can be issued on a day in Lagos. The access token must
+         *     come from a key that still works; otherwise the answer is 403, as for an invalid access token.
+         *
+         *     A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
+         */
+        post: operations["issueAPIKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/company/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key
+         * @description Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
+         *     came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+         *
+         *     A wrong PIN counts like any wrong PIN.
+         */
+        delete: operations["revokeAPIKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/company/pin": {
         parameters: {
             query?: never;
@@ -2839,6 +2893,85 @@ export interface components {
             currentPin?: string;
             /** @description The new PIN; exactly 4 digits. */
             pin: string;
+        };
+        APIKeyRequest: {
+            /** @description Your transaction PIN. */
+            pin: string;
+            /** @description Your own name for the key. */
+            name?: string;
+            /** @description The end of the key, as an instant (`2031-01-02T03:04:05Z`), or as a day in Lagos whose end it is. Without it the key does not expire. */
+            expiresAt?: string;
+        };
+        APIKeyRevocation: {
+            /** @description Your transaction PIN. */
+            pin: string;
+        };
+        APIKey: {
+            /** @description The key's id, as the events about it have it. */
+            id: string;
+            /**
+             * @description Your own name for the key; `null` for none.
+             * @example Shop server
+             */
+            name: string | null;
+            /**
+             * @description The last four characters of the key; `null` for a key of an early release.
+             * @example x7Qa
+             */
+            ending: string | null;
+            /**
+             * @description Only an `ACTIVE` key gives tokens.
+             * @enum {string}
+             */
+            status: "ACTIVE" | "EXPIRED" | "REVOKED";
+            /** @description True for the key from which the access token of this request comes. */
+            current: boolean;
+            /** @description When it was issued. */
+            createdAt: components["schemas"]["Instant"];
+            /**
+             * Format: date-time
+             * @description The end of the key; `null` for never.
+             */
+            expiresAt: string | null;
+        };
+        IssuedAPIKey: {
+            /** @description The key's id, as the events about it have it. */
+            id: string;
+            /**
+             * @description Your own name for the key; `null` for none.
+             * @example Shop server
+             */
+            name: string | null;
+            /**
+             * @description The last four characters of the key; `null` for a key of an early release.
+             * @example x7Qa
+             */
+            ending: string | null;
+            /**
+             * @description Only an `ACTIVE` key gives tokens.
+             * @enum {string}
+             */
+            status: "ACTIVE" | "EXPIRED" | "REVOKED";
+            /** @description True for the key from which the access token of this request comes. */
+            current: boolean;
+            /** @description When it was issued. */
+            createdAt: components["schemas"]["Instant"];
+            /**
+             * Format: date-time
+             * @description The end of the key; `null` for never.
+             */
+            expiresAt: string | null;
+            /**
+             * @description The key. Kobo never shows it again.
+             * @example kobo_live_C2FVsBQIhrscChlQIMVb5sSYspob7oDx7Qa
+             */
+            apiKey?: string;
+        };
+        APIKeyPage: {
+            /** @description The keys of this page, newest first. */
+            data: components["schemas"]["APIKey"][];
+            /** @description The place of this page in the whole list. */
+            meta: components["schemas"]["ListMeta"];
         };
         RefreshRequest: {
             /** @description The most recent refresh token from token generation. */
@@ -5970,6 +6103,125 @@ export interface operations {
             };
         };
     };
+    listAPIKeys: {
+        parameters: {
+            query?: {
+                /** @description The number of the page. Zero, a negative number or a text means the first page. */
+                page?: components["parameters"]["Page"];
+                /** @description The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default. */
+                pageSize?: components["parameters"]["PageSize"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of API keys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description The page. */
+                        data: components["schemas"]["APIKeyPage"];
+                    };
+                };
+            };
+        };
+    };
+    issueAPIKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+                 *     `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+                 *     key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+                 *     has a meaning of its own.
+                 *
+                 *     The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+                 *     a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "pin": "1234",
+                 *       "name": "Shop server",
+                 *       "expiresAt": "2031-01-02T03:04:05.678Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["APIKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description The new API key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description What was done. */
+                        message: string;
+                        /** @description The key. */
+                        data: components["schemas"]["IssuedAPIKey"];
+                    };
+                };
+            };
+        };
+    };
+    revokeAPIKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The key's `id`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "pin": "1234"
+                 *     }
+                 */
+                "application/json": components["schemas"]["APIKeyRevocation"];
+            };
+        };
+        responses: {
+            /** @description The key is revoked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /**
+                         * @description What was done.
+                         * @example API key revoked
+                         */
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
     setPIN: {
         parameters: {
             query?: never;
@@ -8667,6 +8919,8 @@ export interface operations {
                         companyId: string;
                         /** @description The key's id, which operators see too. */
                         id: string;
+                        /** @description Your own name for the key, if you gave one. */
+                        name?: string;
                         /** @description The end of the key; `null` for never. */
                         expiresAt: string | null;
                         /**
@@ -8676,6 +8930,8 @@ export interface operations {
                         by: "operator" | "company";
                         /** @description How many other API keys of your company work now. */
                         otherKeys: number;
+                        /** @description The network address of the request, if `by` is `company`. */
+                        sourceAddress?: string;
                     };
                 };
             };
@@ -8738,6 +8994,8 @@ export interface operations {
                          * @enum {string}
                          */
                         by: "operator" | "company";
+                        /** @description The network address of the request, if `by` is `company`. */
+                        sourceAddress?: string;
                     };
                 };
             };
