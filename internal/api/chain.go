@@ -152,6 +152,7 @@ func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duratio
 		route = "unknown"
 	}
 	e.figures.count(r.Method, route, rec.status, took)
+	e.journal(r, c, rec.status, took)
 	if e.Traces != nil {
 		trace.SpanFromContext(r.Context()).SetName(r.Method + " " + route)
 	}

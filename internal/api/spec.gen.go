@@ -1090,6 +1090,61 @@ type ListedVirtualAccount struct {
 	CreatedAt Instant `json:"createdAt"`
 }
 
+// LoggedRequest defines model for LoggedRequest.
+type LoggedRequest struct {
+	// ID The id of this row.
+	ID string `json:"id"`
+
+	// CreatedAt When the request arrived.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// Method The method.
+	//
+	// Examples: POST
+	Method string `json:"method"`
+
+	// Path The path, with the ids of Kobo and without other values.
+	//
+	// Examples: /api/v1/customer/{customer}
+	Path string `json:"path"`
+
+	// Status The status of the answer.
+	//
+	// Examples: 400
+	Status int `json:"status"`
+
+	// Reason The `Kobo-Reason` of the answer; `null` if it had none.
+	//
+	// Examples: pin_invalid
+	Reason *string `json:"reason"`
+
+	// DurationMs How long it took, in milliseconds.
+	//
+	// Examples: 12
+	DurationMs int `json:"durationMs"`
+
+	// RequestID The `X-Request-Id` of the answer.
+	RequestID string `json:"requestId"`
+
+	// IdempotencyKey The `Idempotency-Key` of the request; `null` if it had none.
+	IdempotencyKey *string `json:"idempotencyKey"`
+
+	// APIKeyID The id of the API key from which the access token came; `null` if it is unknown.
+	APIKeyID *string `json:"apiKeyId"`
+
+	// APIKeyEnding The last four characters of that API key.
+	//
+	// Examples: x7Qa
+	APIKeyEnding *string `json:"apiKeyEnding"`
+
+	// SourceAddress The network address of the request.
+	//
+	// Examples: 192.0.2.7
+	SourceAddress string `json:"sourceAddress"`
+}
+
 // NewCustomer defines model for NewCustomer.
 type NewCustomer = customer.Profile
 
@@ -1271,6 +1326,15 @@ type ReceiptLeaf = evidence.Leaf
 type RefreshRequest struct {
 	// RefreshToken The most recent refresh token from token generation.
 	RefreshToken string `json:"refreshToken"`
+}
+
+// RequestPage defines model for RequestPage.
+type RequestPage struct {
+	// Data The requests of this page, newest first.
+	Data []LoggedRequest `json:"data"`
+
+	// Next The `cursor` of the following page; `null` after the last one.
+	Next *string `json:"next"`
 }
 
 // ResentCustomer defines model for ResentCustomer.
@@ -1942,6 +2006,33 @@ type FindReceiptParams struct {
 	Step *string `form:"step,omitempty" json:"step,omitempty"`
 }
 
+// ListRequestsParams defines parameters for ListRequests.
+type ListRequestsParams struct {
+	// Limit The most rows of a page. A number above 100 means 100. Zero, a negative number or a text means 50.
+	Limit string `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the page before.
+	Cursor string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Method Only requests with this method.
+	Method string `form:"method,omitempty" json:"method,omitempty"`
+
+	// Status Only answers with this status (`400`), or of this class (`4xx`).
+	Status string `form:"status,omitempty" json:"status,omitempty"`
+
+	// RequestID Only the request with this `X-Request-Id`.
+	RequestID string `form:"requestId,omitempty" json:"requestId,omitempty"`
+
+	// IdempotencyKey Only requests with this `Idempotency-Key`.
+	IdempotencyKey string `form:"idempotencyKey,omitempty" json:"idempotencyKey,omitempty"`
+
+	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
+	From From `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Up to this instant, which is included, or to the end of this day (in Lagos, UTC+1).
+	To To `form:"to,omitempty" json:"to,omitempty"`
+}
+
 // ListSettlementAccountsParams defines parameters for ListSettlementAccounts.
 type ListSettlementAccountsParams struct {
 	// At The instant, or the day, of the balances. Without it they are those of now.
@@ -2555,6 +2646,9 @@ type ServerInterface interface {
 	// FindReceipt Fetch the receipt of a transfer or an event
 	// (GET /api/v1/receipts/{reference})
 	FindReceipt(w http.ResponseWriter, r *http.Request, reference string, params FindReceiptParams)
+	// ListRequests List your requests
+	// (GET /api/v1/request-log)
+	ListRequests(w http.ResponseWriter, r *http.Request, params ListRequestsParams)
 	// ListSettlementAccounts List settlement accounts
 	// (GET /api/v1/settlement/accounts)
 	ListSettlementAccounts(w http.ResponseWriter, r *http.Request, params ListSettlementAccountsParams)
@@ -4394,6 +4488,130 @@ func (siw *ServerInterfaceWrapper) FindReceipt(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.FindReceipt(w, r, reference, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListRequests operation middleware
+func (siw *ServerInterfaceWrapper) ListRequests(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRequestsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "method" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "method", r.URL.Query(), &params.Method, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "method"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "method", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", r.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "status"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "status", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "requestId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "requestId", r.URL.Query(), &params.RequestID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "requestId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "requestId", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "idempotencyKey" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "idempotencyKey", r.URL.Query(), &params.IdempotencyKey, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "idempotencyKey"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "idempotencyKey", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListRequests(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -6460,6 +6678,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/outcomes", wrapper.ListOutcomes)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/outcomes/{reference}", wrapper.FindOutcome)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/receipts/{reference}", wrapper.FindReceipt)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/request-log", wrapper.ListRequests)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.ListSettlementAccounts)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.CreateSettlementAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts/{settlementId}/alert", wrapper.SetSettlementAlert)
@@ -7790,6 +8009,34 @@ func (response FindReceipt200JSONResponse) VisitFindReceiptResponse(w http.Respo
 	return err
 }
 
+type ListRequestsRequestObject struct {
+	Params ListRequestsParams
+}
+
+type ListRequestsResponseObject interface {
+	VisitListRequestsResponse(w http.ResponseWriter) error
+}
+
+type ListRequests200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The page.
+	Data RequestPage `json:"data"`
+}
+
+func (response ListRequests200JSONResponse) VisitListRequestsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListSettlementAccountsRequestObject struct {
 	Params ListSettlementAccountsParams
 }
@@ -9101,6 +9348,9 @@ type StrictServerInterface interface {
 	// FindReceipt Fetch the receipt of a transfer or an event
 	// (GET /api/v1/receipts/{reference})
 	FindReceipt(ctx context.Context, request FindReceiptRequestObject) (FindReceiptResponseObject, error)
+	// ListRequests List your requests
+	// (GET /api/v1/request-log)
+	ListRequests(ctx context.Context, request ListRequestsRequestObject) (ListRequestsResponseObject, error)
 	// ListSettlementAccounts List settlement accounts
 	// (GET /api/v1/settlement/accounts)
 	ListSettlementAccounts(ctx context.Context, request ListSettlementAccountsRequestObject) (ListSettlementAccountsResponseObject, error)
@@ -10501,6 +10751,32 @@ func (sh *strictHandler) FindReceipt(w http.ResponseWriter, r *http.Request, ref
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(FindReceiptResponseObject); ok {
 		if err := validResponse.VisitFindReceiptResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListRequests operation middleware
+func (sh *strictHandler) ListRequests(w http.ResponseWriter, r *http.Request, params ListRequestsParams) {
+	var request ListRequestsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRequests(ctx, request.(ListRequestsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRequests")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListRequestsResponseObject); ok {
+		if err := validResponse.VisitListRequestsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -1840,6 +1840,61 @@ type ListedVirtualAccount struct {
 	CreatedAt Instant `json:"createdAt"`
 }
 
+// LoggedRequest defines model for LoggedRequest.
+type LoggedRequest struct {
+	// ID The id of this row.
+	ID string `json:"id"`
+
+	// CreatedAt When the request arrived.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// Method The method.
+	//
+	// Examples: POST
+	Method string `json:"method"`
+
+	// Path The path, with the ids of Kobo and without other values.
+	//
+	// Examples: /api/v1/customer/{customer}
+	Path string `json:"path"`
+
+	// Status The status of the answer.
+	//
+	// Examples: 400
+	Status int `json:"status"`
+
+	// Reason The `Kobo-Reason` of the answer; `null` if it had none.
+	//
+	// Examples: pin_invalid
+	Reason *string `json:"reason"`
+
+	// DurationMs How long it took, in milliseconds.
+	//
+	// Examples: 12
+	DurationMs int `json:"durationMs"`
+
+	// RequestID The `X-Request-Id` of the answer.
+	RequestID string `json:"requestId"`
+
+	// IdempotencyKey The `Idempotency-Key` of the request; `null` if it had none.
+	IdempotencyKey *string `json:"idempotencyKey"`
+
+	// APIKeyID The id of the API key from which the access token came; `null` if it is unknown.
+	APIKeyID *string `json:"apiKeyId"`
+
+	// APIKeyEnding The last four characters of that API key.
+	//
+	// Examples: x7Qa
+	APIKeyEnding *string `json:"apiKeyEnding"`
+
+	// SourceAddress The network address of the request.
+	//
+	// Examples: 192.0.2.7
+	SourceAddress string `json:"sourceAddress"`
+}
+
 // Message defines model for Message.
 type Message struct {
 	// Message The error, in words.
@@ -2353,6 +2408,15 @@ type ReceiptLeaf struct {
 type RefreshRequest struct {
 	// RefreshToken The most recent refresh token from token generation.
 	RefreshToken string `json:"refreshToken"`
+}
+
+// RequestPage defines model for RequestPage.
+type RequestPage struct {
+	// Data The requests of this page, newest first.
+	Data []LoggedRequest `json:"data"`
+
+	// Next The `cursor` of the following page; `null` after the last one.
+	Next *string `json:"next"`
 }
 
 // ResentCustomer defines model for ResentCustomer.
@@ -3455,6 +3519,33 @@ type ListOutcomesParams struct {
 type FindReceiptParams struct {
 	// Step The step of the operation: empty for the first transfer, `settle`, `refund` or `reverse`.
 	Step *string `form:"step,omitempty" json:"step,omitempty"`
+}
+
+// ListRequestsParams defines parameters for ListRequests.
+type ListRequestsParams struct {
+	// Limit The most rows of a page. A number above 100 means 100. Zero, a negative number or a text means 50.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Method Only requests with this method.
+	Method *string `form:"method,omitempty" json:"method,omitempty"`
+
+	// Status Only answers with this status (`400`), or of this class (`4xx`).
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+
+	// RequestID Only the request with this `X-Request-Id`.
+	RequestID *string `form:"requestId,omitempty" json:"requestId,omitempty"`
+
+	// IdempotencyKey Only requests with this `Idempotency-Key`.
+	IdempotencyKey *string `form:"idempotencyKey,omitempty" json:"idempotencyKey,omitempty"`
+
+	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
+	From *From `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Up to this instant, which is included, or to the end of this day (in Lagos, UTC+1).
+	To *To `form:"to,omitempty" json:"to,omitempty"`
 }
 
 // ListSettlementAccountsParams defines parameters for ListSettlementAccounts.
@@ -4706,6 +4797,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/receipts/{reference} (the `FindReceipt` operationId).
 	FindReceipt(ctx context.Context, reference string, params *FindReceiptParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRequests List your requests
+	//
+	// The requests that your company has sent with an access token, newest first, for 30 days unless the operator keeps them for another
+	// time; at most 1,000,000. Requests for tokens are not in it.
+	//
+	// The log is a help and no evidence. It appears about a second after a request, a crash loses the last second, and under heavy load
+	// requests may be missing. It has no bodies and no query. In `path`, everything that is not an id of Kobo is replaced by the name of the
+	// parameter, such as `{customer}` for an e-mail address.
+	//
+	// One page looks at 10,000 requests at most. With a filter a page may be empty and still have a `next`.
+	//
+	// Corresponds with GET /api/v1/request-log (the `ListRequests` operationId).
+	ListRequests(ctx context.Context, params *ListRequestsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSettlementAccounts List settlement accounts
 	//
@@ -6563,6 +6668,30 @@ func (c *Client) FindOutcome(ctx context.Context, reference string, reqEditors .
 // Corresponds with GET /api/v1/receipts/{reference} (the `FindReceipt` operationId).
 func (c *Client) FindReceipt(ctx context.Context, reference string, params *FindReceiptParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewFindReceiptRequest(c.Server, reference, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRequests List your requests
+//
+// The requests that your company has sent with an access token, newest first, for 30 days unless the operator keeps them for another
+// time; at most 1,000,000. Requests for tokens are not in it.
+//
+// The log is a help and no evidence. It appears about a second after a request, a crash loses the last second, and under heavy load
+// requests may be missing. It has no bodies and no query. In `path`, everything that is not an id of Kobo is replaced by the name of the
+// parameter, such as `{customer}` for an e-mail address.
+//
+// One page looks at 10,000 requests at most. With a filter a page may be empty and still have a `next`.
+//
+// Corresponds with GET /api/v1/request-log (the `ListRequests` operationId).
+func (c *Client) ListRequests(ctx context.Context, params *ListRequestsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRequestsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -9974,6 +10103,144 @@ func NewFindReceiptRequest(server string, reference string, params *FindReceiptP
 	return req, nil
 }
 
+// NewListRequestsRequest constructs an http.Request for the ListRequests method
+func NewListRequestsRequest(server string, params *ListRequestsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/request-log")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Method != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "method", *params.Method, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.RequestID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "requestId", *params.RequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.IdempotencyKey != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "idempotencyKey", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListSettlementAccountsRequest constructs an http.Request for the ListSettlementAccounts method
 func NewListSettlementAccountsRequest(server string, params *ListSettlementAccountsParams) (*http.Request, error) {
 	var err error
@@ -13180,6 +13447,22 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/receipts/{reference} (the `FindReceipt` operationId).
 	FindReceiptWithResponse(ctx context.Context, reference string, params *FindReceiptParams, reqEditors ...RequestEditorFn) (*FindReceiptResponse, error)
 
+	// ListRequestsWithResponse List your requests
+	//
+	// The requests that your company has sent with an access token, newest first, for 30 days unless the operator keeps them for another
+	// time; at most 1,000,000. Requests for tokens are not in it.
+	//
+	// The log is a help and no evidence. It appears about a second after a request, a crash loses the last second, and under heavy load
+	// requests may be missing. It has no bodies and no query. In `path`, everything that is not an id of Kobo is replaced by the name of the
+	// parameter, such as `{customer}` for an e-mail address.
+	//
+	// One page looks at 10,000 requests at most. With a filter a page may be empty and still have a `next`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/request-log (the `ListRequests` operationId).
+	ListRequestsWithResponse(ctx context.Context, params *ListRequestsParams, reqEditors ...RequestEditorFn) (*ListRequestsResponse, error)
+
 	// ListSettlementAccountsWithResponse List settlement accounts
 	//
 	// The company's settlement accounts with their balances, ordered by id. Several bank accounts may credit one settlement account; the
@@ -16114,6 +16397,59 @@ func (r FindReceiptResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r FindReceiptResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListRequestsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data The page.
+		Data RequestPage `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListRequestsResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The page.
+	Data RequestPage `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ListRequestsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRequestsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRequestsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRequestsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -19256,6 +19592,28 @@ func (c *ClientWithResponses) FindReceiptWithResponse(ctx context.Context, refer
 	return ParseFindReceiptResponse(rsp)
 }
 
+// ListRequestsWithResponse List your requests
+//
+// The requests that your company has sent with an access token, newest first, for 30 days unless the operator keeps them for another
+// time; at most 1,000,000. Requests for tokens are not in it.
+//
+// The log is a help and no evidence. It appears about a second after a request, a crash loses the last second, and under heavy load
+// requests may be missing. It has no bodies and no query. In `path`, everything that is not an id of Kobo is replaced by the name of the
+// parameter, such as `{customer}` for an e-mail address.
+//
+// One page looks at 10,000 requests at most. With a filter a page may be empty and still have a `next`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/request-log (the `ListRequests` operationId).
+func (c *ClientWithResponses) ListRequestsWithResponse(ctx context.Context, params *ListRequestsParams, reqEditors ...RequestEditorFn) (*ListRequestsResponse, error) {
+	rsp, err := c.ListRequests(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRequestsResponse(rsp)
+}
+
 // ListSettlementAccountsWithResponse List settlement accounts
 //
 // The company's settlement accounts with their balances, ordered by id. Several bank accounts may credit one settlement account; the
@@ -21576,6 +21934,38 @@ func ParseFindReceiptResponse(rsp *http.Response) (*FindReceiptResponse, error) 
 
 			// Data The receipt.
 			Data Receipt `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListRequestsResponse parses an HTTP response from a ListRequestsWithResponse call
+func ParseListRequestsResponse(rsp *http.Response) (*ListRequestsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRequestsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data The page.
+			Data RequestPage `json:"data"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err

@@ -434,6 +434,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/request-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your requests
+         * @description The requests that your company has sent with an access token, newest first, for 30 days unless the operator keeps them for another
+         *     time; at most 1,000,000. Requests for tokens are not in it.
+         *
+         *     The log is a help and no evidence. It appears about a second after a request, a crash loses the last second, and under heavy load
+         *     requests may be missing. It has no bodies and no query. In `path`, everything that is not an id of Kobo is replaced by the name of the
+         *     parameter, such as `{customer}` for an e-mail address.
+         *
+         *     One page looks at 10,000 requests at most. With a filter a page may be empty and still have a `next`.
+         */
+        get: operations["listRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/settlement/accounts": {
         parameters: {
             query?: never;
@@ -2972,6 +2999,59 @@ export interface components {
             data: components["schemas"]["APIKey"][];
             /** @description The place of this page in the whole list. */
             meta: components["schemas"]["ListMeta"];
+        };
+        LoggedRequest: {
+            /** @description The id of this row. */
+            id: string;
+            /** @description When the request arrived. */
+            createdAt: components["schemas"]["Instant"];
+            /**
+             * @description The method.
+             * @example POST
+             */
+            method: string;
+            /**
+             * @description The path, with the ids of Kobo and without other values.
+             * @example /api/v1/customer/{customer}
+             */
+            path: string;
+            /**
+             * @description The status of the answer.
+             * @example 400
+             */
+            status: number;
+            /**
+             * @description The `Kobo-Reason` of the answer; `null` if it had none.
+             * @example pin_invalid
+             */
+            reason: string | null;
+            /**
+             * @description How long it took, in milliseconds.
+             * @example 12
+             */
+            durationMs: number;
+            /** @description The `X-Request-Id` of the answer. */
+            requestId: string;
+            /** @description The `Idempotency-Key` of the request; `null` if it had none. */
+            idempotencyKey: string | null;
+            /** @description The id of the API key from which the access token came; `null` if it is unknown. */
+            apiKeyId: string | null;
+            /**
+             * @description The last four characters of that API key.
+             * @example x7Qa
+             */
+            apiKeyEnding: string | null;
+            /**
+             * @description The network address of the request.
+             * @example 192.0.2.7
+             */
+            sourceAddress: string;
+        };
+        RequestPage: {
+            /** @description The requests of this page, newest first. */
+            data: components["schemas"]["LoggedRequest"][];
+            /** @description The `cursor` of the following page; `null` after the last one. */
+            next: string | null;
         };
         RefreshRequest: {
             /** @description The most recent refresh token from token generation. */
@@ -6269,6 +6349,54 @@ export interface operations {
                         status: components["schemas"]["SuccessStatus"];
                         /** @description What was done. */
                         message: string;
+                    };
+                };
+            };
+        };
+    };
+    listRequests: {
+        parameters: {
+            query?: {
+                /** @description The most rows of a page. A number above 100 means 100. Zero, a negative number or a text means 50. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string;
+                /** @description Only requests with this method. */
+                method?: "GET" | "POST" | "DELETE";
+                /** @description Only answers with this status (`400`), or of this class (`4xx`). */
+                status?: string;
+                /** @description Only the request with this `X-Request-Id`. */
+                requestId?: string;
+                /** @description Only requests with this `Idempotency-Key`. */
+                idempotencyKey?: string;
+                /**
+                 * @description From this instant on, or from the beginning of this day (in Lagos, UTC+1).
+                 * @example 2030-01-02
+                 */
+                from?: components["parameters"]["From"];
+                /**
+                 * @description Up to this instant, which is included, or to the end of this day (in Lagos, UTC+1).
+                 * @example 2030-01-02T12:00:00Z
+                 */
+                to?: components["parameters"]["To"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of requests. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description The page. */
+                        data: components["schemas"]["RequestPage"];
                     };
                 };
             };

@@ -34,6 +34,7 @@ export const table = {
   "issueAPIKey": {"method":"POST","path":"/api/v1/company/api-keys","open":false,"keyed":true,"in":[],"out":[]},
   "revokeAPIKey": {"method":"DELETE","path":"/api/v1/company/api-keys/{id}","open":false,"keyed":false,"in":[],"out":[]},
   "setPIN": {"method":"POST","path":"/api/v1/company/pin","open":false,"keyed":true,"in":[],"out":[]},
+  "listRequests": {"method":"GET","path":"/api/v1/request-log","open":false,"keyed":false,"in":[],"out":[]},
   "listSettlementAccounts": {"method":"GET","path":"/api/v1/settlement/accounts","open":false,"keyed":false,"in":[],"out":["data/*/balance","data/*/lowBalance"]},
   "createSettlementAccount": {"method":"POST","path":"/api/v1/settlement/accounts","open":false,"keyed":true,"in":[],"out":["data/balance","data/lowBalance"]},
   "setSettlementAlert": {"method":"POST","path":"/api/v1/settlement/accounts/{settlementId}/alert","open":false,"keyed":true,"in":["lowBalance"],"out":["data/balance","data/lowBalance"]},
