@@ -1128,7 +1128,7 @@ type LoggedRequest struct {
 	// RequestID The `X-Request-Id` of the answer.
 	RequestID string `json:"requestId"`
 
-	// IdempotencyKey The `Idempotency-Key` of the request; `null` if it had none.
+	// IdempotencyKey The `Idempotency-Key` of the request, which is unique in your company over all kinds of requests; `null` if it had none.
 	IdempotencyKey *string `json:"idempotencyKey"`
 
 	// APIKeyID The id of the API key from which the access token came; `null` if it is unknown.

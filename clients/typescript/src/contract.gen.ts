@@ -3032,7 +3032,7 @@ export interface components {
             durationMs: number;
             /** @description The `X-Request-Id` of the answer. */
             requestId: string;
-            /** @description The `Idempotency-Key` of the request; `null` if it had none. */
+            /** @description The `Idempotency-Key` of the request, which is unique in your company over all kinds of requests; `null` if it had none. */
             idempotencyKey: string | null;
             /** @description The id of the API key from which the access token came; `null` if it is unknown. */
             apiKeyId: string | null;
@@ -11266,6 +11266,9 @@ export interface operations {
                  *         "narration": "Invoice 2417",
                  *         "sessionId": "000013300102030405123456789012",
                  *         "createdAt": "2030-01-02T03:04:05.678Z",
+                 *         "senderName": "BOLA SAMPLE",
+                 *         "senderBank": "000013",
+                 *         "senderAccount": "0123456789",
                  *         "currency": {
                  *           "name": "NGN"
                  *         },
