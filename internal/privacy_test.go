@@ -23,9 +23,10 @@ var impersonal = map[string]string{
 	"request_log.reason":         "a word of a closed list",
 	"crypto_transaction.tx_hash": "public on the chain", "crypto_transaction.block_hash": "public on the chain",
 	"archive_month.hash": "the hash of a file", "operation_case.reason": "one of a few words",
-	"settlement_finding.detail": "names a row by its key",
-	"operator_door.reason":      "why API access is closed",
-	"evidence_checkpoint.note":  "a signed note with hashes", "evidence_leaf.hash": "the hash of a checkpoint",
+	"settlement_finding.detail":   "names a row by its key",
+	"vtu_product_pair.first_name": "the name of a product",
+	"operator_door.reason":        "why API access is closed",
+	"evidence_checkpoint.note":    "a signed note with hashes", "evidence_leaf.hash": "the hash of a checkpoint",
 	"evidence_erased.hash": "the hash of a row with its MAC, which cannot be guessed",
 }
 

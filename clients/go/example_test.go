@@ -45,6 +45,7 @@ func ExampleClient_SendPayout() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	// snippet payout
 	key := kobo.NewKey()
 	order := api.PayoutOrder{VerifyID: checked.JSON200.Data.ID, Amount: 5000_00, Narration: "Rent"}
 	store(key, order) // first of all, so that a crash forgets neither
@@ -61,6 +62,7 @@ func ExampleClient_SendPayout() {
 	case kobo.Unknown:
 		log.Print(err) // still open: send the stored order again later, with its key
 	}
+	// end snippet
 }
 
 func ExampleRefusal() {

@@ -54,10 +54,10 @@ func listPairs(c *cobra.Command, a *app.App, _ []string) error {
 	all := func(ctx context.Context, _ struct{}, limit, offset int) ([]vtu.Pair, int64, error) {
 		return a.Shop.Pairs(ctx, limit, offset)
 	}
-	return printAll(c, "ID SINCE BY BILLERS PRICES FIRST SECOND", struct{}{}, all, func(p vtu.Pair) []any {
+	return printAll(c, "ID SINCE BY BILLERS PRICES FIRST SECOND STALE", struct{}{}, all, func(p vtu.Pair) []any {
 		return []any{
 			p.ID, clock.Text(p.CreatedAt), p.CreatedBy, p.First.Provider + " " + p.Second.Provider,
-			p.First.Price.Decimal() + " " + p.Second.Price.Decimal(), p.First.Name, p.Second.Name,
+			p.First.Price.Decimal() + " " + p.Second.Price.Decimal(), p.First.Name, p.Second.Name, dash(p.Stale()),
 		}
 	})
 }

@@ -16,7 +16,7 @@ func productOf(p vtu.Listed) Product {
 
 func pairOf(p vtu.Pair) ProductPair {
 	return ProductPair{
-		ID: p.ID, First: productOf(p.First), Second: productOf(p.Second), CreatedBy: p.CreatedBy, CreatedAt: clock.Text(p.CreatedAt),
+		ID: p.ID, First: productOf(p.First), Second: productOf(p.Second), Stale: p.Stale(), CreatedBy: p.CreatedBy, CreatedAt: clock.Text(p.CreatedAt),
 	}
 }
 

@@ -482,11 +482,14 @@ type Product struct {
 
 // ProductPair defines model for ProductPair.
 type ProductPair struct {
-	ID        string  `json:"id"`
-	First     Product `json:"first"`
-	Second    Product `json:"second"`
-	CreatedBy string  `json:"createdBy"`
-	CreatedAt string  `json:"createdAt"`
+	ID     string  `json:"id"`
+	First  Product `json:"first"`
+	Second Product `json:"second"`
+
+	// Stale What a biller has changed since the products were paired: a name, a price, or that it does not list the product now. Purchases do not move along a stale pair; pairing the products again renews it. Empty if nothing has changed.
+	Stale     string `json:"stale"`
+	CreatedBy string `json:"createdBy"`
+	CreatedAt string `json:"createdAt"`
 }
 
 // ProductPairRequest defines model for ProductPairRequest.

@@ -216,7 +216,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	a.Shop = vtu.New(vtu.Config{
 		Call: longestCall, MovesHeld: a.movesHeld.Load,
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Operations: a.Operations, Settlements: a.Settlements,
-		Billers: p.billers, Routes: p.routes, Lookups: p.lookups, Audit: a.Operators.RecordIn, Note: a.Operators.NoteIn,
+		Billers: p.billers, Routes: p.routes, Lookups: p.lookups, MostLoss: a.cfg.VTU.MostLoss, Audit: a.Operators.RecordIn, Note: a.Operators.NoteIn,
 	})
 	a.Payouts = payout.New(payout.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Companies: a.Companies, Operations: a.Operations, Settlements: a.Settlements,

@@ -34,6 +34,9 @@ type VTUConfig struct {
 	// before has definitely never started it. Data and TV move only between products that operators
 	// have paired. See docs/providers/vtpass.md.
 	Routes string `koanf:"routes"`
+	// Percentage by which a paired product may cost more at the further biller than the company pays.
+	// The fintech pays the difference. A purchase above the limit does not move.
+	MostLoss int `koanf:"most_loss"`
 	// Naira below which our wallet at a biller, a bank or an issuer counts as low, such as
 	// `vtpass=50000, sudo=200000`. Operators see the level, and an alert fires below it. Empty: no level.
 	WalletLow string `koanf:"wallet_low"`

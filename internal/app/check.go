@@ -137,6 +137,7 @@ func (c Config) checkOwn() error {
 		errorIf(c.Operators.KeyDays < 0 || c.Operators.KeyDays > 3650, "operators.key_days must be 0 to 3650"),
 		errorIf(c.Pools.Reads < 0, "pools.reads must not be negative"),
 		errorIf(c.Pools.HeavyLimit < 100*time.Millisecond || c.Pools.HeavyLimit > 9*time.Second, "pools.heavy_limit must be 100ms to 9s"),
+		errorIf(c.VTU.MostLoss < 0 || c.VTU.MostLoss > 100, "vtu.most_loss must be 0 to 100"),
 		errorIf(c.IdentityRetention < 5 || c.IdentityRetention > 100, "identity_retention must be 5 to 100"),
 		errorIf(c.Events.KeepMonths != 0 && (c.Events.KeepMonths < 3 || c.Events.KeepMonths > 1200), "events.keep_months must be 0 or 3 to 1200"),
 		errorIf(c.Serve.Drain < 0 || c.Serve.Drain > 10*time.Minute, "serve.drain must be 0s to 10m"),

@@ -203,6 +203,7 @@ func Defaults() Config {
 		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second, NameMatch: "flag", CreditPollPeriod: 6 * time.Hour, IdentityRetention: 5,
 		Webhooks: WebhookConfig{KeepDays: 30}, Operators: PeopleConfig{KeyDays: 180},
 		RequestLog: RequestLogConfig{KeepDays: 30},
+		VTU:        VTUConfig{MostLoss: 5},
 		Serve:      ServeConfig{Drain: 5 * time.Second},
 		Limits:     LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60, CallbacksPerSecond: 100, CallbacksBurst: 1000},
 		Jobs:       JobConfig{Workers: job.Usual.Workers, Inbox: job.Usual.Reserved, PerProvider: job.Usual.PerProvider},

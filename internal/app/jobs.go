@@ -29,6 +29,7 @@ func (a *App) newWorker() *job.Worker {
 	maps.Copy(cfg.Kinds, map[string]job.Work{
 		operation.ResolveJob:  a.Operations.Resolve,
 		operation.RecheckJob:  a.Operations.Recheck,
+		operation.AttemptJob:  a.Shop.CheckAttempt,
 		settlement.AssignJob:  a.Settlements.Assign,
 		crypto.WatchJob:       a.Crypto.Watch,
 		crypto.ConfirmJob:     a.Crypto.Confirm,

@@ -144,6 +144,9 @@ func (s *Service) move(ctx context.Context, o Operation, a provider.Answer, t Tr
 	u.Insert(attempts.Record(moved.Last))
 	u.Remove(job.Row(o.Company, ResolveJob, o.ID))
 	u.Append(moved.resolveJob().For(o.Company)) // it names the new provider
+	if a.Code != provider.CodeNotSent {
+		u.Append(job.Job{Kind: AttemptJob, Subject: last.Reference, Provider: last.Provider, RunAt: now.Add(firstRecheck)}.For(o.Company))
+	}
 	u.Then(func() { s.moves.WithLabelValues(t.Kind, o.Provider, t.Provider).Inc() })
 	return moved, s.book.Commit(ctx, u)
 }
@@ -154,6 +157,27 @@ func (o Operation) endAttempt(u *ledger.Unit) {
 		u.Transition(attempts.Record(o.Last.end(AttemptEnded, o.Outcome, o.Code, o.Message, o.UpdatedAt)), string(AttemptOpen))
 	}
 }
+
+// AttemptJob is the kind of job that asks a provider again about an attempt that had definitely never
+// started there. Its subject is the attempt's reference. The provider may have refused the attempt and
+// carry it out late, while the operation went on at a different provider.
+const AttemptJob = "operation.attempt"
+
+// AttemptCheck returns the time of the next question about an attempt that had definitely never started
+// there, after the provider's reply at now. The provider is asked an hour and a day after the refusal. A
+// reply without an outcome is followed by another question after an hour. AttemptCheck returns false if
+// it was the last one: after 72 hours of such replies, or a day after the refusal.
+func (a Attempt) AttemptCheck(said provider.Answer, now time.Time) (next time.Time, more bool) {
+	last, hour := a.EndedAt.Add(lastRecheck), now.Add(time.Hour)
+	switch {
+	case said.Outcome == provider.Rejected || said.Missing, now.Before(last) && hour.After(last):
+		return last, now.Before(last)
+	}
+	return hour, now.Before(last.Add(tooOld))
+}
+
+// FirstCheck returns the time of the first question about an attempt that had definitely never started.
+func (a Attempt) FirstCheck() time.Time { return a.EndedAt.Add(firstRecheck) }
 
 // Late opens a case, because a provider reports an attempt that had definitely never started. The
 // operation went on at a different provider, so both may have carried it out. No money moves. If a case

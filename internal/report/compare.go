@@ -146,7 +146,7 @@ func compare(w window, lines []provider.StatementLine, b record) (breaks []Break
 		add(credits[session].against(a, w), a.last, credits[session].Settled)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s)) {
-		add(unknown(name, cmp.Or(b.owners[name], settlement.House), *s[name]), s[name].last)
+		add(b.explained(unknown(name, cmp.Or(b.owners[name], settlement.House), *s[name]), *s[name]), s[name].last)
 	}
 	pair(breaks)
 	return append(breaks, c.breaks()...)
@@ -245,6 +245,22 @@ func unknown(name, company string, a account) Break {
 		b.Reason, b.Detail = operation.MissingCredit, fmt.Sprintf("a credit of %s that is in no ledger", -a.out)
 	}
 	return b
+}
+
+// explained adds to a break about unknown debits which refused attempt they name.
+func (b record) explained(found Break, a account) Break {
+	if found.Reason != operation.UnknownDebit {
+		return found
+	}
+	for _, l := range a.lines {
+		for _, name := range named(l) {
+			if b.late[name] != "" {
+				found.Detail += ": it names " + b.late[name]
+				return found
+			}
+		}
+	}
+	return found
 }
 
 // pair adds hints to two breaks that may have the same cause. One break is an unknown line. The

@@ -101,6 +101,7 @@ type record struct {
 	paid     []Payment
 	received []Receipt
 	owners   map[string]string // which company owns a session ID that has no receipt, by session ID
+	late     map[string]string // what operators must know about a refused attempt at the bank, by its reference
 	// corrected has, for each day, the charges that operators have booked.
 	corrected map[time.Time]money.Kobo
 }

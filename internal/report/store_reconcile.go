@@ -69,6 +69,14 @@ func (b *record) read(ctx context.Context, q db.Querier, bank, receipts string, 
 		if err != nil {
 			return err
 		}
+		late, err := refused(ctx, q, company, bank, named)
+		if err != nil {
+			return err
+		}
+		if b.late == nil {
+			b.late = map[string]string{}
+		}
+		maps.Copy(b.late, late)
 		b.paid, b.received = append(b.paid, paid...), append(b.received, received...)
 	}
 	return nil
@@ -122,6 +130,15 @@ func addReferences(ctx context.Context, q db.Querier, company, account string, l
 func sentUnder(ctx context.Context, q db.Querier, company, bank string, references []string) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `SELECT operation_id FROM operation_attempt
 		WHERE company_id = $1 AND reference = ANY($2) AND provider = $3 ORDER BY operation_id`, company, references, bank)
+}
+
+// refused returns, by their references, what operators must know about attempts that had definitely never
+// started at a bank. If the bank takes money for such an attempt, it has carried it out late.
+func refused(ctx context.Context, q db.Querier, company, bank string, references []string) (map[string]string, error) {
+	return db.Map[string, string](ctx, q, `SELECT a.reference, 'attempt ' || CAST(a.attempt AS TEXT) || ' of the operation ' || a.operation_id || ' of ' || a.company_id
+			|| ', which had definitely never started here and went on at ' || o.provider
+		FROM operation_attempt AS a JOIN operation AS o ON o.company_id = a.company_id AND o.id = a.operation_id
+		WHERE a.company_id = $1 AND a.reference = ANY($2) AND a.provider = $3 AND a.state = 'UNSTARTED'`, company, references, bank)
 }
 
 // payments returns the operations with these ids that a company has made at a provider.

@@ -189,7 +189,7 @@ var eventChecks = []check{
 		CASE WHEN t.id IS NULL THEN 'none' ELSE 'other words' END
 	FROM (
 		SELECT company_id, sequence, kind AS event, data, substr(data, 7, strpos(substr(data, 7, 40) || ',', ',') - 1) AS subject
-		FROM event WHERE company_id = $1 AND substr(kind, 1, 7) = 'crypto.'
+		FROM event WHERE company_id = $1 AND substr(kind, 1, 7) = 'crypto.' AND kind <> 'crypto.key_changed'
 	) AS e
 	LEFT JOIN (SELECT company_id, CAST(id AS TEXT) AS id, kind, state, units, asset FROM crypto_transaction WHERE company_id = $1) AS t
 		ON t.company_id = e.company_id AND t.id = e.subject

@@ -3,10 +3,12 @@ package vtu
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/inbox"
+	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -88,29 +90,80 @@ func (s *Shop) attempt(ctx context.Context, company, reference string) (operatio
 	return db.OrZero(s.Operations.FindAttempt(ctx, company, reference))
 }
 
-// late asks a biller about an attempt that had definitely never started there. If the biller has the
-// purchase all the same, late opens a case, because the purchase went on at a different biller.
+// late asks a biller about an attempt that had definitely never started there, because a callback names
+// it. If the biller has the purchase all the same, late opens a case, because the purchase went on at a
+// different biller.
 func (s *Shop) late(ctx context.Context, biller string, t operation.Attempt) error {
 	if t.Provider != biller {
 		return nil
 	}
-	o, err := s.Operations.Find(ctx, t.Company, t.OperationID)
-	if err != nil {
-		return err
-	}
-	p, err := s.findPurchase(ctx, t.Company, t.OperationID)
-	if err != nil {
-		return err
-	}
-	a := s.Billers[biller].Requery(ctx, provider.Sale{Reference: t.Reference, Begun: o.CreatedAt, Kind: p.Type})
-	proven, err := s.proven(ctx, biller, p.Type)
+	a, err := s.askAgain(ctx, t)
 	switch {
 	case err != nil:
 		return err
-	case a.Missing && proven, a.Outcome == provider.Rejected:
+	case a.Missing && !a.Unproven, a.Outcome == provider.Rejected:
 		return nil
 	case a.Outcome == provider.Unknown && !a.Found && !a.Missing:
 		return fault.Newf(fault.Unavailable, "%s did not give the outcome: %s", biller, a.Code)
 	}
 	return s.Operations.Late(ctx, t, a)
+}
+
+// CheckAttempt runs an operation.AttemptJob. If the biller has the purchase all the same, or says nothing
+// definite for 72 hours, CheckAttempt opens a case. No money moves.
+func (s *Shop) CheckAttempt(ctx context.Context, j job.Job) (next time.Time, err error) {
+	t, err := s.Operations.FindAttempt(ctx, j.Company, j.Subject)
+	switch now := s.Clock.Now(); {
+	case err != nil:
+		return time.Time{}, err
+	case t.State != operation.AttemptUnstarted:
+		return time.Time{}, nil
+	case now.Before(t.FirstCheck()):
+		return t.FirstCheck(), nil
+	}
+	a, err := s.askAgain(ctx, t)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if a.Found && a.Outcome != provider.Rejected || a.Outcome == provider.Confirmed {
+		return time.Time{}, s.Operations.Late(ctx, t, a)
+	}
+	next, more := t.AttemptCheck(a, s.Clock.Now())
+	switch {
+	case more:
+		return next, nil
+	case a.Outcome == provider.Rejected || a.Missing:
+		return time.Time{}, nil
+	}
+	return time.Time{}, s.Operations.Late(ctx, t, a)
+}
+
+// askAgain asks a biller about an attempt that had definitely never started there. If the biller does not
+// find the reference and is not proven to look it up, the reply is unproven, and the statement of the
+// account that pays decides.
+func (s *Shop) askAgain(ctx context.Context, t operation.Attempt) (provider.Answer, error) {
+	b := s.Billers[t.Provider]
+	if b == nil {
+		return provider.NotConfigured, nil
+	}
+	p, err := s.findPurchase(ctx, t.Company, t.OperationID)
+	if err != nil {
+		return provider.Answer{}, err
+	}
+	a := b.Requery(ctx, provider.Sale{Reference: t.Reference, Begun: p.CreatedAt, Kind: p.Type})
+	if !a.Missing {
+		return a, nil
+	}
+	proven, err := s.proven(ctx, t.Provider, p.Type)
+	books, able := b.(provider.Bookkeeper)
+	if err != nil || proven || !able {
+		a.Unproven = !proven
+		return a, err
+	}
+	a.Unproven = true
+	taken, returned, err := s.onStatement(ctx, books, t.Reference, p.CreatedAt)
+	if err == nil && taken > returned {
+		a = provider.Answer{Outcome: provider.Confirmed, Code: "statement"}
+	}
+	return a, err
 }

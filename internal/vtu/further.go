@@ -2,8 +2,10 @@ package vtu
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -17,7 +19,7 @@ func (s *Shop) further(b basket) operation.Next {
 		if len(names) == 0 {
 			return operation.Try{}, false
 		}
-		same, err := s.elsewhere(ctx, b)
+		same, err := s.elsewhere(ctx, o, b)
 		if err != nil {
 			s.Log.Warn("the further billers of a purchase could not be read", "company", o.Company, "operation", o.ID, "error", err)
 			return operation.Try{}, false
@@ -44,8 +46,9 @@ func (s *Shop) try(b basket) operation.Try {
 
 // elsewhere returns the baskets with the same content at other billers. Airtime and electricity are
 // the same if kind and vendor are. Data and TV are the same only if operators have paired the
-// products. Then the basket has the other biller's price.
-func (s *Shop) elsewhere(ctx context.Context, b basket) (same []basket, err error) {
+// products, both billers still list them as they were then, and the other biller's price is within
+// the limit of a loss. Then the basket has the other biller's price.
+func (s *Shop) elsewhere(ctx context.Context, o operation.Operation, b basket) (same []basket, err error) {
 	if b.Type == provider.Airtime || b.Type == provider.Utility {
 		all, err := s.siblings(ctx, b.category.ID)
 		for _, c := range all {
@@ -55,13 +58,28 @@ func (s *Shop) elsewhere(ctx context.Context, b basket) (same []basket, err erro
 		}
 		return same, err
 	}
-	paired, err := s.pairedWith(ctx, string(b.ProductID))
-	for _, p := range paired {
-		if p.Kind != b.Type || p.Vendor != b.category.vendor || !p.Active || p.Price <= 0 {
-			continue // the billers' lists have changed since the products were paired
+	pairs, err := s.pairsOf(ctx, string(b.ProductID))
+	for _, p := range pairs {
+		here, other := p.First, p.Second
+		if here.ID != string(b.ProductID) {
+			here, other = other, here
+		}
+		why := p.Stale()
+		switch {
+		case why != "":
+		case other.Kind != b.Type || other.Vendor != b.category.vendor:
+			why = "the products are not of the same kind and vendor now"
+		case here.Price != b.amount:
+			why = "the company bought at another price"
+		case other.Price > b.amount+b.amount*money.Kobo(s.MostLoss)/100:
+			why = fmt.Sprintf("the other biller's price is more than %d %% above the company's", s.MostLoss)
+		}
+		if why != "" {
+			s.Log.Warn("a purchase does not move along a pair of products", "company", o.Company, "operation", o.ID, "pair", p.ID, "reason", why)
+			continue
 		}
 		there := b
-		there.category.provider, there.category.code, there.productCode, there.amount = p.Provider, p.categoryCode, p.code, p.Price
+		there.category.provider, there.category.code, there.productCode, there.amount = other.Provider, other.categoryCode, other.code, other.Price
 		same = append(same, there)
 	}
 	return same, err

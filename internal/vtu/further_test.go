@@ -304,6 +304,80 @@ func TestThePriceOfAPairStays(t *testing.T) {
 	})
 }
 
+// A purchase does not move along a pair if a biller has renamed, repriced or removed a product since, or
+// if the other biller takes too much more. After the products are paired again, it moves.
+func TestAStalePairMovesNothing(t *testing.T) {
+	onStreet(t, provider.Proven, "*=safehaven>vtpass", func(t *testing.T, s *street) {
+		bundle, pair := s.paired()
+		other := pair.First
+		if other.Provider != "vtpass" {
+			other = pair.Second
+		}
+		stage, ada := s.stage(), operator.Local("ada")
+		play := func(moves bool) {
+			t.Helper()
+			held, want := s.balance(), vtu.Failed
+			if moves {
+				want = vtu.Success
+			}
+			o := s.play(stage, tale{"safehaven": {story: off}, "vtpass": {story: "10"}}, s.bundle(bundle))
+			if wrong := s.fair(o, held-s.balance(), money.Kobo(bundle.Amount)); wrong != "" || o.State != want || (o.Provider == "vtpass") != moves {
+				t.Errorf("%s at %s: %s", o.State, o.Provider, wrong)
+			}
+		}
+		stale := func() string {
+			t.Helper()
+			pairs, _, err := s.Pairs(t.Context(), 10, 0)
+			if s.must(err); len(pairs) != 1 || pairs[0].ID != pair.ID {
+				t.Fatalf("%+v", pairs)
+			}
+			return pairs[0].Stale()
+		}
+		play(true)
+		for name, c := range map[string]struct{ change, back string }{
+			"name":  {"name = name || ' weekend'", "name = substr(name, 1, length(name) - 8)"},
+			"price": {"amount_kobo = amount_kobo + 1", "amount_kobo = amount_kobo - 1"},
+			"list":  {"active = 0", "active = 1"},
+		} {
+			for _, product := range []string{other.ID, string(bundle.ID)} {
+				if name != "name" && product == string(bundle.ID) {
+					continue // the company would buy at the new price, or not at all
+				}
+				change := func(set string) {
+					_, err := s.db.Exec(t.Context(), `UPDATE vtu_product SET `+set+` WHERE id = $1`, product)
+					s.must(err)
+				}
+				change(c.change)
+				if stale() == "" {
+					t.Errorf("%s of %s: the pair is not stale", name, product)
+				}
+				play(false)
+				if name != "list" {
+					if p, err := s.Pair(t.Context(), ada, pair.First.ID, pair.Second.ID); err != nil || p.ID != pair.ID || stale() != "" {
+						t.Errorf("%s: pairing again: %v, %s", name, err, stale())
+					}
+					play(true)
+				}
+				change(c.back)
+				_, err := s.Pair(t.Context(), ada, pair.First.ID, pair.Second.ID)
+				if name != "list" {
+					s.must(err)
+				}
+			}
+		}
+		s.MostLoss = int((other.Price-money.Kobo(bundle.Amount))*100/money.Kobo(bundle.Amount)) + 1
+		if play(true); s.MostLoss < 2 {
+			t.Fatalf("the further biller takes %s of %s: the test needs more", other.Price, money.Kobo(bundle.Amount))
+		}
+		s.MostLoss -= 2
+		play(false)
+		s.MostLoss = 1000
+		_, err := s.db.Exec(t.Context(), `UPDATE vtu_product_pair SET first_name = '', first_kobo = 0`) // as before schema 99
+		s.must(err)
+		play(false)
+	})
+}
+
 // Without a pair, data stays at its biller. Without a further biller in the routes, and without enough
 // time, every purchase stays. It then fails as definite.
 func TestAPurchaseStaysWithoutASecondRoute(t *testing.T) {

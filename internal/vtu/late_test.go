@@ -2,13 +2,18 @@ package vtu_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
@@ -124,6 +129,129 @@ func TestALateDeliveryIsNotRefunded(t *testing.T) {
 			t.Errorf("%s, paid %s, cases %q", o.State, (held - s.balance()).Decimal(), s.cases(o))
 		}
 	})
+}
+
+// Nobody may say that the first biller has delivered late. So it is asked again an hour and a day after its
+// refusal, and a delivery opens a case. Silence for 72 hours opens one too.
+func TestTheFirstBillerIsAskedAgain(t *testing.T) {
+	var (
+		refused   = provider.Answer{Outcome: provider.Rejected, Found: true, Code: "016", Reference: "v1"}
+		delivered = provider.Answer{Outcome: provider.Confirmed, Found: true, Code: "delivered", Reference: "v1"}
+		pending   = provider.Answer{Found: true, Code: "099", Reference: "v1"}
+		missing   = provider.Answer{Missing: true, Code: "015"}
+		silent    = provider.Answer{Code: provider.CodeTimeout}
+		late      = string(operation.LateAttempt)
+	)
+	for name, c := range map[string]struct {
+		replies []provider.Answer // the last one repeats
+		asked   string            // the ages of the questions, in hours
+		cases   string
+	}{
+		"refused":          {[]provider.Answer{refused}, "1 24", ""},
+		"missing":          {[]provider.Answer{missing}, "1 24", ""},
+		"delivered":        {[]provider.Answer{delivered}, "1", late},
+		"pending":          {[]provider.Answer{pending}, "1", late},
+		"delivered later":  {[]provider.Answer{missing, delivered}, "1 24", late},
+		"silent at first":  {[]provider.Answer{silent, silent, refused}, "1 2 3 24", ""},
+		"delivered unseen": {[]provider.Answer{silent, silent, delivered}, "1 2 3", late},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onStreet(t, provider.Proven, "*=vtpass>safehaven", func(t *testing.T, s *street) {
+				held, asked, hours, replies := s.balance(), "", 0, c.replies
+				s.Billers["vtpass"] = puppet{s.pass, s.pass, refuses, func(context.Context, provider.Sale) provider.Answer {
+					asked += fmt.Sprint(" ", hours)
+					a := replies[0]
+					replies = replies[min(1, len(replies)-1):]
+					return a
+				}}
+				o := s.buy("")
+				s.ages(o, 100, func(h int) { hours = h })
+				if asked != " "+c.asked || s.cases(o) != c.cases || held-s.balance() != topUp || o.State != vtu.Success {
+					t.Errorf("asked after %s hours, not %s; cases %q, not %q; %s, paid %s", asked, c.asked, s.cases(o), c.cases, o.State, held-s.balance())
+				}
+			})
+		})
+	}
+	t.Run("silent", func(t *testing.T) {
+		onStreet(t, provider.Proven, "*=vtpass>safehaven", func(t *testing.T, s *street) {
+			asked := 0
+			s.Billers["vtpass"] = puppet{s.pass, s.pass, refuses, func(context.Context, provider.Sale) provider.Answer {
+				asked++
+				return silent
+			}}
+			o := s.buy("")
+			s.ages(o, 120, func(int) {})
+			if asked != 24+72 || s.cases(o) != late {
+				t.Errorf("asked %d times, cases %q", asked, s.cases(o))
+			}
+		})
+	})
+}
+
+// Without a look-up, the statement of the bank's account says whether the bank has delivered late.
+func TestTheStatementShowsALateDelivery(t *testing.T) {
+	for name, charged := range map[string]bool{"charged": true, "not charged": false} {
+		t.Run(name, func(t *testing.T) {
+			onStreet(t, provider.Unproven, "*=safehaven>vtpass", func(t *testing.T, s *street) {
+				began := s.clock.Now()
+				s.Billers["safehaven"] = banked{puppet{Biller: s.haven, pay: refuses, requery: func(context.Context, provider.Sale) provider.Answer {
+					return provider.Answer{Missing: true, Code: "404"}
+				}}, func(sent string) []provider.StatementLine {
+					return map[bool][]provider.StatementLine{true: {{ID: "line", Reference: sent, Narration: "Airtime " + sent, Amount: topUp, At: began}}}[charged]
+				}, new(string)}
+				o := s.buy("")
+				*s.Billers["safehaven"].(banked).sent = o.ID
+				s.ages(o, 30, func(int) {})
+				if want := map[bool]string{true: string(operation.LateAttempt)}[charged]; s.cases(o) != want || o.Provider != "vtpass" {
+					t.Errorf("%s, cases %q, not %q", o.Provider, s.cases(o), want)
+				}
+				books := s.Billers["safehaven"].(banked)
+				r, err := report.New(s.db, s.clock).Reconcile(t.Context(), "safehaven", books, began, s.clock.Now())
+				s.must(err)
+				told := fmt.Sprint(r.Breaks)
+				if named := strings.Contains(told, "attempt 1 of the operation "+o.ID+" of "+o.Company) && strings.Contains(told, "went on at vtpass"); named != charged {
+					t.Errorf("the statement's breaks: %s", told)
+				}
+			})
+		})
+	}
+}
+
+// banked is a biller with an account at which it has a statement.
+type banked struct {
+	puppet
+	lines func(sent string) []provider.StatementLine
+	sent  *string
+}
+
+func (b banked) Statement(context.Context, time.Time, time.Time, int) ([]provider.StatementLine, bool, error) {
+	return b.lines(*b.sent), false, nil
+}
+
+// ages runs the jobs about an operation's earlier attempts, hour by hour. It calls at before each hour.
+func (s *street) ages(o operation.Operation, hours int, at func(hour int)) {
+	s.t.Helper()
+	began := s.clock.Now()
+	for h := range hours {
+		at(h)
+		for {
+			due, err := db.All(s.t.Context(), s.db, db.Value[string], `SELECT subject FROM job WHERE company_id = $1 AND kind = $2 AND run_at <= $3`,
+				o.Company, operation.AttemptJob, clock.Micros(s.clock.Now()))
+			if s.must(err); len(due) == 0 {
+				break
+			}
+			next, err := s.CheckAttempt(s.t.Context(), job.Job{Company: o.Company, Kind: operation.AttemptJob, Subject: due[0]})
+			s.must(err)
+			if next.IsZero() {
+				_, err = s.db.Exec(s.t.Context(), `DELETE FROM job WHERE company_id = $1 AND kind = $2 AND subject = $3`, o.Company, operation.AttemptJob, due[0])
+			} else {
+				_, err = s.db.Exec(s.t.Context(), `UPDATE job SET run_at = $4 WHERE company_id = $1 AND kind = $2 AND subject = $3`,
+					o.Company, operation.AttemptJob, due[0], clock.Micros(next))
+			}
+			s.must(err)
+		}
+		s.clock.MoveTo(s.clock.Offset() + began.Add(time.Duration(h+1)*(time.Hour+time.Second)).Sub(s.clock.Now()))
+	}
 }
 
 // A callback during the request gets an error, so that the biller sends it again. The purchase may move

@@ -75,7 +75,7 @@ func (s *Shop) unproven(ctx context.Context, b provider.Biller, o operation.Oper
 	if !able || s.Clock.Now().Before(o.CreatedAt.Add(reversible)) {
 		return a
 	}
-	taken, returned, err := s.onStatement(ctx, books, o)
+	taken, returned, err := s.onStatement(ctx, books, o.OurReference(), o.CreatedAt)
 	switch {
 	case err != nil:
 		s.Log.Warn("the statement could not be read for a purchase", "operation", o.ID, "error", err)
@@ -87,12 +87,11 @@ func (s *Shop) unproven(ctx context.Context, b provider.Biller, o operation.Oper
 	return a
 }
 
-// onStatement adds up the lines of the statement that name the purchase: the money taken from the
-// account and the money returned to it.
-func (s *Shop) onStatement(ctx context.Context, books provider.Bookkeeper, o operation.Operation) (taken, returned money.Kobo, err error) {
+// onStatement adds up the lines of the statement that name a reference of ours since its purchase was
+// created: the money taken from the account and the money returned to it.
+func (s *Shop) onStatement(ctx context.Context, books provider.Bookkeeper, sent string, created time.Time) (taken, returned money.Kobo, err error) {
 	const slack = time.Hour // for the difference between the bank's clock and ours
-	from, to := o.CreatedAt.Add(-slack), s.Clock.Now().Add(slack)
-	sent := o.OurReference()
+	from, to := created.Add(-slack), s.Clock.Now().Add(slack)
 	for page, more := 0, true; more && err == nil; page++ {
 		var lines []provider.StatementLine
 		lines, more, err = books.Statement(ctx, from, to, page)

@@ -1,7 +1,9 @@
 package vtu
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -29,13 +31,43 @@ type Listed struct {
 // Pair is the declaration of operators that two products of different billers are the same.
 type Pair struct {
 	ID            string
-	First, Second Listed
+	First, Second Listed // as on the billers' lists now
 	CreatedBy     string
 	CreatedAt     time.Time
+
+	firstWas, secondWas Agreed
+}
+
+// Agreed is what an operator has seen of a product when pairing it.
+type Agreed struct {
+	Name  string
+	Price money.Kobo
+}
+
+// Stale returns what a biller has changed since the products were paired, or "". No purchase moves along
+// a stale pair.
+func (p Pair) Stale() string {
+	return cmp.Or(p.First.differs(p.firstWas), p.Second.differs(p.secondWas))
+}
+
+// differs returns how the product differs from what an operator has agreed to, or "".
+func (l Listed) differs(was Agreed) string {
+	switch {
+	case !l.Active:
+		return fmt.Sprintf("%s does not list %q now", l.Provider, l.Name)
+	case was == Agreed{}:
+		return fmt.Sprintf("the pair does not say what %q of %s was", l.Name, l.Provider)
+	case l.Name != was.Name:
+		return fmt.Sprintf("%s calls %q now %q", l.Provider, was.Name, l.Name)
+	case l.Price != was.Price:
+		return fmt.Sprintf("%q of %s cost ₦%s, and costs ₦%s now", l.Name, l.Provider, was.Price, l.Price)
+	}
+	return ""
 }
 
 // Pair declares that two products are the same. A purchase of one may then move to the biller of the
-// other. The prices may differ.
+// other. The prices may differ. The pair contains the names and prices of now. Pairing a stale pair
+// again renews it.
 func (s *Shop) Pair(ctx context.Context, by operator.Operator, firstID, secondID string) (Pair, error) {
 	if firstID > secondID {
 		firstID, secondID = secondID, firstID
@@ -48,12 +80,13 @@ func (s *Shop) Pair(ctx context.Context, by operator.Operator, firstID, secondID
 		if err := p.check(); err != nil {
 			return err
 		}
-		added, err := addPair(ctx, q, p)
+		p.firstWas, p.secondWas = Agreed{p.First.Name, p.First.Price}, Agreed{p.Second.Name, p.Second.Price}
+		p.ID, err = addPair(ctx, q, p)
 		switch {
+		case missing(err):
+			return fault.New(fault.Conflict, "The products are a pair already")
 		case err != nil:
 			return err
-		case !added:
-			return fault.New(fault.Conflict, "The products are a pair already")
 		}
 		return s.note(ctx, q, by, "product_pair.create", p)
 	})
@@ -95,7 +128,10 @@ func (s *Shop) Unpair(ctx context.Context, by operator.Operator, pairID string) 
 
 // pair returns the pair in a row, with its products.
 func (r pairRow) pair(ctx context.Context, q db.Querier) (p Pair, err error) {
-	p = Pair{ID: r.id, CreatedBy: r.by, CreatedAt: clock.Time(r.at)}
+	p = Pair{
+		ID: r.id, CreatedBy: r.by, CreatedAt: clock.Time(r.at),
+		firstWas: Agreed{r.firstName, r.firstPrice}, secondWas: Agreed{r.secondName, r.secondPrice},
+	}
 	p.First, p.Second, err = findTwo(ctx, q, r.firstID, r.secondID)
 	return p, err
 }
@@ -107,7 +143,7 @@ func (s *Shop) note(ctx context.Context, q db.Querier, by operator.Operator, act
 	}
 	return s.Note(ctx, q, by, action, p.ID, map[string]string{
 		"first": p.First.ID, "second": p.Second.ID, "billers": p.First.Provider + " " + p.Second.Provider, "kind": string(p.First.Kind), "vendor": p.First.Vendor,
-		"firstPrice": p.First.Price.Decimal(), "secondPrice": p.Second.Price.Decimal(),
+		"firstName": p.First.Name, "secondName": p.Second.Name, "firstPrice": p.First.Price.Decimal(), "secondPrice": p.Second.Price.Decimal(),
 	})
 }
 

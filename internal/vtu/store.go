@@ -8,6 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -169,12 +170,26 @@ func findListed(ctx context.Context, q db.Querier, productID string) (Listed, er
 	return db.One(ctx, q, db.Fields[Listed], `SELECT `+listed+` FROM vtu_product AS p`+listedOf+`WHERE p.id = $1`, productID)
 }
 
-// pairedWith returns the products that are the same as this product, at other billers.
-func (s *Shop) pairedWith(ctx context.Context, productID string) ([]Listed, error) {
-	return db.All(ctx, s.DB, db.Fields[Listed], `SELECT `+listed+` FROM (
-			SELECT second_id AS id FROM vtu_product_pair WHERE first_id = $1
-			UNION ALL SELECT first_id FROM vtu_product_pair WHERE second_id = $1) AS other
-		JOIN vtu_product AS p ON p.id = other.id`+listedOf+`ORDER BY p.id`, productID)
+// pairsOf returns the pairs of a product.
+func (s *Shop) pairsOf(ctx context.Context, productID string) ([]Pair, error) {
+	rows, err := db.All(ctx, s.DB, db.Fields[pairRow], `SELECT `+pairColumns+` FROM vtu_product_pair WHERE first_id = $1
+		UNION ALL SELECT `+pairColumns+` FROM vtu_product_pair WHERE second_id = $1`, productID)
+	if err != nil {
+		return nil, err
+	}
+	return s.pairs(ctx, rows)
+}
+
+// pairs returns the pairs in rows, with their products.
+func (s *Shop) pairs(ctx context.Context, rows []pairRow) (pairs []Pair, err error) {
+	for _, r := range rows {
+		p, err := r.pair(ctx, s.DB)
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, p)
+	}
+	return pairs, nil
 }
 
 // ListFilter selects products on the billers' lists. Each empty field selects every value.
@@ -192,12 +207,16 @@ func (s *Shop) Listed(ctx context.Context, f ListFilter, limit, offset int) ([]L
 		limit, offset, string(f.Kind), f.Vendor, f.Provider)
 }
 
-const pairColumns = `id, first_id, second_id, created_by, created_at`
+const pairColumns = `id, first_id, second_id, created_by, created_at, first_name, first_kobo, second_name, second_kobo`
 
 // pairRow is a row of a list of pairs.
 type pairRow struct {
 	id, firstID, secondID, by string
 	at                        int64
+	firstName                 string
+	firstPrice                money.Kobo
+	secondName                string
+	secondPrice               money.Kobo
 }
 
 // Pairs returns a page of the pairs, newest first, and their total count.
@@ -205,13 +224,10 @@ func (s *Shop) Pairs(ctx context.Context, limit, offset int) (pairs []Pair, tota
 	rows, total, err := db.Page(ctx, s.DB, "", db.Fields[pairRow], `SELECT count(*) FROM vtu_product_pair`,
 		`SELECT `+pairColumns+` FROM vtu_product_pair ORDER BY created_at DESC, id LIMIT $1 OFFSET $2`,
 		limit, offset)
-	for _, r := range rows {
-		p, err := r.pair(ctx, s.DB)
-		if err != nil {
-			return nil, 0, err
-		}
-		pairs = append(pairs, p)
+	if err != nil {
+		return nil, 0, err
 	}
+	pairs, err = s.pairs(ctx, rows)
 	return pairs, total, err
 }
 
@@ -219,11 +235,16 @@ func findPair(ctx context.Context, q db.Querier, pairID string) (pairRow, error)
 	return db.One(ctx, q, db.Fields[pairRow], `SELECT `+pairColumns+` FROM vtu_product_pair WHERE id = $1`, pairID)
 }
 
-// addPair adds a pair. It returns false if the pair exists.
-func addPair(ctx context.Context, q db.Querier, p Pair) (added bool, err error) {
-	n, err := q.Exec(ctx, `INSERT INTO vtu_product_pair (id, first_id, second_id, created_by, created_at) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (first_id, second_id) DO NOTHING`, p.ID, p.First.ID, p.Second.ID, p.CreatedBy, clock.Micros(p.CreatedAt))
-	return n == 1, err
+// addPair adds a pair, and returns its ID. If the pair exists and its products have other names or
+// prices now, addPair renews it. If nothing has changed, it returns db.ErrNone.
+func addPair(ctx context.Context, q db.Querier, p Pair) (string, error) {
+	return db.One(ctx, q, db.Value[string], `INSERT INTO vtu_product_pair AS old (`+pairColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT (first_id, second_id) DO UPDATE SET created_by = excluded.created_by, created_at = excluded.created_at,
+			first_name = excluded.first_name, first_kobo = excluded.first_kobo, second_name = excluded.second_name, second_kobo = excluded.second_kobo
+		WHERE old.first_name <> excluded.first_name OR old.first_kobo <> excluded.first_kobo
+			OR old.second_name <> excluded.second_name OR old.second_kobo <> excluded.second_kobo
+		RETURNING id`, p.ID, p.First.ID, p.Second.ID, p.CreatedBy, clock.Micros(p.CreatedAt),
+		p.First.Name, p.First.Price, p.Second.Name, p.Second.Price)
 }
 
 func removePair(ctx context.Context, q db.Querier, pairID string) error {

@@ -121,6 +121,8 @@ type Config struct {
 	// Call is the longest time of a call to a biller that may move money. A purchase moves to a further
 	// biller only if so much of its window is left.
 	Call time.Duration
+	// MostLoss is the percentage by which a further biller's price may exceed what the company pays.
+	MostLoss int
 	// MovesHeld reports whether purchases must not move, because the database was restored. It may be nil.
 	MovesHeld func() bool
 	// Audit appends a line to the audit log in the caller's transaction. It may be nil.

@@ -25,7 +25,7 @@ import (
 )
 
 // names are the guides in the order of the navigation.
-var names = []string{"quick-start", "money", "retries", "webhooks", "testing", "going-live", "errors"}
+var names = []string{"quick-start", "typescript", "money", "retries", "webhooks", "testing", "going-live", "errors"}
 
 // guide is one page.
 type guide struct {
