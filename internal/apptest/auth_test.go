@@ -197,7 +197,9 @@ func TestAnotherCompanysThingsDoNotExist(t *testing.T) {
 			t.Errorf("another company's account: %s, none: %s", foreign, absent)
 		}
 		keyOf := func(c *apptest.Client) string {
-			var list struct{ Data struct{ Data []struct{ ID string } } }
+			var list struct {
+				Data struct{ Data []struct{ ID string } }
+			}
 			c.Do(http.MethodGet, "/api/v1/company/api-keys", nil).Into(t, &list)
 			return list.Data.Data[0].ID
 		}
