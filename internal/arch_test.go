@@ -43,6 +43,7 @@ var order = []string{
 	"internal/settlement",
 	"internal/archive",
 	"internal/webhook",
+	"internal/request",
 	"internal/evidence",
 	"internal/operator",
 	"internal/company",

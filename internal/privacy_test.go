@@ -20,6 +20,7 @@ var namesPeople = regexp.MustCompile(`(^|_)(email|email_address|phone|phone_numb
 // hold.
 var impersonal = map[string]string{
 	"idempotency_key.reason":     "a word of a closed list",
+	"request_log.reason":         "a word of a closed list",
 	"crypto_transaction.tx_hash": "public on the chain", "crypto_transaction.block_hash": "public on the chain",
 	"archive_month.hash": "the hash of a file", "operation_case.reason": "one of a few words",
 	"settlement_finding.detail":   "names a row by its key",

@@ -19,7 +19,6 @@ var forCompanies = append([]string{
 // number of these refusals, or all.
 var forOperators = map[string]int{
 	"internal/card/return.go":           all,
-	"internal/company/key.go":           1, // a revoked key
 	"internal/company/kyb.go":           all,
 	"internal/company/pin.go":           2, // the unlocking of a PIN
 	"internal/crypto/key.go":            3, // the keys of networks

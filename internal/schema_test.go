@@ -47,6 +47,8 @@ var presets = map[string]string{
 	"operator_audit.mac":              "programs of schema 54 write audit lines without it",
 	"company.mac":                     "programs of schema 54 create companies without it",
 	"company_api_key.mac":             "programs of schema 54 issue keys without it",
+	"company_api_key.name":            "programs of schema 113 issue keys without it",
+	"company_api_key.ending":          "programs of schema 113 issue keys without it",
 	"company_pin.mac":                 "programs of schema 54 set PINs without it",
 	"company_token.mac":               "programs of schema 54 issue tokens without it",
 	"operator_key.mac":                "programs of schema 54 issue keys without it",

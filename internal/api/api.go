@@ -40,6 +40,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/peer"
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/request"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/vtu"
 	"github.com/kobo-waas/kobo/internal/webhook"
@@ -59,6 +60,7 @@ type Config struct {
 	Crypto      *crypto.Service
 	Events      *event.Service
 	Webhooks    *webhook.Service
+	Requests    *request.Service
 	Reports     *report.Service
 	Evidence    *evidence.Service
 	Keys        *idempotency.Service

@@ -3,12 +3,13 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/nuban"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -21,6 +22,8 @@ type bank struct {
 	clock  clock.Clock
 	mu     sync.Mutex
 	opened int64
+
+	sessions atomic.Int64
 }
 
 const sandboxBank = "999240"
@@ -52,12 +55,12 @@ func (b *bank) credit(settlements *settlement.Service) http.Handler {
 		if ask.SenderName == "" {
 			ask.SenderName = "ADA TESTER"
 		}
-		session := id.New()
+		session := fmt.Sprintf("000013%024d", b.sessions.Add(1))
 		for range 1 + ask.Duplicate {
 			if err == nil {
 				err = settlements.Receive(r.Context(), "safehaven", provider.Inbound{
 					Outcome: provider.Confirmed, SessionID: session, CreditAccount: ask.AccountNumber, Amount: ask.Amount,
-					SenderName: ask.SenderName, Narration: "Transfer from " + ask.SenderName, At: b.clock.Now(),
+					SenderName: ask.SenderName, SenderBank: session[:6], SenderAccount: "0123456789", Narration: "Transfer from " + ask.SenderName, At: b.clock.Now(),
 				})
 			}
 		}

@@ -31,6 +31,7 @@ type call struct {
 	op      *contract.Operation // nil if the path is not an operation of the contract
 	family  family              // the group of endpoints with the same format of error responses
 	company string              // empty before authentication
+	apiKey  string              // the id of the API key from which the access token comes
 	body    *contract.Body      // nil if the operation takes no body
 	key     *idempotency.Key    // nil if the request has no Idempotency-Key
 	err     error               // the reason for a refusal, for the log line
@@ -151,6 +152,7 @@ func (e *edge) finish(rec *recorder, r *http.Request, c *call, took time.Duratio
 		route = "unknown"
 	}
 	e.figures.count(r.Method, route, rec.status, took)
+	e.journal(r, c, rec.status, took)
 	if e.Traces != nil {
 		trace.SpanFromContext(r.Context()).SetName(r.Method + " " + route)
 	}

@@ -36,6 +36,7 @@ func (h *handlers) FindLedgerEntry(ctx context.Context, r FindLedgerEntryRequest
 		Amount: e.Amount, Type: side(e), Status: e.Stands, PreviousBalance: e.Previous, CurrentBalance: e.Current, Fee: e.Fee,
 		Source: e.Source, Narration: e.Narration, CreatedAt: clock.Text(e.CreatedAt), Customer: wire.Optional(e.Customer),
 		ExternalReference: e.Labels.ExternalReference, Metadata: e.Labels.Metadata,
+		SenderName: e.Sender.Name, SenderBank: e.Sender.Bank, SenderAccount: e.Sender.Account, SessionID: e.SessionID,
 	}}, nil
 }
 
@@ -46,6 +47,7 @@ func ledgerRow(e report.Entry) LedgerRow {
 		Source: e.Source, Narration: e.Narration, CreatedAt: clock.Text(e.CreatedAt), Customer: wire.Optional(e.Customer),
 		ID: e.ID, Reference: e.Reference, SettlementID: e.SettlementID,
 		ExternalReference: e.Labels.ExternalReference, Metadata: e.Labels.Metadata,
+		SenderName: e.Sender.Name, SenderBank: e.Sender.Bank, SenderAccount: e.Sender.Account, SessionID: e.SessionID,
 	}
 }
 

@@ -140,7 +140,7 @@ func (e *edge) check(w http.ResponseWriter, r *http.Request, c *call) (err error
 			c.family = auth
 			return err
 		}
-		c.company = caller.Reference
+		c.company, c.apiKey = caller.Reference, caller.KeyID
 		if err := e.takeCompany(c.header, caller); err != nil {
 			return err
 		}

@@ -38,6 +38,63 @@ const (
 	Error ArchivedProblemStatus = "error"
 )
 
+// APIKey defines model for APIKey.
+type APIKey struct {
+	// ID The key's id, as the events about it have it.
+	ID string `json:"id"`
+
+	// Name Your own name for the key; `null` for none.
+	//
+	// Examples: Shop server
+	Name *string `json:"name"`
+
+	// Ending The last four characters of the key; `null` for a key of an early release.
+	//
+	// Examples: x7Qa
+	Ending *string `json:"ending"`
+
+	// Status Only an `ACTIVE` key gives tokens.
+	Status string `json:"status"`
+
+	// Current True for the key from which the access token of this request comes.
+	Current bool `json:"current"`
+
+	// CreatedAt When it was issued.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// ExpiresAt The end of the key; `null` for never.
+	ExpiresAt *string `json:"expiresAt"`
+}
+
+// APIKeyPage defines model for APIKeyPage.
+type APIKeyPage struct {
+	// Data The keys of this page, newest first.
+	Data []APIKey `json:"data"`
+
+	// Meta The place of this page in the whole list.
+	Meta ListMeta `json:"meta"`
+}
+
+// APIKeyRequest defines model for APIKeyRequest.
+type APIKeyRequest struct {
+	// Pin Your transaction PIN.
+	Pin string `json:"pin,omitempty"`
+
+	// Name Your own name for the key.
+	Name string `json:"name,omitempty"`
+
+	// ExpiresAt The end of the key, as an instant (`2031-01-02T03:04:05Z`), or as a day in Lagos whose end it is. Without it the key does not expire.
+	ExpiresAt string `json:"expiresAt,omitempty"`
+}
+
+// APIKeyRevocation defines model for APIKeyRevocation.
+type APIKeyRevocation struct {
+	// Pin Your transaction PIN.
+	Pin string `json:"pin,omitempty"`
+}
+
 // AccessToken defines model for AccessToken.
 type AccessToken struct {
 	// AccessToken A JWT. Valid 15 minutes.
@@ -748,6 +805,41 @@ type Integrity struct {
 	InFlight InFlightCheck `json:"inFlight"`
 }
 
+// IssuedAPIKey defines model for IssuedAPIKey.
+type IssuedAPIKey struct {
+	// ID The key's id, as the events about it have it.
+	ID string `json:"id"`
+
+	// Name Your own name for the key; `null` for none.
+	//
+	// Examples: Shop server
+	Name *string `json:"name"`
+
+	// Ending The last four characters of the key; `null` for a key of an early release.
+	//
+	// Examples: x7Qa
+	Ending *string `json:"ending"`
+
+	// Status Only an `ACTIVE` key gives tokens.
+	Status string `json:"status"`
+
+	// Current True for the key from which the access token of this request comes.
+	Current bool `json:"current"`
+
+	// CreatedAt When it was issued.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// ExpiresAt The end of the key; `null` for never.
+	ExpiresAt *string `json:"expiresAt"`
+
+	// APIKey The key. Kobo never shows it again.
+	//
+	// Examples: kobo_live_C2FVsBQIhrscChlQIMVb5sSYspob7oDx7Qa
+	APIKey string `json:"apiKey,omitempty"`
+}
+
 // KycInitiation defines model for KycInitiation.
 type KycInitiation struct {
 	// Bvn Exactly 11 digits, as a text or a number. No answer ever shows it.
@@ -835,6 +927,24 @@ type LedgerEntry struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata operation.Metadata `json:"metadata,omitempty"`
+
+	// SenderName The name of the payer of a credit, if the bank gave it.
+	//
+	// Examples: BOLA SAMPLE
+	SenderName string `json:"senderName,omitempty"`
+
+	// SenderBank The code of the payer's bank, if it is known. *List supported banks* has its name.
+	//
+	// Examples: 000013
+	SenderBank string `json:"senderBank,omitempty"`
+
+	// SenderAccount The account number of the payer, if the bank gave it.
+	//
+	// Examples: 0123456789
+	SenderAccount string `json:"senderAccount,omitempty"`
+
+	// SessionID The transfer's id between the banks, of a credit that the bank reported.
+	SessionID string `json:"sessionId,omitempty"`
 }
 
 // LedgerPage defines model for LedgerPage.
@@ -909,6 +1019,24 @@ type LedgerRow struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata operation.Metadata `json:"metadata,omitempty"`
+
+	// SenderName The name of the payer of a credit, if the bank gave it.
+	//
+	// Examples: BOLA SAMPLE
+	SenderName string `json:"senderName,omitempty"`
+
+	// SenderBank The code of the payer's bank, if it is known. *List supported banks* has its name.
+	//
+	// Examples: 000013
+	SenderBank string `json:"senderBank,omitempty"`
+
+	// SenderAccount The account number of the payer, if the bank gave it.
+	//
+	// Examples: 0123456789
+	SenderAccount string `json:"senderAccount,omitempty"`
+
+	// SessionID The transfer's id between the banks, of a credit that the bank reported.
+	SessionID string `json:"sessionId,omitempty"`
 }
 
 // ListMeta defines model for ListMeta.
@@ -960,6 +1088,61 @@ type ListedVirtualAccount struct {
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
+}
+
+// LoggedRequest defines model for LoggedRequest.
+type LoggedRequest struct {
+	// ID The id of this row.
+	ID string `json:"id"`
+
+	// CreatedAt When the request arrived.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// Method The method.
+	//
+	// Examples: POST
+	Method string `json:"method"`
+
+	// Path The path, with the ids of Kobo and without other values.
+	//
+	// Examples: /api/v1/customer/{customer}
+	Path string `json:"path"`
+
+	// Status The status of the answer.
+	//
+	// Examples: 400
+	Status int `json:"status"`
+
+	// Reason The `Kobo-Reason` of the answer; `null` if it had none.
+	//
+	// Examples: pin_invalid
+	Reason *string `json:"reason"`
+
+	// DurationMs How long it took, in milliseconds.
+	//
+	// Examples: 12
+	DurationMs int `json:"durationMs"`
+
+	// RequestID The `X-Request-Id` of the answer.
+	RequestID string `json:"requestId"`
+
+	// IdempotencyKey The `Idempotency-Key` of the request, which is unique in your company over all kinds of requests; `null` if it had none.
+	IdempotencyKey *string `json:"idempotencyKey"`
+
+	// APIKeyID The id of the API key from which the access token came; `null` if it is unknown.
+	APIKeyID *string `json:"apiKeyId"`
+
+	// APIKeyEnding The last four characters of that API key.
+	//
+	// Examples: x7Qa
+	APIKeyEnding *string `json:"apiKeyEnding"`
+
+	// SourceAddress The network address of the request.
+	//
+	// Examples: 192.0.2.7
+	SourceAddress string `json:"sourceAddress"`
 }
 
 // NewCustomer defines model for NewCustomer.
@@ -1143,6 +1326,15 @@ type ReceiptLeaf = evidence.Leaf
 type RefreshRequest struct {
 	// RefreshToken The most recent refresh token from token generation.
 	RefreshToken string `json:"refreshToken"`
+}
+
+// RequestPage defines model for RequestPage.
+type RequestPage struct {
+	// Data The requests of this page, newest first.
+	Data []LoggedRequest `json:"data"`
+
+	// Next The `cursor` of the following page; `null` after the last one.
+	Next *string `json:"next"`
 }
 
 // ResentCustomer defines model for ResentCustomer.
@@ -1613,6 +1805,27 @@ type ProveConsistencyParams struct {
 	To string `form:"to,omitempty" json:"to,omitempty"`
 }
 
+// ListAPIKeysParams defines parameters for ListAPIKeys.
+type ListAPIKeysParams struct {
+	// Page The number of the page. Zero, a negative number or a text means the first page.
+	Page Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
+	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+}
+
+// IssueAPIKeyParams defines parameters for IssueAPIKey.
+type IssueAPIKeyParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // SetPINParams defines parameters for SetPIN.
 type SetPINParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
@@ -1791,6 +2004,33 @@ type ListOutcomesParams struct {
 type FindReceiptParams struct {
 	// Step The step of the operation: empty for the first transfer, `settle`, `refund` or `reverse`.
 	Step *string `form:"step,omitempty" json:"step,omitempty"`
+}
+
+// ListRequestsParams defines parameters for ListRequests.
+type ListRequestsParams struct {
+	// Limit The most rows of a page. A number above 100 means 100. Zero, a negative number or a text means 50.
+	Limit string `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the page before.
+	Cursor string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Method Only requests with this method.
+	Method string `form:"method,omitempty" json:"method,omitempty"`
+
+	// Status Only answers with this status (`400`), or of this class (`4xx`).
+	Status string `form:"status,omitempty" json:"status,omitempty"`
+
+	// RequestID Only the request with this `X-Request-Id`.
+	RequestID string `form:"requestId,omitempty" json:"requestId,omitempty"`
+
+	// IdempotencyKey Only requests with this `Idempotency-Key`.
+	IdempotencyKey string `form:"idempotencyKey,omitempty" json:"idempotencyKey,omitempty"`
+
+	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
+	From From `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Up to this instant, which is included, or to the end of this day (in Lagos, UTC+1).
+	To To `form:"to,omitempty" json:"to,omitempty"`
 }
 
 // ListSettlementAccountsParams defines parameters for ListSettlementAccounts.
@@ -2200,6 +2440,12 @@ type TerminateCardJSONRequestBody = CardTermination
 // UnfreezeCardJSONRequestBody defines body for UnfreezeCard for application/json ContentType.
 type UnfreezeCardJSONRequestBody = CardStatusReason
 
+// IssueAPIKeyJSONRequestBody defines body for IssueAPIKey for application/json ContentType.
+type IssueAPIKeyJSONRequestBody = APIKeyRequest
+
+// RevokeAPIKeyJSONRequestBody defines body for RevokeAPIKey for application/json ContentType.
+type RevokeAPIKeyJSONRequestBody = APIKeyRevocation
+
 // SetPINJSONRequestBody defines body for SetPIN for application/json ContentType.
 type SetPINJSONRequestBody = OwnPinRequest
 
@@ -2325,6 +2571,15 @@ type ServerInterface interface {
 	// FindCompany Your company
 	// (GET /api/v1/company)
 	FindCompany(w http.ResponseWriter, r *http.Request)
+	// ListAPIKeys List API keys
+	// (GET /api/v1/company/api-keys)
+	ListAPIKeys(w http.ResponseWriter, r *http.Request, params ListAPIKeysParams)
+	// IssueAPIKey Issue an API key
+	// (POST /api/v1/company/api-keys)
+	IssueAPIKey(w http.ResponseWriter, r *http.Request, params IssueAPIKeyParams)
+	// RevokeAPIKey Revoke an API key
+	// (DELETE /api/v1/company/api-keys/{id})
+	RevokeAPIKey(w http.ResponseWriter, r *http.Request, id string)
 	// SetPIN Set your transaction PIN
 	// (POST /api/v1/company/pin)
 	SetPIN(w http.ResponseWriter, r *http.Request, params SetPINParams)
@@ -2391,6 +2646,9 @@ type ServerInterface interface {
 	// FindReceipt Fetch the receipt of a transfer or an event
 	// (GET /api/v1/receipts/{reference})
 	FindReceipt(w http.ResponseWriter, r *http.Request, reference string, params FindReceiptParams)
+	// ListRequests List your requests
+	// (GET /api/v1/request-log)
+	ListRequests(w http.ResponseWriter, r *http.Request, params ListRequestsParams)
 	// ListSettlementAccounts List settlement accounts
 	// (GET /api/v1/settlement/accounts)
 	ListSettlementAccounts(w http.ResponseWriter, r *http.Request, params ListSettlementAccountsParams)
@@ -3211,6 +3469,119 @@ func (siw *ServerInterfaceWrapper) FindCompany(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.FindCompany(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListAPIKeys operation middleware
+func (siw *ServerInterfaceWrapper) ListAPIKeys(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAPIKeysParams
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", r.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "page"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "page", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", r.URL.Query(), &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "pageSize"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "pageSize", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListAPIKeys(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// IssueAPIKey operation middleware
+func (siw *ServerInterfaceWrapper) IssueAPIKey(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params IssueAPIKeyParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.IssueAPIKey(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RevokeAPIKey operation middleware
+func (siw *ServerInterfaceWrapper) RevokeAPIKey(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RevokeAPIKey(w, r, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4117,6 +4488,130 @@ func (siw *ServerInterfaceWrapper) FindReceipt(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.FindReceipt(w, r, reference, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListRequests operation middleware
+func (siw *ServerInterfaceWrapper) ListRequests(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRequestsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "method" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "method", r.URL.Query(), &params.Method, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "method"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "method", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", r.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "status"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "status", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "requestId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "requestId", r.URL.Query(), &params.RequestID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "requestId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "requestId", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "idempotencyKey" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "idempotencyKey", r.URL.Query(), &params.IdempotencyKey, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "idempotencyKey"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "idempotencyKey", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListRequests(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -6158,6 +6653,9 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/checkpoints/consistency", wrapper.ProveConsistency)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/checkpoints/key", wrapper.FindCheckpointKey)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/company", wrapper.FindCompany)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/company/api-keys", wrapper.ListAPIKeys)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/api-keys", wrapper.IssueAPIKey)
+	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/api/v1/company/api-keys/{id}", wrapper.RevokeAPIKey)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/pin", wrapper.SetPIN)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/generate-account", wrapper.GenerateCorporateAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/initiate-kyc", wrapper.InitiateCorporateKyc)
@@ -6180,6 +6678,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/outcomes", wrapper.ListOutcomes)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/outcomes/{reference}", wrapper.FindOutcome)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/receipts/{reference}", wrapper.FindReceipt)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/request-log", wrapper.ListRequests)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.ListSettlementAccounts)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.CreateSettlementAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts/{settlementId}/alert", wrapper.SetSettlementAlert)
@@ -6739,6 +7238,97 @@ type FindCompany200JSONResponse struct {
 }
 
 func (response FindCompany200JSONResponse) VisitFindCompanyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAPIKeysRequestObject struct {
+	Params ListAPIKeysParams
+}
+
+type ListAPIKeysResponseObject interface {
+	VisitListAPIKeysResponse(w http.ResponseWriter) error
+}
+
+type ListAPIKeys200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The page.
+	Data APIKeyPage `json:"data"`
+}
+
+func (response ListAPIKeys200JSONResponse) VisitListAPIKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type IssueAPIKeyRequestObject struct {
+	Params IssueAPIKeyParams
+	Body   *IssueAPIKeyJSONRequestBody
+}
+
+type IssueAPIKeyResponseObject interface {
+	VisitIssueAPIKeyResponse(w http.ResponseWriter) error
+}
+
+type IssueAPIKey200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	Message string `json:"message"`
+
+	// Data The key.
+	Data IssuedAPIKey `json:"data"`
+}
+
+func (response IssueAPIKey200JSONResponse) VisitIssueAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RevokeAPIKeyRequestObject struct {
+	ID   string `json:"id"`
+	Body *RevokeAPIKeyJSONRequestBody
+}
+
+type RevokeAPIKeyResponseObject interface {
+	VisitRevokeAPIKeyResponse(w http.ResponseWriter) error
+}
+
+type RevokeAPIKey200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: API key revoked
+	Message string `json:"message"`
+}
+
+func (response RevokeAPIKey200JSONResponse) VisitRevokeAPIKeyResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -7408,6 +7998,34 @@ type FindReceipt200JSONResponse struct {
 }
 
 func (response FindReceipt200JSONResponse) VisitFindReceiptResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRequestsRequestObject struct {
+	Params ListRequestsParams
+}
+
+type ListRequestsResponseObject interface {
+	VisitListRequestsResponse(w http.ResponseWriter) error
+}
+
+type ListRequests200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The page.
+	Data RequestPage `json:"data"`
+}
+
+func (response ListRequests200JSONResponse) VisitListRequestsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -8655,6 +9273,15 @@ type StrictServerInterface interface {
 	// FindCompany Your company
 	// (GET /api/v1/company)
 	FindCompany(ctx context.Context, request FindCompanyRequestObject) (FindCompanyResponseObject, error)
+	// ListAPIKeys List API keys
+	// (GET /api/v1/company/api-keys)
+	ListAPIKeys(ctx context.Context, request ListAPIKeysRequestObject) (ListAPIKeysResponseObject, error)
+	// IssueAPIKey Issue an API key
+	// (POST /api/v1/company/api-keys)
+	IssueAPIKey(ctx context.Context, request IssueAPIKeyRequestObject) (IssueAPIKeyResponseObject, error)
+	// RevokeAPIKey Revoke an API key
+	// (DELETE /api/v1/company/api-keys/{id})
+	RevokeAPIKey(ctx context.Context, request RevokeAPIKeyRequestObject) (RevokeAPIKeyResponseObject, error)
 	// SetPIN Set your transaction PIN
 	// (POST /api/v1/company/pin)
 	SetPIN(ctx context.Context, request SetPINRequestObject) (SetPINResponseObject, error)
@@ -8721,6 +9348,9 @@ type StrictServerInterface interface {
 	// FindReceipt Fetch the receipt of a transfer or an event
 	// (GET /api/v1/receipts/{reference})
 	FindReceipt(ctx context.Context, request FindReceiptRequestObject) (FindReceiptResponseObject, error)
+	// ListRequests List your requests
+	// (GET /api/v1/request-log)
+	ListRequests(ctx context.Context, request ListRequestsRequestObject) (ListRequestsResponseObject, error)
 	// ListSettlementAccounts List settlement accounts
 	// (GET /api/v1/settlement/accounts)
 	ListSettlementAccounts(ctx context.Context, request ListSettlementAccountsRequestObject) (ListSettlementAccountsResponseObject, error)
@@ -9402,6 +10032,98 @@ func (sh *strictHandler) FindCompany(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// ListAPIKeys operation middleware
+func (sh *strictHandler) ListAPIKeys(w http.ResponseWriter, r *http.Request, params ListAPIKeysParams) {
+	var request ListAPIKeysRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAPIKeys(ctx, request.(ListAPIKeysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAPIKeys")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListAPIKeysResponseObject); ok {
+		if err := validResponse.VisitListAPIKeysResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// IssueAPIKey operation middleware
+func (sh *strictHandler) IssueAPIKey(w http.ResponseWriter, r *http.Request, params IssueAPIKeyParams) {
+	var request IssueAPIKeyRequestObject
+
+	request.Params = params
+
+	var body IssueAPIKeyJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.IssueAPIKey(ctx, request.(IssueAPIKeyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "IssueAPIKey")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(IssueAPIKeyResponseObject); ok {
+		if err := validResponse.VisitIssueAPIKeyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RevokeAPIKey operation middleware
+func (sh *strictHandler) RevokeAPIKey(w http.ResponseWriter, r *http.Request, id string) {
+	var request RevokeAPIKeyRequestObject
+
+	request.ID = id
+
+	var body RevokeAPIKeyJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RevokeAPIKey(ctx, request.(RevokeAPIKeyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RevokeAPIKey")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RevokeAPIKeyResponseObject); ok {
+		if err := validResponse.VisitRevokeAPIKeyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // SetPIN operation middleware
 func (sh *strictHandler) SetPIN(w http.ResponseWriter, r *http.Request, params SetPINParams) {
 	var request SetPINRequestObject
@@ -10029,6 +10751,32 @@ func (sh *strictHandler) FindReceipt(w http.ResponseWriter, r *http.Request, ref
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(FindReceiptResponseObject); ok {
 		if err := validResponse.VisitFindReceiptResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListRequests operation middleware
+func (sh *strictHandler) ListRequests(w http.ResponseWriter, r *http.Request, params ListRequestsParams) {
+	var request ListRequestsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRequests(ctx, request.(ListRequestsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRequests")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListRequestsResponseObject); ok {
+		if err := validResponse.VisitListRequestsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

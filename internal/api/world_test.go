@@ -38,6 +38,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/request"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/vtu"
@@ -105,6 +106,10 @@ func newWorldOn(t testing.TB, d *db.DB) *world {
 	events := event.NewService(d, book)
 	events.Environment = deployment.Dev
 	webhooks := webhook.New(webhook.Config{DB: d, Book: book, Events: events, Keys: keys, Clock: clk, Log: log, Loopback: true})
+	requests := request.New(request.Config{DB: d, Clock: clk, Log: log, Keep: 30 * 24 * time.Hour})
+	logged := make(chan struct{})
+	go func() { requests.Run(working); close(logged) }()
+	t.Cleanup(func() { stop(); <-logged })
 	sent := make(chan struct{})
 	go func() { webhooks.Run(working); close(sent) }()
 	t.Cleanup(func() { stop(); <-sent })
@@ -121,7 +126,7 @@ func newWorldOn(t testing.TB, d *db.DB) *world {
 			DB: d, Book: book, Clock: clk, Log: log, Identities: identities, Settlements: settlements, Operations: operations, Keys: answers, Banks: provider.Only[provider.AccountOpener]("safehaven", person),
 		}),
 		Customers: customers, Companies: companies, Settlements: settlements, Payouts: payouts, Quotas: quota.New(d, book, clk), Collections: collections, VTU: shop, Crypto: addresses, Reports: report.New(d, clk),
-		Events: events, Webhooks: webhooks,
+		Events: events, Webhooks: webhooks, Requests: requests,
 		Evidence: evidence.New(evidence.Config{
 			DB: d, Book: book, Events: events, Clock: clk, Log: log, Keys: keys.CheckpointKeys(),
 			Name:   deployment.New(d, clk, log, "").Name,

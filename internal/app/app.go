@@ -42,6 +42,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/request"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/vtu"
@@ -68,6 +69,7 @@ type App struct {
 	Cards       *card.Service
 	Events      *event.Service
 	Webhooks    *webhook.Service
+	Requests    *request.Service
 	Keys        *idempotency.Service
 	Shop        *vtu.Shop
 	Crypto      *crypto.Service
@@ -184,6 +186,9 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 		DB: a.DB, Book: a.Book, Events: a.Events, Keys: keys, Clock: a.Clock, Log: a.log, Loopback: a.cfg.webhooksHere(),
 		Keep: time.Duration(a.cfg.Webhooks.KeepDays) * 24 * time.Hour,
 	})
+	a.Requests = request.New(request.Config{
+		DB: a.DB, Clock: a.Clock, Log: a.log, Keep: time.Duration(a.cfg.RequestLog.KeepDays) * 24 * time.Hour,
+	})
 	a.Quotas = quota.New(a.DB, a.Book, a.Clock)
 	a.Operations = operation.WithOperators(a.DB, a.Book, a.Clock, a.log, a.cfg.Window, a.Operators.MayStillPropose)
 	a.Operations.Calls = a.calls
@@ -266,7 +271,7 @@ func (a *App) Handler() (http.Handler, error) {
 		FailedLogin: func(ctx context.Context, action, reference string) {
 			a.warn(ctx, a.Operators.FailedLogin(ctx, action, reference), "a failed request for tokens could not be recorded")
 		},
-		Webhooks: a.Webhooks, Authenticate: a.Companies.Authenticate, PublicURL: a.cfg.PublicURL,
+		Webhooks: a.Webhooks, Requests: a.Requests, Authenticate: a.Companies.Authenticate, PublicURL: a.cfg.PublicURL,
 		Clock: a.Clock, Log: a.log, Limits: limits, Proxies: proxies, Closed: a.closed.Load, Registry: a.registry, Traces: a.traces,
 		Health: http.HandlerFunc(a.healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
 		Serves: a.serves,
@@ -368,7 +373,7 @@ func (a *App) begin(ctx context.Context, all []front) error {
 	if err := a.Inbox.Begin(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(a.planReconciliation(ctx), a.Webhooks.Begin(ctx), a.Reports.Begin(ctx), a.Keys.Begin(ctx), a.Keyring.Plan(ctx), a.Evidence.Plan(ctx)); err != nil {
+	if err := errors.Join(a.planReconciliation(ctx), a.Webhooks.Begin(ctx), a.Requests.Begin(ctx), a.Reports.Begin(ctx), a.Keys.Begin(ctx), a.Keyring.Plan(ctx), a.Evidence.Plan(ctx)); err != nil {
 		return err
 	}
 	if a.sandbox == nil {

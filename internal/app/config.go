@@ -82,20 +82,21 @@ type Config struct {
 	Window time.Duration `koanf:"window"`
 	// The bank of each kind of work, if there are several, such as `PAYOUT=second,
 	// CUSTOMER/COMPANY=second, *=main`. COMPANY is a company's reference. See docs/operating/banks.md.
-	BankRoutes string        `koanf:"bank_routes"`
-	TLS        TLSConfig     `koanf:"tls"`
-	VTU        VTUConfig     `koanf:"vtu"`
-	Crypto     CryptoConfig  `koanf:"crypto"`
-	Cards      CardConfig    `koanf:"cards"`
-	Issuer     IssuerConfig  `koanf:"issuer"`
-	Operators  PeopleConfig  `koanf:"operators"`
-	Webhooks   WebhookConfig `koanf:"webhooks"`
-	Events     EventConfig   `koanf:"events"`
-	Serve      ServeConfig   `koanf:"serve"`
-	Limits     LimitConfig   `koanf:"limits"`
-	Jobs       JobConfig     `koanf:"jobs"`
-	Pools      PoolConfig    `koanf:"pools"`
-	Log        LogConfig     `koanf:"log"`
+	BankRoutes string           `koanf:"bank_routes"`
+	TLS        TLSConfig        `koanf:"tls"`
+	VTU        VTUConfig        `koanf:"vtu"`
+	Crypto     CryptoConfig     `koanf:"crypto"`
+	Cards      CardConfig       `koanf:"cards"`
+	Issuer     IssuerConfig     `koanf:"issuer"`
+	Operators  PeopleConfig     `koanf:"operators"`
+	Webhooks   WebhookConfig    `koanf:"webhooks"`
+	Events     EventConfig      `koanf:"events"`
+	RequestLog RequestLogConfig `koanf:"request_log"`
+	Serve      ServeConfig      `koanf:"serve"`
+	Limits     LimitConfig      `koanf:"limits"`
+	Jobs       JobConfig        `koanf:"jobs"`
+	Pools      PoolConfig       `koanf:"pools"`
+	Log        LogConfig        `koanf:"log"`
 	// OTLP/HTTP address of an OpenTelemetry collector, such as `http://collector:4318`
 	// (docs/operating/install.md).
 	Traces string `koanf:"traces"`
@@ -124,6 +125,12 @@ type Config struct {
 // WebhookConfig is about deliveries of events to companies.
 type WebhookConfig struct {
 	// Days for which a finished delivery is kept, 1 to 3650. The events stay.
+	KeepDays int `koanf:"keep_days"`
+}
+
+// RequestLogConfig is about the log of requests that each company can read.
+type RequestLogConfig struct {
+	// Days for which the log keeps a request, up to 365. Of one company it keeps 1,000,000 requests at most. `0`: no log.
 	KeepDays int `koanf:"keep_days"`
 }
 
@@ -195,12 +202,13 @@ func Defaults() Config {
 		Providers: maps.Clone(registered), Banks: map[string]Provider{},
 		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second, NameMatch: "flag", CreditPollPeriod: 6 * time.Hour, IdentityRetention: 5,
 		Webhooks: WebhookConfig{KeepDays: 30}, Operators: PeopleConfig{KeyDays: 180},
-		VTU:    VTUConfig{MostLoss: 5},
-		Serve:  ServeConfig{Drain: 5 * time.Second},
-		Limits: LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60, CallbacksPerSecond: 100, CallbacksBurst: 1000},
-		Jobs:   JobConfig{Workers: job.Usual.Workers, Inbox: job.Usual.Reserved, PerProvider: job.Usual.PerProvider},
-		Pools:  PoolConfig{HeavyLimit: 5 * time.Second},
-		Log:    LogConfig{Level: "info", Format: "json"},
+		RequestLog: RequestLogConfig{KeepDays: 30},
+		VTU:        VTUConfig{MostLoss: 5},
+		Serve:      ServeConfig{Drain: 5 * time.Second},
+		Limits:     LimitConfig{CompanyPerSecond: 100, CompanyBurst: 200, TokenPerMinute: 60, CallbacksPerSecond: 100, CallbacksBurst: 1000},
+		Jobs:       JobConfig{Workers: job.Usual.Workers, Inbox: job.Usual.Reserved, PerProvider: job.Usual.PerProvider},
+		Pools:      PoolConfig{HeavyLimit: 5 * time.Second},
+		Log:        LogConfig{Level: "info", Format: "json"},
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/keyring"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/request"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
@@ -43,6 +44,7 @@ func (a *App) newWorker() *job.Worker {
 		erasure.Job:           a.Erasures.Complete,
 		keyring.RevokeJob:     a.Keyring.Revoke,
 		webhook.ClearJob:      a.Webhooks.Clear,
+		request.ClearJob:      a.Requests.Clear,
 		idempotency.ClearJob:  a.Keys.Clear,
 		collection.ExpireJob:  a.Collections.Expire,
 		collection.ResolveJob: a.Collections.Resolve,
@@ -55,7 +57,7 @@ func (a *App) newWorker() *job.Worker {
 func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	var all sync.WaitGroup
 	a.Worker.Follow(a.Book)
-	for _, run := range []func(context.Context){a.Worker.Run, a.Webhooks.Run, a.Deployment.Run, a.Keyring.Run, a.Crypto.Follow} {
+	for _, run := range []func(context.Context){a.Worker.Run, a.Webhooks.Run, a.Requests.Run, a.Deployment.Run, a.Keyring.Run, a.Crypto.Follow} {
 		all.Go(func() { run(ctx) })
 	}
 	again := []func(context.Context) time.Duration{a.syncLists, a.askWallets, a.watchAccess, a.restoreJobs, a.reloadCertificates}

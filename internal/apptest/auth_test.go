@@ -196,6 +196,19 @@ func TestAnotherCompanysThingsDoNotExist(t *testing.T) {
 		if absent := p.Buy(order); foreign.Status != http.StatusBadRequest || foreign.String() != absent.String() {
 			t.Errorf("another company's account: %s, none: %s", foreign, absent)
 		}
+		keyOf := func(c *apptest.Client) string {
+			var list struct {
+				Data struct{ Data []struct{ ID string } }
+			}
+			c.Do(http.MethodGet, "/api/v1/company/api-keys", nil).Into(t, &list)
+			return list.Data.Data[0].ID
+		}
+		revoke := func(key string) apptest.Answer {
+			return p.Do(http.MethodDelete, "/api/v1/company/api-keys/"+key, map[string]string{"pin": p.PIN})
+		}
+		if foreign, absent := revoke(keyOf(other)), revoke(id.New()); foreign.Status != http.StatusBadRequest || foreign.String() != absent.String() {
+			t.Errorf("another company's API key: %s, none: %s", foreign, absent)
+		}
 		for _, path := range []string{"/api/v1/vtu/transactions?settlementId=" + strconv.FormatInt(second, 10), "/api/v1/outcomes"} {
 			var list struct{ Data []json.RawMessage }
 			if p.Data(path, &list); len(list.Data) != 0 {

@@ -56,6 +56,7 @@ var posts = []post{
 	{path: "/api/v1/webhooks/{id}/test", body: ``},
 	{path: "/api/v1/webhooks/{id}/replay", body: `{"from": 1, "to": 2}`},
 	{path: "/api/v1/webhooks/deliveries/{id}/resend", body: ``},
+	{path: "/api/v1/company/api-keys", body: `{"pin": "$pin", "name": "Shop"}`},
 	{path: "/api/v1/company/pin", body: `{"currentPin": "$pin", "pin": "$pin"}`},
 }
 

@@ -37,12 +37,14 @@ type eventData struct {
 }
 
 type paid struct {
-	PaidAmount money.Kobo `json:"paidAmount"`
-	PaidAt     string     `json:"paidAt"`
-	SessionID  string     `json:"sessionId"`
-	SenderName string     `json:"senderName"`
-	Narration  string     `json:"narration"`
-	Reason     string     `json:"reason,omitempty"`
+	PaidAmount    money.Kobo `json:"paidAmount"`
+	PaidAt        string     `json:"paidAt"`
+	SessionID     string     `json:"sessionId"`
+	SenderName    string     `json:"senderName"`
+	SenderBank    string     `json:"senderBank,omitempty"`
+	SenderAccount string     `json:"senderAccount,omitempty"`
+	Narration     string     `json:"narration"`
+	Reason        string     `json:"reason,omitempty"`
 }
 
 func (c Collection) eventData(p *paid) eventData { return eventData{c.ID, c.ID, c, c.SettlementID, p} }
@@ -89,7 +91,8 @@ func (s *Service) BookCredit(ctx context.Context, company string, credit settlem
 	}
 	payment := &paid{
 		PaidAmount: credit.Amount, PaidAt: clock.Text(credit.At), SessionID: credit.Session,
-		SenderName: credit.SenderName, Narration: credit.Narration, Reason: c.accepts(credit.Amount, credit.At),
+		SenderName: credit.SenderName, SenderBank: credit.SenderBank, SenderAccount: credit.SenderAccount,
+		Narration: credit.Narration, Reason: c.accepts(credit.Amount, credit.At),
 	}
 	kind, completes := event.VirtualAccountLatePayment, payment.Reason == ""
 	if completes {

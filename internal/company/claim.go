@@ -12,6 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/peer"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -241,7 +242,7 @@ func (s *Service) ClaimKey(ctx context.Context, reference, token string) (Key, s
 	row.use(&u, now)
 	key, text := s.newKey(reference, now, row.keyExpiresAt)
 	key.Others = len(working)
-	insertKey(&u, key, byCompany)
+	insertKey(&u, key, byCompany, peer.Of(ctx))
 	s.self(ctx, reference).Audit(&u, "company.key.claim", key.ID, map[string]string{"tokenId": row.id}, now)
 	if err := s.book.Commit(ctx, u); err != nil {
 		return Key{}, secret.Text{}, forKey.explain(err)

@@ -35,6 +35,8 @@ var (
 type Identity struct {
 	Reference string
 	PerSecond int // the requests that the company may make per second; 0 means the setting of the deployment
+	// KeyID is the API key from which the access token comes. It is "" in a token of an earlier release.
+	KeyID string
 }
 
 // passes returns an error unless the company may use the API. The company must be live, and its
@@ -80,10 +82,10 @@ func (s *Service) Tokens(ctx context.Context, reference, apiKey string) (accessT
 		return "", "", err
 	}
 	tokenID := id.New()
-	if accessToken, err = s.issue(access, reference, id.New(), AccessLife); err != nil {
+	if accessToken, err = s.issue(access, reference, id.New(), key.ID, AccessLife); err != nil {
 		return "", "", err
 	}
-	if refreshToken, err = s.issue(refresh, reference, tokenID, RefreshLife); err != nil {
+	if refreshToken, err = s.issue(refresh, reference, tokenID, key.ID, RefreshLife); err != nil {
 		return "", "", err
 	}
 	if err := s.replaceRefresh(ctx, reference, tokenID, key.ID, s.clock.Now()); err != nil {
@@ -111,7 +113,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 		return "", err
 	}
 	latest, err := s.workingRefresh(ctx, reference, s.clock.Now())
-	if errors.Is(err, db.ErrNone) || err == nil && latest != presented.ID {
+	if errors.Is(err, db.ErrNone) || err == nil && latest.tokenID != presented.ID {
 		return "", errWrongKey.With(fault.RefreshTokenInvalid) // the contract prescribes this message for a refresh token, too
 	}
 	if err == nil {
@@ -120,7 +122,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.issue(access, reference, id.New(), AccessLife)
+	return s.issue(access, reference, id.New(), latest.keyID, AccessLife)
 }
 
 // HolderOf returns the company of a refresh token that Kobo has signed, whether or not the token
@@ -136,12 +138,12 @@ func (s *Service) HolderOf(token string) string {
 // Holder returns the company of an access token. It does not check whether the company may use
 // the API.
 func (s *Service) Holder(ctx context.Context, token string) (Identity, error) {
-	reference, err := s.holder(token)
+	v, err := s.holder(token)
 	if err != nil {
 		return Identity{}, err
 	}
-	c, err := s.cached(ctx, reference)
-	return c.identity(), err
+	c, err := s.cached(ctx, v.reference)
+	return c.identity(v), err
 }
 
 // Authenticate returns the company of an access token, if the company may use the API. The state
@@ -151,21 +153,23 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Identity, err
 	if token == "" {
 		return Identity{}, errNoAccess
 	}
-	reference, err := s.holder(token)
+	v, err := s.holder(token)
 	if err != nil {
 		return Identity{}, errBadAccess.Because(err)
 	}
-	c, err := s.cached(ctx, reference)
+	c, err := s.cached(ctx, v.reference)
 	switch {
 	case fault.Is(err, fault.Missing):
 		return Identity{}, errBadAccess.Because(err)
 	case err != nil:
 		return Identity{}, errUnsure.Because(err)
 	}
-	return c.identity(), c.passes()
+	return c.identity(v), c.passes()
 }
 
-func (c Company) identity() Identity { return Identity{c.Reference, int(c.PerSecond)} }
+func (c Company) identity(v verified) Identity {
+	return Identity{c.Reference, int(c.PerSecond), v.keyID}
+}
 
 // cached returns a company from the cache. If the cache has no fresh entry, cached reads the company
 // from the database.

@@ -31,6 +31,8 @@ type Key struct {
 	State     string    `db:"state,state"` // ACTIVE or REVOKED
 	CreatedAt time.Time `db:"created_at"`
 	ExpiresAt time.Time `db:"expires_at"` // zero means never
+	Name      string    `db:"name"`       // the company's own name for the key; "" for none
+	Ending    string    `db:"ending"`     // the last four characters of the key; "" for a key of an early release
 	Others    int       // of a new key: the number of the company's other working keys
 }
 
@@ -43,21 +45,22 @@ func (s *Service) newKey(reference string, now, expiresAt time.Time) (Key, secre
 	text := s.prefix() + secret.Random()
 	return Key{
 		ID: id.New(), Company: reference, State: keyActive, CreatedAt: now, ExpiresAt: expiresAt,
-		hash: s.keys.MAC("api-key", reference, text),
+		hash: s.keys.MAC("api-key", reference, text), Ending: text[len(text)-4:],
 	}, secret.NewText(text)
 }
 
-// insertKey makes a unit insert an API key and report the key to the company.
-func insertKey(u *ledger.Unit, k Key, by author) {
+// insertKey makes a unit insert an API key and report the key to the company. The address is that of the
+// company's own request, or "" for an act of an operator.
+func insertKey(u *ledger.Unit, k Key, by author, address string) {
 	u.Insert(keys.Record(k))
-	event.Emit(u, event.APIKeyIssued, issuedData{u.Company, k.ID, clock.Optional(k.ExpiresAt), by, k.Others})
+	event.Emit(u, event.APIKeyIssued, issuedData{u.Company, k.ID, k.Name, clock.Optional(k.ExpiresAt), by, k.Others, address})
 }
 
 // Working returns a company's API keys that work now, the oldest first.
 func (s *Service) Working(ctx context.Context, reference string) ([]Key, error) {
 	all, err := s.Keys(ctx, reference)
 	now := s.clock.Now()
-	return slices.DeleteFunc(all, func(k Key) bool { return k.State != keyActive || k.expired(now) }), err
+	return slices.DeleteFunc(all, func(k Key) bool { return !k.works(now) }), err
 }
 
 // issuedData and revokedData are the data of the events that report an API key. They do not contain
@@ -66,14 +69,17 @@ type (
 	issuedData struct {
 		CompanyID string  `json:"companyId"`
 		ID        string  `json:"id"`
+		Name      string  `json:"name,omitempty"`
 		ExpiresAt *string `json:"expiresAt"`
 		By        author  `json:"by"`
 		OtherKeys int     `json:"otherKeys"`
+		Address   string  `json:"sourceAddress,omitempty"` // of the company's own request
 	}
 	revokedData struct {
 		CompanyID string `json:"companyId"`
 		ID        string `json:"id"`
 		By        author `json:"by"`
+		Address   string `json:"sourceAddress,omitempty"` // of the company's own request
 	}
 )
 
@@ -102,7 +108,7 @@ func (s *Service) IssueKey(ctx context.Context, by Actor, reference string, expi
 	key, text := s.newKey(reference, now, expiresAt)
 	key.Others = len(others)
 	u := ledger.For(reference)
-	insertKey(&u, key, byOperator)
+	insertKey(&u, key, byOperator, "")
 	by.Audit(&u, "company.key.issue", key.ID, nil, now)
 	if err := s.book.Commit(ctx, u); err != nil {
 		return Key{}, secret.Text{}, explain(err)
@@ -119,10 +125,16 @@ func (s *Service) RevokeKey(ctx context.Context, by Actor, reference, keyID stri
 		if err != nil {
 			return err
 		}
-		u, err := s.revocation(by, reference, keyID, all)
+		u := ledger.For(reference)
+		last, err := s.revoke(&u, keyID, all)
 		if err != nil {
 			return err
 		}
+		if last {
+			voidCredentials(&u)
+		}
+		event.Emit(&u, event.APIKeyRevoked, revokedData{reference, keyID, byOperator, ""})
+		by.Audit(&u, "company.key.revoke", keyID, nil, s.clock.Now())
 		if err = s.book.Commit(ctx, u); ledger.Is(err, ledger.Moved) {
 			continue // another request has just revoked one of these keys, so try again
 		}
@@ -134,23 +146,24 @@ func (s *Service) RevokeKey(ctx context.Context, by Actor, reference, keyID stri
 func (s *Service) CheckRevocation(ctx context.Context, reference, keyID string) error {
 	all, err := s.Keys(ctx, reference)
 	if err == nil {
-		_, err = s.revocation(unseen{}, reference, keyID, all)
+		u := ledger.For(reference)
+		_, err = s.revoke(&u, keyID, all)
 	}
 	return err
 }
 
-// revocation returns the ledger unit that revokes a key. The ledger refuses the unit if a different
-// request has meanwhile revoked a working key of the company.
-func (s *Service) revocation(by Actor, reference, keyID string, all []Key) (ledger.Unit, error) {
-	now, u := s.clock.Now(), ledger.For(reference)
+// revoke makes a unit revoke a key. The ledger refuses the unit if a different request has meanwhile
+// revoked a working key of the company. The result last is true if no working key is left.
+func (s *Service) revoke(u *ledger.Unit, keyID string, all []Key) (last bool, err error) {
+	now := s.clock.Now()
 	found, last := false, true
 	for _, k := range all {
 		switch {
 		case k.ID == keyID && k.State == keyRevoked:
-			return u, fault.New(fault.Refused, "API key is revoked already")
+			return false, fault.New(fault.Refused, "API key is revoked already").With(fault.APIKeyInvalid)
 		case k.ID == keyID:
 			found, k.State = true, keyRevoked
-		case k.State == keyRevoked || k.expired(now):
+		case !k.works(now):
 			continue
 		default:
 			last = false
@@ -158,15 +171,21 @@ func (s *Service) revocation(by Actor, reference, keyID string, all []Key) (ledg
 		u.Transition(keys.Record(k), keyActive).Only()
 	}
 	if !found {
-		return u, fault.New(fault.Missing, "API key not found")
+		return false, fault.New(fault.Missing, "API key not found")
 	}
-	if last {
-		voidCredentials(&u)
-	}
-	event.Emit(&u, event.APIKeyRevoked, revokedData{reference, keyID, byOperator})
-	by.Audit(&u, "company.key.revoke", keyID, nil, now)
-	return u, nil
+	return last, nil
 }
+
+// Status returns ACTIVE, EXPIRED or REVOKED.
+func (k Key) Status(now time.Time) string {
+	if k.State == keyActive && k.expired(now) {
+		return "EXPIRED"
+	}
+	return k.State
+}
+
+// works reports whether the key gives tokens now.
+func (k Key) works(now time.Time) bool { return k.State == keyActive && !k.expired(now) }
 
 func (k Key) expired(now time.Time) bool { return !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) }
 

@@ -214,13 +214,19 @@ func (s *Service) MayUsePIN(ctx context.Context, reference string) error {
 // except after a wrong try, and any number of right tries share one transaction.
 func (s *Service) CheckPIN(ctx context.Context, reference, text string) error {
 	return s.try(ctx, reference, text, func(p pin) ledger.Unit {
-		if p.failures > 0 || s.keys.Stale(p.hash) {
-			return s.written(p, text)
-		}
-		u := ledger.For(reference)
-		p.unchanged(u.Expect(pins.Record(p), pinSet))
-		return u
+		return s.tried(p, text)
 	})
+}
+
+// tried returns the unit of a right try. It writes the PIN's row only after a wrong try, or with a newer
+// master key.
+func (s *Service) tried(p pin, text string) ledger.Unit {
+	if p.failures > 0 || s.keys.Stale(p.hash) {
+		return s.written(p, text)
+	}
+	u := ledger.For(p.company)
+	p.unchanged(u.Expect(pins.Record(p), pinSet))
+	return u
 }
 
 // try compares text with the company's PIN. It commits the unit of the function right, or a unit

@@ -12,7 +12,7 @@ import (
 
 const (
 	columns    = `company_id, name, kyb_status, live, requests_per_second, created_at, updated_at`
-	keyColumns = `company_id, id, hash, state, created_at, expires_at`
+	keyColumns = `company_id, id, hash, state, created_at, expires_at, name, ending`
 	pinColumns = `company_id, hash, state, failures, updated_at`
 
 	tokenColumns = `company_id, id, purpose, number, hash, state, created_at, expires_at, key_expires_at, used_at`
@@ -74,6 +74,15 @@ func (s *Service) Keys(ctx context.Context, reference string) ([]Key, error) {
 		`SELECT `+keyColumns+` FROM company_api_key WHERE company_id = $1 ORDER BY created_at, id`, reference)
 }
 
+// PageOfKeys returns a page of a company's API keys, the newest first, and the total count. Revoked and
+// expired keys are included.
+func (s *Service) PageOfKeys(ctx context.Context, reference string, offset, limit int) ([]Key, int, error) {
+	list, total, err := db.Page(ctx, s.db, reference, keys.Scan, `SELECT count(*) FROM company_api_key WHERE company_id = $1`,
+		`SELECT `+keyColumns+` FROM company_api_key WHERE company_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`,
+		limit, offset, reference)
+	return list, int(total), err
+}
+
 func (s *Service) replaceRefresh(ctx context.Context, reference, tokenID, keyID string, now time.Time) error {
 	_, err := s.db.Exec(ctx, `
 		INSERT INTO company_refresh_token (company_id, token_id, api_key_id, issued_at) VALUES ($1, $2, $3, $4)
@@ -83,11 +92,14 @@ func (s *Service) replaceRefresh(ctx context.Context, reference, tokenID, keyID 
 	return err
 }
 
-// workingRefresh returns the id of the company's valid refresh token. That is the latest token,
-// while its API key is neither revoked nor expired.
-func (s *Service) workingRefresh(ctx context.Context, reference string, now time.Time) (string, error) {
-	return db.One(ctx, s.db, db.Value[string], `
-		SELECT t.token_id FROM company_refresh_token t
+// refreshing is a valid refresh token with the API key from which it comes.
+type refreshing struct{ tokenID, keyID string }
+
+// workingRefresh returns the company's valid refresh token. That is the latest token, while its API
+// key is neither revoked nor expired.
+func (s *Service) workingRefresh(ctx context.Context, reference string, now time.Time) (refreshing, error) {
+	return db.One(ctx, s.db, db.Fields[refreshing], `
+		SELECT t.token_id, t.api_key_id FROM company_refresh_token t
 		JOIN company_api_key k ON k.company_id = t.company_id AND k.id = t.api_key_id
 		WHERE t.company_id = $1 AND k.state = $2 AND (k.expires_at = 0 OR k.expires_at > $3)`, reference, keyActive, clock.Micros(now))
 }

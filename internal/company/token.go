@@ -31,18 +31,20 @@ const (
 type claims struct {
 	jwt.RegisteredClaims
 	Use use `json:"use"`
+	// Key is the ID of the API key from which the token comes.
+	Key string `json:"key,omitempty"`
 }
 
 // issue returns a token for the company, signed with the current key. The header contains the
 // id of that key.
-func (s *Service) issue(u use, reference, tokenID string, life time.Duration) (string, error) {
+func (s *Service) issue(u use, reference, tokenID, keyID string, life time.Duration) (string, error) {
 	now := s.clock.Now()
 	t := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Subject: reference, ID: tokenID,
 			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(life)),
 		},
-		Use: u,
+		Use: u, Key: keyID,
 	})
 	keyID, key := s.signer.Current()
 	t.Header["kid"] = keyID
@@ -73,6 +75,7 @@ func (s *Service) read(u use, token string) (c claims, err error) {
 // verified is an access token that the service has verified.
 type verified struct {
 	reference string
+	keyID     string // the API key from which the token comes
 	expires   time.Time
 }
 
@@ -86,20 +89,21 @@ func newVerified(clk clock.Clock) *otter.Cache[[sha256.Size]byte, verified] {
 	})
 }
 
-// holder returns the company of an access token. The token itself decides nothing but its company
-// and its expiry. A key is removed only when all access tokens of that key have expired. So a token
+// holder returns the company of an access token. The token itself decides nothing but its company,
+// its API key and its expiry. A key is removed only when all access tokens of that key have expired. So a token
 // needs one verification of its signature, and a check of its expiry on each use.
-func (s *Service) holder(token string) (reference string, err error) {
+func (s *Service) holder(token string) (verified, error) {
 	hash := sha256.Sum256([]byte(token))
 	if v, found := s.verified.GetIfPresent(hash); found && s.clock.Now().Before(v.expires) {
-		return v.reference, nil
+		return v, nil
 	}
 	c, err := s.read(access, token)
 	if err != nil {
-		return "", err
+		return verified{}, err
 	}
-	s.verified.Set(hash, verified{c.Subject, c.ExpiresAt.Time})
-	return c.Subject, nil
+	v := verified{c.Subject, c.Key, c.ExpiresAt.Time}
+	s.verified.Set(hash, v)
+	return v, nil
 }
 
 func (s *Service) verifyingKey(t *jwt.Token) (any, error) {

@@ -253,9 +253,7 @@ func (s *Service) filteredTransactions(
 	return list, int(total), err
 }
 
-// TransactionsOf returns the newest transactions of the customer with this ID. The list is empty if
-// the customer does not exist.
-func (s *Service) TransactionsOf(ctx context.Context, company, customerID string) ([]Transaction, error) {
+func (s *Service) transactionsOf(ctx context.Context, company, customerID string) ([]Transaction, error) {
 	return db.All(ctx, s.DB, transactions.Scan,
 		selectOwn+`WHERE t.company_id = $1 AND t.customer_id = $2 ORDER BY t.number DESC LIMIT $3`, company, customerID, mostOfOne)
 }

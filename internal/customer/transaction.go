@@ -41,8 +41,9 @@ type Transaction struct {
 	Narration    string        `db:"narration" json:"narration"`
 	SessionID    string        `db:"session_id" json:"sessionId"` // the bank's session ID of the credit
 	CreatedAt    clock.Instant `db:"created_at" json:"createdAt"`
-	Currency     *wire.Naira   `json:"currency,omitempty"`
-	Customer     *Holder       `json:"customer,omitempty"`
+	settlement.Sender
+	Currency *wire.Naira `json:"currency,omitempty"`
+	Customer *Holder     `json:"customer,omitempty"`
 }
 
 // Holder is the customer of a transaction. A list of one customer's transactions omits the holder,
@@ -76,7 +77,7 @@ func (s *Service) BookCredit(ctx context.Context, company string, c settlement.C
 	}
 	t := Transaction{
 		Company: company, ID: c.ID, CustomerID: owner.ID, SettlementID: settlementID, Amount: c.Amount, Type: credit, Status: success,
-		Narration: c.Narration, SessionID: c.Session, CreatedAt: clock.Instant{Time: s.Clock.Now()},
+		Narration: c.Narration, SessionID: c.Session, CreatedAt: clock.Instant{Time: s.Clock.Now()}, Sender: c.Sender(),
 	}.of(Holder{owner.ID, owner.FirstName, owner.LastName})
 	return settlement.Booking{SettlementID: settlementID, Effects: func(u *ledger.Unit) {
 		s.Unchanged(u, owner) // an erasure after the read would leave the name in the event
@@ -96,7 +97,8 @@ type TransactionFilter struct {
 // therefore as fast as the first page.
 func (s *Service) Transactions(ctx context.Context, company string, f TransactionFilter, offset, limit int) ([]Transaction, int, error) {
 	if f != (TransactionFilter{}) {
-		return s.filteredTransactions(ctx, company, f, offset, limit)
+		list, total, err := s.filteredTransactions(ctx, company, f, offset, limit)
+		return list, total, s.addSenders(ctx, company, list, err)
 	}
 	last, err := s.Book.Last(ctx, company, transactionNumbers)
 	if err != nil {
@@ -104,7 +106,31 @@ func (s *Service) Transactions(ctx context.Context, company string, f Transactio
 	}
 	high := last - int64(offset)
 	list, err := s.transactions(ctx, company, high, high-int64(limit))
-	return list, int(last), err
+	return list, int(last), s.addSenders(ctx, company, list, err)
+}
+
+// addSenders adds to a list of transactions the payers of their credits. If err is not nil, it only
+// returns err.
+func (s *Service) addSenders(ctx context.Context, company string, list []Transaction, err error) error {
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	ids := make([]string, len(list))
+	for i, t := range list {
+		ids[i] = t.ID
+	}
+	senders, err := s.Settlements.Senders(ctx, company, ids)
+	for i := range list {
+		list[i].Sender = senders[list[i].ID]
+	}
+	return err
+}
+
+// TransactionsOf returns the newest transactions of the customer with this ID. The list is empty if
+// the customer does not exist.
+func (s *Service) TransactionsOf(ctx context.Context, company, customerID string) ([]Transaction, error) {
+	list, err := s.transactionsOf(ctx, company, customerID)
+	return list, s.addSenders(ctx, company, list, err)
 }
 
 // mostOfOne is the highest number of transactions that a customer's list shows (wallet-api.md,
@@ -117,5 +143,7 @@ func (s *Service) Transaction(ctx context.Context, company, customerID, transact
 	if errors.Is(err, db.ErrNone) {
 		err = fault.New(fault.Missing, "Transaction not found")
 	}
-	return t, err
+	list := []Transaction{t}
+	err = s.addSenders(ctx, company, list, err)
+	return list[0], err
 }

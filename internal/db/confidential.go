@@ -40,6 +40,7 @@ var Confidential = map[string][]string{
 	"operator_proposal":       {"acts", "note"},
 	"payout":                  {"narration"},
 	"payout_verification":     {"account_name", "account_number"},
+	"request_log":             {"address", "idempotency_key"},
 	"settlement_adjustment":   {"reason", "note"},
 	"settlement_bank_account": {"account_name", "account_number"},
 	"settlement_credit":       {"account_number", "sender_name", "sender_account", "narration"},

@@ -47,6 +47,8 @@ const (
 	RefreshTokenInvalid Reason = "refresh_token_invalid"
 	// APIKeyInvalid means that the API key is wrong or was revoked.
 	APIKeyInvalid Reason = "api_key_invalid"
+	// LastAPIKey means that the company would have no working API key any more.
+	LastAPIKey Reason = "last_api_key"
 	// APIKeyExpired means that the API key has expired.
 	APIKeyExpired Reason = "api_key_expired"
 	// OneTimeTokenInvalid means that the key token or PIN token is wrong, used, replaced or too old.

@@ -29,6 +29,9 @@ type Entry struct {
 	CreatedAt         time.Time
 	Labels            operation.Labels // of the operation, or of the virtual account that the credit pays
 
+	Sender    settlement.Sender // of a credit that the bank reported
+	SessionID string            // the bank's session ID of such a credit
+
 	sequence int64
 }
 

@@ -141,7 +141,7 @@ func TestAStatementHasLagosDays(t *testing.T) {
 	rows, err := csv.NewReader(&out).ReadAll()
 	must(t, err)
 	for i, want := range []string{"Day (Lagos)", "2030-03-02", "2030-03-02", "2030-03-02"} {
-		if r := rows[i]; len(r) != 11 || r[8] != want || i == 2 && r[0] != "2030-03-01T23:30:00.000Z" {
+		if r := rows[i]; len(r) != 15 || r[8] != want || i == 2 && r[0] != "2030-03-01T23:30:00.000Z" {
 			t.Errorf("%q", rows[i])
 		}
 	}

@@ -191,6 +191,9 @@ func (p *drawing) entry(e Entry) error {
 	if own := strings.TrimSpace(e.Labels.ExternalReference + " " + string(e.Labels.Metadata)); own != "" {
 		refs = append(refs, small.lines(own, at.to-at.x-2*padding, 3)...)
 	}
+	if from := e.from(); from != "" {
+		refs = append(refs, small.lines(from, at.to-at.x-2*padding, 2)...)
+	}
 	const first, next, ref, after points = 10_50, 9_60, 8_40, 5_00
 	height := first + points(max(len(lines)-1, 0))*next + 60 + points(max(len(refs), 1))*ref + after
 	p.row(height)
@@ -220,6 +223,18 @@ func (p *drawing) entry(e Entry) error {
 	p.money(balanceColumn, strong, first, e.Current)
 	p.y, p.balance = p.y+height, e.Current
 	return p.file.err
+}
+
+// from returns the payer of a credit as a line of text, or "".
+func (e Entry) from() string {
+	if e.SessionID == "" {
+		return ""
+	}
+	payer := strings.Join(strings.Fields(e.Sender.Name+" "+e.Sender.Account+" "+e.Sender.Bank), " ")
+	if payer == "" {
+		return "Session " + e.SessionID
+	}
+	return "From " + payer + ", session " + e.SessionID
 }
 
 // sum draws a row that has only a name and a balance.

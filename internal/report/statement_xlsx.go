@@ -10,7 +10,6 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/money"
-	"github.com/kobo-waas/kobo/internal/operation"
 )
 
 // sheetRows is the maximum number of rows of a sheet. A statement with more rows has several
@@ -55,12 +54,12 @@ func (b *ledgerBook) sheets() []string {
 // open begins a sheet with the headings of the table. On the first sheet, the account's details are
 // above the headings.
 func (b *ledgerBook) open() {
-	b.sheet([]int{24, 38, 12, 44, 18, 18, 18, 18, 38, 44})
+	b.sheet([]int{24, 38, 12, 44, 18, 18, 18, 18, 38, 44, 32, 14, 18, 34})
 	if b.opened == 1 {
 		b.front()
 	}
 	heads := []cell{words(headingStyle, "Date (Lagos)")}
-	for _, h := range slices.Concat(amountHeadings, labelHeadings) {
+	for _, h := range slices.Concat(amountHeadings, lastHeadings) {
 		heads = append(heads, words(headingStyle, h))
 	}
 	b.row(heads...)
@@ -108,8 +107,10 @@ func (b *ledgerBook) entry(e Entry) error {
 		moment(e.CreatedAt), words(plainStyle, e.Reference), words(plainStyle, e.Source), words(plainStyle, e.Narration),
 		debit, credit, naira(amountStyle, e.Current), fee,
 	}
-	if e.Labels != (operation.Labels{}) {
-		row = append(row, words(plainStyle, e.Labels.ExternalReference), words(plainStyle, string(e.Labels.Metadata)))
+	if last := e.last(); !slices.Equal(last, blank) {
+		for _, text := range last {
+			row = append(row, words(plainStyle, text))
+		}
 	}
 	b.row(row...)
 	return b.err

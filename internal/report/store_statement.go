@@ -27,14 +27,16 @@ func entryTime(ctx context.Context, q db.Querier, company, account string, seque
 	return clock.Time(at), err
 }
 
-// These texts select an entry with its transfer, and the operation or the customer's transaction, if
-// there is one.
+// These texts select an entry with its transfer, and the operation, the customer's transaction or the
+// bank's credit, if there is one.
 const (
 	entryFields = `SELECT e.account_id, e.sequence, e.step, e.amount_kobo, e.previous_kobo, e.current_kobo, e.created_at,
-		t.kind, t.reference, t.narration, coalesce(o.state, ''), coalesce(o.fee_kobo, 0), coalesce(c.customer_id, ''), ` + operation.LabelColumns
+		t.kind, t.reference, t.narration, coalesce(o.state, ''), coalesce(o.fee_kobo, 0), coalesce(c.customer_id, ''),
+		coalesce(paid.sender_name, ''), coalesce(paid.sender_bank, ''), coalesce(paid.sender_account, ''), coalesce(paid.session_id, ''), ` + operation.LabelColumns
 	entryCauses = `
 		LEFT JOIN operation AS o ON o.company_id = e.company_id AND o.id = t.reference
 		LEFT JOIN customer_transaction AS c ON c.company_id = e.company_id AND c.id = t.reference
+		LEFT JOIN settlement_credit AS paid ON paid.company_id = e.company_id AND paid.id = t.reference
 		LEFT JOIN operation_label AS label ON label.company_id = e.company_id AND label.id = t.reference `
 	entryColumns = entryFields + ` FROM ledger_entry AS e
 		JOIN ledger_transfer AS t ON t.company_id = e.company_id AND t.reference = e.reference AND t.step = e.step` + entryCauses
@@ -59,6 +61,7 @@ func scanEntry(s db.Scanner) (Entry, error) {
 	err := s.Scan(append([]any{
 		&account, &e.sequence, &step, &moved, &e.Previous, &e.Current, &at,
 		&e.Source, &e.Reference, &e.Narration, &state, &fee, &e.Customer,
+		&e.Sender.Name, &e.Sender.Bank, &e.Sender.Account, &e.SessionID,
 	}, e.Labels.Targets()...)...)
 	if err != nil {
 		return e, err

@@ -47,6 +47,17 @@ type Credit struct {
 // subject returns the subject of a case about the credit.
 func (c Credit) subject() string { return inbox.Subject(c.Provider, c.Session) }
 
+// Sender is the payer of a credit, as the bank reports it. A field is "" if the bank does not report
+// it.
+type Sender struct {
+	Name    string `json:"senderName,omitempty"`
+	Bank    string `json:"senderBank,omitempty"`    // the bank's code, as in GET /settlement/banks
+	Account string `json:"senderAccount,omitempty"` // the account number
+}
+
+// Sender returns the payer of the credit.
+func (c Credit) Sender() Sender { return Sender{c.SenderName, c.SenderBank, c.SenderAccount} }
+
 // Booking describes how to book a credit: the settlement account to credit, and further changes
 // in the same unit.
 type Booking struct {
@@ -179,6 +190,8 @@ type creditEvent struct {
 	Amount        money.Kobo `json:"amount"`
 	AccountNumber string     `json:"accountNumber"`
 	SenderName    string     `json:"senderName"`
+	SenderBank    string     `json:"senderBank,omitempty"`
+	SenderAccount string     `json:"senderAccount,omitempty"`
 	Narration     string     `json:"narration"`
 	SessionID     string     `json:"sessionId"`
 	CreatedAt     string     `json:"createdAt"`
@@ -202,7 +215,7 @@ func (s *Service) ownBooking(c Credit, settlementID int64) Booking {
 	return Booking{SettlementID: settlementID, Effects: func(u *ledger.Unit) {
 		event.Emit(u, event.SettlementCredit, creditEvent{
 			ID: c.ID, SettlementID: settlementID, Amount: c.Amount, AccountNumber: c.Account, SenderName: c.SenderName,
-			Narration: c.Narration, SessionID: c.Session, CreatedAt: clock.Text(now),
+			SenderBank: c.SenderBank, SenderAccount: c.SenderAccount, Narration: c.Narration, SessionID: c.Session, CreatedAt: clock.Text(now),
 		})
 	}}
 }

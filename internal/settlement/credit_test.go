@@ -2,7 +2,10 @@ package settlement_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"strings"
 	"sync"
 	"testing"
 
@@ -270,4 +273,33 @@ func BenchmarkReceive(b *testing.B) {
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "credits/s")
 		})
 	}
+}
+
+// The event and Senders show the payer, but only to the credit's company.
+func TestACreditShowsItsPayer(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a, other := h.fed("8000000011"), h.fed("8000000012")
+		in := h.inbound("000013300101020304123456789012", "8000000011", 1500)
+		in.SenderBank, in.SenderAccount = "000013", "0123456789"
+		h.receives(in)
+		h.receives(h.inbound("s-2", "8000000012", 1500))
+		events := h.events(a.Company)
+		if data := string(events[0].Data); !strings.Contains(data, `"senderName":"BOLA SAMPLE","senderBank":"000013","senderAccount":"0123456789"`) {
+			t.Errorf("the event has %s", data)
+		}
+		if data := string(h.events(other.Company)[0].Data); strings.Contains(data, "senderBank") || strings.Contains(data, "senderAccount") {
+			t.Errorf("the event of an unknown bank has %s", data)
+		}
+		var told struct{ ID string }
+		if err := json.Unmarshal(events[0].Data, &told); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]settlement.Sender{told.ID: {Name: "BOLA SAMPLE", Bank: "000013", Account: "0123456789"}}
+		if got, err := h.Senders(t.Context(), a.Company, []string{told.ID, "unknown"}); err != nil || !maps.Equal(got, want) {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if got, err := h.Senders(t.Context(), other.Company, []string{told.ID}); err != nil || len(got) != 0 {
+			t.Errorf("another company sees %+v, %v", got, err)
+		}
+	})
 }

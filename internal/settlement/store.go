@@ -156,6 +156,22 @@ func (s *Service) credited(ctx context.Context, company string, c Credit) (bool,
 	return n > 0, err
 }
 
+// Senders returns the payers of some of a company's credits, by the IDs of the credits. An unknown ID
+// is left out.
+func (s *Service) Senders(ctx context.Context, company string, ids []string) (map[string]Sender, error) {
+	type row struct {
+		id string
+		Sender
+	}
+	list, err := db.All(ctx, s.DB, db.Fields[row], `SELECT id, sender_name, sender_bank, sender_account FROM settlement_credit
+		WHERE company_id = $1 AND id = ANY($2)`, company, ids)
+	out := make(map[string]Sender, len(list))
+	for _, r := range list {
+		out[r.id] = r.Sender
+	}
+	return out, err
+}
+
 // suspendedIn returns the credit in the fintech's own ledger that a case's subject names. The
 // subject consists of the bank and the session ID.
 func (s *Service) suspendedIn(ctx context.Context, subject string) (Credit, error) {

@@ -82,6 +82,7 @@ const (
 	InternalError          Reason = "internal_error"
 	InvalidRequest         Reason = "invalid_request"
 	KybRequired            Reason = "kyb_required"
+	LastAPIKey             Reason = "last_api_key"
 	MethodNotAllowed       Reason = "method_not_allowed"
 	NameMismatch           Reason = "name_mismatch"
 	NetworkInactive        Reason = "network_inactive"
@@ -133,6 +134,63 @@ const (
 const (
 	False VtuProblemSuccess = false
 )
+
+// APIKey defines model for APIKey.
+type APIKey struct {
+	// ID The key's id, as the events about it have it.
+	ID string `json:"id"`
+
+	// Name Your own name for the key; `null` for none.
+	//
+	// Examples: Shop server
+	Name *string `json:"name"`
+
+	// Ending The last four characters of the key; `null` for a key of an early release.
+	//
+	// Examples: x7Qa
+	Ending *string `json:"ending"`
+
+	// Status Only an `ACTIVE` key gives tokens.
+	Status string `json:"status"`
+
+	// Current True for the key from which the access token of this request comes.
+	Current bool `json:"current"`
+
+	// CreatedAt When it was issued.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// ExpiresAt The end of the key; `null` for never.
+	ExpiresAt *string `json:"expiresAt"`
+}
+
+// APIKeyPage defines model for APIKeyPage.
+type APIKeyPage struct {
+	// Data The keys of this page, newest first.
+	Data []APIKey `json:"data"`
+
+	// Meta The place of this page in the whole list.
+	Meta ListMeta `json:"meta"`
+}
+
+// APIKeyRequest defines model for APIKeyRequest.
+type APIKeyRequest struct {
+	// Pin Your transaction PIN.
+	Pin string `json:"pin,omitempty"`
+
+	// Name Your own name for the key.
+	Name string `json:"name,omitempty"`
+
+	// ExpiresAt The end of the key, as an instant (`2031-01-02T03:04:05Z`), or as a day in Lagos whose end it is. Without it the key does not expire.
+	ExpiresAt string `json:"expiresAt,omitempty"`
+}
+
+// APIKeyRevocation defines model for APIKeyRevocation.
+type APIKeyRevocation struct {
+	// Pin Your transaction PIN.
+	Pin string `json:"pin,omitempty"`
+}
 
 // AccessToken defines model for AccessToken.
 type AccessToken struct {
@@ -1088,6 +1146,21 @@ type CustomerTransaction struct {
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
+
+	// SenderName The name of the payer of a credit, if the bank gave it.
+	//
+	// Examples: BOLA SAMPLE
+	SenderName *string `json:"senderName,omitempty"`
+
+	// SenderBank The code of the payer's bank, if it is known. *List supported banks* has its name.
+	//
+	// Examples: 000013
+	SenderBank *string `json:"senderBank,omitempty"`
+
+	// SenderAccount The account number of the payer, if the bank gave it.
+	//
+	// Examples: 0123456789
+	SenderAccount *string `json:"senderAccount,omitempty"`
 }
 
 // DailyTotals defines model for DailyTotals.
@@ -1452,6 +1525,41 @@ type Integrity struct {
 	InFlight InFlightCheck `json:"inFlight"`
 }
 
+// IssuedAPIKey defines model for IssuedAPIKey.
+type IssuedAPIKey struct {
+	// ID The key's id, as the events about it have it.
+	ID string `json:"id"`
+
+	// Name Your own name for the key; `null` for none.
+	//
+	// Examples: Shop server
+	Name *string `json:"name"`
+
+	// Ending The last four characters of the key; `null` for a key of an early release.
+	//
+	// Examples: x7Qa
+	Ending *string `json:"ending"`
+
+	// Status Only an `ACTIVE` key gives tokens.
+	Status string `json:"status"`
+
+	// Current True for the key from which the access token of this request comes.
+	Current bool `json:"current"`
+
+	// CreatedAt When it was issued.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// ExpiresAt The end of the key; `null` for never.
+	ExpiresAt *string `json:"expiresAt"`
+
+	// APIKey The key. Kobo never shows it again.
+	//
+	// Examples: kobo_live_C2FVsBQIhrscChlQIMVb5sSYspob7oDx7Qa
+	APIKey string `json:"apiKey,omitempty"`
+}
+
 // KycInitiation defines model for KycInitiation.
 type KycInitiation struct {
 	// Bvn Exactly 11 digits, as a text or a number. No answer ever shows it.
@@ -1539,6 +1647,24 @@ type LedgerEntry struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata map[string]string `json:"metadata,omitempty"`
+
+	// SenderName The name of the payer of a credit, if the bank gave it.
+	//
+	// Examples: BOLA SAMPLE
+	SenderName string `json:"senderName,omitempty"`
+
+	// SenderBank The code of the payer's bank, if it is known. *List supported banks* has its name.
+	//
+	// Examples: 000013
+	SenderBank string `json:"senderBank,omitempty"`
+
+	// SenderAccount The account number of the payer, if the bank gave it.
+	//
+	// Examples: 0123456789
+	SenderAccount string `json:"senderAccount,omitempty"`
+
+	// SessionID The transfer's id between the banks, of a credit that the bank reported.
+	SessionID string `json:"sessionId,omitempty"`
 }
 
 // LedgerPage defines model for LedgerPage.
@@ -1613,6 +1739,24 @@ type LedgerRow struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata map[string]string `json:"metadata,omitempty"`
+
+	// SenderName The name of the payer of a credit, if the bank gave it.
+	//
+	// Examples: BOLA SAMPLE
+	SenderName string `json:"senderName,omitempty"`
+
+	// SenderBank The code of the payer's bank, if it is known. *List supported banks* has its name.
+	//
+	// Examples: 000013
+	SenderBank string `json:"senderBank,omitempty"`
+
+	// SenderAccount The account number of the payer, if the bank gave it.
+	//
+	// Examples: 0123456789
+	SenderAccount string `json:"senderAccount,omitempty"`
+
+	// SessionID The transfer's id between the banks, of a credit that the bank reported.
+	SessionID string `json:"sessionId,omitempty"`
 }
 
 // ListMeta defines model for ListMeta.
@@ -1694,6 +1838,61 @@ type ListedVirtualAccount struct {
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
+}
+
+// LoggedRequest defines model for LoggedRequest.
+type LoggedRequest struct {
+	// ID The id of this row.
+	ID string `json:"id"`
+
+	// CreatedAt When the request arrived.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// Method The method.
+	//
+	// Examples: POST
+	Method string `json:"method"`
+
+	// Path The path, with the ids of Kobo and without other values.
+	//
+	// Examples: /api/v1/customer/{customer}
+	Path string `json:"path"`
+
+	// Status The status of the answer.
+	//
+	// Examples: 400
+	Status int `json:"status"`
+
+	// Reason The `Kobo-Reason` of the answer; `null` if it had none.
+	//
+	// Examples: pin_invalid
+	Reason *string `json:"reason"`
+
+	// DurationMs How long it took, in milliseconds.
+	//
+	// Examples: 12
+	DurationMs int `json:"durationMs"`
+
+	// RequestID The `X-Request-Id` of the answer.
+	RequestID string `json:"requestId"`
+
+	// IdempotencyKey The `Idempotency-Key` of the request, which is unique in your company over all kinds of requests; `null` if it had none.
+	IdempotencyKey *string `json:"idempotencyKey"`
+
+	// APIKeyID The id of the API key from which the access token came; `null` if it is unknown.
+	APIKeyID *string `json:"apiKeyId"`
+
+	// APIKeyEnding The last four characters of that API key.
+	//
+	// Examples: x7Qa
+	APIKeyEnding *string `json:"apiKeyEnding"`
+
+	// SourceAddress The network address of the request.
+	//
+	// Examples: 192.0.2.7
+	SourceAddress string `json:"sourceAddress"`
 }
 
 // Message defines model for Message.
@@ -2211,6 +2410,15 @@ type RefreshRequest struct {
 	RefreshToken string `json:"refreshToken"`
 }
 
+// RequestPage defines model for RequestPage.
+type RequestPage struct {
+	// Data The requests of this page, newest first.
+	Data []LoggedRequest `json:"data"`
+
+	// Next The `cursor` of the following page; `null` after the last one.
+	Next *string `json:"next"`
+}
+
 // ResentCustomer defines model for ResentCustomer.
 type ResentCustomer struct {
 	// CustomerID The customer's id.
@@ -2425,6 +2633,21 @@ type Transaction struct {
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
+
+	// SenderName The name of the payer of a credit, if the bank gave it.
+	//
+	// Examples: BOLA SAMPLE
+	SenderName *string `json:"senderName,omitempty"`
+
+	// SenderBank The code of the payer's bank, if it is known. *List supported banks* has its name.
+	//
+	// Examples: 000013
+	SenderBank *string `json:"senderBank,omitempty"`
+
+	// SenderAccount The account number of the payer, if the bank gave it.
+	//
+	// Examples: 0123456789
+	SenderAccount *string `json:"senderAccount,omitempty"`
 
 	// Currency The currency of the amounts.
 	Currency Currency `json:"currency"`
@@ -3097,6 +3320,27 @@ type ProveConsistencyParams struct {
 	To *int `form:"to,omitempty" json:"to,omitempty"`
 }
 
+// ListAPIKeysParams defines parameters for ListAPIKeys.
+type ListAPIKeysParams struct {
+	// Page The number of the page. Zero, a negative number or a text means the first page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
+	PageSize *PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+}
+
+// IssueAPIKeyParams defines parameters for IssueAPIKey.
+type IssueAPIKeyParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // SetPINParams defines parameters for SetPIN.
 type SetPINParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
@@ -3275,6 +3519,33 @@ type ListOutcomesParams struct {
 type FindReceiptParams struct {
 	// Step The step of the operation: empty for the first transfer, `settle`, `refund` or `reverse`.
 	Step *string `form:"step,omitempty" json:"step,omitempty"`
+}
+
+// ListRequestsParams defines parameters for ListRequests.
+type ListRequestsParams struct {
+	// Limit The most rows of a page. A number above 100 means 100. Zero, a negative number or a text means 50.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Method Only requests with this method.
+	Method *string `form:"method,omitempty" json:"method,omitempty"`
+
+	// Status Only answers with this status (`400`), or of this class (`4xx`).
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+
+	// RequestID Only the request with this `X-Request-Id`.
+	RequestID *string `form:"requestId,omitempty" json:"requestId,omitempty"`
+
+	// IdempotencyKey Only requests with this `Idempotency-Key`.
+	IdempotencyKey *string `form:"idempotencyKey,omitempty" json:"idempotencyKey,omitempty"`
+
+	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
+	From *From `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Up to this instant, which is included, or to the end of this day (in Lagos, UTC+1).
+	To *To `form:"to,omitempty" json:"to,omitempty"`
 }
 
 // ListSettlementAccountsParams defines parameters for ListSettlementAccounts.
@@ -3686,6 +3957,12 @@ type TerminateCardJSONRequestBody = CardTermination
 
 // UnfreezeCardJSONRequestBody defines body for UnfreezeCard for application/json ContentType.
 type UnfreezeCardJSONRequestBody = CardStatusReason
+
+// IssueAPIKeyJSONRequestBody defines body for IssueAPIKey for application/json ContentType.
+type IssueAPIKeyJSONRequestBody = APIKeyRequest
+
+// RevokeAPIKeyJSONRequestBody defines body for RevokeAPIKey for application/json ContentType.
+type RevokeAPIKeyJSONRequestBody = APIKeyRevocation
 
 // SetPINJSONRequestBody defines body for SetPIN for application/json ContentType.
 type SetPINJSONRequestBody = OwnPinRequest
@@ -4122,6 +4399,68 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/company (the `FindCompany` operationId).
 	FindCompany(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListAPIKeys List API keys
+	//
+	// The API keys of your company, with those that are revoked or have expired. Nothing shows the key itself; `ending` has its last four
+	// characters.
+	//
+	// Corresponds with GET /api/v1/company/api-keys (the `ListAPIKeys` operationId).
+	ListAPIKeys(ctx context.Context, params *ListAPIKeysParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// IssueAPIKeyWithBody Issue an API key
+	//
+	// Issues a further API key, with your transaction PIN. Only this answer shows the key. Older keys work until they are revoked or expire. To
+	// replace a key, issue a new one, use it everywhere, and revoke the old one.
+	//
+	// A wrong PIN counts like any wrong PIN. At most 20 keys can work, and at most 20 can be issued on a day in Lagos. The access token must
+	// come from a key that still works; otherwise the answer is 403, as for an invalid access token.
+	//
+	// A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/company/api-keys (the `IssueAPIKey` operationId).
+	IssueAPIKeyWithBody(ctx context.Context, params *IssueAPIKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// IssueAPIKey Issue an API key
+	//
+	// Issues a further API key, with your transaction PIN. Only this answer shows the key. Older keys work until they are revoked or expire. To
+	// replace a key, issue a new one, use it everywhere, and revoke the old one.
+	//
+	// A wrong PIN counts like any wrong PIN. At most 20 keys can work, and at most 20 can be issued on a day in Lagos. The access token must
+	// come from a key that still works; otherwise the answer is 403, as for an invalid access token.
+	//
+	// A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/company/api-keys (the `IssueAPIKey` operationId).
+	IssueAPIKey(ctx context.Context, params *IssueAPIKeyParams, body IssueAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeAPIKeyWithBody Revoke an API key
+	//
+	// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
+	// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+	//
+	// A wrong PIN counts like any wrong PIN.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with DELETE /api/v1/company/api-keys/{id} (the `RevokeAPIKey` operationId).
+	RevokeAPIKeyWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeAPIKey Revoke an API key
+	//
+	// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
+	// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+	//
+	// A wrong PIN counts like any wrong PIN.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with DELETE /api/v1/company/api-keys/{id} (the `RevokeAPIKey` operationId).
+	RevokeAPIKey(ctx context.Context, id string, body RevokeAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// SetPINWithBody Set your transaction PIN
 	//
 	// Send `currentPin` to change a PIN that you know, or `pinToken` to set a PIN that you do not know or do not have yet. The operator gives you
@@ -4458,6 +4797,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/receipts/{reference} (the `FindReceipt` operationId).
 	FindReceipt(ctx context.Context, reference string, params *FindReceiptParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRequests List your requests
+	//
+	// The requests that your company has sent with an access token, newest first, for 30 days unless the operator keeps them for another
+	// time; at most 1,000,000. Requests for tokens are not in it.
+	//
+	// The log is a help and no evidence. It appears about a second after a request, a crash loses the last second, and under heavy load
+	// requests may be missing. It has no bodies and no query. In `path`, everything that is not an id of Kobo is replaced by the name of the
+	// parameter, such as `{customer}` for an e-mail address.
+	//
+	// One page looks at 10,000 requests at most. With a filter a page may be empty and still have a `next`.
+	//
+	// Corresponds with GET /api/v1/request-log (the `ListRequests` operationId).
+	ListRequests(ctx context.Context, params *ListRequestsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSettlementAccounts List settlement accounts
 	//
@@ -5566,6 +5919,118 @@ func (c *Client) FindCompany(ctx context.Context, reqEditors ...RequestEditorFn)
 	return c.Client.Do(req)
 }
 
+// ListAPIKeys List API keys
+//
+// The API keys of your company, with those that are revoked or have expired. Nothing shows the key itself; `ending` has its last four
+// characters.
+//
+// Corresponds with GET /api/v1/company/api-keys (the `ListAPIKeys` operationId).
+func (c *Client) ListAPIKeys(ctx context.Context, params *ListAPIKeysParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAPIKeysRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// IssueAPIKeyWithBody Issue an API key
+//
+// Issues a further API key, with your transaction PIN. Only this answer shows the key. Older keys work until they are revoked or expire. To
+// replace a key, issue a new one, use it everywhere, and revoke the old one.
+//
+// A wrong PIN counts like any wrong PIN. At most 20 keys can work, and at most 20 can be issued on a day in Lagos. The access token must
+// come from a key that still works; otherwise the answer is 403, as for an invalid access token.
+//
+// A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/company/api-keys (the `IssueAPIKey` operationId).
+func (c *Client) IssueAPIKeyWithBody(ctx context.Context, params *IssueAPIKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewIssueAPIKeyRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// IssueAPIKey Issue an API key
+//
+// Issues a further API key, with your transaction PIN. Only this answer shows the key. Older keys work until they are revoked or expire. To
+// replace a key, issue a new one, use it everywhere, and revoke the old one.
+//
+// A wrong PIN counts like any wrong PIN. At most 20 keys can work, and at most 20 can be issued on a day in Lagos. The access token must
+// come from a key that still works; otherwise the answer is 403, as for an invalid access token.
+//
+// A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/company/api-keys (the `IssueAPIKey` operationId).
+func (c *Client) IssueAPIKey(ctx context.Context, params *IssueAPIKeyParams, body IssueAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewIssueAPIKeyRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeAPIKeyWithBody Revoke an API key
+//
+// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
+// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+//
+// A wrong PIN counts like any wrong PIN.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with DELETE /api/v1/company/api-keys/{id} (the `RevokeAPIKey` operationId).
+func (c *Client) RevokeAPIKeyWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeAPIKeyRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeAPIKey Revoke an API key
+//
+// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
+// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+//
+// A wrong PIN counts like any wrong PIN.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with DELETE /api/v1/company/api-keys/{id} (the `RevokeAPIKey` operationId).
+func (c *Client) RevokeAPIKey(ctx context.Context, id string, body RevokeAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeAPIKeyRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // SetPINWithBody Set your transaction PIN
 //
 // Send `currentPin` to change a PIN that you know, or `pinToken` to set a PIN that you do not know or do not have yet. The operator gives you
@@ -6203,6 +6668,30 @@ func (c *Client) FindOutcome(ctx context.Context, reference string, reqEditors .
 // Corresponds with GET /api/v1/receipts/{reference} (the `FindReceipt` operationId).
 func (c *Client) FindReceipt(ctx context.Context, reference string, params *FindReceiptParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewFindReceiptRequest(c.Server, reference, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRequests List your requests
+//
+// The requests that your company has sent with an access token, newest first, for 30 days unless the operator keeps them for another
+// time; at most 1,000,000. Requests for tokens are not in it.
+//
+// The log is a help and no evidence. It appears about a second after a request, a crash loses the last second, and under heavy load
+// requests may be missing. It has no bodies and no query. In `path`, everything that is not an id of Kobo is replaced by the name of the
+// parameter, such as `{customer}` for an e-mail address.
+//
+// One page looks at 10,000 requests at most. With a filter a page may be empty and still have a `next`.
+//
+// Corresponds with GET /api/v1/request-log (the `ListRequests` operationId).
+func (c *Client) ListRequests(ctx context.Context, params *ListRequestsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRequestsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -8248,6 +8737,174 @@ func NewFindCompanyRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewListAPIKeysRequest constructs an http.Request for the ListAPIKeys method
+func NewListAPIKeysRequest(server string, params *ListAPIKeysParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/company/api-keys")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Page != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "page", *params.Page, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.PageSize != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "pageSize", *params.PageSize, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewIssueAPIKeyRequest calls the generic IssueAPIKey builder with application/json body
+func NewIssueAPIKeyRequest(server string, params *IssueAPIKeyParams, body IssueAPIKeyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewIssueAPIKeyRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewIssueAPIKeyRequestWithBody constructs an http.Request for the IssueAPIKey method, with any body, and a specified content type
+func NewIssueAPIKeyRequestWithBody(server string, params *IssueAPIKeyParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/company/api-keys")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRevokeAPIKeyRequest calls the generic RevokeAPIKey builder with application/json body
+func NewRevokeAPIKeyRequest(server string, id string, body RevokeAPIKeyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRevokeAPIKeyRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewRevokeAPIKeyRequestWithBody constructs an http.Request for the RevokeAPIKey method, with any body, and a specified content type
+func NewRevokeAPIKeyRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/company/api-keys/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewSetPINRequest calls the generic SetPIN builder with application/json body
 func NewSetPINRequest(server string, params *SetPINParams, body SetPINJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -9423,6 +10080,144 @@ func NewFindReceiptRequest(server string, reference string, params *FindReceiptP
 		if params.Step != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "step", *params.Step, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListRequestsRequest constructs an http.Request for the ListRequests method
+func NewListRequestsRequest(server string, params *ListRequestsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/request-log")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Method != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "method", *params.Method, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.RequestID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "requestId", *params.RequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.IdempotencyKey != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "idempotencyKey", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -12225,6 +13020,70 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/company (the `FindCompany` operationId).
 	FindCompanyWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*FindCompanyResponse, error)
 
+	// ListAPIKeysWithResponse List API keys
+	//
+	// The API keys of your company, with those that are revoked or have expired. Nothing shows the key itself; `ending` has its last four
+	// characters.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/company/api-keys (the `ListAPIKeys` operationId).
+	ListAPIKeysWithResponse(ctx context.Context, params *ListAPIKeysParams, reqEditors ...RequestEditorFn) (*ListAPIKeysResponse, error)
+
+	// IssueAPIKeyWithBodyWithResponse Issue an API key
+	//
+	// Issues a further API key, with your transaction PIN. Only this answer shows the key. Older keys work until they are revoked or expire. To
+	// replace a key, issue a new one, use it everywhere, and revoke the old one.
+	//
+	// A wrong PIN counts like any wrong PIN. At most 20 keys can work, and at most 20 can be issued on a day in Lagos. The access token must
+	// come from a key that still works; otherwise the answer is 403, as for an invalid access token.
+	//
+	// A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/company/api-keys (the `IssueAPIKey` operationId).
+	IssueAPIKeyWithBodyWithResponse(ctx context.Context, params *IssueAPIKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*IssueAPIKeyResponse, error)
+
+	// IssueAPIKeyWithResponse Issue an API key
+	//
+	// Issues a further API key, with your transaction PIN. Only this answer shows the key. Older keys work until they are revoked or expire. To
+	// replace a key, issue a new one, use it everywhere, and revoke the old one.
+	//
+	// A wrong PIN counts like any wrong PIN. At most 20 keys can work, and at most 20 can be issued on a day in Lagos. The access token must
+	// come from a key that still works; otherwise the answer is 403, as for an invalid access token.
+	//
+	// A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/company/api-keys (the `IssueAPIKey` operationId).
+	IssueAPIKeyWithResponse(ctx context.Context, params *IssueAPIKeyParams, body IssueAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*IssueAPIKeyResponse, error)
+
+	// RevokeAPIKeyWithBodyWithResponse Revoke an API key
+	//
+	// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
+	// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+	//
+	// A wrong PIN counts like any wrong PIN.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/company/api-keys/{id} (the `RevokeAPIKey` operationId).
+	RevokeAPIKeyWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RevokeAPIKeyResponse, error)
+
+	// RevokeAPIKeyWithResponse Revoke an API key
+	//
+	// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
+	// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+	//
+	// A wrong PIN counts like any wrong PIN.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/company/api-keys/{id} (the `RevokeAPIKey` operationId).
+	RevokeAPIKeyWithResponse(ctx context.Context, id string, body RevokeAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RevokeAPIKeyResponse, error)
+
 	// SetPINWithBodyWithResponse Set your transaction PIN
 	//
 	// Send `currentPin` to change a PIN that you know, or `pinToken` to set a PIN that you do not know or do not have yet. The operator gives you
@@ -12587,6 +13446,22 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/receipts/{reference} (the `FindReceipt` operationId).
 	FindReceiptWithResponse(ctx context.Context, reference string, params *FindReceiptParams, reqEditors ...RequestEditorFn) (*FindReceiptResponse, error)
+
+	// ListRequestsWithResponse List your requests
+	//
+	// The requests that your company has sent with an access token, newest first, for 30 days unless the operator keeps them for another
+	// time; at most 1,000,000. Requests for tokens are not in it.
+	//
+	// The log is a help and no evidence. It appears about a second after a request, a crash loses the last second, and under heavy load
+	// requests may be missing. It has no bodies and no query. In `path`, everything that is not an id of Kobo is replaced by the name of the
+	// parameter, such as `{customer}` for an e-mail address.
+	//
+	// One page looks at 10,000 requests at most. With a filter a page may be empty and still have a `next`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/request-log (the `ListRequests` operationId).
+	ListRequestsWithResponse(ctx context.Context, params *ListRequestsParams, reqEditors ...RequestEditorFn) (*ListRequestsResponse, error)
 
 	// ListSettlementAccountsWithResponse List settlement accounts
 	//
@@ -14157,6 +15032,175 @@ func (r FindCompanyResponse) ContentType() string {
 	return ""
 }
 
+type ListAPIKeysResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data The page.
+		Data APIKeyPage `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAPIKeysResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The page.
+	Data APIKeyPage `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAPIKeysResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAPIKeysResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAPIKeysResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAPIKeysResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type IssueAPIKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Message What was done.
+		Message string `json:"message"`
+
+		// Data The key.
+		Data IssuedAPIKey `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r IssueAPIKeyResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	Message string `json:"message"`
+
+	// Data The key.
+	Data IssuedAPIKey `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r IssueAPIKeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r IssueAPIKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r IssueAPIKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r IssueAPIKeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RevokeAPIKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Message What was done.
+		//
+		// Examples: API key revoked
+		Message string `json:"message"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RevokeAPIKeyResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: API key revoked
+	Message string `json:"message"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r RevokeAPIKeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RevokeAPIKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RevokeAPIKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RevokeAPIKeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type SetPINResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -15353,6 +16397,59 @@ func (r FindReceiptResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r FindReceiptResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListRequestsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data The page.
+		Data RequestPage `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListRequestsResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The page.
+	Data RequestPage `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ListRequestsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRequestsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRequestsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRequestsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -17852,6 +18949,100 @@ func (c *ClientWithResponses) FindCompanyWithResponse(ctx context.Context, reqEd
 	return ParseFindCompanyResponse(rsp)
 }
 
+// ListAPIKeysWithResponse List API keys
+//
+// The API keys of your company, with those that are revoked or have expired. Nothing shows the key itself; `ending` has its last four
+// characters.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/company/api-keys (the `ListAPIKeys` operationId).
+func (c *ClientWithResponses) ListAPIKeysWithResponse(ctx context.Context, params *ListAPIKeysParams, reqEditors ...RequestEditorFn) (*ListAPIKeysResponse, error) {
+	rsp, err := c.ListAPIKeys(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAPIKeysResponse(rsp)
+}
+
+// IssueAPIKeyWithBodyWithResponse Issue an API key
+//
+// Issues a further API key, with your transaction PIN. Only this answer shows the key. Older keys work until they are revoked or expire. To
+// replace a key, issue a new one, use it everywhere, and revoke the old one.
+//
+// A wrong PIN counts like any wrong PIN. At most 20 keys can work, and at most 20 can be issued on a day in Lagos. The access token must
+// come from a key that still works; otherwise the answer is 403, as for an invalid access token.
+//
+// A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/company/api-keys (the `IssueAPIKey` operationId).
+func (c *ClientWithResponses) IssueAPIKeyWithBodyWithResponse(ctx context.Context, params *IssueAPIKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*IssueAPIKeyResponse, error) {
+	rsp, err := c.IssueAPIKeyWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseIssueAPIKeyResponse(rsp)
+}
+
+// IssueAPIKeyWithResponse Issue an API key
+//
+// Issues a further API key, with your transaction PIN. Only this answer shows the key. Older keys work until they are revoked or expire. To
+// replace a key, issue a new one, use it everywhere, and revoke the old one.
+//
+// A wrong PIN counts like any wrong PIN. At most 20 keys can work, and at most 20 can be issued on a day in Lagos. The access token must
+// come from a key that still works; otherwise the answer is 403, as for an invalid access token.
+//
+// A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/company/api-keys (the `IssueAPIKey` operationId).
+func (c *ClientWithResponses) IssueAPIKeyWithResponse(ctx context.Context, params *IssueAPIKeyParams, body IssueAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*IssueAPIKeyResponse, error) {
+	rsp, err := c.IssueAPIKey(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseIssueAPIKeyResponse(rsp)
+}
+
+// RevokeAPIKeyWithBodyWithResponse Revoke an API key
+//
+// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
+// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+//
+// A wrong PIN counts like any wrong PIN.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/company/api-keys/{id} (the `RevokeAPIKey` operationId).
+func (c *ClientWithResponses) RevokeAPIKeyWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RevokeAPIKeyResponse, error) {
+	rsp, err := c.RevokeAPIKeyWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevokeAPIKeyResponse(rsp)
+}
+
+// RevokeAPIKeyWithResponse Revoke an API key
+//
+// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
+// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+//
+// A wrong PIN counts like any wrong PIN.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/company/api-keys/{id} (the `RevokeAPIKey` operationId).
+func (c *ClientWithResponses) RevokeAPIKeyWithResponse(ctx context.Context, id string, body RevokeAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RevokeAPIKeyResponse, error) {
+	rsp, err := c.RevokeAPIKey(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevokeAPIKeyResponse(rsp)
+}
+
 // SetPINWithBodyWithResponse Set your transaction PIN
 //
 // Send `currentPin` to change a PIN that you know, or `pinToken` to set a PIN that you do not know or do not have yet. The operator gives you
@@ -18399,6 +19590,28 @@ func (c *ClientWithResponses) FindReceiptWithResponse(ctx context.Context, refer
 		return nil, err
 	}
 	return ParseFindReceiptResponse(rsp)
+}
+
+// ListRequestsWithResponse List your requests
+//
+// The requests that your company has sent with an access token, newest first, for 30 days unless the operator keeps them for another
+// time; at most 1,000,000. Requests for tokens are not in it.
+//
+// The log is a help and no evidence. It appears about a second after a request, a crash loses the last second, and under heavy load
+// requests may be missing. It has no bodies and no query. In `path`, everything that is not an id of Kobo is replaced by the name of the
+// parameter, such as `{customer}` for an e-mail address.
+//
+// One page looks at 10,000 requests at most. With a filter a page may be empty and still have a `next`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/request-log (the `ListRequests` operationId).
+func (c *ClientWithResponses) ListRequestsWithResponse(ctx context.Context, params *ListRequestsParams, reqEditors ...RequestEditorFn) (*ListRequestsResponse, error) {
+	rsp, err := c.ListRequests(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRequestsResponse(rsp)
 }
 
 // ListSettlementAccountsWithResponse List settlement accounts
@@ -19909,6 +21122,107 @@ func ParseFindCompanyResponse(rsp *http.Response) (*FindCompanyResponse, error) 
 	return response, nil
 }
 
+// ParseListAPIKeysResponse parses an HTTP response from a ListAPIKeysWithResponse call
+func ParseListAPIKeysResponse(rsp *http.Response) (*ListAPIKeysResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAPIKeysResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data The page.
+			Data APIKeyPage `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseIssueAPIKeyResponse parses an HTTP response from a IssueAPIKeyWithResponse call
+func ParseIssueAPIKeyResponse(rsp *http.Response) (*IssueAPIKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &IssueAPIKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Message What was done.
+			Message string `json:"message"`
+
+			// Data The key.
+			Data IssuedAPIKey `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRevokeAPIKeyResponse parses an HTTP response from a RevokeAPIKeyWithResponse call
+func ParseRevokeAPIKeyResponse(rsp *http.Response) (*RevokeAPIKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RevokeAPIKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Message What was done.
+			//
+			// Examples: API key revoked
+			Message string `json:"message"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseSetPINResponse parses an HTTP response from a SetPINWithResponse call
 func ParseSetPINResponse(rsp *http.Response) (*SetPINResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -20620,6 +21934,38 @@ func ParseFindReceiptResponse(rsp *http.Response) (*FindReceiptResponse, error) 
 
 			// Data The receipt.
 			Data Receipt `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListRequestsResponse parses an HTTP response from a ListRequestsWithResponse call
+func ParseListRequestsResponse(rsp *http.Response) (*ListRequestsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRequestsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data The page.
+			Data RequestPage `json:"data"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err

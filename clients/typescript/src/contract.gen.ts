@@ -356,6 +356,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/company/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List API keys
+         * @description The API keys of your company, with those that are revoked or have expired. Nothing shows the key itself; `ending` has its last four
+         *     characters.
+         */
+        get: operations["listAPIKeys"];
+        put?: never;
+        /**
+         * Issue an API key
+         * @description Issues a further API key, with your transaction PIN. Only this answer shows the key. Older keys work until they are revoked or expire. To
+         *     replace a key, issue a new one, use it everywhere, and revoke the old one.
+         *
+         *     A wrong PIN counts like any wrong PIN. At most 20 keys can work, and at most 20 can be issued on a day in Lagos. The access token must
+         *     come from a key that still works; otherwise the answer is 403, as for an invalid access token.
+         *
+         *     A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
+         */
+        post: operations["issueAPIKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/company/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key
+         * @description Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
+         *     came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+         *
+         *     A wrong PIN counts like any wrong PIN.
+         */
+        delete: operations["revokeAPIKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/company/pin": {
         parameters: {
             query?: never;
@@ -374,6 +428,33 @@ export interface paths {
          *     A new PIN voids every unused `verify_id`. Send an `Idempotency-Key`, so that a repetition is not a try with a PIN that is no longer yours.
          */
         post: operations["setPIN"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/request-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your requests
+         * @description The requests that your company has sent with an access token, newest first, for 30 days unless the operator keeps them for another
+         *     time; at most 1,000,000. Requests for tokens are not in it.
+         *
+         *     The log is a help and no evidence. It appears about a second after a request, a crash loses the last second, and under heavy load
+         *     requests may be missing. It has no bodies and no query. In `path`, everything that is not an id of Kobo is replaced by the name of the
+         *     parameter, such as `{customer}` for an e-mail address.
+         *
+         *     One page looks at 10,000 requests at most. With a filter a page may be empty and still have a `next`.
+         */
+        get: operations["listRequests"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2840,6 +2921,138 @@ export interface components {
             /** @description The new PIN; exactly 4 digits. */
             pin: string;
         };
+        APIKeyRequest: {
+            /** @description Your transaction PIN. */
+            pin: string;
+            /** @description Your own name for the key. */
+            name?: string;
+            /** @description The end of the key, as an instant (`2031-01-02T03:04:05Z`), or as a day in Lagos whose end it is. Without it the key does not expire. */
+            expiresAt?: string;
+        };
+        APIKeyRevocation: {
+            /** @description Your transaction PIN. */
+            pin: string;
+        };
+        APIKey: {
+            /** @description The key's id, as the events about it have it. */
+            id: string;
+            /**
+             * @description Your own name for the key; `null` for none.
+             * @example Shop server
+             */
+            name: string | null;
+            /**
+             * @description The last four characters of the key; `null` for a key of an early release.
+             * @example x7Qa
+             */
+            ending: string | null;
+            /**
+             * @description Only an `ACTIVE` key gives tokens.
+             * @enum {string}
+             */
+            status: "ACTIVE" | "EXPIRED" | "REVOKED";
+            /** @description True for the key from which the access token of this request comes. */
+            current: boolean;
+            /** @description When it was issued. */
+            createdAt: components["schemas"]["Instant"];
+            /**
+             * Format: date-time
+             * @description The end of the key; `null` for never.
+             */
+            expiresAt: string | null;
+        };
+        IssuedAPIKey: {
+            /** @description The key's id, as the events about it have it. */
+            id: string;
+            /**
+             * @description Your own name for the key; `null` for none.
+             * @example Shop server
+             */
+            name: string | null;
+            /**
+             * @description The last four characters of the key; `null` for a key of an early release.
+             * @example x7Qa
+             */
+            ending: string | null;
+            /**
+             * @description Only an `ACTIVE` key gives tokens.
+             * @enum {string}
+             */
+            status: "ACTIVE" | "EXPIRED" | "REVOKED";
+            /** @description True for the key from which the access token of this request comes. */
+            current: boolean;
+            /** @description When it was issued. */
+            createdAt: components["schemas"]["Instant"];
+            /**
+             * Format: date-time
+             * @description The end of the key; `null` for never.
+             */
+            expiresAt: string | null;
+            /**
+             * @description The key. Kobo never shows it again.
+             * @example kobo_live_C2FVsBQIhrscChlQIMVb5sSYspob7oDx7Qa
+             */
+            apiKey?: string;
+        };
+        APIKeyPage: {
+            /** @description The keys of this page, newest first. */
+            data: components["schemas"]["APIKey"][];
+            /** @description The place of this page in the whole list. */
+            meta: components["schemas"]["ListMeta"];
+        };
+        LoggedRequest: {
+            /** @description The id of this row. */
+            id: string;
+            /** @description When the request arrived. */
+            createdAt: components["schemas"]["Instant"];
+            /**
+             * @description The method.
+             * @example POST
+             */
+            method: string;
+            /**
+             * @description The path, with the ids of Kobo and without other values.
+             * @example /api/v1/customer/{customer}
+             */
+            path: string;
+            /**
+             * @description The status of the answer.
+             * @example 400
+             */
+            status: number;
+            /**
+             * @description The `Kobo-Reason` of the answer; `null` if it had none.
+             * @example pin_invalid
+             */
+            reason: string | null;
+            /**
+             * @description How long it took, in milliseconds.
+             * @example 12
+             */
+            durationMs: number;
+            /** @description The `X-Request-Id` of the answer. */
+            requestId: string;
+            /** @description The `Idempotency-Key` of the request, which is unique in your company over all kinds of requests; `null` if it had none. */
+            idempotencyKey: string | null;
+            /** @description The id of the API key from which the access token came; `null` if it is unknown. */
+            apiKeyId: string | null;
+            /**
+             * @description The last four characters of that API key.
+             * @example x7Qa
+             */
+            apiKeyEnding: string | null;
+            /**
+             * @description The network address of the request.
+             * @example 192.0.2.7
+             */
+            sourceAddress: string;
+        };
+        RequestPage: {
+            /** @description The requests of this page, newest first. */
+            data: components["schemas"]["LoggedRequest"][];
+            /** @description The `cursor` of the following page; `null` after the last one. */
+            next: string | null;
+        };
         RefreshRequest: {
             /** @description The most recent refresh token from token generation. */
             refreshToken: string;
@@ -3753,6 +3966,23 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /**
+             * @description The name of the payer of a credit, if the bank gave it.
+             * @example BOLA SAMPLE
+             */
+            senderName?: string;
+            /**
+             * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+             * @example 000013
+             */
+            senderBank?: string;
+            /**
+             * @description The account number of the payer, if the bank gave it.
+             * @example 0123456789
+             */
+            senderAccount?: string;
+            /** @description The transfer's id between the banks, of a credit that the bank reported. */
+            sessionId?: string;
         };
         LedgerRow: {
             /**
@@ -3815,6 +4045,23 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /**
+             * @description The name of the payer of a credit, if the bank gave it.
+             * @example BOLA SAMPLE
+             */
+            senderName?: string;
+            /**
+             * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+             * @example 000013
+             */
+            senderBank?: string;
+            /**
+             * @description The account number of the payer, if the bank gave it.
+             * @example 0123456789
+             */
+            senderAccount?: string;
+            /** @description The transfer's id between the banks, of a credit that the bank reported. */
+            sessionId?: string;
         };
         LedgerPage: {
             /** @description The entries of this page, newest first. */
@@ -4137,6 +4384,21 @@ export interface components {
             sessionId: string;
             /** @description When it was credited here. */
             createdAt: components["schemas"]["Instant"];
+            /**
+             * @description The name of the payer of a credit, if the bank gave it.
+             * @example BOLA SAMPLE
+             */
+            senderName?: string;
+            /**
+             * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+             * @example 000013
+             */
+            senderBank?: string;
+            /**
+             * @description The account number of the payer, if the bank gave it.
+             * @example 0123456789
+             */
+            senderAccount?: string;
         };
         TransactionCustomer: {
             /** @description The customer's id. */
@@ -4172,6 +4434,21 @@ export interface components {
             sessionId: string;
             /** @description When it was credited here. */
             createdAt: components["schemas"]["Instant"];
+            /**
+             * @description The name of the payer of a credit, if the bank gave it.
+             * @example BOLA SAMPLE
+             */
+            senderName?: string;
+            /**
+             * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+             * @example 000013
+             */
+            senderBank?: string;
+            /**
+             * @description The account number of the payer, if the bank gave it.
+             * @example 0123456789
+             */
+            senderAccount?: string;
             /** @description The currency of the amounts. */
             currency: components["schemas"]["Currency"];
             /** @description The customer who received the payment. */
@@ -5906,6 +6183,125 @@ export interface operations {
             };
         };
     };
+    listAPIKeys: {
+        parameters: {
+            query?: {
+                /** @description The number of the page. Zero, a negative number or a text means the first page. */
+                page?: components["parameters"]["Page"];
+                /** @description The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default. */
+                pageSize?: components["parameters"]["PageSize"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of API keys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description The page. */
+                        data: components["schemas"]["APIKeyPage"];
+                    };
+                };
+            };
+        };
+    };
+    issueAPIKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+                 *     `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+                 *     key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+                 *     has a meaning of its own.
+                 *
+                 *     The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+                 *     a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "pin": "1234",
+                 *       "name": "Shop server",
+                 *       "expiresAt": "2031-01-02T03:04:05.678Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["APIKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description The new API key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description What was done. */
+                        message: string;
+                        /** @description The key. */
+                        data: components["schemas"]["IssuedAPIKey"];
+                    };
+                };
+            };
+        };
+    };
+    revokeAPIKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The key's `id`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "pin": "1234"
+                 *     }
+                 */
+                "application/json": components["schemas"]["APIKeyRevocation"];
+            };
+        };
+        responses: {
+            /** @description The key is revoked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /**
+                         * @description What was done.
+                         * @example API key revoked
+                         */
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
     setPIN: {
         parameters: {
             query?: never;
@@ -5953,6 +6349,54 @@ export interface operations {
                         status: components["schemas"]["SuccessStatus"];
                         /** @description What was done. */
                         message: string;
+                    };
+                };
+            };
+        };
+    };
+    listRequests: {
+        parameters: {
+            query?: {
+                /** @description The most rows of a page. A number above 100 means 100. Zero, a negative number or a text means 50. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string;
+                /** @description Only requests with this method. */
+                method?: "GET" | "POST" | "DELETE";
+                /** @description Only answers with this status (`400`), or of this class (`4xx`). */
+                status?: string;
+                /** @description Only the request with this `X-Request-Id`. */
+                requestId?: string;
+                /** @description Only requests with this `Idempotency-Key`. */
+                idempotencyKey?: string;
+                /**
+                 * @description From this instant on, or from the beginning of this day (in Lagos, UTC+1).
+                 * @example 2030-01-02
+                 */
+                from?: components["parameters"]["From"];
+                /**
+                 * @description Up to this instant, which is included, or to the end of this day (in Lagos, UTC+1).
+                 * @example 2030-01-02T12:00:00Z
+                 */
+                to?: components["parameters"]["To"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of requests. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description The page. */
+                        data: components["schemas"]["RequestPage"];
                     };
                 };
             };
@@ -8603,6 +9047,8 @@ export interface operations {
                         companyId: string;
                         /** @description The key's id, which operators see too. */
                         id: string;
+                        /** @description Your own name for the key, if you gave one. */
+                        name?: string;
                         /** @description The end of the key; `null` for never. */
                         expiresAt: string | null;
                         /**
@@ -8612,6 +9058,8 @@ export interface operations {
                         by: "operator" | "company";
                         /** @description How many other API keys of your company work now. */
                         otherKeys: number;
+                        /** @description The network address of the request, if `by` is `company`. */
+                        sourceAddress?: string;
                     };
                 };
             };
@@ -8674,6 +9122,8 @@ export interface operations {
                          * @enum {string}
                          */
                         by: "operator" | "company";
+                        /** @description The network address of the request, if `by` is `company`. */
+                        sourceAddress?: string;
                     };
                 };
             };
@@ -9962,6 +10412,8 @@ export interface operations {
                  *         "amount": 5000,
                  *         "accountNumber": "8000000012",
                  *         "senderName": "BOLA SAMPLE",
+                 *         "senderBank": "000013",
+                 *         "senderAccount": "0123456789",
                  *         "narration": "Invoice 2417",
                  *         "sessionId": "000013300102030405123456789012",
                  *         "createdAt": "2030-01-02T03:04:05.123Z"
@@ -9989,6 +10441,16 @@ export interface operations {
                         accountNumber: string;
                         /** @description The name of the payer, from the bank. */
                         senderName: string;
+                        /**
+                         * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+                         * @example 000013
+                         */
+                        senderBank?: string;
+                        /**
+                         * @description The account number of the payer, if the bank gave it.
+                         * @example 0123456789
+                         */
+                        senderAccount?: string;
                         /** @description The narration of the sender. */
                         narration: string;
                         /** @description The bank's. */
@@ -10304,6 +10766,8 @@ export interface operations {
                  *         "paidAt": "2030-01-02T03:04:05.678Z",
                  *         "sessionId": "000013300102030405123456789012",
                  *         "senderName": "BOLA SAMPLE",
+                 *         "senderBank": "000013",
+                 *         "senderAccount": "0123456789",
                  *         "narration": "Invoice 2417"
                  *       }
                  *     }
@@ -10333,6 +10797,16 @@ export interface operations {
                         sessionId?: string;
                         /** @description The name of the payer, from the bank. */
                         senderName?: string;
+                        /**
+                         * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+                         * @example 000013
+                         */
+                        senderBank?: string;
+                        /**
+                         * @description The account number of the payer, if the bank gave it.
+                         * @example 0123456789
+                         */
+                        senderAccount?: string;
                         /** @description The narration of the sender. */
                         narration?: string;
                         /**
@@ -10420,6 +10894,16 @@ export interface operations {
                         sessionId?: string;
                         /** @description The name of the payer, from the bank. */
                         senderName?: string;
+                        /**
+                         * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+                         * @example 000013
+                         */
+                        senderBank?: string;
+                        /**
+                         * @description The account number of the payer, if the bank gave it.
+                         * @example 0123456789
+                         */
+                        senderAccount?: string;
                         /** @description The narration of the sender. */
                         narration?: string;
                         /**
@@ -10483,6 +10967,8 @@ export interface operations {
                  *         "paidAt": "2030-01-02T03:04:05.678Z",
                  *         "sessionId": "000013300102030405123456789012",
                  *         "senderName": "BOLA SAMPLE",
+                 *         "senderBank": "000013",
+                 *         "senderAccount": "0123456789",
                  *         "narration": "Invoice 2417",
                  *         "reason": "EXPIRED"
                  *       }
@@ -10513,6 +10999,16 @@ export interface operations {
                         sessionId?: string;
                         /** @description The name of the payer, from the bank. */
                         senderName?: string;
+                        /**
+                         * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+                         * @example 000013
+                         */
+                        senderBank?: string;
+                        /**
+                         * @description The account number of the payer, if the bank gave it.
+                         * @example 0123456789
+                         */
+                        senderAccount?: string;
                         /** @description The narration of the sender. */
                         narration?: string;
                         /**
@@ -10770,6 +11266,9 @@ export interface operations {
                  *         "narration": "Invoice 2417",
                  *         "sessionId": "000013300102030405123456789012",
                  *         "createdAt": "2030-01-02T03:04:05.678Z",
+                 *         "senderName": "BOLA SAMPLE",
+                 *         "senderBank": "000013",
+                 *         "senderAccount": "0123456789",
                  *         "currency": {
                  *           "name": "NGN"
                  *         },

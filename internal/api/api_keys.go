@@ -1,0 +1,82 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/wire"
+)
+
+// ListAPIKeys lists the company's own API keys, newest first.
+func (h *handlers) ListAPIKeys(ctx context.Context, r ListAPIKeysRequestObject) (ListAPIKeysResponseObject, error) {
+	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, func(k company.Key) APIKey { return h.apiKey(ctx, k) },
+		func(offset, limit int) ([]company.Key, int, error) {
+			return h.Companies.PageOfKeys(ctx, callOf(ctx).company, offset, limit)
+		})
+	return ListAPIKeys200JSONResponse{Status: "success", Data: APIKeyPage{Data: rows, Meta: meta}}, err
+}
+
+// IssueAPIKey issues a further API key. Only this response shows the key.
+func (h *handlers) IssueAPIKey(ctx context.Context, r IssueAPIKeyRequestObject) (IssueAPIKeyResponseObject, error) {
+	var q query
+	expiresAt := q.instant("expiresAt", r.Body.ExpiresAt, true)
+	if err := q.fault(); err != nil {
+		return nil, err
+	}
+	return answer(ctx, func(k company.IssuedKey) (newAPIKey, error) {
+		row := h.apiKey(ctx, k.Key)
+		return newAPIKey{Status: "success", Message: "API key issued", Data: IssuedAPIKey{
+			ID: row.ID, Name: row.Name, Ending: row.Ending, Status: row.Status, Current: row.Current,
+			CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, APIKey: k.Text.Reveal(),
+		}}, nil
+	}, func(key *idempotency.Key) (company.IssuedKey, error) {
+		k, err := h.Companies.IssueOwnKey(ctx, access(ctx, r.Body.Pin), r.Body.Name, expiresAt, key)
+		return k, tokenless(ctx, err)
+	})
+}
+
+// RevokeAPIKey revokes one of the company's own API keys.
+func (h *handlers) RevokeAPIKey(ctx context.Context, r RevokeAPIKeyRequestObject) (RevokeAPIKeyResponseObject, error) {
+	if err := h.Companies.RevokeOwnKey(ctx, access(ctx, r.Body.Pin), r.ID); err != nil {
+		return nil, tokenless(ctx, err)
+	}
+	return RevokeAPIKey200JSONResponse{Status: "success", Message: "API key revoked"}, nil
+}
+
+func (h *handlers) apiKey(ctx context.Context, k company.Key) APIKey {
+	return APIKey{
+		ID: k.ID, Name: wire.Optional(k.Name), Ending: wire.Optional(k.Ending), Status: k.Status(h.Clock.Now()), Current: k.ID == callOf(ctx).apiKey,
+		CreatedAt: clock.Text(k.CreatedAt), ExpiresAt: clock.Optional(k.ExpiresAt),
+	}
+}
+
+// access returns what the caller presents for an act on its API keys.
+func access(ctx context.Context, pin string) company.Access {
+	c := callOf(ctx)
+	return company.Access{Company: c.company, KeyID: c.apiKey, PIN: secret.NewText(pin)}
+}
+
+// tokenless gives the refusal of an access token whose API key does not work the format that the gate's
+// refusals have.
+func tokenless(ctx context.Context, err error) error {
+	if fault.Is(err, fault.Forbidden) {
+		callOf(ctx).family = auth
+	}
+	return err
+}
+
+// newAPIKey shows a secret, so a cache must not store it.
+type newAPIKey IssueAPIKey200JSONResponse
+
+// VisitIssueAPIKeyResponse sends the response with a header that forbids caching.
+func (n newAPIKey) VisitIssueAPIKeyResponse(w http.ResponseWriter) error {
+	w.Header().Set("Cache-Control", "no-store")
+	return IssueAPIKey200JSONResponse(n).VisitIssueAPIKeyResponse(w)
+}
+
+func (n newAPIKey) public() any { n.Data.APIKey = ""; return n }

@@ -1,0 +1,59 @@
+package request
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/inbox"
+	"github.com/kobo-waas/kobo/internal/job"
+)
+
+// ClearJob is the kind of the recurring job that deletes old entries.
+const ClearJob = "request.clear"
+
+const (
+	// mostKept is the number of entries that a company keeps.
+	mostKept = 1_000_000
+	// clearEvery is the pause between two runs of the job, and clearLimit is the longest run.
+	clearEvery = time.Hour
+	clearLimit = time.Minute
+	// clearMost is the number of entries that one statement deletes.
+	clearMost = 5_000
+)
+
+// Begin enqueues the first ClearJob, unless there is one.
+func (s *Service) Begin(ctx context.Context) error {
+	return s.DB.Insert(ctx, job.Job{Company: inbox.House, Kind: ClearJob, RunAt: s.Clock.Now().Add(clearEvery)}.Record())
+}
+
+// Clear runs a ClearJob: it deletes the entries that are older than Keep, and of each company those
+// beyond the newest 1,000,000. If a run takes too long, the next run continues.
+func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err error) {
+	now := s.Clock.Now()
+	limited, cancel := context.WithTimeout(ctx, clearLimit)
+	defer cancel()
+	for company := ""; ; {
+		company, err = s.companyAfter(ctx, company)
+		if errors.Is(err, db.ErrNone) {
+			return now.Add(clearEvery), nil
+		}
+		if err != nil {
+			return time.Time{}, err
+		}
+		before, err := s.oldest(ctx, company, mostKept)
+		if err != nil {
+			return time.Time{}, err
+		}
+		before = max(before, position(now.Add(-s.Keep)))
+		for deleted := int64(clearMost); deleted == clearMost; {
+			if limited.Err() != nil && ctx.Err() == nil {
+				return now, nil
+			}
+			if deleted, err = s.remove(ctx, company, before, clearMost); err != nil {
+				return time.Time{}, err
+			}
+		}
+	}
+}
