@@ -130,3 +130,17 @@ func TestASandboxMakesUpAtOnce(t *testing.T) {
 		p.stands(o, operation.Failed)
 	})
 }
+
+// After a week without a program, an absence is still found by three requeries, and needs no operator.
+func TestAnAbsenceAfterAWeekIsRefunded(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		p.says(missing)
+		o := p.unknown()
+		p.clock.Advance(7 * 24 * time.Hour)
+		p.follow(o)
+		p.stands(o, operation.Failed)
+		if cases := p.open(); len(cases) != 0 {
+			t.Errorf("cases: %+v", cases)
+		}
+	})
+}

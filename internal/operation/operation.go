@@ -138,12 +138,17 @@ const (
 //
 // If the provider does not know the reference, there is an extra requery at the end of the grace
 // period. Otherwise the refund would wait for the scheduled requery at thirty minutes.
+//
+// It returns the zero time if the schedule ends before the next requery.
 func (o Operation) nextPoll(now, steady time.Time, gap time.Duration) time.Time {
 	next := o.pollAt(o.Polls)
 	for n := o.Polls - 1; n >= 0 && next.After(now) && o.pollAt(n).After(now); n-- {
 		next = o.pollAt(n) // an extra requery does not replace a scheduled requery
 	}
-	if o.Missing == 0 {
+	switch {
+	case next.After(o.CalledUntil.Add(tooOld)):
+		return time.Time{}
+	case o.Missing == 0:
 		return next
 	}
 	if end := o.graceEnd(steady); o.Missing >= gracePolls-1 && end.After(now) && end.Before(next) {

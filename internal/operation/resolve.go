@@ -75,8 +75,7 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 	}
 	after := o.answered(a, now)
 	after.NextAt = after.nextPoll(now, steady, gap)
-	if after.NextAt.After(o.CalledUntil.Add(tooOld)) {
-		after.NextAt = time.Time{}
+	if after.NextAt.IsZero() {
 		if err := s.tooOld(ctx, o, a); err != nil {
 			return time.Time{}, err
 		}
