@@ -91,7 +91,8 @@ type source struct {
 	from      time.Time `db:"from_at"`    // the time from which the round reads; zero between two rounds
 	failures  int64     `db:"failures"`   // how many reads in a row have failed
 	listing   int64     `db:"listing"`    // the last listing that had the account
-	retired   time.Time `db:"retired_at"` // when the account left the poll; zero while it is polled
+	//lint:ignore U1000 a column that only SQL reads
+	retired time.Time `db:"retired_at"` // when the account left the poll; zero while it is polled
 }
 
 // reading is one pass over the lists of a bank.
