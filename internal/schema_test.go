@@ -95,6 +95,13 @@ var presets = map[string]string{
 	"evidence_erased.mac":             "programs of schema 63 write hashes without it",
 	"inbox_sweep.finished_at":         "programs of schema 32 begin credit polls without it",
 	"inbox_sweep.listed":              "programs of schema 63 begin credit polls without it",
+	"inbox_sweep.listing":             "programs of schema 98 begin credit polls without it",
+	"inbox_sweep.unlisted":            "programs of schema 98 begin credit polls without it",
+	"inbox_account.newest_at":         "programs of schema 98 add accounts without it",
+	"inbox_account.from_at":           "programs of schema 98 add accounts without it",
+	"inbox_account.failures":          "programs of schema 98 add accounts without it",
+	"inbox_account.listing":           "programs of schema 98 add accounts without it",
+	"inbox_account.retired_at":        "programs of schema 98 add accounts without it",
 	"inbox_sweep.since_at":            "programs of schema 63 begin credit polls without it",
 }
 

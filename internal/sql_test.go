@@ -45,6 +45,7 @@ var overCompanies = map[string]string{
 	"crypto.inBlocks":  "a block that is gone from the chain held what was of many companies",
 
 	"settlement.holders": "a credit names only the account: the directory says whose it is",
+	"settlement.Numbers": "the credit poll compares our accounts at a bank, of all companies, with the bank's list",
 
 	"payout.owner": "a bank that tells of a payout names only its reference",
 

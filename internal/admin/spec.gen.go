@@ -569,7 +569,7 @@ type Provider struct {
 	// LedgerKobo Our money at the provider according to the ledgers of all companies, in kobo. Negative for a biller whose wallet is filled outside Kobo.
 	LedgerKobo ProviderLedger `json:"ledgerKobo"`
 
-	// CreditsReadAt When the credit poll of the bank finished a round.
+	// CreditsReadAt When a run of the credit poll had last read every account of the bank that was due and that the bank answers for. Before the first such run it is the time from which the poll reads. Null for a provider that is no bank.
 	CreditsReadAt *string `json:"creditsReadAt"`
 
 	// StatementComparedAt When the bank's statement was compared with the ledger, or when the first comparison was planned.

@@ -231,7 +231,10 @@ func (a *App) newInbox(keys *secret.Keyring, p plugs) *inbox.Service {
 		DB: a.DB, Keys: keys, Clock: a.Clock, Log: a.log,
 		Banks:  routed(p, func(_ string, b bank) provider.Receiver { return b }).All,
 		Period: a.cfg.CreditPollPeriod,
-		Marks:  routed(p, func(_ string, b bank) []string { return b.marks }).All,
+		Numbers: func(ctx context.Context, name, after string, most int) ([]string, error) {
+			return a.Settlements.Numbers(ctx, p.banks[name].Own().Code, after, most)
+		},
+		Marks: routed(p, func(_ string, b bank) []string { return b.marks }).All,
 		Receive: func(ctx context.Context, name string, in provider.Inbound) error {
 			// The bank forwards each credit of a company's account to our own account. So the bank's list of
 			// credits contains the same credit twice, and the entry for our own account is skipped.

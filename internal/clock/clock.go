@@ -13,13 +13,23 @@ import (
 // Clock provides the current time in UTC.
 type Clock interface {
 	Now() time.Time
+	// Elapsed returns how much time has truly passed since a fixed instant of this program. It grows with
+	// Now, but a jump of the machine's clock does not change it.
+	Elapsed() time.Duration
 }
+
+// began is the instant from which the clocks of the machine count Elapsed.
+var began = time.Now()
 
 // System is the clock of the machine.
 type System struct{}
 
 // Now returns the machine's time in UTC.
 func (System) Now() time.Time { return time.Now().UTC() }
+
+// Elapsed returns the time since the start of the program, by a timer that nobody can set. While the
+// machine sleeps, the timer may stand still.
+func (System) Elapsed() time.Duration { return time.Since(began) }
 
 // Movable is the machine's clock plus an offset that only grows. The zero value
 // is ready for use.
@@ -34,6 +44,10 @@ func (m *Movable) Now() time.Time {
 	defer m.mu.RUnlock()
 	return time.Now().UTC().Add(m.offset)
 }
+
+// Elapsed returns the time since the start of the program plus the offset, because the world of a
+// sandbox moves with its clock.
+func (m *Movable) Elapsed() time.Duration { return time.Since(began) + m.Offset() }
 
 // Offset returns the sum of all moves.
 func (m *Movable) Offset() time.Duration {
@@ -50,16 +64,17 @@ func (m *Movable) MoveTo(offset time.Duration) {
 	m.offset = max(m.offset, offset)
 }
 
-// Manual is a clock for tests. Only Advance changes its time.
+// Manual is a clock for tests. Only Advance and Jump change its time.
 type Manual struct {
-	mu  sync.Mutex
-	now time.Time
+	mu      sync.Mutex
+	now     time.Time
+	elapsed time.Duration
 }
 
 // At returns a Manual clock that shows the given time.
 func At(t time.Time) *Manual { return &Manual{now: t.UTC()} }
 
-// Now returns the time that At or Advance has set.
+// Now returns the time that At, Advance or Jump has set.
 func (m *Manual) Now() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,6 +83,21 @@ func (m *Manual) Now() time.Time {
 
 // Advance moves the clock forward by d.
 func (m *Manual) Advance(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now = m.now.Add(d)
+	m.elapsed += d
+}
+
+// Elapsed returns the sum of what Advance has added.
+func (m *Manual) Elapsed() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.elapsed
+}
+
+// Jump sets the clock forward by d, or back if d is negative. No time passes meanwhile.
+func (m *Manual) Jump(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.now = m.now.Add(d)

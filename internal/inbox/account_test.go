@@ -117,7 +117,9 @@ func TestARefusedAccountStopsNoOther(t *testing.T) {
 				h.clock.Advance(8 * 24 * time.Hour)
 				h.settled()
 				h.bank.change(func(b *bank) { b.wrong = nil })
-				h.polls()
+				for range 4 { // it has failed three times, so it is read again after 20 minutes
+					h.polls()
+				}
 				h.holds(accounts[numbers[1]], 100)
 			})
 		})
@@ -306,5 +308,45 @@ func TestAPollOfAnEarlierProgramGoesOn(t *testing.T) {
 		if err != nil || left != 0 {
 			t.Errorf("the earlier round is still open, %v", err)
 		}
+	})
+}
+
+// The database of an earlier program has no newest credit, no listing, and a round that is not finished.
+// No credit between its last round and the upgrade is skipped.
+func TestAnUpgradeSkipsNoCredit(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newShared(t, d)
+		h := w.open(t)
+		now := w.clock.Now()
+		micros := func(age time.Duration) int64 { return clock.Micros(now.Add(-age)) }
+		exec := func(query string, args ...any) {
+			t.Helper()
+			if _, err := d.Exec(t.Context(), query, args...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		exec(`INSERT INTO inbox_sweep (company_id, provider, done_until, round_at, page, next_until, finished_at, since_at, listed)
+			VALUES ('house', 'bank', $1, 0, 0, 0, $1, $2, 0)`, micros(3*time.Hour), micros(72*time.Hour))
+		for number, round := range map[string]int64{own: 0, account: micros(time.Hour)} {
+			exec(`INSERT INTO inbox_account (company_id, provider, account, account_number, main, done_until, round_at, page, next_until, due_at, polled_at)
+				VALUES ('house', 'bank', $1, $2, $3, $4, $5, $6, $5, $4, $4)`,
+				"id-"+number, number, map[bool]int{true: 1}[number == own], micros(3*time.Hour), round, map[bool]int{true: 1}[round > 0])
+		}
+		a := h.fed(account)
+		// The open round has read the newest page: three of the five credits before the upgrade.
+		for i, age := range []time.Duration{210 * time.Minute, 170 * time.Minute, 100 * time.Minute, 90 * time.Minute, 70 * time.Minute, 50 * time.Minute, time.Minute} {
+			c := h.credit(fmt.Sprintf("s-%d", i), account, 100)
+			c.At = now.Add(-age)
+			w.bank.book(c)
+			if i >= 2 && i < 5 {
+				if err := h.settlements.Receive(t.Context(), "bank", c); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		h.begins()
+		h.polls()
+		h.polls()
+		h.holds(a, 700)
 	})
 }

@@ -86,6 +86,9 @@ type Config struct {
 	// Period is the longest time between two rounds of the credit poll of one account. Zero means that
 	// each account is read every five minutes.
 	Period time.Duration
+	// Numbers returns the numbers of our permanent accounts at a bank, in their order: up to most, and only
+	// those after a number. The poll compares them with the bank's list. If it is nil, nothing is compared.
+	Numbers func(ctx context.Context, providerName, after string, most int) ([]string, error)
 	// Receive books a credit that is Confirmed or Rejected. It may be called several times for
 	// the same credit.
 	Receive func(ctx context.Context, providerName string, in provider.Inbound) error
@@ -135,6 +138,11 @@ func (s *Service) Begin(ctx context.Context) error {
 	}
 	if err := s.DB.Insert(ctx, rows...); err != nil {
 		return err
+	}
+	for name := range s.Banks { // a program whose clock was ahead may have planned the next poll far in the future
+		if err := job.Hasten(ctx, s.DB, House, PollJob, name, now.Add(pollEvery)); err != nil {
+			return err
+		}
 	}
 	return s.startPolls(ctx)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -29,8 +28,12 @@ const (
 	// the bank's list of accounts. The next run continues with the next page.
 	pages    = 100
 	listings = 10
-	// phase is how long a run reads each of the two lists. Both together end before the limit of the job.
-	phase = limit / 3
+	// answer is how long the poll waits for one page. A run reads the list of accounts for listPhase, and
+	// then credits for readPhase; the last request of each may end one answer later. All together ends before
+	// the limit of the job, with room for the database.
+	answer    = 10 * time.Second
+	listPhase = 8 * time.Second
+	readPhase = 22 * time.Second
 	// thorough is how many pages of each of the two lists CatchUp reads.
 	thorough = 1000
 	// patience is how many accounts in a row a run fails to read before it ends. While our own account is
@@ -41,6 +44,14 @@ const (
 	recent = time.Hour
 	// quiet is how many accounts without a recent credit are read in five minutes.
 	quiet = 50
+	// share is how many failing accounts one run reads, after all others.
+	share = 3
+	// gone is how many whole listings in a row must lack an account before it is retired.
+	gone = 12
+	// tolerance is how far the clocks of two programs may differ.
+	tolerance = time.Minute
+	// batchOfNumbers is how many of our account numbers are compared at once with the bank's list.
+	batchOfNumbers = 500
 )
 
 // poll is the credit poll of one bank. Programs of earlier schemas read the credits of all accounts
@@ -59,6 +70,8 @@ type poll struct {
 	finished time.Time `db:"finished_at"` // when a run last left no account due; zero before the first such run
 	since    time.Time `db:"since_at"`    // the credits of each account are read from this time
 	listed   int64     `db:"listed"`      // the next page of the bank's list of accounts
+	listing  int64     `db:"listing"`     // the number of this listing
+	unlisted int64     `db:"unlisted"`    // how many of our own accounts the last whole listing lacked
 }
 
 // source is the progress of the credit poll of one account at a bank.
@@ -74,17 +87,27 @@ type source struct {
 	nextUntil time.Time `db:"next_until"` // the value of doneUntil after the round
 	due       time.Time `db:"due_at"`     // when the next round may begin
 	polled    time.Time `db:"polled_at"`  // when the last finished round began
+	newest    time.Time `db:"newest_at"`  // the time of the newest credit, by the bank's clock; zero if not known
+	from      time.Time `db:"from_at"`    // the time from which the round reads; zero between two rounds
+	failures  int64     `db:"failures"`   // how many reads in a row have failed
+	listing   int64     `db:"listing"`    // the last listing that had the account
+	//lint:ignore U1000 a column that only SQL reads
+	retired time.Time `db:"retired_at"` // when the account left the poll; zero while it is polled
 }
 
 // reading is one pass over the lists of a bank.
 type reading struct {
 	bank  provider.Receiver
 	left  int           // how many pages of credits it still reads
-	ends  time.Time     // when it stops; zero means that it has no such time
+	ends  time.Duration // when it stops, by Clock.Elapsed; zero means that it has no such time
 	rest  time.Duration // the time between two rounds of an account without a recent credit
 	since time.Time     // a round that began before this time is followed by another round
 	whole bool          // the pass reads all accounts, and our own account first
 	step  func(context.Context) error
+	// An account is silent if the bank did not reply for it. If the bank replies for no account at all, it is
+	// away, and no account is to blame.
+	silent  []source
+	replied bool
 }
 
 // Poll runs a PollJob, the credit poll. It passes every finished credit on the bank's lists to
@@ -106,12 +129,20 @@ func (s *Service) Poll(ctx context.Context, j job.Job) (next time.Time, err erro
 	if errors.Is(err, db.ErrNone) {
 		return time.Time{}, fmt.Errorf("inbox: there is no credit poll of %s", j.Subject)
 	}
+	if err == nil && at.since.IsZero() { // an earlier program has begun the poll since this one has started
+		if err = s.startPolls(ctx); err == nil {
+			at, err = s.findPoll(ctx, j.Subject)
+		}
+	}
 	if err != nil {
 		return time.Time{}, err
 	}
-	r := reading{bank: bank, left: pages, ends: s.Clock.Now().Add(phase), step: func(context.Context) error { return nil }}
+	if err := s.mendTimes(ctx, &at); err != nil {
+		return time.Time{}, err
+	}
+	r := &reading{bank: bank, left: pages, ends: s.Clock.Elapsed() + listPhase, step: func(context.Context) error { return nil }}
 	unlisted := s.listAccounts(ctx, r, at, listings) // the accounts that are known already are still read
-	r.ends = s.Clock.Now().Add(phase)
+	r.ends = s.Clock.Elapsed() + readPhase
 	due, err := s.dueAccounts(ctx, at.provider, s.Clock.Now(), pages)
 	if err != nil {
 		return time.Time{}, err
@@ -123,7 +154,22 @@ func (s *Service) Poll(ctx context.Context, j job.Job) (next time.Time, err erro
 	case !all || len(due) == pages:
 		return s.Clock.Now(), nil // further accounts are due
 	}
+	if err := s.readFailing(ctx, r, at.provider); err != nil {
+		return time.Time{}, err
+	}
 	return s.Clock.Now().Add(pollEvery), s.finish(ctx, at.provider)
+}
+
+// readFailing reads a few of the accounts that could not be read before. So they cost each run no more
+// than its last seconds.
+func (s *Service) readFailing(ctx context.Context, r *reading, bank string) error {
+	failing, err := s.failingAccounts(ctx, bank, s.Clock.Now(), share)
+	if err != nil {
+		return err
+	}
+	r.whole = true // the bank is not away, since the others were read
+	_, err = s.readAll(ctx, r, bank, failing)
+	return err
 }
 
 // CatchUp books the credits that are on a bank's lists now. It is for a program that was down and
@@ -141,8 +187,10 @@ func (s *Service) CatchUp(ctx context.Context, bank string, step func(context.Co
 	if err != nil {
 		return err
 	}
-	at.listed = 0
-	r := reading{bank: s.Banks[bank], left: thorough, whole: true, step: step}
+	if err := s.mendTimes(ctx, &at); err != nil {
+		return err
+	}
+	r := &reading{bank: s.Banks[bank], left: thorough, whole: true, step: step}
 	if err := s.listAccounts(ctx, r, at, thorough); err != nil {
 		return err
 	}
@@ -159,47 +207,14 @@ func (s *Service) CatchUp(ctx context.Context, bank string, step func(context.Co
 	return s.finish(ctx, bank)
 }
 
-// listAccounts adds the accounts on the bank's list to the poll. It reads up to most pages. The next
-// call continues with the next page, and begins again after the last page.
-func (s *Service) listAccounts(ctx context.Context, r reading, at poll, most int) error {
-	for range most {
-		if err := r.step(ctx); err != nil {
-			return err
-		}
-		accounts, more, err := r.bank.Receiving(ctx, int(at.listed))
-		if err != nil {
-			return err
-		}
-		var rows []db.Record
-		for _, a := range accounts {
-			rows = append(rows, sources.Record(source{
-				company: House, provider: at.provider, account: a.ID, number: a.Number, main: a.Main,
-				doneUntil: at.since, due: at.since, polled: s.Clock.Now(),
-			}))
-		}
-		if at.listed++; !more {
-			at.listed = 0
-		}
-		if i := slices.IndexFunc(accounts, func(a provider.Receiving) bool { return a.Main }); i >= 0 {
-			if err := s.setMain(ctx, at.provider, accounts[i].ID); err != nil {
-				return err
-			}
-		}
-		if err := s.addAccounts(ctx, at, rows); err != nil || !more || s.over(r) {
-			return err
-		}
-	}
-	return nil
-}
-
 // over reports whether a pass must stop.
-func (s *Service) over(r reading) bool { return !r.ends.IsZero() && s.Clock.Now().After(r.ends) }
+func (s *Service) over(r *reading) bool { return r.ends != 0 && s.Clock.Elapsed() > r.ends }
 
 // readAll reads the credits of accounts. The result all reports whether it has come to the end of the
 // list. An account that the bank refuses is read later, and the others are still read. If our own
 // account fails, readAll returns the error. It also does so if the bank does not reply for several accounts in
 // a row, and our own account was not read before.
-func (s *Service) readAll(ctx context.Context, r reading, bank string, list []source) (all bool, err error) {
+func (s *Service) readAll(ctx context.Context, r *reading, bank string, list []source) (all bool, err error) {
 	n, err := s.countAccounts(ctx, bank)
 	if err != nil {
 		return false, err
@@ -207,25 +222,26 @@ func (s *Service) readAll(ctx context.Context, r reading, bank string, list []so
 	r.rest = max(pollEvery, min(s.Period, time.Duration(n)*pollEvery/quiet))
 	silent := 0 // for how many accounts in a row the bank has not replied
 	for _, at := range list {
-		done, failed := s.readAccount(ctx, &r, at)
+		done, failed := s.readAccount(ctx, r, at)
 		var wrong *provider.Error
 		switch {
 		case failed == nil && !done:
 			return false, err
-		case failed == nil:
-			silent = 0
-			continue
-		case !errors.As(failed, &wrong):
+		case failed != nil && (!errors.As(failed, &wrong) || ctx.Err() != nil):
 			return false, failed
+		case failed != nil:
+			s.Log.Warn("the credits of an account were not read", "provider", bank, "account", at.account, "error", failed)
 		}
-		s.Log.Warn("the credits of an account were not read", "provider", bank, "account", at.account, "error", failed)
-		if !refuses(wrong) {
+		if failed != nil && at.main {
+			err = failed // it stays due
+		}
+		if failed == nil || refuses(wrong) {
+			silent, r.replied = 0, true
+		} else {
 			silent++
 		}
-		if at.main {
-			err = failed // it stays due
-		} else if postponed := s.postpone(ctx, at); postponed != nil {
-			return false, postponed
+		if blamed := s.blame(ctx, r, at, failed); blamed != nil {
+			return false, blamed
 		}
 		switch {
 		case silent == patience && (!r.whole || err != nil):
@@ -235,6 +251,31 @@ func (s *Service) readAll(ctx context.Context, r reading, bank string, list []so
 		}
 	}
 	return err == nil, err
+}
+
+// blame postpones an account that was not read. The more often that has happened, the later it is read
+// again. A silent account is only to blame if the bank has replied for another one.
+func (s *Service) blame(ctx context.Context, r *reading, at source, failed error) error {
+	if failed != nil && !at.main {
+		r.silent = append(r.silent, at)
+		if !r.replied {
+			return s.postpone(ctx, at, at.failures, pollEvery)
+		}
+	}
+	if !r.replied {
+		return nil
+	}
+	for _, a := range r.silent {
+		pause := pollEvery
+		for range min(a.failures, 12) {
+			pause = min(2*pause, max(s.Period, pollEvery))
+		}
+		if err := s.postpone(ctx, a, a.failures+1, pause); err != nil {
+			return err
+		}
+	}
+	r.silent = nil
+	return nil
 }
 
 // refuses reports whether the bank's reply is a refusal that may be about one account alone.
@@ -251,14 +292,14 @@ func refuses(e *provider.Error) bool {
 // pass must stop before that end.
 func (s *Service) readAccount(ctx context.Context, r *reading, at source) (done bool, err error) {
 	for !done || at.polled.Before(r.since) {
-		if r.left == 0 || s.over(*r) {
+		if r.left == 0 || s.over(r) {
 			return false, nil
 		}
 		r.left--
 		if err := r.step(ctx); err != nil {
 			return false, err
 		}
-		if at, done, err = s.pollPage(ctx, *r, at); err != nil {
+		if at, done, err = s.pollPage(ctx, r, at); err != nil {
 			return false, err
 		}
 	}
@@ -266,20 +307,29 @@ func (s *Service) readAccount(ctx context.Context, r *reading, at source) (done 
 }
 
 // pollPage reads one page of an account's list, books its credits and stores the progress.
-func (s *Service) pollPage(ctx context.Context, r reading, at source) (after source, done bool, err error) {
+func (s *Service) pollPage(ctx context.Context, r *reading, at source) (after source, done bool, err error) {
 	after = at
 	if at.roundAt.IsZero() {
 		after.roundAt = s.Clock.Now()
 		after.nextUntil = after.roundAt
+		after.from = at.begins()
 	}
-	credits, more, err := r.bank.InboundSince(ctx, at.account, at.doneUntil.Add(-overlap), int(at.page))
+	limited, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	credits, more, err := r.bank.InboundSince(limited, at.account, cmp.Or(after.from, at.doneUntil.Add(-overlap)), int(at.page))
 	if err != nil {
 		return at, false, err
+	}
+	if at.newest.IsZero() {
+		after.newest = at.doneUntil // an earlier program has read the account until then
 	}
 	// The newest credits are on the first page, so an account with further pages is busy.
 	busy := at.main || at.page > 0
 	for _, in := range credits {
 		busy = busy || in.CreditAccount == at.number && after.roundAt.Sub(in.At) < recent
+		if in.At.After(after.newest) {
+			after.newest = in.At
+		}
 		trouble, err := s.take(ctx, at.provider, in)
 		if err != nil {
 			return at, false, err
@@ -308,9 +358,19 @@ func (s *Service) pollPage(ctx context.Context, r reading, at source) (after sou
 			rest = pollEvery
 		}
 		after.doneUntil, after.polled, after.due = after.nextUntil, after.roundAt, after.roundAt.Add(rest)
-		after.roundAt, after.nextUntil, after.page = time.Time{}, time.Time{}, 0
+		after.roundAt, after.nextUntil, after.page, after.from = time.Time{}, time.Time{}, 0, time.Time{}
 	}
 	return after, !more, s.advance(ctx, at, after)
+}
+
+// begins returns the time from which a round reads: an hour before the end of the last round. If no
+// credit came since long before that end, it is an hour before the newest credit. The end is a time of our
+// own clock, and a clock that was ahead would skip credits; the times of the credits are the bank's.
+func (a source) begins() time.Time {
+	if !a.newest.IsZero() && a.newest.Before(a.doneUntil) {
+		return a.newest.Add(-overlap)
+	}
+	return a.doneUntil.Add(-overlap)
 }
 
 // take books one credit. A non-empty trouble is the reason why this credit was not booked. The poll

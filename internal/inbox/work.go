@@ -113,8 +113,13 @@ func (s *Service) credit(ctx context.Context, n Notification, bank provider.Rece
 	if err := s.Receive(ctx, n.Provider, in); err != nil {
 		return result{}, err
 	}
-	if err := s.hasten(ctx, n.Provider, in.CreditAccount); err != nil {
+	polled, err := s.hasten(ctx, n.Provider, in.CreditAccount)
+	if err != nil {
 		return result{}, err
+	}
+	if !polled { // the bank may also have opened the account since the last listing
+		s.Log.Warn("a credit came into an account that the bank has not listed, so without its notification nobody would have seen it",
+			"provider", n.Provider, "session", in.SessionID)
 	}
 	if notice.Amount != 0 && notice.Amount != in.Amount || notice.Account != "" && notice.Account != in.CreditAccount {
 		err := s.Ask(ctx, Subject(n.Provider, in.SessionID), Mismatch, fmt.Sprintf(

@@ -181,6 +181,14 @@ func Reschedule(ctx context.Context, d *db.DB, company, kind, subject string, at
 	return err
 }
 
+// Hasten lets a job run at a time, unless it runs earlier or a worker has leased it.
+func Hasten(ctx context.Context, d *db.DB, company, kind, subject string, at time.Time) error {
+	_, err := d.Exec(ctx, `
+		UPDATE job SET run_at = $4
+		WHERE company_id = $1 AND kind = $2 AND subject = $3 AND lease_until = 0 AND run_at > $4`, company, kind, subject, clock.Micros(at))
+	return err
+}
+
 // Providers returns the providers of all companies' jobs, except the fintech's own jobs (company
 // "house").
 func Providers(ctx context.Context, q db.Querier) ([]string, error) {

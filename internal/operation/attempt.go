@@ -124,8 +124,12 @@ func (s *Service) try(ctx context.Context, o Operation, call func(ctx context.Co
 	return o, a
 }
 
-// left returns how much of the operation's window is left.
-func (s *Service) left(o Operation) time.Duration { return o.CalledUntil.Sub(s.clock.Now()) }
+// left returns how much of the operation's window is left: by the clock, or by Go's timer if that is
+// less. The timer stands still while the machine sleeps, and the clock may be set back.
+func (s *Service) left(o Operation) time.Duration {
+	now := s.clock.Now()
+	return min(o.CalledUntil.Sub(now), o.CalledUntil.Round(0).Sub(now.Round(0)))
+}
 
 // move commits the intent of the next attempt. The same unit ends the last attempt, and no money
 // moves.

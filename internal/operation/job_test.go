@@ -36,6 +36,7 @@ func TestTheOutcomeRemovesTheJob(t *testing.T) {
 		p.clock.Advance(20 * time.Minute)
 		for range 3 {
 			p.poll(o)
+			p.clock.Advance(25 * time.Second)
 		}
 		rechecks, err := job.Waiting(t.Context(), p.db, p.company, operation.RecheckJob)
 		p.must(err)

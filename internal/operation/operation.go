@@ -126,27 +126,36 @@ const (
 	tooOld = 72 * time.Hour
 	// The reply "no such reference" counts as a rejection only if two conditions hold. The
 	// operation is at least graceAge old, and at least gracePolls requeries in a row got this
-	// reply.
+	// reply. These requeries lie graceGap apart. Both are true time, also if the clock jumps.
 	graceAge   = 15 * time.Minute
 	gracePolls = 3
+	graceGap   = 25 * time.Second
 )
 
 // nextPoll returns the time of the next requery after a requery at now. Requeries are missed while
-// the program is down, or when the clock jumps. Each missed requery is made up for immediately, one
-// after the other.
+// the program is down, or when the clock jumps. Each missed requery is made up for, one after the other:
+// immediately, or after gap if the provider does not know the reference.
 //
-// If the provider does not know the reference, there is an extra requery at the end of graceAge.
-// Otherwise the refund would wait for the scheduled requery at thirty minutes.
-func (o Operation) nextPoll(now time.Time) time.Time {
+// If the provider does not know the reference, there is an extra requery at the end of the grace
+// period. Otherwise the refund would wait for the scheduled requery at thirty minutes.
+//
+// It returns the zero time if the schedule ends before the next requery.
+func (o Operation) nextPoll(now, steady time.Time, gap time.Duration) time.Time {
 	next := o.pollAt(o.Polls)
-	if !next.After(now) {
-		return next
-	}
-	for n := o.Polls - 1; n >= 0 && o.pollAt(n).After(now); n-- {
+	for n := o.Polls - 1; n >= 0 && next.After(now) && o.pollAt(n).After(now); n-- {
 		next = o.pollAt(n) // an extra requery does not replace a scheduled requery
 	}
-	if end := o.CreatedAt.Add(graceAge); o.Missing >= gracePolls-1 && end.After(now) && end.Before(next) {
-		return end
+	switch {
+	case next.After(o.CalledUntil.Add(tooOld)):
+		return time.Time{}
+	case o.Missing == 0:
+		return next
+	}
+	if end := o.graceEnd(steady); o.Missing >= gracePolls-1 && end.After(now) && end.Before(next) {
+		next = end
+	}
+	if apart := now.Add(gap); next.Before(apart) {
+		return apart
 	}
 	return next
 }
@@ -159,9 +168,28 @@ func (o Operation) pollAt(n int64) time.Time {
 	return o.CalledUntil.Add(ages[len(ages)-1] + time.Duration(n+1-int64(len(ages)))*time.Hour)
 }
 
+// missed returns the operation after a requery at now with the reply "no such reference". The reply does
+// not count if the clock has jumped since the requery before, or the program has started since, and that
+// is less than gap ago. Both requeries may then have happened at the same time.
+func (o Operation) missed(now, steady time.Time, gap time.Duration) Operation {
+	if o.Missing == 0 || !o.AskedAt.Before(steady) || now.Sub(steady) >= gap {
+		o.Missing++
+	}
+	return o
+}
+
 // gone reports whether the reply "no such reference" counts as a rejection at the time now.
-func (o Operation) gone(now time.Time) bool {
-	return o.Missing >= gracePolls && !now.Before(o.CreatedAt.Add(graceAge))
+func (o Operation) gone(now, steady time.Time) bool {
+	return o.Missing >= gracePolls && !now.Before(o.graceEnd(steady))
+}
+
+// graceEnd returns the end of the grace period. The clock has run without a jump since the time steady,
+// so the grace period begins no earlier.
+func (o Operation) graceEnd(steady time.Time) time.Time {
+	if o.CreatedAt.After(steady) {
+		return o.CreatedAt.Add(graceAge)
+	}
+	return steady.Add(graceAge)
 }
 
 // answered returns the operation with a provider's reply written into it. The state does not

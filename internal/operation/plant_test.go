@@ -35,6 +35,7 @@ type plant struct {
 	book    *ledger.Book
 	clock   *clock.Manual
 	company string
+	kind    operation.Kind
 	asked   int                                       // the number of requeries to the provider
 	answer  func(operation.Operation) provider.Answer // the provider's reply to a requery
 	removed map[string]bool                           // the names of operators who were removed
@@ -47,7 +48,7 @@ func each(t *testing.T, f func(t *testing.T, p *plant)) {
 		p := &plant{t: t, db: d, book: ledger.New(d, clk), clock: clk, company: id.Cuid(), removed: map[string]bool{}}
 		p.Service = operation.WithOperators(d, p.book, clk, slog.New(slog.DiscardHandler), window,
 			func(_ context.Context, by operation.Draft) (bool, error) { return !p.removed[by.By], p.away })
-		p.Handle("test", operation.Kind{
+		p.kind = operation.Kind{
 			Route: func(operation.Operation) operation.Route {
 				return operation.Route{Settlement: "settlement/1", Clearing: "clearing/test", Provider: "provider/test", Fee: "fees", Charge: "charge/test"}
 			},
@@ -59,7 +60,8 @@ func each(t *testing.T, f func(t *testing.T, p *plant)) {
 				event.Emit(u, "test."+string(o.State), o.ID)
 				return nil
 			},
-		})
+		}
+		p.Handle("test", p.kind)
 		u := ledger.Found(p.company)
 		u.OpenAccounts(ledger.Account{ID: "settlement/1"}, ledger.Account{ID: "capital", Floor: money.NoFloor})
 		u.Transfer(ledger.Transfer{Reference: id.New(), Debit: "capital", Credit: "settlement/1", Amount: opening, Kind: "credit"})

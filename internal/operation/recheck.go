@@ -68,7 +68,9 @@ func (s *Service) doubt(ctx context.Context, o Operation, next time.Time, a prov
 }
 
 // recheckAfter returns the time of the next recheck after a reply at now. It returns the zero
-// time after the last recheck. The operation's UpdatedAt is the time of the failure.
+// time after the last recheck. The operation's UpdatedAt is the time of the failure. If the first
+// recheck is so late that it would be the last, because the clock has jumped or no program was up, there
+// is one more.
 func (o Operation) recheckAfter(a provider.Answer, now time.Time) time.Time {
 	first, last := o.UpdatedAt.Add(firstRecheck), o.UpdatedAt.Add(lastRecheck)
 	early := now.Before(last)
@@ -77,6 +79,8 @@ func (o Operation) recheckAfter(a provider.Answer, now time.Time) time.Time {
 		return time.Time{}
 	case a.Missing && early:
 		return last
+	case a.Missing && !o.AskedAt.After(o.UpdatedAt):
+		return now.Add(lastRecheck - firstRecheck)
 	case a.Missing:
 		return time.Time{}
 	case early:

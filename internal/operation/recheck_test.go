@@ -82,6 +82,25 @@ func TestWhatAProviderDidNotKnowIsAskedAgain(t *testing.T) {
 	})
 }
 
+// If the first recheck is late, for example since the clock has jumped, there is still one more a day
+// later.
+func TestALateFirstRecheckIsNotTheLast(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.absent()
+		p.clock.Jump(40 * time.Hour)
+		first := p.clock.Now()
+		if next := p.recheck(o); next.Sub(first) != 23*time.Hour {
+			t.Fatalf("the next recheck is at %s", next)
+		}
+		p.clock.Advance(23 * time.Hour)
+		p.says(confirmed)
+		p.recheck(o)
+		if cases := p.open(); len(cases) != 1 || cases[0].Reason != operation.Contradiction {
+			t.Errorf("cases: %+v", cases)
+		}
+	})
+}
+
 // A confirmed reply after the refund opens one case and moves no money.
 func TestAConfirmationAfterTheRefundIsAContradiction(t *testing.T) {
 	for name, ages := range map[string][]time.Duration{

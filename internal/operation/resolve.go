@@ -40,27 +40,27 @@ func (s *Service) requery(ctx context.Context, o Operation) provider.Answer {
 
 // heard writes the reply to a requery, and returns the time of the next requery.
 func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (time.Time, error) {
-	now := s.clock.Now()
+	now, steady, gap := s.clock.Now(), s.steady.Since(), s.gap()
 	a, err := s.held(ctx, o, o.ordered(a))
 	if err != nil {
 		return time.Time{}, err
 	}
-	o.Polls++
-	o.AskedAt = now
 	if a.Missing {
-		o.Missing++
+		o = o.missed(now, steady, gap)
 	} else {
 		o.Missing = 0
 	}
+	o.Polls++
+	o.AskedAt = now
 	if err := s.differs(ctx, o, a); err != nil {
 		return time.Time{}, err
 	}
 	switch {
-	case a.Missing && a.Unproven && o.gone(now):
+	case a.Missing && a.Unproven && o.gone(now, steady):
 		if err := s.unproven(ctx, o); err != nil {
 			return time.Time{}, err
 		}
-	case a.Missing && o.gone(now):
+	case a.Missing && o.gone(now, steady):
 		known, err := s.Repeated(ctx, o)
 		if err != nil {
 			return time.Time{}, err
@@ -74,9 +74,8 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 		return time.Time{}, err
 	}
 	after := o.answered(a, now)
-	after.NextAt = after.nextPoll(now)
-	if after.NextAt.After(o.CalledUntil.Add(tooOld)) {
-		after.NextAt = time.Time{}
+	after.NextAt = after.nextPoll(now, steady, gap)
+	if after.NextAt.IsZero() {
 		if err := s.tooOld(ctx, o, a); err != nil {
 			return time.Time{}, err
 		}
@@ -89,6 +88,14 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 		return time.Time{}, err
 	}
 	return after.NextAt, nil
+}
+
+// gap returns how far apart in true time the requeries lie whose reply "no such reference" counts.
+func (s *Service) gap() time.Duration {
+	if s.Simulated {
+		return 0
+	}
+	return graceGap
 }
 
 // tooOld opens a case about an operation without an outcome after 72 hours. The case must be opened

@@ -135,6 +135,7 @@ func TestNoSuchReferenceCountsAfterTheGracePeriod(t *testing.T) {
 			for range 2 {
 				p.poll(o)
 				p.stands(o, operation.Pending)
+				p.clock.Advance(25 * time.Second)
 			}
 			p.poll(o)
 			p.stands(o, operation.Failed)
@@ -148,6 +149,7 @@ func TestNoSuchReferenceCountsAfterTheGracePeriod(t *testing.T) {
 				p.says(a)
 				p.poll(o)
 				p.stands(o, operation.Pending)
+				p.clock.Advance(25 * time.Second)
 			}
 			p.says(missing)
 			p.clock.Advance(2 * time.Hour)

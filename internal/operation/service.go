@@ -38,10 +38,14 @@ type Kind struct {
 type Service struct {
 	// Calls keeps the outcomes of the calls to providers for operators. It may be nil.
 	Calls *provider.Figures
+	// Simulated is true in sandbox mode. A move of the sandbox's clock then shows the end of each story:
+	// missed requeries follow each other immediately, also if the provider does not know the reference.
+	Simulated bool
 
 	db     *db.DB
 	book   *ledger.Book
 	clock  clock.Clock
+	steady *clock.Steady // a program that has just started does not know whether the clock has jumped
 	log    *slog.Logger
 	window time.Duration
 	kinds  map[string]Kind
@@ -75,7 +79,7 @@ func NewService(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, wi
 // WithOperators returns a service like NewService, which accepts a proposal only if mayPropose does.
 func WithOperators(d *db.DB, book *ledger.Book, c clock.Clock, log *slog.Logger, window time.Duration, mayPropose MayPropose) *Service {
 	return &Service{
-		db: d, book: book, clock: c, log: log, window: window, mayPropose: mayPropose,
+		db: d, book: book, clock: c, steady: clock.NewSteady(c), log: log, window: window, mayPropose: mayPropose,
 		kinds: map[string]Kind{}, cases: map[Decision]CaseHandler{}, replies: newReplies(), moves: newMoves(),
 	}
 }
@@ -90,6 +94,7 @@ func (s *Service) Handle(kind string, k Kind) {
 // Start returns a new operation that begins now. It does not write the operation. If o has no ID,
 // the ID is the Reference of the idempotency key. Without a key, the ID is random.
 func (s *Service) Start(o Operation) Operation {
+	s.steady.Since() // a jump back and a later jump forward would hide each other
 	now := s.clock.Now()
 	switch {
 	case o.ID != "":

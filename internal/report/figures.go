@@ -39,6 +39,8 @@ var (
 
 	pollAge      = desc("kobo_credit_poll_age_seconds", "Time since the credit poll had read every account that was due, by bank.", "provider")
 	pollOldest   = desc("kobo_credit_poll_oldest_seconds", "Time since the credit poll read the account that has waited the longest, by bank.", "provider")
+	pollAccounts = desc("kobo_credit_poll_accounts", "Accounts in the credit poll by bank and state: read, failing, or retired since the bank neither lists nor answers for them.", "provider", "state")
+	pollUnlisted = desc("kobo_credit_poll_unlisted", "Permanent accounts of ours that the bank's last whole list of accounts lacked, by bank, without the retired ones.", "provider")
 	reconcileAge = desc("kobo_reconciliation_age_seconds", "Time since the bank's statement was compared with the ledger, by bank.", "provider")
 
 	walkWrong    = desc("kobo_walk_companies_wrong", "Companies whose last walk has found a difference.")
@@ -60,7 +62,7 @@ func (s *Service) Metrics(log *slog.Logger) (all []prometheus.Collector) {
 	source("cases", s.caseFigures, casesOpen, casesOldest)
 	source("money", s.moneyFigures, pendingCount, pendingNaira, pendingOldest, clearing, suspense)
 	source("jobs", s.jobFigures, jobsDue, jobsOldest, inboxCount, inboxOldest)
-	source("banks", s.bankFigures, pollAge, pollOldest, reconcileAge)
+	source("banks", s.bankFigures, pollAge, pollOldest, pollAccounts, pollUnlisted, reconcileAge)
 	source("providers", s.providerFigures, unknownCount, unknownNaira, custodianAge)
 	source("walks", s.walkFigures, walkWrong, walkFindings, accountsClosed)
 	source("evidence", s.evidenceFigures, checkpointAge)
@@ -147,10 +149,18 @@ func (s *Service) bankFigures(ctx context.Context) (out []prometheus.Metric, err
 			return nil, err
 		}
 		for bank, at := range last {
-			out = append(out, figure.Seconds(f.desc, now.Sub(at), bank))
+			// A time in the future is the work of a clock that was ahead. It shows as old, not as new.
+			out = append(out, figure.Seconds(f.desc, now.Sub(at).Abs(), bank))
 		}
 	}
-	return out, nil
+	polled, err := polledAccounts(ctx, s.db)
+	for bank, n := range polled {
+		out = append(out, figure.Count(pollUnlisted, n.unlisted, bank))
+		for state, count := range map[string]int64{"read": n.read, "failing": n.failing, "retired": n.retired} {
+			out = append(out, figure.Count(pollAccounts, count, bank, state))
+		}
+	}
+	return out, err
 }
 
 func (s *Service) walkFigures(ctx context.Context) ([]prometheus.Metric, error) {

@@ -78,8 +78,12 @@ func TestFiguresShowMoneyAndWork(t *testing.T) {
 			[]any{"house", "inbox.work", "n2", ago(time.Second), 0, ago(time.Second), "bank"})
 		rows(`INSERT INTO inbox_sweep (company_id, provider, done_until, round_at, page, next_until, finished_at) VALUES ('house', $1, $2, 0, 0, 0, $3)`,
 			[]any{"bank", ago(72 * time.Hour), ago(4 * time.Minute)}, []any{"new", ago(time.Minute), 0})
-		rows(`INSERT INTO inbox_account VALUES ('house', 'bank', $1, $1, 0, 0, 0, 0, 0, 0, $2)`,
-			[]any{"1", ago(4 * time.Minute)}, []any{"2", ago(5 * time.Hour)}, []any{"3", ago(time.Hour)})
+		rows(`INSERT INTO inbox_account (company_id, provider, account, account_number, main, done_until, round_at, page, next_until, due_at, polled_at, failures, retired_at)
+			VALUES ('house', 'bank', $1, $1, 0, 0, 0, 0, 0, 0, $2, $3, $4)`,
+			[]any{"1", ago(4 * time.Minute), 0, 0}, []any{"2", ago(5 * time.Hour), 2, 0}, []any{"3", ago(time.Hour), 0, 0}, []any{"4", ago(90 * time.Hour), 9, ago(time.Hour)})
+		rows(`UPDATE inbox_sweep SET unlisted = $1 WHERE company_id = 'house' AND provider = 'bank'`, []any{6})
+		rows(`INSERT INTO inbox_sweep (company_id, provider, done_until, round_at, page, next_until, finished_at) VALUES ('house', $1, $2, 0, 0, 0, $2)`,
+			[]any{"ahead", ago(-3 * time.Hour)}) // a clock was ahead
 		rows(`INSERT INTO crypto_cursor (custody, cursor, reader, lease_until, updated_at) VALUES ($1, '', '', 0, $2)`,
 			[]any{"node:base", ago(time.Minute)}, []any{"balances:base", ago(time.Hour)})
 		rows(`INSERT INTO report_progress VALUES ($1, 0, '', '', '', $2, 0, 0)`,
@@ -100,6 +104,9 @@ func TestFiguresShowMoneyAndWork(t *testing.T) {
 			"inbox_waiting bank": 2, "inbox_oldest_seconds bank": 600,
 			"credit_poll_age_seconds bank": 240, "credit_poll_age_seconds new": 60,
 			"credit_poll_oldest_seconds bank": 5 * 3600, "credit_poll_oldest_seconds new": 60,
+			"credit_poll_age_seconds ahead":  3 * 3600,
+			"credit_poll_accounts bank read": 2, "credit_poll_accounts bank failing": 1, "credit_poll_accounts bank retired": 1, "credit_poll_unlisted bank": 6,
+			"credit_poll_accounts new read": 0, "credit_poll_accounts new retired": 0, "credit_poll_unlisted new": 0,
 			"reconciliation_age_seconds bank": 30 * 3600, "reconciliation_age_seconds new": 30 * 3600,
 			"provider_unknown 5m bank": 1, "provider_unknown_naira 5m bank": 200, "provider_unknown 1h bank": 0, "provider_unknown_naira 1h bank": 0,
 			"provider_unknown 24h bank": 1, "provider_unknown_naira 24h bank": 100.5, "provider_unknown older bank": 0,

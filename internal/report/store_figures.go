@@ -104,8 +104,28 @@ func lastPolls(ctx context.Context, q db.Querier) (map[string]time.Time, error) 
 // longest. The poll of a bank without accounts has read nothing since it began.
 func oldestPolls(ctx context.Context, q db.Querier) (map[string]time.Time, error) {
 	return instants(ctx, q, `SELECT s.provider, coalesce((
-			SELECT min(a.polled_at) FROM inbox_account AS a WHERE a.company_id = s.company_id AND a.provider = s.provider), s.done_until)
+			SELECT min(a.polled_at) FROM inbox_account AS a WHERE a.company_id = s.company_id AND a.provider = s.provider AND a.retired_at = 0), s.done_until)
 		FROM inbox_sweep AS s WHERE s.company_id = $1`, settlement.House)
+}
+
+// accountsIn is how many accounts of a bank the credit poll reads, fails to read, and no longer reads, and
+// how many accounts of ours the bank does not list.
+type accountsIn struct{ read, failing, retired, unlisted int64 }
+
+// polledAccounts returns the number of accounts in the credit poll of each bank.
+func polledAccounts(ctx context.Context, q db.Querier) (map[string]accountsIn, error) {
+	out := map[string]accountsIn{}
+	_, err := db.All(ctx, q, func(row db.Scanner) (bank string, err error) {
+		var n accountsIn
+		err = row.Scan(&bank, &n.unlisted, &n.read, &n.failing, &n.retired)
+		out[bank] = n
+		return bank, err
+	}, `SELECT s.provider, s.unlisted,
+			count(CASE WHEN a.retired_at = 0 AND a.failures = 0 THEN 1 END),
+			count(CASE WHEN a.retired_at = 0 AND a.failures > 0 THEN 1 END), count(CASE WHEN a.retired_at > 0 THEN 1 END)
+		FROM inbox_sweep AS s LEFT JOIN inbox_account AS a ON a.company_id = s.company_id AND a.provider = s.provider
+		WHERE s.company_id = $1 GROUP BY s.provider, s.unlisted`, settlement.House)
+	return out, err
 }
 
 // lastReconciliations returns when the statement of each bank was last compared with the ledger, or when

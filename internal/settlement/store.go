@@ -97,6 +97,15 @@ func (s *Service) holders(ctx context.Context, accountNumber string) ([]string, 
 		`SELECT DISTINCT company_id FROM settlement_directory WHERE account_number = $1 LIMIT 2`, accountNumber)
 }
 
+// Numbers returns the numbers of the bank accounts at one bank that feed settlement accounts of any
+// company, in their order. It returns up to most numbers, and only those after a number. The accounts of
+// collections are not among them, since they end with the collection.
+func (s *Service) Numbers(ctx context.Context, bankCode, after string, most int) ([]string, error) {
+	return db.All(ctx, s.DB, db.Value[string], `SELECT d.account_number FROM settlement_directory AS d
+		JOIN settlement_bank_account AS b ON b.company_id = d.company_id AND b.account_number = d.account_number AND b.bank_code = d.bank_code
+		WHERE d.bank_code = $1 AND d.account_number > $2 ORDER BY d.account_number LIMIT $3`, bankCode, after, most)
+}
+
 // findAdjustment returns an adjustment of any company, since operators name an adjustment only by
 // its ID.
 
