@@ -50,9 +50,12 @@ func (s *Service) signed(ctx context.Context, company, subject string, since tim
 }
 
 // isSigned reports whether the program has signed a line.
-func (s *Service) isSigned(row auditRow) bool {
-	signer := s.db.Signer()
-	return signer != nil && signer.Verify(db.Content(nil, audit.Table, audit.Record(row).Values), row.MAC)
+func (s *Service) isSigned(row auditRow) bool { return s.isSignedRecord(audit.Record(row)) }
+
+// isSignedRecord reports the same of a line as a record.
+func (s *Service) isSignedRecord(line db.Record) bool {
+	signer, mac := s.db.Signer(), line.Values[len(line.Values)-1].(string)
+	return signer != nil && signer.Verify(db.Content(nil, audit.Table, line.Values), mac)
 }
 
 // MayStillPropose reports whether the proposer may still propose what needs the role finance. The
