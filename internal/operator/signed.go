@@ -131,7 +131,8 @@ func (p Proposal) digest() (string, error) {
 // actsOf is the name of the counter of a company's audited acts, of operators and of the company itself.
 const actsOf = "operator/acts"
 
-// Acts returns the number of the acts about a company that changed something.
+// Acts returns the number of the acts about a company that changed something. A token that is made again
+// (Again) does not count.
 func Acts(ctx context.Context, book *ledger.Book, company string) (int64, error) {
 	return book.Last(ctx, company, actsOf)
 }
