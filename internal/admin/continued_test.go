@@ -122,6 +122,38 @@ func TestActsOfTwoScopesAreNotProposedTogether(t *testing.T) {
 	})
 }
 
+// An earlier release has stored such a proposal. The error says why nobody approves or rejects it, and that its
+// proposer withdraws it.
+func TestAnEarlierProposalOfTwoScopesIsWithdrawn(t *testing.T) {
+	byTwo(t, func(t *testing.T, d *door) {
+		path, _ := d.company()
+		d.customer(path, "c1")
+		reference := strings.TrimPrefix(path, "/admin/v1/companies/")
+		ada, err := d.operators.Find(t.Context(), "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, digest := operator.NewKey()
+		stored, err := d.operators.Propose(t.Context(), ada, reference, []operator.Act{
+			{Operation: "eraseCustomer", ID: "c1"},
+			{Operation: "addOperator", Body: []byte(`{"name":"eve","role":"viewer","keyDigest":"` + digest + `"}`)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := "/admin/v1/proposals/" + stored.ID
+		why := "addOperator concerns no company, and another act concerns company " + reference + ": ada must withdraw this proposal and make two"
+		d.no(d.bob, "POST", p+"/approve", "", 400, why)
+		d.no(d.bob, "POST", p+"/reject", `{}`, 400, why)
+		d.state(p, "PROPOSED")
+		if _, err := d.operators.Find(t.Context(), "eve"); err == nil {
+			t.Error("the operator was added")
+		}
+		d.ok(d.ada, "POST", p+"/withdraw", "")
+		d.state(p, "WITHDRAWN")
+	})
+}
+
 // A new person who has got the name of the operator who made a token cannot make the token again.
 func TestANamesakeMakesNoTokenAgain(t *testing.T) {
 	byTwoHidden(t, func(t *testing.T, d *door) {
