@@ -105,7 +105,7 @@ func secretsMade(t *testing.T) (paths []string) {
 		t.Fatal(err)
 	}
 	if out, err := exec.CommandContext(t.Context(), "bash", "../../deploy/secrets.sh", filepath.Join(root, "secrets"), keygen).CombinedOutput(); err != nil {
-		t.Skipf("secrets.sh does not run here: %v: %s", err, out)
+		t.Fatalf("secrets.sh: %v: %s", err, out)
 	}
 	err := filepath.WalkDir(filepath.Join(root, "secrets"), func(path string, _ os.DirEntry, err error) error {
 		if err == nil {
@@ -118,36 +118,6 @@ func secretsMade(t *testing.T) (paths []string) {
 		t.Fatal(err)
 	}
 	return paths
-}
-
-// systemd knows every line of the unit. The test needs systemd-analyze, and no running systemd.
-func TestSystemdKnowsTheUnit(t *testing.T) {
-	analyze, err := exec.LookPath("systemd-analyze")
-	if err != nil {
-		t.Skip("systemd-analyze is not installed")
-	}
-	this, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	verify := func(text string) string {
-		unit := filepath.Join(t.TempDir(), "kobo.service")
-		if err := os.WriteFile(unit, []byte(strings.Replace(text, "/usr/local/bin/kobo", this, 1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		out, err := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", unit).CombinedOutput()
-		if err != nil {
-			return err.Error() + ": " + string(out)
-		}
-		return string(out)
-	}
-	text := readFile(t, "deploy/kobo.service")
-	if said := verify(text); said != "" {
-		t.Errorf("systemd-analyze: %s", said)
-	}
-	if said := verify(text + "\n[Service]\nNoSuchLine=yes\n"); !strings.Contains(said, "NoSuchLine") {
-		t.Errorf("a wrong line is not found: %q", said)
-	}
 }
 
 // Each panel of the dashboard has its own id, asks something, and asks the chosen Prometheus. Panels overlap

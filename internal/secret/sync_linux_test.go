@@ -15,10 +15,10 @@ import (
 func TestAFileSystemMayHaveNoSyncOfFolders(t *testing.T) {
 	proc, err := os.Open("/proc")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	if err := errors.Join(proc.Sync(), proc.Close()); !errors.Is(err, syscall.EINVAL) {
-		t.Skipf("/proc syncs folders: %v", err)
+		t.Fatalf("/proc syncs folders, so this test shows nothing: %v", err)
 	}
 	if err := secret.SyncFolder("/proc"); err != nil {
 		t.Error(err)
