@@ -3,7 +3,9 @@ package admin
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
@@ -50,4 +52,29 @@ func (e *edge) interrupted(ctx context.Context, p operator.Proposal, position in
 		return fmt.Sprintf("the audit log of the company has %d other acts since this proposal did %s", others, p.Acts[position].Operation), nil
 	}
 	return "", err
+}
+
+// ofNoCompany returns the first act that concerns no company, or "". An act of a customer concerns the customer's
+// company.
+func (e *edge) ofNoCompany(acts []operator.Act) string {
+	for _, a := range acts {
+		if op := e.operations[a.Operation]; op != nil && !strings.Contains(op.Path, "{reference}") && !strings.HasPrefix(op.Path, customers) {
+			return a.Operation
+		}
+	}
+	return ""
+}
+
+// customers is the beginning of the paths that name a customer, and not the company of the customer.
+const customers = "/admin/v1/customers/"
+
+// twoScopes returns a refusal if the acts of a company's proposal concern no company too. An earlier release
+// has stored such proposals.
+func (e *edge) twoScopes(p operator.Proposal) error {
+	act := e.ofNoCompany(p.Acts)
+	if p.Company == "" || act == "" {
+		return nil
+	}
+	return fault.Newf(fault.Refused, "%s concerns no company, and another act concerns company %s: %s must withdraw this proposal and make two",
+		act, p.Company, p.ProposedBy)
 }

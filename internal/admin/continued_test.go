@@ -122,6 +122,38 @@ func TestActsOfTwoScopesAreNotProposedTogether(t *testing.T) {
 	})
 }
 
+// An earlier release has stored such a proposal. The error says why nobody approves or rejects it, and that its
+// proposer withdraws it.
+func TestAnEarlierProposalOfTwoScopesIsWithdrawn(t *testing.T) {
+	byTwo(t, func(t *testing.T, d *door) {
+		path, _ := d.company()
+		d.customer(path, "c1")
+		reference := strings.TrimPrefix(path, "/admin/v1/companies/")
+		ada, err := d.operators.Find(t.Context(), "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, digest := operator.NewKey()
+		stored, err := d.operators.Propose(t.Context(), ada, reference, []operator.Act{
+			{Operation: "eraseCustomer", ID: "c1"},
+			{Operation: "addOperator", Body: []byte(`{"name":"eve","role":"viewer","keyDigest":"` + digest + `"}`)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := "/admin/v1/proposals/" + stored.ID
+		why := "addOperator concerns no company, and another act concerns company " + reference + ": ada must withdraw this proposal and make two"
+		d.no(d.bob, "POST", p+"/approve", "", 400, why)
+		d.no(d.bob, "POST", p+"/reject", `{}`, 400, why)
+		d.state(p, "PROPOSED")
+		if _, err := d.operators.Find(t.Context(), "eve"); err == nil {
+			t.Error("the operator was added")
+		}
+		d.ok(d.ada, "POST", p+"/withdraw", "")
+		d.state(p, "WITHDRAWN")
+	})
+}
+
 // A new person who has got the name of the operator who made a token cannot make the token again.
 func TestANamesakeMakesNoTokenAgain(t *testing.T) {
 	byTwoHidden(t, func(t *testing.T, d *door) {
@@ -135,5 +167,49 @@ func TestANamesakeMakesNoTokenAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.no(d.as("bob", operator.Admin), "POST", p+"/renew-token", renew, 400, "was not made by your approval of this proposal")
+	})
+}
+
+// A token that is made again has the same owner and the same end. So it is no act of somebody else, and the
+// proposal that made the token goes on.
+func TestATokenMadeAgainInterruptsNothing(t *testing.T) {
+	byTwoHidden(t, func(t *testing.T, d *door) {
+		for _, others := range []int{0, 1} {
+			path, _ := d.company()
+			reference := strings.TrimPrefix(path, "/admin/v1/companies/")
+			p := d.propose(d.ada, "/admin/v1/proposals", `{"company":"`+reference+`","acts":[{"operation":"issueKey"},
+				{"operation":"moveKYB","body":{"status":"IN_PROGRESS"}}]}`)
+			d.begin(p, reference)
+			stored, err := d.operators.Proposal(t.Context(), strings.TrimPrefix(p, "/admin/v1/proposals/"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			bob, err := d.operators.Find(t.Context(), "bob")
+			if err != nil {
+				t.Fatal(err)
+			}
+			acts, err := operator.Acts(t.Context(), d.book, reference)
+			if err == nil { // the approval, whose response gets lost
+				_, err = d.companies.IssueKeyToken(t.Context(), bob.As(stored, 0).After(acts), reference, time.Time{})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.ok(d.bob, "POST", p+"/renew-token", `{"operation":"issueKey"}`)
+			if others > 0 {
+				if _, err := d.companies.SetKYB(t.Context(), operator.Local("carl"), reference, company.InProgress, ""); err != nil {
+					t.Fatal(err)
+				}
+				d.ok(d.bob, "POST", p+"/renew-token", `{"operation":"issueKey"}`)
+				d.no(d.bob, "POST", p+"/approve", "", 400, "has 1 other acts since this proposal did issueKey")
+				continue
+			}
+			token := d.ok(d.bob, "POST", p+"/renew-token", `{"operation":"issueKey"}`)["keyToken"].(string)
+			d.ok(d.bob, "POST", p+"/approve", "")
+			d.state(p, "APPROVED")
+			if _, _, err := d.companies.ClaimKey(t.Context(), reference, token); err != nil {
+				t.Error(err)
+			}
+		}
 	})
 }

@@ -123,10 +123,8 @@ func (e *edge) createProposal(ctx context.Context, r *request, body ProposalRequ
 		requests[i] = q
 	}
 	// An act of a customer names the company only now. An act of no company would wait for ever beside it.
-	for _, a := range acts {
-		if _, err := e.actOf(ctx, r.by, company, a); err != nil {
-			return nil, fault.Newf(fault.Invalid, "%s concerns no company, and another act concerns company %s: make two proposals", a.Operation, company)
-		}
+	if act := e.ofNoCompany(acts); company != "" && act != "" {
+		return nil, fault.Newf(fault.Invalid, "%s concerns no company, and another act concerns company %s: make two proposals", act, company)
 	}
 	earlier := newPlan()
 	for _, q := range requests {
@@ -145,7 +143,7 @@ func (e *edge) actOf(ctx context.Context, by operator.Operator, company string, 
 		return nil, fault.Newf(fault.Invalid, "%q is not an operation that can be proposed", a.Operation)
 	}
 	for name, value := range map[string]string{"{reference}": company, "{id}": a.ID} {
-		isFree := name == "{reference}" && strings.HasPrefix(op.Path, "/admin/v1/customers/") // the customer's company
+		isFree := name == "{reference}" && strings.HasPrefix(op.Path, customers) // the customer's company
 		if !isFree && strings.Contains(op.Path, name) != (value != "") {
 			return nil, fault.Newf(fault.Invalid, "%s: its path is %s, and %s is %q", op.ID, op.Path, name, value)
 		}
@@ -304,6 +302,9 @@ func (e *edge) carryOut(ctx context.Context, by operator.Operator, q *request, p
 // left returns the requests of the acts that are not done yet, and nil for each done act. It ends
 // the proposal if what the proposal rests on has changed.
 func (e *edge) left(ctx context.Context, by operator.Operator, p operator.Proposal) ([]*request, error) {
+	if err := e.twoScopes(p); err != nil {
+		return nil, err
+	}
 	done, err := e.Operators.Done(ctx, p)
 	if err != nil {
 		return nil, err
@@ -357,6 +358,9 @@ func (e *edge) outdated(ctx context.Context, q *request, p operator.Proposal, a 
 func (e *edge) rejectProposal(ctx context.Context, r *request, body RejectionRequest) (any, error) {
 	p, err := e.Operators.Proposal(ctx, r.PathValue("id"))
 	if err != nil {
+		return nil, err
+	}
+	if err := e.twoScopes(p); err != nil {
 		return nil, err
 	}
 	for _, a := range p.Acts {

@@ -73,7 +73,9 @@ func TestEachActTellsTheCompany(t *testing.T) {
 		_, text := post("createAccount", event.SettlementAccountCreated, "/settlement-accounts", `{"name":"Second"}`)
 		says(text, `"id":2`, `"name":"Second"`, `"isDefault":false`, `"lowBalance":null`)
 		_, text = post("setAccountAlert", event.SettlementAlertChanged, "/settlement-accounts/1/alert", `{"lowBalance":500.5}`)
-		says(text, `"id":1`, `"lowBalance":500.5`)
+		says(text, `{"settlementId":1,"lowBalance":500.5}`)
+		_, text = post("setAccountAlert", event.SettlementAlertChanged, "/settlement-accounts/1/alert", `{"lowBalance":null}`)
+		says(text, `{"settlementId":1,"lowBalance":null}`)
 		post("setAccountStatus", event.SettlementStatusChanged, "/settlement-accounts/2/status", `{"status":"INACTIVE"}`)
 		post("attachBankAccount", event.SettlementBankAccountAttached, "/settlement-accounts/1/bank-accounts",
 			`{"bank":"safehaven","accountNumber":"8000000011","accountName":"ACME"}`)

@@ -86,6 +86,36 @@ var rightsTampers = []alteration{
 	{"API access opened", "expected closed, as the audit log says: an old copy", []string{`DELETE FROM operator_door WHERE $1 <> ''`}},
 	{"API access opened by one operator", "two operators open it", []string{`UPDATE operator_door SET automatic = 0 WHERE $1 <> ''`}},
 	{"reason of closed API access changed", "expected the reason an old copy", []string{`UPDATE operator_door SET reason = 'nothing' WHERE $1 <> ''`}},
+	{"line that closed API access deleted with the row", missing, []string{`DELETE FROM operator_audit WHERE ` + aClosing, noDoor}},
+	{"all lines about API access deleted with the row", missing, []string{`DELETE FROM operator_audit WHERE ` + aDoorLine, noDoor}},
+	{"line that opened API access deleted", missing, []string{`DELETE FROM operator_audit WHERE ` + anOpening}},
+	{"reason of closed API access changed in the line and the row", noSuchMAC, []string{
+		`UPDATE operator_audit SET details = replace(details, 'an old copy', 'nothing') WHERE ` + aClosing,
+		`UPDATE operator_door SET reason = 'nothing' WHERE $1 <> ''`,
+	}},
+	{"line that closed API access turned into an opening", noSuchMAC, []string{`UPDATE operator_audit SET action = 'door.open' WHERE ` + aClosing, noDoor}},
+	{"operator who closed API access", noSuchMAC, []string{`UPDATE operator_audit SET operator = 'local:eve' WHERE ` + aClosing}},
+	{"instant of the opening of API access", noSuchMAC, []string{`UPDATE operator_audit SET created_at = created_at * 2 WHERE ` + anOpening, noDoor}},
+	{"opening of API access moved behind the closing", noSuchMAC, []string{`UPDATE operator_audit SET leaf = 1000000 WHERE ` + anOpening, noDoor}},
+	{"opening of API access moved to the end of the numbers", noSuchMAC, []string{
+		`UPDATE operator_audit SET leaf = 1 + (SELECT max(leaf) FROM operator_audit WHERE company_id = '') WHERE ` + anOpening, moreLines, noDoor,
+	}},
+	{"opening of API access invented", "operator_audit forged: " + noSuchMAC, []string{
+		forgedOpening + `1 + (SELECT max(leaf) FROM operator_audit WHERE company_id = ''), mac` + ofOpening, moreLines, noDoor,
+	}},
+	{"opening of API access doubled under its number", "operator_audit forged: " + noSuchMAC, []string{forgedOpening + `leaf, mac` + ofOpening, noDoor}},
+	{"opening of API access invented as a line of an earlier program", "operator_audit forged: expected a row with a number and a MAC", []string{
+		forgedOpening + `0, ''` + ofOpening, noDoor,
+	}},
+	{"closing of API access invented", "operator_audit forged: " + noSuchMAC, []string{
+		`INSERT INTO operator_audit (company_id, id, operator, action, subject, created_at, details, leaf, mac)
+			SELECT company_id, 'forged', operator, action, subject, created_at, details, leaf + 1000000, mac FROM operator_audit WHERE ` + aClosing,
+	}},
+	{"line that opened API access made a company's", "right MAC", []string{`UPDATE operator_audit SET company_id = $1 WHERE ` + anOpening}},
+	{"numbers of an opening and a closing of API access exchanged", noSuchMAC, []string{
+		`UPDATE operator_audit SET leaf = (SELECT min(leaf) + max(leaf) FROM operator_audit WHERE ` + aDoorLine + `) - leaf WHERE ` + aDoorLine, noDoor,
+	}},
+	{"line about API access made unsigned", "expected a row with a number and a MAC", []string{`UPDATE operator_audit SET leaf = 0, mac = '' WHERE ` + aClosing}},
 
 	{"operator's key copied", "rights: operator_key copy", []string{`INSERT INTO operator_key (id, name, hash, state, created_at, role, expires_at, used_at, mac)
 		SELECT 'copy', 'eve', hash, state, created_at, role, expires_at, used_at, mac FROM operator_key WHERE name = 'bob' AND $1 <> ''`}},
@@ -96,6 +126,19 @@ var rightsTampers = []alteration{
 	{"operator's key put back with its MAC", "expected a revoked key", []string{`UPDATE operator_key SET state = 'ACTIVE', hash = e.hash, mac = e.mac
 		FROM earlier_operator_key AS e WHERE e.id = operator_key.id AND operator_key.name = 'ada' AND $1 <> ''`}},
 }
+
+// These SQL expressions name lines about API access, and what else a forger of them changes.
+const (
+	aDoorLine = `company_id = '' AND action IN ('door.close', 'door.open') AND $1 <> ''`
+	aClosing  = aDoorLine + ` AND leaf = (SELECT max(leaf) FROM operator_audit WHERE company_id = '' AND action = 'door.close')`
+	anOpening = aDoorLine + ` AND leaf = (SELECT max(leaf) FROM operator_audit WHERE company_id = '' AND action = 'door.open')`
+	noDoor    = `DELETE FROM operator_door WHERE $1 <> ''`
+	moreLines = `UPDATE ledger_counter SET value = value + 1 WHERE company_id = '' AND name = 'leaf' AND $1 <> ''`
+
+	forgedOpening = `INSERT INTO operator_audit (company_id, id, operator, action, subject, created_at, details, leaf, mac)
+		SELECT company_id, 'forged', operator, action, subject, created_at, details, `
+	ofOpening = ` FROM operator_audit WHERE ` + anOpening
+)
 
 // putBack returns an SQL statement that puts columns of a row back to what they were before fillRights
 // changed them.

@@ -56,12 +56,20 @@ func EvidenceTables() []*Table {
 // unsigned varint.
 func Content[V any](to []byte, t *Table, row []V) []byte {
 	to = frame(to, t.Name)
+	if texts, ok := any(row).([]string); ok { // a row that was read page by page, with numbers as texts
+		for i, c := range t.Columns {
+			if v := texts[i]; v != "" && (c.Type == Text || v != "0") && t.covers(i) {
+				to = frame(frame(to, c.Name), v)
+			}
+		}
+		return to
+	}
 	for i, c := range t.Columns {
-		if c.Name == "mac" || t.Rights != nil && !t.Rights[i] {
+		if !t.covers(i) {
 			continue
 		}
 		switch v := any(row[i]).(type) {
-		case string: // a row that was read page by page contains numbers as texts
+		case string:
 			if v != "" && (c.Type == Text || v != "0") {
 				to = frame(frame(to, c.Name), v)
 			}
@@ -75,6 +83,11 @@ func Content[V any](to []byte, t *Table, row []V) []byte {
 		}
 	}
 	return to
+}
+
+// covers reports whether the MAC of a row covers the column at a position.
+func (t *Table) covers(i int) bool {
+	return t.Columns[i].Name != "mac" && (t.Rights == nil || t.Rights[i])
 }
 
 // frame appends a text after its length.

@@ -1,7 +1,10 @@
 package operator
 
 import (
+	"cmp"
 	"context"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -23,11 +26,7 @@ func (s *Service) Access(ctx context.Context) (Access, error) { return s.accessI
 // accessIn returns the state of API access in a transaction. If the signed lines of the audit log say that API
 // access is closed, they decide, and not the row. So nobody opens API access by a change of the row.
 func (s *Service) accessIn(ctx context.Context, q db.Querier) (Access, error) {
-	row, err := db.OrZero(findAccess(ctx, q))
-	if err != nil {
-		return Access{}, err
-	}
-	said, err := s.recordedAccess(ctx, q)
+	row, said, err := s.readAccess(ctx, q)
 	if err != nil || !said.Closed {
 		return row, err
 	}
@@ -40,32 +39,85 @@ func (s *Service) accessIn(ctx context.Context, q db.Querier) (Access, error) {
 // altered follows the reason if the row of API access differs from the audit log.
 const altered = " (somebody has changed or removed this state in the database: run kobo verify)"
 
-// recordedAccess returns the state of API access according to the signed lines of the audit log.
-func (s *Service) recordedAccess(ctx context.Context, q db.Querier) (out Access, err error) {
-	rows, err := accessLines(ctx, q)
-	for _, row := range rows {
-		if !s.isSigned(row) {
-			// A line of the dense sequence that is not as Kobo wrote it hides nothing: two operators must look.
-			if row.Action == closingAccess && row.Leaf > 0 && s.db.Signer() != nil {
-				out = Access{Closed: true, Since: row.CreatedAt, Reason: "the line of the audit log that closed API access is not as Kobo wrote it", Automatic: true}
-			}
-			continue
-		}
-		line, err := row.line()
+// readAccess returns the state of API access according to its row, and according to the signed lines of the
+// audit log. One statement reads both, so an act at the same time is in both or in neither.
+func (s *Service) readAccess(ctx context.Context, q db.Querier) (row, said Access, err error) {
+	found, err := accessLines(ctx, q)
+	if err != nil {
+		return row, said, err
+	}
+	var lines []AccessLine
+	for _, f := range found {
 		switch {
-		case err != nil:
-			return Access{}, err
-		case line.Action == openingAccess:
-			out = Access{}
-		case !out.Closed:
-			out = Access{Closed: true, Since: line.CreatedAt}
-			fallthrough
-		default:
-			out.Reason = line.Details["reason"]
-			out.Automatic = out.Automatic || line.Details["automatic"] == "true"
+		case f.Action == doorRow:
+			row = Access{Closed: true, Reason: f.Subject, Since: f.CreatedAt, Automatic: f.Operator == automatically}
+		case s.isSigned(f):
+			line, err := f.line()
+			if err != nil {
+				return row, said, err
+			}
+			lines = append(lines, AccessLine{f.Leaf, f.CreatedAt, f.Action == closingAccess, line.Details["automatic"] == "true", line.Details["reason"]})
+		case f.Action == closingAccess && f.Leaf > 0 && s.db.Signer() != nil:
+			// A line of the dense sequence that is not as Kobo wrote it hides nothing: two operators must look.
+			lines = append(lines, AccessLine{f.Leaf, f.CreatedAt, true, true, "the line of the audit log that closed API access is not as Kobo wrote it"})
 		}
 	}
-	return out, err
+	if slices.IsSortedFunc(lines, AccessLine.compareTimes) {
+		return row, AccessAfter(lines, 0), nil // the numbers and the instants agree
+	}
+	last, err := s.lastAdopted(ctx, q)
+	return row, AccessAfter(lines, last), err
+}
+
+// lastAdopted returns the number of the line that ended the adoption of the audit lines of no company. Until
+// then each of these lines may have been adopted, so it returns the largest number.
+func (s *Service) lastAdopted(ctx context.Context, q db.Querier) (int64, error) {
+	last := int64(math.MaxInt64)
+	lines, err := adoptions(ctx, q, "")
+	for _, line := range lines {
+		if line.Value("action") == adopted && s.isSignedRecord(line) {
+			last = min(last, line.Value("leaf").(int64))
+		}
+	}
+	return last, err
+}
+
+// AccessLine is what a line of the audit log says about API access.
+type AccessLine struct {
+	Leaf              int64 // its number among the lines of no company
+	At                time.Time
+	Closed, Automatic bool
+	Reason            string
+}
+
+func (l AccessLine) compareTimes(other AccessLine) int {
+	return cmp.Or(l.At.Compare(other.At), cmp.Compare(l.Leaf, other.Leaf))
+}
+
+// AccessAfter returns the state of API access after all these lines.
+//
+// A line that Kobo signed when it wrote the line has its number from the commit. So the numbers are the order
+// of these lines, also if a clock was set back. A program of an earlier schema wrote a line without a number.
+// Its adoption gave the line a later number than newer lines may have. The parameter lastAdopted is the number of the
+// line that ended the adoption of the lines of no company. Up to this number, the instants are the order.
+func AccessAfter(lines []AccessLine, lastAdopted int64) (out Access) {
+	slices.SortFunc(lines, func(a, b AccessLine) int {
+		if a.Leaf <= lastAdopted && b.Leaf <= lastAdopted {
+			return a.compareTimes(b)
+		}
+		return cmp.Compare(a.Leaf, b.Leaf)
+	})
+	for _, line := range lines {
+		switch {
+		case !line.Closed:
+			out = Access{}
+			continue
+		case !out.Closed:
+			out = Access{Closed: true, Since: line.At}
+		}
+		out.Reason, out.Automatic = line.Reason, out.Automatic || line.Automatic
+	}
+	return out
 }
 
 // These are the actions of the lines about API access.
@@ -138,13 +190,13 @@ func (s *Service) shut(ctx context.Context, q db.Querier, by Operator, reason st
 func (s *Service) OpenAccess(ctx context.Context, by Operator) error {
 	line := by.Note("", openingAccess, "", nil, s.clock.Now())
 	return s.change(ctx, by, line, errIsOpen, func(q db.Querier) (int64, error) {
-		said, err := s.recordedAccess(ctx, q)
-		if err != nil {
-			return 0, err
+		n, err := openAccess(ctx, q) // first, because the lock of the row makes a concurrent act wait
+		if err != nil || n > 0 {
+			return n, err
 		}
-		n, err := openAccess(ctx, q)
+		_, said, err := s.readAccess(ctx, q)
 		if said.Closed {
-			n = 1 // the row may be gone
+			n = 1 // somebody has removed the row
 		}
 		return n, err
 	})

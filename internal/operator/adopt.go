@@ -71,8 +71,7 @@ func (s *Service) endAdoption(ctx context.Context, book *ledger.Book, by Operato
 func (s *Service) isAdopted(ctx context.Context, company string) (history, rights bool, err error) {
 	lines, err := adoptions(ctx, s.db, company)
 	for _, line := range lines {
-		values := line.Values
-		if !s.db.Signer().Verify(db.Content(nil, audit.Table, values), values[len(values)-1].(string)) {
+		if !s.isSignedRecord(line) {
 			continue
 		}
 		isRights := line.Value("action") == adoptedRights

@@ -58,8 +58,11 @@ func (o Operator) Audit(u *ledger.Unit, action, subject string, details map[stri
 		u.Count(actsOf, 0, *o.weighed)
 		acts = *o.weighed + 1
 	}
+	if o.act != nil && o.act.again {
+		return
+	}
 	u.Count(actsOf, 1, 0)
-	if o.act != nil && !o.act.again {
+	if o.act != nil {
 		u.Insert(o.act.done(u.Company, at, acts))
 	}
 }

@@ -289,7 +289,8 @@ func (o Operator) As(p Proposal, position int) Operator {
 }
 
 // Again returns the operator for a new response of an act that is done. The audit lines of this operator
-// name the proposal, and no act counts as done.
+// name the proposal, and no act counts as done. They do not count as acts about the company (Acts): a token
+// that is made again has the same owner and the same end, so no approval rests on it.
 func (o Operator) Again(p Proposal) Operator {
 	o.act = &act{proposal: p.ID, proposedBy: p.ProposedBy, again: true}
 	return o

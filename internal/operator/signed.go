@@ -50,9 +50,12 @@ func (s *Service) signed(ctx context.Context, company, subject string, since tim
 }
 
 // isSigned reports whether the program has signed a line.
-func (s *Service) isSigned(row auditRow) bool {
-	signer := s.db.Signer()
-	return signer != nil && signer.Verify(db.Content(nil, audit.Table, audit.Record(row).Values), row.MAC)
+func (s *Service) isSigned(row auditRow) bool { return s.isSignedRecord(audit.Record(row)) }
+
+// isSignedRecord reports the same of a line as a record.
+func (s *Service) isSignedRecord(line db.Record) bool {
+	signer, mac := s.db.Signer(), line.Values[len(line.Values)-1].(string)
+	return signer != nil && signer.Verify(db.Content(nil, audit.Table, line.Values), mac)
 }
 
 // MayStillPropose reports whether the proposer may still propose what needs the role finance. The
@@ -128,7 +131,8 @@ func (p Proposal) digest() (string, error) {
 // actsOf is the name of the counter of a company's audited acts, of operators and of the company itself.
 const actsOf = "operator/acts"
 
-// Acts returns the number of the acts about a company that changed something.
+// Acts returns the number of the acts about a company that changed something. A token that is made again
+// (Again) does not count.
 func Acts(ctx context.Context, book *ledger.Book, company string) (int64, error) {
 	return book.Last(ctx, company, actsOf)
 }

@@ -140,14 +140,20 @@ func adoptions(ctx context.Context, q db.Querier, company string) ([]db.Record, 
 		WHERE company_id = $1 AND action IN ('company.create', 'evidence.adopt', 'rights.adopt') AND leaf > 0`, company)
 }
 
-func findAccess(ctx context.Context, q db.Querier) (Access, error) {
-	return db.One(ctx, q, db.Fields[Access], `SELECT 1, reason, closed_at, automatic FROM operator_door WHERE id = 1`)
-}
+// These stand in the row of API access, which accessLines returns like a line of the audit log.
+const (
+	doorRow       = "door"
+	automatically = "1"
+)
 
-// accessLines returns the lines about API access in the order in which they were written. The expression with
-// company_id keeps SQLite from reading all lines of no company by the index of their numbers.
+// accessLines returns the row of API access, if it is there, and the lines about API access in the order of
+// their numbers. The expression with company_id keeps SQLite from reading all lines of no company by the index
+// of their numbers.
 func accessLines(ctx context.Context, q db.Querier) ([]auditRow, error) {
-	return db.All(ctx, q, audit.Scan, `SELECT `+auditColumns+` FROM operator_audit
+	return db.All(ctx, q, audit.Scan, `
+		SELECT '' AS company_id, '' AS id, CAST(automatic AS TEXT) AS operator, 'door' AS action, reason AS subject, closed_at AS created_at,
+			'{}' AS details, -1 AS leaf, '' AS mac FROM operator_door WHERE id = 1
+		UNION ALL SELECT `+auditColumns+` FROM operator_audit
 		WHERE action IN ('door.close', 'door.open') AND company_id || '' = '' ORDER BY leaf`)
 }
 

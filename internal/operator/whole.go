@@ -56,8 +56,7 @@ func (s *Service) isWhole(ctx context.Context) (bool, error) {
 	lines, err := adoptions(ctx, s.db, "")
 	for _, line := range lines {
 		details, _ := line.Value("details").(string)
-		if strings.Contains(details, allDetails) &&
-			s.db.Signer().Verify(db.Content(nil, audit.Table, line.Values), line.Values[len(line.Values)-1].(string)) {
+		if strings.Contains(details, allDetails) && s.isSignedRecord(line) {
 			return true, err
 		}
 	}

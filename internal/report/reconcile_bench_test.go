@@ -71,7 +71,7 @@ func history(b *testing.B, d *db.DB, n int, now time.Time) {
 	last := now.Add(-time.Hour).UnixMicro()
 	for _, statement := range []string{
 		rows + `INSERT INTO operation SELECT $1, id, 'payout', id, 'SUCCESS', 'bank', 1, 1000, 0, at, 0, 0, 0, 0,
-			'confirmed', '00', '', '', '', at, at FROM r`,
+			'confirmed', '00', '', '', '', at, at, '', 0 FROM r`,
 		rows + `INSERT INTO ledger_transfer SELECT $1, id, '', 'settlement/1', 'clearing/payout', 1000, 'payout', '', i, i, 0, at, 0, '' FROM r`,
 		rows + `INSERT INTO ledger_transfer SELECT $1, id, 'settle', 'clearing/payout', 'provider/bank', 1000, 'payout', '', i, i, 0, at, 0, '' FROM r`,
 		rows + `INSERT INTO ledger_entry SELECT $1, 'provider/bank', i, id, 'settle', 1000, (i - 1) * 1000, i * 1000, at FROM r`,

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
 )
 
@@ -17,29 +19,25 @@ import (
 // and quotas of a company, and API access. These rows have no MAC. Each change of them writes its values
 // into an audit line of the same commit. So a row is right if a signed line has its values.
 type terms struct {
-	lines  map[term]int // how many signed lines there are
-	access []accessLine
+	lines   map[term]int // how many signed lines there are
+	access  []operator.AccessLine
+	adopted int64 // the number of the line that ended the adoption of the lines of no company; 0 without one
 }
 
 // term is a limit, a fee schedule or a quota, as an audit line or a row has it.
 type term struct{ action, subject, at, value, version string }
 
-// accessLine is an audit line about API access.
-type accessLine struct {
-	leaf              int64
-	closed, automatic bool
-	reason            string
-}
-
 // add adds a signed audit line, unless it is about something else.
 func (t *terms) add(row []string) error {
 	one := term{action: row[3], subject: row[4], at: row[5]}
 	switch one.action {
-	case "payout.limit", "payout.fees", "company.quota", "door.close", "door.open":
+	case "payout.limit", "payout.fees", "company.quota":
+	case "door.close", "door.open", "evidence.adopt":
+		return t.addAccess(row)
 	default:
 		return nil
 	}
-	var d struct{ Amount, Payouts, Bands, Most, Version, Reason, Automatic string }
+	var d struct{ Amount, Payouts, Bands, Most, Version string }
 	if err := json.Unmarshal([]byte(row[6]), &d); err != nil {
 		return err
 	}
@@ -50,16 +48,32 @@ func (t *terms) add(row []string) error {
 		one.value = d.Bands
 	case "company.quota":
 		one.value = d.Most
-	default:
-		leaf, err := strconv.ParseInt(row[7], 10, 64)
-		t.access = append(t.access, accessLine{leaf, one.action == "door.close", d.Automatic != "", d.Reason})
-		return err
 	}
 	if t.lines == nil {
 		t.lines = map[term]int{}
 	}
 	t.lines[one]++
 	return nil
+}
+
+// addAccess adds a signed audit line about API access, or the end of an adoption.
+func (t *terms) addAccess(row []string) error {
+	var leaf, at int64
+	if err := db.Numbers([]string{row[7], row[5]}, &leaf, &at); err != nil {
+		return err
+	}
+	if row[3] == "evidence.adopt" {
+		if t.adopted == 0 || leaf < t.adopted {
+			t.adopted = leaf
+		}
+		return nil
+	}
+	var d struct{ Reason, Automatic string }
+	err := json.Unmarshal([]byte(row[6]), &d)
+	t.access = append(t.access, operator.AccessLine{
+		Leaf: leaf, At: clock.Time(at), Closed: row[3] == "door.close", Automatic: d.Automatic != "", Reason: d.Reason,
+	})
+	return err
 }
 
 func limitText(amount, payouts string) string { return amount + " and " + payouts + " payouts" }
@@ -160,23 +174,18 @@ func (t *terms) accessFindings(ctx context.Context, q db.Querier) (out []Finding
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(t.access, func(a, b accessLine) int { return cmp.Compare(a.leaf, b.leaf) })
-	var last accessLine
-	for _, line := range t.access {
-		line.automatic = line.closed && (line.automatic || last.automatic)
-		last = line
-	}
+	last := operator.AccessAfter(t.access, cmp.Or(t.adopted, math.MaxInt64))
 	wrong := func(expected, found string) {
 		out = append(out, Finding{"", "API access", "operator_door", expected, found})
 	}
 	switch {
-	case last.closed && len(rows) == 0:
-		wrong("closed, as the audit log says: "+last.reason, "open")
-	case !last.closed && len(rows) > 0:
+	case last.Closed && len(rows) == 0:
+		wrong("closed, as the audit log says: "+last.Reason, "open")
+	case !last.Closed && len(rows) > 0:
 		wrong("open, as the audit log says", "closed: "+rows[0].Reason)
-	case last.closed && rows[0].Reason != last.reason:
-		wrong("the reason "+last.reason, rows[0].Reason)
-	case last.automatic && !rows[0].Automatic:
+	case last.Closed && rows[0].Reason != last.Reason:
+		wrong("the reason "+last.Reason, rows[0].Reason)
+	case last.Automatic && !rows[0].Automatic:
 		wrong("closed by Kobo itself, so that two operators open it", "closed by an operator")
 	}
 	return out, nil

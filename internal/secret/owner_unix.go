@@ -19,13 +19,18 @@ func takeOwner(f *os.File, before fs.FileInfo) error {
 }
 
 // syncFolder writes the names of a folder's files to the disk. Without it, a power failure may undo a
-// rename or a link, although the file's content is on the disk.
+// rename or a link, although the file's content is on the disk. Some file systems, such as those over a
+// network, cannot sync a folder and say so. Nothing more can be done there, so this is no error.
 func syncFolder(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	err = f.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		err = nil
+	}
+	return errors.Join(err, f.Close())
 }
 
 // lockFolder waits for an exclusive lock on a folder, and returns the function that ends it.

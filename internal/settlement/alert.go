@@ -13,6 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // Alert sets the low-balance alert of a settlement account; an amount of 0 removes the alert. The
@@ -20,8 +21,15 @@ import (
 // amount already, it must first rise to the amount. Another event reports this act of an operator.
 func (s *Service) Alert(ctx context.Context, by operator.Operator, company string, settlementID int64, below money.Kobo) (Account, error) {
 	return s.alert(ctx, by, company, settlementID, below, func(u *ledger.Unit, a Account) {
-		event.Emit(u, event.SettlementAlertChanged, a)
+		event.Emit(u, event.SettlementAlertChanged, alertChanged{a.ID, wire.Optional(a.LowBalance)})
 	})
+}
+
+// alertChanged is the data of the event that reports an alert of an operator. It has nothing else of the
+// account, because the rest was read before the commit and may have changed by then.
+type alertChanged struct {
+	SettlementID int64       `json:"settlementId"`
+	LowBalance   *money.Kobo `json:"lowBalance"` // in naira; nil if there is no alert
 }
 
 // alert does what Alert does. The function more completes the unit.

@@ -9923,18 +9923,7 @@ export interface operations {
                  *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
                  *       "environment": "live",
                  *       "data": {
-                 *         "id": 2,
-                 *         "name": "Sales",
-                 *         "accountNumber": null,
-                 *         "accountName": null,
-                 *         "bankName": null,
-                 *         "balance": 0,
-                 *         "currency": {
-                 *           "name": "NGN"
-                 *         },
-                 *         "isDefault": false,
-                 *         "status": "ACTIVE",
-                 *         "createdAt": "2030-01-02T03:04:05.678Z",
+                 *         "settlementId": 2,
                  *         "lowBalance": 50000
                  *       }
                  *     }
@@ -9945,8 +9934,13 @@ export interface operations {
                      * @constant
                      */
                     event?: "settlement.alert_changed";
-                    /** @description The settlement account with the new `lowBalance`, as the list shows it. */
-                    data?: components["schemas"]["SettlementAccount"];
+                    /** @description The alert from now on. */
+                    data?: {
+                        /** @description The settlement account. */
+                        settlementId: number;
+                        /** @description The threshold of the low-balance alert, in naira; `null` for no alert. */
+                        lowBalance: Kobo | null;
+                    };
                 };
             };
         };

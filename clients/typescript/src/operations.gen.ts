@@ -116,7 +116,7 @@ export const eventMoney: Record<string, readonly string[]> = {
   "settlement.status_changed": [],
   "settlement.adjusted": ["amount"],
   "settlement.account_created": ["balance","lowBalance"],
-  "settlement.alert_changed": ["balance","lowBalance"],
+  "settlement.alert_changed": ["lowBalance"],
   "card.address_changed": [],
   "crypto.key_changed": [],
   "vtu.pending": ["amount","fee"],

@@ -1,0 +1,4 @@
+package secret
+
+// SyncFolder is syncFolder.
+var SyncFolder = syncFolder
