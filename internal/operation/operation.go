@@ -126,9 +126,12 @@ const (
 	tooOld = 72 * time.Hour
 	// The reply "no such reference" counts as a rejection only if two conditions hold. The
 	// operation is at least graceAge old, and at least gracePolls requeries in a row got this
-	// reply.
+	// reply. The age of a queued operation begins with its call.
 	graceAge   = 15 * time.Minute
 	gracePolls = 3
+	// usualWindow is about the longest time between an operation's creation and CalledUntil, unless
+	// the operation was queued. A longer window only makes graceAge longer.
+	usualWindow = 30 * time.Second
 )
 
 // nextPoll returns the time of the next requery after a requery at now. Requeries are missed while
@@ -145,7 +148,7 @@ func (o Operation) nextPoll(now time.Time) time.Time {
 	for n := o.Polls - 1; n >= 0 && o.pollAt(n).After(now); n-- {
 		next = o.pollAt(n) // an extra requery does not replace a scheduled requery
 	}
-	if end := o.CreatedAt.Add(graceAge); o.Missing >= gracePolls-1 && end.After(now) && end.Before(next) {
+	if end := o.graceEnd(); o.Missing >= gracePolls-1 && end.After(now) && end.Before(next) {
 		return end
 	}
 	return next
@@ -161,7 +164,16 @@ func (o Operation) pollAt(n int64) time.Time {
 
 // gone reports whether the reply "no such reference" counts as a rejection at the time now.
 func (o Operation) gone(now time.Time) bool {
-	return o.Missing >= gracePolls && !now.Before(o.CreatedAt.Add(graceAge))
+	return o.Missing >= gracePolls && !now.Before(o.graceEnd())
+}
+
+// graceEnd returns the earliest time at which the reply "no such reference" may count as a rejection.
+func (o Operation) graceEnd() time.Time {
+	end := o.CreatedAt.Add(graceAge)
+	if late := o.CalledUntil.Add(graceAge - usualWindow); late.After(end) {
+		return late
+	}
+	return end
 }
 
 // answered returns the operation with a provider's reply written into it. The state does not
