@@ -12128,8 +12128,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "id": "0199c1f2-7b1e-7c0a-9d3e-000000000147",
-                 *       "sequence": 147,
+                 *       "id": "0199c1f2-7b1e-7c0a-9d3e-000000000174",
+                 *       "sequence": 174,
                  *       "event": "bulk_payout.checked",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
                  *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
@@ -12194,8 +12194,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "id": "0199c1f2-7b1e-7c0a-9d3e-000000000148",
-                 *       "sequence": 148,
+                 *       "id": "0199c1f2-7b1e-7c0a-9d3e-000000000175",
+                 *       "sequence": 175,
                  *       "event": "bulk_payout.completed",
                  *       "createdAt": "2030-01-02T03:04:05.678Z",
                  *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
