@@ -50,7 +50,7 @@ func taking[B any](do func(ctx context.Context, r *request, body B) (any, error)
 // readBody reads the body of a request and checks it against the rules of the contract. The
 // business services check the values.
 func readBody(w http.ResponseWriter, r *request) (any, error) {
-	b, err := contract.Decode(w, r.Request, unicode.IsControl)
+	b, err := contract.Decode(w, r.Request, r.op.MaxBody, unicode.IsControl)
 	if errors.Is(err, contract.ErrTrailing) {
 		return nil, contract.ErrMalformed
 	}

@@ -47,6 +47,15 @@ func (e *edge) bodyFits(w http.ResponseWriter, r *http.Request) bool {
 	if r.ContentLength <= contract.MaxBody {
 		return true
 	}
+	max := int64(contract.MaxBody)
+	if canonical(r.URL.EscapedPath()) {
+		if op := e.contract.Operations[bare(e.pattern(r))]; op != nil {
+			max = op.MaxBody
+		}
+	}
+	if r.ContentLength <= max {
+		return true
+	}
 	w.Header().Set("Connection", "close")
 	if strings.HasPrefix(r.URL.Path, callbacks) {
 		return true
@@ -54,7 +63,7 @@ func (e *edge) bodyFits(w http.ResponseWriter, r *http.Request) bool {
 	if canonical(r.URL.EscapedPath()) {
 		callOf(r.Context()).enter(e.contract.Operations[bare(e.pattern(r))])
 	}
-	refuse(w, r, contract.ErrTooLarge)
+	refuse(w, r, contract.ErrTooLarge(max))
 	return false
 }
 

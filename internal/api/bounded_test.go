@@ -25,7 +25,7 @@ func TestTheDocumentListsAnswersToLargeRequests(t *testing.T) {
 		for method := range item.(map[string]any) {
 			for want, spoil := range map[int]func(*http.Request){
 				http.StatusRequestHeaderFieldsTooLarge: func(r *http.Request) { r.Header.Set("X-Long", strings.Repeat("a", api.MaxHeader)) },
-				http.StatusRequestEntityTooLarge:       func(r *http.Request) { r.ContentLength = 64<<10 + 1 },
+				http.StatusRequestEntityTooLarge:       func(r *http.Request) { r.ContentLength = 2<<20 + 1 },
 			} {
 				r := httptest.NewRequestWithContext(t.Context(), strings.ToUpper(method), strings.NewReplacer("{", "", "}", "").Replace(path), nil)
 				spoil(r)

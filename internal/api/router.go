@@ -154,7 +154,7 @@ func (e *edge) check(w http.ResponseWriter, r *http.Request, c *call) (err error
 	if err := mayAsk(c.op, r); err != nil || !c.op.HasBody() {
 		return err
 	}
-	if c.body, err = contract.Decode(w, r, isControl); err != nil {
+	if c.body, err = contract.Decode(w, r, c.op.MaxBody, isControl); err != nil {
 		return err
 	}
 	return c.op.Check(c.body)

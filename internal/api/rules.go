@@ -73,6 +73,10 @@ func plainWords(k jsonschema.ErrorKind, value any) string {
 		return "must be less than or equal to " + k.Want.RatString()
 	case *kind.ExclusiveMinimum:
 		return "must be greater than " + k.Want.RatString()
+	case *kind.MinItems:
+		return fmt.Sprintf("must contain at least %d items", k.Want)
+	case *kind.MaxItems:
+		return fmt.Sprintf("must contain less than or equal to %d items", k.Want)
 	case *kind.MaxProperties:
 		return fmt.Sprintf("must have less than or equal to %d keys", k.Want)
 	case *kind.ExclusiveMaximum:

@@ -55,7 +55,7 @@ func read(t testing.TB, rules *contract.Operation, contentType, text string) (st
 	t.Helper()
 	r := jsonRequest(text)
 	r.Header.Set("Content-Type", contentType)
-	b, err := contract.Decode(httptest.NewRecorder(), r, isControl)
+	b, err := contract.Decode(httptest.NewRecorder(), r, contract.MaxBody, isControl)
 	if err == nil {
 		err = rules.Check(b)
 	}
@@ -180,7 +180,7 @@ func TestTheLargestBody(t *testing.T) {
 
 func TestTheSameRequestHasTheSameFingerprint(t *testing.T) {
 	print := func(path, text string) string {
-		b, err := contract.Decode(httptest.NewRecorder(), jsonRequest(text), isControl)
+		b, err := contract.Decode(httptest.NewRecorder(), jsonRequest(text), contract.MaxBody, isControl)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func FuzzFingerprints(f *testing.F) {
 	f.Add(goodPurchase)
 	f.Add(`{"b":[1,true,null,{}],"a":"<\u00e9&\\\"\u2028>","":[]}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		b, err := contract.Decode(httptest.NewRecorder(), jsonRequest(text), isControl)
+		b, err := contract.Decode(httptest.NewRecorder(), jsonRequest(text), contract.MaxBody, isControl)
 		if err != nil || text == "" {
 			return
 		}
@@ -260,7 +260,7 @@ func BenchmarkReadBody(b *testing.B) {
 	w := httptest.NewRecorder()
 	b.ReportAllocs()
 	for b.Loop() {
-		body, err := contract.Decode(w, jsonRequest(goodPurchase), isControl)
+		body, err := contract.Decode(w, jsonRequest(goodPurchase), contract.MaxBody, isControl)
 		if err == nil {
 			err = rules.Check(body)
 		}
@@ -336,7 +336,7 @@ func TestNamesAreTrimmed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := contract.Decode(httptest.NewRecorder(), jsonRequest(`{"name":" Pay\u00a0roll\u200b "}`), isControl)
+	b, err := contract.Decode(httptest.NewRecorder(), jsonRequest(`{"name":" Pay\u00a0roll\u200b "}`), contract.MaxBody, isControl)
 	if err == nil {
 		err = spec.Operations["POST /api/v1/settlement/accounts"].Check(b)
 	}

@@ -158,6 +158,56 @@ type ArchivedProblemStatus string
 // Bank defines model for Bank.
 type Bank = payout.Bank
 
+// BulkPayout defines model for BulkPayout.
+type BulkPayout = payout.Bulk
+
+// BulkPayoutConfirmation defines model for BulkPayoutConfirmation.
+type BulkPayoutConfirmation struct {
+	// Pin Your transaction PIN.
+	Pin string `json:"pin,omitempty"`
+}
+
+// BulkPayoutLine defines model for BulkPayoutLine.
+type BulkPayoutLine = payout.BulkLine
+
+// BulkPayoutLineOrder defines model for BulkPayoutLineOrder.
+type BulkPayoutLineOrder struct {
+	// BankCode A `code` of the supported banks.
+	BankCode string `json:"bank_code"`
+
+	// AccountNumber A 10-digit NUBAN.
+	AccountNumber string `json:"account_number"`
+
+	// Amount Naira; above 0 and with at most two decimals.
+	Amount money.Kobo `json:"amount"`
+
+	// Narration For the statements of both sides.
+	Narration string `json:"narration,omitempty"`
+
+	// ExternalReference Your own reference; unique in your company among payouts.
+	ExternalReference string `json:"externalReference,omitempty"`
+
+	// Metadata Your own data: at most 20 keys with texts, together at most 4 KiB.
+	//
+	// Examples: {"branch":"Ikeja"}
+	Metadata operation.Metadata `json:"metadata,omitempty"`
+}
+
+// BulkPayoutOrder defines model for BulkPayoutOrder.
+type BulkPayoutOrder struct {
+	// FromSettlementID The settlement account to pay from. A JSON number.
+	FromSettlementID int64 `json:"fromSettlementId"`
+
+	// Pin Your transaction PIN.
+	Pin string `json:"pin,omitempty"`
+
+	// Lines The payouts.
+	Lines []BulkPayoutLineOrder `json:"lines"`
+}
+
+// BulkPayoutPage defines model for BulkPayoutPage.
+type BulkPayoutPage = payout.BulkPage
+
 // CableTVPurchase defines model for CableTVPurchase.
 type CableTVPurchase = vtu.CableTVPurchase
 
@@ -2069,6 +2119,51 @@ type ListBanksParams struct {
 	Search string `form:"search,omitempty" json:"search,omitempty"`
 }
 
+// OpenBulkPayoutParams defines parameters for OpenBulkPayout.
+type OpenBulkPayoutParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// FindBulkPayoutParams defines parameters for FindBulkPayout.
+type FindBulkPayoutParams struct {
+	// After Only lines after the line with this number.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit The most lines in the answer. A number above 1000 means 1000. Zero, a negative number or a text means the default.
+	Limit string `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// CancelBulkPayoutParams defines parameters for CancelBulkPayout.
+type CancelBulkPayoutParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ConfirmBulkPayoutParams defines parameters for ConfirmBulkPayout.
+type ConfirmBulkPayoutParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListDailyTotalsParams defines parameters for ListDailyTotals.
 type ListDailyTotalsParams struct {
 	// SettlementID The settlement account.
@@ -2479,6 +2574,12 @@ type CreateSettlementAccountJSONRequestBody = SettlementAccountRequest
 // SetSettlementAlertJSONRequestBody defines body for SetSettlementAlert for application/json ContentType.
 type SetSettlementAlertJSONRequestBody = SettlementAlertRequest
 
+// OpenBulkPayoutJSONRequestBody defines body for OpenBulkPayout for application/json ContentType.
+type OpenBulkPayoutJSONRequestBody = BulkPayoutOrder
+
+// ConfirmBulkPayoutJSONRequestBody defines body for ConfirmBulkPayout for application/json ContentType.
+type ConfirmBulkPayoutJSONRequestBody = BulkPayoutConfirmation
+
 // SendPayoutJSONRequestBody defines body for SendPayout for application/json ContentType.
 type SendPayoutJSONRequestBody = PayoutOrder
 
@@ -2661,6 +2762,18 @@ type ServerInterface interface {
 	// ListBanks List supported banks
 	// (GET /api/v1/settlement/banks)
 	ListBanks(w http.ResponseWriter, r *http.Request, params ListBanksParams)
+	// OpenBulkPayout Prepare a bulk payout
+	// (POST /api/v1/settlement/bulk-payout)
+	OpenBulkPayout(w http.ResponseWriter, r *http.Request, params OpenBulkPayoutParams)
+	// FindBulkPayout Check a bulk payout
+	// (GET /api/v1/settlement/bulk-payout/{bulkId})
+	FindBulkPayout(w http.ResponseWriter, r *http.Request, bulkID string, params FindBulkPayoutParams)
+	// CancelBulkPayout Cancel a bulk payout
+	// (POST /api/v1/settlement/bulk-payout/{bulkId}/cancel)
+	CancelBulkPayout(w http.ResponseWriter, r *http.Request, bulkID string, params CancelBulkPayoutParams)
+	// ConfirmBulkPayout Confirm a bulk payout
+	// (POST /api/v1/settlement/bulk-payout/{bulkId}/confirm)
+	ConfirmBulkPayout(w http.ResponseWriter, r *http.Request, bulkID string, params ConfirmBulkPayoutParams)
 	// ListDailyTotals Daily totals of a settlement account
 	// (GET /api/v1/settlement/daily-totals)
 	ListDailyTotals(w http.ResponseWriter, r *http.Request, params ListDailyTotalsParams)
@@ -4778,6 +4891,202 @@ func (siw *ServerInterfaceWrapper) ListBanks(w http.ResponseWriter, r *http.Requ
 	handler.ServeHTTP(w, r)
 }
 
+// OpenBulkPayout operation middleware
+func (siw *ServerInterfaceWrapper) OpenBulkPayout(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params OpenBulkPayoutParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.OpenBulkPayout(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindBulkPayout operation middleware
+func (siw *ServerInterfaceWrapper) FindBulkPayout(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "bulkId" -------------
+	var bulkID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "bulkId", r.PathValue("bulkId"), &bulkID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bulkId", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params FindBulkPayoutParams
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", r.URL.Query(), &params.After, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "after"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "after", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindBulkPayout(w, r, bulkID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CancelBulkPayout operation middleware
+func (siw *ServerInterfaceWrapper) CancelBulkPayout(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "bulkId" -------------
+	var bulkID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "bulkId", r.PathValue("bulkId"), &bulkID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bulkId", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CancelBulkPayoutParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CancelBulkPayout(w, r, bulkID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ConfirmBulkPayout operation middleware
+func (siw *ServerInterfaceWrapper) ConfirmBulkPayout(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "bulkId" -------------
+	var bulkID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "bulkId", r.PathValue("bulkId"), &bulkID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bulkId", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ConfirmBulkPayoutParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ConfirmBulkPayout(w, r, bulkID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListDailyTotals operation middleware
 func (siw *ServerInterfaceWrapper) ListDailyTotals(w http.ResponseWriter, r *http.Request) {
 
@@ -6683,6 +6992,10 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.CreateSettlementAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts/{settlementId}/alert", wrapper.SetSettlementAlert)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/banks", wrapper.ListBanks)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/bulk-payout", wrapper.OpenBulkPayout)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/bulk-payout/{bulkId}", wrapper.FindBulkPayout)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/bulk-payout/{bulkId}/cancel", wrapper.CancelBulkPayout)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/bulk-payout/{bulkId}/confirm", wrapper.ConfirmBulkPayout)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/daily-totals", wrapper.ListDailyTotals)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/payout-status/{reference}", wrapper.FindPayout)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/payouts", wrapper.ListPayouts)
@@ -8152,6 +8465,123 @@ func (response ListBanks200JSONResponse) VisitListBanksResponse(w http.ResponseW
 	return err
 }
 
+type OpenBulkPayoutRequestObject struct {
+	Params OpenBulkPayoutParams
+	Body   *OpenBulkPayoutJSONRequestBody
+}
+
+type OpenBulkPayoutResponseObject interface {
+	VisitOpenBulkPayoutResponse(w http.ResponseWriter) error
+}
+
+type OpenBulkPayout200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The bulk payout.
+	Data BulkPayout `json:"data"`
+}
+
+func (response OpenBulkPayout200JSONResponse) VisitOpenBulkPayoutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindBulkPayoutRequestObject struct {
+	BulkID string `json:"bulkId"`
+	Params FindBulkPayoutParams
+}
+
+type FindBulkPayoutResponseObject interface {
+	VisitFindBulkPayoutResponse(w http.ResponseWriter) error
+}
+
+type FindBulkPayout200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The bulk payout.
+	Data BulkPayoutPage `json:"data"`
+}
+
+func (response FindBulkPayout200JSONResponse) VisitFindBulkPayoutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CancelBulkPayoutRequestObject struct {
+	BulkID string `json:"bulkId"`
+	Params CancelBulkPayoutParams
+}
+
+type CancelBulkPayoutResponseObject interface {
+	VisitCancelBulkPayoutResponse(w http.ResponseWriter) error
+}
+
+type CancelBulkPayout200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The bulk payout.
+	Data BulkPayout `json:"data"`
+}
+
+func (response CancelBulkPayout200JSONResponse) VisitCancelBulkPayoutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ConfirmBulkPayoutRequestObject struct {
+	BulkID string `json:"bulkId"`
+	Params ConfirmBulkPayoutParams
+	Body   *ConfirmBulkPayoutJSONRequestBody
+}
+
+type ConfirmBulkPayoutResponseObject interface {
+	VisitConfirmBulkPayoutResponse(w http.ResponseWriter) error
+}
+
+type ConfirmBulkPayout200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The bulk payout.
+	Data BulkPayout `json:"data"`
+}
+
+func (response ConfirmBulkPayout200JSONResponse) VisitConfirmBulkPayoutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListDailyTotalsRequestObject struct {
 	Params ListDailyTotalsParams
 }
@@ -9363,6 +9793,18 @@ type StrictServerInterface interface {
 	// ListBanks List supported banks
 	// (GET /api/v1/settlement/banks)
 	ListBanks(ctx context.Context, request ListBanksRequestObject) (ListBanksResponseObject, error)
+	// OpenBulkPayout Prepare a bulk payout
+	// (POST /api/v1/settlement/bulk-payout)
+	OpenBulkPayout(ctx context.Context, request OpenBulkPayoutRequestObject) (OpenBulkPayoutResponseObject, error)
+	// FindBulkPayout Check a bulk payout
+	// (GET /api/v1/settlement/bulk-payout/{bulkId})
+	FindBulkPayout(ctx context.Context, request FindBulkPayoutRequestObject) (FindBulkPayoutResponseObject, error)
+	// CancelBulkPayout Cancel a bulk payout
+	// (POST /api/v1/settlement/bulk-payout/{bulkId}/cancel)
+	CancelBulkPayout(ctx context.Context, request CancelBulkPayoutRequestObject) (CancelBulkPayoutResponseObject, error)
+	// ConfirmBulkPayout Confirm a bulk payout
+	// (POST /api/v1/settlement/bulk-payout/{bulkId}/confirm)
+	ConfirmBulkPayout(ctx context.Context, request ConfirmBulkPayoutRequestObject) (ConfirmBulkPayoutResponseObject, error)
 	// ListDailyTotals Daily totals of a settlement account
 	// (GET /api/v1/settlement/daily-totals)
 	ListDailyTotals(ctx context.Context, request ListDailyTotalsRequestObject) (ListDailyTotalsResponseObject, error)
@@ -10896,6 +11338,127 @@ func (sh *strictHandler) ListBanks(w http.ResponseWriter, r *http.Request, param
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListBanksResponseObject); ok {
 		if err := validResponse.VisitListBanksResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// OpenBulkPayout operation middleware
+func (sh *strictHandler) OpenBulkPayout(w http.ResponseWriter, r *http.Request, params OpenBulkPayoutParams) {
+	var request OpenBulkPayoutRequestObject
+
+	request.Params = params
+
+	var body OpenBulkPayoutJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.OpenBulkPayout(ctx, request.(OpenBulkPayoutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "OpenBulkPayout")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(OpenBulkPayoutResponseObject); ok {
+		if err := validResponse.VisitOpenBulkPayoutResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindBulkPayout operation middleware
+func (sh *strictHandler) FindBulkPayout(w http.ResponseWriter, r *http.Request, bulkID string, params FindBulkPayoutParams) {
+	var request FindBulkPayoutRequestObject
+
+	request.BulkID = bulkID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindBulkPayout(ctx, request.(FindBulkPayoutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindBulkPayout")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindBulkPayoutResponseObject); ok {
+		if err := validResponse.VisitFindBulkPayoutResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CancelBulkPayout operation middleware
+func (sh *strictHandler) CancelBulkPayout(w http.ResponseWriter, r *http.Request, bulkID string, params CancelBulkPayoutParams) {
+	var request CancelBulkPayoutRequestObject
+
+	request.BulkID = bulkID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CancelBulkPayout(ctx, request.(CancelBulkPayoutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CancelBulkPayout")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CancelBulkPayoutResponseObject); ok {
+		if err := validResponse.VisitCancelBulkPayoutResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ConfirmBulkPayout operation middleware
+func (sh *strictHandler) ConfirmBulkPayout(w http.ResponseWriter, r *http.Request, bulkID string, params ConfirmBulkPayoutParams) {
+	var request ConfirmBulkPayoutRequestObject
+
+	request.BulkID = bulkID
+	request.Params = params
+
+	var body ConfirmBulkPayoutJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ConfirmBulkPayout(ctx, request.(ConfirmBulkPayoutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ConfirmBulkPayout")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ConfirmBulkPayoutResponseObject); ok {
+		if err := validResponse.VisitConfirmBulkPayoutResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

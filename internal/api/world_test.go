@@ -95,7 +95,7 @@ func newWorldOn(t testing.TB, d *db.DB) *world {
 	}
 	addresses, node := newCrypto(crypto.Config{DB: d, Book: book, Clock: clk, Log: log, Operations: operations})
 	worker := job.NewWorker(d, clk, log, job.Config{Kinds: map[string]job.Work{
-		operation.ResolveJob: operations.Resolve, collection.ExpireJob: collections.Expire,
+		operation.ResolveJob: operations.Resolve, payout.BulkCheckJob: payouts.CheckBulk, payout.BulkSendJob: payouts.SendBulk, collection.ExpireJob: collections.Expire,
 		crypto.WatchJob: addresses.Watch, crypto.ConfirmJob: addresses.Confirm,
 	}})
 	working, stop := context.WithCancel(context.WithoutCancel(t.Context()))

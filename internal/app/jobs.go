@@ -17,6 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/keyring"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/request"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -28,6 +29,8 @@ func (a *App) newWorker() *job.Worker {
 	cfg := a.Inbox.Jobs()
 	maps.Copy(cfg.Kinds, map[string]job.Work{
 		operation.ResolveJob:  a.Operations.Resolve,
+		payout.BulkCheckJob:   a.Payouts.CheckBulk,
+		payout.BulkSendJob:    a.Payouts.SendBulk,
 		operation.RecheckJob:  a.Operations.Recheck,
 		operation.AttemptJob:  a.Shop.CheckAttempt,
 		settlement.AssignJob:  a.Settlements.Assign,

@@ -2,6 +2,7 @@ package apptest_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,9 @@ var posts = []post{
 	{path: "/api/v1/virtual-account/generate", body: `{"amount": 2500, "externalReference": "invoice-1"}`, crash: true},
 	{path: "/api/v1/settlement/validate-account", body: `{"bank_code": "000014", "account_number": "0123456710", "pin": "$pin", "fromSettlementId": $settlement}`, keep: "verify=id"},
 	{path: "/api/v1/settlement/send-payout", body: `{"verify_id": "$verify", "amount": 1000.5, "externalReference": "rent-1", "metadata": {"branch": "Ikeja"}}`, crash: true},
+	{path: "/api/v1/settlement/bulk-payout", body: bulkBody, keep: "bulkId=bulkId"},
+	{path: "/api/v1/settlement/bulk-payout/{bulkId}/confirm", body: `{"pin": "$pin"}`},
+	{path: "/api/v1/settlement/bulk-payout/{bulkId}/cancel", body: ``},
 	{path: "/api/v1/card/generate-card", body: `{"customerId": "$customer", "type": "virtual", "amount": 500}`, keep: "card=id", crash: true},
 	{path: "/api/v1/card/send-default-pin/{cardId}", body: ``, crash: true},
 	{path: "/api/v1/card/fund-card", body: `{"cardId": "$card", "amount": 1500}`, crash: true},
@@ -60,6 +64,22 @@ var posts = []post{
 	{path: "/api/v1/company/pin", body: `{"currentPin": "$pin", "pin": "$pin"}`},
 }
 
+// bulkBody is a bulk payout of two lines.
+const bulkBody = `{"fromSettlementId": $settlement, "pin": "$pin", "lines": [
+	{"bank_code": "000014", "account_number": "0123456710", "amount": 100, "externalReference": "line-$line"},
+	{"bank_code": "000014", "account_number": "0123456710", "amount": 200.5, "metadata": {"branch": "Ikeja"}}]}`
+
+// checked waits until a bulk payout can be confirmed.
+func (s *story) checked(p *apptest.Program, bulkID string) {
+	apptest.Eventually(s.t, func() string {
+		var b struct{ State string }
+		if p.Data("/api/v1/settlement/bulk-payout/"+bulkID, &b); b.State != "CHECKED" {
+			return "the bulk payout is " + b.State
+		}
+		return ""
+	})
+}
+
 // story contains the values that earlier steps have stored.
 type story struct {
 	t    *testing.T
@@ -67,7 +87,7 @@ type story struct {
 }
 
 func newStory(t *testing.T, p *apptest.Program, hook string) *story {
-	s := &story{t: t, kept: map[string]string{"hook": hook, "pin": p.PIN, "settlement": number(p.SettlementID), "networkId": "tron-testnet"}}
+	s := &story{t: t, kept: map[string]string{"hook": hook, "pin": p.PIN, "line": "1", "settlement": number(p.SettlementID), "networkId": "tron-testnet"}}
 	bundle := p.Bundle()
 	s.kept["settlementId"], s.kept["data"], s.kept["bundle"] = s.kept["settlement"], bundle.Category, bundle.Product
 	s.kept["airtime"], s.kept["dstv"] = p.Category("Airtime", "MTN"), p.Category("Cable TV", "DSTV")
@@ -116,6 +136,16 @@ func (s *story) took(p *apptest.Program, o post, a apptest.Answer) {
 		if s.kept[name] == "" {
 			s.t.Fatalf("%s: no %s in %s", o.path, field, a)
 		}
+	}
+	switch o.path {
+	case "/api/v1/settlement/bulk-payout":
+		s.checked(p, s.kept["bulkId"])
+	case "/api/v1/settlement/bulk-payout/{bulkId}/confirm":
+		s.kept["line"] = "2" // a further bulk payout, for the cancellation
+		_, body := s.request(post{body: bulkBody})
+		var b struct{ Data struct{ BulkID string } }
+		p.Do(http.MethodPost, "/api/v1/settlement/bulk-payout", body).Into(s.t, &b)
+		s.kept["bulkId"] = b.Data.BulkID
 	}
 	if o.path == "/api/v1/webhooks/{id}/replay" {
 		s.kept["delivery"] = s.delivery(p)

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// MaxBody is the largest accepted size of a body, in bytes.
+	// MaxBody is the largest accepted size of a body in bytes, unless the operation has another.
 	MaxBody  = 64 << 10
 	maxDepth = 32
 	// maxNumber is the length of the longest accepted number. No amount or id is longer. The
@@ -30,10 +30,18 @@ const TooLarge fault.Kind = "too large"
 
 // An API may replace the messages of these faults with different texts.
 var (
-	ErrTooLarge  = fault.New(TooLarge, "Request body is larger than 64 KiB").With(fault.RequestTooLarge)
 	ErrMalformed = fault.New(fault.Invalid, "Request body is not valid JSON")
 	ErrTrailing  = fault.New(fault.Invalid, "Request body has data after its end")
 )
+
+// ErrTooLarge returns the fault for a body with more bytes than max.
+func ErrTooLarge(max int64) error {
+	size := strconv.FormatInt(max>>10, 10) + " KiB"
+	if max >= 1<<20 {
+		size = strconv.FormatInt(max>>20, 10) + " MiB"
+	}
+	return fault.New(TooLarge, "Request body is larger than "+size).With(fault.RequestTooLarge)
+}
 
 // Body is a request's JSON, with numbers as written and with the order of the keys. Decode
 // replaces the request's body by this Body. So generated handlers take the decoded value from
@@ -55,15 +63,15 @@ func (b *Body) Read(p []byte) (int, error) { return b.text.Read(p) }
 // Close does nothing, because the body has been read already.
 func (*Body) Close() error { return nil }
 
-// Decode reads and decodes the body of a request, and stores the result as the request's body.
-// isControl reports the characters that are not allowed in texts. Operation.Check applies the
+// Decode reads and decodes the body of a request, and stores the result as the request's body. A
+// body may have at most max bytes. isControl reports the characters that are not allowed in texts. Operation.Check applies the
 // rules.
-func Decode(w http.ResponseWriter, r *http.Request, isControl func(c rune) bool) (*Body, error) {
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+func Decode(w http.ResponseWriter, r *http.Request, max int64, isControl func(c rune) bool) (*Body, error) {
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, max))
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		return nil, ErrTooLarge
+		return nil, ErrTooLarge(max)
 	case err != nil:
 		return nil, fault.New(fault.Invalid, "Request body could not be read").Because(err)
 	}

@@ -9,6 +9,7 @@ package contract
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -37,6 +38,7 @@ type Operation struct {
 	Role       string // x-role: the least role of an operator that may use the operation
 	FourEyes   string // x-four-eyes: when the operation needs a second operator; "" for never
 	Lenient    bool   // x-specified: it ignores unknown query parameters, as the specification requires
+	MaxBody    int64  // x-max-body: the largest accepted size of a body, in bytes
 	Query      []Parameter
 	rules      *rules // nil if the operation takes no body
 }
@@ -104,6 +106,7 @@ type operation struct {
 	FourEyes    string             `json:"x-four-eyes"`
 	Specified   bool               `json:"x-specified"`
 	Personal    bool               `json:"x-personal"`
+	MaxBody     int64              `json:"x-max-body"`
 	Security    []map[string][]any `json:"security"`
 	Parameters  []parameter        `json:"parameters"`
 	RequestBody *struct {
@@ -159,7 +162,7 @@ func (d *document) operation(path string, raw []byte, compiler *jsonschema.Compi
 	}
 	op := &Operation{
 		ID: o.OperationID, Path: path, Family: o.Family, Tokens: o.Limit == "token", Idempotent: o.Idempotent, Lenient: o.Specified,
-		Personal: o.Personal, Role: o.Role, FourEyes: o.FourEyes,
+		Personal: o.Personal, MaxBody: cmp.Or(o.MaxBody, MaxBody), Role: o.Role, FourEyes: o.FourEyes,
 		Open: o.Security != nil && !slices.ContainsFunc(o.Security, func(s map[string][]any) bool { return s["accessToken"] != nil }),
 	}
 	for _, p := range o.Parameters {

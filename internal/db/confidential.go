@@ -39,6 +39,7 @@ var Confidential = map[string][]string{
 	"operator_keyring":        {"proof"},
 	"operator_proposal":       {"acts", "note"},
 	"payout":                  {"narration"},
+	"payout_bulk_line":        {"account_name", "account_number", "narration", "external_reference", "metadata", "reason"},
 	"payout_verification":     {"account_name", "account_number"},
 	"request_log":             {"address", "idempotency_key"},
 	"settlement_adjustment":   {"reason", "note"},

@@ -60,6 +60,11 @@ const (
 	PayoutFailed   = "payout.failed"
 	PayoutReversed = "payout.reversed"
 
+	// BulkChecked means that each line of a bulk payout has its verdict.
+	BulkChecked = "bulk_payout.checked"
+	// BulkCompleted means that each payout of a bulk payout has its outcome.
+	BulkCompleted = "bulk_payout.completed"
+
 	// RenewalDue means that API keys or the PIN are revoked in a week, unless the company uses them.
 	RenewalDue = "company.renewal_due"
 

@@ -87,6 +87,8 @@ const (
 	VerificationUsed Reason = "verification_used"
 	// VerificationExpired means that a verification is no longer valid.
 	VerificationExpired Reason = "verification_expired"
+	// BulkState means that the bulk payout is not in a state for this request, or has no line to send.
+	BulkState Reason = "bulk_state"
 	// BeingConfirmed means that the outcome is not known yet. The company follows it.
 	BeingConfirmed Reason = "being_confirmed"
 	// Declined means that the provider refused for good. A debit was refunded.

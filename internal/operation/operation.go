@@ -126,10 +126,14 @@ const (
 	tooOld = 72 * time.Hour
 	// The reply "no such reference" counts as a rejection only if two conditions hold. The
 	// operation is at least graceAge old, and at least gracePolls requeries in a row got this
-	// reply. These requeries lie graceGap apart. Both are true time, also if the clock jumps.
+	// reply. These requeries lie graceGap apart. Both are true time, also if the clock jumps. The age of
+	// a queued operation begins with its call.
 	graceAge   = 15 * time.Minute
 	gracePolls = 3
 	graceGap   = 25 * time.Second
+	// usualWindow is about the longest time between an operation's creation and CalledUntil, unless
+	// the operation was queued. A longer window only makes graceAge longer.
+	usualWindow = 30 * time.Second
 )
 
 // nextPoll returns the time of the next requery after a requery at now. Requeries are missed while
@@ -184,12 +188,15 @@ func (o Operation) gone(now, steady time.Time) bool {
 }
 
 // graceEnd returns the end of the grace period. The clock has run without a jump since the time steady,
-// so the grace period begins no earlier.
+// so the grace period begins no earlier. It begins no earlier than the call of a queued operation either.
 func (o Operation) graceEnd(steady time.Time) time.Time {
-	if o.CreatedAt.After(steady) {
-		return o.CreatedAt.Add(graceAge)
+	began := o.CreatedAt
+	for _, at := range []time.Time{o.CalledUntil.Add(-usualWindow), steady} {
+		if at.After(began) {
+			began = at
+		}
 	}
-	return steady.Add(graceAge)
+	return began.Add(graceAge)
 }
 
 // answered returns the operation with a provider's reply written into it. The state does not

@@ -114,10 +114,16 @@ func (s *Service) Start(o Operation) Operation {
 // and labels, the transfer into clearing and the resolver's job. The job runs after the end of the call.
 // Parameter leave is the amount that must stay in the settlement account.
 func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.Unit {
+	u := ledger.For(o.Company)
+	s.Add(&u, o, leave, narration)
+	return u
+}
+
+// Add adds step one of a started operation to a unit of its company, as Unit describes it.
+func (s *Service) Add(u *ledger.Unit, o Operation, leave money.Kobo, narration string) {
 	r := s.kinds[o.Kind].Route(o)
 	first := o.transfer(hold, r.Settlement, r.Clearing, o.Amount+o.Fee, narration)
 	first.Leave = leave
-	u := ledger.For(o.Company)
 	// The clearing account has a floor of 0, so it cannot pay out more money than came in.
 	u.OpenAccounts(ledger.Account{ID: r.Clearing}, ledger.Account{ID: r.Provider, Floor: money.NoFloor})
 	if o.Fee > 0 {
@@ -126,10 +132,9 @@ func (s *Service) Unit(o Operation, leave money.Kobo, narration string) ledger.U
 		u.OpenAccounts(ledger.Account{ID: r.Fee, Floor: money.NoFloor})
 	}
 	u.Insert(operations.Record(o))
-	o.Labels.write(&u, o)
+	o.Labels.write(u, o)
 	u.Transfer(first)
 	u.Append(o.resolveJob().For(u.Company))
-	return u
 }
 
 // Extra is a function that adds changes to the unit that writes an outcome. Only the request knows

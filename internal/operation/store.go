@@ -74,6 +74,18 @@ func (s *Service) Find(ctx context.Context, company, operationID string) (Operat
 	return o, db.Missing(err, "Operation not found")
 }
 
+// FindAll returns the operations of the company that have these IDs, in any order and without their
+// labels. IDs without an operation are left out.
+func (s *Service) FindAll(ctx context.Context, company string, ids []string) ([]Operation, error) {
+	return db.All(ctx, s.db, Scan, `SELECT `+Columns+` FROM operation WHERE company_id = $1 AND id = ANY($2)`, company, ids)
+}
+
+// ReferencesOf returns those of some externalReferences that operations of the company and kind have.
+func (s *Service) ReferencesOf(ctx context.Context, company, kind string, references []string) ([]string, error) {
+	return db.All(ctx, s.db, db.Value[string], `SELECT external_reference FROM operation_label
+		WHERE company_id = $1 AND kind = $2 AND external_reference = ANY($3) AND external_reference <> ''`, company, kind, references)
+}
+
 // FindByKey returns the company's operation with this kind and this idempotency key of the
 // caller.
 func (s *Service) FindByKey(ctx context.Context, company, kind, key string) (Operation, error) {

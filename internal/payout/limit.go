@@ -120,6 +120,9 @@ type counter struct {
 	add, limit int64
 }
 
+// isCount reports whether the counter counts payouts, and not their amounts.
+func (c counter) isCount() bool { return strings.HasSuffix(c.name, "/count") }
+
 // counters returns the changes of the limit counters of the day on which a payout began. The
 // changes count the payout (sign 1) or take it out again (sign -1). Payouts are counted even
 // without a limit, so that a limit set at noon includes the morning's payouts.

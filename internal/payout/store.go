@@ -168,3 +168,13 @@ func (s *Service) takeSync(ctx context.Context, from string, by, next time.Time)
 		from, clock.Micros(by), clock.Micros(next))
 	return n == 1, err
 }
+
+func (s *Service) findBulk(ctx context.Context, company, bulkID string) (bulkRow, error) {
+	return db.One(ctx, s.DB, bulks.Scan, `SELECT `+bulkColumns+` FROM payout_bulk WHERE company_id = $1 AND id = $2`, company, bulkID)
+}
+
+// bulkLines returns the lines of a bulk payout in their order.
+func (s *Service) bulkLines(ctx context.Context, company, bulkID string) ([]lineRow, error) {
+	return db.All(ctx, s.DB, bulkLines.Scan, `SELECT `+lineColumns+` FROM payout_bulk_line
+		WHERE company_id = $1 AND bulk_id = $2 ORDER BY line`, company, bulkID)
+}

@@ -71,6 +71,7 @@ const (
 	AlreadyExists          Reason = "already_exists"
 	AmountOutOfRange       Reason = "amount_out_of_range"
 	BeingConfirmed         Reason = "being_confirmed"
+	BulkState              Reason = "bulk_state"
 	CardTerminated         Reason = "card_terminated"
 	CompanyDeactivated     Reason = "company_deactivated"
 	CredentialsMissing     Reason = "credentials_missing"
@@ -306,6 +307,232 @@ type Bank struct {
 	//
 	// Examples: 000014
 	Code string `json:"code"`
+}
+
+// BulkPayout defines model for BulkPayout.
+type BulkPayout struct {
+	// BulkID The id of the bulk payout.
+	BulkID string `json:"bulkId"`
+
+	// State `CHECKED` waits for you; `CONFIRMED` is debited; `COMPLETED` when each payout has its outcome.
+	State string `json:"state"`
+
+	// FromSettlementID The settlement account that pays.
+	//
+	// Examples: 1
+	FromSettlementID int64 `json:"fromSettlementId"`
+
+	// LineCount The number of lines.
+	LineCount int `json:"lineCount"`
+
+	// Checking The number of lines without a verdict.
+	Checking int `json:"checking"`
+
+	// Good The number of lines that can be sent or were sent.
+	Good int `json:"good"`
+
+	// Bad The number of lines that are never sent.
+	Bad int `json:"bad"`
+
+	// Amount The sum of the good lines; naira.
+	//
+	// Examples: 180000
+	Amount Kobo `json:"amount"`
+
+	// Fee The sum of the fees of the good lines; naira. Before the confirmation, by the fees of now.
+	//
+	// Examples: 50
+	Fee Kobo `json:"fee"`
+
+	// Pending The number of payouts without an outcome.
+	Pending int `json:"pending"`
+
+	// Succeeded The number of payouts that are `SUCCESS`.
+	Succeeded int `json:"succeeded"`
+
+	// Failed The number of payouts that are `FAILED` or `REVERSED`, and refunded.
+	Failed int `json:"failed"`
+
+	// CreatedAt When the bulk payout was stored.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// ExpiresAt When it is cancelled if it is not confirmed.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	ExpiresAt Instant `json:"expiresAt"`
+
+	// CheckedAt When each line had its verdict; `null` before.
+	CheckedAt *string `json:"checkedAt"`
+
+	// ConfirmedAt When you confirmed it; `null` before.
+	ConfirmedAt *string `json:"confirmedAt"`
+
+	// EndedAt When it was completed or cancelled; `null` before.
+	EndedAt *string `json:"endedAt"`
+}
+
+// BulkPayoutConfirmation defines model for BulkPayoutConfirmation.
+type BulkPayoutConfirmation struct {
+	// Pin Your transaction PIN.
+	Pin string `json:"pin,omitempty"`
+}
+
+// BulkPayoutLine defines model for BulkPayoutLine.
+type BulkPayoutLine struct {
+	// Line The number of the line; the first is 1.
+	Line int64 `json:"line"`
+
+	// BankCode The code of the receiver's bank.
+	BankCode string `json:"bank_code"`
+
+	// AccountNumber The receiver's account; 10 digits.
+	AccountNumber string `json:"account_number"`
+
+	// Amount Naira.
+	//
+	// Examples: 90000
+	Amount Kobo `json:"amount"`
+
+	// Narration The text on the statements of both sides; `null` for no text.
+	Narration *string `json:"narration"`
+
+	// Verdict `GOOD` if the line can be sent; `BAD` if it is never sent.
+	Verdict string `json:"verdict"`
+
+	// BankName The name of the receiver's bank; `null` when it is not known.
+	BankName *string `json:"bank_name"`
+
+	// AccountName The receiver's name at the bank; `null` until the bank has given it.
+	AccountName *string `json:"account_name"`
+
+	// Fee Naira; debited beside the amount.
+	//
+	// Examples: 25
+	Fee Kobo `json:"fee"`
+
+	// Reason Why the line is bad or why its payout failed; otherwise `null`.
+	Reason *string `json:"reason"`
+
+	// Reference The `reference` of the payout; `null` before the confirmation.
+	Reference *string `json:"reference"`
+
+	// Status The status of the payout; `null` before the confirmation.
+	Status *string `json:"status"`
+
+	// ExternalReference Your own reference, if you gave one.
+	ExternalReference *string `json:"externalReference,omitempty"`
+
+	// Metadata Your own data, if you gave any.
+	//
+	// Examples: {"branch":"Ikeja"}
+	Metadata *map[string]string `json:"metadata,omitempty"`
+}
+
+// BulkPayoutLineOrder defines model for BulkPayoutLineOrder.
+type BulkPayoutLineOrder struct {
+	// BankCode A `code` of the supported banks.
+	BankCode string `json:"bank_code"`
+
+	// AccountNumber A 10-digit NUBAN.
+	AccountNumber string `json:"account_number"`
+
+	// Amount Naira; above 0 and with at most two decimals.
+	Amount Kobo `json:"amount"`
+
+	// Narration For the statements of both sides.
+	Narration string `json:"narration,omitempty"`
+
+	// ExternalReference Your own reference; unique in your company among payouts.
+	ExternalReference string `json:"externalReference,omitempty"`
+
+	// Metadata Your own data: at most 20 keys with texts, together at most 4 KiB.
+	//
+	// Examples: {"branch":"Ikeja"}
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// BulkPayoutOrder defines model for BulkPayoutOrder.
+type BulkPayoutOrder struct {
+	// FromSettlementID The settlement account to pay from. A JSON number.
+	FromSettlementID int64 `json:"fromSettlementId"`
+
+	// Pin Your transaction PIN.
+	Pin string `json:"pin,omitempty"`
+
+	// Lines The payouts.
+	Lines []BulkPayoutLineOrder `json:"lines"`
+}
+
+// BulkPayoutPage defines model for BulkPayoutPage.
+type BulkPayoutPage struct {
+	// BulkID The id of the bulk payout.
+	BulkID string `json:"bulkId"`
+
+	// State `CHECKED` waits for you; `CONFIRMED` is debited; `COMPLETED` when each payout has its outcome.
+	State string `json:"state"`
+
+	// FromSettlementID The settlement account that pays.
+	//
+	// Examples: 1
+	FromSettlementID int64 `json:"fromSettlementId"`
+
+	// LineCount The number of lines.
+	LineCount int `json:"lineCount"`
+
+	// Checking The number of lines without a verdict.
+	Checking int `json:"checking"`
+
+	// Good The number of lines that can be sent or were sent.
+	Good int `json:"good"`
+
+	// Bad The number of lines that are never sent.
+	Bad int `json:"bad"`
+
+	// Amount The sum of the good lines; naira.
+	//
+	// Examples: 180000
+	Amount Kobo `json:"amount"`
+
+	// Fee The sum of the fees of the good lines; naira. Before the confirmation, by the fees of now.
+	//
+	// Examples: 50
+	Fee Kobo `json:"fee"`
+
+	// Pending The number of payouts without an outcome.
+	Pending int `json:"pending"`
+
+	// Succeeded The number of payouts that are `SUCCESS`.
+	Succeeded int `json:"succeeded"`
+
+	// Failed The number of payouts that are `FAILED` or `REVERSED`, and refunded.
+	Failed int `json:"failed"`
+
+	// CreatedAt When the bulk payout was stored.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// ExpiresAt When it is cancelled if it is not confirmed.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	ExpiresAt Instant `json:"expiresAt"`
+
+	// CheckedAt When each line had its verdict; `null` before.
+	CheckedAt *string `json:"checkedAt"`
+
+	// ConfirmedAt When you confirmed it; `null` before.
+	ConfirmedAt *string `json:"confirmedAt"`
+
+	// EndedAt When it was completed or cancelled; `null` before.
+	EndedAt *string `json:"endedAt"`
+
+	// Lines The lines of this page, in the order of the request.
+	Lines []BulkPayoutLine `json:"lines"`
+
+	// NextAfter The `after` of the next page; `null` if no lines follow.
+	NextAfter *int `json:"nextAfter"`
 }
 
 // CableTVPurchase defines model for CableTVPurchase.
@@ -3584,6 +3811,51 @@ type ListBanksParams struct {
 	Search *string `form:"search,omitempty" json:"search,omitempty"`
 }
 
+// OpenBulkPayoutParams defines parameters for OpenBulkPayout.
+type OpenBulkPayoutParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// FindBulkPayoutParams defines parameters for FindBulkPayout.
+type FindBulkPayoutParams struct {
+	// After Only lines after the line with this number.
+	After *int `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit The most lines in the answer. A number above 1000 means 1000. Zero, a negative number or a text means the default.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// CancelBulkPayoutParams defines parameters for CancelBulkPayout.
+type CancelBulkPayoutParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ConfirmBulkPayoutParams defines parameters for ConfirmBulkPayout.
+type ConfirmBulkPayoutParams struct {
+	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+	// `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+	// key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+	// has a meaning of its own.
+	//
+	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListDailyTotalsParams defines parameters for ListDailyTotals.
 type ListDailyTotalsParams struct {
 	// SettlementID The settlement account.
@@ -3996,6 +4268,12 @@ type CreateSettlementAccountJSONRequestBody = SettlementAccountRequest
 
 // SetSettlementAlertJSONRequestBody defines body for SetSettlementAlert for application/json ContentType.
 type SetSettlementAlertJSONRequestBody = SettlementAlertRequest
+
+// OpenBulkPayoutJSONRequestBody defines body for OpenBulkPayout for application/json ContentType.
+type OpenBulkPayoutJSONRequestBody = BulkPayoutOrder
+
+// ConfirmBulkPayoutJSONRequestBody defines body for ConfirmBulkPayout for application/json ContentType.
+type ConfirmBulkPayoutJSONRequestBody = BulkPayoutConfirmation
 
 // SendPayoutJSONRequestBody defines body for SendPayout for application/json ContentType.
 type SendPayoutJSONRequestBody = PayoutOrder
@@ -4871,6 +5149,92 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/settlement/banks (the `ListBanks` operationId).
 	ListBanks(ctx context.Context, params *ListBanksParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenBulkPayoutWithBody Prepare a bulk payout
+	//
+	// Stores up to 1,000 payouts, which you confirm together. No money moves. Kobo asks the banks for the names on the accounts. When
+	// each line has its verdict, the state is `CHECKED`, and the event `bulk_payout.checked` comes. Then compare the names with yours, and
+	// confirm or cancel.
+	//
+	// A line is `BAD` if its account does not exist, if its bank gives no name, or if a payout has used its `externalReference`. A bad
+	// line is never sent. Two lines with the same `externalReference` refuse the whole request. A bulk payout that nobody confirms is
+	// cancelled after 24 hours. The body may have 2 MiB.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/settlement/bulk-payout (the `OpenBulkPayout` operationId).
+	OpenBulkPayoutWithBody(ctx context.Context, params *OpenBulkPayoutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenBulkPayout Prepare a bulk payout
+	//
+	// Stores up to 1,000 payouts, which you confirm together. No money moves. Kobo asks the banks for the names on the accounts. When
+	// each line has its verdict, the state is `CHECKED`, and the event `bulk_payout.checked` comes. Then compare the names with yours, and
+	// confirm or cancel.
+	//
+	// A line is `BAD` if its account does not exist, if its bank gives no name, or if a payout has used its `externalReference`. A bad
+	// line is never sent. Two lines with the same `externalReference` refuse the whole request. A bulk payout that nobody confirms is
+	// cancelled after 24 hours. The body may have 2 MiB.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/settlement/bulk-payout (the `OpenBulkPayout` operationId).
+	OpenBulkPayout(ctx context.Context, params *OpenBulkPayoutParams, body OpenBulkPayoutJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FindBulkPayout Check a bulk payout
+	//
+	// A bulk payout and its lines, in the order of the request. If `nextAfter` is a number, send it as `after` to read the next lines.
+	// After the confirmation, each good line shows the `reference` and the `status` of its payout.
+	//
+	// Corresponds with GET /api/v1/settlement/bulk-payout/{bulkId} (the `FindBulkPayout` operationId).
+	FindBulkPayout(ctx context.Context, bulkID string, params *FindBulkPayoutParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CancelBulkPayout Cancel a bulk payout
+	//
+	// Cancels a bulk payout that is not confirmed. Nothing was debited, and nothing will be sent. A bulk payout that is cancelled already
+	// stays as it is.
+	//
+	// Corresponds with POST /api/v1/settlement/bulk-payout/{bulkId}/cancel (the `CancelBulkPayout` operationId).
+	CancelBulkPayout(ctx context.Context, bulkID string, params *CancelBulkPayoutParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ConfirmBulkPayoutWithBody Confirm a bulk payout
+	//
+	// Makes each good line a payout of its own, with its own `reference`, events and outcome. All good lines are debited with their fees
+	// in one step, and they count towards the limits of today. If the balance or a limit does not cover all of them, the confirmation is
+	// refused, and nothing is debited. Each payout is `PENDING` until the bank has paid or rejected it. A payout that fails is refunded
+	// alone.
+	//
+	// Kobo sends the payouts in the order of the lines, several at a time. If the name on an account is older than 15 minutes then, Kobo
+	// asks the bank again. If the name has changed, the payout is `FAILED` and refunded. A payout that cannot be sent within an hour, for
+	// example because the bank is away, is `FAILED` and refunded too. When each payout has its outcome, the state is `COMPLETED`, and the
+	// event `bulk_payout.completed` comes.
+	//
+	// If a payout has used the `externalReference` of a line since the check, the confirmation is refused, and the line is `BAD`. You may
+	// then confirm the other lines.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/settlement/bulk-payout/{bulkId}/confirm (the `ConfirmBulkPayout` operationId).
+	ConfirmBulkPayoutWithBody(ctx context.Context, bulkID string, params *ConfirmBulkPayoutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ConfirmBulkPayout Confirm a bulk payout
+	//
+	// Makes each good line a payout of its own, with its own `reference`, events and outcome. All good lines are debited with their fees
+	// in one step, and they count towards the limits of today. If the balance or a limit does not cover all of them, the confirmation is
+	// refused, and nothing is debited. Each payout is `PENDING` until the bank has paid or rejected it. A payout that fails is refunded
+	// alone.
+	//
+	// Kobo sends the payouts in the order of the lines, several at a time. If the name on an account is older than 15 minutes then, Kobo
+	// asks the bank again. If the name has changed, the payout is `FAILED` and refunded. A payout that cannot be sent within an hour, for
+	// example because the bank is away, is `FAILED` and refunded too. When each payout has its outcome, the state is `COMPLETED`, and the
+	// event `bulk_payout.completed` comes.
+	//
+	// If a payout has used the `externalReference` of a line since the check, the confirmation is refused, and the line is `BAD`. You may
+	// then confirm the other lines.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/settlement/bulk-payout/{bulkId}/confirm (the `ConfirmBulkPayout` operationId).
+	ConfirmBulkPayout(ctx context.Context, bulkID string, params *ConfirmBulkPayoutParams, body ConfirmBulkPayoutJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListDailyTotals Daily totals of a settlement account
 	//
@@ -6812,6 +7176,152 @@ func (c *Client) SetSettlementAlert(ctx context.Context, settlementID string, pa
 // Corresponds with GET /api/v1/settlement/banks (the `ListBanks` operationId).
 func (c *Client) ListBanks(ctx context.Context, params *ListBanksParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListBanksRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenBulkPayoutWithBody Prepare a bulk payout
+//
+// Stores up to 1,000 payouts, which you confirm together. No money moves. Kobo asks the banks for the names on the accounts. When
+// each line has its verdict, the state is `CHECKED`, and the event `bulk_payout.checked` comes. Then compare the names with yours, and
+// confirm or cancel.
+//
+// A line is `BAD` if its account does not exist, if its bank gives no name, or if a payout has used its `externalReference`. A bad
+// line is never sent. Two lines with the same `externalReference` refuse the whole request. A bulk payout that nobody confirms is
+// cancelled after 24 hours. The body may have 2 MiB.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/settlement/bulk-payout (the `OpenBulkPayout` operationId).
+func (c *Client) OpenBulkPayoutWithBody(ctx context.Context, params *OpenBulkPayoutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenBulkPayoutRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenBulkPayout Prepare a bulk payout
+//
+// Stores up to 1,000 payouts, which you confirm together. No money moves. Kobo asks the banks for the names on the accounts. When
+// each line has its verdict, the state is `CHECKED`, and the event `bulk_payout.checked` comes. Then compare the names with yours, and
+// confirm or cancel.
+//
+// A line is `BAD` if its account does not exist, if its bank gives no name, or if a payout has used its `externalReference`. A bad
+// line is never sent. Two lines with the same `externalReference` refuse the whole request. A bulk payout that nobody confirms is
+// cancelled after 24 hours. The body may have 2 MiB.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/settlement/bulk-payout (the `OpenBulkPayout` operationId).
+func (c *Client) OpenBulkPayout(ctx context.Context, params *OpenBulkPayoutParams, body OpenBulkPayoutJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenBulkPayoutRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FindBulkPayout Check a bulk payout
+//
+// A bulk payout and its lines, in the order of the request. If `nextAfter` is a number, send it as `after` to read the next lines.
+// After the confirmation, each good line shows the `reference` and the `status` of its payout.
+//
+// Corresponds with GET /api/v1/settlement/bulk-payout/{bulkId} (the `FindBulkPayout` operationId).
+func (c *Client) FindBulkPayout(ctx context.Context, bulkID string, params *FindBulkPayoutParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFindBulkPayoutRequest(c.Server, bulkID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CancelBulkPayout Cancel a bulk payout
+//
+// Cancels a bulk payout that is not confirmed. Nothing was debited, and nothing will be sent. A bulk payout that is cancelled already
+// stays as it is.
+//
+// Corresponds with POST /api/v1/settlement/bulk-payout/{bulkId}/cancel (the `CancelBulkPayout` operationId).
+func (c *Client) CancelBulkPayout(ctx context.Context, bulkID string, params *CancelBulkPayoutParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelBulkPayoutRequest(c.Server, bulkID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ConfirmBulkPayoutWithBody Confirm a bulk payout
+//
+// Makes each good line a payout of its own, with its own `reference`, events and outcome. All good lines are debited with their fees
+// in one step, and they count towards the limits of today. If the balance or a limit does not cover all of them, the confirmation is
+// refused, and nothing is debited. Each payout is `PENDING` until the bank has paid or rejected it. A payout that fails is refunded
+// alone.
+//
+// Kobo sends the payouts in the order of the lines, several at a time. If the name on an account is older than 15 minutes then, Kobo
+// asks the bank again. If the name has changed, the payout is `FAILED` and refunded. A payout that cannot be sent within an hour, for
+// example because the bank is away, is `FAILED` and refunded too. When each payout has its outcome, the state is `COMPLETED`, and the
+// event `bulk_payout.completed` comes.
+//
+// If a payout has used the `externalReference` of a line since the check, the confirmation is refused, and the line is `BAD`. You may
+// then confirm the other lines.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/settlement/bulk-payout/{bulkId}/confirm (the `ConfirmBulkPayout` operationId).
+func (c *Client) ConfirmBulkPayoutWithBody(ctx context.Context, bulkID string, params *ConfirmBulkPayoutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmBulkPayoutRequestWithBody(c.Server, bulkID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ConfirmBulkPayout Confirm a bulk payout
+//
+// Makes each good line a payout of its own, with its own `reference`, events and outcome. All good lines are debited with their fees
+// in one step, and they count towards the limits of today. If the balance or a limit does not cover all of them, the confirmation is
+// refused, and nothing is debited. Each payout is `PENDING` until the bank has paid or rejected it. A payout that fails is refunded
+// alone.
+//
+// Kobo sends the payouts in the order of the lines, several at a time. If the name on an account is older than 15 minutes then, Kobo
+// asks the bank again. If the name has changed, the payout is `FAILED` and refunded. A payout that cannot be sent within an hour, for
+// example because the bank is away, is `FAILED` and refunded too. When each payout has its outcome, the state is `COMPLETED`, and the
+// event `bulk_payout.completed` comes.
+//
+// If a payout has used the `externalReference` of a line since the check, the confirmation is refused, and the line is `BAD`. You may
+// then confirm the other lines.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/settlement/bulk-payout/{bulkId}/confirm (the `ConfirmBulkPayout` operationId).
+func (c *Client) ConfirmBulkPayout(ctx context.Context, bulkID string, params *ConfirmBulkPayoutParams, body ConfirmBulkPayoutJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmBulkPayoutRequest(c.Server, bulkID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10466,6 +10976,245 @@ func NewListBanksRequest(server string, params *ListBanksParams) (*http.Request,
 	return req, nil
 }
 
+// NewOpenBulkPayoutRequest calls the generic OpenBulkPayout builder with application/json body
+func NewOpenBulkPayoutRequest(server string, params *OpenBulkPayoutParams, body OpenBulkPayoutJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewOpenBulkPayoutRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewOpenBulkPayoutRequestWithBody constructs an http.Request for the OpenBulkPayout method, with any body, and a specified content type
+func NewOpenBulkPayoutRequestWithBody(server string, params *OpenBulkPayoutParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/settlement/bulk-payout")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewFindBulkPayoutRequest constructs an http.Request for the FindBulkPayout method
+func NewFindBulkPayoutRequest(server string, bulkID string, params *FindBulkPayoutParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "bulkId", bulkID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/settlement/bulk-payout/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.After != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "after", *params.After, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCancelBulkPayoutRequest constructs an http.Request for the CancelBulkPayout method
+func NewCancelBulkPayoutRequest(server string, bulkID string, params *CancelBulkPayoutParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "bulkId", bulkID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/settlement/bulk-payout/%s/cancel", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewConfirmBulkPayoutRequest calls the generic ConfirmBulkPayout builder with application/json body
+func NewConfirmBulkPayoutRequest(server string, bulkID string, params *ConfirmBulkPayoutParams, body ConfirmBulkPayoutJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewConfirmBulkPayoutRequestWithBody(server, bulkID, params, "application/json", bodyReader)
+}
+
+// NewConfirmBulkPayoutRequestWithBody constructs an http.Request for the ConfirmBulkPayout method, with any body, and a specified content type
+func NewConfirmBulkPayoutRequestWithBody(server string, bulkID string, params *ConfirmBulkPayoutParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "bulkId", bulkID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/settlement/bulk-payout/%s/confirm", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListDailyTotalsRequest constructs an http.Request for the ListDailyTotals method
 func NewListDailyTotalsRequest(server string, params *ListDailyTotalsParams) (*http.Request, error) {
 	var err error
@@ -13526,6 +14275,96 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/settlement/banks (the `ListBanks` operationId).
 	ListBanksWithResponse(ctx context.Context, params *ListBanksParams, reqEditors ...RequestEditorFn) (*ListBanksResponse, error)
+
+	// OpenBulkPayoutWithBodyWithResponse Prepare a bulk payout
+	//
+	// Stores up to 1,000 payouts, which you confirm together. No money moves. Kobo asks the banks for the names on the accounts. When
+	// each line has its verdict, the state is `CHECKED`, and the event `bulk_payout.checked` comes. Then compare the names with yours, and
+	// confirm or cancel.
+	//
+	// A line is `BAD` if its account does not exist, if its bank gives no name, or if a payout has used its `externalReference`. A bad
+	// line is never sent. Two lines with the same `externalReference` refuse the whole request. A bulk payout that nobody confirms is
+	// cancelled after 24 hours. The body may have 2 MiB.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/settlement/bulk-payout (the `OpenBulkPayout` operationId).
+	OpenBulkPayoutWithBodyWithResponse(ctx context.Context, params *OpenBulkPayoutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenBulkPayoutResponse, error)
+
+	// OpenBulkPayoutWithResponse Prepare a bulk payout
+	//
+	// Stores up to 1,000 payouts, which you confirm together. No money moves. Kobo asks the banks for the names on the accounts. When
+	// each line has its verdict, the state is `CHECKED`, and the event `bulk_payout.checked` comes. Then compare the names with yours, and
+	// confirm or cancel.
+	//
+	// A line is `BAD` if its account does not exist, if its bank gives no name, or if a payout has used its `externalReference`. A bad
+	// line is never sent. Two lines with the same `externalReference` refuse the whole request. A bulk payout that nobody confirms is
+	// cancelled after 24 hours. The body may have 2 MiB.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/settlement/bulk-payout (the `OpenBulkPayout` operationId).
+	OpenBulkPayoutWithResponse(ctx context.Context, params *OpenBulkPayoutParams, body OpenBulkPayoutJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenBulkPayoutResponse, error)
+
+	// FindBulkPayoutWithResponse Check a bulk payout
+	//
+	// A bulk payout and its lines, in the order of the request. If `nextAfter` is a number, send it as `after` to read the next lines.
+	// After the confirmation, each good line shows the `reference` and the `status` of its payout.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/settlement/bulk-payout/{bulkId} (the `FindBulkPayout` operationId).
+	FindBulkPayoutWithResponse(ctx context.Context, bulkID string, params *FindBulkPayoutParams, reqEditors ...RequestEditorFn) (*FindBulkPayoutResponse, error)
+
+	// CancelBulkPayoutWithResponse Cancel a bulk payout
+	//
+	// Cancels a bulk payout that is not confirmed. Nothing was debited, and nothing will be sent. A bulk payout that is cancelled already
+	// stays as it is.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/settlement/bulk-payout/{bulkId}/cancel (the `CancelBulkPayout` operationId).
+	CancelBulkPayoutWithResponse(ctx context.Context, bulkID string, params *CancelBulkPayoutParams, reqEditors ...RequestEditorFn) (*CancelBulkPayoutResponse, error)
+
+	// ConfirmBulkPayoutWithBodyWithResponse Confirm a bulk payout
+	//
+	// Makes each good line a payout of its own, with its own `reference`, events and outcome. All good lines are debited with their fees
+	// in one step, and they count towards the limits of today. If the balance or a limit does not cover all of them, the confirmation is
+	// refused, and nothing is debited. Each payout is `PENDING` until the bank has paid or rejected it. A payout that fails is refunded
+	// alone.
+	//
+	// Kobo sends the payouts in the order of the lines, several at a time. If the name on an account is older than 15 minutes then, Kobo
+	// asks the bank again. If the name has changed, the payout is `FAILED` and refunded. A payout that cannot be sent within an hour, for
+	// example because the bank is away, is `FAILED` and refunded too. When each payout has its outcome, the state is `COMPLETED`, and the
+	// event `bulk_payout.completed` comes.
+	//
+	// If a payout has used the `externalReference` of a line since the check, the confirmation is refused, and the line is `BAD`. You may
+	// then confirm the other lines.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/settlement/bulk-payout/{bulkId}/confirm (the `ConfirmBulkPayout` operationId).
+	ConfirmBulkPayoutWithBodyWithResponse(ctx context.Context, bulkID string, params *ConfirmBulkPayoutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmBulkPayoutResponse, error)
+
+	// ConfirmBulkPayoutWithResponse Confirm a bulk payout
+	//
+	// Makes each good line a payout of its own, with its own `reference`, events and outcome. All good lines are debited with their fees
+	// in one step, and they count towards the limits of today. If the balance or a limit does not cover all of them, the confirmation is
+	// refused, and nothing is debited. Each payout is `PENDING` until the bank has paid or rejected it. A payout that fails is refunded
+	// alone.
+	//
+	// Kobo sends the payouts in the order of the lines, several at a time. If the name on an account is older than 15 minutes then, Kobo
+	// asks the bank again. If the name has changed, the payout is `FAILED` and refunded. A payout that cannot be sent within an hour, for
+	// example because the bank is away, is `FAILED` and refunded too. When each payout has its outcome, the state is `COMPLETED`, and the
+	// event `bulk_payout.completed` comes.
+	//
+	// If a payout has used the `externalReference` of a line since the check, the confirmation is refused, and the line is `BAD`. You may
+	// then confirm the other lines.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/settlement/bulk-payout/{bulkId}/confirm (the `ConfirmBulkPayout` operationId).
+	ConfirmBulkPayoutWithResponse(ctx context.Context, bulkID string, params *ConfirmBulkPayoutParams, body ConfirmBulkPayoutJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmBulkPayoutResponse, error)
 
 	// ListDailyTotalsWithResponse Daily totals of a settlement account
 	//
@@ -16668,6 +17507,218 @@ func (r ListBanksResponse) ContentType() string {
 	return ""
 }
 
+type OpenBulkPayoutResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data The bulk payout.
+		Data BulkPayout `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r OpenBulkPayoutResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The bulk payout.
+	Data BulkPayout `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r OpenBulkPayoutResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r OpenBulkPayoutResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r OpenBulkPayoutResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r OpenBulkPayoutResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type FindBulkPayoutResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data The bulk payout.
+		Data BulkPayoutPage `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r FindBulkPayoutResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The bulk payout.
+	Data BulkPayoutPage `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r FindBulkPayoutResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FindBulkPayoutResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FindBulkPayoutResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FindBulkPayoutResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CancelBulkPayoutResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data The bulk payout.
+		Data BulkPayout `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CancelBulkPayoutResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The bulk payout.
+	Data BulkPayout `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r CancelBulkPayoutResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CancelBulkPayoutResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CancelBulkPayoutResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CancelBulkPayoutResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ConfirmBulkPayoutResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data The bulk payout.
+		Data BulkPayout `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ConfirmBulkPayoutResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The bulk payout.
+	Data BulkPayout `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ConfirmBulkPayoutResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ConfirmBulkPayoutResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ConfirmBulkPayoutResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ConfirmBulkPayoutResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListDailyTotalsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -19714,6 +20765,132 @@ func (c *ClientWithResponses) ListBanksWithResponse(ctx context.Context, params 
 	return ParseListBanksResponse(rsp)
 }
 
+// OpenBulkPayoutWithBodyWithResponse Prepare a bulk payout
+//
+// Stores up to 1,000 payouts, which you confirm together. No money moves. Kobo asks the banks for the names on the accounts. When
+// each line has its verdict, the state is `CHECKED`, and the event `bulk_payout.checked` comes. Then compare the names with yours, and
+// confirm or cancel.
+//
+// A line is `BAD` if its account does not exist, if its bank gives no name, or if a payout has used its `externalReference`. A bad
+// line is never sent. Two lines with the same `externalReference` refuse the whole request. A bulk payout that nobody confirms is
+// cancelled after 24 hours. The body may have 2 MiB.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/settlement/bulk-payout (the `OpenBulkPayout` operationId).
+func (c *ClientWithResponses) OpenBulkPayoutWithBodyWithResponse(ctx context.Context, params *OpenBulkPayoutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenBulkPayoutResponse, error) {
+	rsp, err := c.OpenBulkPayoutWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenBulkPayoutResponse(rsp)
+}
+
+// OpenBulkPayoutWithResponse Prepare a bulk payout
+//
+// Stores up to 1,000 payouts, which you confirm together. No money moves. Kobo asks the banks for the names on the accounts. When
+// each line has its verdict, the state is `CHECKED`, and the event `bulk_payout.checked` comes. Then compare the names with yours, and
+// confirm or cancel.
+//
+// A line is `BAD` if its account does not exist, if its bank gives no name, or if a payout has used its `externalReference`. A bad
+// line is never sent. Two lines with the same `externalReference` refuse the whole request. A bulk payout that nobody confirms is
+// cancelled after 24 hours. The body may have 2 MiB.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/settlement/bulk-payout (the `OpenBulkPayout` operationId).
+func (c *ClientWithResponses) OpenBulkPayoutWithResponse(ctx context.Context, params *OpenBulkPayoutParams, body OpenBulkPayoutJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenBulkPayoutResponse, error) {
+	rsp, err := c.OpenBulkPayout(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenBulkPayoutResponse(rsp)
+}
+
+// FindBulkPayoutWithResponse Check a bulk payout
+//
+// A bulk payout and its lines, in the order of the request. If `nextAfter` is a number, send it as `after` to read the next lines.
+// After the confirmation, each good line shows the `reference` and the `status` of its payout.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/settlement/bulk-payout/{bulkId} (the `FindBulkPayout` operationId).
+func (c *ClientWithResponses) FindBulkPayoutWithResponse(ctx context.Context, bulkID string, params *FindBulkPayoutParams, reqEditors ...RequestEditorFn) (*FindBulkPayoutResponse, error) {
+	rsp, err := c.FindBulkPayout(ctx, bulkID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFindBulkPayoutResponse(rsp)
+}
+
+// CancelBulkPayoutWithResponse Cancel a bulk payout
+//
+// Cancels a bulk payout that is not confirmed. Nothing was debited, and nothing will be sent. A bulk payout that is cancelled already
+// stays as it is.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/settlement/bulk-payout/{bulkId}/cancel (the `CancelBulkPayout` operationId).
+func (c *ClientWithResponses) CancelBulkPayoutWithResponse(ctx context.Context, bulkID string, params *CancelBulkPayoutParams, reqEditors ...RequestEditorFn) (*CancelBulkPayoutResponse, error) {
+	rsp, err := c.CancelBulkPayout(ctx, bulkID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCancelBulkPayoutResponse(rsp)
+}
+
+// ConfirmBulkPayoutWithBodyWithResponse Confirm a bulk payout
+//
+// Makes each good line a payout of its own, with its own `reference`, events and outcome. All good lines are debited with their fees
+// in one step, and they count towards the limits of today. If the balance or a limit does not cover all of them, the confirmation is
+// refused, and nothing is debited. Each payout is `PENDING` until the bank has paid or rejected it. A payout that fails is refunded
+// alone.
+//
+// Kobo sends the payouts in the order of the lines, several at a time. If the name on an account is older than 15 minutes then, Kobo
+// asks the bank again. If the name has changed, the payout is `FAILED` and refunded. A payout that cannot be sent within an hour, for
+// example because the bank is away, is `FAILED` and refunded too. When each payout has its outcome, the state is `COMPLETED`, and the
+// event `bulk_payout.completed` comes.
+//
+// If a payout has used the `externalReference` of a line since the check, the confirmation is refused, and the line is `BAD`. You may
+// then confirm the other lines.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/settlement/bulk-payout/{bulkId}/confirm (the `ConfirmBulkPayout` operationId).
+func (c *ClientWithResponses) ConfirmBulkPayoutWithBodyWithResponse(ctx context.Context, bulkID string, params *ConfirmBulkPayoutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmBulkPayoutResponse, error) {
+	rsp, err := c.ConfirmBulkPayoutWithBody(ctx, bulkID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmBulkPayoutResponse(rsp)
+}
+
+// ConfirmBulkPayoutWithResponse Confirm a bulk payout
+//
+// Makes each good line a payout of its own, with its own `reference`, events and outcome. All good lines are debited with their fees
+// in one step, and they count towards the limits of today. If the balance or a limit does not cover all of them, the confirmation is
+// refused, and nothing is debited. Each payout is `PENDING` until the bank has paid or rejected it. A payout that fails is refunded
+// alone.
+//
+// Kobo sends the payouts in the order of the lines, several at a time. If the name on an account is older than 15 minutes then, Kobo
+// asks the bank again. If the name has changed, the payout is `FAILED` and refunded. A payout that cannot be sent within an hour, for
+// example because the bank is away, is `FAILED` and refunded too. When each payout has its outcome, the state is `COMPLETED`, and the
+// event `bulk_payout.completed` comes.
+//
+// If a payout has used the `externalReference` of a line since the check, the confirmation is refused, and the line is `BAD`. You may
+// then confirm the other lines.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/settlement/bulk-payout/{bulkId}/confirm (the `ConfirmBulkPayout` operationId).
+func (c *ClientWithResponses) ConfirmBulkPayoutWithResponse(ctx context.Context, bulkID string, params *ConfirmBulkPayoutParams, body ConfirmBulkPayoutJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmBulkPayoutResponse, error) {
+	rsp, err := c.ConfirmBulkPayout(ctx, bulkID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmBulkPayoutResponse(rsp)
+}
+
 // ListDailyTotalsWithResponse Daily totals of a settlement account
 //
 // The credits, the debits, the fees paid and the balances of each day in Lagos, oldest first. A day without entries has zeros. The
@@ -22094,6 +23271,134 @@ func ParseListBanksResponse(rsp *http.Response) (*ListBanksResponse, error) {
 
 			// Data The banks, by name.
 			Data []Bank `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseOpenBulkPayoutResponse parses an HTTP response from a OpenBulkPayoutWithResponse call
+func ParseOpenBulkPayoutResponse(rsp *http.Response) (*OpenBulkPayoutResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &OpenBulkPayoutResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data The bulk payout.
+			Data BulkPayout `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseFindBulkPayoutResponse parses an HTTP response from a FindBulkPayoutWithResponse call
+func ParseFindBulkPayoutResponse(rsp *http.Response) (*FindBulkPayoutResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FindBulkPayoutResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data The bulk payout.
+			Data BulkPayoutPage `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCancelBulkPayoutResponse parses an HTTP response from a CancelBulkPayoutWithResponse call
+func ParseCancelBulkPayoutResponse(rsp *http.Response) (*CancelBulkPayoutResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CancelBulkPayoutResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data The bulk payout.
+			Data BulkPayout `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseConfirmBulkPayoutResponse parses an HTTP response from a ConfirmBulkPayoutWithResponse call
+func ParseConfirmBulkPayoutResponse(rsp *http.Response) (*ConfirmBulkPayoutResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ConfirmBulkPayoutResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data The bulk payout.
+			Data BulkPayout `json:"data"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err

@@ -703,6 +703,105 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/settlement/bulk-payout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Prepare a bulk payout
+         * @description Stores up to 1,000 payouts, which you confirm together. No money moves. Kobo asks the banks for the names on the accounts. When
+         *     each line has its verdict, the state is `CHECKED`, and the event `bulk_payout.checked` comes. Then compare the names with yours, and
+         *     confirm or cancel.
+         *
+         *     A line is `BAD` if its account does not exist, if its bank gives no name, or if a payout has used its `externalReference`. A bad
+         *     line is never sent. Two lines with the same `externalReference` refuse the whole request. A bulk payout that nobody confirms is
+         *     cancelled after 24 hours. The body may have 2 MiB.
+         */
+        post: operations["openBulkPayout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settlement/bulk-payout/{bulkId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check a bulk payout
+         * @description A bulk payout and its lines, in the order of the request. If `nextAfter` is a number, send it as `after` to read the next lines.
+         *     After the confirmation, each good line shows the `reference` and the `status` of its payout.
+         */
+        get: operations["findBulkPayout"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settlement/bulk-payout/{bulkId}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm a bulk payout
+         * @description Makes each good line a payout of its own, with its own `reference`, events and outcome. All good lines are debited with their fees
+         *     in one step, and they count towards the limits of today. If the balance or a limit does not cover all of them, the confirmation is
+         *     refused, and nothing is debited. Each payout is `PENDING` until the bank has paid or rejected it. A payout that fails is refunded
+         *     alone.
+         *
+         *     Kobo sends the payouts in the order of the lines, several at a time. If the name on an account is older than 15 minutes then, Kobo
+         *     asks the bank again. If the name has changed, the payout is `FAILED` and refunded. A payout that cannot be sent within an hour, for
+         *     example because the bank is away, is `FAILED` and refunded too. When each payout has its outcome, the state is `COMPLETED`, and the
+         *     event `bulk_payout.completed` comes.
+         *
+         *     If a payout has used the `externalReference` of a line since the check, the confirmation is refused, and the line is `BAD`. You may
+         *     then confirm the other lines.
+         */
+        post: operations["confirmBulkPayout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settlement/bulk-payout/{bulkId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a bulk payout
+         * @description Cancels a bulk payout that is not confirmed. Nothing was debited, and nothing will be sent. A bulk payout that is cancelled already
+         *     stays as it is.
+         */
+        post: operations["cancelBulkPayout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/settlement/payout-status/{reference}": {
         parameters: {
             query?: never;
@@ -2657,6 +2756,40 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "bulk_payout.checked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The names of a bulk payout are there */
+        post: operations["toldBulkPayoutChecked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "bulk_payout.completed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Each payout of a bulk payout has its outcome */
+        post: operations["toldBulkPayoutCompleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "crypto.deposit_pending": {
         parameters: {
             query?: never;
@@ -3603,6 +3736,218 @@ export interface components {
              * @description Null while it is PENDING.
              */
             completedAt: string | null;
+            /** @description Your own reference, if you gave one. */
+            externalReference?: string;
+            /**
+             * @description Your own data, if you gave any.
+             * @example {
+             *       "branch": "Ikeja"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+        };
+        BulkPayoutOrder: {
+            /**
+             * Format: int64
+             * @description The settlement account to pay from. A JSON number.
+             */
+            fromSettlementId: number;
+            /** @description Your transaction PIN. */
+            pin: string;
+            /** @description The payouts. */
+            lines: components["schemas"]["BulkPayoutLineOrder"][];
+        };
+        BulkPayoutLineOrder: {
+            /** @description A `code` of the supported banks. */
+            bank_code: string;
+            /** @description A 10-digit NUBAN. */
+            account_number: string;
+            /**
+             * Format: naira
+             * @description Naira; above 0 and with at most two decimals.
+             */
+            amount: Kobo;
+            /** @description For the statements of both sides. */
+            narration?: string;
+            /** @description Your own reference; unique in your company among payouts. */
+            externalReference?: string;
+            /**
+             * Format: metadata
+             * @description Your own data: at most 20 keys with texts, together at most 4 KiB.
+             * @example {
+             *       "branch": "Ikeja"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+        };
+        BulkPayoutConfirmation: {
+            /** @description Your transaction PIN. */
+            pin: string;
+        };
+        BulkPayout: {
+            /** @description The id of the bulk payout. */
+            bulkId: string;
+            /**
+             * @description `CHECKED` waits for you; `CONFIRMED` is debited; `COMPLETED` when each payout has its outcome.
+             * @enum {string}
+             */
+            state: "CHECKING" | "CHECKED" | "CONFIRMED" | "COMPLETED" | "CANCELLED";
+            /**
+             * Format: int64
+             * @description The settlement account that pays.
+             * @example 1
+             */
+            fromSettlementId: number;
+            /** @description The number of lines. */
+            lineCount: number;
+            /** @description The number of lines without a verdict. */
+            checking: number;
+            /** @description The number of lines that can be sent or were sent. */
+            good: number;
+            /** @description The number of lines that are never sent. */
+            bad: number;
+            /**
+             * @description The sum of the good lines; naira.
+             * @example 180000
+             */
+            amount: Kobo;
+            /**
+             * @description The sum of the fees of the good lines; naira. Before the confirmation, by the fees of now.
+             * @example 50
+             */
+            fee: Kobo;
+            /** @description The number of payouts without an outcome. */
+            pending: number;
+            /** @description The number of payouts that are `SUCCESS`. */
+            succeeded: number;
+            /** @description The number of payouts that are `FAILED` or `REVERSED`, and refunded. */
+            failed: number;
+            /** @description When the bulk payout was stored. */
+            createdAt: components["schemas"]["Instant"];
+            /** @description When it is cancelled if it is not confirmed. */
+            expiresAt: components["schemas"]["Instant"];
+            /**
+             * Format: date-time
+             * @description When each line had its verdict; `null` before.
+             */
+            checkedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When you confirmed it; `null` before.
+             */
+            confirmedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was completed or cancelled; `null` before.
+             */
+            endedAt: string | null;
+        };
+        BulkPayoutPage: {
+            /** @description The id of the bulk payout. */
+            bulkId: string;
+            /**
+             * @description `CHECKED` waits for you; `CONFIRMED` is debited; `COMPLETED` when each payout has its outcome.
+             * @enum {string}
+             */
+            state: "CHECKING" | "CHECKED" | "CONFIRMED" | "COMPLETED" | "CANCELLED";
+            /**
+             * Format: int64
+             * @description The settlement account that pays.
+             * @example 1
+             */
+            fromSettlementId: number;
+            /** @description The number of lines. */
+            lineCount: number;
+            /** @description The number of lines without a verdict. */
+            checking: number;
+            /** @description The number of lines that can be sent or were sent. */
+            good: number;
+            /** @description The number of lines that are never sent. */
+            bad: number;
+            /**
+             * @description The sum of the good lines; naira.
+             * @example 180000
+             */
+            amount: Kobo;
+            /**
+             * @description The sum of the fees of the good lines; naira. Before the confirmation, by the fees of now.
+             * @example 50
+             */
+            fee: Kobo;
+            /** @description The number of payouts without an outcome. */
+            pending: number;
+            /** @description The number of payouts that are `SUCCESS`. */
+            succeeded: number;
+            /** @description The number of payouts that are `FAILED` or `REVERSED`, and refunded. */
+            failed: number;
+            /** @description When the bulk payout was stored. */
+            createdAt: components["schemas"]["Instant"];
+            /** @description When it is cancelled if it is not confirmed. */
+            expiresAt: components["schemas"]["Instant"];
+            /**
+             * Format: date-time
+             * @description When each line had its verdict; `null` before.
+             */
+            checkedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When you confirmed it; `null` before.
+             */
+            confirmedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was completed or cancelled; `null` before.
+             */
+            endedAt: string | null;
+            /** @description The lines of this page, in the order of the request. */
+            lines: components["schemas"]["BulkPayoutLine"][];
+            /** @description The `after` of the next page; `null` if no lines follow. */
+            nextAfter: number | null;
+        };
+        BulkPayoutLine: {
+            /**
+             * Format: int64
+             * @description The number of the line; the first is 1.
+             */
+            line: number;
+            /** @description The code of the receiver's bank. */
+            bank_code: string;
+            /** @description The receiver's account; 10 digits. */
+            account_number: string;
+            /**
+             * @description Naira.
+             * @example 90000
+             */
+            amount: Kobo;
+            /** @description The text on the statements of both sides; `null` for no text. */
+            narration: string | null;
+            /**
+             * @description `GOOD` if the line can be sent; `BAD` if it is never sent.
+             * @enum {string}
+             */
+            verdict: "CHECKING" | "GOOD" | "BAD";
+            /** @description The name of the receiver's bank; `null` when it is not known. */
+            bank_name: string | null;
+            /** @description The receiver's name at the bank; `null` until the bank has given it. */
+            account_name: string | null;
+            /**
+             * @description Naira; debited beside the amount.
+             * @example 25
+             */
+            fee: Kobo;
+            /** @description Why the line is bad or why its payout failed; otherwise `null`. */
+            reason: string | null;
+            /** @description The `reference` of the payout; `null` before the confirmation. */
+            reference: string | null;
+            /**
+             * @description The status of the payout; `null` before the confirmation.
+             * @enum {string|null}
+             */
+            status: "PENDING" | "SUCCESS" | "FAILED" | "REVERSED" | null;
             /** @description Your own reference, if you gave one. */
             externalReference?: string;
             /**
@@ -5143,7 +5488,7 @@ export interface components {
          * @description The kind of an event.
          * @enum {string}
          */
-        EventKind: "customer.created" | "customer.account_generated" | "customer.erased" | "transaction.credit" | "virtual_account.success" | "virtual_account.failed" | "virtual_account.late_payment" | "settlement.bank_account_attached" | "settlement.status_changed" | "settlement.adjusted" | "settlement.account_created" | "settlement.alert_changed" | "card.address_changed" | "crypto.key_changed" | "payout.pending" | "payout.success" | "payout.failed" | "payout.reversed" | "vtu.pending" | "vtu.success" | "vtu.failed" | "vtu.reversed" | "card.generated" | "card.funding_pending" | "card.funded" | "card.funding_failed" | "card.frozen" | "card.unfrozen" | "card.terminated" | "crypto.deposit_pending" | "crypto.deposit_completed" | "crypto.deposit_failed" | "crypto.withdrawal_completed" | "crypto.withdrawal_failed" | "corporate.kyc_verified" | "corporate.account_created" | "corporate.account_updated" | "kyb.changed" | "settlement.credit" | "settlement.low_balance" | "checkpoint.signed" | "webhook.endpoint_failing" | "company.api_key_issued" | "company.api_key_revoked" | "company.key_token_issued" | "company.pin_token_issued" | "company.pin_changed" | "company.pin_locked" | "company.pin_unlocked" | "company.live_changed" | "company.limits_changed" | "company.fees_changed" | "company.renewal_due";
+        EventKind: "customer.created" | "customer.account_generated" | "customer.erased" | "transaction.credit" | "virtual_account.success" | "virtual_account.failed" | "virtual_account.late_payment" | "settlement.bank_account_attached" | "settlement.status_changed" | "settlement.adjusted" | "settlement.account_created" | "settlement.alert_changed" | "card.address_changed" | "crypto.key_changed" | "payout.pending" | "payout.success" | "payout.failed" | "payout.reversed" | "bulk_payout.checked" | "bulk_payout.completed" | "vtu.pending" | "vtu.success" | "vtu.failed" | "vtu.reversed" | "card.generated" | "card.funding_pending" | "card.funded" | "card.funding_failed" | "card.frozen" | "card.unfrozen" | "card.terminated" | "crypto.deposit_pending" | "crypto.deposit_completed" | "crypto.deposit_failed" | "crypto.withdrawal_completed" | "crypto.withdrawal_failed" | "corporate.kyc_verified" | "corporate.account_created" | "corporate.account_updated" | "kyb.changed" | "settlement.credit" | "settlement.low_balance" | "checkpoint.signed" | "webhook.endpoint_failing" | "company.api_key_issued" | "company.api_key_revoked" | "company.key_token_issued" | "company.pin_token_issued" | "company.pin_changed" | "company.pin_locked" | "company.pin_unlocked" | "company.live_changed" | "company.limits_changed" | "company.fees_changed" | "company.renewal_due";
         WebhookRequest: {
             /** @description The URL of your server; public and https. */
             url: string;
@@ -6898,6 +7243,298 @@ export interface operations {
                         message: string;
                         /** @description The transfer. */
                         data: components["schemas"]["OwnTransfer"];
+                    };
+                };
+            };
+        };
+    };
+    openBulkPayout: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+                 *     `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+                 *     key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+                 *     has a meaning of its own.
+                 *
+                 *     The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+                 *     a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fromSettlementId": 1,
+                 *       "pin": "1234",
+                 *       "lines": [
+                 *         {
+                 *           "bank_code": "000014",
+                 *           "account_number": "0123456789",
+                 *           "amount": 90000,
+                 *           "narration": "Salary of March",
+                 *           "externalReference": "march-ada",
+                 *           "metadata": {
+                 *             "branch": "Ikeja"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["BulkPayoutOrder"];
+            };
+        };
+        responses: {
+            /** @description Stored. Kobo asks for the names. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": {
+                     *         "bulkId": "0199c1f2-7b1e-7c0a-9d3e-000000000021",
+                     *         "state": "CHECKING",
+                     *         "fromSettlementId": 1,
+                     *         "lineCount": 2,
+                     *         "checking": 2,
+                     *         "good": 0,
+                     *         "bad": 0,
+                     *         "amount": 0,
+                     *         "fee": 0,
+                     *         "pending": 0,
+                     *         "succeeded": 0,
+                     *         "failed": 0,
+                     *         "createdAt": "2030-01-02T03:04:05.678Z",
+                     *         "expiresAt": "2030-01-03T03:04:05.678Z",
+                     *         "checkedAt": null,
+                     *         "confirmedAt": null,
+                     *         "endedAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description The bulk payout. */
+                        data: components["schemas"]["BulkPayout"];
+                    };
+                };
+            };
+        };
+    };
+    findBulkPayout: {
+        parameters: {
+            query?: {
+                /** @description Only lines after the line with this number. */
+                after?: number;
+                /** @description The most lines in the answer. A number above 1000 means 1000. Zero, a negative number or a text means the default. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The `bulkId` of a bulk payout. */
+                bulkId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bulk payout. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": {
+                     *         "bulkId": "0199c1f2-7b1e-7c0a-9d3e-000000000021",
+                     *         "state": "CHECKED",
+                     *         "fromSettlementId": 1,
+                     *         "lineCount": 2,
+                     *         "checking": 0,
+                     *         "good": 2,
+                     *         "bad": 0,
+                     *         "amount": 180000,
+                     *         "fee": 50,
+                     *         "pending": 0,
+                     *         "succeeded": 0,
+                     *         "failed": 0,
+                     *         "createdAt": "2030-01-02T03:04:05.678Z",
+                     *         "expiresAt": "2030-01-03T03:04:05.678Z",
+                     *         "checkedAt": "2030-01-02T03:04:15.678Z",
+                     *         "confirmedAt": null,
+                     *         "endedAt": null,
+                     *         "lines": [
+                     *           {
+                     *             "line": 1,
+                     *             "bank_code": "000014",
+                     *             "account_number": "0123456789",
+                     *             "amount": 90000,
+                     *             "narration": "Salary of March",
+                     *             "verdict": "GOOD",
+                     *             "bank_name": "Access Bank",
+                     *             "account_name": "ADA OBI",
+                     *             "fee": 25,
+                     *             "reason": null,
+                     *             "reference": null,
+                     *             "status": null,
+                     *             "externalReference": "march-ada"
+                     *           }
+                     *         ],
+                     *         "nextAfter": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description The bulk payout. */
+                        data: components["schemas"]["BulkPayoutPage"];
+                    };
+                };
+            };
+        };
+    };
+    confirmBulkPayout: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+                 *     `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+                 *     key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+                 *     has a meaning of its own.
+                 *
+                 *     The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+                 *     a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The `bulkId` of a bulk payout. */
+                bulkId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "pin": "1234"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BulkPayoutConfirmation"];
+            };
+        };
+        responses: {
+            /** @description Confirmed. Each good line is debited. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": {
+                     *         "bulkId": "0199c1f2-7b1e-7c0a-9d3e-000000000021",
+                     *         "state": "CONFIRMED",
+                     *         "fromSettlementId": 1,
+                     *         "lineCount": 2,
+                     *         "checking": 0,
+                     *         "good": 2,
+                     *         "bad": 0,
+                     *         "amount": 180000,
+                     *         "fee": 50,
+                     *         "pending": 2,
+                     *         "succeeded": 0,
+                     *         "failed": 0,
+                     *         "createdAt": "2030-01-02T03:04:05.678Z",
+                     *         "expiresAt": "2030-01-03T03:04:05.678Z",
+                     *         "checkedAt": "2030-01-02T03:04:15.678Z",
+                     *         "confirmedAt": "2030-01-02T03:05:00.678Z",
+                     *         "endedAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description The bulk payout. */
+                        data: components["schemas"]["BulkPayout"];
+                    };
+                };
+            };
+        };
+    };
+    cancelBulkPayout: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
+                 *     `Idempotent-Replayed: true`. With another body or another path the answer is 422. While the first request is running it is 409. A
+                 *     key is unique in your company over all paths, and is stored as long as the operation. It may differ from a key in the body, which
+                 *     has a meaning of its own.
+                 *
+                 *     The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
+                 *     a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The `bulkId` of a bulk payout. */
+                bulkId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Cancelled. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": {
+                     *         "bulkId": "0199c1f2-7b1e-7c0a-9d3e-000000000021",
+                     *         "state": "CANCELLED",
+                     *         "fromSettlementId": 1,
+                     *         "lineCount": 2,
+                     *         "checking": 0,
+                     *         "good": 2,
+                     *         "bad": 0,
+                     *         "amount": 180000,
+                     *         "fee": 50,
+                     *         "pending": 0,
+                     *         "succeeded": 0,
+                     *         "failed": 0,
+                     *         "createdAt": "2030-01-02T03:04:05.678Z",
+                     *         "expiresAt": "2030-01-03T03:04:05.678Z",
+                     *         "checkedAt": "2030-01-02T03:04:15.678Z",
+                     *         "confirmedAt": null,
+                     *         "endedAt": "2030-01-02T03:05:00.678Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description The bulk payout. */
+                        data: components["schemas"]["BulkPayout"];
                     };
                 };
             };
@@ -11953,6 +12590,138 @@ export interface operations {
                     event?: "payout.reversed";
                     /** @description The payout, as the GET operation shows it. */
                     data?: components["schemas"]["Payout"];
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted. Any 2xx within 10 seconds counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    toldBulkPayoutChecked: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's `id`, the same each time it is sent. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in seconds. */
+                "webhook-timestamp": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; two of them, with a space between, while a secret is being changed. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "0199c1f2-7b1e-7c0a-9d3e-000000000174",
+                 *       "sequence": 174,
+                 *       "event": "bulk_payout.checked",
+                 *       "createdAt": "2030-01-02T03:04:05.678Z",
+                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "environment": "live",
+                 *       "data": {
+                 *         "bulkId": "0199c1f2-7b1e-7c0a-9d3e-000000000021",
+                 *         "state": "CHECKED",
+                 *         "fromSettlementId": 1,
+                 *         "lineCount": 2,
+                 *         "checking": 0,
+                 *         "good": 2,
+                 *         "bad": 0,
+                 *         "amount": 180000,
+                 *         "fee": 50,
+                 *         "pending": 0,
+                 *         "succeeded": 0,
+                 *         "failed": 0,
+                 *         "createdAt": "2030-01-02T03:04:05.678Z",
+                 *         "expiresAt": "2030-01-03T03:04:05.678Z",
+                 *         "checkedAt": "2030-01-02T03:04:15.678Z",
+                 *         "confirmedAt": null,
+                 *         "endedAt": null
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Event"] & {
+                    /**
+                     * @description Always `bulk_payout.checked`.
+                     * @constant
+                     */
+                    event?: "bulk_payout.checked";
+                    /** @description The bulk payout, without its lines. */
+                    data?: components["schemas"]["BulkPayout"];
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted. Any 2xx within 10 seconds counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    toldBulkPayoutCompleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's `id`, the same each time it is sent. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in seconds. */
+                "webhook-timestamp": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; two of them, with a space between, while a secret is being changed. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "0199c1f2-7b1e-7c0a-9d3e-000000000175",
+                 *       "sequence": 175,
+                 *       "event": "bulk_payout.completed",
+                 *       "createdAt": "2030-01-02T03:04:05.678Z",
+                 *       "companyId": "c3v7k2m9x4q8z1n6b5t0w2y7d",
+                 *       "environment": "live",
+                 *       "data": {
+                 *         "bulkId": "0199c1f2-7b1e-7c0a-9d3e-000000000021",
+                 *         "state": "COMPLETED",
+                 *         "fromSettlementId": 1,
+                 *         "lineCount": 2,
+                 *         "checking": 0,
+                 *         "good": 2,
+                 *         "bad": 0,
+                 *         "amount": 180000,
+                 *         "fee": 50,
+                 *         "pending": 0,
+                 *         "succeeded": 2,
+                 *         "failed": 0,
+                 *         "createdAt": "2030-01-02T03:04:05.678Z",
+                 *         "expiresAt": "2030-01-03T03:04:05.678Z",
+                 *         "checkedAt": "2030-01-02T03:04:15.678Z",
+                 *         "confirmedAt": "2030-01-02T03:05:00.678Z",
+                 *         "endedAt": "2030-01-02T03:05:20.678Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Event"] & {
+                    /**
+                     * @description Always `bulk_payout.completed`.
+                     * @constant
+                     */
+                    event?: "bulk_payout.completed";
+                    /** @description The bulk payout, without its lines. */
+                    data?: components["schemas"]["BulkPayout"];
                 };
             };
         };

@@ -1,0 +1,59 @@
+package api
+
+import (
+	"context"
+
+	"github.com/kobo-waas/kobo/internal/contract"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// OpenBulkPayout stores a bulk payout, whose names are then asked for.
+func (h *handlers) OpenBulkPayout(ctx context.Context, r OpenBulkPayoutRequestObject) (OpenBulkPayoutResponseObject, error) {
+	return answer(ctx, func(b payout.Bulk) (OpenBulkPayout200JSONResponse, error) {
+		return OpenBulkPayout200JSONResponse{Status: "success", Data: b}, nil
+	}, func(key *idempotency.Key) (payout.Bulk, error) {
+		return h.Payouts.OpenBulk(ctx, payout.BulkOrder{
+			Company: callOf(ctx).company, SettlementID: r.Body.FromSettlementID, PIN: secret.NewText(r.Body.Pin), Key: key,
+			Lines: each(r.Body.Lines, func(l BulkPayoutLineOrder) payout.LineOrder {
+				return payout.LineOrder{
+					BankCode: l.BankCode, AccountNumber: l.AccountNumber, Amount: l.Amount, Narration: l.Narration,
+					Labels: operation.Labels{ExternalReference: l.ExternalReference, Metadata: l.Metadata},
+				}
+			}),
+		})
+	})
+}
+
+// FindBulkPayout shows a bulk payout and some of its lines.
+func (h *handlers) FindBulkPayout(ctx context.Context, r FindBulkPayoutRequestObject) (FindBulkPayoutResponseObject, error) {
+	var q query
+	after := q.whole("after", r.Params.After)
+	if err := q.fault(); err != nil {
+		return nil, err
+	}
+	page, err := h.Payouts.Bulk(ctx, callOf(ctx).company, r.BulkID, after, contract.Clamp(r.Params.Limit, 100, 1000))
+	return FindBulkPayout200JSONResponse{Status: "success", Data: page}, err
+}
+
+// ConfirmBulkPayout makes each good line of a bulk payout a payout of its own.
+func (h *handlers) ConfirmBulkPayout(ctx context.Context, r ConfirmBulkPayoutRequestObject) (ConfirmBulkPayoutResponseObject, error) {
+	return answer(ctx, func(b payout.Bulk) (ConfirmBulkPayout200JSONResponse, error) {
+		return ConfirmBulkPayout200JSONResponse{Status: "success", Data: b}, nil
+	}, func(key *idempotency.Key) (payout.Bulk, error) {
+		return h.Payouts.ConfirmBulk(ctx, payout.Confirmation{
+			Company: callOf(ctx).company, BulkID: r.BulkID, PIN: secret.NewText(r.Body.Pin), Key: key,
+		})
+	})
+}
+
+// CancelBulkPayout cancels a bulk payout that is not confirmed.
+func (h *handlers) CancelBulkPayout(ctx context.Context, r CancelBulkPayoutRequestObject) (CancelBulkPayoutResponseObject, error) {
+	return answer(ctx, func(b payout.Bulk) (CancelBulkPayout200JSONResponse, error) {
+		return CancelBulkPayout200JSONResponse{Status: "success", Data: b}, nil
+	}, func(key *idempotency.Key) (payout.Bulk, error) {
+		return h.Payouts.CancelBulk(ctx, callOf(ctx).company, r.BulkID, key)
+	})
+}
