@@ -123,7 +123,7 @@ func TestOtherReferencesHaveStories(t *testing.T) {
 		now := w.clock.Now().UnixMicro()
 		for _, row := range []string{
 			`INSERT INTO inbox_sweep (company_id, provider, done_until, round_at, page, next_until) VALUES ($1, 'bank', $2, $2, 0, 0)`,
-			`INSERT INTO settlement_session (provider, session_id, company_id) SELECT 'bank', 's-1', $1 WHERE $2 > 0`,
+			`INSERT INTO settlement_session (provider, session_id, company_id) SELECT 'bank', 's-1', CAST($1 AS TEXT) WHERE CAST($2 AS BIGINT) > 0`,
 			`INSERT INTO settlement_credit (company_id, id, session_id, provider, account_number, settlement_id, amount_kobo, sender_name, sender_account,
 				sender_bank, narration, reference, told_at, created_at) VALUES ($1, 'credit-1', 's-1', 'bank', '0123456789', 0, 500, 'ADA', '0123456789', 'GTB', '', '', $2, $2)`,
 			`INSERT INTO settlement_adjustment (company_id, id, settlement_id, amount_kobo, direction, reason, state, created_by, decided_by, note, created_at, decided_at)
@@ -136,7 +136,7 @@ func TestOtherReferencesHaveStories(t *testing.T) {
 				proposed_by, resolved_by, proposed_at, happened_at, created_at, updated_at)
 				VALUES ($1, 'case-2', 'bank/s-2', 'BREAK', 0, 'the bank has more', 800, 'OPEN', '', '', '', 0, '', '', 0, 0, $2, $2)`,
 			`INSERT INTO operator_proposal (id, company, acts, state, proposed_by, decided_by, note, created_at, expires_at, decided_at)
-				SELECT 'proposal-1', $1, '[]', 'REJECTED', 'ada', 'bob', 'no', $2, $2 + 1, $2 + 1`,
+				VALUES ('proposal-1', $1, '[]', 'REJECTED', 'ada', 'bob', 'no', $2, $2, $2)`,
 		} {
 			_, err := w.db.Exec(t.Context(), row, w.company, now)
 			must(t, err)
