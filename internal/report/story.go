@@ -12,7 +12,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 )
@@ -49,11 +49,6 @@ type OutcomeClock struct {
 	CaseDueAt   time.Time // from then on operators decide
 }
 
-// place is where a reference was found.
-type place struct {
-	kind, company, id string
-}
-
 // Timeline returns the story of a payout, purchase, card funding, credit, collection, adjustment,
 // transfer between settlement accounts, case, event or proposal by its id. It also accepts the session ID
 // of money that came in. The id of a case or an event returns the story of its payment, if there is one.
@@ -68,59 +63,6 @@ func (s *Service) Timeline(ctx context.Context, reference string) (Story, error)
 		return err
 	})
 	return out, err
-}
-
-// find returns the place of a reference. The most frequent kinds come first.
-func find(ctx context.Context, q db.Querier, reference string) (place, error) {
-	for _, look := range []func(context.Context, db.Querier, string) ([]place, error){
-		payoutPlaces, sessionPlaces, proposalPlaces, moneyPlaces, actPlaces,
-	} {
-		found, err := look(ctx, q, reference)
-		if err != nil || len(found) > 0 {
-			return slices.Concat(found, []place{{}})[0], err
-		}
-	}
-	return place{}, fault.New(fault.Missing, "Nothing has this reference")
-}
-
-func payoutPlaces(ctx context.Context, q db.Querier, reference string) ([]place, error) {
-	return db.All(ctx, q, db.Fields[place], `SELECT 'operation', company_id, id FROM payout WHERE id = $1`, reference)
-}
-
-func sessionPlaces(ctx context.Context, q db.Querier, reference string) ([]place, error) {
-	return db.All(ctx, q, db.Fields[place], `SELECT 'credit', c.company_id, c.id FROM (SELECT DISTINCT provider FROM inbox_sweep) AS b
-		CROSS JOIN settlement_session AS s CROSS JOIN settlement_credit AS c
-		WHERE s.provider = b.provider AND s.session_id = $1
-			AND c.company_id = s.company_id AND c.provider = s.provider AND c.session_id = s.session_id`, reference)
-}
-
-func proposalPlaces(ctx context.Context, q db.Querier, reference string) ([]place, error) {
-	return db.All(ctx, q, db.Fields[place], `SELECT 'proposal', company, id FROM operator_proposal WHERE id = $1`, reference)
-}
-
-// moneyPlaces finds what moves money. It goes through the companies, and looks for each by key. CROSS
-// JOIN makes SQLite begin with the companies.
-func moneyPlaces(ctx context.Context, q db.Querier, reference string) ([]place, error) {
-	return db.All(ctx, q, db.Fields[place], `SELECT 'operation', t.company_id, t.id FROM ledger_head AS h
-			CROSS JOIN operation AS t WHERE t.company_id = h.company_id AND t.id = $1
-		UNION ALL SELECT 'credit', t.company_id, t.id FROM ledger_head AS h
-			CROSS JOIN settlement_credit AS t WHERE t.company_id = h.company_id AND t.id = $1
-		UNION ALL SELECT 'collection', t.company_id, t.id FROM ledger_head AS h
-			CROSS JOIN collection AS t WHERE t.company_id = h.company_id AND t.id = $1
-		UNION ALL SELECT 'adjustment', t.company_id, t.id FROM ledger_head AS h
-			CROSS JOIN settlement_adjustment AS t WHERE t.company_id = h.company_id AND t.id = $1
-		UNION ALL SELECT 'transfer', t.company_id, t.id FROM ledger_head AS h
-			CROSS JOIN settlement_transfer AS t WHERE t.company_id = h.company_id AND t.id = $1
-		UNION ALL SELECT 'customer credit', t.company_id, t.id FROM ledger_head AS h
-			CROSS JOIN customer_transaction AS t WHERE t.company_id = h.company_id AND t.id = $1`, reference)
-}
-
-// actPlaces finds what tells of money or decides about it, in the same way.
-func actPlaces(ctx context.Context, q db.Querier, reference string) ([]place, error) {
-	return db.All(ctx, q, db.Fields[place], `SELECT 'case', t.company_id, t.id FROM ledger_head AS h
-			CROSS JOIN operation_case AS t WHERE t.company_id = h.company_id AND t.id = $1
-		UNION ALL SELECT 'event', t.company_id, t.id FROM ledger_head AS h
-			CROSS JOIN event AS t WHERE t.company_id = h.company_id AND t.id = $1`, reference)
 }
 
 // story reads what a place has, and adds its steps.
@@ -345,17 +287,6 @@ func (s *Service) caseStory(ctx context.Context, q db.Querier, at place) (Story,
 	return out, out.gather(ctx, q, subject, c.Subject, nil)
 }
 
-// ownPlace returns what of one company has an id, or db.ErrNone.
-func ownPlace(ctx context.Context, q db.Querier, company, reference string) (place, error) {
-	return db.One(ctx, q, db.Fields[place], `
-		SELECT 'operation', company_id, id FROM operation WHERE company_id = $1 AND id = $2
-		UNION ALL SELECT 'credit', company_id, id FROM settlement_credit WHERE company_id = $1 AND id = $2
-		UNION ALL SELECT 'collection', company_id, id FROM collection WHERE company_id = $1 AND id = $2
-		UNION ALL SELECT 'adjustment', company_id, id FROM settlement_adjustment WHERE company_id = $1 AND id = $2
-		UNION ALL SELECT 'transfer', company_id, id FROM settlement_transfer WHERE company_id = $1 AND id = $2
-		UNION ALL SELECT 'customer credit', company_id, id FROM customer_transaction WHERE company_id = $1 AND id = $2`, company, reference)
-}
-
 // eventStory returns the story of the payment that an event tells of: the first text in the event's
 // data, among reference, transactionReference and id, that names one. Another event has a story of its own.
 func (s *Service) eventStory(ctx context.Context, q db.Querier, at place) (Story, error) {
@@ -364,7 +295,9 @@ func (s *Service) eventStory(ctx context.Context, q db.Querier, at place) (Story
 		kind, data string
 		created    time.Time
 	}
-	e, err := db.One(ctx, q, db.Fields[event], `SELECT sequence, kind, data, created_at FROM event WHERE company_id = $1 AND id = $2`, at.company, at.id)
+	sequence, _ := id.Number(at.id) // eventPlaces has found it by this number
+	e, err := db.One(ctx, q, db.Fields[event], `SELECT sequence, kind, data, created_at FROM event
+		WHERE company_id = $1 AND sequence = $2 AND id = $3`, at.company, sequence, at.id)
 	if err != nil {
 		return Story{}, err
 	}
