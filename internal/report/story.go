@@ -245,7 +245,7 @@ func deliverySteps(ctx context.Context, q db.Querier, company string, events []s
 	type delivery struct {
 		endpoint, kind, state, trouble string
 		sequence, attempts, status     int64
-		created, updated               time.Time
+		updated                        time.Time
 	}
 	if len(events) == 0 {
 		return nil, nil
@@ -260,7 +260,7 @@ func deliverySteps(ctx context.Context, q db.Querier, company string, events []s
 			text += ", " + mask(d.trouble)
 		}
 		return Step{At: d.updated, What: "delivery", Text: text, Event: d.sequence}, err
-	}, `SELECT endpoint_id, kind, state, trouble, sequence, attempts, status, created_at, updated_at FROM webhook_delivery
+	}, `SELECT endpoint_id, kind, state, trouble, sequence, attempts, status, updated_at FROM webhook_delivery
 		WHERE company_id = $1 AND event_id = ANY($2) ORDER BY updated_at, id`, company, events)
 }
 
