@@ -16,7 +16,7 @@ import (
 var scans = map[string]string{
 	"job_due":                     "the scan for due work of programs of schema 32",
 	"job_lane":                    "the worker's scan for due work (job.lanes, job.due)",
-	"payout_reference":            "whose a payout is, for a bank that names only its reference (payout.owner)",
+	"payout_reference":            "whose a payout is, for a bank that names only its reference (payout.owner), or for an operator (report.payoutPlaces)",
 	"crypto_transaction_block":    "what was in a block that is gone (crypto.inBlocks)",
 	"customer_id":                 "whose a customer is, for an operator who erases them (customer.CompanyOf)",
 	"customer_account_name_match": "the operators' list of compared names (customer.Checked)",

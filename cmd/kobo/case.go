@@ -102,7 +102,7 @@ func showCase(c *cobra.Command, a *app.App, args []string) error {
 	if err != nil {
 		return err
 	}
-	steps, err := a.Reports.Timeline(c.Context(), is)
+	steps, err := a.Reports.CaseTimeline(c.Context(), is)
 	if err != nil {
 		return err
 	}

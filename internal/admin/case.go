@@ -43,7 +43,7 @@ func (e *edge) findCase(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	steps, err := e.Reports.Timeline(ctx, c)
+	steps, err := e.Reports.CaseTimeline(ctx, c)
 	return struct {
 		Case
 		Timeline []Step `json:"timeline"`

@@ -69,6 +69,14 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 				t.Errorf("%s: %v", query, found)
 			}
 		}
+		for _, reference := range []string{o.ID, row["id"].(string)} {
+			story := d.ok(d.ada, "GET", "/admin/v1/timeline/"+reference, "")
+			if story["kind"] != "test" || story["reference"] != o.ID || story["word"] != "case" || story["company"] != made.Reference ||
+				len(story["steps"].([]any)) < 4 || len(story["cases"].([]any)) != 1 || story["clock"].(map[string]any)["nextAt"] != nil {
+				t.Errorf("the timeline of %s: %v", reference, story)
+			}
+		}
+		d.no(d.ada, "GET", "/admin/v1/timeline/nothing", "", 404, "Nothing has this reference")
 		path := "/admin/v1/cases/" + row["id"].(string) + "/resolve"
 		d.no(d.ada, "POST", path, `{"outcome":"maybe","note":"asked the bank"}`, 400, "must be confirmed, rejected, assigned, booked, accepted or dismissed")
 		d.no(d.ada, "POST", path, `{"outcome":"rejected"}`, 400, `"note" is required`)

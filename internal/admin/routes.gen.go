@@ -28,6 +28,7 @@ func (e *edge) handlers() map[string]action {
 		"findProposal":      e.findProposal,
 		"findProvider":      e.findProvider,
 		"findQuotas":        e.findQuotas,
+		"findTimeline":      e.findTimeline,
 		"issueKey":          taking(e.issueKey),
 		"listAdjustments":   e.listAdjustments,
 		"listAudit":         e.listAudit,

@@ -434,6 +434,22 @@ type OperatorRequest struct {
 	KeyDigest string `json:"keyDigest"`
 }
 
+// OutcomeClock defines model for OutcomeClock.
+type OutcomeClock struct {
+	// Attempts How often the provider was asked after the first call.
+	Attempts    int64   `json:"attempts"`
+	LastAskedAt *string `json:"lastAskedAt"`
+
+	// NextAt null if operators decide.
+	NextAt *string `json:"nextAt"`
+
+	// GraceEndsAt Until then "no such reference" is no rejection.
+	GraceEndsAt string `json:"graceEndsAt"`
+
+	// CaseDueAt From then on operators decide.
+	CaseDueAt string `json:"caseDueAt"`
+}
+
 // PINRequest defines model for PINRequest.
 type PINRequest struct {
 	Pin string `json:"pin,omitempty"`
@@ -817,6 +833,64 @@ type Step struct {
 type Target struct {
 	Company      string `json:"company"`
 	SettlementID int64  `json:"settlementId"`
+}
+
+// Timeline defines model for Timeline.
+type Timeline struct {
+	// Kind payout, vtu, card, credit, customer credit, collection, adjustment, transfer, case, event or proposal.
+	Kind      string  `json:"kind"`
+	Reference string  `json:"reference"`
+	Company   *string `json:"company"`
+
+	// Status As the thing stores it, such as PENDING. For an event, its name.
+	Status string `json:"status"`
+
+	// Word What the state of a payment means: sending, unknown, case, paid, failed or reversed. A failed payment is refunded. null for everything else.
+	Word   *string    `json:"word"`
+	Amount money.Kobo `json:"amount"`
+	Fee    money.Kobo `json:"fee"`
+
+	// Counterparty The beneficiary, the sender, or what was bought.
+	Counterparty      *string `json:"counterparty"`
+	Provider          *string `json:"provider"`
+	ProviderReference *string `json:"providerReference"`
+
+	// SessionID The session ID of money that came in.
+	SessionID *string `json:"sessionId"`
+
+	// OwnReference The company's own reference.
+	OwnReference *string `json:"ownReference"`
+
+	// Clock null unless the payment is PENDING.
+	Clock     *OutcomeClock  `json:"clock"`
+	Cases     []Case         `json:"cases"`
+	Steps     []TimelineStep `json:"steps"`
+	CreatedAt string         `json:"createdAt"`
+}
+
+// TimelineStep defines model for TimelineStep.
+type TimelineStep struct {
+	At       string            `json:"at"`
+	Lane     string            `json:"lane"`
+	What     string            `json:"what"`
+	Text     string            `json:"text"`
+	Transfer *TimelineTransfer `json:"transfer"`
+
+	// Event The number of the event that was written or delivered.
+	Event *int64 `json:"event"`
+}
+
+// TimelineTransfer defines model for TimelineTransfer.
+type TimelineTransfer struct {
+	Debit  string     `json:"debit"`
+	Credit string     `json:"credit"`
+	Amount money.Kobo `json:"amount"`
+
+	// DebitBalance The balance of the debited account after the transfer.
+	DebitBalance money.Kobo `json:"debitBalance"`
+
+	// CreditBalance The balance of the credited account after the transfer.
+	CreditBalance money.Kobo `json:"creditBalance"`
 }
 
 // UnknownMoney defines model for UnknownMoney.

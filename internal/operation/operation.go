@@ -101,6 +101,12 @@ func (o Operation) InFlight(now time.Time) bool {
 	return o.State == Pending && now.Before(o.CalledUntil)
 }
 
+// GraceEnds returns the time until which the reply "no such reference" does not count as a rejection.
+func (o Operation) GraceEnds() time.Time { return o.CreatedAt.Add(graceAge) }
+
+// CaseDue returns the time from which operators decide about the operation, if the provider does not.
+func (o Operation) CaseDue() time.Time { return o.CalledUntil.Add(tooOld) }
+
 // Refunded reports whether the money is back in the settlement account.
 func (o Operation) Refunded() bool { return o.State == Failed || o.State == Reversed }
 

@@ -18,7 +18,8 @@ const Columns = `operation.company_id, operation.id, operation.kind, operation.i
 	operation.message, operation.provider_reference, operation.token, operation.meter_codes, operation.created_at, operation.updated_at,
 	operation.attempt`
 
-const caseColumns = `company_id, id, subject, reason, turn, detail, amount_kobo, state, outcome, target_company,
+// CaseColumns lists the columns of a case, for SQL statements whose rows ScanCase reads.
+const CaseColumns = `company_id, id, subject, reason, turn, detail, amount_kobo, state, outcome, target_company,
 	target_settlement, note, proposed_by, proposed_at, resolved_by, happened_at, created_at, updated_at`
 
 const attemptColumns = `company_id, operation_id, attempt, provider, reference, cost_kobo, state, outcome, code, message, created_at, ended_at`
@@ -26,7 +27,7 @@ const attemptColumns = `company_id, operation_id, attempt, provider, reference, 
 var (
 	operations = db.Declare[Operation]("operation", db.Reads(Columns),
 		db.UniqueIfGiven("company_id", "kind", "idempotency_key"))
-	cases = db.Declare[Case]("operation_case", db.Reads(caseColumns),
+	cases = db.Declare[Case]("operation_case", db.Reads(CaseColumns),
 		db.Unique("company_id", "subject", "reason", "turn"),
 		db.Rights("subject", "reason", "turn", "detail", "amount_kobo", "state", "outcome", "target_company",
 			"target_settlement", "note", "proposed_by", "proposed_at", "resolved_by", "happened_at", "created_at"))
@@ -35,6 +36,9 @@ var (
 	marks    = db.Declare[mark]("operation_mark")
 	attempts = db.Declare[Attempt]("operation_attempt", db.Reads(attemptColumns), db.Unique("company_id", "reference"))
 )
+
+// ScanCase reads a row of CaseColumns.
+func ScanCase(s db.Scanner) (Case, error) { return cases.Scan(s) }
 
 // answer is a row of the history of provider replies. The history only covers operations whose
 // first reply was not definite.
@@ -150,7 +154,7 @@ func (s *Service) Repeated(ctx context.Context, o Operation) (bool, error) {
 
 // FindCase returns the case with this ID, of any company, since operators work across companies.
 func (s *Service) FindCase(ctx context.Context, caseID string) (Case, error) {
-	c, err := db.One(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case WHERE id = $1 ORDER BY company_id`, caseID)
+	c, err := db.One(ctx, s.db, cases.Scan, `SELECT `+CaseColumns+` FROM operation_case WHERE id = $1 ORDER BY company_id`, caseID)
 	return c, db.Missing(err, "Case not found")
 }
 
@@ -162,13 +166,13 @@ func (s *Service) OpenAbout(ctx context.Context, company string, subjects []stri
 
 // lastCase returns the company's newest case with this subject and reason.
 func (s *Service) lastCase(ctx context.Context, company, subject string, reason Reason) (Case, error) {
-	return db.One(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case
+	return db.One(ctx, s.db, cases.Scan, `SELECT `+CaseColumns+` FROM operation_case
 		WHERE company_id = $1 AND subject = $2 AND reason = $3 ORDER BY turn DESC LIMIT 1`, company, subject, string(reason))
 }
 
 // casesAbout returns the company's cases with this subject and reason, in any state.
 func (s *Service) casesAbout(ctx context.Context, company, subject string, reason Reason) ([]Case, error) {
-	return db.All(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case
+	return db.All(ctx, s.db, cases.Scan, `SELECT `+CaseColumns+` FROM operation_case
 		WHERE company_id = $1 AND subject = $2 AND reason = $3 ORDER BY turn`, company, subject, string(reason))
 }
 
@@ -181,13 +185,13 @@ func (f CaseFilter) values() []any {
 
 // Cases returns a page of the cases that a filter selects, newest first, and their total count.
 func (s *Service) Cases(ctx context.Context, f CaseFilter, limit, offset int) ([]Case, int64, error) {
-	return db.Page(ctx, s.db, "", cases.Scan, `SELECT count(company_id) FROM operation_case WHERE `+passing, `SELECT `+caseColumns+` FROM operation_case
+	return db.Page(ctx, s.db, "", cases.Scan, `SELECT count(company_id) FROM operation_case WHERE `+passing, `SELECT `+CaseColumns+` FROM operation_case
 		WHERE `+passing+` ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $6`, limit, offset, f.values()...)
 }
 
 // OpenOf returns the open cases of all companies with this reason and amount.
 func (s *Service) OpenOf(ctx context.Context, reason Reason, amount money.Kobo) ([]Case, error) {
-	return db.All(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case
+	return db.All(ctx, s.db, cases.Scan, `SELECT `+CaseColumns+` FROM operation_case
 		WHERE state = 'OPEN' AND reason = $1 AND amount_kobo = $2 ORDER BY company_id, id`, string(reason), int64(amount))
 }
 
@@ -198,7 +202,7 @@ func (s *Service) OpenBreaks(ctx context.Context) ([]Case, error) {
 	for i, r := range breakReasons {
 		reasons[i] = string(r)
 	}
-	return db.All(ctx, s.db, cases.Scan, `SELECT `+caseColumns+` FROM operation_case
+	return db.All(ctx, s.db, cases.Scan, `SELECT `+CaseColumns+` FROM operation_case
 		WHERE state = 'OPEN' AND reason = ANY($1) ORDER BY created_at, id`, reasons)
 }
 

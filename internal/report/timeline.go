@@ -21,16 +21,30 @@ type Step struct {
 	What string // intent, attempt, answer, state, next, transfer, event, case or audit
 	Text string // the description for operators
 
-	poll int64  // the number of the poll; 0 for other steps
-	said string // the provider's reply to the poll
+	// Transfer is set for a transfer in the ledger, and nil for other steps.
+	Transfer *Moved
+	// Event is the number of the company's event that the step is, or whose delivery it is. It is 0 for
+	// other steps.
+	Event int64
+
+	event string // the id of the event
+	poll  int64  // the number of the poll; 0 for other steps
+	said  string // the provider's reply to the poll
 }
 
-// Timeline returns all known steps of a case, ordered by time. The steps are the intent of the
+// Moved is a transfer between two accounts of a ledger, with the balance of each account after it.
+type Moved struct {
+	Debit, Credit          string
+	Amount                 money.Kobo
+	DebitLeft, CreditThere money.Kobo
+}
+
+// CaseTimeline returns all known steps of a case, ordered by time. The steps are the intent of the
 // operation, the provider's replies, the ledger's transfers, the company's events, and the
 // operators' actions. If the money went to a different company, the transfers in that company's
 // ledger are included. Long numbers in a provider's text are masked, since they may be account or
 // phone numbers.
-func (s *Service) Timeline(ctx context.Context, c operation.Case) ([]Step, error) {
+func (s *Service) CaseTimeline(ctx context.Context, c operation.Case) ([]Step, error) {
 	steps := []Step{{At: c.CreatedAt, What: "case", Text: string(c.Reason) + ": " + mask(c.Detail)}}
 	err := s.db.Snapshot(ctx, func(q db.Querier) error {
 		own, err := around(ctx, q, c, intent, attemptSteps, answers, transferSteps, auditSteps)
@@ -181,7 +195,7 @@ func transferSteps(ctx context.Context, q db.Querier, c operation.Case, subject 
 	}
 	return db.All(ctx, q, func(sc db.Scanner) (Step, error) {
 		t, err := db.Fields[transfer](sc)
-		return Step{At: t.at, What: "transfer", Text: fmt.Sprintf("%s naira from %s (%s left) to %s (%s there): %s, %s",
+		return Step{At: t.at, What: "transfer", Transfer: &Moved{t.debit, t.credit, t.amount, t.paid, t.got}, Text: fmt.Sprintf("%s naira from %s (%s left) to %s (%s there): %s, %s",
 			t.amount.Decimal(), t.debit, t.paid.Decimal(), t.credit, t.got.Decimal(), t.kind, mask(t.narration))}, err
 	}, `SELECT t.debit_account, t.credit_account, t.amount_kobo, t.kind, t.narration, d.current_kobo, e.current_kobo, t.created_at
 		FROM ledger_transfer AS t
@@ -213,9 +227,9 @@ const (
 // Events have no database index by subject, so the function searches by time.
 func eventsAround(ctx context.Context, q db.Querier, company, subject string, steps []Step) ([]Step, error) {
 	type event struct {
-		sequence   int64
-		kind, data string
-		at         time.Time
+		sequence       int64
+		id, kind, data string
+		at             time.Time
 	}
 	seen := map[int64]bool{}
 	var out []Step
@@ -231,10 +245,10 @@ func eventsAround(ctx context.Context, q db.Querier, company, subject string, st
 			e, err := db.Fields[event](sc)
 			if !seen[e.sequence] && strings.Contains(e.data, `"`+subject+`"`) && !e.at.After(s.At.Add(near)) {
 				seen[e.sequence] = true
-				out = append(out, Step{At: e.at, What: "event", Text: fmt.Sprintf("%s, number %d", e.kind, e.sequence)})
+				out = append(out, Step{At: e.at, What: "event", Event: e.sequence, event: e.id, Text: fmt.Sprintf("%s, number %d", e.kind, e.sequence)})
 			}
 			return struct{}{}, err
-		}, `SELECT sequence, kind, data, created_at FROM event WHERE company_id = $1 AND sequence >= $2 ORDER BY sequence LIMIT $3`,
+		}, `SELECT sequence, id, kind, data, created_at FROM event WHERE company_id = $1 AND sequence >= $2 ORDER BY sequence LIMIT $3`,
 			company, first, mostEvents)
 		if err != nil {
 			return nil, err

@@ -34,7 +34,7 @@ func TestEqualPollsAreOneStep(t *testing.T) {
 		answer(101, "pending", "")
 		answer(102, "unknown", "timed out")
 		c := operation.Case{Company: "c1", Subject: "op1", Reason: "UNRESOLVED", CreatedAt: begun.Add(40*time.Minute + time.Second)}
-		steps, err := New(d, clock.System{}).Timeline(t.Context(), c)
+		steps, err := New(d, clock.System{}).CaseTimeline(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -110,7 +110,7 @@ func TestTwoBanksWithOneSession(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			steps, err := report.New(h.db, h.clock).Timeline(t.Context(), c)
+			steps, err := report.New(h.db, h.clock).CaseTimeline(t.Context(), c)
 			amount := []string{"0.50", "7.00"}[i]
 			for what, begins := range map[string][]string{"transfer": {amount, "at " + a.Company + ": " + amount}, "event": {"at " + a.Company + ": settlement.credit"}} {
 				for _, begin := range begins {

@@ -166,7 +166,7 @@ func TestTheHistoryOfACaseShowsTheAttempts(t *testing.T) {
 		if s.must(err); len(cases) != 1 || cases[0].Reason != operation.LateAttempt {
 			t.Fatalf("%+v", cases)
 		}
-		steps, err := report.New(s.db, s.clock).Timeline(t.Context(), cases[0])
+		steps, err := report.New(s.db, s.clock).CaseTimeline(t.Context(), cases[0])
 		s.must(err)
 		var got []string
 		for _, step := range steps {

@@ -1,0 +1,38 @@
+package admin
+
+import (
+	"context"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/report"
+	"github.com/kobo-waas/kobo/internal/wire"
+)
+
+// findTimeline shows what happened to the thing that has an id.
+func (e *edge) findTimeline(ctx context.Context, r *request) (any, error) {
+	y, err := e.Reports.Timeline(ctx, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	return Timeline{
+		Kind: y.Kind, Reference: y.Reference, Company: wire.Optional(y.Company), Status: y.State, Word: wire.Optional(y.Word),
+		Amount: y.Amount, Fee: y.Fee, Counterparty: wire.Optional(y.Counterparty), Provider: wire.Optional(y.Provider),
+		ProviderReference: wire.Optional(y.ProviderReference), SessionID: wire.Optional(y.SessionID), OwnReference: wire.Optional(y.OwnReference),
+		Clock: clockOf(y.Clock), Cases: rows(y.Cases, caseOf), Steps: rows(y.Steps, timelineStepOf), CreatedAt: clock.Text(y.CreatedAt),
+	}, nil
+}
+
+func clockOf(c *report.OutcomeClock) *OutcomeClock {
+	if c == nil {
+		return nil
+	}
+	return &OutcomeClock{c.Attempts, clock.Optional(c.LastAskedAt), clock.Optional(c.NextAt), clock.Text(c.GraceEndsAt), clock.Text(c.CaseDueAt)}
+}
+
+func timelineStepOf(s report.Step) TimelineStep {
+	out := TimelineStep{At: clock.Text(s.At), Lane: s.Lane(), What: s.What, Text: s.Text, Event: wire.Optional(s.Event)}
+	if t := s.Transfer; t != nil {
+		out.Transfer = &TimelineTransfer{t.Debit, t.Credit, t.Amount, t.DebitLeft, t.CreditThere}
+	}
+	return out
+}

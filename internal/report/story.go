@@ -1,0 +1,345 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+)
+
+// Story is what Kobo has recorded about one payment or one act, with its steps in the order of time.
+// What the thing does not have is "" or zero.
+type Story struct {
+	// Kind is payout, vtu, card, credit, customer credit, collection, adjustment, transfer, case, event
+	// or proposal.
+	Kind               string
+	Reference, Company string
+	State              string // as the thing stores it, such as PENDING
+	// Word is what the state of an operation means: sending, unknown, case, paid, failed or reversed.
+	Word              string
+	Amount, Fee       money.Kobo
+	Counterparty      string // the beneficiary, the sender, or what was bought; long numbers are masked
+	Provider          string
+	ProviderReference string
+	SessionID         string // of money that came in
+	OwnReference      string // the company's own reference
+	CreatedAt         time.Time
+	// Clock is how a PENDING operation is followed. It is nil for everything else.
+	Clock *OutcomeClock
+	Cases []operation.Case // oldest first
+	Steps []Step
+}
+
+// OutcomeClock says how the outcome of a PENDING operation is asked for.
+type OutcomeClock struct {
+	Attempts    int64     // the number of the times at which the provider was asked after the first call
+	LastAskedAt time.Time // zero before the first of them
+	NextAt      time.Time // zero if nothing is planned, because operators decide
+	GraceEndsAt time.Time // until then "no such reference" is no rejection
+	CaseDueAt   time.Time // from then on operators decide
+}
+
+// Timeline returns the story of a payout, purchase, card funding, credit, collection, adjustment,
+// transfer between settlement accounts, case, event or proposal by its id. It also accepts the session ID
+// of money that came in. The id of a case or an event returns the story of its payment, if there is one.
+// An unknown reference is a fault of the kind Missing.
+func (s *Service) Timeline(ctx context.Context, reference string) (Story, error) {
+	var out Story
+	err := s.db.Snapshot(ctx, func(q db.Querier) error {
+		at, err := find(ctx, q, reference)
+		if err == nil {
+			out, err = s.story(ctx, q, at)
+		}
+		return err
+	})
+	return out, err
+}
+
+// story reads what a place has, and adds its steps.
+func (s *Service) story(ctx context.Context, q db.Querier, at place) (Story, error) {
+	switch at.kind {
+	case "case":
+		return s.caseStory(ctx, q, at)
+	case "event":
+		return s.eventStory(ctx, q, at)
+	case "proposal":
+		return proposalStory(ctx, q, at)
+	case "operation":
+		return s.operationStory(ctx, q, at)
+	}
+	out, own, err := titleOf(ctx, q, at)
+	if err != nil {
+		return Story{}, err
+	}
+	subject := at.id
+	if out.SessionID != "" {
+		subject = out.Provider + "/" + out.SessionID // as in cases
+	}
+	return out, out.gather(ctx, q, at.id, subject, own)
+}
+
+func (s *Service) operationStory(ctx context.Context, q db.Querier, at place) (Story, error) {
+	o, err := db.One(ctx, q, operation.Scan,
+		`SELECT `+operation.Columns+` FROM operation WHERE operation.company_id = $1 AND operation.id = $2`, at.company, at.id)
+	if err != nil {
+		return Story{}, err
+	}
+	out := Story{
+		Kind: o.Kind, Reference: o.ID, Company: o.Company, State: string(o.State), Amount: o.Amount, Fee: o.Fee,
+		Provider: o.Provider, ProviderReference: o.ProviderReference, CreatedAt: o.CreatedAt,
+	}
+	if o.State == operation.Pending {
+		out.Clock = &OutcomeClock{o.Polls, o.AskedAt, o.NextAt, o.GraceEnds(), o.CaseDue()}
+	}
+	own, err := db.All(ctx, q, db.Value[string], `SELECT external_reference FROM operation_label WHERE company_id = $1 AND id = $2`, at.company, at.id)
+	if err != nil {
+		return Story{}, err
+	}
+	out.OwnReference = strings.Join(own, "")
+	others, err := db.All(ctx, q, db.Value[string], `
+		SELECT account_name || ', ' || account_number || ', ' || bank_name FROM payout_verification WHERE company_id = $1 AND id = $2
+		UNION ALL SELECT product_name || ', ' || phone_number || card_number || meter_number FROM vtu_purchase WHERE company_id = $1 AND id = $2
+		UNION ALL SELECT 'card ' || card_id FROM card_funding WHERE company_id = $1 AND id = $2`, at.company, at.id)
+	if err != nil {
+		return Story{}, err
+	}
+	out.Counterparty = mask(strings.Join(others, ""))
+	err = out.gather(ctx, q, at.id, at.id, nil)
+	out.Word = wordOf(o, out.Cases, s.clock.Now())
+	return out, err
+}
+
+// wordOf returns what the state of an operation means to a reader. "Pending" would hide whether the
+// outcome is unknown.
+func wordOf(o operation.Operation, cases []operation.Case, now time.Time) string {
+	switch o.State {
+	case operation.Success:
+		return "paid"
+	case operation.Failed:
+		return "failed"
+	case operation.Reversed:
+		return "reversed"
+	case operation.Pending:
+	}
+	if slices.ContainsFunc(cases, func(c operation.Case) bool { return c.State == operation.Open }) {
+		return "case"
+	}
+	if o.InFlight(now) && o.Outcome == "" {
+		return "sending"
+	}
+	return "unknown"
+}
+
+// titleOf returns the title of what is neither an operation nor an act, and its own steps.
+func titleOf(ctx context.Context, q db.Querier, at place) (Story, []Step, error) {
+	type title struct {
+		amount                                            money.Kobo
+		state, other, provider, reference, session, label string
+		created                                           time.Time
+	}
+	t, err := db.One(ctx, q, db.Fields[title], `
+		SELECT amount_kobo, CASE WHEN settlement_id = 0 THEN 'SUSPENSE' ELSE 'SUCCESS' END, sender_name || ', ' || sender_account || ', ' || sender_bank,
+			provider, reference, session_id, '', created_at FROM settlement_credit WHERE company_id = $1 AND id = $2 AND $3 = 'credit'
+		UNION ALL SELECT amount_kobo, state, account_name || ', ' || account_number || ', ' || bank_name,
+			provider, reference, '', external_reference, created_at FROM collection WHERE company_id = $1 AND id = $2 AND $3 = 'collection'
+		UNION ALL SELECT amount_kobo, state, direction || ' by ' || created_by,
+			'', '', '', '', created_at FROM settlement_adjustment WHERE company_id = $1 AND id = $2 AND $3 = 'adjustment'
+		UNION ALL SELECT amount_kobo, 'SUCCESS', 'between settlement accounts',
+			'', '', '', '', created_at FROM settlement_transfer WHERE company_id = $1 AND id = $2 AND $3 = 'transfer'
+		UNION ALL SELECT amount_kobo, status, 'customer ' || customer_id,
+			'', '', '', '', created_at FROM customer_transaction WHERE company_id = $1 AND id = $2 AND $3 = 'customer credit'`, at.company, at.id, at.kind)
+	if err != nil {
+		return Story{}, nil, err
+	}
+	out := Story{
+		Kind: at.kind, Reference: at.id, Company: at.company, State: t.state, Amount: t.amount, Counterparty: mask(t.other),
+		Provider: t.provider, ProviderReference: t.reference, SessionID: t.session, OwnReference: t.label, CreatedAt: t.created,
+	}
+	text := fmt.Sprintf("%s of %s naira", at.kind, t.amount.Decimal())
+	if t.session != "" {
+		text += ", session " + t.session + " at " + t.provider
+	}
+	return out, []Step{{At: t.created, What: "intent", Text: text}}, nil
+}
+
+// gather adds the steps that rows about a reference have, and the cases about a subject.
+func (y *Story) gather(ctx context.Context, q db.Querier, reference, subject string, own []Step) error {
+	cases, err := db.All(ctx, q, operation.ScanCase, `SELECT `+operation.CaseColumns+` FROM operation_case
+		WHERE company_id = $1 AND subject = $2 ORDER BY created_at, id`, y.Company, subject)
+	if err != nil {
+		return err
+	}
+	y.Cases, y.Steps = cases, own
+	about := operation.Case{Company: y.Company, ID: reference, Subject: reference, CreatedAt: time.Unix(0, 0)}
+	for _, part := range []part{intent, attemptSteps, answers, transferSteps, auditSteps} {
+		steps, err := part(ctx, q, about, reference)
+		if err != nil {
+			return err
+		}
+		y.Steps = append(y.Steps, steps...)
+	}
+	told, err := eventsAround(ctx, q, y.Company, reference, y.Steps)
+	if err != nil {
+		return err
+	}
+	y.Steps = append(y.Steps, told...)
+	for _, c := range cases {
+		steps, err := auditSteps(ctx, q, c, "")
+		if err != nil {
+			return err
+		}
+		y.Steps = append(append(y.Steps, Step{At: c.CreatedAt, What: "case", Text: string(c.Reason) + ": " + mask(c.Detail)}), steps...)
+	}
+	return y.finish(ctx, q)
+}
+
+// finish adds the deliveries of the events, and orders the steps.
+func (y *Story) finish(ctx context.Context, q db.Querier) error {
+	var events []string
+	for _, s := range y.Steps {
+		if s.event != "" {
+			events = append(events, s.event)
+		}
+	}
+	sent, err := deliverySteps(ctx, q, y.Company, events)
+	y.Steps = append(y.Steps, sent...)
+	slices.SortStableFunc(y.Steps, func(a, b Step) int {
+		return cmp.Or(a.At.Compare(b.At), slices.Index(whats, a.What)-slices.Index(whats, b.What))
+	})
+	y.Steps = folded(y.Steps)
+	return err
+}
+
+// whats are the kinds of steps, in the order in which steps of one instant are shown.
+var whats = []string{"intent", "transfer", "attempt", "answer", "state", "event", "delivery", "case", "audit", "next"}
+
+// Lane returns the lane of the timeline in which the step is shown: request, money, provider, told or
+// people.
+func (s Step) Lane() string {
+	switch s.What {
+	case "intent":
+		return "request"
+	case "transfer":
+		return "money"
+	case "event", "delivery":
+		return "told"
+	case "case", "audit":
+		return "people"
+	}
+	return "provider"
+}
+
+// deliverySteps returns the deliveries of events to the company's webhooks. A delivery has only its last
+// attempt.
+func deliverySteps(ctx context.Context, q db.Querier, company string, events []string) ([]Step, error) {
+	type delivery struct {
+		endpoint, kind, state, trouble string
+		sequence, attempts, status     int64
+		updated                        time.Time
+	}
+	if len(events) == 0 {
+		return nil, nil
+	}
+	return db.All(ctx, q, func(sc db.Scanner) (Step, error) {
+		d, err := db.Fields[delivery](sc)
+		text := fmt.Sprintf("%s, number %d, to webhook %s: %s, %d attempts", d.kind, d.sequence, d.endpoint, d.state, d.attempts)
+		if d.status != 0 {
+			text += fmt.Sprintf(", last status %d", d.status)
+		}
+		if d.trouble != "" {
+			text += ", " + mask(d.trouble)
+		}
+		return Step{At: d.updated, What: "delivery", Text: text, Event: d.sequence}, err
+	}, `SELECT endpoint_id, kind, state, trouble, sequence, attempts, status, updated_at FROM webhook_delivery
+		WHERE company_id = $1 AND event_id = ANY($2) ORDER BY updated_at, id`, company, events)
+}
+
+// caseStory returns the story of the payment that a case is about. A case about something else has a
+// story of its own.
+func (s *Service) caseStory(ctx context.Context, q db.Querier, at place) (Story, error) {
+	c, err := db.One(ctx, q, operation.ScanCase, `SELECT `+operation.CaseColumns+` FROM operation_case WHERE company_id = $1 AND id = $2`, at.company, at.id)
+	if err != nil {
+		return Story{}, err
+	}
+	subject, err := subjectOf(ctx, q, c)
+	if err != nil {
+		return Story{}, err
+	}
+	if of, err := ownPlace(ctx, q, at.company, subject); err == nil {
+		return s.story(ctx, q, of)
+	} else if !errors.Is(err, db.ErrNone) {
+		return Story{}, err
+	}
+	out := Story{
+		Kind: "case", Reference: c.ID, Company: c.Company, State: string(c.State), Amount: c.Amount, CreatedAt: c.CreatedAt,
+		Counterparty: mask(c.Detail),
+	}
+	return out, out.gather(ctx, q, subject, c.Subject, nil)
+}
+
+// eventStory returns the story of the payment that an event tells of: the first text in the event's
+// data, among reference, transactionReference and id, that names one. Another event has a story of its own.
+func (s *Service) eventStory(ctx context.Context, q db.Querier, at place) (Story, error) {
+	type event struct {
+		sequence   int64
+		kind, data string
+		created    time.Time
+	}
+	sequence, _ := id.Number(at.id) // eventPlaces has found it by this number
+	e, err := db.One(ctx, q, db.Fields[event], `SELECT sequence, kind, data, created_at FROM event
+		WHERE company_id = $1 AND sequence = $2 AND id = $3`, at.company, sequence, at.id)
+	if err != nil {
+		return Story{}, err
+	}
+	data := map[string]any{}
+	if json.Unmarshal([]byte(e.data), &data) == nil { // data that is no object names nothing
+		for _, name := range []string{"reference", "transactionReference", "id"} {
+			named, isText := data[name].(string)
+			if !isText {
+				continue
+			}
+			of, err := ownPlace(ctx, q, at.company, named)
+			if err == nil {
+				return s.story(ctx, q, of)
+			}
+			if !errors.Is(err, db.ErrNone) {
+				return Story{}, err
+			}
+		}
+	}
+	out := Story{Kind: "event", Reference: at.id, Company: at.company, State: e.kind, CreatedAt: e.created}
+	out.Steps = []Step{{At: e.created, What: "event", Event: e.sequence, event: at.id, Text: fmt.Sprintf("%s, number %d", e.kind, e.sequence)}}
+	return out, out.finish(ctx, q)
+}
+
+// proposalStory returns the story of a proposal. Its acts have lines of their own in the audit log.
+func proposalStory(ctx context.Context, q db.Querier, at place) (Story, error) {
+	type proposal struct {
+		state, by, decided, note    string
+		created, expires, decidedAt time.Time
+	}
+	p, err := db.One(ctx, q, db.Fields[proposal], `SELECT state, proposed_by, decided_by, note, created_at, expires_at, decided_at
+		FROM operator_proposal WHERE id = $1`, at.id)
+	if err != nil {
+		return Story{}, err
+	}
+	out := Story{Kind: "proposal", Reference: at.id, Company: at.company, State: p.state, CreatedAt: p.created}
+	if out.Steps, err = auditSteps(ctx, q, operation.Case{Company: at.company, ID: at.id, CreatedAt: p.created}, ""); err != nil {
+		return Story{}, err
+	}
+	out.Steps = append(out.Steps, Step{At: p.created, What: "intent", Text: "proposed by " + p.by + ", until " + clock.Text(p.expires)})
+	if !p.decidedAt.IsZero() {
+		out.Steps = append(out.Steps, Step{At: p.decidedAt, What: "state", Text: strings.TrimSpace(p.state + " by " + p.decided + " " + mask(p.note))})
+	}
+	return out, out.finish(ctx, q)
+}

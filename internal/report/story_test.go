@@ -1,0 +1,157 @@
+package report_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/report"
+)
+
+// told adds an event about a reference, with a delivery that failed, and returns the id of the event.
+func (w *world) told(reference string) string {
+	w.t.Helper()
+	u := ledger.For(w.company)
+	event.Emit(&u, "payout.pending", map[string]string{"reference": reference})
+	must(w.t, w.book.Commit(w.t.Context(), u))
+	eventID, err := db.One(w.t.Context(), w.db, db.Value[string],
+		`SELECT id FROM event WHERE company_id = $1 ORDER BY sequence DESC LIMIT 1`, w.company)
+	must(w.t, err)
+	_, err = w.db.Exec(w.t.Context(), `INSERT INTO webhook_endpoint (company_id, id, url, description, kinds, state, secret, old_secret, old_until,
+		failures, failed_at, created_at, updated_at) VALUES ($1, $2, 'https://example.com', '', '[]', 'ACTIVE', '', '', 0, 0, 0, 0, 0)`, w.company, "hook-"+eventID)
+	must(w.t, err)
+	_, err = w.db.Exec(w.t.Context(), `INSERT INTO webhook_delivery (company_id, id, endpoint_id, event_id, kind, sequence, state, attempts, status,
+		latency_ms, excerpt, trouble, next_at, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, 'payout.pending', 1, 'PENDING', 2, 503, 12, '', 'status 503', 0, $5, $5)`,
+		w.company, "sent-"+eventID, "hook-"+eventID, eventID, w.clock.Now().UnixMicro())
+	must(w.t, err)
+	return eventID
+}
+
+// The story of a payout without an outcome has its money, its clock, its event and the delivery of
+// the event. The id of the event leads to the same story.
+func TestAReferenceHasAStory(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		w.fund(w.main, 1_000_00, "float")
+		w.send(w.company, w.main, provider.Unknown, operation.Labels{ExternalReference: "order-17"}, false)
+		paid, _, err := w.Payouts(t.Context(), w.company, report.PayoutFilter{}, 0, 1)
+		must(t, err)
+		reference := paid[0].Reference
+		eventID := w.told(reference)
+
+		y, err := w.Timeline(t.Context(), reference)
+		must(t, err)
+		if y.Kind != payout.Kind || y.Company != w.company || y.State != "PENDING" || y.Word != "unknown" || y.Amount != 100_00 || y.Fee != 10_00 ||
+			y.OwnReference != "order-17" || y.Counterparty != "ADA OBI, ******6789, " {
+			t.Errorf("%+v", y)
+		}
+		if c := y.Clock; c == nil || !c.GraceEndsAt.Equal(y.CreatedAt.Add(15*time.Minute)) || c.NextAt.IsZero() || c.CaseDueAt.Before(y.CreatedAt.Add(72*time.Hour)) {
+			t.Errorf("the clock: %+v", c)
+		}
+		var lanes []string
+		for _, s := range y.Steps {
+			lanes = append(lanes, s.Lane())
+			if s.Transfer != nil && s.Transfer.Amount == 110_00 && (s.Transfer.DebitLeft != 890_00 || s.Transfer.CreditThere != 110_00) {
+				t.Errorf("%+v", s.Transfer)
+			}
+		}
+		if !slices.IsSortedFunc(y.Steps, func(a, b report.Step) int { return a.At.Compare(b.At) }) {
+			t.Errorf("not in the order of time: %+v", y.Steps)
+		}
+		for _, lane := range []string{"request", "money", "provider", "told"} {
+			if !slices.Contains(lanes, lane) {
+				t.Errorf("no step of %s: %+v", lane, y.Steps)
+			}
+		}
+		if all := texts(y); !strings.Contains(all, "payout.pending, number") || !strings.Contains(all, "PENDING, 2 attempts, last status 503") {
+			t.Errorf("not told: %s", all)
+		}
+		by, err := w.Timeline(t.Context(), eventID)
+		if err != nil || by.Reference != reference || texts(by) != texts(y) {
+			t.Errorf("by its event: %+v, %v", by, err)
+		}
+	})
+}
+
+func texts(y report.Story) (all string) {
+	for _, s := range y.Steps {
+		all += s.Text + "\n"
+	}
+	return all
+}
+
+// Each state has a word that says where the money is. A decided payout has no clock.
+func TestAStorySaysWhereTheMoneyIs(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		w.fund(w.main, 1_000_00, "float")
+		for outcome, want := range map[provider.Outcome]string{provider.Confirmed: "paid", provider.Rejected: "failed", provider.Unknown: "unknown"} {
+			reference := w.pay(w.main, 100_00, 0, outcome, "rent")
+			y, err := w.Timeline(t.Context(), reference)
+			if err != nil || y.Word != want || y.Reference != reference || (y.Clock != nil) != (want == "unknown") {
+				t.Errorf("%v: %+v, %v", outcome, y, err)
+			}
+		}
+		o := w.operations.Start(operation.Operation{Company: w.company, Kind: "payout", Provider: "bank", SettlementID: w.main, Amount: 100_00})
+		must(t, w.book.Commit(t.Context(), w.operations.Unit(o, 0, "rent")))
+		if y, err := w.Timeline(t.Context(), o.ID); err != nil || y.Word != "sending" {
+			t.Errorf("%+v, %v", y, err)
+		}
+		for _, unknown := range []string{"", "nothing", strings.Repeat("9", 30)} {
+			if _, err := w.Timeline(t.Context(), unknown); !fault.Is(err, fault.Missing) {
+				t.Errorf("%q: %v", unknown, err)
+			}
+		}
+	})
+}
+
+// Money that came in, an adjustment, a transfer and a case each have a story. The session ID of money
+// that came in leads to its story, and so does the id of a case about it.
+func TestOtherReferencesHaveStories(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		now := w.clock.Now().UnixMicro()
+		for _, row := range []string{
+			`INSERT INTO inbox_sweep (company_id, provider, done_until, round_at, page, next_until) VALUES ($1, 'bank', $2, $2, 0, 0)`,
+			`INSERT INTO settlement_session (provider, session_id, company_id) SELECT 'bank', 's-1', CAST($1 AS TEXT) WHERE CAST($2 AS BIGINT) > 0`,
+			`INSERT INTO settlement_credit (company_id, id, session_id, provider, account_number, settlement_id, amount_kobo, sender_name, sender_account,
+				sender_bank, narration, reference, told_at, created_at) VALUES ($1, 'credit-1', 's-1', 'bank', '0123456789', 0, 500, 'ADA', '0123456789', 'GTB', '', '', $2, $2)`,
+			`INSERT INTO settlement_adjustment (company_id, id, settlement_id, amount_kobo, direction, reason, state, created_by, decided_by, note, created_at, decided_at)
+				VALUES ($1, 'adjustment-1', 1, 600, 'credit', 'why', 'PENDING', 'ada', '', '', $2, 0)`,
+			`INSERT INTO settlement_transfer (company_id, id, from_id, to_id, amount_kobo, created_at) VALUES ($1, 'transfer-1', 1, 2, 700, $2)`,
+			`INSERT INTO operation_case (company_id, id, subject, reason, turn, detail, amount_kobo, state, outcome, note, target_company, target_settlement,
+				proposed_by, resolved_by, proposed_at, happened_at, created_at, updated_at)
+				VALUES ($1, 'case-1', 'bank/s-1', 'SUSPENSE', 0, 'to 0123456789', 0, 'OPEN', '', '', '', 0, '', '', 0, 0, $2, $2)`,
+			`INSERT INTO operation_case (company_id, id, subject, reason, turn, detail, amount_kobo, state, outcome, note, target_company, target_settlement,
+				proposed_by, resolved_by, proposed_at, happened_at, created_at, updated_at)
+				VALUES ($1, 'case-2', 'bank/s-2', 'BREAK', 0, 'the bank has more', 800, 'OPEN', '', '', '', 0, '', '', 0, 0, $2, $2)`,
+			`INSERT INTO operator_proposal (id, company, acts, state, proposed_by, decided_by, note, created_at, expires_at, decided_at)
+				VALUES ('proposal-1', $1, '[]', 'REJECTED', 'ada', 'bob', 'no', $2, $2, $2)`,
+		} {
+			_, err := w.db.Exec(t.Context(), row, w.company, now)
+			must(t, err)
+		}
+		for reference, want := range map[string]string{
+			"credit-1": "credit SUSPENSE 5.00", "s-1": "credit SUSPENSE 5.00", "case-1": "credit SUSPENSE 5.00",
+			"adjustment-1": "adjustment PENDING 6.00", "transfer-1": "transfer SUCCESS 7.00", "case-2": "case OPEN 8.00", "proposal-1": "proposal REJECTED 0.00",
+		} {
+			y, err := w.Timeline(t.Context(), reference)
+			if err != nil || y.Kind+" "+y.State+" "+y.Amount.Decimal() != want || y.Company != w.company || len(y.Steps) == 0 || strings.Contains(texts(y), "0123456789") {
+				t.Errorf("%s: %+v, %v", reference, y, err)
+			}
+			if withCase := strings.HasPrefix(want, "c"); withCase != (len(y.Cases) == 1) {
+				t.Errorf("%s: %d cases", reference, len(y.Cases))
+			}
+		}
+	})
+}
