@@ -16,6 +16,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // underway is the content of the state file: the order that spend has sent, or is about to send, and
@@ -53,7 +54,10 @@ func (s *spender) note(o order) error {
 		return err
 	}
 	_, err = f.Write(append(text, '\n'))
-	return errors.Join(err, f.Sync(), f.Close())
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return secret.SyncFolder(filepath.Dir(s.state)) // without it, a power failure may lose the name of the file
 }
 
 // forget removes the state file, because the outcome of its order is known or the order was not sent.

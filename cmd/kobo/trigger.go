@@ -114,6 +114,8 @@ var recipes = map[string]recipe{
 	"vtu.success":                  buy("10"),
 	"vtu.failed":                   buy("01"),
 	"vtu.reversed":                 buyAndBack,
+	"bulk_payout.checked":          checkBulk,
+	"bulk_payout.completed":        payBulk,
 	"payout.pending":               payOut("10"),
 	"payout.success":               payOut("10"),
 	"payout.failed":                payOut("01"),

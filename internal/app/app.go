@@ -221,7 +221,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	})
 	a.Payouts = payout.New(payout.Config{
 		DB: a.DB, Book: a.Book, Clock: a.Clock, Log: a.log, Companies: a.Companies, Operations: a.Operations, Settlements: a.Settlements,
-		Payers: routed(p, func(_ string, b bank) provider.Payer { return b }),
+		Payers: routed(p, func(_ string, b bank) provider.Payer { return b }), SendsHeld: a.movesHeld.Load,
 	})
 	a.wallets = provider.NewWallets(p.wallets, p.walletLow, a.Clock)
 	a.Crypto = a.newCrypto(p.custody)

@@ -24,7 +24,7 @@ import (
 const BulkSendJob = "payout.bulk_send"
 
 // sending is how long the payouts of a confirmed bulk payout may wait for their turn. A payout that
-// was not sent by then is refunded.
+// was not sent by then is not sent any more, and the resolver asks the bank before it is refunded.
 const sending = time.Hour
 
 // Confirmation is a company's confirmation of a bulk payout.
@@ -208,15 +208,25 @@ func (s *Service) SendBulk(ctx context.Context, j job.Job) (next time.Time, err 
 //
 // A name that is too old is asked for again before the claim. If the account has a different name
 // now, or does not exist any more, the payout is refunded.
+//
+// A payout that waited too long, or whose database was restored, is only claimed. The row may be from a
+// backup, and the bank may have paid it since. So the resolver asks the bank.
 func (s *Service) sendLine(ctx context.Context, b bulkState, l lineRow) error {
 	o := b.operations[l.Reference]
+	if s.SendsHeld != nil && s.SendsHeld() || !s.Clock.Now().Before(b.bulk.SendUntil) {
+		_, err := s.Operations.Claim(ctx, o, b.bulk.SendUntil)
+		if errors.Is(err, operation.ErrClaimed) {
+			return nil
+		}
+		return err
+	}
 	o.Labels = l.Labels
 	to, p := l.order(b.bulk), s.Payers.Named(o.Provider)
 	if p == nil {
 		return errBankAway
 	}
 	session, gone := to.session, error(nil)
-	if now := s.Clock.Now(); now.Before(b.bulk.SendUntil) && now.Sub(to.CreatedAt) > stale {
+	if s.Clock.Now().Sub(to.CreatedAt) > stale {
 		a, err := s.enquire(ctx, o.Provider, to.BankCode, to.AccountNumber)
 		switch {
 		case fault.Is(err, fault.Refused):

@@ -97,6 +97,8 @@ type Config struct {
 	Operations  *operation.Service
 	Settlements *settlement.Service
 	Payers      provider.Router[provider.Payer]
+	// SendsHeld reports whether no queued payout may be sent, because the database was restored. It may be nil.
+	SendsHeld func() bool
 }
 
 // Service sends payouts.

@@ -46,7 +46,7 @@ func Create(path string) error {
 	}
 	err = errors.Join(err, os.Remove(f.Name()))
 	if err == nil {
-		err = syncFolder(filepath.Dir(path))
+		err = SyncFolder(filepath.Dir(path))
 	}
 	if err != nil {
 		return fmt.Errorf("secret: cannot make the keyring: %w", err)
@@ -249,5 +249,5 @@ func replace(path, text string) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	return syncFolder(filepath.Dir(path))
+	return SyncFolder(filepath.Dir(path))
 }

@@ -18,10 +18,10 @@ func takeOwner(f *os.File, before fs.FileInfo) error {
 	return f.Chown(int(s.Uid), int(s.Gid))
 }
 
-// syncFolder writes the names of a folder's files to the disk. Without it, a power failure may undo a
+// SyncFolder writes the names of a folder's files to the disk. Without it, a power failure may undo a
 // rename or a link, although the file's content is on the disk. Some file systems, such as those over a
 // network, cannot sync a folder and say so. Nothing more can be done there, so this is no error.
-func syncFolder(path string) error {
+func SyncFolder(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err

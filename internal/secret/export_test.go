@@ -1,4 +1,0 @@
-package secret
-
-// SyncFolder is syncFolder.
-var SyncFolder = syncFolder
