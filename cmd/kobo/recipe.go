@@ -167,34 +167,6 @@ func payOutAndBack(s *script) {
 	s.simulate("reverse", map[string]string{"reference": s.pay("10")}, nil)
 }
 
-// bulk makes a bulk payout of two lines, and returns its ID once each line has its verdict.
-func (s *script) bulk() string {
-	var banks []struct{ Code string }
-	s.get("settlement/banks", &banks)
-	if len(banks) == 0 {
-		s.fail("no banks are known")
-		return ""
-	}
-	var lines []map[string]any
-	for _, ending := range []string{"10", "11"} {
-		lines = append(lines, map[string]any{
-			"bank_code": banks[0].Code, "account_number": s.beneficiary(banks[0].Code, ending), "amount": 1500, "narration": "kobo trigger",
-		})
-	}
-	var after int64
-	s.step(func() (err error) { after, err = s.last(s.ctx); return err })
-	var made struct{ BulkID string }
-	s.post("settlement/bulk-payout", map[string]any{"fromSettlementId": s.SettlementID, "pin": s.PIN, "lines": lines}, &made)
-	s.step(func() error { _, err := s.await(s.ctx, "bulk_payout.checked", after); return err })
-	return made.BulkID
-}
-
-func checkBulk(s *script) { s.bulk() }
-
-func payBulk(s *script) {
-	s.post("settlement/bulk-payout/"+s.bulk()+"/confirm", map[string]any{"pin": s.PIN}, nil)
-}
-
 // virtualAccount returns a recipe that creates a virtual account. The customer pays into the
 // account in time, late, or never.
 func virtualAccount(inTime, late bool) recipe {

@@ -26,3 +26,6 @@ func KeepsTheRules(method, path, text string) error {
 	}
 	return nil
 }
+
+// Redacted returns what the log shows of a body.
+func Redacted(value any) string { return shortened(redacted(value, false)) }

@@ -2,11 +2,15 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/contract"
@@ -25,7 +29,7 @@ func (e *edge) journal(r *http.Request, c *call, status int, took time.Duration)
 	}
 	e.Requests.Add(request.Entry{
 		Company: c.company, Method: r.Method, Path: shown(c.op.Path, r.PathValue), Status: int64(status), Reason: string(c.reason),
-		RequestID: c.id, IdempotencyKey: key, APIKeyID: c.apiKey, Address: c.address,
+		RequestID: c.id, IdempotencyKey: key, APIKeyID: c.apiKey, Address: c.address, Body: c.sent(status),
 		TookMicros: took.Microseconds(), CreatedAt: e.Clock.Now().Add(-took),
 	})
 }
@@ -52,6 +56,80 @@ func shown(route string, value func(name string) string) string {
 		}
 	}
 	return strings.Join(parts, "/")
+}
+
+// mostBody is the largest size of a body in the log, in bytes.
+const mostBody = 2 << 10
+
+// sent returns the redacted body of a refused or failed request, or "".
+func (c *call) sent(status int) string {
+	if c.body == nil || status < http.StatusBadRequest && c.reason == "" {
+		return ""
+	}
+	return shortened(redacted(c.body.Value, false))
+}
+
+// shortened returns a JSON value as text of at most mostBody bytes.
+func shortened(value any) string {
+	var out strings.Builder
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return ""
+	}
+	text := strings.TrimSpace(out.String())
+	if len(text) > mostBody {
+		text = text[:mostBody-3] + "..."
+	}
+	return text
+}
+
+// plain are the members of bodies whose values the log may show, since they name no person and are no secret.
+var plain = []string{
+	"amount", "settlementId", "fromSettlementId", "toSettlementId", "serviceCategoryId", "productId", "verify_id", "verificationId",
+	"bank_code", "validFor", "amountControl", "lowBalance", "events", "lines", "cardId", "customerId",
+}
+
+// memberName matches the names of members that the contract may have. A harmless value has no ten digits in a
+// row, as a BVN, a phone number or an account number has.
+var (
+	memberName = regexp.MustCompile(`^[A-Za-z][A-Za-z_]{0,39}$`)
+	harmless   = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+	manyDigits = regexp.MustCompile(`[0-9]{10}`)
+)
+
+// redacted returns a decoded JSON value without what may be a secret or may name a person. Such a value is
+// replaced by its type. Parameter show is true below a member whose value the log may show.
+func redacted(value any, show bool) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, member := range v {
+			if !memberName.MatchString(name) {
+				name = "<name>"
+			}
+			out[name] = redacted(member, slices.Contains(plain, name))
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, member := range v {
+			out[i] = redacted(member, show)
+		}
+		return out
+	case nil, bool:
+		return v
+	case string:
+		if show && harmless.MatchString(v) && (ours.MatchString(v) || !manyDigits.MatchString(v)) {
+			return v
+		}
+		return fmt.Sprintf("<%d characters>", utf8.RuneCountInString(v))
+	case json.Number:
+		if show && !manyDigits.MatchString(v.String()) {
+			return v
+		}
+	}
+	return "<number>"
 }
 
 // cursorShape matches the ID of a row of the log.
@@ -83,7 +161,7 @@ func (h *handlers) ListRequests(ctx context.Context, r ListRequestsRequestObject
 			return LoggedRequest{
 				ID: e.ID, CreatedAt: clock.Text(e.CreatedAt), Method: e.Method, Path: e.Path, Status: int(e.Status), Reason: wire.Optional(e.Reason),
 				DurationMs: int(e.TookMicros / 1000), RequestID: e.RequestID, IdempotencyKey: wire.Optional(e.IdempotencyKey),
-				APIKeyID: wire.Optional(e.APIKeyID), APIKeyEnding: wire.Optional(endings[e.APIKeyID]), SourceAddress: e.Address,
+				APIKeyID: wire.Optional(e.APIKeyID), APIKeyEnding: wire.Optional(endings[e.APIKeyID]), SourceAddress: e.Address, Body: wire.Optional(e.Body),
 			}
 		}), Next: wire.Optional(next),
 	}}, err

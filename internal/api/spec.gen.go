@@ -1193,6 +1193,11 @@ type LoggedRequest struct {
 	//
 	// Examples: 192.0.2.7
 	SourceAddress string `json:"sourceAddress"`
+
+	// Body The redacted body of a refused or failed request, at most 2 KiB; otherwise `null`.
+	//
+	// Examples: {"amount":1500,"pin":"<4 characters>"}
+	Body *string `json:"body"`
 }
 
 // NewCustomer defines model for NewCustomer.

@@ -41,7 +41,7 @@ var Confidential = map[string][]string{
 	"payout":                  {"narration"},
 	"payout_bulk_line":        {"account_name", "account_number", "narration", "external_reference", "metadata", "reason"},
 	"payout_verification":     {"account_name", "account_number"},
-	"request_log":             {"address", "idempotency_key"},
+	"request_log":             {"address", "body", "idempotency_key"},
 	"settlement_adjustment":   {"reason", "note"},
 	"settlement_bank_account": {"account_name", "account_number"},
 	"settlement_credit":       {"account_number", "sender_name", "sender_account", "narration"},

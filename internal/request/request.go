@@ -1,8 +1,8 @@
 // Package request keeps a log of the companies' requests, which each company can read. The log helps a
 // company to find out what its programs have sent. It is not evidence, and no money depends on it.
 //
-// The log has no bodies, no query and no secrets, and of a path only the parts that name no person. It
-// is written behind the requests: a request puts its entry into a queue in memory, and one goroutine
+// The log has no query and no secrets. Of a path it has only the parts that name no person, and of a refused
+// or failed request the redacted body. It is written behind the requests: a request puts its entry into a queue in memory, and one goroutine
 // writes the entries in batches. So a request never waits for its entry. A crash loses the entries of
 // about the last second. If the database is too slow, new entries are dropped and counted.
 package request
@@ -32,6 +32,7 @@ type Entry struct {
 	IdempotencyKey string    `db:"idempotency_key"` // "" for none
 	APIKeyID       string    `db:"api_key_id"`      // the API key from which the access token comes; "" if unknown
 	Address        string    `db:"address"`         // the network address of the caller
+	Body           string    `db:"body"`            // the redacted body of a refused or failed request; "" for none
 	TookMicros     int64     `db:"took_micros"`
 	CreatedAt      time.Time `db:"created_at"` // when the request arrived
 }

@@ -2120,6 +2120,11 @@ type LoggedRequest struct {
 	//
 	// Examples: 192.0.2.7
 	SourceAddress string `json:"sourceAddress"`
+
+	// Body The redacted body of a refused or failed request, at most 2 KiB; otherwise `null`.
+	//
+	// Examples: {"amount":1500,"pin":"<4 characters>"}
+	Body *string `json:"body"`
 }
 
 // Message defines model for Message.
@@ -5082,7 +5087,8 @@ type ClientInterface interface {
 	// time; at most 1,000,000. Requests for tokens are not in it.
 	//
 	// The log is a help and no evidence. It appears about a second after a request, a crash loses the last second, and under heavy load
-	// requests may be missing. It has no bodies and no query. In `path`, everything that is not an id of Kobo is replaced by the name of the
+	// requests may be missing. It has no query. `body` is what a refused or failed request sent, without values that may be secret or name a
+	// person. In `path`, everything that is not an id of Kobo is replaced by the name of the
 	// parameter, such as `{customer}` for an e-mail address.
 	//
 	// One page looks at 10,000 requests at most. With a filter a page may be empty and still have a `next`.
@@ -7048,7 +7054,8 @@ func (c *Client) FindReceipt(ctx context.Context, reference string, params *Find
 // time; at most 1,000,000. Requests for tokens are not in it.
 //
 // The log is a help and no evidence. It appears about a second after a request, a crash loses the last second, and under heavy load
-// requests may be missing. It has no bodies and no query. In `path`, everything that is not an id of Kobo is replaced by the name of the
+// requests may be missing. It has no query. `body` is what a refused or failed request sent, without values that may be secret or name a
+// person. In `path`, everything that is not an id of Kobo is replaced by the name of the
 // parameter, such as `{customer}` for an e-mail address.
 //
 // One page looks at 10,000 requests at most. With a filter a page may be empty and still have a `next`.
@@ -14202,7 +14209,8 @@ type ClientWithResponsesInterface interface {
 	// time; at most 1,000,000. Requests for tokens are not in it.
 	//
 	// The log is a help and no evidence. It appears about a second after a request, a crash loses the last second, and under heavy load
-	// requests may be missing. It has no bodies and no query. In `path`, everything that is not an id of Kobo is replaced by the name of the
+	// requests may be missing. It has no query. `body` is what a refused or failed request sent, without values that may be secret or name a
+	// person. In `path`, everything that is not an id of Kobo is replaced by the name of the
 	// parameter, such as `{customer}` for an e-mail address.
 	//
 	// One page looks at 10,000 requests at most. With a filter a page may be empty and still have a `next`.
@@ -20649,7 +20657,8 @@ func (c *ClientWithResponses) FindReceiptWithResponse(ctx context.Context, refer
 // time; at most 1,000,000. Requests for tokens are not in it.
 //
 // The log is a help and no evidence. It appears about a second after a request, a crash loses the last second, and under heavy load
-// requests may be missing. It has no bodies and no query. In `path`, everything that is not an id of Kobo is replaced by the name of the
+// requests may be missing. It has no query. `body` is what a refused or failed request sent, without values that may be secret or name a
+// person. In `path`, everything that is not an id of Kobo is replaced by the name of the
 // parameter, such as `{customer}` for an e-mail address.
 //
 // One page looks at 10,000 requests at most. With a filter a page may be empty and still have a `next`.

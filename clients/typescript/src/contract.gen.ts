@@ -447,7 +447,8 @@ export interface paths {
          *     time; at most 1,000,000. Requests for tokens are not in it.
          *
          *     The log is a help and no evidence. It appears about a second after a request, a crash loses the last second, and under heavy load
-         *     requests may be missing. It has no bodies and no query. In `path`, everything that is not an id of Kobo is replaced by the name of the
+         *     requests may be missing. It has no query. `body` is what a refused or failed request sent, without values that may be secret or name a
+         *     person. In `path`, everything that is not an id of Kobo is replaced by the name of the
          *     parameter, such as `{customer}` for an e-mail address.
          *
          *     One page looks at 10,000 requests at most. With a filter a page may be empty and still have a `next`.
@@ -3179,6 +3180,11 @@ export interface components {
              * @example 192.0.2.7
              */
             sourceAddress: string;
+            /**
+             * @description The redacted body of a refused or failed request, at most 2 KiB; otherwise `null`.
+             * @example {"amount":1500,"pin":"<4 characters>"}
+             */
+            body: string | null;
         };
         RequestPage: {
             /** @description The requests of this page, newest first. */

@@ -1,0 +1,39 @@
+package api_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/api"
+)
+
+// The log shows of a refused body only the names of the contract, and amounts and ids.
+func TestRedactedBodies(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"amount":1500.50,"pin":"1234","settlementId":1}`:           `{"amount":1500.50,"pin":"<4 characters>","settlementId":1}`,
+		`{"pin":1234,"bvn":22123456789,"amount":22123456789}`:        `{"amount":"<number>","bvn":"<number>","pin":"<number>"}`,
+		`{"amount":"0803 123 4567","bank_code":"08031234567"}`:       `{"amount":"<13 characters>","bank_code":"<11 characters>"}`,
+		`{"bank_code":"000014","amount":"1500"}`:                     `{"amount":"1500","bank_code":"000014"}`,
+		`{"ada@example.com":"x","Ada Obi":null,"línea":true}`:        `{"<name>":`,
+		`{"lines":[{"amount":5,"narration":"Rent for Ada"}]}`:        `{"lines":[{"amount":5,"narration":"<12 characters>"}]}`,
+		`{"metadata":{"amount":"Ada Obi","settlementId":"ada obi"}}`: `{"metadata":{"amount":"<7 characters>","settlementId":"<7 characters>"}}`,
+		`{"verify_id":"01a20611-b6a0-70c1-9439-234567890123"}`:       `{"verify_id":"01a20611-b6a0-70c1-9439-234567890123"}`,
+		`["22123456789",true,null,"Ada"]`:                            `["<11 characters>",true,null,"<3 characters>"]`,
+	} {
+		dec := json.NewDecoder(strings.NewReader(body))
+		dec.UseNumber()
+		var value any
+		if err := dec.Decode(&value); err != nil {
+			t.Fatal(err)
+		}
+		got := api.Redacted(value)
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%s:\n%s, want\n%s", body, got, want)
+		}
+	}
+	long := make([]any, 5000)
+	if got := api.Redacted(map[string]any{"narration": "Ada", "lines": long}); len(got) != 2048 || !strings.HasSuffix(got, "...") {
+		t.Errorf("a long body has %d bytes", len(got))
+	}
+}
