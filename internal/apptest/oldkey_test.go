@@ -82,7 +82,8 @@ func TestAnOldKeyExecutesNothing(t *testing.T) {
 
 		p.Advance(380 * 24 * time.Hour) // less than 13 months
 		for _, r := range sent {
-			if !strings.Contains(r.first.Body, "whsec_") { // a secret leaves the stored response after ten minutes
+			secret := strings.Contains(r.first.Body, "whsec_") || strings.Contains(r.first.Body, `"apiKey":`)
+			if !secret { // a secret leaves the stored response after ten minutes
 				same(t, r.post.path, r.first, send(r))
 			}
 		}
