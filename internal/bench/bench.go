@@ -122,6 +122,7 @@ type Result struct {
 	P99          int64  `json:"p99Micros"`
 	P999         int64  `json:"p999Micros"`
 	Max          int64  `json:"maxMicros"`
+	Verify       int64  `json:"verifyMillis,omitempty"` // how long the whole ledger took to verify afterwards
 	Cost
 }
 
@@ -200,7 +201,11 @@ func (o Options) measure(ctx context.Context, m mix) (out []Result, err error) {
 	}
 	if err == nil {
 		fmt.Fprintf(o.Progress, "\r%-12s verifying the ledger %30s", m.name, "")
+		began := time.Now()
 		err = i.verify(ctx)
+		for n := range out {
+			out[n].Verify = time.Since(began).Milliseconds()
+		}
 	}
 	fmt.Fprintf(o.Progress, "\r%60s\r", "")
 	return out, err

@@ -38,6 +38,7 @@ func (r Report) Print(out io.Writer, before *Report) error {
 		return err
 	}
 	for _, m := range r.Results {
+		fmt.Fprintf(out, "%s: the ledger was verified in %s s\n", m.Mix, tenths(m.Verify, 1000))
 		if m.FirstFailure != "" {
 			fmt.Fprintf(out, "%s: %d of %d operations failed, the first with: %s\n", m.Mix, m.Failed, m.Failed+m.Operations, m.FirstFailure)
 		}
