@@ -38,6 +38,7 @@ var mayScan = map[string]string{
 	"report.dueJobs":           "an index scan that stops after each queue's first row, for the metrics",
 	"report.moneyInFlight":     "a row of each company, and its accounts by key; an index of the open cases; for the metrics",
 	"report.unknownOperations": "an index of the open cases, for the metrics and for operators",
+	"report.pendingOperations": "an index of the open cases, and the work that waits; for operators",
 	"report.heldIn":            "a row of each company, and its accounts by key; operators list the providers",
 	"report.moneyPlaces":       "a row of each company, and its rows by key; operators look for a reference",
 	"report.casePlaces":        "a row of each company, and its rows by key; operators look for a reference",

@@ -39,6 +39,7 @@ func (e *edge) handlers() map[string]action {
 		"listFeesHistory":   e.listFeesHistory,
 		"listLimitsHistory": e.listLimitsHistory,
 		"listOperators":     e.listOperators,
+		"listPayments":      e.listPayments,
 		"listProductPairs":  e.listProductPairs,
 		"listProducts":      e.listProducts,
 		"listProposals":     e.listProposals,

@@ -54,3 +54,6 @@ func (s *Service) WalkRows(ctx context.Context, company string, rows int) (done 
 
 // HourBefore returns the id at which a check of new credits begins.
 var HourBefore = hourBefore
+
+// LookAt sets the number of rows of each kind that a page of payments looks at.
+func (s *Service) LookAt(rows int64) { s.depth = rows }
