@@ -20,6 +20,7 @@ var mayScan = map[string]string{
 	"report.integrity":       "the integrity of the whole ledger of a company",
 	"report.dueWalks":        "the job of the daily walk goes through all companies",
 	"report.movedCompanies":  "the same job, for new rows",
+	"report.uncounted":       "the job of the hourly counts; a row of each company and its place",
 	"ledger.Clearing":        "the start of a program, and an hourly job; a company has few ledger accounts",
 	"settlement.Adjustments": "operators list adjustments", "settlement.findAdjustment": "operators name an adjustment by its id alone",
 	"webhook.All":        "operators list webhooks",

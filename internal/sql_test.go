@@ -77,6 +77,8 @@ var overCompanies = map[string]string{
 	"keyring.companiesOf": "the companies that depend on an older master key are told",
 	"keyring.counts":      "kobo rekey shows its progress over all companies",
 
+	"report.uncounted": "one job counts the events of all companies",
+
 	"report.dueWalks": "one walk at a time goes through all ledgers",
 
 	"report.Heads":     "the integrity of the whole book is a round of all companies",
