@@ -17,6 +17,7 @@ var order = []string{
 	"internal/apptest/standby",
 	"internal/apptest",
 	"internal/app",
+	"internal/console",
 	"internal/api/apitest",
 	"internal/api internal/admin",
 	"internal/contract/render",
@@ -87,7 +88,7 @@ var order = []string{
 var (
 	vocabulary = order[slices.Index(order, "internal/secret"):]
 	businesses = order[slices.Index(order, "internal/erasure") : slices.Index(order, "internal/company")+1]
-	edges      = []string{"internal/api", "internal/admin"}
+	edges      = []string{"internal/api", "internal/admin", "internal/console"}
 	// harness lists the packages with code that only tests use. The program must never contain them.
 	harness = []string{
 		"internal/sim", "internal/apptest", "internal/kms/kmstest", "internal/api/apitest", "internal/provider/providertest",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,6 +65,9 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 		return errors.Join(err, listener.Close())
 	}
 	c.BaseURL, c.SandboxToken = "http://"+listener.Addr().String(), cfg.SandboxToken.Reveal()
+	if _, port, err := net.SplitHostPort(listener.Addr().String()); err == nil {
+		c.ConsoleURL = a.ConsoleURL(port)
+	}
 	bundle, err := firstBundle(ctx, a)
 	if err != nil {
 		a.Close()
@@ -130,7 +134,7 @@ Kobo is ready, in sandbox mode.
   settlement     %[5]d (account %[6]s)
   admin key      %[7]s
   second key     %[11]s (another operator, for what takes two)
-  console        not in this release
+  console        %[12]s (signs in once)
 
 Move money (buys %[8]s):
 
@@ -147,5 +151,5 @@ Be paid (a pretend transfer into the settlement account):
   curl -s -X POST %[1]s/sandbox/credit -H 'Content-Type: application/json' \
     -d '{"accountNumber":"%[6]s","amount":5000,"senderName":"BOLA SAMPLE"}'
 
-`, c.BaseURL, c.Reference, c.APIKey, c.PIN, c.SettlementID, c.SettlementAccountNumber, c.AdminKey, b.name, b.category, b.product, c.SecondAdminKey)
+`, c.BaseURL, c.Reference, c.APIKey, c.PIN, c.SettlementID, c.SettlementAccountNumber, c.AdminKey, b.name, b.category, b.product, c.SecondAdminKey, cmp.Or(c.ConsoleLink(), "off"))
 }

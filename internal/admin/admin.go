@@ -96,8 +96,8 @@ type request struct {
 // the request, it returns a *fault.Fault.
 type action func(ctx context.Context, r *request) (any, error)
 
-// New returns a handler that serves the operations of the contract.
-func New(c Config) (http.Handler, error) {
+// New returns the operations of the contract. They are served over HTTP, and within the program (Call).
+func New(c Config) (*API, error) {
 	spec, err := contract.Read(source, contract.Style{Words: words, Formats: formats})
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func New(c Config) (http.Handler, error) {
 		e.mux.HandleFunc(route, e.admit(op))
 	}
 	e.mux.HandleFunc("/", e.unknown)
-	return e.mux, nil
+	return &API{e}, nil
 }
 
 // admit checks the operator's key and role, and the request, before the action runs.
@@ -125,11 +125,6 @@ func (e *edge) admit(op *contract.Operation) http.HandlerFunc {
 		w.Header().Set("Cache-Control", "no-store")
 		asked := &request{Request: r, op: op}
 		data, err := e.act(w, asked)
-		if fault.Is(err, fault.Forbidden) {
-			if lost := e.Operators.Forbidden(r.Context(), asked.by, op.ID); lost != nil {
-				e.Log.ErrorContext(r.Context(), "a refusal by role could not be recorded", "error", lost)
-			}
-		}
 		if err != nil {
 			e.refuse(w, r, err)
 			return
@@ -151,6 +146,12 @@ func (e *edge) act(w http.ResponseWriter, r *request) (any, error) {
 	if r.by, err = e.authenticate(r.Request); err != nil {
 		return nil, e.failed(w, r.Request, err)
 	}
+	return e.permitted(w, r)
+}
+
+// perform checks the role of an authenticated operator and the request, and runs the action.
+func (e *edge) perform(w http.ResponseWriter, r *request) (any, error) {
+	var err error
 	if err := r.by.May(operator.Role(r.op.Role)); err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func caseOf(c operation.Case) Case {
 func (e *edge) listCases(ctx context.Context, r *request) (any, error) {
 	return filtered(ctx, r, caseOf, operation.CaseFilter{
 		State: operation.CaseState(r.filter("status")), Reason: operation.Reason(r.filter("reason")),
-		Company: r.filter("company"), Subject: r.filter("subject"),
+		Company: r.filter("company"), Subject: r.filter("subject"), Proposed: r.filter("proposed") != "",
 	}, e.Operations.Cases)
 }
 

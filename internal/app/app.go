@@ -22,6 +22,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/console"
 	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
@@ -77,6 +78,7 @@ type App struct {
 	Evidence    *evidence.Service
 	Erasures    *erasure.Service
 	Worker      *job.Worker
+	Sessions    *console.Sessions // of the people at the console
 
 	cfg    Config
 	log    *slog.Logger
@@ -113,7 +115,7 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{cfg: cfg, log: log, Clock: clock.System{}, registry: prometheus.NewRegistry(), calls: provider.NewFigures()}
+	a := &App{cfg: cfg, log: log, Clock: clock.System{}, registry: prometheus.NewRegistry(), calls: provider.NewFigures(), Sessions: console.NewSessions()}
 	if a.traces, a.flush, err = tracer(ctx, cfg.Traces, log); err != nil {
 		return nil, err
 	}
@@ -277,6 +279,9 @@ func (a *App) Handler() (http.Handler, error) {
 		Health: http.HandlerFunc(a.healthy), Ready: http.HandlerFunc(a.ready), Metrics: a.metrics(),
 		Serves: a.serves,
 		Mounts: map[string]http.Handler{"/admin/v1/": operators, "GET /admin/openapi.json": admin.Reference()},
+	}
+	if a.cfg.Console == "on" {
+		cfg.Mounts["/console/"] = a.console(operators, limits.Failed())
 	}
 	cfg.Mounts[inbox.Pattern] = a.Inbox.CallbackHandler()
 	cfg.Mounts[card.Pattern] = a.Cards.CallbackHandler()

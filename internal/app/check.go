@@ -131,6 +131,7 @@ func (c Config) checkOwn() error {
 		errorIf(c.Window < time.Second, "window must be at least 1s"),
 		errorIf(c.Webhooks.KeepDays < 1 || c.Webhooks.KeepDays > 3650, "webhooks.keep_days must be 1 to 3650"),
 		errorIf(c.RequestLog.KeepDays < 0 || c.RequestLog.KeepDays > 365, "request_log.keep_days must be 0 to 365"),
+		errorIf(c.Console != "on" && c.Console != "off", "console must be on or off, not %q", c.Console),
 		errorIf(c.NameMatch != "flag" && c.NameMatch != "refuse", "name_match must be flag or refuse, not %q", c.NameMatch),
 		errorIf(c.CreditPollPeriod < 5*time.Minute || c.CreditPollPeriod > 7*24*time.Hour, "credit_poll_period must be 5m to 168h"),
 		errorIf(!slices.Contains([]string{"", "on", "off"}, c.FourEyes), "four_eyes must be on or off, not %q", c.FourEyes),

@@ -21,8 +21,8 @@ type Config struct {
 	// database belongs to one mode (docs/operating/environments.md).
 	Mode   Mode   `koanf:"mode"`
 	Listen string `koanf:"listen"` // Address and port of the HTTP server. Set `tls.cert_file`, or put TLS in front of it.
-	// Address and port of the operators' API (`/admin/`), which `listen` then answers with 404. Empty:
-	// `listen` serves it.
+	// Address and port of the operators' API (`/admin/`) and of the console (`/console/`), which `listen` then
+	// answers with 404. Empty: `listen` serves them.
 	AdminListen string `koanf:"admin_listen"`
 	// Address and port of `/metrics`, which `listen` then answers with 404. It serves `/healthz` and
 	// `/readyz` too. Empty: `listen` serves `/metrics`.
@@ -67,6 +67,8 @@ type Config struct {
 	// Whether acts that can lead to money leaving need a second operator: `on` or `off`.
 	// Empty: `off` in sandbox mode, and otherwise `on` (docs/operating/operators.md).
 	FourEyes string `koanf:"four_eyes"`
+	// Whether the program serves the console, the web pages for people (docs/console.md): `on` or `off`.
+	Console string `koanf:"console"`
 	// What happens to a customer whose name does not match the BVN: `flag` opens the account, and the
 	// customer's `nameMatch` and a list for operators show it; `refuse` opens no account
 	// (docs/operating/daily.md).
@@ -200,7 +202,7 @@ type LogConfig struct {
 func Defaults() Config {
 	return Config{
 		Providers: maps.Clone(registered), Banks: map[string]Provider{},
-		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second, NameMatch: "flag", CreditPollPeriod: 6 * time.Hour, IdentityRetention: 5,
+		Mode: Live, Listen: "127.0.0.1:8080", Data: ".kobo", Window: 30 * time.Second, Console: "on", NameMatch: "flag", CreditPollPeriod: 6 * time.Hour, IdentityRetention: 5,
 		Webhooks: WebhookConfig{KeepDays: 30}, Operators: PeopleConfig{KeyDays: 180},
 		RequestLog: RequestLogConfig{KeepDays: 30},
 		VTU:        VTUConfig{MostLoss: 5},

@@ -224,11 +224,14 @@ func (a *App) Remember(c Credentials) error {
 	return c.Write(filepath.Join(a.cfg.Data, devFile))
 }
 
-// These are the PIN, the opening balance and the name of the development company.
+// These are the PIN, the opening balance and the name of the development company, and the name of its
+// operator.
 const (
 	devPIN   = "1234"
 	devFloat = 1_000_000 * money.Naira
 	devName  = "Demo Company"
+
+	devOperator = "dev"
 )
 
 func errElsewhere(data string) error {
@@ -239,7 +242,7 @@ func (a *App) newDeveloper(ctx context.Context) (Credentials, error) {
 	by := operator.Local("dev")
 	// The key is issued before anything else. If the database already has keys from a different
 	// folder, this fails before anything has changed.
-	_, adminKey, err := a.Operators.IssueKey(ctx, by, "dev")
+	_, adminKey, err := a.Operators.IssueKey(ctx, by, devOperator)
 	if fault.Is(err, fault.Refused) {
 		return Credentials{}, errElsewhere(a.cfg.Data)
 	}

@@ -59,6 +59,8 @@ func partOf(path string) part {
 	switch first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); first {
 	case "admin", "metrics", "callbacks":
 		return part(first)
+	case "console":
+		return adminPart
 	}
 	return publicPart
 }

@@ -16,7 +16,7 @@ import (
 
 // operatorsAPI returns the handler of the operators' API. If failed is nil, requests without a valid
 // key have no limit.
-func (a *App) operatorsAPI(failed *limit.Limit) (http.Handler, error) {
+func (a *App) operatorsAPI(failed *limit.Limit) (*admin.API, error) {
 	return admin.New(admin.Config{
 		Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,
 		Operations: a.Operations, Webhooks: a.Webhooks, Reports: a.Reports, Crypto: a.Crypto, Payouts: a.Payouts, Cards: a.Cards, Customers: a.Customers, Quotas: a.Quotas, Shop: a.Shop, Erasures: a.Erasures,

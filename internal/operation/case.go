@@ -175,6 +175,8 @@ type CaseFilter struct {
 	Company string
 	Reason  Reason
 	Subject string
+	// Proposed selects only the cases with a proposal that waits for a second operator.
+	Proposed bool
 }
 
 // Audit returns a row of the audit log about an operator's action (operator.Operator.Note).

@@ -177,16 +177,21 @@ func (s *Service) casesAbout(ctx context.Context, company, subject string, reaso
 }
 
 // passing is the SQL condition for the cases that a CaseFilter selects.
-const passing = `state = $1 AND ($2 = '' OR company_id = $2) AND ($3 = '' OR reason = $3) AND ($4 = '' OR subject = $4)`
+const passing = `state = $1 AND ($2 = '' OR company_id = $2) AND ($3 = '' OR reason = $3) AND ($4 = '' OR subject = $4)
+	AND ($5 = 0 OR proposed_by <> '')`
 
 func (f CaseFilter) values() []any {
-	return []any{string(f.State), f.Company, string(f.Reason), f.Subject}
+	proposed := int64(0)
+	if f.Proposed {
+		proposed = 1
+	}
+	return []any{string(f.State), f.Company, string(f.Reason), f.Subject, proposed}
 }
 
 // Cases returns a page of the cases that a filter selects, newest first, and their total count.
 func (s *Service) Cases(ctx context.Context, f CaseFilter, limit, offset int) ([]Case, int64, error) {
 	return db.Page(ctx, s.db, "", cases.Scan, `SELECT count(company_id) FROM operation_case WHERE `+passing, `SELECT `+CaseColumns+` FROM operation_case
-		WHERE `+passing+` ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $6`, limit, offset, f.values()...)
+		WHERE `+passing+` ORDER BY created_at DESC, id DESC LIMIT $6 OFFSET $7`, limit, offset, f.values()...)
 }
 
 // OpenOf returns the open cases of all companies with this reason and amount.

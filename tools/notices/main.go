@@ -4,8 +4,9 @@
 //	go -C tools run ./notices -sbom V      # print the CycloneDX document of version V
 //
 // It lists the Go modules that the binary of at least one released platform contains, Go itself, and
-// the scripts in internal/api/reference. The licences of the modules come from Go's module cache, and
-// those of the scripts from scalar.json. The same commit always has the same output.
+// the scripts in internal/api/reference and internal/console/assets. The licences of the modules come
+// from Go's module cache, those of the reference's scripts from scalar.json, and those of the console's
+// scripts from internal/console/licences. The same commit always has the same output.
 package main
 
 import (
@@ -55,7 +56,11 @@ func run(sbom string) error {
 	if err != nil {
 		return err
 	}
-	all = append(all, scripts...)
+	pages, err := pages()
+	if err != nil {
+		return err
+	}
+	all = append(append(all, scripts...), pages...)
 	if sbom == "" {
 		return os.WriteFile("../THIRD_PARTY_NOTICES", notices(all), 0o644) //nolint:gosec // everybody may read it
 	}
@@ -185,6 +190,21 @@ func scripts() (out []part, err error) {
 			one.texts = []string{strings.TrimSpace(string(about))}
 		}
 		out = append(out, one)
+	}
+	return out, err
+}
+
+// pages returns the scripts that the console's pages load. A new version changes the line here.
+func pages() (out []part, err error) {
+	for _, s := range []struct{ name, version, file, license string }{
+		{"htmx.org", "2.0.11", "htmx.txt", "0BSD"},
+	} {
+		text, e := os.ReadFile("../internal/console/licences/" + s.file)
+		err = errors.Join(err, e)
+		out = append(out, part{
+			name: s.name, version: s.version, purl: "pkg:npm/" + s.name + "@" + s.version, license: s.license, author: s.name,
+			texts: []string{strings.TrimSpace(string(text))},
+		})
 	}
 	return out, err
 }

@@ -1,0 +1,84 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/operator"
+)
+
+// API is the operators' API.
+type API struct{ edge *edge }
+
+// ServeHTTP serves a request with an operator's key.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.edge.mux.ServeHTTP(w, r) }
+
+// Input is what a caller within the program gives to an operation.
+type Input struct {
+	Path  map[string]string // the parts of the path, such as "reference"
+	Query url.Values
+	Body  any // written as JSON; nil for no body
+}
+
+// Call runs an operation of the contract for an operator whom the caller has authenticated. The rules
+// are those of a request over HTTP: role, filters, body, four eyes and audit. Call decodes the
+// response field data into out, unless out is nil. If the act waits for a second operator, waits is
+// true, and out receives the proposal. A refusal is a *fault.Fault.
+func (a *API) Call(ctx context.Context, by operator.Operator, id string, in Input, out any) (waits bool, err error) {
+	op := a.edge.operations[id]
+	if op == nil {
+		return false, fmt.Errorf("admin: there is no operation %q", id)
+	}
+	var body []byte
+	if in.Body != nil {
+		if body, err = json.Marshal(in.Body); err != nil {
+			return false, err
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/?"+in.Query.Encode(), bytes.NewReader(body))
+	if err != nil {
+		return false, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	for name, value := range in.Path {
+		r.SetPathValue(name, value)
+	}
+	data, err := a.edge.permitted(nobody{}, &request{Request: r, by: by.From(ctx), op: op})
+	if err != nil {
+		return false, err
+	}
+	_, waits = data.(accepted)
+	if out == nil {
+		return waits, nil
+	}
+	text, err := json.Marshal(data)
+	if err != nil {
+		return waits, err
+	}
+	return waits, json.Unmarshal(text, out)
+}
+
+// permitted runs an authenticated request, and records a refusal by role.
+func (e *edge) permitted(w http.ResponseWriter, r *request) (any, error) {
+	data, err := e.perform(w, r)
+	if fault.Is(err, fault.Forbidden) {
+		if lost := e.Operators.Forbidden(r.Context(), r.by, r.op.ID); lost != nil {
+			e.Log.ErrorContext(r.Context(), "a refusal by role could not be recorded", "error", lost)
+		}
+	}
+	return data, err
+}
+
+// nobody receives what an operation writes to a response, where nobody reads it.
+type nobody struct{}
+
+func (nobody) Header() http.Header { return http.Header{} }
+
+func (nobody) Write(b []byte) (int, error) { return len(b), nil }
+
+func (nobody) WriteHeader(int) {}

@@ -1,0 +1,53 @@
+package console
+
+import (
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/id"
+)
+
+// answerLife is how long an answer waits for the page that shows it.
+const answerLife = 5 * time.Minute
+
+// answers keeps the answers of approved acts in memory until one page has shown them. An answer may be a
+// key, so it is never stored and never shown again.
+type answers struct {
+	mu   sync.Mutex
+	kept map[string]keptAnswer
+}
+
+type keptAnswer struct {
+	session string
+	text    json.RawMessage
+	since   time.Time
+}
+
+// keep returns the name under which the session can take the answer once.
+func (a *answers) keep(session string, text json.RawMessage) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := clock.System{}.Now()
+	for name, one := range a.kept {
+		if now.Sub(one.since) > answerLife {
+			delete(a.kept, name)
+		}
+	}
+	name := id.New()
+	a.kept[name] = keptAnswer{session, text, now}
+	return name
+}
+
+// take returns an answer of the session, once.
+func (a *answers) take(session, name string) (json.RawMessage, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	one, there := a.kept[name]
+	if !there || one.session != session {
+		return nil, false
+	}
+	delete(a.kept, name)
+	return one.text, clock.System{}.Now().Sub(one.since) <= answerLife
+}

@@ -1,0 +1,184 @@
+// Package console serves the web pages at which people run Kobo. Operators find payments there, follow
+// unknown outcomes, and settle cases by two people.
+//
+// A page asks the operators' API within the program (admin.API.Call). So the same code checks roles,
+// four eyes and bodies, and writes the audit log, for a page and for a program with a key. This package
+// holds sessions, turns answers into HTML, and turns forms into requests. It never reads the database
+// itself.
+//
+// Each page has a file page_NAME.templ, and routes in page_NAME.go. Pages work without JavaScript.
+package console
+
+//go:generate go tool -modfile=../../tools/go.mod templ generate -path .
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/limit"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// Config is what the console needs.
+type Config struct {
+	API       *admin.API
+	Operators *operator.Service
+	// Operations and Settlements count what needs a person.
+	Operations  *operation.Service
+	Settlements *settlement.Service
+	Sessions    *Sessions
+	Clock       clock.Clock // the time that pages show; sandbox mode moves it
+	Log         *slog.Logger
+	// Environment is live, staging or dev.
+	Environment string
+	FourEyes    bool
+	// Closed reports whether the companies' API is closed. nil means that it is always open.
+	Closed func() bool
+	// Failed limits the failed sign-ins from one address. nil means no limit.
+	Failed *limit.Limit
+}
+
+type console struct {
+	Config
+	mux     *http.ServeMux
+	routes  map[string]route
+	buckets *limit.Buckets
+	forms   *forms
+	waiting *waiting
+	answers *answers
+}
+
+// route is a page, or the target of a form.
+type route struct {
+	// show returns a page. After a form with a mistake, it returns the page with the form.
+	show func(v *visit) (view, error)
+	// do does what a form asks for. It returns the address of the page that shows the result.
+	do func(v *visit) (string, error)
+	// query lists the names that the address may have after the question mark.
+	query []string
+	// open is true for the pages that nobody has to sign in for.
+	open bool
+}
+
+// view is a page without its frame.
+type view struct {
+	title string
+	item  string // the item of the menu to which the page belongs
+	body  component
+}
+
+// New returns the handler of all addresses below /console.
+func New(c Config) http.Handler {
+	k := &console{Config: c, mux: http.NewServeMux(), routes: map[string]route{}, forms: newForms(), waiting: &waiting{}, answers: &answers{kept: map[string]keptAnswer{}}}
+	if c.Failed != nil {
+		k.buckets = limit.New(clock.System{})
+	}
+	for _, some := range []map[string]route{k.signInRoutes(), k.caseRoutes(), k.proposalRoutes(), k.preferenceRoutes()} {
+		maps.Copy(k.routes, some)
+	}
+	for pattern, r := range k.routes {
+		k.mux.HandleFunc(pattern, k.serve(r))
+	}
+	k.mux.Handle("GET /console/assets/", assets())
+	k.mux.HandleFunc("/console/", k.serve(route{show: nothingHere}))
+	k.mux.Handle("GET /console", http.RedirectHandler("/console/", http.StatusSeeOther))
+	k.mux.HandleFunc("GET /console/{$}", k.start)
+	return guarded(http.NewCrossOriginProtection().Handler(k.mux))
+}
+
+// start leads to the first page of the menu.
+func (c *console) start(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, c.menu()[0].path, http.StatusSeeOther)
+}
+
+// guarded sets the headers that every response of the console has.
+func guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		h.Set("Vary", "HX-Request")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// serve returns the handler of a route.
+func (c *console) serve(to route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v := &visit{Request: r, w: w, console: c, route: to}
+		switch signedIn, err := v.identify(); {
+		case err != nil:
+			v.fail(err)
+		case !signedIn && !to.open:
+			v.askToSignIn()
+		case r.Method == http.MethodPost:
+			v.post()
+		default:
+			v.get()
+		}
+	}
+}
+
+// item is an item of the menu.
+type item struct {
+	key, label, path string
+	letter           string // the key that opens the page, after the key g
+}
+
+// items are all items of the menu, in their order.
+var items = []item{
+	{"overview", "Overview", "/console/overview", "o"},
+	{"payments", "Payments", "/console/payments", "p"},
+	{"companies", "Companies", "/console/companies", "c"},
+	{"cases", "Cases", "/console/cases", "k"},
+	{"waiting", "Waiting for me", "/console/waiting", "w"},
+	{"money", "Money", "/console/money", "m"},
+	{"system", "System", "/console/system", "s"},
+}
+
+// menu returns the items whose page exists.
+func (c *console) menu() []item {
+	return slices.DeleteFunc(slices.Clone(items), func(i item) bool {
+		_, exists := c.routes["GET "+i.path]
+		return !exists
+	})
+}
+
+// now returns the time that pages show.
+func (c *console) now() time.Time { return c.Clock.Now() }
+
+// ahead returns how far the clock of sandbox mode has been moved.
+func (c *console) ahead() time.Duration {
+	if m, moves := c.Clock.(interface{ Offset() time.Duration }); moves {
+		return m.Offset()
+	}
+	return 0
+}
+
+// nothingHere is the page for an address that does not exist.
+func nothingHere(*visit) (view, error) { return view{}, errNothing }
+
+// log logs an error that the visitor does not read.
+func (c *console) log(ctx context.Context, what string, err error) {
+	if err != nil {
+		c.Log.ErrorContext(ctx, fmt.Sprintf("console: %s", what), "error", err)
+	}
+}
+
+// isOwn reports whether an address is a page of the console, to which a sign-in may lead back.
+func isOwn(path string) bool {
+	return strings.HasPrefix(path, "/console/") && !strings.ContainsAny(path, "\\\r\n") && !strings.HasPrefix(path, "/console/sign-in") && !strings.HasPrefix(path, "/console/link/")
+}

@@ -1,0 +1,78 @@
+package console
+
+import (
+	"sync"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+)
+
+// forms remembers what came of the forms that this program has received, so that a second click or a
+// reload does nothing. The operations behind the forms check on their own that nothing happens twice,
+// also after a restart.
+type forms struct {
+	mu    sync.Mutex
+	seen  map[string]*answer
+	order []string // oldest first
+}
+
+// answer is what came of a form. It is complete when done is closed.
+type answer struct {
+	done chan struct{}
+	to   string
+	err  error
+}
+
+// maxForms is the number of forms that a program remembers.
+const maxForms = 10_000
+
+func newForms() *forms { return &forms{seen: map[string]*answer{}} }
+
+// newForm returns the number of a form that a page shows.
+func newForm() string { return id.New() }
+
+var errNoForm = fault.New(fault.Invalid, "The form has no number. Load the page again.")
+
+// once runs do for the first request with a form of a session. Further requests wait for it, and get the
+// same answer. A refused form may be sent again.
+func (f *forms) once(session, form string, do func() (string, error)) (string, error) {
+	if len(form) != len(id.New()) {
+		return "", errNoForm
+	}
+	name := session + " " + form
+	f.mu.Lock()
+	a, again := f.seen[name]
+	if !again {
+		a = &answer{done: make(chan struct{})}
+		f.remember(name, a)
+	}
+	f.mu.Unlock()
+	if again {
+		<-a.done
+		return a.to, a.err
+	}
+	a.err = fault.New(fault.Unknown, "We do not know whether this was saved. Look at the page before you do it again.")
+	defer func() {
+		if a.err != nil {
+			f.forget(name)
+		}
+		close(a.done)
+	}()
+	a.to, a.err = do()
+	return a.to, a.err
+}
+
+func (f *forms) remember(name string, a *answer) {
+	f.seen[name] = a
+	f.order = append(f.order, name)
+	if len(f.order) > maxForms {
+		delete(f.seen, f.order[0])
+		f.order = f.order[1:]
+	}
+}
+
+func (f *forms) forget(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.seen, name)
+}

@@ -1,0 +1,140 @@
+package console
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/operator"
+)
+
+func (c *console) caseRoutes() map[string]route {
+	return map[string]route{
+		"GET /console/cases":              {show: showCases, query: []string{"status", "company", "reason", "subject", "proposed", "page"}},
+		"GET /console/cases/{id}":         {show: showCase},
+		"POST /console/cases/{id}":        {show: showCase, do: findOutcome},
+		"POST /console/cases/{id}/agreed": {show: showCase, do: agreeOutcome},
+	}
+}
+
+// reasons are the reasons of a case that the list can be filtered by.
+var reasons = []string{
+	"UNRESOLVED", "CONTRADICTION", "ORDER_AMOUNT", "LATE_ATTEMPT", "UNKNOWN_ACCOUNT", "UNREADABLE_NOTIFICATION", "CARD_BALANCE", "BROKEN_CHAIN",
+	"MISSING_CREDIT", "UNKNOWN_DEBIT", "DUPLICATE_DEBIT", "FAILED_REVERSAL", "AMOUNT_DIFFERS", "NOT_ON_STATEMENT", "UNBOOKED_CHARGE",
+}
+
+func showCases(v *visit) (view, error) {
+	var page list[admin.Case]
+	q := url.Values{"status": {v.filter("status", "OPEN")}, "pageSize": {"50"}}
+	for _, name := range []string{"company", "reason", "subject", "proposed", "page"} {
+		if value := v.filter(name, ""); value != "" {
+			q.Set(name, value)
+		}
+	}
+	_, err := v.call("listCases", admin.Input{Query: q}, &page)
+	return view{title: "Cases", item: "cases", body: casesPage(v, page)}, err
+}
+
+func showCase(v *visit) (view, error) {
+	var c admin.CaseDetail
+	_, err := v.call("findCase", admin.Input{Path: map[string]string{"id": v.PathValue("id")}}, &c)
+	return view{title: "Case " + words(c.Reason), item: "cases", body: casePage(v, c)}, err
+}
+
+// finding is an outcome that a person may choose.
+type finding struct{ outcome, effect string }
+
+// findings returns the outcomes that the reason of a case allows, with what each does.
+func findings(c admin.CaseDetail) []finding {
+	var out []finding
+	switch c.Reason {
+	case "UNKNOWN_ACCOUNT", "MISSING_CREDIT", "CARD_BALANCE":
+		out = append(out, finding{"assigned", "The money goes to the settlement account that you name."})
+	case "UNBOOKED_CHARGE", "NOT_ON_STATEMENT":
+		out = append(out, finding{"booked", "The bank's charges of that day are booked in the ledger of the house."})
+	case "BROKEN_CHAIN":
+		out = append(out, finding{"accepted", "The altered rows stay as they are, and the account is open to debits again."})
+	}
+	if c.Reason != "LATE_ATTEMPT" && c.Reason != "BROKEN_CHAIN" && c.Reason != "UNBOOKED_CHARGE" {
+		out = append(out,
+			finding{"confirmed", "The money moves on: the provider has carried it out."},
+			finding{"rejected", "The money goes back: the provider has not carried it out."})
+	}
+	return append(out, finding{"dismissed", "No money moves."})
+}
+
+// findOutcome proposes how a case ends.
+func findOutcome(v *visit) (string, error) {
+	body := admin.FindingRequest{Outcome: v.PostForm.Get("outcome"), Note: strings.TrimSpace(v.PostForm.Get("note"))}
+	if body.Outcome == "assigned" {
+		account, err := strconv.ParseInt(strings.TrimSpace(v.PostForm.Get("settlementId")), 10, 64)
+		if err != nil {
+			return "", fault.New(fault.Invalid, "The settlement account is a number, such as 12.")
+		}
+		body.Company, body.SettlementID = strings.TrimSpace(v.PostForm.Get("company")), account
+	}
+	_, err := v.call("resolveCase", admin.Input{Path: map[string]string{"id": v.PathValue("id")}, Body: body}, nil)
+	return "/console/cases/" + v.PathValue("id"), err
+}
+
+// agreeOutcome approves the proposal that the page has shown. Kobo refuses another one.
+func agreeOutcome(v *visit) (string, error) {
+	body := admin.ApprovalRequest{Outcome: v.PostForm.Get("outcome"), Company: v.PostForm.Get("company")}
+	if text := v.PostForm.Get("settlementId"); text != "" {
+		account, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return "", fault.New(fault.Invalid, "The settlement account is a number, such as 12.")
+		}
+		body.SettlementID = account
+	}
+	_, err := v.call("approveCase", admin.Input{Path: map[string]string{"id": v.PathValue("id")}, Body: body}, nil)
+	return "/console/cases/" + v.PathValue("id"), err
+}
+
+// maySettle reports whether the person may decide about money.
+func (v *visit) maySettle() bool { return v.may(operator.Finance) }
+
+// caseWord returns what a person does with a case of the list.
+func caseWord(c admin.Case) string {
+	switch {
+	case c.Status != "OPEN":
+		return "Read"
+	case c.Proposal != nil:
+		return "Review"
+	}
+	return "Decide"
+}
+
+func decisionTitle(c admin.CaseDetail) string {
+	if c.Proposal != nil {
+		return "Propose something else"
+	}
+	return "Decide"
+}
+
+// effectOf returns what an outcome of a case does.
+func effectOf(c admin.CaseDetail, outcome string) string {
+	for _, f := range findings(c) {
+		if f.outcome == outcome {
+			return f.effect
+		}
+	}
+	return ""
+}
+
+// laneOf returns the icon for a step of a case.
+func laneOf(what string) string {
+	switch what {
+	case "intent":
+		return "request"
+	case "transfer":
+		return "money"
+	case "event", "delivery":
+		return "told"
+	case "case", "audit":
+		return "people"
+	}
+	return "provider"
+}

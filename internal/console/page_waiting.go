@@ -1,0 +1,181 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/admin"
+)
+
+func (c *console) proposalRoutes() map[string]route {
+	return map[string]route{
+		"GET /console/waiting":                    {show: showWaiting, query: []string{"tab"}},
+		"GET /console/proposals/{id}":             {show: showProposal},
+		"POST /console/proposals/{id}/approve":    {show: showProposal, do: approveProposal},
+		"POST /console/proposals/{id}/reject":     {show: showProposal, do: rejectProposal},
+		"POST /console/proposals/{id}/withdraw":   {show: showProposal, do: withdrawProposal},
+		"GET /console/adjustments/{id}":           {show: showAdjustment},
+		"POST /console/adjustments/{id}/approve":  {show: showAdjustment, do: approveAdjustment},
+		"POST /console/adjustments/{id}/reject":   {show: showAdjustment, do: rejectAdjustment},
+		"GET /console/proposals/{id}/answers/{n}": {show: showAnswer},
+	}
+}
+
+// pile is what waits for a second person.
+type pile struct {
+	tab         string // for-me, by-me or decided
+	proposals   []admin.ProposedActs
+	cases       []admin.Case
+	adjustments []admin.Adjustment
+}
+
+func (p pile) isEmpty() bool { return len(p.proposals)+len(p.cases)+len(p.adjustments) == 0 }
+
+// showWaiting lists what waits for a person. What the person has asked for stands under another tab,
+// because nobody approves an act of their own.
+func showWaiting(v *visit) (view, error) {
+	p := pile{tab: v.filter("tab", "for-me")}
+	status := url.Values{"status": {"PROPOSED"}, "pageSize": {"100"}}
+	if p.tab == "decided" {
+		status = url.Values{"pageSize": {"50"}}
+	}
+	var proposals list[admin.ProposedActs]
+	if _, err := v.call("listProposals", admin.Input{Query: status}, &proposals); err != nil {
+		return view{}, err
+	}
+	page := view{title: "Waiting for me", item: "waiting"}
+	if p.tab == "decided" {
+		p.proposals = slices.DeleteFunc(proposals.Data, func(a admin.ProposedActs) bool { return a.State == "PROPOSED" })
+		page.body = waitingPage(v, p)
+		return page, nil
+	}
+	var cases list[admin.Case]
+	if _, err := v.call("listCases", admin.Input{Query: url.Values{"proposed": {"true"}, "pageSize": {"100"}}}, &cases); err != nil {
+		return view{}, err
+	}
+	var adjustments list[admin.Adjustment]
+	if _, err := v.call("listAdjustments", admin.Input{Query: url.Values{"status": {"PENDING"}, "pageSize": {"100"}}}, &adjustments); err != nil {
+		return view{}, err
+	}
+	isOther := func(by string) bool { return (by == v.by.Name) != (p.tab == "by-me") }
+	p.proposals = slices.DeleteFunc(proposals.Data, func(a admin.ProposedActs) bool { return isOther(a.ProposedBy) })
+	p.cases = slices.DeleteFunc(cases.Data, func(c admin.Case) bool { return isOther(optional(c.ProposedBy)) })
+	p.adjustments = slices.DeleteFunc(adjustments.Data, func(a admin.Adjustment) bool { return isOther(a.CreatedBy) })
+	slices.SortFunc(p.proposals, func(a, b admin.ProposedActs) int { return instant(a.ExpiresAt).Compare(instant(b.ExpiresAt)) })
+	page.body = waitingPage(v, p)
+	return page, nil
+}
+
+func (v *visit) id() admin.Input {
+	return admin.Input{Path: map[string]string{"id": v.PathValue("id")}}
+}
+
+func showProposal(v *visit) (view, error) {
+	var p admin.ProposedActs
+	_, err := v.call("findProposal", v.id(), &p)
+	return view{title: "Proposal", item: "waiting", body: proposalPage(v, p)}, err
+}
+
+// approveProposal approves acts of another person. What an act answers, such as a key, is shown once on
+// the page that follows.
+func approveProposal(v *visit) (string, error) {
+	in := v.id()
+	in.Body = struct{}{}
+	var answer json.RawMessage
+	_, err := v.call("approveProposal", in, &answer)
+	if err != nil {
+		return "", err
+	}
+	return "/console/proposals/" + v.PathValue("id") + "/answers/" + v.answers.keep(v.session, answer), nil
+}
+
+func rejectProposal(v *visit) (string, error) {
+	in := v.id()
+	in.Body = admin.RejectionRequest{Note: v.PostForm.Get("note")}
+	_, err := v.call("rejectProposal", in, nil)
+	return "/console/proposals/" + v.PathValue("id"), err
+}
+
+func withdrawProposal(v *visit) (string, error) {
+	in := v.id()
+	in.Body = struct{}{}
+	_, err := v.call("withdrawProposal", in, nil)
+	return "/console/proposals/" + v.PathValue("id"), err
+}
+
+func showAdjustment(v *visit) (view, error) {
+	var a admin.Adjustment
+	_, err := v.call("findAdjustment", v.id(), &a)
+	return view{title: "Adjustment", item: "waiting", body: adjustmentPage(v, a)}, err
+}
+
+func approveAdjustment(v *visit) (string, error) {
+	in := v.id()
+	in.Body = struct{}{}
+	_, err := v.call("approveAdjustment", in, nil)
+	return "/console/adjustments/" + v.PathValue("id"), err
+}
+
+func rejectAdjustment(v *visit) (string, error) {
+	in := v.id()
+	in.Body = admin.RejectionRequest{Note: v.PostForm.Get("note")}
+	_, err := v.call("rejectAdjustment", in, nil)
+	return "/console/adjustments/" + v.PathValue("id"), err
+}
+
+// showAnswer shows the answer of an approved act once. It may contain a key, so nothing keeps it.
+func showAnswer(v *visit) (view, error) {
+	answer, there := v.answers.take(v.session, v.PathValue("n"))
+	return view{title: "Approved", item: "waiting", body: answerPage(v, pretty(answer), there)}, nil
+}
+
+// pretty returns JSON in lines, as people read it.
+func pretty(text json.RawMessage) string {
+	var b bytes.Buffer
+	if len(text) == 0 || json.Indent(&b, text, "", "  ") != nil {
+		return string(text)
+	}
+	return b.String()
+}
+
+// proposalChip returns the kind and the word of a proposal's state.
+func proposalChip(state string) (kind, word string) {
+	switch state {
+	case "PROPOSED":
+		return "propose", "Waiting for approval"
+	case "UNFINISHED":
+		return "case", "Not finished"
+	case "APPROVED":
+		return "ok", "Approved"
+	case "REJECTED":
+		return "failed", "Rejected"
+	}
+	return "idle", sentence(words(state))
+}
+
+// actWords returns the name of an operation as words: setFees becomes "set fees".
+func actWords(operation string) string {
+	var b bytes.Buffer
+	for i, r := range operation {
+		if i > 0 && r >= 'A' && r <= 'Z' && !(i+1 < len(operation) && operation[i-1] >= 'A' && operation[i-1] <= 'Z') {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(r)
+	}
+	return sentence(b.String())
+}
+
+// namesOf returns what the acts of a proposal do, in words.
+func namesOf(p admin.ProposedActs) string {
+	names := make([]string, len(p.Acts))
+	for i, a := range p.Acts {
+		names[i] = actWords(a.Operation)
+	}
+	return strings.Join(names, ", ")
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

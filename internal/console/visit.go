@@ -1,0 +1,197 @@
+package console
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/a-h/templ"
+
+	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/peer"
+)
+
+type component = templ.Component
+
+// maxForm is the largest body of a form in bytes.
+const maxForm = 1 << 20
+
+// visit is one request of a person.
+type visit struct {
+	*http.Request
+	*console
+	w       http.ResponseWriter
+	route   route
+	by      operator.Operator
+	session string       // the token of the session; "" for nobody
+	problem *fault.Fault // why the form was refused, when a page shows it again
+}
+
+// errNothing looks alike for what does not exist and for what the person may not see.
+var errNothing = fault.New(fault.Missing, "There is nothing at this address")
+
+// identify finds the operator of the request's session. It reads the operator again for each request,
+// so that a removed operator is signed out at once.
+func (v *visit) identify() (bool, error) {
+	token, name, isOpen := v.Sessions.find(v.Request)
+	if !isOpen {
+		return false, nil
+	}
+	by, err := v.Operators.Find(v.Context(), name)
+	if fault.Is(err, fault.Missing) {
+		v.Sessions.end(token)
+		return false, nil
+	}
+	peer.SetOperator(v.Context(), by.Name)
+	v.by, v.session = by, token
+	return err == nil, err
+}
+
+// askToSignIn leads to the sign-in page. A fragment is answered with 401, and the script then loads the
+// whole page.
+func (v *visit) askToSignIn() {
+	to := "/console/sign-in"
+	if v.Method == http.MethodGet && isOwn(v.URL.Path) {
+		to += "?to=" + url.QueryEscape(v.URL.RequestURI())
+	}
+	if v.Header.Get("HX-Request") != "" {
+		v.w.Header().Set("HX-Redirect", to)
+		v.w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
+}
+
+func (v *visit) get() {
+	for name := range v.URL.Query() {
+		if !slices.Contains(v.route.query, name) {
+			why := fault.Newf(fault.Invalid, "This page knows no filter with the name %q.", name)
+			why.Details = v.route.query
+			v.fail(why)
+			return
+		}
+	}
+	page, err := v.route.show(v)
+	if err != nil {
+		v.fail(err)
+		return
+	}
+	v.render(http.StatusOK, page)
+}
+
+// post does what a form asks for. Each form has a number. A second request with the same number gets the
+// first answer, and does nothing.
+func (v *visit) post() {
+	if v.route.do == nil {
+		v.fail(errNothing)
+		return
+	}
+	v.Body = http.MaxBytesReader(v.w, v.Body, maxForm)
+	if err := v.ParseForm(); err != nil {
+		v.fail(fault.New(fault.Invalid, "The form could not be read.").Because(err))
+		return
+	}
+	to, err := v.forms.once(v.session, v.PostForm.Get("form"), func() (string, error) { return v.route.do(v) })
+	if err == nil {
+		http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
+		return
+	}
+	why := fault.Of(err)
+	status, known := statuses[why.Kind]
+	if v.route.show == nil || !known || status >= http.StatusInternalServerError {
+		v.fail(err)
+		return
+	}
+	v.problem = why
+	page, again := v.route.show(v)
+	if again != nil {
+		v.fail(err)
+		return
+	}
+	page.title = "Error: " + page.title
+	v.render(status, page)
+}
+
+// call asks an operation of the operators' API, as the person.
+func (v *visit) call(id string, in admin.Input, out any) (waits bool, err error) {
+	return v.API.Call(v.Context(), v.by, id, in, out)
+}
+
+// may reports whether the person has the role, or a higher one.
+func (v *visit) may(least operator.Role) bool { return v.by.Role.Covers(least) }
+
+// typed returns what the person has typed into a field of a refused form, or else the usual value.
+func (v *visit) typed(name, usual string) string {
+	if v.problem != nil {
+		return v.PostForm.Get(name)
+	}
+	return usual
+}
+
+// filter returns the value of a filter in the address, or else the usual value.
+func (v *visit) filter(name, usual string) string { return cmp.Or(v.URL.Query().Get(name), usual) }
+
+// with returns the page's address with another value of one filter. "" removes the filter. The cursor
+// never stays, since it belongs to the other filters.
+func (v *visit) with(name, value string) string {
+	q := v.URL.Query()
+	q.Del("after")
+	q.Del("page")
+	q.Del(name)
+	if value != "" {
+		q.Set(name, value)
+	}
+	if len(q) == 0 {
+		return v.URL.Path
+	}
+	return v.URL.Path + "?" + q.Encode()
+}
+
+// statuses are the HTTP statuses of the kinds of faults.
+var statuses = map[fault.Kind]int{
+	fault.Invalid:         http.StatusUnprocessableEntity,
+	fault.Refused:         http.StatusUnprocessableEntity,
+	fault.Unauthenticated: http.StatusUnprocessableEntity,
+	fault.Forbidden:       http.StatusForbidden,
+	fault.Missing:         http.StatusNotFound,
+	fault.Conflict:        http.StatusConflict,
+	fault.Limited:         http.StatusTooManyRequests,
+	fault.Unavailable:     http.StatusServiceUnavailable,
+	fault.Unknown:         http.StatusServiceUnavailable,
+}
+
+// fail shows a page that says what went wrong. The cause goes into the log only.
+func (v *visit) fail(err error) {
+	why := fault.Of(err)
+	status, known := statuses[why.Kind]
+	if !known {
+		status = http.StatusInternalServerError
+	}
+	if v.Method == http.MethodGet && why.Kind == fault.Invalid {
+		status = http.StatusBadRequest
+	}
+	if status >= http.StatusInternalServerError {
+		v.log(v.Context(), "a page could not be shown: "+v.Method+" "+v.URL.Path, err)
+	}
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		v.w.Header().Set("Retry-After", why.RetryAfter())
+	}
+	t := trouble{status: status, why: why, wrote: v.Method == http.MethodPost, forgotten: errors.Is(err, errNothing)}
+	v.render(status, view{title: t.title(), body: troublePage(v, t)})
+}
+
+// render writes a page with its frame. A request of the script for one part gets the page without it.
+func (v *visit) render(status int, page view) {
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.w.WriteHeader(status)
+	whole := frame(v, page)
+	if v.by.Name == "" {
+		whole = bare(v, page)
+	}
+	// An error means that the browser has gone.
+	v.log(v.Context(), "a page was not written whole", whole.Render(v.Context(), v.w))
+}

@@ -1,0 +1,76 @@
+package console
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/settlement"
+)
+
+// waitingLife is how long the counts of the menu are shown before they are read again.
+const waitingLife = 5 * time.Second
+
+// mostCounted is the largest number of things of one kind that the menu counts.
+const mostCounted = 100
+
+// waiting counts what needs a person, for the menus of all people of the program.
+type waiting struct {
+	mu     sync.Mutex
+	at     time.Time
+	cases  int
+	all    int            // what waits for a second operator
+	others map[string]int // what of it waits for somebody else than this operator, who asked for it
+}
+
+// needs returns how many things below an item of the menu need the person.
+func (v *visit) needs(key string) int {
+	w := v.waiting
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if now := (clock.System{}).Now(); now.Sub(w.at) >= waitingLife {
+		v.log(v.Context(), "what needs a person could not be counted", w.read(v.Context(), v.console))
+		w.at = now
+	}
+	switch key {
+	case "cases":
+		return w.cases
+	case "waiting":
+		return w.all - w.others[v.by.Name]
+	}
+	return 0
+}
+
+// read counts the open cases, and what waits for a second operator.
+func (w *waiting) read(ctx context.Context, c *console) error {
+	_, open, err := c.Operations.Cases(ctx, operation.CaseFilter{State: operation.Open}, 1, 0)
+	if err != nil {
+		return err
+	}
+	proposals, _, err := c.Operators.Proposals(ctx, operator.Proposed, mostCounted, 0)
+	if err != nil {
+		return err
+	}
+	cases, _, err := c.Operations.Cases(ctx, operation.CaseFilter{State: operation.Open, Proposed: true}, mostCounted, 0)
+	if err != nil {
+		return err
+	}
+	adjustments, _, err := c.Settlements.Adjustments(ctx, settlement.Pending, mostCounted, 0)
+	if err != nil {
+		return err
+	}
+	w.cases, w.all, w.others = int(open), len(proposals)+len(cases)+len(adjustments), map[string]int{}
+	for _, p := range proposals {
+		w.others[p.ProposedBy]++
+	}
+	for _, one := range cases {
+		w.others[one.ProposedBy]++
+	}
+	for _, a := range adjustments {
+		w.others[a.CreatedBy]++
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// lagos is the zone of all times on pages. Nigeria has no summer time.
+var lagos = time.FixedZone("Lagos", 60*60)
+
+// naira returns an amount as pages show it, such as ₦1,284.50 or −₦10.75.
+func naira(k money.Kobo) string {
+	minus := ""
+	text := k.Decimal()
+	if rest, below := strings.CutPrefix(text, "-"); below {
+		minus, text = "−", rest
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	return minus + "₦" + thousands(whole) + "." + fraction
+}
+
+// nairaOr returns an amount as pages show it, or a word for no amount.
+func nairaOr(k *money.Kobo, none string) string {
+	if k == nil {
+		return none
+	}
+	return naira(*k)
+}
+
+// thousands separates the digits of a number by commas.
+func thousands(digits string) string {
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}
+
+// count returns a number with its noun, such as "1 case" or "1,204 events".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return thousands(fmt.Sprint(n)) + " " + many
+}
+
+// instant reads an instant of the API. An unreadable one is zero, and pages show nothing for it.
+func instant(text string) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// optional returns the text behind a pointer, or "".
+func optional(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// day returns an instant as lists show it, such as "Sun 22 Nov, 03:12". The year stands there if it is
+// not this year.
+func day(at, now time.Time) string {
+	at, now = at.In(lagos), now.In(lagos)
+	if at.Year() != now.Year() {
+		return at.Format("Mon 2 Jan 2006, 15:04")
+	}
+	return at.Format("Mon 2 Jan, 15:04")
+}
+
+// age returns a length of time as pages show it: 12 s, 24 min, 2 h 41 min or 3 d 4 h. It is never negative.
+func age(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d < 24*time.Hour:
+		return strings.TrimSuffix(fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute), " 0 min")
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%d d %d h", d/(24*time.Hour), d%(24*time.Hour)/time.Hour), " 0 h")
+}
+
+// until returns how long it is to an instant in the future, such as "in 4 min 12 s".
+func until(d time.Duration) string {
+	if d = max(d, 0); d >= time.Minute && d < time.Hour {
+		return strings.TrimSuffix(fmt.Sprintf("in %d min %d s", d/time.Minute, d%time.Minute/time.Second), " 0 s")
+	}
+	return "in " + age(d)
+}
+
+// ending returns the end of an identifier. Identifiers of one hour begin alike, so the beginning says
+// little.
+func ending(id string) string {
+	const shown = 12
+	if len(id) <= shown+4 {
+		return id
+	}
+	return "…" + id[len(id)-shown:]
+}
+
+// words returns a wire name as words: UNKNOWN_ACCOUNT becomes "unknown account".
+func words(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", " ")) }
+
+// sentence returns a text with a capital at its beginning.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}

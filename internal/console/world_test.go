@@ -1,0 +1,213 @@
+package console_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/operator"
+)
+
+// world is a running development program, with four eyes and two operators.
+type world struct {
+	t       *testing.T
+	app     *app.App
+	company app.Credentials
+	url     string
+}
+
+// person is a browser at the console.
+type person struct {
+	*world
+	name, cookie string
+}
+
+// each runs f with a program on each database.
+func each(t *testing.T, f func(w *world)) {
+	t.Helper()
+	for _, dialect := range dbtest.Dialects {
+		t.Run(string(dialect), func(t *testing.T) { f(openOn(t, dbtest.EmptyURL(t, dialect))) })
+	}
+}
+
+// open starts a program on SQLite.
+func open(t *testing.T) *world {
+	t.Helper()
+	return openOn(t, "")
+}
+
+func openOn(t *testing.T, database string) *world {
+	t.Helper()
+	cfg := app.DevConfig(filepath.Join(t.TempDir(), "data"), database)
+	cfg.FourEyes = "on"
+	log := slog.New(slog.DiscardHandler)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, credentials, err := app.OpenDev(context.WithoutCancel(t.Context()), cfg, false, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- a.Run(ctx, listener, func() { close(ready) }) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	select {
+	case <-ready:
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	return &world{t: t, app: a, company: credentials, url: "http://" + listener.Addr().String()}
+}
+
+// add adds an operator with a role, and signs in by a link.
+func (w *world) add(name string, role operator.Role) *person {
+	w.t.Helper()
+	_, key := operator.NewKey()
+	if _, err := w.app.Operators.Add(w.t.Context(), operator.Local("test"), name, role, key); err != nil {
+		w.t.Fatal(err)
+	}
+	return w.signIn(name)
+}
+
+// signIn signs an operator in by a link.
+func (w *world) signIn(name string) *person {
+	w.t.Helper()
+	p := &person{world: w, name: name}
+	link := w.app.Sessions.Link(name)
+	p.send(link, p.form(link, nil))
+	if p.cookie == "" {
+		w.t.Fatalf("%s is not signed in", name)
+	}
+	return p
+}
+
+// page is the answer to a request of a browser.
+type page struct {
+	status   int
+	location string
+	text     string
+	header   http.Header
+}
+
+// do sends a request, as a browser does from a page of the console.
+func (p *person) do(method, path, body string) page {
+	p.t.Helper()
+	r, err := http.NewRequestWithContext(p.t.Context(), method, p.url+path, strings.NewReader(body))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	if p.cookie != "" {
+		r.Header.Set("Cookie", p.cookie)
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, c := range answer.Cookies() {
+		if c.Name == "__Host-kobo_operator" {
+			p.cookie = c.Name + "=" + c.Value
+		}
+	}
+	return page{answer.StatusCode, answer.Header.Get("Location"), string(text), answer.Header}
+}
+
+// get reads a page.
+func (p *person) get(path string) page {
+	p.t.Helper()
+	return p.do(http.MethodGet, path, "")
+}
+
+// read reads a page, which must be there.
+func (p *person) read(path string) string {
+	p.t.Helper()
+	g := p.get(path)
+	if g.status != http.StatusOK {
+		p.t.Fatalf("GET %s as %s: %d, %s", path, p.name, g.status, g.text)
+	}
+	return g.text
+}
+
+var number = regexp.MustCompile(`name="form" value="([^"]+)"`)
+
+// form returns the fields of a form of a page, with a number of that page.
+func (p *person) form(path string, fields map[string]string) url.Values {
+	p.t.Helper()
+	found := number.FindStringSubmatch(p.read(path))
+	if found == nil {
+		p.t.Fatalf("%s has no form", path)
+	}
+	out := url.Values{"form": {found[1]}}
+	for name, value := range fields {
+		out.Set(name, value)
+	}
+	return out
+}
+
+// send sends a form.
+func (p *person) send(path string, form url.Values) page {
+	p.t.Helper()
+	return p.do(http.MethodPost, path, form.Encode())
+}
+
+// submit fills in a form of a page, and sends it. The form must be taken.
+func (p *person) submit(from, to string, fields map[string]string) page {
+	p.t.Helper()
+	g := p.send(to, p.form(from, fields))
+	if g.status != http.StatusSeeOther {
+		p.t.Fatalf("POST %s as %s: %d, %s", to, p.name, g.status, g.text)
+	}
+	return g
+}
+
+// ask asks the operators' API with the key of the first operator.
+func (w *world) ask(method, path, body string, out any) {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url+"/admin/v1/"+path, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+w.company.AdminKey)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var said struct{ Data json.RawMessage }
+	if err := json.NewDecoder(answer.Body).Decode(&said); err != nil || answer.StatusCode >= http.StatusBadRequest {
+		w.t.Fatalf("%s %s: %d, %v", method, path, answer.StatusCode, err)
+	}
+	if out == nil {
+		return
+	}
+	if err := json.Unmarshal(said.Data, out); err != nil {
+		w.t.Fatal(err)
+	}
+}
