@@ -36,6 +36,8 @@ type Service struct {
 
 	damaged prometheus.Counter // the checks that have found a difference
 
+	overviews overviews // the last overview
+
 	counted string // the last company that CountHours has counted; only the one HoursJob uses it
 }
 
