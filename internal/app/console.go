@@ -11,8 +11,8 @@ import (
 // console returns the handler of the pages for people.
 func (a *App) console(operators *admin.API, failed *limit.Limit) http.Handler {
 	return console.New(console.Config{
-		API: operators, Operators: a.Operators, Operations: a.Operations, Settlements: a.Settlements, Sessions: a.Sessions,
-		Clock: a.Clock, Log: a.log, Environment: string(a.cfg.Mode.Environment()), FourEyes: a.FourEyes(), Closed: a.closed.Load, Failed: failed,
+		API: operators, Operators: a.Operators, Operations: a.Operations, Settlements: a.Settlements, Events: a.Events, Sessions: a.Sessions,
+		Clock: a.Clock, Log: a.log, Environment: string(a.cfg.Mode.Environment()), FourEyes: a.FourEyes(), Closed: a.closed.Load, Leaving: a.leaving.Load, Failed: failed,
 	})
 }
 

@@ -23,6 +23,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/limit"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -36,6 +37,7 @@ type Config struct {
 	// Operations and Settlements count what needs a person.
 	Operations  *operation.Service
 	Settlements *settlement.Service
+	Events      *event.Service
 	Sessions    *Sessions
 	Clock       clock.Clock // the time that pages show; sandbox mode moves it
 	Log         *slog.Logger
@@ -44,6 +46,8 @@ type Config struct {
 	FourEyes    bool
 	// Closed reports whether the companies' API is closed. nil means that it is always open.
 	Closed func() bool
+	// Leaving reports whether the program is stopping, so that streams end.
+	Leaving func() bool
 	// Failed limits the failed sign-ins from one address. nil means no limit.
 	Failed *limit.Limit
 }
@@ -64,6 +68,8 @@ type route struct {
 	show func(v *visit) (view, error)
 	// do does what a form asks for. It returns the address of the page that shows the result.
 	do func(v *visit) (string, error)
+	// stream calls changed whenever the page that listens has to load itself again.
+	stream func(v *visit, changed func() error) error
 	// query lists the names that the address may have after the question mark.
 	query []string
 	// open is true for the pages that nobody has to sign in for.
@@ -83,7 +89,7 @@ func New(c Config) http.Handler {
 	if c.Failed != nil {
 		k.buckets = limit.New(clock.System{})
 	}
-	for _, some := range []map[string]route{k.signInRoutes(), k.caseRoutes(), k.proposalRoutes(), k.preferenceRoutes()} {
+	for _, some := range []map[string]route{k.signInRoutes(), k.caseRoutes(), k.proposalRoutes(), k.timelineRoutes(), k.liveRoutes(), k.preferenceRoutes()} {
 		maps.Copy(k.routes, some)
 	}
 	for pattern, r := range k.routes {
@@ -126,6 +132,8 @@ func (c *console) serve(to route) http.HandlerFunc {
 			v.askToSignIn()
 		case r.Method == http.MethodPost:
 			v.post()
+		case to.stream != nil:
+			v.stream()
 		default:
 			v.get()
 		}

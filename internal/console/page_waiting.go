@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/kobo-waas/kobo/internal/admin"
 )
@@ -163,6 +164,9 @@ func actWords(operation string) string {
 	for i, r := range operation {
 		if i > 0 && r >= 'A' && r <= 'Z' && !(i+1 < len(operation) && operation[i-1] >= 'A' && operation[i-1] <= 'Z') {
 			b.WriteByte(' ')
+			if i+1 < len(operation) && unicode.IsLower(rune(operation[i+1])) {
+				r = unicode.ToLower(r)
+			}
 		}
 		b.WriteRune(r)
 	}

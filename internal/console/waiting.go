@@ -2,6 +2,9 @@ package console
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"sync"
 	"time"
 
@@ -24,6 +27,14 @@ type waiting struct {
 	cases  int
 	all    int            // what waits for a second operator
 	others map[string]int // what of it waits for somebody else than this operator, who asked for it
+	seen   string         // a hash of what was read, so that a page knows when to load itself again
+}
+
+// version returns the hash of what was read last.
+func (w *waiting) version() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.seen
 }
 
 // needs returns how many things below an item of the menu need the person.
@@ -63,14 +74,20 @@ func (w *waiting) read(ctx context.Context, c *console) error {
 		return err
 	}
 	w.cases, w.all, w.others = int(open), len(proposals)+len(cases)+len(adjustments), map[string]int{}
+	sum := sha256.New()
+	fmt.Fprintln(sum, open)
 	for _, p := range proposals {
 		w.others[p.ProposedBy]++
+		fmt.Fprintln(sum, p.ID, p.State)
 	}
 	for _, one := range cases {
 		w.others[one.ProposedBy]++
+		fmt.Fprintln(sum, one.ID, one.Outcome, clock.Text(one.ProposedAt))
 	}
 	for _, a := range adjustments {
 		w.others[a.CreatedBy]++
+		fmt.Fprintln(sum, a.ID)
 	}
+	w.seen = hex.EncodeToString(sum.Sum(nil)[:8])
 	return nil
 }

@@ -29,6 +29,7 @@
     const now = at + performance.now() - began;
     document.querySelectorAll("[data-until]").forEach((one) => {
       const left = Math.max(0, Math.round((Date.parse(one.dataset.until) - now) / 1000));
+      if (left === 0 && one.textContent !== "now" && one.closest("main .clock")) setTimeout(reload, 3000);
       one.textContent = left === 0 ? "now" : "in " + words(left);
     });
     document.querySelectorAll("[data-since]").forEach((one) => {
@@ -37,6 +38,58 @@
     });
   };
   if (!Number.isNaN(at)) setInterval(tick, 1000);
+
+  // A page that waits for something loads its main part again when its stream says so, and when a
+  // countdown is over. It does not while somebody reads closely: with a selection, an open menu or focus in
+  // a form. One stream is open, and none while the tab is hidden.
+  let source = null, paused = false, due = false, loaded = performance.now();
+  const busy = () => paused || document.hidden || String(getSelection()) !== "" || document.querySelector("main details[open]")
+    || document.activeElement?.closest("main form");
+  const sign = () => {
+    const one = document.querySelector("[data-live]");
+    if (!one) return;
+    const word = one.querySelector("[data-live-word]");
+    word.textContent = paused ? "Paused" : due ? "Changed" : "Live";
+    one.classList.toggle("late", paused || due);
+    one.querySelector("[data-live-pause]").textContent = paused ? "Go on" : "Pause";
+  };
+  const reload = () => {
+    due = true;
+    if (busy() || performance.now() - loaded < 1000) return sign();
+    due = false;
+    loaded = performance.now();
+    const before = document.querySelector("main h1 ~ .chip")?.textContent;
+    htmx.ajax("GET", location.pathname + location.search, { target: "#main", select: "#main", swap: "outerHTML" }).then(() => {
+      const after = document.querySelector("main h1 ~ .chip");
+      if (after && after.textContent !== before) {
+        after.classList.add("flash");
+        document.getElementById("said").textContent = document.querySelector("main h1").textContent + ": " + after.textContent;
+      }
+      listen();
+    });
+  };
+  const listen = () => {
+    const one = document.querySelector("[data-live]");
+    if (one) one.hidden = false;
+    sign();
+    const address = one && !paused && !document.hidden ? one.dataset.live : null;
+    if (source && source.address === address) return;
+    source?.close();
+    source = null;
+    if (!address) return;
+    source = new EventSource(address);
+    source.address = address;
+    source.addEventListener("changed", reload);
+  };
+  document.addEventListener("visibilitychange", listen);
+  document.addEventListener("click", (e) => {
+    if (!e.target.closest("[data-live-pause]")) return;
+    paused = !paused;
+    listen();
+    if (!paused && due) reload();
+  });
+  setInterval(() => { if (due) reload(); }, 1000);
+  document.addEventListener("DOMContentLoaded", listen);
 
   // Keys. They never do an act, and do nothing while somebody types.
   const typing = (e) => e.target.closest("input, textarea, select, [contenteditable]") || e.ctrlKey || e.metaKey || e.altKey;
@@ -59,6 +112,7 @@
     if (e.key === "j" && rows.length) rows[Math.min(here + 1, rows.length - 1)].focus();
     if (e.key === "k" && rows.length) rows[Math.max(here - 1, 0)].focus();
     if (e.key === "f") document.querySelector("form.filters input, form.filters select")?.focus();
+    if (e.key === ".") document.querySelector("[data-live-pause]")?.click();
     if (e.key === "c") document.querySelector("button[data-copy]")?.click();
   });
 })();

@@ -1,0 +1,402 @@
+package console
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+func (c *console) timelineRoutes() map[string]route {
+	return map[string]route{
+		"GET /console/p/{reference}": {show: showTimeline, query: []string{"lane"}},
+	}
+}
+
+// story is what the timeline page shows of one thing.
+type story struct {
+	admin.Timeline
+	company string // its name
+	lane    string // "" for all
+	now     time.Time
+}
+
+func showTimeline(v *visit) (view, error) {
+	s := story{lane: v.filter("lane", ""), now: v.now()}
+	if _, err := v.call("findTimeline", admin.Input{Path: map[string]string{"id": v.PathValue("reference")}}, &s.Timeline); err != nil {
+		return view{}, err
+	}
+	if s.Company != nil {
+		var c admin.CompanyDetail
+		_, err := v.call("findCompany", admin.Input{Path: map[string]string{"reference": *s.Company}}, &c)
+		if err != nil && !fault.Is(err, fault.Missing) { // the ledger of the house is no company's
+			return view{}, err
+		}
+		s.company = c.Name
+	}
+	return view{title: s.title(), item: "payments", body: timelinePage(v, s)}, nil
+}
+
+// lanes are the filters of the timeline.
+var lanes = []struct{ key, label string }{{"", "All"}, {"money", "Money"}, {"provider", "Provider"}, {"told", "Told"}, {"people", "People"}}
+
+// title returns the amount, the direction and the counterparty, such as "₦18,250.50 to OKAFOR EMEKA".
+func (s story) title() string {
+	who, _, _ := strings.Cut(optional(s.Counterparty), ",")
+	switch s.Kind {
+	case "payout":
+		return naira(s.Amount) + " to " + who
+	case "vtu":
+		return naira(s.Amount) + " for " + who
+	case "card":
+		return naira(s.Amount) + " onto a card"
+	case "credit", "collection", "customer credit":
+		return strings.TrimSuffix(naira(s.Amount)+" from "+who, " from ")
+	case "adjustment":
+		return naira(s.Amount) + " adjusted"
+	case "transfer":
+		return naira(s.Amount) + " between settlement accounts"
+	}
+	return sentence(s.Kind)
+}
+
+// chip returns the kind and the word of the state. "Pending" is no word on a screen, since it hides
+// whether the outcome is unknown.
+func (s story) chip() (kind, word string) {
+	switch optional(s.Word) {
+	case "sending":
+		return "wait", "Sending"
+	case "accepted":
+		return "wait", "Accepted"
+	case "unknown":
+		return "unknown", "Unknown for " + age(s.now.Sub(instant(s.CreatedAt)))
+	case "case":
+		return "case", "Case"
+	case "paid":
+		return "ok", sentence(s.purpose())
+	case "failed":
+		return "failed", "Failed, refunded"
+	case "reversed":
+		return "reversed", "Reversed, refunded"
+	}
+	switch s.Status {
+	case "SUCCESS", "COMPLETED", "APPROVED":
+		return "ok", sentence(words(s.Status))
+	case "SUSPENSE":
+		return "case", "Owner unknown"
+	case "FAILED", "REJECTED":
+		return "failed", sentence(words(s.Status))
+	case "PENDING", "PROPOSED":
+		return "propose", "Waiting for approval"
+	case "OPEN":
+		return "case", "Case"
+	}
+	return "idle", sentence(words(s.Status))
+}
+
+// providerName returns the name of a provider as people say it.
+func providerName(name string) string {
+	switch name {
+	case "safehaven":
+		return "Safe Haven"
+	case "vtpass":
+		return "VTpass"
+	case "sudo":
+		return "Sudo"
+	case "tatum":
+		return "Tatum"
+	}
+	return sentence(name)
+}
+
+// purpose returns what the provider does with the money: "paid", "delivered" or "funded".
+func (s story) purpose() string {
+	switch s.Kind {
+	case "vtu":
+		return "delivered"
+	case "card":
+		return "funded"
+	}
+	return "paid"
+}
+
+// toSay returns a true sentence for the customer, or "".
+func (s story) toSay() string {
+	next := ""
+	if s.Clock != nil && s.Clock.NextAt != nil {
+		next = " We ask again at " + instant(*s.Clock.NextAt).In(lagos).Format("15:04") + " and tell you by message."
+	}
+	switch optional(s.Word) {
+	case "sending":
+		return "We have asked the bank and wait for its answer. Please do not send it again."
+	case "accepted":
+		return "The bank has accepted it and has not finished." + next + " Please do not send it again."
+	case "unknown":
+		return "The bank has not confirmed yet. Your money is safe." + next + " Please do not send it again."
+	case "case":
+		return "We are asking the bank by hand. Your money is safe. Please do not send it again."
+	case "paid":
+		return "It was " + s.purpose() + "."
+	case "failed":
+		return "The bank refused it. " + naira(s.Amount+s.Fee) + " is back in the account."
+	case "reversed":
+		return "It was " + s.purpose() + " and came back. " + naira(s.Amount+s.Fee) + " is in the account again."
+	}
+	return ""
+}
+
+// place is where money can be.
+type place struct {
+	label  string
+	amount money.Kobo
+	isHere bool
+}
+
+// places returns the three steps on the way of a payment's money, and at which one it is.
+func (s story) places() []place {
+	if s.Word == nil {
+		return nil
+	}
+	at := 1
+	switch *s.Word {
+	case "paid":
+		at = 2
+	case "failed", "reversed":
+		at = 0
+	}
+	out := []place{{label: "Settlement account"}, {label: "Clearing"}, {label: sentence(s.purpose()) + " by " + providerName(optional(s.Provider))}}
+	if at == 0 {
+		out[0].label = "Back in the settlement account"
+	}
+	out[at].amount, out[at].isHere = s.Amount+s.Fee, true
+	return out
+}
+
+// rung is a step of the outcome clock.
+type rung struct{ label, class, said string }
+
+// rungs are the times at which the provider is asked, counted from the end of the first call.
+var rungs = []string{"call", "5 s", "30 s", "2 min", "10 min", "30 min", "2 h", "hourly", "72 h"}
+
+// ladder returns the steps of the outcome clock.
+func (s story) ladder() (out []rung) {
+	asked := min(int(s.Clock.Attempts), len(rungs)-2)
+	next := asked + 1
+	if next == len(rungs)-1 || asked == len(rungs)-2 {
+		next = len(rungs) - 2 // asked every hour until the case
+	}
+	inHands := optional(s.Word) == "case"
+	for i, label := range rungs {
+		r := rung{label: label}
+		switch {
+		case i == len(rungs)-1:
+			r.said = "case"
+			if inHands {
+				r.class = "done"
+			}
+		case i == next && !inHands && s.Clock.NextAt != nil:
+			r.class = "next"
+		case i <= asked || inHands:
+			r.class, r.said = "done", "unknown"
+			if i == 0 {
+				r.said = "no answer"
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// row is a row of the timeline.
+type row struct {
+	admin.TimelineStep
+	at    time.Time
+	after time.Duration // since the first row
+	title string
+	said  string // the provider's words
+	chip  string // the kind of the answer's chip
+}
+
+// rows returns what has happened, in the chosen lane. The state and the next poll stand in the clock.
+func (s story) rows() (out []row) {
+	var first time.Time
+	for _, step := range s.Steps {
+		r := row{TimelineStep: step, at: instant(step.At)}
+		if first.IsZero() {
+			first = r.at
+		}
+		r.after = r.at.Sub(first)
+		if step.What == "next" || step.What == "state" && s.Clock != nil || s.lane != "" && step.Lane != s.lane {
+			continue
+		}
+		r.title, r.said = s.rowWords(step)
+		r.chip = answerChip(r.said)
+		out = append(out, r)
+	}
+	return slices.Clip(out)
+}
+
+// rowWords returns the title of a step, and the words below it.
+func (s story) rowWords(step admin.TimelineStep) (title, said string) {
+	switch step.What {
+	case "intent":
+		return sentence(s.asker()) + " asked for it", step.Text
+	case "transfer":
+		return naira(step.Transfer.Amount) + " moved", ""
+	case "answer":
+		title, said, _ = strings.Cut(step.Text, ": ")
+		if title == "first call" {
+			return "Asked " + providerName(optional(s.Provider)), said
+		}
+		return askedAgain(title), said
+	case "state":
+		return "Outcome", step.Text
+	case "event":
+		name, number, _ := strings.Cut(step.Text, ", number ")
+		return "Event " + number + " " + name, ""
+	case "case":
+		return "Case opened", step.Text
+	case "audit":
+		who, what, _ := strings.Cut(step.Text, " ")
+		return who, what
+	}
+	return sentence(step.What), step.Text
+}
+
+// askedAgain returns the title of polls with the same answer.
+func askedAgain(title string) string {
+	var first, last, times int
+	var until string
+	if n, err := fmt.Sscanf(title, "polls %d to %d, %d equal answers, the last at %s", &first, &last, &times, &until); err != nil || n < 4 {
+		return "Asked again, " + title
+	}
+	return fmt.Sprintf("Asked again %d times until %s: the same answer", times, instant(until).In(lagos).Format("15:04:05"))
+}
+
+func (s story) asker() string {
+	if s.company != "" {
+		return s.company
+	}
+	return "the house"
+}
+
+// answerChip returns the kind of chip for a provider's answer, or "".
+func answerChip(said string) string {
+	outcome, _, _ := strings.Cut(said, " ")
+	switch outcome {
+	case "unknown", "missing":
+		return "unknown"
+	case "confirmed":
+		return "ok"
+	case "rejected":
+		return "failed"
+	case "accepted":
+		return "wait"
+	}
+	return ""
+}
+
+// accountName returns the name of a ledger account as people say it.
+func accountName(account string) string {
+	kind, name, _ := strings.Cut(account, "/")
+	switch kind {
+	case "settlement":
+		return "Settlement account " + name
+	case "clearing":
+		return "Clearing"
+	case "provider":
+		return providerName(name)
+	}
+	return sentence(strings.ReplaceAll(account, "/", " "))
+}
+
+// distance returns how long after the first row another one is.
+func distance(d time.Duration) string {
+	if d < time.Second {
+		return "+" + itoa(d.Milliseconds()) + " ms"
+	}
+	return "+" + age(d)
+}
+
+// laneAddress returns the address of the page with one lane.
+func (s story) laneAddress(v *visit, key string) string {
+	if key == "" {
+		return v.URL.Path
+	}
+	return v.URL.Path + "?" + url.Values{"lane": {key}}.Encode()
+}
+
+// other returns what the counterparty is to the payment.
+func (s story) other() string {
+	switch s.Kind {
+	case "payout":
+		return "To"
+	case "credit", "collection":
+		return "From"
+	case "vtu":
+		return "What was bought"
+	}
+	return "With"
+}
+
+// session returns the bank's session id of the payment, or "".
+func (s story) session() string {
+	if s.SessionID != nil {
+		return *s.SessionID
+	}
+	if s.Kind == "payout" && optional(s.Word) == "paid" {
+		return optional(s.ProviderReference)
+	}
+	return ""
+}
+
+// clockWords returns the bold sentence of the outcome clock.
+func (s story) clockWords() string {
+	switch optional(s.Word) {
+	case "sending":
+		return sentence(s.atProvider()) + " has been asked."
+	case "accepted":
+		return sentence(s.atProvider()) + " has accepted it and has not finished."
+	case "case":
+		return "We are asking " + s.atProvider() + " by hand. Two people decide."
+	}
+	return "We do not know yet whether " + s.atProvider() + " has " + s.purpose() + " it."
+}
+
+// clockMore returns where the money is meanwhile.
+func (s story) clockMore() string {
+	return naira(s.Amount+s.Fee) + " left the settlement account and waits in clearing. It is neither lost nor sent twice."
+}
+
+func (s story) atProvider() string {
+	if s.Provider == nil {
+		return "the provider"
+	}
+	return providerName(*s.Provider)
+}
+
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	return word
+}
+
+// clockAsked returns how often the provider has been asked.
+func (s story) clockAsked() string {
+	return "Asked " + count(int(s.Clock.Attempts), "time", "times") + " after the call. "
+}
+
+// clockLater returns what happens if no answer comes.
+func (s story) clockLater() (out string) {
+	if at := instant(s.Clock.GraceEndsAt); at.After(s.now) {
+		out = "Grace period over at " + at.In(lagos).Format("15:04:05") + ". "
+	}
+	if optional(s.Word) != "case" {
+		out += "A case on " + day(instant(s.Clock.CaseDueAt), s.now) + "."
+	}
+	return out
+}
