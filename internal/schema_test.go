@@ -15,6 +15,7 @@ import (
 // index.
 var scans = map[string]string{
 	"job_due":                     "the scan for due work of programs of schema 32",
+	"job_failing":                 "the failing jobs of all companies, which an operator knows by their ids (job.failing, report.failingJobs)",
 	"job_lane":                    "the worker's scan for due work (job.lanes, job.due)",
 	"payout_reference":            "whose a payout is, for a bank that names only its reference (payout.owner), or for an operator (report.payoutPlaces)",
 	"crypto_transaction_block":    "what was in a block that is gone (crypto.inBlocks)",

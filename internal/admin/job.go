@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/wire"
 )
@@ -32,9 +30,7 @@ func (e *edge) failingJobOf(j report.FailingJob) FailingJob {
 
 // runJob lets a failing job run now. The line of the audit log is in the same commit.
 func (e *edge) runJob(ctx context.Context, r *request, _ NoRequest) (any, error) {
-	j, err := e.Worker.Retry(ctx, r.PathValue("id"), func(ctx context.Context, q db.Querier, j job.Job) error {
-		return e.Operators.NoteIn(ctx, q, r.by, "job.run", j.ID, map[string]string{"kind": j.Kind, "about": j.Subject, "company": j.Company})
-	})
+	j, err := e.Operators.RunJob(ctx, r.by, e.Worker, r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}

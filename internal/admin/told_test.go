@@ -16,6 +16,7 @@ import (
 var untold = map[string]string{
 	"addOperator":       "it concerns no company",
 	"setOperatorRole":   "it concerns no company",
+	"runJob":            "the job does what it would have done soon",
 	"setDoor":           "it concerns all companies, and each request says that API access is closed",
 	"createProductPair": "it concerns no company",
 	"deleteProductPair": "it concerns no company",
