@@ -91,17 +91,15 @@ func shownValue(v reflect.Value) string {
 		return value.String()
 	case []string:
 		return strings.Join(value, ", ")
-	case string:
-		if !strings.Contains(value, "://") {
-			return value
-		}
-		u, err := url.Parse(value)
-		if err != nil {
-			return "(set)"
-		}
-		u.User, u.RawQuery, u.Fragment = nil, "", ""
-		return u.String()
-	default:
-		return fmt.Sprint(value)
 	}
+	text := fmt.Sprint(v.Interface())
+	if !strings.Contains(text, "://") {
+		return text
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return "(set)"
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
 }
