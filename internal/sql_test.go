@@ -48,8 +48,10 @@ var overCompanies = map[string]string{
 	"settlement.holders": "a credit names only the account: the directory says whose it is",
 	"settlement.Numbers": "the credit poll compares our accounts at a bank, of all companies, with the bank's list",
 
-	"report.payoutPlaces": "an operator looks for a payout by its reference alone",
-	"payout.owner":        "a bank that tells of a payout names only its reference",
+	"report.payoutPlaces":      "an operator looks for a payout by its reference alone",
+	"report.paymentSources":    "operators work across companies",
+	"report.pendingOperations": "operators work across companies",
+	"payout.owner":             "a bank that tells of a payout names only its reference",
 
 	"webhook.idleQueues":     "the sender's scan: it reads which endpoints have something to be sent, and takes nothing",
 	"webhook.recoverRetries": "the sender looks once a minute for retries that were forgotten",

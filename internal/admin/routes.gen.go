@@ -43,6 +43,7 @@ func (e *edge) handlers() map[string]action {
 		"listJobs":            e.listJobs,
 		"listLimitsHistory":   e.listLimitsHistory,
 		"listOperators":       e.listOperators,
+		"listPayments":        e.listPayments,
 		"listProductPairs":    e.listProductPairs,
 		"listProducts":        e.listProducts,
 		"listProposals":       e.listProposals,

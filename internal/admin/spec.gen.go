@@ -664,6 +664,43 @@ type PINToken struct {
 	ExpiresAt string `json:"expiresAt"`
 }
 
+// Payment defines model for Payment.
+type Payment struct {
+	Kind      string `json:"kind"`
+	Reference string `json:"reference"`
+	Company   string `json:"company"`
+
+	// CompanyName null for the house.
+	CompanyName *string `json:"companyName"`
+
+	// Status Of an operation as it is stored, such as PENDING.
+	Status string `json:"status"`
+
+	// Word What the state means.
+	Word   string     `json:"word"`
+	Amount money.Kobo `json:"amount"`
+	Fee    money.Kobo `json:"fee"`
+
+	// Counterparty The beneficiary, the sender, or what was bought.
+	Counterparty *string `json:"counterparty"`
+	Provider     *string `json:"provider"`
+
+	// NextAt When the provider is asked again.
+	NextAt    *string `json:"nextAt"`
+	CreatedAt string  `json:"createdAt"`
+}
+
+// Payments defines model for Payments.
+type Payments struct {
+	Payments []Payment `json:"payments"`
+
+	// Next The cursor of the next page. null after the last page.
+	Next *string `json:"next"`
+
+	// SearchedTo How far back the page has looked. null after the last page.
+	SearchedTo *string `json:"searchedTo"`
+}
+
 // Problem defines model for Problem.
 type Problem struct {
 	Status  string `json:"status"`

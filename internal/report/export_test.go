@@ -75,3 +75,6 @@ func (s *Service) ReadEvents(ctx context.Context, t testing.TB, company string) 
 	}
 	return func() error { return s.db.Tx(ctx, func(q db.Querier) error { return c.write(ctx, q) }) }
 }
+
+// LookAt sets the number of rows of each kind that a page of payments looks at.
+func (s *Service) LookAt(rows int64) { s.depth = rows }
