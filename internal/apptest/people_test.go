@@ -70,6 +70,7 @@ var wishes = map[string][]string{
 	"withdrawProposal": nil, // the test still needs the proposals
 	"eraseCustomer":    {``},
 	"setDoor":          {`{"closed":false}`},
+	"runJob":           {``},
 	"addOperator":      {`{"name":"accomplice","role":"admin","keyDigest":"{digest}"}`},
 	"setOperatorRole":  {`{"role":"admin"}`},
 }
