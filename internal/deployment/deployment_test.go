@@ -278,6 +278,12 @@ func TestTheHoldOfMovesStays(t *testing.T) {
 			must(want, got, err)
 		}
 		held(false)
+		for _, to := range []bool{true, false} { // no row keeps the hold yet
+			if _, err := deployment.HoldMoves(t.Context(), d, to); err == nil || !strings.Contains(err.Error(), "no name") {
+				t.Errorf("a hold of a database without a name: %v", err)
+			}
+		}
+		held(false)
 		if err := deployment.New(d, clock.System{}, slog.New(slog.DiscardHandler), "").Claim(t.Context(), deployment.Dev); err != nil {
 			t.Fatal(err)
 		}
