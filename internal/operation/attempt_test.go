@@ -163,13 +163,24 @@ func TestTheQuestionsAboutAnUnstartedAttemptEnd(t *testing.T) {
 		at   time.Duration // of the reply, since the refusal
 		next time.Duration // 0 if it was the last question
 	}{
-		{refused, time.Hour, day}, {absent, time.Hour, day},
-		{refused, day - time.Microsecond, day}, {absent, day - time.Microsecond, day},
-		{refused, day, 0}, {absent, day, 0}, {refused, 3 * day, 0}, {absent, 90 * time.Hour, 0},
-		{open, time.Hour, 2 * time.Hour}, {found, time.Hour, 2 * time.Hour},
-		{open, 23 * time.Hour, day}, {open, 23*time.Hour + 30*time.Minute, day}, {open, day - time.Microsecond, day},
-		{open, day, 25 * time.Hour}, {found, day, 25 * time.Hour},
-		{open, 4*day - time.Microsecond, 4*day + time.Hour - time.Microsecond}, {open, 4 * day, 0}, {found, 5 * day, 0},
+		{refused, time.Hour, day},
+		{absent, time.Hour, day},
+		{refused, day - time.Microsecond, day},
+		{absent, day - time.Microsecond, day},
+		{refused, day, 0},
+		{absent, day, 0},
+		{refused, 3 * day, 0},
+		{absent, 90 * time.Hour, 0},
+		{open, time.Hour, 2 * time.Hour},
+		{found, time.Hour, 2 * time.Hour},
+		{open, 23 * time.Hour, day},
+		{open, 23*time.Hour + 30*time.Minute, day},
+		{open, day - time.Microsecond, day},
+		{open, day, 25 * time.Hour},
+		{found, day, 25 * time.Hour},
+		{open, 4*day - time.Microsecond, 4*day + time.Hour - time.Microsecond},
+		{open, 4 * day, 0},
+		{found, 5 * day, 0},
 	} {
 		next, more := a.AttemptCheck(c.said, ended.Add(c.at))
 		if more != (c.next > 0) || more && !next.Equal(ended.Add(c.next)) {
