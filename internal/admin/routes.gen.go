@@ -9,6 +9,7 @@ func (e *edge) handlers() map[string]action {
 		"approveAdjustment":   taking(e.approveAdjustment),
 		"approveCase":         taking(e.approveCase),
 		"approveProposal":     taking(e.approveProposal),
+		"askOutcome":          taking(e.askOutcome),
 		"attachBankAccount":   taking(e.attachBankAccount),
 		"createAccount":       taking(e.createAccount),
 		"createAdjustment":    taking(e.createAdjustment),

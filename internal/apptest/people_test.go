@@ -37,6 +37,7 @@ var wishes = map[string][]string{
 	"createCompany":     {`{"name":"Thief Ltd"}`},
 	"moveKYB":           {`{"status":"IN_PROGRESS"}`, `{"status":"SUBMITTED"}`, `{"status":"APPROVED"}`},
 	"setLive":           {`{"live":true}`},
+	"askOutcome":        {``},
 	"setRequestLimit":   {`{"requestsPerSecond":1000}`},
 	"setPIN":            {`{"pin":"0042"}`},
 	"unlockPIN":         {``},
