@@ -1646,6 +1646,9 @@ type VtuType = string
 // Webhook defines model for Webhook.
 type Webhook = webhook.Endpoint
 
+// WebhookAttempt One attempt of a delivery.
+type WebhookAttempt = webhook.Attempt
+
 // WebhookBacklog The undelivered events of an endpoint. Only in the answer for one webhook.
 type WebhookBacklog struct {
 	// Sequence The last event that was sent.
@@ -2875,6 +2878,9 @@ type ServerInterface interface {
 	// ListWebhookDeliveries List deliveries
 	// (GET /api/v1/webhooks/{id}/deliveries)
 	ListWebhookDeliveries(w http.ResponseWriter, r *http.Request, id string, params ListWebhookDeliveriesParams)
+	// FindWebhookDelivery Check a delivery
+	// (GET /api/v1/webhooks/{id}/deliveries/{deliveryId})
+	FindWebhookDelivery(w http.ResponseWriter, r *http.Request, id string, deliveryID string)
 	// ReplayWebhook Send a part of the feed again
 	// (POST /api/v1/webhooks/{id}/replay)
 	ReplayWebhook(w http.ResponseWriter, r *http.Request, id string, params ReplayWebhookParams)
@@ -6679,6 +6685,41 @@ func (siw *ServerInterfaceWrapper) ListWebhookDeliveries(w http.ResponseWriter, 
 	handler.ServeHTTP(w, r)
 }
 
+// FindWebhookDelivery operation middleware
+func (siw *ServerInterfaceWrapper) FindWebhookDelivery(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "deliveryId" -------------
+	var deliveryID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "deliveryId", r.PathValue("deliveryId"), &deliveryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "deliveryId", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindWebhookDelivery(w, r, id, deliveryID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ReplayWebhook operation middleware
 func (siw *ServerInterfaceWrapper) ReplayWebhook(w http.ResponseWriter, r *http.Request) {
 
@@ -7032,6 +7073,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/webhooks/{id}", wrapper.FindWebhook)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/webhooks/{id}", wrapper.UpdateWebhook)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/webhooks/{id}/deliveries", wrapper.ListWebhookDeliveries)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/webhooks/{id}/deliveries/{deliveryId}", wrapper.FindWebhookDelivery)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/webhooks/{id}/replay", wrapper.ReplayWebhook)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/webhooks/{id}/rotate-secret", wrapper.RotateWebhookSecret)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/webhooks/{id}/test", wrapper.TestWebhook)
@@ -9537,6 +9579,35 @@ func (response ListWebhookDeliveries200JSONResponse) VisitListWebhookDeliveriesR
 	return err
 }
 
+type FindWebhookDeliveryRequestObject struct {
+	ID         string `json:"id"`
+	DeliveryID string `json:"deliveryId"`
+}
+
+type FindWebhookDeliveryResponseObject interface {
+	VisitFindWebhookDeliveryResponse(w http.ResponseWriter) error
+}
+
+type FindWebhookDelivery200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The delivery.
+	Data WebhookDelivery `json:"data"`
+}
+
+func (response FindWebhookDelivery200JSONResponse) VisitFindWebhookDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ReplayWebhookRequestObject struct {
 	ID     string `json:"id"`
 	Params ReplayWebhookParams
@@ -9906,6 +9977,9 @@ type StrictServerInterface interface {
 	// ListWebhookDeliveries List deliveries
 	// (GET /api/v1/webhooks/{id}/deliveries)
 	ListWebhookDeliveries(ctx context.Context, request ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error)
+	// FindWebhookDelivery Check a delivery
+	// (GET /api/v1/webhooks/{id}/deliveries/{deliveryId})
+	FindWebhookDelivery(ctx context.Context, request FindWebhookDeliveryRequestObject) (FindWebhookDeliveryResponseObject, error)
 	// ReplayWebhook Send a part of the feed again
 	// (POST /api/v1/webhooks/{id}/replay)
 	ReplayWebhook(ctx context.Context, request ReplayWebhookRequestObject) (ReplayWebhookResponseObject, error)
@@ -12373,6 +12447,33 @@ func (sh *strictHandler) ListWebhookDeliveries(w http.ResponseWriter, r *http.Re
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListWebhookDeliveriesResponseObject); ok {
 		if err := validResponse.VisitListWebhookDeliveriesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindWebhookDelivery operation middleware
+func (sh *strictHandler) FindWebhookDelivery(w http.ResponseWriter, r *http.Request, id string, deliveryID string) {
+	var request FindWebhookDeliveryRequestObject
+
+	request.ID = id
+	request.DeliveryID = deliveryID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindWebhookDelivery(ctx, request.(FindWebhookDeliveryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindWebhookDelivery")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindWebhookDeliveryResponseObject); ok {
+		if err := validResponse.VisitFindWebhookDeliveryResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

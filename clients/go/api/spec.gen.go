@@ -3279,6 +3279,29 @@ type Webhook struct {
 	UpdatedAt Instant `json:"updatedAt"`
 }
 
+// WebhookAttempt One attempt of a delivery.
+type WebhookAttempt struct {
+	// Attempt The number of the attempt.
+	Attempt int64 `json:"attempt"`
+
+	// At When the attempt ended.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	At Instant `json:"at"`
+
+	// ResponseStatus The HTTP status of the answer.
+	ResponseStatus *int64 `json:"responseStatus"`
+
+	// LatencyMs The duration of the attempt.
+	LatencyMs int64 `json:"latencyMs"`
+
+	// Response The beginning of the answer's body, redacted: up to 1 KiB of a failed attempt, less of a success.
+	Response *string `json:"response"`
+
+	// Error The reason why the attempt failed.
+	Error *string `json:"error"`
+}
+
 // WebhookBacklog The undelivered events of an endpoint. Only in the answer for one webhook.
 type WebhookBacklog struct {
 	// Sequence The last event that was sent.
@@ -3343,6 +3366,9 @@ type WebhookDelivery struct {
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	UpdatedAt Instant `json:"updatedAt"`
+
+	// History Each attempt, oldest first. Only in the answer for one delivery, and not before the first attempt.
+	History *[]WebhookAttempt `json:"history,omitempty"`
 }
 
 // WebhookDeliveryPage defines model for WebhookDeliveryPage.
@@ -5709,6 +5735,15 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/webhooks/{id}/deliveries (the `ListWebhookDeliveries` operationId).
 	ListWebhookDeliveries(ctx context.Context, id string, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FindWebhookDelivery Check a delivery
+	//
+	// A delivery with each of its attempts in `history`, oldest first. Kobo deletes the attempts together with their delivery. The answers of
+	// failed attempts are redacted as the bodies in the request log are: JSON shows names, and the values only of harmless members. Other text
+	// shows no e-mail address, no number of seven digits and nothing that looks like a key.
+	//
+	// Corresponds with GET /api/v1/webhooks/{id}/deliveries/{deliveryId} (the `FindWebhookDelivery` operationId).
+	FindWebhookDelivery(ctx context.Context, id string, deliveryID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReplayWebhookWithBody Send a part of the feed again
 	//
@@ -8227,6 +8262,25 @@ func (c *Client) UpdateWebhook(ctx context.Context, id string, params *UpdateWeb
 // Corresponds with GET /api/v1/webhooks/{id}/deliveries (the `ListWebhookDeliveries` operationId).
 func (c *Client) ListWebhookDeliveries(ctx context.Context, id string, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListWebhookDeliveriesRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FindWebhookDelivery Check a delivery
+//
+// A delivery with each of its attempts in `history`, oldest first. Kobo deletes the attempts together with their delivery. The answers of
+// failed attempts are redacted as the bodies in the request log are: JSON shows names, and the values only of harmless members. Other text
+// shows no e-mail address, no number of seven digits and nothing that looks like a key.
+//
+// Corresponds with GET /api/v1/webhooks/{id}/deliveries/{deliveryId} (the `FindWebhookDelivery` operationId).
+func (c *Client) FindWebhookDelivery(ctx context.Context, id string, deliveryID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFindWebhookDeliveryRequest(c.Server, id, deliveryID)
 	if err != nil {
 		return nil, err
 	}
@@ -13258,6 +13312,47 @@ func NewListWebhookDeliveriesRequest(server string, id string, params *ListWebho
 	return req, nil
 }
 
+// NewFindWebhookDeliveryRequest constructs an http.Request for the FindWebhookDelivery method
+func NewFindWebhookDeliveryRequest(server string, id string, deliveryID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "deliveryId", deliveryID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/webhooks/%s/deliveries/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewReplayWebhookRequest calls the generic ReplayWebhook builder with application/json body
 func NewReplayWebhookRequest(server string, id string, params *ReplayWebhookParams, body ReplayWebhookJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -14883,6 +14978,17 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/webhooks/{id}/deliveries (the `ListWebhookDeliveries` operationId).
 	ListWebhookDeliveriesWithResponse(ctx context.Context, id string, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*ListWebhookDeliveriesResponse, error)
+
+	// FindWebhookDeliveryWithResponse Check a delivery
+	//
+	// A delivery with each of its attempts in `history`, oldest first. Kobo deletes the attempts together with their delivery. The answers of
+	// failed attempts are redacted as the bodies in the request log are: JSON shows names, and the values only of harmless members. Other text
+	// shows no e-mail address, no number of seven digits and nothing that looks like a key.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/webhooks/{id}/deliveries/{deliveryId} (the `FindWebhookDelivery` operationId).
+	FindWebhookDeliveryWithResponse(ctx context.Context, id string, deliveryID string, reqEditors ...RequestEditorFn) (*FindWebhookDeliveryResponse, error)
 
 	// ReplayWebhookWithBodyWithResponse Send a part of the feed again
 	//
@@ -19385,6 +19491,59 @@ func (r ListWebhookDeliveriesResponse) ContentType() string {
 	return ""
 }
 
+type FindWebhookDeliveryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data The delivery.
+		Data WebhookDelivery `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r FindWebhookDeliveryResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The delivery.
+	Data WebhookDelivery `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r FindWebhookDeliveryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FindWebhookDeliveryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FindWebhookDeliveryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FindWebhookDeliveryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ReplayWebhookResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -21666,6 +21825,23 @@ func (c *ClientWithResponses) ListWebhookDeliveriesWithResponse(ctx context.Cont
 		return nil, err
 	}
 	return ParseListWebhookDeliveriesResponse(rsp)
+}
+
+// FindWebhookDeliveryWithResponse Check a delivery
+//
+// A delivery with each of its attempts in `history`, oldest first. Kobo deletes the attempts together with their delivery. The answers of
+// failed attempts are redacted as the bodies in the request log are: JSON shows names, and the values only of harmless members. Other text
+// shows no e-mail address, no number of seven digits and nothing that looks like a key.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/webhooks/{id}/deliveries/{deliveryId} (the `FindWebhookDelivery` operationId).
+func (c *ClientWithResponses) FindWebhookDeliveryWithResponse(ctx context.Context, id string, deliveryID string, reqEditors ...RequestEditorFn) (*FindWebhookDeliveryResponse, error) {
+	rsp, err := c.FindWebhookDelivery(ctx, id, deliveryID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFindWebhookDeliveryResponse(rsp)
 }
 
 // ReplayWebhookWithBodyWithResponse Send a part of the feed again
@@ -24416,6 +24592,38 @@ func ParseListWebhookDeliveriesResponse(rsp *http.Response) (*ListWebhookDeliver
 
 			// Data One page of deliveries.
 			Data WebhookDeliveryPage `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseFindWebhookDeliveryResponse parses an HTTP response from a FindWebhookDeliveryWithResponse call
+func ParseFindWebhookDeliveryResponse(rsp *http.Response) (*FindWebhookDeliveryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FindWebhookDeliveryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data The delivery.
+			Data WebhookDelivery `json:"data"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err

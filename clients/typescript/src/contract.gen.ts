@@ -1721,6 +1721,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/{id}/deliveries/{deliveryId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check a delivery
+         * @description A delivery with each of its attempts in `history`, oldest first. Kobo deletes the attempts together with their delivery. The answers of
+         *     failed attempts are redacted as the bodies in the request log are: JSON shows names, and the values only of harmless members. Other text
+         *     shows no e-mail address, no number of seven digits and nothing that looks like a key.
+         */
+        get: operations["findWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/deliveries/{id}/resend": {
         parameters: {
             query?: never;
@@ -5630,6 +5652,32 @@ export interface components {
             createdAt: components["schemas"]["Instant"];
             /** @description When its state last changed. */
             updatedAt: components["schemas"]["Instant"];
+            /** @description Each attempt, oldest first. Only in the answer for one delivery, and not before the first attempt. */
+            history?: components["schemas"]["WebhookAttempt"][];
+        };
+        /** @description One attempt of a delivery. */
+        WebhookAttempt: {
+            /**
+             * Format: int64
+             * @description The number of the attempt.
+             */
+            attempt: number;
+            /** @description When the attempt ended. */
+            at: components["schemas"]["Instant"];
+            /**
+             * Format: int64
+             * @description The HTTP status of the answer.
+             */
+            responseStatus: number | null;
+            /**
+             * Format: int64
+             * @description The duration of the attempt.
+             */
+            latencyMs: number;
+            /** @description The beginning of the answer's body, redacted: up to 1 KiB of a failed attempt, less of a success. */
+            response: string | null;
+            /** @description The reason why the attempt failed. */
+            error: string | null;
         };
         WebhookDeliveryPage: {
             /** @description The deliveries of this page, newest first. */
@@ -9238,6 +9286,36 @@ export interface operations {
                         status: components["schemas"]["SuccessStatus"];
                         /** @description One page of deliveries. */
                         data: components["schemas"]["WebhookDeliveryPage"];
+                    };
+                };
+            };
+        };
+    };
+    findWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook's `id`. */
+                id: string;
+                /** @description The delivery's `id`. */
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery and its attempts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description The delivery. */
+                        data: components["schemas"]["WebhookDelivery"];
                     };
                 };
             };

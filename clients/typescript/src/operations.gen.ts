@@ -94,6 +94,7 @@ export const table = {
   "testWebhook": {"method":"POST","path":"/api/v1/webhooks/{id}/test","open":false,"keyed":true,"in":[],"out":[]},
   "replayWebhook": {"method":"POST","path":"/api/v1/webhooks/{id}/replay","open":false,"keyed":true,"in":[],"out":[]},
   "listWebhookDeliveries": {"method":"GET","path":"/api/v1/webhooks/{id}/deliveries","open":false,"keyed":false,"in":[],"out":[]},
+  "findWebhookDelivery": {"method":"GET","path":"/api/v1/webhooks/{id}/deliveries/{deliveryId}","open":false,"keyed":false,"in":[],"out":[]},
   "resendWebhookDelivery": {"method":"POST","path":"/api/v1/webhooks/deliveries/{id}/resend","open":false,"keyed":true,"in":[],"out":[]},
   "findIdempotencyKey": {"method":"GET","path":"/api/v1/idempotency/{key}","open":false,"keyed":false,"in":[],"out":[]},
   "checkIntegrity": {"method":"GET","path":"/api/v1/integrity","open":false,"keyed":false,"in":[],"out":["data/accounts/*/balance","data/accounts/*/recomputed","data/inFlight/clearing","data/inFlight/openAmount"]},
