@@ -193,6 +193,15 @@ type BulkPayoutLineOrder struct {
 	Metadata operation.Metadata `json:"metadata,omitempty"`
 }
 
+// BulkPayoutList defines model for BulkPayoutList.
+type BulkPayoutList struct {
+	// Data The bulk payouts of this page, newest first.
+	Data []BulkPayout `json:"data"`
+
+	// Next The `cursor` of the next page; `null` if no bulk payouts follow.
+	Next *string `json:"next"`
+}
+
 // BulkPayoutOrder defines model for BulkPayoutOrder.
 type BulkPayoutOrder struct {
 	// FromSettlementID The settlement account to pay from. A JSON number.
@@ -2127,6 +2136,18 @@ type ListBanksParams struct {
 	Search string `form:"search,omitempty" json:"search,omitempty"`
 }
 
+// ListBulkPayoutsParams defines parameters for ListBulkPayouts.
+type ListBulkPayoutsParams struct {
+	// Limit The most bulk payouts of a page. A number above 20 means 20. Zero, a negative number or a text means 20.
+	Limit string `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the page before.
+	Cursor string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// State Only bulk payouts in this state.
+	State string `form:"state,omitempty" json:"state,omitempty"`
+}
+
 // OpenBulkPayoutParams defines parameters for OpenBulkPayout.
 type OpenBulkPayoutParams struct {
 	// IdempotencyKey Optional; 1 to 255 printable ASCII characters. The same key with the same body gives the first answer again, byte for byte, with
@@ -2770,6 +2791,9 @@ type ServerInterface interface {
 	// ListBanks List supported banks
 	// (GET /api/v1/settlement/banks)
 	ListBanks(w http.ResponseWriter, r *http.Request, params ListBanksParams)
+	// ListBulkPayouts List bulk payouts
+	// (GET /api/v1/settlement/bulk-payout)
+	ListBulkPayouts(w http.ResponseWriter, r *http.Request, params ListBulkPayoutsParams)
 	// OpenBulkPayout Prepare a bulk payout
 	// (POST /api/v1/settlement/bulk-payout)
 	OpenBulkPayout(w http.ResponseWriter, r *http.Request, params OpenBulkPayoutParams)
@@ -4893,6 +4917,65 @@ func (siw *ServerInterfaceWrapper) ListBanks(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListBanks(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListBulkPayouts operation middleware
+func (siw *ServerInterfaceWrapper) ListBulkPayouts(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListBulkPayoutsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListBulkPayouts(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7038,6 +7121,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.CreateSettlementAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts/{settlementId}/alert", wrapper.SetSettlementAlert)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/banks", wrapper.ListBanks)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/bulk-payout", wrapper.ListBulkPayouts)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/bulk-payout", wrapper.OpenBulkPayout)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/bulk-payout/{bulkId}", wrapper.FindBulkPayout)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/bulk-payout/{bulkId}/cancel", wrapper.CancelBulkPayout)
@@ -8512,6 +8596,34 @@ func (response ListBanks200JSONResponse) VisitListBanksResponse(w http.ResponseW
 	return err
 }
 
+type ListBulkPayoutsRequestObject struct {
+	Params ListBulkPayoutsParams
+}
+
+type ListBulkPayoutsResponseObject interface {
+	VisitListBulkPayoutsResponse(w http.ResponseWriter) error
+}
+
+type ListBulkPayouts200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data One page of bulk payouts.
+	Data BulkPayoutList `json:"data"`
+}
+
+func (response ListBulkPayouts200JSONResponse) VisitListBulkPayoutsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type OpenBulkPayoutRequestObject struct {
 	Params OpenBulkPayoutParams
 	Body   *OpenBulkPayoutJSONRequestBody
@@ -9869,6 +9981,9 @@ type StrictServerInterface interface {
 	// ListBanks List supported banks
 	// (GET /api/v1/settlement/banks)
 	ListBanks(ctx context.Context, request ListBanksRequestObject) (ListBanksResponseObject, error)
+	// ListBulkPayouts List bulk payouts
+	// (GET /api/v1/settlement/bulk-payout)
+	ListBulkPayouts(ctx context.Context, request ListBulkPayoutsRequestObject) (ListBulkPayoutsResponseObject, error)
 	// OpenBulkPayout Prepare a bulk payout
 	// (POST /api/v1/settlement/bulk-payout)
 	OpenBulkPayout(ctx context.Context, request OpenBulkPayoutRequestObject) (OpenBulkPayoutResponseObject, error)
@@ -11417,6 +11532,32 @@ func (sh *strictHandler) ListBanks(w http.ResponseWriter, r *http.Request, param
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListBanksResponseObject); ok {
 		if err := validResponse.VisitListBanksResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListBulkPayouts operation middleware
+func (sh *strictHandler) ListBulkPayouts(w http.ResponseWriter, r *http.Request, params ListBulkPayoutsParams) {
+	var request ListBulkPayoutsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBulkPayouts(ctx, request.(ListBulkPayoutsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBulkPayouts")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListBulkPayoutsResponseObject); ok {
+		if err := validResponse.VisitListBulkPayoutsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
