@@ -1611,7 +1611,7 @@ type VirtualAccountPage struct {
 // VirtualAccountRequest defines model for VirtualAccountRequest.
 type VirtualAccountRequest struct {
 	// Amount Whole naira, greater than 0.
-	Amount int64 `json:"amount"`
+	Amount money.Kobo `json:"amount"`
 
 	// ExternalReference Your own name for the payment; unique in your company.
 	ExternalReference string `json:"externalReference"`

@@ -421,6 +421,12 @@ type BulkPayoutLine struct {
 	// Status The status of the payout; `null` before the confirmation.
 	Status *string `json:"status"`
 
+	// DoubleOf A warning: the reference of your newest payout of the last 7 days to the same account with the same amount. It is `PENDING` or `SUCCESS`. The line can be sent nevertheless.
+	DoubleOf *string `json:"doubleOf"`
+
+	// DoubleOfLine A warning: the first line of this bulk payout with the same account and amount.
+	DoubleOfLine *int64 `json:"doubleOfLine"`
+
 	// ExternalReference Your own reference, if you gave one.
 	ExternalReference *string `json:"externalReference,omitempty"`
 
@@ -451,6 +457,15 @@ type BulkPayoutLineOrder struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// BulkPayoutList defines model for BulkPayoutList.
+type BulkPayoutList struct {
+	// Data The bulk payouts of this page, newest first.
+	Data []BulkPayout `json:"data"`
+
+	// Next The `cursor` of the next page; `null` if no bulk payouts follow.
+	Next *string `json:"next"`
 }
 
 // BulkPayoutOrder defines model for BulkPayoutOrder.
@@ -737,7 +752,7 @@ type CardProblem struct {
 	// Details One line for each rule that the body breaks.
 	Details *[]string `json:"details,omitempty"`
 
-	// Data The funding, if it is being confirmed.
+	// Data The funding, if it is being confirmed, or was declined and refunded.
 	Data *CardReference `json:"data,omitempty"`
 }
 
@@ -934,7 +949,7 @@ type CorporateAccount struct {
 	AccountName string `json:"accountName"`
 
 	// Balance Always 0: payments are credited to the settlement account.
-	Balance int `json:"balance"`
+	Balance Kobo `json:"balance"`
 
 	// CreatedAt When it was opened.
 	//
@@ -2778,6 +2793,12 @@ type SettlementAlertRequest struct {
 type SettlementRefusal struct {
 	// Error Begins with a space.
 	Error string `json:"error"`
+
+	// Data The payout, if it was rejected and refunded.
+	Data *struct {
+		// Reference The reference of the payout.
+		Reference string `json:"reference"`
+	} `json:"data,omitempty"`
 }
 
 // Statement defines model for Statement.
@@ -3050,7 +3071,7 @@ type VirtualAccountPage struct {
 // VirtualAccountRequest defines model for VirtualAccountRequest.
 type VirtualAccountRequest struct {
 	// Amount Whole naira, greater than 0.
-	Amount int64 `json:"amount"`
+	Amount Kobo `json:"amount"`
 
 	// ExternalReference Your own name for the payment; unique in your company.
 	ExternalReference string `json:"externalReference"`
@@ -3122,6 +3143,12 @@ type VtuProblem struct {
 
 	// Message The error, in words.
 	Message string `json:"message"`
+
+	// Data The purchase, if it was rejected and refunded.
+	Data *struct {
+		// TransactionID The id of the purchase.
+		TransactionID string `json:"transactionId"`
+	} `json:"data,omitempty"`
 }
 
 // VtuProblemSuccess Always `false`.
@@ -3840,6 +3867,18 @@ type SetSettlementAlertParams struct {
 type ListBanksParams struct {
 	// Search Only banks whose name contains this text.
 	Search *string `form:"search,omitempty" json:"search,omitempty"`
+}
+
+// ListBulkPayoutsParams defines parameters for ListBulkPayouts.
+type ListBulkPayoutsParams struct {
+	// Limit The most bulk payouts of a page. A number above 20 means 20. Zero, a negative number or a text means 20.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// State Only bulk payouts in this state.
+	State *string `form:"state,omitempty" json:"state,omitempty"`
 }
 
 // OpenBulkPayoutParams defines parameters for OpenBulkPayout.
@@ -5181,6 +5220,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/settlement/banks (the `ListBanks` operationId).
 	ListBanks(ctx context.Context, params *ListBanksParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListBulkPayouts List bulk payouts
+	//
+	// The bulk payouts of your company, newest first, without their lines. If `next` is a text, send it as `cursor` to read the next page.
+	//
+	// Corresponds with GET /api/v1/settlement/bulk-payout (the `ListBulkPayouts` operationId).
+	ListBulkPayouts(ctx context.Context, params *ListBulkPayoutsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// OpenBulkPayoutWithBody Prepare a bulk payout
 	//
@@ -7218,6 +7264,23 @@ func (c *Client) SetSettlementAlert(ctx context.Context, settlementID string, pa
 // Corresponds with GET /api/v1/settlement/banks (the `ListBanks` operationId).
 func (c *Client) ListBanks(ctx context.Context, params *ListBanksParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListBanksRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListBulkPayouts List bulk payouts
+//
+// The bulk payouts of your company, newest first, without their lines. If `next` is a text, send it as `cursor` to read the next page.
+//
+// Corresponds with GET /api/v1/settlement/bulk-payout (the `ListBulkPayouts` operationId).
+func (c *Client) ListBulkPayouts(ctx context.Context, params *ListBulkPayoutsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListBulkPayoutsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11037,6 +11100,84 @@ func NewListBanksRequest(server string, params *ListBanksParams) (*http.Request,
 	return req, nil
 }
 
+// NewListBulkPayoutsRequest constructs an http.Request for the ListBulkPayouts method
+func NewListBulkPayoutsRequest(server string, params *ListBulkPayoutsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/settlement/bulk-payout")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewOpenBulkPayoutRequest calls the generic OpenBulkPayout builder with application/json body
 func NewOpenBulkPayoutRequest(server string, params *OpenBulkPayoutParams, body OpenBulkPayoutJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -14379,6 +14520,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/settlement/banks (the `ListBanks` operationId).
 	ListBanksWithResponse(ctx context.Context, params *ListBanksParams, reqEditors ...RequestEditorFn) (*ListBanksResponse, error)
 
+	// ListBulkPayoutsWithResponse List bulk payouts
+	//
+	// The bulk payouts of your company, newest first, without their lines. If `next` is a text, send it as `cursor` to read the next page.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/settlement/bulk-payout (the `ListBulkPayouts` operationId).
+	ListBulkPayoutsWithResponse(ctx context.Context, params *ListBulkPayoutsParams, reqEditors ...RequestEditorFn) (*ListBulkPayoutsResponse, error)
+
 	// OpenBulkPayoutWithBodyWithResponse Prepare a bulk payout
 	//
 	// Stores up to 1,000 payouts, which you confirm together. No money moves. Kobo asks the banks for the names on the accounts. When
@@ -17615,6 +17765,59 @@ func (r ListBanksResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListBanksResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListBulkPayoutsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data One page of bulk payouts.
+		Data BulkPayoutList `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListBulkPayoutsResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data One page of bulk payouts.
+	Data BulkPayoutList `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ListBulkPayoutsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListBulkPayoutsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListBulkPayoutsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListBulkPayoutsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -20933,6 +21136,21 @@ func (c *ClientWithResponses) ListBanksWithResponse(ctx context.Context, params 
 	return ParseListBanksResponse(rsp)
 }
 
+// ListBulkPayoutsWithResponse List bulk payouts
+//
+// The bulk payouts of your company, newest first, without their lines. If `next` is a text, send it as `cursor` to read the next page.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/settlement/bulk-payout (the `ListBulkPayouts` operationId).
+func (c *ClientWithResponses) ListBulkPayoutsWithResponse(ctx context.Context, params *ListBulkPayoutsParams, reqEditors ...RequestEditorFn) (*ListBulkPayoutsResponse, error) {
+	rsp, err := c.ListBulkPayouts(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListBulkPayoutsResponse(rsp)
+}
+
 // OpenBulkPayoutWithBodyWithResponse Prepare a bulk payout
 //
 // Stores up to 1,000 payouts, which you confirm together. No money moves. Kobo asks the banks for the names on the accounts. When
@@ -23456,6 +23674,38 @@ func ParseListBanksResponse(rsp *http.Response) (*ListBanksResponse, error) {
 
 			// Data The banks, by name.
 			Data []Bank `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListBulkPayoutsResponse parses an HTTP response from a ListBulkPayoutsWithResponse call
+func ParseListBulkPayoutsResponse(rsp *http.Response) (*ListBulkPayoutsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListBulkPayoutsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data One page of bulk payouts.
+			Data BulkPayoutList `json:"data"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err

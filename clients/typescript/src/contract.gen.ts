@@ -711,7 +711,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List bulk payouts
+         * @description The bulk payouts of your company, newest first, without their lines. If `next` is a text, send it as `cursor` to read the next page.
+         */
+        get: operations["listBulkPayouts"];
         put?: never;
         /**
          * Prepare a bulk payout
@@ -3045,6 +3049,11 @@ export interface components {
             success: false;
             /** @description The error, in words. */
             message: string;
+            /** @description The purchase, if it was rejected and refunded. */
+            data?: {
+                /** @description The id of the purchase. */
+                transactionId: string;
+            };
         };
         Tokens: {
             /** @description A JWT. Valid 15 minutes. */
@@ -3463,10 +3472,7 @@ export interface components {
             lowBalance: Kobo | null;
         };
         VirtualAccountRequest: {
-            /**
-             * Format: int64
-             * @description Whole naira, greater than 0.
-             */
+            /** @description Whole naira, greater than 0. */
             amount: Kobo;
             /** @description Your own name for the payment; unique in your company. */
             externalReference: string;
@@ -3582,6 +3588,11 @@ export interface components {
         SettlementRefusal: {
             /** @description Begins with a space. */
             error: string;
+            /** @description The payout, if it was rejected and refunded. */
+            data?: {
+                /** @description The reference of the payout. */
+                reference: string;
+            };
         };
         Bank: {
             /**
@@ -3936,6 +3947,12 @@ export interface components {
             /** @description The `after` of the next page; `null` if no lines follow. */
             nextAfter: number | null;
         };
+        BulkPayoutList: {
+            /** @description The bulk payouts of this page, newest first. */
+            data: components["schemas"]["BulkPayout"][];
+            /** @description The `cursor` of the next page; `null` if no bulk payouts follow. */
+            next: string | null;
+        };
         BulkPayoutLine: {
             /**
              * Format: int64
@@ -3976,6 +3993,13 @@ export interface components {
              * @enum {string|null}
              */
             status: "PENDING" | "SUCCESS" | "FAILED" | "REVERSED" | null;
+            /** @description A warning: the reference of your newest payout of the last 7 days to the same account with the same amount. It is `PENDING` or `SUCCESS`. The line can be sent nevertheless. */
+            doubleOf: string | null;
+            /**
+             * Format: int64
+             * @description A warning: the first line of this bulk payout with the same account and amount.
+             */
+            doubleOfLine: number | null;
             /** @description Your own reference, if you gave one. */
             externalReference?: string;
             /**
@@ -4180,7 +4204,7 @@ export interface components {
              * @description What the event moved on the card, in units of its currency. Negative: money left the card. For `card.terminated`: what was left on it.
              * @example -2500.5
              */
-            amount: number;
+            amount: Kobo;
             /**
              * @description The currency, in ISO 4217; empty if the issuer did not say.
              * @example NGN
@@ -4246,7 +4270,7 @@ export interface components {
             message: string;
             /** @description One line for each rule that the body breaks. */
             details?: string[];
-            /** @description The funding, if it is being confirmed. */
+            /** @description The funding, if it is being confirmed, or was declined and refunded. */
             data?: components["schemas"]["CardReference"];
         };
         CardFunding: {
@@ -4561,7 +4585,7 @@ export interface components {
             /** @description The name on the account. */
             accountName: string;
             /** @description Always 0: payments are credited to the settlement account. */
-            balance: number;
+            balance: Kobo;
             /** @description When it was opened. */
             createdAt: components["schemas"]["Instant"];
             /** @description Your company's registration number. */
@@ -7302,6 +7326,67 @@ export interface operations {
             };
         };
     };
+    listBulkPayouts: {
+        parameters: {
+            query?: {
+                /** @description The most bulk payouts of a page. A number above 20 means 20. Zero, a negative number or a text means 20. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string;
+                /** @description Only bulk payouts in this state. */
+                state?: "CHECKING" | "CHECKED" | "CONFIRMED" | "COMPLETED" | "CANCELLED";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of bulk payouts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": {
+                     *         "data": [
+                     *           {
+                     *             "bulkId": "0199c1f2-7b1e-7c0a-9d3e-000000000021",
+                     *             "state": "CHECKED",
+                     *             "fromSettlementId": 1,
+                     *             "lineCount": 2,
+                     *             "checking": 0,
+                     *             "good": 2,
+                     *             "bad": 0,
+                     *             "amount": 180000,
+                     *             "fee": 50,
+                     *             "pending": 0,
+                     *             "succeeded": 0,
+                     *             "failed": 0,
+                     *             "createdAt": "2030-01-02T03:04:05.678Z",
+                     *             "expiresAt": "2030-01-03T03:04:05.678Z",
+                     *             "checkedAt": "2030-01-02T03:04:15.678Z",
+                     *             "confirmedAt": null,
+                     *             "endedAt": null
+                     *           }
+                     *         ],
+                     *         "next": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description One page of bulk payouts. */
+                        data: components["schemas"]["BulkPayoutList"];
+                    };
+                };
+            };
+        };
+    };
     openBulkPayout: {
         parameters: {
             query?: never;
@@ -7442,6 +7527,8 @@ export interface operations {
                      *             "reason": null,
                      *             "reference": null,
                      *             "status": null,
+                     *             "doubleOf": null,
+                     *             "doubleOfLine": null,
                      *             "externalReference": "march-ada"
                      *           }
                      *         ],

@@ -20,7 +20,7 @@ export const table = {
   "initiateCorporateKyc": {"method":"POST","path":"/api/v1/coop/initiate-kyc","open":false,"keyed":true,"in":[],"out":[]},
   "retryCorporateOtp": {"method":"POST","path":"/api/v1/coop/retry-otp","open":false,"keyed":true,"in":[],"out":[]},
   "validateCorporateKyc": {"method":"POST","path":"/api/v1/coop/validate-kyc","open":false,"keyed":true,"in":[],"out":[]},
-  "generateCorporateAccount": {"method":"POST","path":"/api/v1/coop/generate-account","open":false,"keyed":true,"in":[],"out":[]},
+  "generateCorporateAccount": {"method":"POST","path":"/api/v1/coop/generate-account","open":false,"keyed":true,"in":[],"out":["data/balance"]},
   "createCustomer": {"method":"POST","path":"/api/v1/customer/create","open":false,"keyed":true,"in":[],"out":[]},
   "resendCustomerOtp": {"method":"POST","path":"/api/v1/customer/resend-otp","open":false,"keyed":true,"in":[],"out":[]},
   "generateCustomerAccount": {"method":"POST","path":"/api/v1/customer/generate-account","open":false,"keyed":true,"in":[],"out":[]},
@@ -46,6 +46,7 @@ export const table = {
   "sendPayout": {"method":"POST","path":"/api/v1/settlement/send-payout","open":false,"keyed":true,"in":["amount"],"out":["data/amount","data/fee","data/total","data/balance","data/balanceAfter"]},
   "listPayouts": {"method":"GET","path":"/api/v1/settlement/payouts","open":false,"keyed":false,"in":[],"out":["data/data/*/amount","data/data/*/fee"]},
   "transferFunds": {"method":"POST","path":"/api/v1/settlement/transfer","open":false,"keyed":true,"in":["amount"],"out":["data/amount"]},
+  "listBulkPayouts": {"method":"GET","path":"/api/v1/settlement/bulk-payout","open":false,"keyed":false,"in":[],"out":["data/data/*/amount","data/data/*/fee"]},
   "openBulkPayout": {"method":"POST","path":"/api/v1/settlement/bulk-payout","open":false,"keyed":true,"in":["lines/*/amount"],"out":["data/amount","data/fee"]},
   "findBulkPayout": {"method":"GET","path":"/api/v1/settlement/bulk-payout/{bulkId}","open":false,"keyed":false,"in":[],"out":["data/amount","data/fee","data/lines/*/amount","data/lines/*/fee"]},
   "confirmBulkPayout": {"method":"POST","path":"/api/v1/settlement/bulk-payout/{bulkId}/confirm","open":false,"keyed":true,"in":[],"out":["data/amount","data/fee"]},
@@ -65,7 +66,7 @@ export const table = {
   "freezeCard": {"method":"POST","path":"/api/v1/card/{cardId}/freeze","open":false,"keyed":true,"in":[],"out":[]},
   "unfreezeCard": {"method":"POST","path":"/api/v1/card/{cardId}/unfreeze","open":false,"keyed":true,"in":[],"out":[]},
   "terminateCard": {"method":"POST","path":"/api/v1/card/{cardId}/terminate","open":false,"keyed":true,"in":[],"out":[]},
-  "listCardTransactions": {"method":"GET","path":"/api/v1/card/{cardId}/transactions","open":false,"keyed":false,"in":[],"out":[]},
+  "listCardTransactions": {"method":"GET","path":"/api/v1/card/{cardId}/transactions","open":false,"keyed":false,"in":[],"out":["data/data/*/amount"]},
   "listServices": {"method":"GET","path":"/api/v1/vtu/services","open":false,"keyed":false,"in":[],"out":[]},
   "listServiceCategories": {"method":"GET","path":"/api/v1/vtu/service/{serviceId}/categories","open":false,"keyed":false,"in":[],"out":[]},
   "listCategoryProducts": {"method":"GET","path":"/api/v1/vtu/category/{serviceCategoryId}/products","open":false,"keyed":false,"in":[],"out":["data/*/amount"]},
@@ -159,8 +160,8 @@ export const eventMoney: Record<string, readonly string[]> = {
   "crypto.withdrawal_completed": [],
   "crypto.withdrawal_failed": [],
   "corporate.kyc_verified": [],
-  "corporate.account_created": [],
-  "corporate.account_updated": [],
+  "corporate.account_created": ["balance"],
+  "corporate.account_updated": ["balance"],
 };
 
 /** The words of the header Kobo-Reason. */
