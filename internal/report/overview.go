@@ -123,8 +123,12 @@ func (s *Service) readOverview(ctx context.Context, now time.Time) (o Overview, 
 		o = Overview{At: now} // a snapshot may begin again
 		for _, part := range []func(context.Context, db.Querier) error{
 			o.readNeeds,
-			func(ctx context.Context, q db.Querier) error { return o.readOpen(ctx, q, ofKind(queues, operation.ResolveJob)) },
-			func(ctx context.Context, q db.Querier) error { return o.readInbox(ctx, q, ofKind(queues, inbox.WorkJob)) },
+			func(ctx context.Context, q db.Querier) error {
+				return o.readOpen(ctx, q, ofKind(queues, operation.ResolveJob))
+			},
+			func(ctx context.Context, q db.Querier) error {
+				return o.readInbox(ctx, q, ofKind(queues, inbox.WorkJob))
+			},
 			o.readLedgers,
 			o.readHours,
 		} {
