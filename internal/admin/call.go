@@ -18,6 +18,13 @@ type API struct{ edge *edge }
 // ServeHTTP serves a request with an operator's key.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.edge.mux.ServeHTTP(w, r) }
 
+// NeedsProof reports whether a person at the console must have proved recently who they are, to run an
+// operation: an act on money, keys or people, or a part of its approval.
+func (a *API) NeedsProof(id string) bool {
+	op := a.edge.operations[id]
+	return op != nil && !a.edge.reads[id] && (op.FourEyes != "" || op.Role == string(operator.Admin) || id == "createProposal")
+}
+
 // Input is what a caller within the program gives to an operation.
 type Input struct {
 	Path  map[string]string // the parts of the path, such as "reference"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"encoding/base32"
 	"encoding/base64"
 	"fmt"
 	"net/url"
@@ -81,14 +82,21 @@ const (
 // codeOptions are those that every app knows.
 var codeOptions = hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1}
 
-// NewCode makes a secret for one-time codes. SetPassword stores it.
-func (s *Service) NewCode(p Person) (NewCode, error) {
-	key, err := totp.Generate(totp.GenerateOpts{Issuer: "Kobo", AccountName: p.Name})
+// NewCode makes a secret for one-time codes. SetPassword stores it. If the state is one of an earlier NewCode
+// that is still good, the secret stays the same, since the person's app knows it already.
+func (s *Service) NewCode(p Person, state string) (NewCode, error) {
+	options := totp.GenerateOpts{Issuer: "Kobo", AccountName: p.Name}
+	if text, err := s.openState("code", p.ID, state); err == nil {
+		if options.Secret, err = base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(text); err != nil {
+			return NewCode{}, err
+		}
+	}
+	key, err := totp.Generate(options)
 	if err != nil {
 		return NewCode{}, err
 	}
-	state, err := s.sealState("code", p.ID, key.Secret())
-	return NewCode{Secret: key.Secret(), URL: key.URL(), State: state}, err
+	sealed, err := s.sealState("code", p.ID, key.Secret())
+	return NewCode{Secret: key.Secret(), URL: key.URL(), State: sealed}, err
 }
 
 // stepOf returns the number of the step to which a code belongs, or 0. A clock may be one step away.
