@@ -30,6 +30,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
@@ -49,6 +50,7 @@ type door struct {
 	companies   *company.Service
 	settlements *settlement.Service
 	operators   *operator.Service
+	people      *person.Service
 	operations  *operation.Service
 	webhooks    *webhook.Service
 	crypto      *crypto.Service
@@ -114,6 +116,11 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 		Name: "test", Running: func(context.Context) ([]string, error) { return []string{"other", "test"}, nil },
 		Calls: provider.NewFigures(), Wallets: func() map[string]provider.Reading { return nil },
 	}
+	config.People, err = person.New(person.Config{DB: base, Keys: keys, Operators: d.operators, Clock: clk, Machine: clk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.people = config.People
 	for _, f := range change {
 		f(&config)
 	}

@@ -16,6 +16,11 @@ import (
 var untold = map[string]string{
 	"addOperator":       "it concerns no company",
 	"setOperatorRole":   "it concerns no company",
+	"inviteOperator":    "it concerns no company",
+	"removeOperator":    "it concerns no company",
+	"invitePerson":      "people sign in, and programs follow events; an owner reads the list",
+	"setPersonRole":     "as invitePerson",
+	"endPerson":         "as invitePerson",
 	"setDoor":           "it concerns all companies, and each request says that API access is closed",
 	"createProductPair": "it concerns no company",
 	"deleteProductPair": "it concerns no company",
