@@ -7,6 +7,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/console"
 	"github.com/kobo-waas/kobo/internal/limit"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // console returns the handler of the pages for people.
@@ -27,8 +28,14 @@ func (a *App) ConsoleURL(ctx context.Context) (*string, error) {
 	if err != nil {
 		return nil, err
 	}
-	link := a.cfg.ConsoleOrigin + "/console/link/" + token.Reveal()
+	link := a.ConsoleLink(token)
 	return &link, nil
+}
+
+// ConsoleLink returns the address at which a person uses a link. Without the setting console_origin it is only
+// a path.
+func (a *App) ConsoleLink(token secret.Text) string {
+	return a.cfg.ConsoleOrigin + "/console/link/" + token.Reveal()
 }
 
 // ConsoleLink returns the address of the console that signs in once, or "" without a console.
