@@ -80,7 +80,7 @@ func peoplePage(v *visit, all []admin.Operator) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.mayManage() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<section class=\"card c4\"><header><h2>Invite</h2></header><p>An invitation makes a link, which you pass on. If another operator has to approve it, that operator gets a code for the same person. Invite somebody again who has lost a passkey.</p><form method=\"post\" action=\"/console/people/invite\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<section class=\"card c4\"><header><h2>Invite</h2></header><p>An invitation makes a link, which you pass on. If another operator has to approve it, that operator gets a code for the same person. Invite somebody again who has lost a passkey.</p><form class=\"below\" method=\"post\" action=\"/console/people/invite\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -244,14 +244,14 @@ func memberRow(v *visit, o admin.Operator) templ.Component {
 			templ_7745c5c3_Var8 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<tr><th scope=\"row\"><strong>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<tr><th scope=\"row\" class=\"nowrap\"><strong>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var9 string
 		templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(o.Name)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `page_people.templ`, Line: 72, Col: 34}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `page_people.templ`, Line: 72, Col: 49}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 		if templ_7745c5c3_Err != nil {

@@ -154,3 +154,14 @@ func named(label string) templ.Attributes {
 	}
 	return templ.Attributes{"aria-label": label}
 }
+
+// browserOf names the browser that says that it is this one. The first name that fits is the most exact one,
+// because browsers also name those that they resemble.
+func browserOf(agent string) string {
+	for _, one := range [][2]string{{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}} {
+		if strings.Contains(agent, one[0]) {
+			return one[1]
+		}
+	}
+	return "A program"
+}
