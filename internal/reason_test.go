@@ -24,6 +24,7 @@ var forOperators = map[string]int{
 	"internal/crypto/key.go":            3, // the keys of networks
 	"internal/erasure/erasure.go":       all,
 	"internal/event/erase.go":           all,
+	"internal/operation/ask.go":         all,
 	"internal/operation/case.go":        all,
 	"internal/person/link.go":           all, // people read them in the console
 	"internal/person/passkey.go":        all,

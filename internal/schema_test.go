@@ -14,18 +14,23 @@ import (
 // scans are the indexes that do not begin with the company on purpose, with the reason for each
 // index.
 var scans = map[string]string{
-	"job_due":                     "the scan for due work of programs of schema 32",
-	"job_lane":                    "the worker's scan for due work (job.lanes, job.due)",
-	"payout_reference":            "whose a payout is, for a bank that names only its reference (payout.owner), or for an operator (report.payoutPlaces)",
-	"crypto_transaction_block":    "what was in a block that is gone (crypto.inBlocks)",
-	"customer_id":                 "whose a customer is, for an operator who erases them (customer.CompanyOf)",
-	"customer_account_name_match": "the operators' list of compared names (customer.Checked)",
-	"operator_audit_newest":       "the audit log of all companies, the newest first",
-	"operator_audit_time":         "a period of the audit log of all companies",
-	"operator_audit_operator":     "the lines of an operator, about all companies",
-	"operator_audit_action":       "the lines of an act, about all companies",
-	"evidence_checkpoint_leaf":    "the checkpoint of each leaf of the deployment's tree (evidence.lost, evidence.withLeaf)",
-	"operator_act_proposal":       "which acts of a proposal are done (operator.Done)",
+	"job_due":                      "the scan for due work of programs of schema 32",
+	"job_lane":                     "the worker's scan for due work (job.lanes, job.due)",
+	"payout_reference":             "whose a payout is, for a bank that names only its reference (payout.owner), or for an operator (report.payoutPlaces)",
+	"crypto_transaction_block":     "what was in a block that is gone (crypto.inBlocks)",
+	"customer_id":                  "whose a customer is, for an operator who erases them (customer.CompanyOf)",
+	"customer_account_name_match":  "the operators' list of compared names (customer.Checked)",
+	"operator_audit_newest":        "the audit log of all companies, the newest first",
+	"operator_audit_time":          "a period of the audit log of all companies",
+	"operator_audit_operator":      "the lines of an operator, about all companies",
+	"operator_audit_action":        "the lines of an act, about all companies",
+	"evidence_checkpoint_leaf":     "the checkpoint of each leaf of the deployment's tree (evidence.lost, evidence.withLeaf)",
+	"operator_act_proposal":        "which acts of a proposal are done (operator.Done)",
+	"operation_newest":             "the operators' list of payments (report.Payments)",
+	"settlement_credit_newest":     "the same, of credits",
+	"settlement_adjustment_newest": "the same, of adjustments",
+	"settlement_transfer_newest":   "the same, of transfers",
+	"job_failing":                  "the failing jobs of all companies, which an operator knows by their ids (job.failing, report.failingJobs)",
 }
 
 // notAmounts are the columns whose names sound like amounts of money, with their real meaning.

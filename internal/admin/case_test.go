@@ -76,6 +76,24 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 				t.Errorf("the timeline of %s: %v", reference, story)
 			}
 		}
+		for query, want := range map[string]int{"": 1, "?word=case": 1, "?word=paid": 0, "?company=nobody": 0, "?most=1": 0, "?from=2031-01-01": 0, "?kind=credit": 0} {
+			if page := d.ok(d.ada, "GET", "/admin/v1/payments"+query, ""); len(page["payments"].([]any)) != want {
+				t.Errorf("payments%s: %v", query, page)
+			}
+		}
+		for query, why := range map[string]string{
+			"?word=PENDING": "must be one of", "?from=now": "must be in ISO 8601 date format", "?least=much": "must be an amount in naira", "?after=x": "is not a cursor", "?color=red": "is not allowed",
+		} {
+			d.no(d.ada, "GET", "/admin/v1/payments"+query, "", 400, why)
+		}
+		ask := "/admin/v1/outcomes/" + o.ID + "/ask"
+		d.no(d.ada, "POST", ask, "", 429, "asked less than 30 seconds ago")
+		d.clock.Advance(31 * time.Second)
+		if story := d.ok(d.ada, "POST", ask, ""); story["word"] != "case" || story["status"] != "PENDING" {
+			t.Errorf("asked now: %v", story)
+		}
+		d.no(d.ada, "POST", ask, "", 429, "asked less than 30 seconds ago")
+		d.no(d.ada, "POST", "/admin/v1/outcomes/nothing/ask", "", 404, "Nothing has this reference")
 		d.no(d.ada, "GET", "/admin/v1/timeline/nothing", "", 404, "Nothing has this reference")
 		path := "/admin/v1/cases/" + row["id"].(string) + "/resolve"
 		d.no(d.ada, "POST", path, `{"outcome":"maybe","note":"asked the bank"}`, 400, "must be confirmed, rejected, assigned, booked, accepted or dismissed")

@@ -14,6 +14,7 @@ import (
 
 // untold has the operations that tell no company anything, and the reason.
 var untold = map[string]string{
+	"askOutcome":        "the outcome tells the company itself",
 	"addOperator":       "it concerns no company",
 	"setOperatorRole":   "it concerns no company",
 	"inviteOperator":    "it concerns no company",
@@ -21,6 +22,7 @@ var untold = map[string]string{
 	"invitePerson":      "people sign in, and programs follow events; an owner reads the list",
 	"setPersonRole":     "as invitePerson",
 	"endPerson":         "as invitePerson",
+	"runJob":            "the job does what it would have done soon",
 	"setDoor":           "it concerns all companies, and each request says that API access is closed",
 	"createProductPair": "it concerns no company",
 	"deleteProductPair": "it concerns no company",

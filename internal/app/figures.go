@@ -16,7 +16,7 @@ import (
 // registerFigures registers the metrics of all parts of the program. The API registers the metrics of
 // its requests itself.
 func (a *App) registerFigures() {
-	all := slices.Concat(a.calls.Metrics(), a.DB.Metrics(), a.Book.Metrics(), a.Events.Metrics(), a.Webhooks.Metrics(), a.Requests.Metrics(),
+	all := slices.Concat(a.calls.Metrics(), a.DB.Metrics(), a.Book.Metrics(), a.Events.Metrics(), a.Operators.Metrics(), a.Webhooks.Metrics(), a.Requests.Metrics(),
 		a.Operations.Metrics(), a.Crypto.Metrics(), a.Worker.Metrics(), a.Reports.Metrics(a.log), a.wallets.Metrics(a.log),
 		[]prometheus.Collector{accessFigure{a}, a.writeFigure(), a.keyringFigure(), certificateFigure{a}})
 	for name := range a.plugs.billers {

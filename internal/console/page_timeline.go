@@ -14,7 +14,8 @@ import (
 
 func (c *console) timelineRoutes() map[string]route {
 	return map[string]route{
-		"GET /console/p/{reference}": {show: showTimeline, query: []string{"lane"}},
+		"GET /console/p/{reference}":      {show: showTimeline, query: []string{"lane"}},
+		"POST /console/p/{reference}/ask": {show: showTimeline, do: askOutcome},
 	}
 }
 
@@ -40,6 +41,12 @@ func showTimeline(v *visit) (view, error) {
 		s.company = c.Name
 	}
 	return view{title: s.title(), item: "payments", body: timelinePage(v, s)}, nil
+}
+
+// askOutcome asks the provider for the outcome.
+func askOutcome(v *visit) (string, error) {
+	_, err := v.call("askOutcome", admin.Input{Path: map[string]string{"id": v.PathValue("reference")}, Body: struct{}{}}, nil)
+	return "/console/p/" + v.PathValue("reference"), err
 }
 
 // lanes are the filters of the timeline.
@@ -123,31 +130,6 @@ func (s story) purpose() string {
 		return "funded"
 	}
 	return "paid"
-}
-
-// toSay returns a true sentence for the customer, or "".
-func (s story) toSay() string {
-	next := ""
-	if s.Clock != nil && s.Clock.NextAt != nil {
-		next = " We ask again at " + instant(*s.Clock.NextAt).In(lagos).Format("15:04") + " and tell you by message."
-	}
-	switch optional(s.Word) {
-	case "sending":
-		return "We have asked the bank and wait for its answer. Please do not send it again."
-	case "accepted":
-		return "The bank has accepted it and has not finished." + next + " Please do not send it again."
-	case "unknown":
-		return "The bank has not confirmed yet. Your money is safe." + next + " Please do not send it again."
-	case "case":
-		return "We are asking the bank by hand. Your money is safe. Please do not send it again."
-	case "paid":
-		return "It was " + s.purpose() + "."
-	case "failed":
-		return "The bank refused it. " + naira(s.Amount+s.Fee) + " is back in the account."
-	case "reversed":
-		return "It was " + s.purpose() + " and came back. " + naira(s.Amount+s.Fee) + " is in the account again."
-	}
-	return ""
 }
 
 // place is where money can be.
@@ -329,74 +311,4 @@ func (s story) laneAddress(v *visit, key string) string {
 		return v.URL.Path
 	}
 	return v.URL.Path + "?" + url.Values{"lane": {key}}.Encode()
-}
-
-// other returns what the counterparty is to the payment.
-func (s story) other() string {
-	switch s.Kind {
-	case "payout":
-		return "To"
-	case "credit", "collection":
-		return "From"
-	case "vtu":
-		return "What was bought"
-	}
-	return "With"
-}
-
-// session returns the bank's session id of the payment, or "".
-func (s story) session() string {
-	if s.SessionID != nil {
-		return *s.SessionID
-	}
-	if s.Kind == "payout" && optional(s.Word) == "paid" {
-		return optional(s.ProviderReference)
-	}
-	return ""
-}
-
-// clockWords returns the bold sentence of the outcome clock.
-func (s story) clockWords() string {
-	switch optional(s.Word) {
-	case "sending":
-		return sentence(s.atProvider()) + " has been asked."
-	case "accepted":
-		return sentence(s.atProvider()) + " has accepted it and has not finished."
-	case "case":
-		return "We are asking " + s.atProvider() + " by hand. Two people decide."
-	}
-	return "We do not know yet whether " + s.atProvider() + " has " + s.purpose() + " it."
-}
-
-// clockMore returns where the money is meanwhile.
-func (s story) clockMore() string {
-	return naira(s.Amount+s.Fee) + " left the settlement account and waits in clearing. It is neither lost nor sent twice."
-}
-
-func (s story) atProvider() string {
-	if s.Provider == nil {
-		return "the provider"
-	}
-	return providerName(*s.Provider)
-}
-
-func firstWord(text string) string {
-	word, _, _ := strings.Cut(text, " ")
-	return word
-}
-
-// clockAsked returns how often the provider has been asked.
-func (s story) clockAsked() string {
-	return "Asked " + count(int(s.Clock.Attempts), "time", "times") + " after the call. "
-}
-
-// clockLater returns what happens if no answer comes.
-func (s story) clockLater() (out string) {
-	if at := instant(s.Clock.GraceEndsAt); at.After(s.now) {
-		out = "Grace period over at " + at.In(lagos).Format("15:04:05") + ". "
-	}
-	if optional(s.Word) != "case" {
-		out += "A case on " + day(instant(s.Clock.CaseDueAt), s.now) + "."
-	}
-	return out
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -76,6 +77,12 @@ func (v *visit) get() {
 			v.fail(why)
 			return
 		}
+	}
+	if v.route.download != nil {
+		if err := v.route.download(v); err != nil {
+			v.fail(err)
+		}
+		return
 	}
 	page, err := v.route.show(v)
 	if err != nil {
@@ -152,6 +159,11 @@ func (v *visit) filter(name, usual string) string { return cmp.Or(v.URL.Query().
 // never stays, since it belongs to the other filters.
 func (v *visit) with(name, value string) string {
 	q := v.URL.Query()
+	for key, values := range q {
+		if strings.Join(values, "") == "" {
+			q.Del(key) // an empty field of the form
+		}
+	}
 	q.Del("after")
 	q.Del("page")
 	q.Del(name)

@@ -13,6 +13,8 @@ import (
 	"maps"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/id"
@@ -127,12 +129,18 @@ type Service struct {
 	clock clock.Clock
 
 	failures, refusals, reads traces
+	personal                  prometheus.Counter // the reads of personal data
 }
 
 // New returns the service for a database.
 func New(d *db.DB, keys *secret.Keyring, clk clock.Clock) *Service {
-	return &Service{db: d, keys: keys, clock: clk}
+	return &Service{db: d, keys: keys, clock: clk, personal: prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "kobo_personal_reads_total", Help: "Reads of personal data by operators, over the admin API and at the console.",
+	})}
 }
+
+// Metrics returns the metrics of the operators.
+func (s *Service) Metrics() []prometheus.Collector { return []prometheus.Collector{s.personal} }
 
 // change runs do and appends the line to the audit log, in one transaction. If do changes no
 // row, change returns refusal.

@@ -82,6 +82,7 @@ func (s *Service) sample(ctx context.Context, seen *traces, by Operator, action,
 // Read records that an operator reads personal data. The subject names the data. Equal reads of one
 // operator from one address in one hour are one line.
 func (s *Service) Read(ctx context.Context, by Operator, action, subject string) error {
+	s.personal.Inc()
 	one := trace{by.Name, action, subject, by.address}
 	if n, ok := s.reads.count(s.clock.Now(), one); ok && n > 1 {
 		return nil

@@ -1,6 +1,6 @@
 // Package report reads data of several businesses, such as payouts and purchases, for statements,
-// lists and checks. It writes nothing but its own tables: how far each ledger is verified,
-// and when each bank's statement was compared.
+// lists and checks. It writes nothing but its own tables: how far each ledger is verified, what each
+// comparison of a bank's statement has found, and how many operations began in each hour.
 package report
 
 import (
@@ -33,8 +33,13 @@ type Service struct {
 	issuer Issuer
 	small  int64         // Integrity reads a ledger of up to this number of entries as a whole
 	limit  time.Duration // how long Integrity may read
+	depth  int64         // the number of rows of each kind that a page of payments looks at
 
 	damaged prometheus.Counter // the checks that have found a difference
+
+	overviews overviews // the last overview
+
+	counted string // the last company that CountHours has counted; only the one HoursJob uses it
 }
 
 // New returns a service that reads a database.
@@ -43,7 +48,7 @@ func New(d *db.DB, c clock.Clock) *Service { return WithLetterhead(d, c, Issuer{
 // WithLetterhead returns a service whose statements name their issuer. An empty issuer gives
 // statements no letterhead.
 func WithLetterhead(d *db.DB, c clock.Clock, i Issuer) *Service {
-	return &Service{db: d, clock: c, issuer: i, small: 10_000, limit: 8 * time.Second, damaged: prometheus.NewCounter(prometheus.CounterOpts{
+	return &Service{db: d, clock: c, issuer: i, small: 10_000, limit: 8 * time.Second, depth: paymentLook, damaged: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "kobo_integrity_failures_total", Help: "Checks of a company's ledger, asked for by the company, that found a difference.",
 	})}
 }
@@ -65,8 +70,9 @@ type Outcome struct {
 
 // Outcomes returns a page of the company's open operations, newest first, and the total count.
 func (s *Service) Outcomes(ctx context.Context, company string, offset, limit int) ([]Outcome, int, error) {
+	// The sum keeps PostgreSQL from walking the index of all companies in this order.
 	list, total, err := db.Page(ctx, s.db, company, scanOutcome, `SELECT count(*) FROM operation WHERE`+isOpen,
-		outcomeColumns+`WHERE`+isOpen+`ORDER BY operation.created_at DESC, operation.id DESC LIMIT $2 OFFSET $3`, limit, offset, company)
+		outcomeColumns+`WHERE`+isOpen+`ORDER BY operation.created_at + 0 DESC, operation.id DESC LIMIT $2 OFFSET $3`, limit, offset, company)
 	return list, int(total), err
 }
 

@@ -43,7 +43,7 @@
   // countdown is over. It does not while somebody reads closely: with a selection, an open menu or focus in
   // a form. One stream is open, and none while the tab is hidden.
   let source = null, paused = false, due = false, loaded = performance.now();
-  const busy = () => paused || document.hidden || String(getSelection()) !== "" || document.querySelector("main details[open]")
+  const busy = () => paused || document.hidden || String(getSelection()) !== "" || document.querySelector("main details[open]:not(.filters)")
     || document.activeElement?.closest("main form");
   const sign = () => {
     const one = document.querySelector("[data-live]");
@@ -111,7 +111,7 @@
     const here = rows.indexOf(document.activeElement);
     if (e.key === "j" && rows.length) rows[Math.min(here + 1, rows.length - 1)].focus();
     if (e.key === "k" && rows.length) rows[Math.max(here - 1, 0)].focus();
-    if (e.key === "f") document.querySelector("form.filters input, form.filters select")?.focus();
+    if (e.key === "f") { const d = document.querySelector("details.filters"); if (d) d.open = true; document.querySelector("form.filters select, form.filters input")?.focus(); e.preventDefault(); }
     if (e.key === ".") document.querySelector("[data-live-pause]")?.click();
     if (e.key === "c") document.querySelector("button[data-copy]")?.click();
   });

@@ -1,0 +1,139 @@
+package console
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/admin"
+)
+
+// paymentFilters are the names of the filters, as in the address.
+var paymentFilters = []string{"company", "kind", "word", "provider", "from", "to", "least", "most", "after"}
+
+func (c *console) paymentRoutes() map[string]route {
+	return map[string]route{"GET /console/payments": {show: showPayments, query: paymentFilters}}
+}
+
+// choice is a value of a filter with its word.
+type choice struct{ value, label string }
+
+var (
+	kindChoices = []choice{{"", "Every kind"}, {"payout", "Payouts"}, {"vtu", "Airtime, data, TV, power"}, {"card", "Card fundings"}, {"credit", "Credits"}, {"adjustment", "Adjustments"}, {"transfer", "Transfers"}}
+	wordChoices = []choice{
+		{"", "Every state"},
+		{"unknown", "Unknown"},
+		{"case", "Case"},
+		{"sending", "Sending"},
+		{"paid", "Paid"},
+		{"failed", "Failed, refunded"},
+		{"reversed", "Reversed, refunded"},
+		{"received", "Received"},
+		{"ownerless", "Owner unknown"},
+		{"waiting", "Waiting for approval"},
+		{"booked", "Booked"},
+		{"rejected", "Rejected"},
+	}
+)
+
+// paymentPeriod is how far back the list goes if the address names no period.
+const paymentPeriod = 7 * 24 * time.Hour
+
+func showPayments(v *visit) (view, error) {
+	q := url.Values{}
+	for _, name := range paymentFilters {
+		if value := v.filter(name, ""); value != "" {
+			q.Set(name, value)
+		}
+	}
+	for _, name := range []string{"least", "most"} {
+		if value := q.Get(name); value != "" {
+			q.Set(name, plainAmount(value))
+		}
+	}
+	if q.Get("from") == "" && q.Get("to") == "" {
+		q.Set("from", v.now().Add(-paymentPeriod).In(lagos).Format(time.DateOnly))
+	}
+	var page admin.Payments
+	_, err := v.call("listPayments", admin.Input{Query: q}, &page)
+	return view{title: "Payments", item: "payments", body: paymentsPage(v, page)}, err
+}
+
+// plainAmount returns an amount as a person types it, such as ₦18,250.50, in the form of the API.
+func plainAmount(text string) string {
+	return strings.NewReplacer("₦", "", ",", "", " ", "").Replace(text)
+}
+
+// paymentChip returns the kind and the word of the chip for what a state means.
+func paymentChip(p admin.Payment) (kind, word string) {
+	switch p.Word {
+	case "sending":
+		return "wait", "Sending"
+	case "unknown":
+		return "unknown", "Unknown"
+	case "case":
+		return "case", "Case"
+	case "paid":
+		return "ok", sentence(story{Timeline: admin.Timeline{Kind: p.Kind}}.purpose())
+	case "failed":
+		return "failed", "Failed, refunded"
+	case "reversed":
+		return "reversed", "Reversed, refunded"
+	case "received":
+		return "ok", "Received"
+	case "ownerless":
+		return "case", "Owner unknown"
+	case "waiting":
+		return "propose", "Waiting for approval"
+	case "booked":
+		return "ok", "Booked"
+	case "rejected":
+		return "failed", "Rejected, nothing moved"
+	}
+	return "idle", sentence(p.Word)
+}
+
+// comesIn reports whether a payment brings money to the company.
+func comesIn(p admin.Payment) bool {
+	return p.Kind == "credit" || p.Kind == "adjustment" && strings.HasPrefix(optional(p.Counterparty), "credit")
+}
+
+// kindWord returns the name of a kind of payment.
+func kindWord(kind string) string {
+	switch kind {
+	case "vtu":
+		return "Purchase"
+	case "card":
+		return "Card funding"
+	}
+	return sentence(kind)
+}
+
+// older returns the address of the next page.
+func (v *visit) older(cursor string) string {
+	q := v.URL.Query()
+	q.Set("after", cursor)
+	return v.URL.Path + "?" + q.Encode()
+}
+
+// companyWord returns the name of a payment's company.
+func companyWord(p admin.Payment) string {
+	if p.CompanyName == nil {
+		return ending(p.Company)
+	}
+	return *p.CompanyName
+}
+
+// period returns the period of the list in words.
+func (v *visit) period() string {
+	from, to := v.filter("from", ""), v.filter("to", "")
+	switch {
+	case from != "" && to != "":
+		return from + " to " + to
+	case from != "":
+		return "since " + from
+	case to != "":
+		return "until " + to
+	}
+	return "last seven days"
+}
