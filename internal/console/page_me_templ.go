@@ -66,7 +66,7 @@ func mePage(v *visit, m me) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(m.passkeys) == 0 && !m.hasPassword {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<div class=\"note unknown\"><h2>You have no passkey and no password yet</h2><p>Make one now. Your link does not sign you in again.</p></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<div class=\"note unknown\"><h2>You have no passkey and no password yet</h2><p>Make one now. A link does not sign you in again.</p></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -129,7 +129,7 @@ func everyPage(p *program, b *browser) error {
 				}
 				colours := map[bool]string{false: "light", true: "dark"}[dark]
 				name := strings.Trim(strings.NewReplacer("/", "-", "?", "-", "=", "-", "&", "-").Replace(paths[n]), "-")
-				if err := b.check(fmt.Sprintf("%s-%d-%s", name, width, colours)); err != nil {
+				if err := b.check(fmt.Sprintf("%s-%d-%s", name, width, colours), width != 768); err != nil {
 					return err
 				}
 			}
