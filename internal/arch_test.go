@@ -46,6 +46,7 @@ var order = []string{
 	"internal/webhook",
 	"internal/request",
 	"internal/evidence",
+	"internal/person",
 	"internal/operator",
 	"internal/company",
 	// The businesses share these packages.

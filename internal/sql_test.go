@@ -124,6 +124,10 @@ var tenantless = map[string]string{
 
 	"operator_key":         "operators belong to no company",
 	"operator_proposal":    "an operator knows a proposal by its id alone, and it may concern no company",
+	"person":               "operators too are people, of no company; a sign-in finds its rows before a company is known",
+	"person_credential":    "as person",
+	"person_link":          "as person",
+	"person_session":       "as person",
 	"operator_keyring":     "the master keys are the same for all companies",
 	"operator_door":        "the door is the same for all companies",
 	"settlement_number":    "the allocator of account numbers of older programs",

@@ -60,13 +60,17 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 	if err != nil {
 		return fmt.Errorf("%w (another one running? choose a port with --listen)", err)
 	}
+	if _, port, err := net.SplitHostPort(listener.Addr().String()); err == nil {
+		cfg.ConsoleOrigin = "http://localhost:" + port // a name, because passkeys refuse addresses
+	}
 	a, c, err := app.OpenDev(ctx, cfg, fresh, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	c.BaseURL, c.SandboxToken = "http://"+listener.Addr().String(), cfg.SandboxToken.Reveal()
-	if _, port, err := net.SplitHostPort(listener.Addr().String()); err == nil {
-		c.ConsoleURL = a.ConsoleURL(port)
+	if c.ConsoleURL, err = a.ConsoleURL(ctx); err != nil {
+		a.Close()
+		return errors.Join(err, listener.Close())
 	}
 	bundle, err := firstBundle(ctx, a)
 	if err != nil {

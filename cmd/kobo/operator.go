@@ -14,6 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -42,6 +43,12 @@ new person runs kobo operator key, keeps the key and passes on its digest (--dig
 nobody else sees the key. With the setting four_eyes: off the command always adds at once.`
 	newcomer.Flags().String("role", string(operator.Admin), "viewer, support, finance or admin")
 	newcomer.Flags().String("digest", "", "the digest of the key that the new operator has made")
+	guest := add("invite NAME", "Invite a person to the console; the link is printed once", 1, inviteOperator)
+	guest.Long = `Invite an operator to the console. The operator may be new, or may have a key, and somebody
+who has lost a passkey is invited again. A new operator gets no key. While fewer than two
+admins exist, the link works alone. Afterwards two operators invite: the second one runs
+kobo proposal approve and gets a code. The new person needs the link and the code.`
+	guest.Flags().String("role", string(operator.Viewer), "viewer, support, finance or admin; of an operator who exists: the present role")
 	add("role NAME ROLE", "Give an operator another role", 2, func(c *cobra.Command, a *app.App, args []string) error {
 		return act(c, a, at("operators", args[0], "role"), map[string]string{"role": args[1]}, func() error {
 			_, err := a.Operators.SetRole(c.Context(), local(), args[0], operator.Role(args[1]))
@@ -80,6 +87,22 @@ func addOperator(c *cobra.Command, a *app.App, args []string) error {
 	}
 	_, err = a.Operators.Add(c.Context(), local(), name, role, digest)
 	return done(c, err, "%s", cmp.Or(key.Reveal(), "added"))
+}
+
+// inviteOperator makes the link of an invitation. Only its digest leaves this command.
+func inviteOperator(c *cobra.Command, a *app.App, args []string) error {
+	name, role := args[0], operator.Role(flagOf(c, "role"))
+	admins, err := a.Operators.Admins(c.Context())
+	if err != nil {
+		return err
+	}
+	token, digest := person.NewLink()
+	if a.FourEyes() && admins >= 2 {
+		err = send(c, a, "operators/invitations", map[string]string{"name": name, "role": string(role), "linkDigest": digest})
+	} else {
+		_, err = a.People.Invite(c.Context(), local(), name, role, digest)
+	}
+	return done(c, err, "%s", a.ConsoleLink(token))
 }
 
 func listOperators(c *cobra.Command, a *app.App, _ []string) error {

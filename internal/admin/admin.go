@@ -33,6 +33,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/peer"
+	"github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -46,6 +47,7 @@ type Config struct {
 	Companies   *company.Service
 	Settlements *settlement.Service
 	Operators   *operator.Service
+	People      *person.Service
 	Operations  *operation.Service
 	Webhooks    *webhook.Service
 	Reports     *report.Service
@@ -87,6 +89,7 @@ type edge struct {
 	weighers   map[string]weigher
 	checkers   map[string]checker
 	proposable map[string]bool // the operations that can be acts of a proposal
+	reads      map[string]bool // the operations that change nothing
 }
 
 // request is one request of an operator.
@@ -107,7 +110,7 @@ func New(c Config) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &edge{Config: c, mux: http.NewServeMux(), operations: map[string]*contract.Operation{}, proposable: map[string]bool{}}
+	e := &edge{Config: c, mux: http.NewServeMux(), operations: map[string]*contract.Operation{}, proposable: map[string]bool{}, reads: map[string]bool{}}
 	if c.Failed != nil {
 		e.buckets = limit.New(c.Clock)
 	}
@@ -117,6 +120,7 @@ func New(c Config) (*API, error) {
 			return nil, fmt.Errorf("admin: %s can be proposed and has no check", op.ID)
 		}
 		e.operations[op.ID], e.proposable[op.ID] = op, canBeProposed(route, op)
+		e.reads[op.ID] = strings.HasPrefix(route, http.MethodGet)
 		e.mux.HandleFunc(route, e.admit(op))
 	}
 	e.mux.HandleFunc("/", e.unknown)

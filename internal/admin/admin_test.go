@@ -31,6 +31,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
@@ -50,6 +51,7 @@ type door struct {
 	companies   *company.Service
 	settlements *settlement.Service
 	operators   *operator.Service
+	people      *person.Service
 	operations  *operation.Service
 	webhooks    *webhook.Service
 	crypto      *crypto.Service
@@ -118,6 +120,11 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 	config.Worker = job.NewWorker(base, clk, log, job.Config{})
 	config.InForce.Environment = "dev"
 	config.InForce.Keys = func(context.Context) ([]admin.KeysOf, error) { return nil, nil }
+	config.People, err = person.New(person.Config{DB: base, Keys: keys, Operators: d.operators, Clock: clk, Machine: clk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.people = config.People
 	for _, f := range change {
 		f(&config)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -17,6 +18,16 @@ type API struct{ edge *edge }
 
 // ServeHTTP serves a request with an operator's key.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.edge.mux.ServeHTTP(w, r) }
+
+// NeedsProof reports whether a person at the console must have proved recently who they are, to run an
+// operation: an act on money, keys or people, or a part of its approval.
+func (a *API) NeedsProof(id string) bool {
+	op := a.edge.operations[id]
+	return op != nil && !a.edge.reads[id] && (op.FourEyes != "" || op.Role == string(operator.Admin) || slices.Contains(ofProposals, id))
+}
+
+// ofProposals are the operations whose acts are those of a proposal.
+var ofProposals = []string{"createProposal", "approveProposal", "renewToken"}
 
 // Input is what a caller within the program gives to an operation.
 type Input struct {

@@ -78,6 +78,10 @@ func (e *edge) checks() map[string]checker {
 		"eraseCustomer":     func(_ context.Context, r *request, p *plan) error { return p.only("customer " + r.PathValue("id")) },
 		"setDoor":           checking(e.checkDoor),
 		"addOperator":       checking(e.checkOperator),
+		"inviteOperator":    checking(e.checkInvitation),
+		"invitePerson":      checking(e.checkPersonInvitation),
+		"setPersonRole":     checking(e.checkPersonRole),
+		"endPerson":         e.checkPerson,
 		"setOperatorRole":   plain(func(body RoleRequest) error { return operator.Role(body.Role).Check() }),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ func canBeProposed(route string, op *contract.Operation) bool {
 // accepted is the data of a response with status 202.
 type accepted struct{ ProposedActs }
 
-// digests matches the digest of an operator's key. A proposal shows only its first eight characters, which are
+// digests matches the digest of an operator's key, or of the link of an invitation. A proposal shows only its first eight characters, which are
 // enough to compare it. With the whole digest, a reader could propose the same key for another name.
 var digests = regexp.MustCompile(`"([0-9a-f]{8})[0-9a-f]{56}"`)
 
@@ -52,7 +53,7 @@ func proposalOf(p operator.Proposal, done map[int64]time.Time) ProposedActs {
 		if body == nil {
 			body = json.RawMessage("{}")
 		}
-		if a.Operation == "addOperator" {
+		if slices.Contains([]string{"addOperator", "inviteOperator", "invitePerson"}, a.Operation) {
 			body = digests.ReplaceAll(body, []byte(`"$1…"`))
 		}
 		acts[i] = ProposedAct{a.Operation, wire.Optional(a.ID), body, wire.Optional(a.On), wire.Optional(a.Was), clock.Optional(done[int64(i)])}

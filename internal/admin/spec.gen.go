@@ -402,6 +402,28 @@ type HourCount struct {
 	Amount money.Kobo `json:"amount"`
 }
 
+// Invitation defines model for Invitation.
+type Invitation struct {
+	PersonID  string `json:"personId"`
+	Name      string `json:"name"`
+	Role      string `json:"role"`
+	ExpiresAt string `json:"expiresAt"`
+
+	// Code Pass it on to the person, apart from the link. It is shown once. null if nobody had to approve: the link then works alone.
+	Code *string `json:"code"`
+}
+
+// InvitationRequest defines model for InvitationRequest.
+type InvitationRequest struct {
+	Name string `json:"name"`
+
+	// Role Of an operator who exists: the present role.
+	Role string `json:"role"`
+
+	// LinkDigest SHA-256 of the link's token, in hexadecimal digits.
+	LinkDigest string `json:"linkDigest"`
+}
+
 // IssuedKey defines model for IssuedKey.
 type IssuedKey struct {
 	ID        string  `json:"id"`
@@ -717,6 +739,32 @@ type Payments struct {
 
 	// SearchedTo How far back the page has looked. null after the last page.
 	SearchedTo *string `json:"searchedTo"`
+}
+
+// Person defines model for Person.
+type Person struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Role      string `json:"role"`
+	Status    string `json:"status"`
+	CreatedAt string `json:"createdAt"`
+}
+
+// PersonRequest defines model for PersonRequest.
+type PersonRequest struct {
+	// Name 2 to 64 characters of a-z, 0-9, and . _ @ -
+	Name string `json:"name"`
+
+	// Role Of a person who exists: the present role.
+	Role string `json:"role"`
+
+	// LinkDigest SHA-256 of the link's token, in hexadecimal digits.
+	LinkDigest string `json:"linkDigest"`
+}
+
+// PersonRoleRequest defines model for PersonRoleRequest.
+type PersonRoleRequest struct {
+	Role string `json:"role"`
 }
 
 // Problem defines model for Problem.

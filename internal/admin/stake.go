@@ -55,6 +55,7 @@ func (e *edge) stakes() map[string]weigher {
 		"setXpub":         weighing(e.weighXpub),
 		"setDoor":         weighing(e.weighDoor),
 		"setOperatorRole": weighing(e.weighRole),
+		"setPersonRole":   weighing(e.weighPersonRole),
 	}
 }
 

@@ -22,7 +22,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
-	"github.com/kobo-waas/kobo/internal/console"
 	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
@@ -40,6 +39,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
@@ -78,7 +78,7 @@ type App struct {
 	Evidence    *evidence.Service
 	Erasures    *erasure.Service
 	Worker      *job.Worker
-	Sessions    *console.Sessions // of the people at the console
+	People      *person.Service
 
 	cfg    Config
 	log    *slog.Logger
@@ -115,7 +115,7 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{cfg: cfg, log: log, Clock: clock.System{}, registry: prometheus.NewRegistry(), calls: provider.NewFigures(), Sessions: console.NewSessions()}
+	a := &App{cfg: cfg, log: log, Clock: clock.System{}, registry: prometheus.NewRegistry(), calls: provider.NewFigures()}
 	if a.traces, a.flush, err = tracer(ctx, cfg.Traces, log); err != nil {
 		return nil, err
 	}
@@ -154,6 +154,10 @@ func (a *App) build(ctx context.Context, keys, ring *secret.Keyring) error {
 		return err
 	}
 	a.businesses(keys, p, letterhead)
+	a.People, err = person.New(person.Config{DB: a.DB, Keys: keys, Operators: a.Operators, Clock: a.Clock, Machine: clock.System{}, Origin: a.cfg.ConsoleOrigin})
+	if err != nil {
+		return err
+	}
 	if a.Keyring, err = a.newKeyring(keys, ring); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -132,6 +133,7 @@ func (c Config) checkOwn() error {
 		errorIf(c.Webhooks.KeepDays < 1 || c.Webhooks.KeepDays > 3650, "webhooks.keep_days must be 1 to 3650"),
 		errorIf(c.RequestLog.KeepDays < 0 || c.RequestLog.KeepDays > 365, "request_log.keep_days must be 0 to 365"),
 		errorIf(c.Console != "on" && c.Console != "off", "console must be on or off, not %q", c.Console),
+		checkOrigin(c.ConsoleOrigin),
 		errorIf(c.NameMatch != "flag" && c.NameMatch != "refuse", "name_match must be flag or refuse, not %q", c.NameMatch),
 		errorIf(c.CreditPollPeriod < 5*time.Minute || c.CreditPollPeriod > 7*24*time.Hour, "credit_poll_period must be 5m to 168h"),
 		errorIf(!slices.Contains([]string{"", "on", "off"}, c.FourEyes), "four_eyes must be on or off, not %q", c.FourEyes),
@@ -242,4 +244,15 @@ func checkPublic(mode Mode, address string) error {
 	}
 	plain := mode.rules().plainPublicURL && (provider.IsLocal(u) || strings.Contains(strings.ToLower(u.Hostname()), "sandbox"))
 	return errorIf(u.Scheme == "http" && !plain, "public_url must begin with https: secrets travel to it")
+}
+
+// checkOrigin returns an error if passkeys cannot be used at the console's address.
+func checkOrigin(origin string) error {
+	if origin == "" {
+		return nil
+	}
+	if err := person.CheckOrigin(origin); err != nil {
+		return fmt.Errorf("console_origin: %w", err)
+	}
+	return nil
 }

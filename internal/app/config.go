@@ -69,6 +69,9 @@ type Config struct {
 	FourEyes string `koanf:"four_eyes"`
 	// Whether the program serves the console, the web pages for people (docs/console.md): `on` or `off`.
 	Console string `koanf:"console"`
+	// Address of the console as browsers see it, with a name: `https://console.example.com`. Passkeys are
+	// bound to this name, so a change of the name ends them. Empty: nobody can use a passkey.
+	ConsoleOrigin string `koanf:"console_origin"`
 	// What happens to a customer whose name does not match the BVN: `flag` opens the account, and the
 	// customer's `nameMatch` and a list for operators show it; `refuse` opens no account
 	// (docs/operating/daily.md).

@@ -2,6 +2,9 @@ package apptest_test
 
 import (
 	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
 
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/company"
@@ -9,6 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
@@ -125,6 +129,14 @@ var rightsTampers = []alteration{
 	{"revoked operator's key revived", "rights: operator_key", []string{`UPDATE operator_key SET state = 'ACTIVE' WHERE name = 'ada' AND $1 <> ''`}},
 	{"operator's key put back with its MAC", "expected a revoked key", []string{`UPDATE operator_key SET state = 'ACTIVE', hash = e.hash, mac = e.mac
 		FROM earlier_operator_key AS e WHERE e.id = operator_key.id AND operator_key.name = 'ada' AND $1 <> ''`}},
+
+	{"person of a company made the owner", "rights: person", []string{`UPDATE person SET role = 'owner' WHERE name = 'vera' AND $1 <> ''`}},
+	{"ended person put back with the MAC", "expected a person whose access has ended", []string{`UPDATE person SET state = e.state, mac = e.mac
+		FROM earlier_person AS e WHERE e.id = person.id AND person.name = 'olu' AND $1 <> ''`}},
+	{"password moved to another operator", "rights: person_credential", []string{`UPDATE person_credential SET person_id = 'another' WHERE state = 'ACTIVE' AND $1 <> ''`}},
+	{"removed password put back with its MAC", "expected a removed credential", []string{`DELETE FROM person_credential WHERE state = 'ACTIVE' AND $1 <> ''`, `UPDATE person_credential SET state = e.state, secret = e.secret, mac = e.mac
+		FROM earlier_person_credential AS e WHERE e.id = person_credential.id AND person_credential.state = 'REMOVED' AND $1 <> ''`}},
+	{"link with a longer life", "rights: person_link", []string{`UPDATE person_link SET expires_at = expires_at + 1000000 WHERE $1 <> ''`}},
 }
 
 // These SQL expressions name lines about API access, and what else a forger of them changes.
@@ -172,7 +184,8 @@ func fillRights(t *testing.T, p *apptest.Program) {
 		_, err := p.App.Operators.Add(ctx, tester, name, role, digest)
 		must(err)
 	}
-	for _, table := range []string{"company_api_key", "company_pin", "company_token", "ledger_counter", "operator_key"} {
+	olu, bob := fillPeople(t, p)
+	for _, table := range []string{"company_api_key", "company_pin", "company_token", "ledger_counter", "operator_key", "person", "person_credential"} {
 		_, err := p.App.DB.Exec(ctx, `CREATE TABLE earlier_`+table+` AS SELECT * FROM `+table)
 		must(err)
 	}
@@ -186,6 +199,9 @@ func fillRights(t *testing.T, p *apptest.Program) {
 	_, _, err = p.App.Companies.ClaimKey(ctx, p.Reference, token.Text.Reveal())
 	must(err)
 	must(p.App.Operators.RevokeKey(ctx, tester, "ada"))
+	_, err = p.App.People.End(ctx, tester, p.Reference, olu.ID)
+	must(err)
+	setPassword(t, p, bob) // the earlier one is removed
 	_, err = p.App.Operators.Adopt(ctx, p.App.Book, tester, "", func(int) {})
 	must(err)
 	for _, l := range []payout.Limit{{Amount: 100_000, Payouts: 10}, {Amount: 50_000, Payouts: 5}} {
@@ -201,4 +217,44 @@ func fillRights(t *testing.T, p *apptest.Program) {
 	must(p.App.Operators.CloseAccess(ctx, tester, "an old copy"))
 	_, err = p.App.Companies.SetKYB(ctx, tester, p.Reference, company.Rejected, "a closed shop")
 	must(err)
+}
+
+// fillPeople invites people of a company, and gives an operator a password.
+func fillPeople(t *testing.T, p *apptest.Program) (owner, bob person.Person) {
+	t.Helper()
+	for _, name := range []string{"olu", "ola", "vera"} {
+		role := person.Owner
+		if name == "vera" {
+			role = person.Viewer
+		}
+		_, digest := person.NewLink()
+		i, err := p.App.People.InvitePerson(t.Context(), tester, p.Reference, name, role, digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "olu" {
+			owner = i.Person
+		}
+	}
+	bob, err := p.App.People.FindNamed(t.Context(), "", "bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	setPassword(t, p, bob)
+	return owner, bob
+}
+
+func setPassword(t *testing.T, p *apptest.Program, of person.Person) {
+	t.Helper()
+	c, err := p.App.People.NewCode(of, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := totp.GenerateCode(c.Secret, time.Now())
+	if err == nil {
+		err = p.App.People.SetPassword(t.Context(), of, "a rather long phrase", c.State, code)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }

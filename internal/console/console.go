@@ -27,6 +27,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/limit"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
@@ -38,7 +39,7 @@ type Config struct {
 	Operations  *operation.Service
 	Settlements *settlement.Service
 	Events      *event.Service
-	Sessions    *Sessions
+	People      *person.Service
 	Clock       clock.Clock // the time that pages show; sandbox mode moves it
 	Log         *slog.Logger
 	// Environment is live, staging or dev.
@@ -48,6 +49,8 @@ type Config struct {
 	Closed func() bool
 	// Leaving reports whether the program is stopping, so that streams end.
 	Leaving func() bool
+	// Origin is the setting console_origin, or "".
+	Origin string
 	// Failed limits the failed sign-ins from one address. nil means no limit.
 	Failed *limit.Limit
 }
@@ -76,6 +79,9 @@ type route struct {
 	query []string
 	// open is true for the pages that nobody has to sign in for.
 	open bool
+	// proof is true for forms that need a fresh proof of who the person is. A form that calls an operation of
+	// the operators' API needs none here, because visit.call asks for it.
+	proof bool
 }
 
 // view is a page without its frame.
@@ -87,11 +93,14 @@ type view struct {
 
 // New returns the handler of all addresses below /console.
 func New(c Config) http.Handler {
-	k := &console{Config: c, mux: http.NewServeMux(), routes: map[string]route{}, forms: newForms(), waiting: &waiting{}, answers: &answers{kept: map[string]keptAnswer{}}}
-	if c.Failed != nil {
-		k.buckets = limit.New(clock.System{})
+	k := &console{
+		Config: c, mux: http.NewServeMux(), routes: map[string]route{}, forms: newForms(), waiting: &waiting{}, answers: &answers{kept: map[string]keptAnswer{}},
+		buckets: limit.New(clock.System{}),
 	}
-	for _, some := range []map[string]route{k.signInRoutes(), k.caseRoutes(), k.proposalRoutes(), k.timelineRoutes(), k.paymentRoutes(), k.overviewRoutes(), k.moneyRoutes(), k.systemRoutes(), k.liveRoutes(), k.preferenceRoutes()} {
+	for _, some := range []map[string]route{
+		k.signInRoutes(), k.meRoutes(), k.peopleRoutes(), k.caseRoutes(), k.proposalRoutes(), k.timelineRoutes(), k.paymentRoutes(), k.overviewRoutes(), k.moneyRoutes(),
+		k.systemRoutes(), k.liveRoutes(), k.preferenceRoutes(),
+	} {
 		maps.Copy(k.routes, some)
 	}
 	for pattern, r := range k.routes {

@@ -12,7 +12,7 @@ import (
 )
 
 // pages are the addresses of the pages that every operator may read.
-var pages = []string{"/console/overview", "/console/payments", "/console/payments?word=unknown&kind=payout", "/console/cases", "/console/waiting", "/console/waiting?tab=by-me", "/console/waiting?tab=decided"}
+var pages = []string{"/console/overview", "/console/payments", "/console/payments?word=unknown&kind=payout", "/console/cases", "/console/waiting", "/console/waiting?tab=by-me", "/console/waiting?tab=decided", "/console/me", "/console/people"}
 
 func TestNobodyReadsAPageWithoutASession(t *testing.T) {
 	w := open(t)
@@ -35,7 +35,7 @@ func TestNobodyReadsAPageWithoutASession(t *testing.T) {
 func TestASignInLinkWorksOnceAndOnlyByItsButton(t *testing.T) {
 	w := open(t)
 	p := &person{world: w, name: "dev"}
-	link := w.app.Sessions.Link("dev")
+	link := w.link("dev")
 	for range 2 { // a mail program opens the link
 		if p.read(link); p.cookie != "" {
 			t.Fatal("opening the link has signed somebody in")
@@ -53,7 +53,7 @@ func TestASignInByKeyLeadsBackToThePage(t *testing.T) {
 	w := open(t)
 	p := &person{world: w, name: "dev"}
 	to := p.get("/console/waiting?tab=by-me").location
-	wrong := p.send("/console/sign-in", p.form(to, map[string]string{"key": "kobo_admin_wrong"}))
+	wrong := p.send("/console/sign-in", p.form(to, map[string]string{"proof-key": "kobo_admin_wrong"}))
 	if wrong.status != http.StatusUnprocessableEntity || p.cookie != "" || strings.Contains(wrong.text, "kobo_admin_wrong") {
 		t.Errorf("a wrong key: %d, %s", wrong.status, wrong.text)
 	}
@@ -61,7 +61,7 @@ func TestASignInByKeyLeadsBackToThePage(t *testing.T) {
 		"/console/waiting?tab=by-me": "/console/waiting?tab=by-me", "https://elsewhere.example/console/": "/console/", "//elsewhere.example": "/console/",
 		"/console/sign-in": "/console/", "": "/console/",
 	} {
-		g := p.submit(to, "/console/sign-in", map[string]string{"key": w.company.AdminKey, "to": asked})
+		g := p.submit(to, "/console/sign-in", map[string]string{"proof-key": w.company.AdminKey, "to": asked})
 		if g.location != want {
 			t.Errorf("to %q: %q", asked, g.location)
 		}

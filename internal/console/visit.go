@@ -14,6 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/peer"
+	"github.com/kobo-waas/kobo/internal/person"
 )
 
 type component = templ.Component
@@ -28,8 +29,10 @@ type visit struct {
 	w       http.ResponseWriter
 	route   route
 	by      operator.Operator
-	session string       // the token of the session; "" for nobody
-	problem *fault.Fault // why the form was refused, when a page shows it again
+	who     person.Person
+	session string         // the token of the session; "" for nobody
+	opened  person.Session // the session
+	problem *fault.Fault   // why the form was refused, when a page shows it again
 }
 
 // errNothing looks alike for what does not exist and for what the person may not see.
@@ -38,18 +41,17 @@ var errNothing = fault.New(fault.Missing, "There is nothing at this address")
 // identify finds the operator of the request's session. It reads the operator again for each request,
 // so that a removed operator is signed out at once.
 func (v *visit) identify() (bool, error) {
-	token, name, isOpen := v.Sessions.find(v.Request)
-	if !isOpen {
+	token := tokenOf(v.Request)
+	if token == "" {
 		return false, nil
 	}
-	by, err := v.Operators.Find(v.Context(), name)
-	if fault.Is(err, fault.Missing) {
-		v.Sessions.end(token)
-		return false, nil
+	opened, who, err := v.People.Open(v.Context(), "", token)
+	if err != nil || opened.ID == "" {
+		return false, err
 	}
-	peer.SetOperator(v.Context(), by.Name)
-	v.by, v.session = by, token
-	return err == nil, err
+	peer.SetOperator(v.Context(), who.Name)
+	v.by, v.who, v.session, v.opened = who.Author(), who, token, opened
+	return true, nil
 }
 
 // askToSignIn leads to the sign-in page. A fragment is answered with 401, and the script then loads the
@@ -102,9 +104,17 @@ func (v *visit) post() {
 		v.fail(fault.New(fault.Invalid, "The form could not be read.").Because(err))
 		return
 	}
-	to, err := v.forms.once(v.session, v.PostForm.Get("form"), func() (string, error) { return v.route.do(v) })
+	if err := v.stepUp(); err != nil {
+		v.askForProof(err)
+		return
+	}
+	to, err := v.forms.once(v.session, v.PostForm.Get("form"), func() (string, error) { return v.do() })
 	if err == nil {
 		http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
+		return
+	}
+	if errors.Is(err, errProof) {
+		v.askForProof(nil)
 		return
 	}
 	why := fault.Of(err)
@@ -125,6 +135,9 @@ func (v *visit) post() {
 
 // call asks an operation of the operators' API, as the person.
 func (v *visit) call(id string, in admin.Input, out any) (waits bool, err error) {
+	if v.API.NeedsProof(id) && !v.People.IsProved(v.opened) {
+		return false, errProof
+	}
 	return v.API.Call(v.Context(), v.by, id, in, out)
 }
 

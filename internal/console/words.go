@@ -2,9 +2,13 @@ package console
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/a-h/templ"
+
+	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
@@ -117,4 +121,47 @@ func sentence(text string) string {
 		return ""
 	}
 	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// proofWord is the word on the button of a form that proves who a person is.
+func proofWord(signsIn bool) string {
+	if signsIn {
+		return "Sign in"
+	}
+	return "Go on"
+}
+
+// passwordWord is the word on the button that opens the form for a password.
+func passwordWord(has bool) string {
+	if has {
+		return "Set another password"
+	}
+	return "Set a password"
+}
+
+// crewTitle is the head of a list of people.
+func crewTitle(people []admin.Operator) string {
+	if len(people) == 1 {
+		return "One person"
+	}
+	return strconv.Itoa(len(people)) + " people"
+}
+
+// named names a control that has no label beside it.
+func named(label string) templ.Attributes {
+	if label == "" {
+		return nil
+	}
+	return templ.Attributes{"aria-label": label}
+}
+
+// browserOf names the browser that says that it is this one. The first name that fits is the most exact one,
+// because browsers also name those that they resemble.
+func browserOf(agent string) string {
+	for _, one := range [][2]string{{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}} {
+		if strings.Contains(agent, one[0]) {
+			return one[1]
+		}
+	}
+	return "A program"
 }

@@ -49,7 +49,7 @@ func open(t *testing.T) *world {
 func openOn(t *testing.T, database string) *world {
 	t.Helper()
 	cfg := app.DevConfig(filepath.Join(t.TempDir(), "data"), database)
-	cfg.FourEyes = "on"
+	cfg.FourEyes, cfg.ConsoleOrigin = "on", "http://localhost:8080"
 	log := slog.New(slog.DiscardHandler)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -86,11 +86,21 @@ func (w *world) add(name string, role operator.Role) *person {
 	return w.signIn(name)
 }
 
+// link returns the address of a page that signs an operator in once.
+func (w *world) link(name string) string {
+	w.t.Helper()
+	token, err := w.app.People.SignInLink(w.t.Context(), name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return "/console/link/" + token.Reveal()
+}
+
 // signIn signs an operator in by a link.
 func (w *world) signIn(name string) *person {
 	w.t.Helper()
 	p := &person{world: w, name: name}
-	link := w.app.Sessions.Link(name)
+	link := w.link(name)
 	p.send(link, p.form(link, nil))
 	if p.cookie == "" {
 		w.t.Fatalf("%s is not signed in", name)

@@ -26,6 +26,8 @@ const (
 const (
 	// otpLife is how long an OTP counter limits further OTPs.
 	otpLife = 24 * time.Hour
+	// sessionLife is the longest life of a person's session (person.Begin).
+	sessionLife = 24 * time.Hour
 	// callbackLife is how long a callback address counts as used after its last use.
 	callbackLife = 30 * 24 * time.Hour
 )

@@ -13,6 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/identity"
+	"github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -177,7 +178,7 @@ func reseal(keys *secret.Keyring, table string, r row) (row, error) {
 
 // columns are the names to which the values of each table are bound.
 var columns = map[string]string{
-	"erasure": "erasure.identity", "webhook_endpoint": "webhook_endpoint.secret", "inbox_notification": "inbox_notification.body", "idempotency_key": "idempotency_key.body",
+	"erasure": "erasure.identity", "person_credential": person.SealedAs, "webhook_endpoint": "webhook_endpoint.secret", "inbox_notification": "inbox_notification.body", "idempotency_key": "idempotency_key.body",
 }
 
 // resealBVN seals a BVN again, and replaces its blind index if the row has one.

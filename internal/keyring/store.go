@@ -72,6 +72,9 @@ var dependents = []Place{
 		WHERE hash LIKE $1 AND state = 'ACTIVE' AND (expires_at = 0 OR expires_at > $2)`, since: -1},
 	{Name: "transaction PINs", Ends: AtUse, sql: `SELECT count(*) FROM company_pin WHERE hash LIKE $1`},
 	{Name: "operators' keys", Ends: AtUse, sql: `SELECT count(*) FROM operator_key WHERE hash LIKE $1 AND state = 'ACTIVE'`},
+	{Name: "passkeys, passwords and one-time codes", Ends: ByRekey, sql: `SELECT count(*) FROM person_credential WHERE secret LIKE $1`},
+	{Name: "open sessions of people", Ends: ByTime, sql: `SELECT count(*) FROM person_session WHERE hash LIKE $1 AND began_at > $2`, since: sessionLife},
+	{Name: "codes of invitations", Ends: ByTime, sql: `SELECT count(*) FROM person_link WHERE code LIKE $1 AND used_at = 0 AND expires_at > $2`, since: -1},
 	{Name: "BVNs", Ends: ByRekey, sql: `SELECT count(*) FROM identity_session WHERE bvn LIKE $1 OR subject LIKE $1`},
 	{Name: "identities of erased customers", Ends: ByRekey, sql: `SELECT count(*) FROM erasure WHERE identity LIKE $1`},
 	{Name: "webhook secrets", Ends: ByRekey, sql: `SELECT count(*) FROM webhook_endpoint WHERE secret LIKE $1 OR old_secret LIKE $1`},
@@ -110,6 +113,8 @@ var sealedRows = map[string]string{
 		WHERE (company_id, id) > ($1, $2) ORDER BY company_id, id LIMIT $3`,
 	"erasure": `SELECT company_id, customer_id, identity, '', '' FROM erasure
 		WHERE (company_id, customer_id) > ($1, $2) ORDER BY company_id, customer_id LIMIT $3`,
+	"person_credential": `SELECT company, id, secret, '', '' FROM person_credential
+		WHERE (company, id) > ($1, $2) ORDER BY company, id LIMIT $3`,
 	"webhook_endpoint": `SELECT company_id, id, secret, old_secret, '' FROM webhook_endpoint
 		WHERE (company_id, id) > ($1, $2) ORDER BY company_id, id LIMIT $3`,
 	"idempotency_key": `SELECT company_id, value, CASE WHEN body LIKE 'sealed:%' THEN body ELSE '' END, '', '' FROM idempotency_key
@@ -122,6 +127,7 @@ var sealedRows = map[string]string{
 var counts = map[string]string{
 	"identity_session":   `SELECT count(*) FROM identity_session`,
 	"erasure":            `SELECT count(*) FROM erasure`,
+	"person_credential":  `SELECT count(*) FROM person_credential`,
 	"webhook_endpoint":   `SELECT count(*) FROM webhook_endpoint`,
 	"idempotency_key":    `SELECT count(*) FROM idempotency_key`,
 	"inbox_notification": `SELECT count(*) FROM inbox_notification`,
@@ -135,6 +141,8 @@ var replacements = map[string]string{
 			SELECT 1 FROM identity_session AS other WHERE other.company_id = $1 AND other.purpose = $7 AND other.subject = $6 AND other.subject <> '' AND other.id <> $2))`,
 	"erasure": `UPDATE erasure SET identity = $5
 		WHERE company_id = $1 AND customer_id = $2 AND identity = $3 AND $4 = '' AND $6 = '' AND $7 = ''`,
+	"person_credential": `UPDATE person_credential SET secret = $5
+		WHERE company = $1 AND id = $2 AND secret = $3 AND $4 = '' AND $6 = '' AND $7 = ''`,
 	"webhook_endpoint": `UPDATE webhook_endpoint SET secret = $5, old_secret = $6
 		WHERE company_id = $1 AND id = $2 AND secret = $3 AND old_secret = $4 AND $7 = ''`,
 	"inbox_notification": `UPDATE inbox_notification SET body = $5

@@ -99,8 +99,8 @@ func (s *Service) Add(ctx context.Context, by Operator, name string, role Role, 
 
 // CheckAdd returns an error if no operator with this name, role and digest can be added.
 func (s *Service) CheckAdd(ctx context.Context, name string, role Role, digest string) error {
-	if !names.MatchString(name) {
-		return fault.New(fault.Invalid, `"name" must be 2 to 64 characters of a-z, 0-9, and . _ @ -`)
+	if err := checkName(name); err != nil {
+		return err
 	}
 	if !digests.MatchString(digest) {
 		return fault.New(fault.Invalid, `"keyDigest" must be the 64 characters that kobo operator key prints`)
@@ -109,6 +109,13 @@ func (s *Service) CheckAdd(ctx context.Context, name string, role Role, digest s
 		return err
 	}
 	return s.isFree(ctx, name, digest)
+}
+
+func checkName(name string) error {
+	if !names.MatchString(name) {
+		return fault.New(fault.Invalid, `"name" must be 2 to 64 characters of a-z, 0-9, and . _ @ -`)
+	}
+	return nil
 }
 
 func errHasKey(name string) error {

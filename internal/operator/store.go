@@ -297,8 +297,10 @@ var keyTable = db.Declare[Key]("operator_key", db.Reads(keyColumns),
 func (k Key) row() []any { return keyTable.Record(k).Put("mac", k.mac).Values }
 
 // Keys returns all keys, the oldest first.
-func (s *Service) Keys(ctx context.Context) ([]Key, error) {
-	return db.All(ctx, s.db, db.Fields[Key], `SELECT `+keyColumns+`, mac FROM operator_key ORDER BY created_at, id`)
+func (s *Service) Keys(ctx context.Context) ([]Key, error) { return keysIn(ctx, s.db) }
+
+func keysIn(ctx context.Context, q db.Querier) ([]Key, error) {
+	return db.All(ctx, q, db.Fields[Key], `SELECT `+keyColumns+`, mac FROM operator_key ORDER BY created_at, id`)
 }
 
 // insertKey inserts a key, and returns the number of rows. It inserts no row if the name has a

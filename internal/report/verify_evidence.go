@@ -43,6 +43,7 @@ type evidence struct {
 	rights            rights
 	terms             terms
 	operators         operatorLines           // only for the audit log of no company
+	people            personLines             // the same
 	proposals         map[string]proposalLine // what signed lines record about proposals, by their ids
 	unsignedProposals []proposalLine
 }
@@ -146,7 +147,7 @@ func (e *evidence) addLines(ctx context.Context, q db.Querier) error {
 		e.rights.adopted = e.rights.adopted || action == "rights.adopt" ||
 			(action == "company.create" || action == "evidence.adopt") && strings.Contains(details, `"rights":"signed"`)
 		if e.company == "" {
-			return e.operators.add(action, row[4], details)
+			return errors.Join(e.operators.add(action, row[4], details), e.people.add(action, details))
 		}
 		return nil
 	})
@@ -333,5 +334,5 @@ func VerifyLog(ctx context.Context, q db.Querier, signer db.Signer) (v Verificat
 	if err == nil {
 		err = e.checkProposals(ctx, q)
 	}
-	return v.with(e.operators.findings(&e.rights), e), err
+	return v.with(append(e.operators.findings(&e.rights), e.people.findings(&e.rights)...), e), err
 }

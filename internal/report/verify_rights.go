@@ -12,15 +12,15 @@ import (
 )
 
 // rights checks the rows of rights of a company: the MAC of each row, and the sum of all MACs. With the
-// company "" it checks the operators' keys, which have no sum.
+// company "" it checks the operators' keys, and what people sign in with. These have no sum.
 type rights struct {
 	read    bool  // the rows were checked
 	adopted bool  // a signed audit line shows that each row has the right MAC
 	n       int64 // the number of rows without the right MAC
 	wrong   []Finding
 	sum     ledger.Rights
-	fits    bool    // the lock row has the sum
-	keys    [][]any // the operators' keys
+	fits    bool               // the lock row has the sum
+	rows    map[string][][]any // with the company "": the rows of each table
 }
 
 // add checks the rows. All of them and the sum are from one snapshot.
@@ -28,7 +28,7 @@ func (r *rights) add(ctx context.Context, q db.Querier, by db.Signer, company st
 	if by == nil {
 		return nil
 	}
-	r.read, r.fits = true, true
+	r.read, r.fits, r.rows = true, true, map[string][][]any{}
 	for _, t := range db.RightsTables() {
 		if t.OfCompanies() == (company == "") {
 			continue
@@ -43,7 +43,7 @@ func (r *rights) add(ctx context.Context, q db.Querier, by db.Signer, company st
 				}
 			}
 			if !t.OfCompanies() {
-				r.keys = append(r.keys, page...)
+				r.rows[t.Name] = append(r.rows[t.Name], page...)
 			}
 			return nil
 		})
@@ -116,7 +116,7 @@ func (l *operatorLines) add(action, name, details string) error {
 // findings compares the operators' keys with the audit lines about them. So a row that was put back
 // with its earlier MAC is found too.
 func (l operatorLines) findings(r *rights) (out []Finding) {
-	for _, row := range r.keys {
+	for _, row := range r.rows["operator_key"] {
 		keyID, name, state, role := row[0].(string), row[1].(string), row[3].(string), row[5].(string)
 		wrong := func(expected, found string) {
 			out = append(out, Finding{"", "operator key", keyID + " of " + name, expected, found})

@@ -60,6 +60,7 @@ func run(ctx context.Context, kobo, axe, chromium, pictures string) error {
 		{"follow an unknown payout until it is paid", followPayout},
 		{"decide a case by two people", decideCase},
 		{"every page at three widths, light and dark", everyPage},
+		{"make a passkey, and sign in by it", usePasskey},
 		{"sign out", signOut},
 	} {
 		began := time.Now()

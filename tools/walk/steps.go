@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 )
 
@@ -83,7 +85,7 @@ func decideCase(p *program, b *browser) error {
 	if err := signOut(p, b); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.SendKeys("#key", p.key.SecondKey, chromedp.ByQuery), chromedp.Click("main button.main", chromedp.ByQuery), chromedp.WaitVisible("nav.side", chromedp.ByQuery)); err != nil {
+	if err := signInByKey(b, p.key.SecondKey); err != nil {
 		return err
 	}
 	if err := b.visit("/console/waiting"); err != nil {
@@ -163,5 +165,38 @@ func kindOf(path string) string {
 }
 
 func signOut(_ *program, b *browser) error {
-	return b.do(chromedp.Click(`form[action="/console/sign-out"] button`, chromedp.ByQuery), chromedp.WaitVisible("#key", chromedp.ByQuery))
+	return b.do(chromedp.Click(`form[action="/console/sign-out"] button`, chromedp.ByQuery), chromedp.WaitVisible(`form[data-passkey="get"] button`, chromedp.ByQuery))
+}
+
+// signInByKey signs an operator in by an admin key.
+func signInByKey(b *browser, key string) error {
+	return b.do(
+		chromedp.Click("main details:last-of-type summary", chromedp.ByQuery), chromedp.WaitVisible("#proof-key", chromedp.ByQuery),
+		chromedp.SendKeys("#proof-key", key+"\r", chromedp.ByQuery), chromedp.WaitVisible("nav.side", chromedp.ByQuery),
+	)
+}
+
+// usePasskey makes a passkey with a virtual authenticator, and signs in by it.
+func usePasskey(p *program, b *browser) error {
+	make := `form[data-passkey="create"]`
+	if err := b.do(webauthn.Enable(), chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := webauthn.AddVirtualAuthenticator(&webauthn.VirtualAuthenticatorOptions{
+			Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal, HasResidentKey: true,
+			HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
+		}).Do(ctx)
+		return err
+	})); err != nil {
+		return err
+	}
+	if err := b.visit("/console/me"); err != nil {
+		return err
+	}
+	if err := b.do(chromedp.WaitVisible(make, chromedp.ByQuery), chromedp.SendKeys("#label", "a phone", chromedp.ByQuery),
+		chromedp.Click(make+" button", chromedp.ByQuery), chromedp.WaitVisible(".rows.loose strong", chromedp.ByQuery)); err != nil {
+		return err
+	}
+	if err := signOut(p, b); err != nil {
+		return err
+	}
+	return b.do(chromedp.Click(`form[data-passkey="get"] button`, chromedp.ByQuery), chromedp.WaitVisible("nav.side", chromedp.ByQuery))
 }

@@ -1,0 +1,145 @@
+package console
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/limit"
+	"github.com/kobo-waas/kobo/internal/peer"
+	"github.com/kobo-waas/kobo/internal/person"
+)
+
+// The fields of a form in which a person proves who they are: by a passkey, by a password and a code, or by
+// an admin key. No other field begins alike.
+const (
+	proofPrefix   = "proof-"
+	proofState    = "proof-state"
+	proofResponse = "proof-response"
+	proofName     = "proof-name"
+	proofPassword = "proof-password"
+	proofCode     = "proof-code"
+	proofKey      = "proof-key"
+)
+
+// errProof asks for a fresh proof before an act on money, keys or people.
+var errProof = fault.New(fault.Forbidden, "Prove that it is you")
+
+// guesses limits the wrong passwords and codes of one name.
+var guesses = limit.Limit{Requests: 10, Period: 15 * time.Minute, Burst: 10}
+
+// proven returns the person whom the fields of a form prove. The name is that of a password, and is not
+// looked at otherwise.
+func (c *console) proven(v *visit, name string) (person.Person, error) {
+	f := v.PostForm
+	if f.Get(proofResponse) != "" {
+		p, err := c.People.FinishSignIn(v.Context(), "", f.Get(proofState), f.Get(proofResponse))
+		return p, c.counted(v, "", err)
+	}
+	if f.Get(proofPassword) != "" || f.Get(proofCode) != "" {
+		if s := c.buckets.Look("person "+name, guesses); s.Left == 0 {
+			return person.Person{}, s.Refusal()
+		}
+		p, err := c.People.SignIn(v.Context(), "", name, f.Get(proofPassword), f.Get(proofCode))
+		return p, c.counted(v, name, err)
+	}
+	by, err := c.Operators.Authenticate(v.Context(), f.Get(proofKey))
+	if err != nil {
+		return person.Person{}, c.counted(v, "", err)
+	}
+	return c.People.FindNamed(v.Context(), "", by.Name)
+}
+
+// counted records a failed sign-in, and counts it towards the limit of the caller's address and of the name.
+func (c *console) counted(v *visit, name string, err error) error {
+	if !fault.Is(err, fault.Unauthenticated) {
+		return err
+	}
+	c.log(v.Context(), "a failed sign-in could not be recorded", c.Operators.FailedLogin(v.Context(), "operator.login.failed", ""))
+	if name != "" {
+		c.buckets.Take("person "+name, guesses)
+	}
+	if c.Failed == nil {
+		return err
+	}
+	if s, allowed := c.buckets.Take(peer.Network(peer.Of(v.Context())), *c.Failed); !allowed {
+		return s.Refusal().Because(err)
+	}
+	return err
+}
+
+// stepUp takes the proof that a form carries beside its own fields, if it carries one.
+func (v *visit) stepUp() error {
+	if v.session == "" || !slices.ContainsFunc(keysOf(v.PostForm), func(name string) bool { return strings.HasPrefix(name, proofPrefix) }) {
+		return nil
+	}
+	p, err := v.proven(v, v.who.Name)
+	if err != nil {
+		return err
+	}
+	if err := v.People.Prove(v.Context(), v.opened, p, v.session); err != nil {
+		return v.counted(v, "", err)
+	}
+	opened, _, err := v.People.Open(v.Context(), "", v.session)
+	v.opened = opened
+	return err
+}
+
+// do does what the form asks for, if it does not lack a proof.
+func (v *visit) do() (string, error) {
+	if v.route.proof && !v.People.IsProved(v.opened) {
+		return "", errProof
+	}
+	return v.route.do(v)
+}
+
+// askForProof shows the page on which a person proves who they are. The page holds the fields of the form, and
+// sends them again with the proof. The parameter err is why an earlier proof was refused.
+func (v *visit) askForProof(err error) {
+	status := http.StatusUnprocessableEntity
+	if err != nil {
+		if v.problem = fault.Of(err); statuses[v.problem.Kind] == 0 || statuses[v.problem.Kind] >= http.StatusInternalServerError {
+			v.fail(err)
+			return
+		}
+		status = statuses[v.problem.Kind]
+	}
+	c, err := v.ceremony()
+	if err != nil {
+		v.fail(err)
+		return
+	}
+	v.render(status, view{title: "Prove that it is you", body: proofPage(v, c)})
+}
+
+// ceremony returns the beginning of a sign-in by passkey, which is empty if the deployment has no origin.
+func (c *console) ceremony() (person.Ceremony, error) {
+	one, err := c.People.BeginSignIn()
+	if fault.Is(err, fault.Refused) {
+		err = nil
+	}
+	return one, err
+}
+
+// held are the fields of a refused form without those of the proof.
+func (v *visit) held() (out []filter) {
+	for _, name := range keysOf(v.PostForm) {
+		if !strings.HasPrefix(name, proofPrefix) {
+			for _, value := range v.PostForm[name] {
+				out = append(out, filter{name, value})
+			}
+		}
+	}
+	return out
+}
+
+func keysOf(form map[string][]string) []string {
+	out := make([]string, 0, len(form))
+	for name := range form {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}

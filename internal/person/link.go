@@ -1,0 +1,261 @@
+package person
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// linkLife is how long a link can be used.
+const linkLife = 72 * time.Hour
+
+// link is a row with a link that a person can use once.
+type link struct {
+	Digest    string    `db:"digest,key"`
+	Company   string    `db:"company"`
+	PersonID  string    `db:"person_id"`
+	Code      string    `db:"code"` // a keyed hash, or "" if the link needs no code
+	By        string    `db:"created_by"`
+	CreatedAt time.Time `db:"created_at"`
+	ExpiresAt time.Time `db:"expires_at"`
+	UsedAt    time.Time `db:"used_at"`
+	mac       string
+}
+
+var digests = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// Invitation is a link that a person can use once.
+type Invitation struct {
+	Person    Person
+	ExpiresAt time.Time
+	// Code is what the link needs besides. It is empty if no second operator has approved the invitation.
+	Code secret.Text
+}
+
+// NewLink makes the token of a link and its digest. Only the digest goes into the invitation.
+//
+// Under four eyes, the operator who asks for an invitation has the link, and the operator who approves the
+// invitation gets a code. The new person needs both. So no operator alone can act as the new person.
+func NewLink() (token secret.Text, digest string) {
+	text := secret.Random()
+	return secret.NewText(text), digestOf(text)
+}
+
+func digestOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+func checkDigest(digest string) error {
+	if !digests.MatchString(digest) {
+		return fault.New(fault.Invalid, `"linkDigest" must be the SHA-256 of the link's token, as 64 characters of 0-9 and a-f`)
+	}
+	return nil
+}
+
+// CheckInvite returns an error if the operator cannot be invited.
+func (s *Service) CheckInvite(ctx context.Context, name string, role operator.Role, digest string) error {
+	if err := checkDigest(digest); err != nil {
+		return err
+	}
+	if err := s.Operators.CheckInvite(ctx, name, role); err != nil {
+		return err
+	}
+	return s.isNew(ctx, digest)
+}
+
+func (s *Service) isNew(ctx context.Context, digest string) error {
+	_, err := findLink(ctx, s.DB, digest)
+	if err == nil {
+		return errLinkTaken
+	}
+	_, err = db.OrZero(link{}, err)
+	return err
+}
+
+var errLinkTaken = fault.New(fault.Refused, "An invitation has this link already: make a new link")
+
+// Invite invites an operator to sign in as a person. The operator may be new: then the row has no key.
+func (s *Service) Invite(ctx context.Context, by operator.Operator, name string, role operator.Role, digest string) (Invitation, error) {
+	if err := s.CheckInvite(ctx, name, role, digest); err != nil {
+		return Invitation{}, err
+	}
+	l, out := s.newLink(by, "", digest, linkLife)
+	details := map[string]string{"person": name, "role": string(role), "linkId": digest[:16]}
+	err := s.Operators.Change(ctx, by, "person.invite", name, details, errLinkTaken, func(q db.Querier) (int64, error) {
+		k, err := s.Operators.Invited(ctx, q, by, name, role)
+		if err != nil {
+			return 0, err
+		}
+		out.Person = Person{ID: k.ID, Name: k.Name, Role: string(k.Role), State: k.State, CreatedAt: k.CreatedAt}
+		l.PersonID = k.ID
+		return s.insertLink(ctx, q, l)
+	})
+	return out, err
+}
+
+// CheckInvitePerson returns an error if nobody of this name can be invited to a company.
+func (s *Service) CheckInvitePerson(ctx context.Context, company, name, role, digest string) error {
+	if company == "" {
+		return errNobody
+	}
+	if !names.MatchString(name) {
+		return fault.New(fault.Invalid, `"name" must be 2 to 64 characters of a-z, 0-9, and . _ @ -`)
+	}
+	if err := CheckRole(role); err != nil {
+		return err
+	}
+	if err := checkDigest(digest); err != nil {
+		return err
+	}
+	p, err := s.FindNamed(ctx, company, name)
+	switch {
+	case err == nil && p.Role != role:
+		return fault.Newf(fault.Refused, "%s has the role %s: invite with this role, or change the role first", name, p.Role)
+	case err != nil && !fault.Is(err, fault.Missing):
+		return err
+	}
+	return s.isNew(ctx, digest)
+}
+
+var names = regexp.MustCompile(`^[a-z0-9][a-z0-9._@-]{1,63}$`)
+
+// InvitePerson invites a person of a company, who may be new.
+func (s *Service) InvitePerson(ctx context.Context, by operator.Operator, company, name, role, digest string) (Invitation, error) {
+	if err := s.CheckInvitePerson(ctx, company, name, role, digest); err != nil {
+		return Invitation{}, err
+	}
+	p, err := s.FindNamed(ctx, company, name)
+	isNew := fault.Is(err, fault.Missing)
+	if err != nil && !isNew {
+		return Invitation{}, err
+	}
+	if isNew {
+		p = s.newPerson(company, name, role)
+	}
+	l, out := s.newLink(by, company, digest, linkLife)
+	l.PersonID, out.Person = p.ID, p
+	details := p.details("role", role, "linkId", digest[:16], "new", boolText(isNew))
+	return out, s.Operators.Change(ctx, by, "person.invite", company, details, errChanged, func(q db.Querier) (int64, error) {
+		if isNew {
+			if n, err := s.insertPerson(ctx, q, p); n == 0 || err != nil {
+				return n, err
+			}
+		}
+		return s.insertLink(ctx, q, l)
+	})
+}
+
+// InviteAs invites a person of a company for an owner of the company.
+func (s *Service) InviteAs(ctx context.Context, by Person, name, role, digest string) (Invitation, error) {
+	if err := by.mayManage(); err != nil {
+		return Invitation{}, err
+	}
+	return s.InvitePerson(ctx, by.Author().From(ctx), by.Company, name, role, digest)
+}
+
+// mayManage returns an error unless the person may change the company's people.
+func (p Person) mayManage() error {
+	if p.Company == "" || p.Role != Owner {
+		return fault.Newf(fault.Forbidden, "This needs the role %s, and %s has the role %s", Owner, p.Name, p.Role)
+	}
+	return nil
+}
+
+func boolText(is bool) string {
+	if is {
+		return "true"
+	}
+	return "false"
+}
+
+// newLink returns the row of a link. If a second operator has approved the link, it needs a code.
+func (s *Service) newLink(by operator.Operator, company, digest string, life time.Duration) (link, Invitation) {
+	now := s.Clock.Now()
+	l := link{Digest: digest, Company: company, By: by.Name, CreatedAt: now, ExpiresAt: now.Add(life)}
+	out := Invitation{ExpiresAt: l.ExpiresAt}
+	if by.Approved() {
+		code := rand.Text()[:codeLength]
+		l.Code, out.Code = s.Keys.MAC("person-link", digest, code), secret.NewText(code)
+	}
+	return l, out
+}
+
+// codeLength is the length of a link's code. Its 60 random bits need no count of attempts.
+const codeLength = 12
+
+// SignInLink returns the token of a link that signs an operator in once. Only the program itself makes such a
+// link, for the sandbox on a developer's machine.
+func (s *Service) SignInLink(ctx context.Context, name string) (secret.Text, error) {
+	p, err := s.FindNamed(ctx, "", name)
+	if err != nil {
+		return secret.Text{}, err
+	}
+	token, digest := NewLink()
+	l, _ := s.newLink(operator.Itself(), "", digest, linkLife)
+	l.PersonID = p.ID
+	return token, s.Operators.Change(ctx, operator.Itself(), "person.link", name, p.details("linkId", digest[:16]), errLinkTaken, func(q db.Querier) (int64, error) {
+		return s.insertLink(ctx, q, l)
+	})
+}
+
+var errLink = fault.New(fault.Unauthenticated, "This link has been used, or it is too old, or its code is wrong. Ask for another invitation.")
+
+// NeedsCode reports whether a link needs a code. Of a link that does not work it says false.
+func (s *Service) NeedsCode(ctx context.Context, company, token string) (bool, error) {
+	l, err := db.OrZero(findLink(ctx, s.DB, digestOf(token)))
+	return l.Company == company && l.Code != "", err
+}
+
+// unspent returns an error if the audit log says that the link was used. So nobody can use a link again by
+// putting its row back.
+func (s *Service) unspent(ctx context.Context, p Person, l link) error {
+	lines, err := s.Operators.SignedLines(ctx, "", p.subject(), l.CreatedAt)
+	if err == nil && slices.ContainsFunc(lines, func(o operator.Line) bool {
+		return o.Action == "person.link.use" && o.Details["linkId"] == l.Digest[:16]
+	}) {
+		err = errLink
+	}
+	return err
+}
+
+// UseLink spends a link, and returns the person. The link does not work again.
+func (s *Service) UseLink(ctx context.Context, company, token, code string) (Person, error) {
+	l, err := db.OrZero(findLink(ctx, s.DB, digestOf(token)))
+	if err != nil {
+		return Person{}, err
+	}
+	now := s.Clock.Now()
+	if l.Digest == "" || l.Company != company || !l.UsedAt.IsZero() || !now.Before(l.ExpiresAt) || !s.isSigned(links.Table, l.row(), l.mac) {
+		return Person{}, errLink
+	}
+	if l.Code != "" && !s.Keys.Verify(l.Code, "person-link", l.Digest, code) {
+		return Person{}, errLink
+	}
+	p, err := s.Find(ctx, l.Company, l.PersonID)
+	if fault.Is(err, fault.Missing) {
+		err = errLink
+	}
+	if err != nil {
+		return Person{}, err
+	}
+	if err := s.unspent(ctx, p, l); err != nil {
+		return Person{}, err
+	}
+	used := l
+	used.UsedAt = now
+	details := p.details("linkId", l.Digest[:16], "createdAt", clock.Text(l.CreatedAt))
+	return p, s.Operators.Change(ctx, p.Author().From(ctx), "person.link.use", p.subject(), details, errLink, func(q db.Querier) (int64, error) {
+		return s.spendLink(ctx, q, l, used)
+	})
+}

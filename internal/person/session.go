@@ -1,0 +1,150 @@
+package person
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/peer"
+)
+
+// life is how long a session lasts: idle without a request, and whole at the latest.
+type life struct{ idle, whole time.Duration }
+
+var (
+	operatorLife = life{30 * time.Minute, 12 * time.Hour}
+	companyLife  = life{time.Hour, 24 * time.Hour}
+)
+
+func lifeOf(company string) life {
+	if company == "" {
+		return operatorLife
+	}
+	return companyLife
+}
+
+// ProofLife is how long a proof lasts for acts on money, keys and secrets.
+const ProofLife = 10 * time.Minute
+
+// usedEvery is how exactly the last use of a session is known, so that not every request writes.
+const usedEvery = time.Minute
+
+// Session is an open session of a person.
+type Session struct {
+	Company  string    `db:"company,key"`
+	ID       string    `db:"id,key"`
+	PersonID string    `db:"person_id"`
+	role     string    `db:"role"`
+	hash     string    `db:"hash"`
+	BeganAt  time.Time `db:"began_at"`
+	ProvedAt time.Time `db:"proved_at"` // when the person last proved who they are
+	UsedAt   time.Time `db:"used_at"`   // up to a minute early
+	Address  string    `db:"address"`   // the client address at the sign-in
+	Agent    string    `db:"agent"`     // what the browser says that it is
+}
+
+func (x Session) parts(token string) []string {
+	return []string{x.Company, x.ID, x.PersonID, x.role, clock.Text(x.BeganAt), clock.Text(x.ProvedAt), token}
+}
+
+func (x Session) isOver(now time.Time) bool {
+	l := lifeOf(x.Company)
+	return now.Sub(x.UsedAt) >= l.idle || now.Sub(x.BeganAt) >= l.whole
+}
+
+// maxAgent is the number of bytes that are kept of a browser's name.
+const maxAgent = 120
+
+// Begin opens a session of a person, and returns its token. A person who has signed in by a link has proved
+// nothing yet that lasts, so isProof is false then. Begin removes sessions of the person that are over.
+func (s *Service) Begin(ctx context.Context, p Person, agent string, isProof bool) (token string, err error) {
+	now := s.Machine.Now().Truncate(time.Millisecond) // as clock.Text has it
+	x := Session{Company: p.Company, ID: id.New(), PersonID: p.ID, role: p.Role, BeganAt: now, UsedAt: now, Address: peer.Of(ctx), Agent: strings.ToValidUTF8(agent[:min(len(agent), maxAgent)], "")}
+	if isProof {
+		x.ProvedAt = now
+	}
+	word := rand.Text() + rand.Text()
+	x.hash = s.Keys.MAC("person-session", x.parts(word)...)
+	err = s.DB.Tx(ctx, func(q db.Querier) error {
+		if err := removeOver(ctx, q, p, now.Add(-lifeOf(p.Company).idle), now.Add(-lifeOf(p.Company).whole)); err != nil {
+			return err
+		}
+		if err := insertSession(ctx, q, x); err != nil {
+			return err
+		}
+		return s.Operators.NoteIn(ctx, q, p.Author().From(ctx), "operator.signed_in", p.subject(), p.details("sessionId", x.ID))
+	})
+	return x.ID + "." + word, err
+}
+
+// Open returns the session of a token and its person. It returns an empty session if the token opens none: the
+// session has ended, or the person has another role now or none.
+func (s *Service) Open(ctx context.Context, company, token string) (Session, Person, error) {
+	sessionID, word, _ := strings.Cut(token, ".")
+	x, err := db.OrZero(findSession(ctx, s.DB, company, sessionID))
+	if err != nil || x.ID == "" || !s.Keys.Verify(x.hash, "person-session", x.parts(word)...) {
+		return Session{}, Person{}, err
+	}
+	now := s.Machine.Now()
+	p, err := s.Find(ctx, company, x.PersonID)
+	if fault.Is(err, fault.Missing) || err == nil && (p.Role != x.role || x.isOver(now)) {
+		return Session{}, Person{}, removeSession(ctx, s.DB, company, x.PersonID, x.ID)
+	}
+	if err == nil && now.Sub(x.UsedAt) >= usedEvery {
+		err = useSession(ctx, s.DB, x, now)
+		if fault.Is(err, fault.Unavailable) {
+			err = nil // people read while the database cannot write
+		}
+	}
+	return x, p, err
+}
+
+// IsProved reports whether the person has proved who they are within ProofLife.
+func (s *Service) IsProved(x Session) bool {
+	return !x.ProvedAt.IsZero() && s.since(x.ProvedAt) < ProofLife
+}
+
+// Prove records that the person of a session has just proved who they are. The person must be the session's.
+func (s *Service) Prove(ctx context.Context, x Session, p Person, token string) error {
+	if x.PersonID != p.ID || x.Company != p.Company {
+		return fault.New(fault.Unauthenticated, "This proof is of somebody else")
+	}
+	_, word, _ := strings.Cut(token, ".")
+	now := x
+	now.ProvedAt = s.Machine.Now().Truncate(time.Millisecond)
+	now.hash = s.Keys.MAC("person-session", now.parts(word)...)
+	n, err := proveSession(ctx, s.DB, x, now)
+	if err == nil && n == 0 {
+		err = errChanged
+	}
+	return err
+}
+
+// Sessions returns the open sessions of a person, the latest first.
+func (s *Service) Sessions(ctx context.Context, p Person) ([]Session, error) {
+	all, err := sessionsOf(ctx, s.DB, p)
+	out, now := all[:0], s.Machine.Now()
+	for _, x := range all {
+		if !x.isOver(now) && x.role == p.Role {
+			out = append(out, x)
+		}
+	}
+	return out, err
+}
+
+// EndSession ends a session of a person.
+func (s *Service) EndSession(ctx context.Context, p Person, sessionID string) error {
+	return removeSession(ctx, s.DB, p.Company, p.ID, sessionID)
+}
+
+// EndOthers ends all sessions of a person but one.
+func (s *Service) EndOthers(ctx context.Context, p Person, sessionID string) error {
+	return s.Operators.Change(ctx, p.Author().From(ctx), "person.sessions.end", p.subject(), p.details(), nil, func(q db.Querier) (int64, error) {
+		return 1, endSessions(ctx, q, p.Company, p.ID, sessionID)
+	})
+}
