@@ -24,6 +24,7 @@ var forOperators = map[string]int{
 	"internal/crypto/key.go":            3, // the keys of networks
 	"internal/erasure/erasure.go":       all,
 	"internal/event/erase.go":           all,
+	"internal/operation/ask.go":         all,
 	"internal/operation/case.go":        all,
 	"internal/settlement/adjustment.go": all,
 	"internal/settlement/assign.go":     all,

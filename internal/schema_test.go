@@ -43,6 +43,7 @@ var scans = map[string]string{
 	"settlement_credit_newest":     "the same, of credits",
 	"settlement_adjustment_newest": "the same, of adjustments",
 	"settlement_transfer_newest":   "the same, of transfers",
+	"job_failing":                  "the failing jobs of all companies, which an operator knows by their ids (job.failing, report.failingJobs)",
 }
 
 // notAmounts are the columns whose names sound like amounts of money, with their real meaning.

@@ -21,6 +21,7 @@ import (
 var overCompanies = map[string]string{
 	"job.queues":             "the worker's scan: it reads which queues have work that is due, and takes nothing",
 	"job.due":                "the worker's scan: it reads who has work that is due, and takes nothing",
+	"job.failing":            "an operator knows a failing job by its id alone",
 	"operation.FindCase":     "an operator's case is found by its id alone",
 	"operation.Cases":        "operators work across companies",
 	"operation.OpenBreaks":   "operators work across companies",
@@ -85,6 +86,14 @@ var overCompanies = map[string]string{
 	"keyring.countTokens": "kobo key status counts what depends on a master key, of all companies",
 	"keyring.companiesOf": "the companies that depend on an older master key are told",
 	"keyring.counts":      "kobo rekey shows its progress over all companies",
+
+	"report.jobQueues":          "operators see the work of all companies",
+	"report.failingJobs":        "operators see the work of all companies",
+	"report.failingSum":         "the overview covers all companies",
+	"report.casesByReason":      "the overview covers all companies",
+	"report.pendingAdjustments": "the overview covers all companies",
+
+	"report.uncounted": "one job counts the events of all companies",
 
 	"report.dueWalks": "one walk at a time goes through all ledgers",
 

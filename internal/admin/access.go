@@ -11,7 +11,11 @@ import (
 // findDoor reports whether the API for companies is open. The admin API is always open.
 func (e *edge) findDoor(ctx context.Context, _ *request) (any, error) {
 	d, err := e.Operators.Access(ctx)
-	return Door{d.Closed, wire.Optional(d.Reason), clock.Optional(d.Since), d.Automatic, e.FourEyes}, err
+	return e.doorOf(d), err
+}
+
+func (e *edge) doorOf(a operator.Access) Door {
+	return Door{a.Closed, wire.Optional(a.Reason), clock.Optional(a.Since), a.Automatic, e.FourEyes}
 }
 
 // setDoor opens or closes the API for companies. To close it, an operator must give a reason,

@@ -26,6 +26,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/erasure"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/limit"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -69,6 +70,10 @@ type Config struct {
 	FourEyes bool
 	// Program is what this program has seen of the providers.
 	Program Program
+	// InForce is what this program runs with.
+	InForce InForce
+	// Worker runs the background jobs of this program.
+	Worker *job.Worker
 }
 
 type edge struct {

@@ -30,25 +30,11 @@ type Input struct {
 // response field data into out, unless out is nil. If the act waits for a second operator, waits is
 // true, and out receives the proposal. A refusal is a *fault.Fault.
 func (a *API) Call(ctx context.Context, by operator.Operator, id string, in Input, out any) (waits bool, err error) {
-	op := a.edge.operations[id]
-	if op == nil {
-		return false, fmt.Errorf("admin: there is no operation %q", id)
-	}
-	var body []byte
-	if in.Body != nil {
-		if body, err = json.Marshal(in.Body); err != nil {
-			return false, err
-		}
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/?"+in.Query.Encode(), bytes.NewReader(body))
+	r, err := a.request(ctx, by, id, in)
 	if err != nil {
 		return false, err
 	}
-	r.Header.Set("Content-Type", "application/json")
-	for name, value := range in.Path {
-		r.SetPathValue(name, value)
-	}
-	data, err := a.edge.permitted(nobody{}, &request{Request: r, by: by.From(ctx), op: op})
+	data, err := a.edge.permitted(nobody{}, r)
 	if err != nil {
 		return false, err
 	}
@@ -61,6 +47,49 @@ func (a *API) Call(ctx context.Context, by operator.Operator, id string, in Inpu
 		return waits, err
 	}
 	return waits, json.Unmarshal(text, out)
+}
+
+// request returns the request for an operation by a caller within the program.
+func (a *API) request(ctx context.Context, by operator.Operator, id string, in Input) (*request, error) {
+	op := a.edge.operations[id]
+	if op == nil {
+		return nil, fmt.Errorf("admin: there is no operation %q", id)
+	}
+	var body []byte
+	var err error
+	if in.Body != nil {
+		if body, err = json.Marshal(in.Body); err != nil {
+			return nil, err
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/?"+in.Query.Encode(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	for name, value := range in.Path {
+		r.SetPathValue(name, value)
+	}
+	return &request{Request: r, by: by.From(ctx), op: op}, nil
+}
+
+// Download is like Call, for an operation whose response is a file. It writes the file to w. After a
+// refusal, it has written nothing.
+func (a *API) Download(ctx context.Context, w http.ResponseWriter, by operator.Operator, id string, in Input) error {
+	r, err := a.request(ctx, by, id, in)
+	if err != nil {
+		return err
+	}
+	data, err := a.edge.permitted(w, r)
+	if err != nil {
+		return err
+	}
+	f, isFile := data.(file)
+	if !isFile {
+		return fmt.Errorf("admin: %q answers with no file", id)
+	}
+	a.edge.send(w, r.Request, f)
+	return nil
 }
 
 // permitted runs an authenticated request, and records a refusal by role.

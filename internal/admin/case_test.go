@@ -86,6 +86,14 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 		} {
 			d.no(d.ada, "GET", "/admin/v1/payments"+query, "", 400, why)
 		}
+		ask := "/admin/v1/outcomes/" + o.ID + "/ask"
+		d.no(d.ada, "POST", ask, "", 429, "asked less than 30 seconds ago")
+		d.clock.Advance(31 * time.Second)
+		if story := d.ok(d.ada, "POST", ask, ""); story["word"] != "case" || story["status"] != "PENDING" {
+			t.Errorf("asked now: %v", story)
+		}
+		d.no(d.ada, "POST", ask, "", 429, "asked less than 30 seconds ago")
+		d.no(d.ada, "POST", "/admin/v1/outcomes/nothing/ask", "", 404, "Nothing has this reference")
 		d.no(d.ada, "GET", "/admin/v1/timeline/nothing", "", 404, "Nothing has this reference")
 		path := "/admin/v1/cases/" + row["id"].(string) + "/resolve"
 		d.no(d.ada, "POST", path, `{"outcome":"maybe","note":"asked the bank"}`, 400, "must be confirmed, rejected, assigned, booked, accepted or dismissed")

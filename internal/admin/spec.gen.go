@@ -129,6 +129,19 @@ type BankAccountRequest struct {
 	AccountName string `json:"accountName"`
 }
 
+// BankBalance Our money at a bank, according to the bank and to the ledgers of all companies. Money on its way is in one of them first.
+type BankBalance struct {
+	Provider string `json:"provider"`
+
+	// Balance As the program that answers has read it last. null before the first reading.
+	Balance *money.Kobo `json:"balance"`
+	ReadAt  *string     `json:"readAt"`
+	Ledger  money.Kobo  `json:"ledger"`
+
+	// Difference The balance without the ledger. null without a balance.
+	Difference *money.Kobo `json:"difference"`
+}
+
 // Card defines model for Card.
 type Card struct {
 	ID         string `json:"id"`
@@ -221,6 +234,15 @@ type CheckedCustomer struct {
 	// Status FAILED: the account was not opened.
 	Status    string `json:"status"`
 	UpdatedAt string `json:"updatedAt"`
+}
+
+// ClearingOfAge defines model for ClearingOfAge.
+type ClearingOfAge struct {
+	// Age Up to this age.
+	Age    string     `json:"age"`
+	Count  int64      `json:"count"`
+	Amount money.Kobo `json:"amount"`
+	Oldest *string    `json:"oldest"`
 }
 
 // Company defines model for Company.
@@ -323,6 +345,17 @@ type CustomerAccount struct {
 	NameMatch *string `json:"nameMatch"`
 }
 
+// DayCount defines model for DayCount.
+type DayCount struct {
+	// Kind payout, vtu or card.
+	Kind    string `json:"kind"`
+	Outcome string `json:"outcome"`
+	Count   int64  `json:"count"`
+
+	// Amount Without fees.
+	Amount money.Kobo `json:"amount"`
+}
+
 // Deliveries defines model for Deliveries.
 type Deliveries struct {
 	Deliveries []Delivery `json:"deliveries"`
@@ -410,6 +443,37 @@ type Erasure struct {
 	IdentityUntil string `json:"identityUntil"`
 }
 
+// FailingEndpoint defines model for FailingEndpoint.
+type FailingEndpoint struct {
+	Company     string `json:"company"`
+	CompanyName string `json:"companyName"`
+	ID          string `json:"id"`
+
+	// Failures In a row.
+	Failures int64   `json:"failures"`
+	Since    *string `json:"since"`
+}
+
+// FailingJob defines model for FailingJob.
+type FailingJob struct {
+	ID       string  `json:"id"`
+	Company  string  `json:"company"`
+	Kind     string  `json:"kind"`
+	Provider *string `json:"provider"`
+
+	// Subject What the job is about, such as the reference of a payout.
+	Subject string `json:"subject"`
+
+	// Attempts How often the job has run.
+	Attempts int64 `json:"attempts"`
+
+	// Trouble The error of the last run.
+	Trouble   string `json:"trouble"`
+	Running   bool   `json:"running"`
+	NextAt    string `json:"nextAt"`
+	CreatedAt string `json:"createdAt"`
+}
+
 // Fees defines model for Fees.
 type Fees struct {
 	Bands []Band `json:"bands"`
@@ -472,6 +536,23 @@ type Hit struct {
 	CreatedAt *string     `json:"createdAt"`
 }
 
+// HourCount defines model for HourCount.
+type HourCount struct {
+	// Hour The beginning of the hour.
+	Hour string `json:"hour"`
+
+	// Kind payout, vtu or card.
+	Kind     string `json:"kind"`
+	Provider string `json:"provider"`
+
+	// Outcome A failed operation is refunded.
+	Outcome string `json:"outcome"`
+	Count   int64  `json:"count"`
+
+	// Amount Without fees.
+	Amount money.Kobo `json:"amount"`
+}
+
 // IssuedKey defines model for IssuedKey.
 type IssuedKey struct {
 	ID        string  `json:"id"`
@@ -481,6 +562,28 @@ type IssuedKey struct {
 
 	// APIKey Shown only once.
 	APIKey string `json:"apiKey"`
+}
+
+// JobQueue defines model for JobQueue.
+type JobQueue struct {
+	Kind string `json:"kind"`
+
+	// Provider The provider that the jobs call.
+	Provider *string `json:"provider"`
+
+	// Waiting All jobs of the queue, also those whose time has not come.
+	Waiting int64 `json:"waiting"`
+
+	// Due The jobs whose time has come and that no program runs.
+	Due      int64   `json:"due"`
+	DueSince *string `json:"dueSince"`
+	NextAt   *string `json:"nextAt"`
+}
+
+// Jobs defines model for Jobs.
+type Jobs struct {
+	Queues  []JobQueue   `json:"queues"`
+	Failing []FailingJob `json:"failing"`
 }
 
 // KYBRequest defines model for KYBRequest.
@@ -515,6 +618,29 @@ type KeyToken struct {
 
 	// ExpiresAt The end of the token.
 	ExpiresAt string `json:"expiresAt"`
+}
+
+// Keyring defines model for Keyring.
+type Keyring struct {
+	Name string       `json:"name"`
+	Keys []KeyringKey `json:"keys"`
+}
+
+// KeyringKey defines model for KeyringKey.
+type KeyringKey struct {
+	ID string `json:"id"`
+
+	// FirstAt When a program first wrote with the key.
+	FirstAt   string  `json:"firstAt"`
+	LastAt    *string `json:"lastAt"`
+	RevokedAt *string `json:"revokedAt"`
+	RemovedAt *string `json:"removedAt"`
+
+	// Writes How many running programs write with the key.
+	Writes int64 `json:"writes"`
+
+	// Holds How many running programs hold the key.
+	Holds int64 `json:"holds"`
 }
 
 // Limit defines model for Limit.
@@ -571,6 +697,14 @@ type LiveRequest struct {
 // Meta defines model for Meta.
 type Meta = contract.Meta
 
+// NamedSum defines model for NamedSum.
+type NamedSum struct {
+	Name   string     `json:"name"`
+	Count  int64      `json:"count"`
+	Amount money.Kobo `json:"amount"`
+	Oldest *string    `json:"oldest"`
+}
+
 // NoRequest defines model for NoRequest.
 type NoRequest = map[string]interface{}
 
@@ -617,6 +751,72 @@ type OutcomeClock struct {
 
 	// CaseDueAt From then on operators decide.
 	CaseDueAt string `json:"caseDueAt"`
+}
+
+// Overview defines model for Overview.
+type Overview struct {
+	// At When it was read.
+	At string `json:"at"`
+
+	// FourEyes Whether acts that can lead to money leaving need a second operator.
+	FourEyes bool `json:"fourEyes"`
+	Door     Door `json:"door"`
+
+	// Cases The open cases by reason.
+	Cases []NamedSum `json:"cases"`
+
+	// Proposals Acts that wait for a second operator.
+	Proposals Sum `json:"proposals"`
+
+	// Adjustments Corrections of balances that wait for a second operator.
+	Adjustments Sum `json:"adjustments"`
+
+	// Unknown By provider, the operations whose first call has ended without an outcome. The amount includes the fees.
+	Unknown []NamedSum `json:"unknown"`
+
+	// Endpoints Webhook endpoints that accept no events, at most 20.
+	Endpoints []FailingEndpoint `json:"endpoints"`
+
+	// Inbox By provider, the notifications that are not worked. Their amount is 0.
+	Inbox []NamedSum `json:"inbox"`
+
+	// Suspense Money whose owner is unknown.
+	Suspense money.Kobo `json:"suspense"`
+
+	// FailingJobs Jobs whose last run has failed, at most 200. Their amount is 0.
+	FailingJobs Sum `json:"failingJobs"`
+
+	// ClosedAccounts Settlement accounts that are closed to debits, because rows of them do not verify.
+	ClosedAccounts int64 `json:"closedAccounts"`
+
+	// Differences Companies whose last verification has found a difference.
+	Differences int64 `json:"differences"`
+
+	// Reconciliations The last comparison of each bank.
+	Reconciliations []Reconciliation `json:"reconciliations"`
+
+	// Owed The balances of the companies' settlement accounts.
+	Owed  Owed          `json:"owed"`
+	Banks []BankBalance `json:"banks"`
+
+	// Clearing Money in clearing, with the fees.
+	Clearing []ClearingOfAge `json:"clearing"`
+
+	// Today Since midnight in Lagos.
+	Today []DayCount `json:"today"`
+
+	// Hours The last 24 Lagos hours with the running one. An hour without operations has no row.
+	Hours []HourCount `json:"hours"`
+
+	// LastWeek The same hours seven days earlier.
+	LastWeek []HourCount `json:"lastWeek"`
+}
+
+// Owed The balances of the companies' settlement accounts.
+type Owed struct {
+	Amount    money.Kobo `json:"amount"`
+	Companies int64      `json:"companies"`
+	Accounts  int64      `json:"accounts"`
 }
 
 // PINRequest defines model for PINRequest.
@@ -961,6 +1161,84 @@ type Quotas struct {
 	Quotas []Quota `json:"quotas"`
 }
 
+// Reconciliation defines model for Reconciliation.
+type Reconciliation struct {
+	ID string `json:"id"`
+
+	// Provider The bank.
+	Provider string `json:"provider"`
+
+	// At When the comparison ended.
+	At string `json:"at"`
+
+	// From When the statement begins. null if the comparison failed.
+	From *string `json:"from"`
+	To   *string `json:"to"`
+
+	// Lines The lines of the statement.
+	Lines    int64 `json:"lines"`
+	Payments int64 `json:"payments"`
+	Credits  int64 `json:"credits"`
+
+	// Breaks The differences.
+	Breaks int64 `json:"breaks"`
+
+	// Undecided How many differences had no decided case when the comparison ended.
+	Undecided int64 `json:"undecided"`
+
+	// Trouble Why the comparison failed.
+	Trouble *string `json:"trouble"`
+}
+
+// ReconciliationBreak defines model for ReconciliationBreak.
+type ReconciliationBreak struct {
+	Reason  string `json:"reason"`
+	Company string `json:"company"`
+	Subject string `json:"subject"`
+
+	// Bank The amount on the statement.
+	Bank       money.Kobo `json:"bank"`
+	Ledger     money.Kobo `json:"ledger"`
+	Difference money.Kobo `json:"difference"`
+	Detail     string     `json:"detail"`
+
+	// At The time of the last line of the statement about it.
+	At *string `json:"at"`
+
+	// Case The id of its case.
+	Case *string `json:"case"`
+}
+
+// ReconciliationDetail defines model for ReconciliationDetail.
+type ReconciliationDetail struct {
+	ID string `json:"id"`
+
+	// Provider The bank.
+	Provider string `json:"provider"`
+
+	// At When the comparison ended.
+	At string `json:"at"`
+
+	// From When the statement begins. null if the comparison failed.
+	From *string `json:"from"`
+	To   *string `json:"to"`
+
+	// Lines The lines of the statement.
+	Lines    int64 `json:"lines"`
+	Payments int64 `json:"payments"`
+	Credits  int64 `json:"credits"`
+
+	// Breaks The differences.
+	Breaks int64 `json:"breaks"`
+
+	// Undecided How many differences had no decided case when the comparison ended.
+	Undecided int64 `json:"undecided"`
+
+	// Trouble Why the comparison failed.
+	Trouble  *string               `json:"trouble"`
+	Findings []ReconciliationBreak `json:"findings"`
+}
+
 // RejectionRequest defines model for RejectionRequest.
 type RejectionRequest struct {
 	Note string `json:"note,omitempty"`
@@ -1029,6 +1307,32 @@ type SetXpub struct {
 	FirstAddress string `json:"firstAddress"`
 }
 
+// Setting defines model for Setting.
+type Setting struct {
+	Name string `json:"name"`
+
+	// Value For a secret, (set) or (not set).
+	Value string `json:"value"`
+}
+
+// Settings defines model for Settings.
+type Settings struct {
+	// Version Of the program that answers.
+	Version string `json:"version"`
+
+	// Schema The number of the database's schema.
+	Schema      int64  `json:"schema"`
+	Environment string `json:"environment"`
+
+	// Program The program that answers.
+	Program string `json:"program"`
+
+	// Programs All programs that run on this database.
+	Programs []string  `json:"programs"`
+	Keyrings []Keyring `json:"keyrings"`
+	Settings []Setting `json:"settings"`
+}
+
 // SettlementAccount defines model for SettlementAccount.
 type SettlementAccount struct {
 	ID            int64      `json:"id"`
@@ -1060,6 +1364,13 @@ type Step struct {
 	At   string `json:"at"`
 	What string `json:"what"`
 	Text string `json:"text"`
+}
+
+// Sum defines model for Sum.
+type Sum struct {
+	Count  int64      `json:"count"`
+	Amount money.Kobo `json:"amount"`
+	Oldest *string    `json:"oldest"`
 }
 
 // Target defines model for Target.

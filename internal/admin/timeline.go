@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/wire"
 )
@@ -20,6 +21,24 @@ func (e *edge) findTimeline(ctx context.Context, r *request) (any, error) {
 		ProviderReference: wire.Optional(y.ProviderReference), SessionID: wire.Optional(y.SessionID), OwnReference: wire.Optional(y.OwnReference),
 		Clock: clockOf(y.Clock), Cases: rows(y.Cases, caseOf), Steps: rows(y.Steps, timelineStepOf), CreatedAt: clock.Text(y.CreatedAt),
 	}, nil
+}
+
+// askOutcome asks the provider for the outcome of a payment, and shows its timeline.
+func (e *edge) askOutcome(ctx context.Context, r *request, _ NoRequest) (any, error) {
+	y, err := e.Reports.Timeline(ctx, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	if y.Clock == nil {
+		return nil, fault.New(fault.Refused, "Nothing is to be asked: this is no payment with an unknown outcome")
+	}
+	if err := e.Operators.Record(ctx, r.by, "operation.asked", y.Reference, map[string]string{"company": y.Company}); err != nil {
+		return nil, err
+	}
+	if _, err := e.Operations.Ask(ctx, y.Company, y.Reference); err != nil {
+		return nil, err
+	}
+	return e.findTimeline(ctx, r)
 }
 
 func clockOf(c *report.OutcomeClock) *OutcomeClock {

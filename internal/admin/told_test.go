@@ -14,8 +14,10 @@ import (
 
 // untold has the operations that tell no company anything, and the reason.
 var untold = map[string]string{
+	"askOutcome":        "the outcome tells the company itself",
 	"addOperator":       "it concerns no company",
 	"setOperatorRole":   "it concerns no company",
+	"runJob":            "the job does what it would have done soon",
 	"setDoor":           "it concerns all companies, and each request says that API access is closed",
 	"createProductPair": "it concerns no company",
 	"deleteProductPair": "it concerns no company",

@@ -43,6 +43,7 @@ func (a *App) newWorker() *job.Worker {
 		corporate.ResolveJob:  a.Corporate.Resolve,
 		reconcileJob:          a.reconcileDaily,
 		report.WalkJob:        a.walkLedgers,
+		report.HoursJob:       a.countHours,
 		evidence.SignJob:      a.Evidence.Sign,
 		erasure.Job:           a.Erasures.Complete,
 		keyring.RevokeJob:     a.Keyring.Revoke,
@@ -134,4 +135,9 @@ func (a *App) walkLedgers(ctx context.Context, _ job.Job) (time.Time, error) {
 		a.log.Error("a ledger does not add up", "finding", w)
 	}
 	return next, err
+}
+
+// countHours runs a report.HoursJob.
+func (a *App) countHours(ctx context.Context, _ job.Job) (time.Time, error) {
+	return a.Reports.CountHours(ctx, a.Events.Since)
 }

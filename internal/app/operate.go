@@ -21,7 +21,7 @@ func (a *App) operatorsAPI(failed *limit.Limit) (*admin.API, error) {
 		Operators: a.Operators, Companies: a.Companies, Settlements: a.Settlements,
 		Operations: a.Operations, Webhooks: a.Webhooks, Reports: a.Reports, Crypto: a.Crypto, Payouts: a.Payouts, Cards: a.Cards, Customers: a.Customers, Quotas: a.Quotas, Shop: a.Shop, Erasures: a.Erasures,
 		Book: a.Book, Clock: a.Clock, Log: a.log, Failed: failed, PerSecond: int64(a.cfg.Limits.CompanyPerSecond), FourEyes: a.FourEyes(), HideSecrets: a.HidesSecrets(),
-		Program: a.program(),
+		Program: a.program(), InForce: a.inForce(), Worker: a.Worker,
 	})
 }
 

@@ -51,7 +51,18 @@ func (a *App) Reconcile(ctx context.Context, reach time.Duration) ([]report.Reco
 // reconcile updates the ledger before the comparison, since notifications may be missing. It books
 // the credits on the bank's lists of credits. For each payout that the bank returned, it asks the
 // bank for the status, as after a notification.
+//
+// It keeps the result of the comparison, or why there is none.
 func (a *App) reconcile(ctx context.Context, bank string, book leased, reach time.Duration) (report.Reconciliation, error) {
+	r, err := a.compare(ctx, bank, book, reach)
+	if err != nil {
+		// The reason is kept even if the time of the comparison is over.
+		return r, errors.Join(err, a.Reports.NotReconciled(context.WithoutCancel(ctx), bank, err))
+	}
+	return r, a.Reports.Reconciled(ctx, r)
+}
+
+func (a *App) compare(ctx context.Context, bank string, book leased, reach time.Duration) (report.Reconciliation, error) {
 	to := a.Clock.Now()
 	if err := a.Inbox.CatchUp(ctx, bank, book.renew); err != nil {
 		return report.Reconciliation{}, fmt.Errorf("the credits on the bank's list were not recorded: %w", err)
@@ -70,7 +81,7 @@ func (a *App) reconcile(ctx context.Context, bank string, book leased, reach tim
 			return r, err
 		}
 	}
-	return r, a.Reports.Reconciled(ctx, bank)
+	return r, nil
 }
 
 // askAboutReturned asks the bank for the status of each payout that the bank returned without a

@@ -39,6 +39,7 @@ var wishes = map[string][]string{
 	"createCompany":     {`{"name":"Thief Ltd"}`},
 	"moveKYB":           {`{"status":"IN_PROGRESS"}`, `{"status":"SUBMITTED"}`, `{"status":"APPROVED"}`},
 	"setLive":           {`{"live":true}`},
+	"askOutcome":        {``},
 	"setRequestLimit":   {`{"requestsPerSecond":1000}`},
 	"setPIN":            {`{"pin":"0042"}`},
 	"unlockPIN":         {``},
@@ -71,6 +72,7 @@ var wishes = map[string][]string{
 	"withdrawProposal": nil, // the test still needs the proposals
 	"eraseCustomer":    {``},
 	"setDoor":          {`{"closed":false}`},
+	"runJob":           {``},
 	"addOperator":      {`{"name":"accomplice","role":"admin","keyDigest":"{digest}"}`},
 	"setOperatorRole":  {`{"role":"admin"}`},
 }

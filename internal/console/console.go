@@ -70,6 +70,8 @@ type route struct {
 	do func(v *visit) (string, error)
 	// stream calls changed whenever the page that listens has to load itself again.
 	stream func(v *visit, changed func() error) error
+	// download writes a file. Before it writes, it returns the error that a page shows instead.
+	download func(v *visit) error
 	// query lists the names that the address may have after the question mark.
 	query []string
 	// open is true for the pages that nobody has to sign in for.
@@ -89,7 +91,7 @@ func New(c Config) http.Handler {
 	if c.Failed != nil {
 		k.buckets = limit.New(clock.System{})
 	}
-	for _, some := range []map[string]route{k.signInRoutes(), k.caseRoutes(), k.proposalRoutes(), k.timelineRoutes(), k.paymentRoutes(), k.liveRoutes(), k.preferenceRoutes()} {
+	for _, some := range []map[string]route{k.signInRoutes(), k.caseRoutes(), k.proposalRoutes(), k.timelineRoutes(), k.paymentRoutes(), k.overviewRoutes(), k.moneyRoutes(), k.systemRoutes(), k.liveRoutes(), k.preferenceRoutes()} {
 		maps.Copy(k.routes, some)
 	}
 	for pattern, r := range k.routes {

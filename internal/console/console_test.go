@@ -12,7 +12,7 @@ import (
 )
 
 // pages are the addresses of the pages that every operator may read.
-var pages = []string{"/console/payments", "/console/payments?word=unknown&kind=payout", "/console/cases", "/console/waiting", "/console/waiting?tab=by-me", "/console/waiting?tab=decided"}
+var pages = []string{"/console/overview", "/console/payments", "/console/payments?word=unknown&kind=payout", "/console/cases", "/console/waiting", "/console/waiting?tab=by-me", "/console/waiting?tab=decided"}
 
 func TestNobodyReadsAPageWithoutASession(t *testing.T) {
 	w := open(t)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/operator"
 )
 
 // payout sends a payout by the companies' API. It returns its reference.
@@ -175,5 +176,28 @@ func TestAStreamNeedsASession(t *testing.T) {
 		if g := stranger.get(path); g.status != http.StatusSeeOther {
 			t.Errorf("%s: %d", path, g.status)
 		}
+	}
+}
+
+// Asking now finds the outcome before the resolver does, and tells a viewer nothing but no.
+func TestAskingNowFindsTheOutcome(t *testing.T) {
+	w := open(t)
+	support, viewer := w.add("sola", operator.Support), w.add("vera", operator.Viewer)
+	reference := w.payout("0123456708", 1500) // the bank accepts it and never says more
+	page := "/console/p/" + reference
+	if strings.Contains(viewer.read(page), "Ask now") {
+		t.Error("a viewer sees the button")
+	}
+	if g := viewer.send(page+"/ask", viewer.form(page, nil)); g.status != http.StatusForbidden {
+		t.Errorf("a viewer asks: %d", g.status)
+	}
+	w.advance(3 * time.Minute)
+	w.advance(time.Minute) // no scheduled question in between
+	support.submit(page, page+"/ask", nil)
+	if g := support.send(page+"/ask", support.form(page, nil)); g.status != http.StatusTooManyRequests || !strings.Contains(g.text, "asked less than 30 seconds ago") {
+		t.Errorf("asked twice: %d, %s", g.status, g.text)
+	}
+	if text := support.read(page); !strings.Contains(text, "Unknown for") {
+		t.Error("asking has decided something")
 	}
 }

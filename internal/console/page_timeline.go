@@ -14,7 +14,8 @@ import (
 
 func (c *console) timelineRoutes() map[string]route {
 	return map[string]route{
-		"GET /console/p/{reference}": {show: showTimeline, query: []string{"lane"}},
+		"GET /console/p/{reference}":      {show: showTimeline, query: []string{"lane"}},
+		"POST /console/p/{reference}/ask": {show: showTimeline, do: askOutcome},
 	}
 }
 
@@ -40,6 +41,12 @@ func showTimeline(v *visit) (view, error) {
 		s.company = c.Name
 	}
 	return view{title: s.title(), item: "payments", body: timelinePage(v, s)}, nil
+}
+
+// askOutcome asks the provider for the outcome.
+func askOutcome(v *visit) (string, error) {
+	_, err := v.call("askOutcome", admin.Input{Path: map[string]string{"id": v.PathValue("reference")}, Body: struct{}{}}, nil)
+	return "/console/p/" + v.PathValue("reference"), err
 }
 
 // lanes are the filters of the timeline.

@@ -76,6 +76,12 @@ func (v *visit) get() {
 			return
 		}
 	}
+	if v.route.download != nil {
+		if err := v.route.download(v); err != nil {
+			v.fail(err)
+		}
+		return
+	}
 	page, err := v.route.show(v)
 	if err != nil {
 		v.fail(err)

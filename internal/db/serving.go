@@ -45,19 +45,24 @@ var version atomic.Value
 // in its application name.
 func Identify(v string) { version.Store(v) }
 
+// Version returns the version that Identify has set, or "".
+func Version() string {
+	v, _ := version.Load().(string)
+	return v
+}
+
 // nameLimit is the largest length of an application name in PostgreSQL.
 const nameLimit = 63
 
 // applicationName returns the application name for the connections of this program, in the form
 // kobo/<version>/<schema>.
 func applicationName() string {
-	v, _ := version.Load().(string)
-	v = strings.Map(func(r rune) rune {
+	v := strings.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' || r == '/' {
 			return '-'
 		}
 		return r
-	}, v)
+	}, Version())
 	if v == "" {
 		v = "unknown"
 	}

@@ -195,3 +195,17 @@ func Providers(ctx context.Context, q db.Querier) ([]string, error) {
 	return db.All(ctx, q, db.Value[string],
 		`SELECT DISTINCT provider FROM job WHERE provider <> '' AND company_id <> 'house' ORDER BY provider`)
 }
+
+// failing returns the job with this id whose last run has failed, of any company.
+func failing(ctx context.Context, q db.Querier, jobID string) (Job, error) {
+	return db.One(ctx, q, table.Scan, `SELECT `+columns+` FROM job WHERE id = $1 AND last_error <> ''`, jobID)
+}
+
+// hastenFailing lets a failing job run at an instant, unless a worker has leased it since it was read.
+func hastenFailing(ctx context.Context, q db.Querier, j Job, at int64) (bool, error) {
+	n, err := q.Exec(ctx, `
+		UPDATE job SET run_at = $6, lease_until = 0
+		WHERE company_id = $1 AND kind = $2 AND subject = $3 AND id = $4 AND fence = $5 AND lease_until <= $6 AND last_error <> ''`,
+		j.Company, j.Kind, j.Subject, j.ID, j.fence, at)
+	return n == 1, err
+}

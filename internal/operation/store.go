@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/job"
@@ -241,4 +242,13 @@ func (s *Service) Referenced(ctx context.Context, company, kind, reference strin
 	n, err := db.One(ctx, s.db, db.Value[int64], `SELECT count(*) FROM operation_label
 		WHERE company_id = $1 AND kind = $2 AND external_reference = $3 AND external_reference <> ''`, company, kind, reference)
 	return n > 0, err
+}
+
+// lastAnswerAt returns the time of the last answer about an operation, or zero.
+func (s *Service) lastAnswerAt(ctx context.Context, o Operation) (time.Time, error) {
+	at, err := db.One(ctx, s.db, db.Value[int64], `SELECT coalesce(max(answered_at), 0) FROM operation_answer WHERE company_id = $1 AND operation_id = $2`, o.Company, o.ID)
+	if err != nil || at == 0 {
+		return time.Time{}, err
+	}
+	return clock.Time(at), nil
 }

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"io"
 	"strconv"
+	"testing"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -54,6 +55,26 @@ func (s *Service) WalkRows(ctx context.Context, company string, rows int) (done 
 
 // HourBefore returns the id at which a check of new credits begins.
 var HourBefore = hourBefore
+
+// HoursPage is the number of events that one transaction counts.
+const HoursPage = hoursPage
+
+// ErrOvertaken is the error of a program that writes counts which another program has written.
+var ErrOvertaken = errOvertaken
+
+// ReadEvents reads the next events of a company, and returns the function that counts them.
+func (s *Service) ReadEvents(ctx context.Context, t testing.TB, company string) func() error {
+	t.Helper()
+	list, err := uncounted(ctx, s.db, "", walkMost)
+	if err != nil || len(list) != 1 || list[0].company != company {
+		t.Fatal(list, err)
+	}
+	c, err := s.readPage(ctx, list[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() error { return s.db.Tx(ctx, func(q db.Querier) error { return c.write(ctx, q) }) }
+}
 
 // LookAt sets the number of rows of each kind that a page of payments looks at.
 func (s *Service) LookAt(rows int64) { s.depth = rows }

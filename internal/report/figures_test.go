@@ -90,7 +90,7 @@ func TestFiguresShowMoneyAndWork(t *testing.T) {
 			[]any{"acme", `["one","two"]`}, []any{"bolt", `null`}, []any{"house", ``})
 		s := report.New(d, clock.At(now.Add(-30*time.Hour)))
 		must(t, s.AwaitReconciliation(t.Context(), "new"))
-		must(t, s.Reconciled(t.Context(), "bank"))
+		must(t, s.Reconciled(t.Context(), report.Reconciliation{Bank: "bank"}))
 		must(t, report.New(d, clock.At(now)).AwaitReconciliation(t.Context(), "bank"))
 		got := gathered(t, d, now)
 		for name, want := range map[string]float64{

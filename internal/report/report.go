@@ -1,6 +1,6 @@
 // Package report reads data of several businesses, such as payouts and purchases, for statements,
-// lists and checks. It writes nothing but its own tables: how far each ledger is verified,
-// and when each bank's statement was compared.
+// lists and checks. It writes nothing but its own tables: how far each ledger is verified, what each
+// comparison of a bank's statement has found, and how many operations began in each hour.
 package report
 
 import (
@@ -36,6 +36,10 @@ type Service struct {
 	depth  int64         // the number of rows of each kind that a page of payments looks at
 
 	damaged prometheus.Counter // the checks that have found a difference
+
+	overviews overviews // the last overview
+
+	counted string // the last company that CountHours has counted; only the one HoursJob uses it
 }
 
 // New returns a service that reads a database.

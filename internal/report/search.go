@@ -68,7 +68,7 @@ func Ask(text string) Question {
 	case strings.Contains(text, "@"):
 		return Question{As: "an e-mail address", Where: []string{"customers"}, Contact: "email", text: lower, looks: []lookUp{byEmail}}
 	case uuidShape.MatchString(lower) || eventShape.MatchString(lower):
-		return Question{As: "an ID of Kobo", Where: []string{"payments", "cases", "events", "proposals", "customers", "cards", "companies' own references", "references of providers"}, text: lower, looks: []lookUp{byID, customersByID, cardsByID, byOwnReference, byProviderReference}}
+		return Question{As: "an ID of Kobo", Where: []string{"payments", "cases", "events", "proposals", "customers", "cards", "companies' own references", "references of providers"}, text: lower, looks: []lookUp{anythingByID, customersByID, cardsByID, byOwnReference, byProviderReference}}
 	case id.IsCuid(lower):
 		return Question{As: "the reference of a company", Where: []string{"companies"}, text: lower, looks: []lookUp{companyByReference}}
 	case hashShape.MatchString(lower):
@@ -107,7 +107,7 @@ func number(digits string, plus bool) Question {
 		return Question{As: "a card number", Note: "That looks like a card number. Kobo does not search for card numbers, and stores none. Nothing was looked up, and the number was not kept."}
 	case n == 30:
 		return Question{
-			As: "a session ID", Where: []string{"credits", "payouts"}, text: digits, looks: []lookUp{byID, byProviderReference},
+			As: "a session ID", Where: []string{"credits", "payouts"}, text: digits, looks: []lookUp{anythingByID, byProviderReference},
 			Note: "A payout has no session ID while its outcome is unknown. Look for the account number.",
 		}
 	case n == 10:

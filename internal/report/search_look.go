@@ -13,7 +13,7 @@ import (
 
 // The functions below find things of all companies by one index each.
 
-func byID(ctx context.Context, q db.Querier, text string) ([]Hit, error) {
+func anythingByID(ctx context.Context, q db.Querier, text string) ([]Hit, error) {
 	at, err := find(ctx, q, text)
 	if fault.Is(err, fault.Missing) {
 		return nil, nil

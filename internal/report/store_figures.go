@@ -151,14 +151,6 @@ func (s *Service) AwaitReconciliation(ctx context.Context, bank string) error {
 	return err
 }
 
-// Reconciled stores that the statement of a bank was compared with the ledger.
-func (s *Service) Reconciled(ctx context.Context, bank string) error {
-	_, err := s.db.Exec(ctx, `INSERT INTO report_reconciliation (company_id, provider, done_at) VALUES ($1, $2, $3)
-		ON CONFLICT (company_id, provider) DO UPDATE SET done_at = excluded.done_at`,
-		settlement.House, bank, clock.Micros(s.clock.Now()))
-	return err
-}
-
 // walkFindingsOf returns the findings of the last walk as JSON, of each company that has some.
 func walkFindingsOf(ctx context.Context, q db.Querier) ([]string, error) {
 	return db.All(ctx, q, db.Value[string], `SELECT wrongs FROM report_progress WHERE substr(wrongs, 1, 2) = '["'`)

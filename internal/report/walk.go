@@ -50,9 +50,11 @@ type walk struct {
 	Accepted   []string // findings that two operators have accepted
 }
 
-// Begin adds the recurring job to the job list, unless the list contains it already.
+// Begin adds the recurring jobs to the job list, unless the list contains them already.
 func (s *Service) Begin(ctx context.Context) error {
-	return s.db.Insert(ctx, job.Job{Company: inbox.House, Kind: WalkJob, RunAt: s.clock.Now().Add(walkIdle)}.Record())
+	return s.db.Insert(ctx,
+		job.Job{Company: inbox.House, Kind: WalkJob, RunAt: s.clock.Now().Add(walkIdle)}.Record(),
+		job.Job{Company: inbox.House, Kind: HoursJob, RunAt: s.clock.Now().Add(hoursIdle)}.Record())
 }
 
 // Walk runs a WalkJob: for about a second, it checks what is new in the ledgers, and continues the walks

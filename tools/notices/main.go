@@ -198,6 +198,7 @@ func scripts() (out []part, err error) {
 func pages() (out []part, err error) {
 	for _, s := range []struct{ name, version, file, license string }{
 		{"htmx.org", "2.0.11", "htmx.txt", "0BSD"},
+		{"uplot", "1.6.32", "uplot.txt", "MIT"},
 	} {
 		text, e := os.ReadFile("../internal/console/licences/" + s.file)
 		err = errors.Join(err, e)

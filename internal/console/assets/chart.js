@@ -1,0 +1,85 @@
+// The charts. Each is drawn from the table beside it, so that both always agree. Without JavaScript the
+// tables are there.
+"use strict";
+(() => {
+  const lagos = 3600; // Nigeria has no summer time
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const tones = ["--accent", "--reversed", "--ok", "--unknown", "--idle"];
+  const short = (n) => n >= 1e9 ? +(n / 1e9).toFixed(1) + "bn" : n >= 1e6 ? +(n / 1e6).toFixed(1) + "m" : n >= 1e3 ? +(n / 1e3).toFixed(1) + "k" : String(n);
+
+  const read = (figure) => {
+    const rows = [...figure.querySelectorAll("tbody tr")];
+    return {
+      at: rows.map((r) => Number(r.querySelector("th").dataset.at)),
+      running: rows.findIndex((r) => "running" in r.querySelector("th").dataset),
+      series: [...figure.querySelectorAll("thead th")].slice(1).map((head, i) => ({
+        name: head.textContent.trim(), draw: head.dataset.draw,
+        values: rows.map((r) => Number(r.querySelectorAll("td")[i].dataset.value)),
+      })),
+    };
+  };
+
+  // Bars are drawn by hand. The running hour is lighter, and nothing happened is a gap.
+  const bars = (data, tone, base, tops) => (u, from, low, high) => {
+    const width = Math.max(2, Math.abs(u.valToPos(data.at[1], "x", true) - u.valToPos(data.at[0], "x", true)) * 0.72);
+    for (let i = low; i <= high; i++) {
+      if (!(tops[i] > base[i])) continue;
+      const x = u.valToPos(data.at[i], "x", true), top = u.valToPos(tops[i], "y", true), foot = u.valToPos(base[i], "y", true);
+      u.ctx.globalAlpha = i === data.running ? 0.45 : 1;
+      u.ctx.fillStyle = tone;
+      u.ctx.fillRect(Math.round(x - width / 2), Math.round(top), Math.round(width), Math.max(1, Math.round(foot - top)));
+    }
+    u.ctx.globalAlpha = 1;
+    return null;
+  };
+
+  const draw = (figure) => {
+    const box = figure.querySelector("[data-canvas]"), data = read(figure);
+    const naira = figure.dataset.plot === "naira";
+    box.replaceChildren();
+    if (data.at.length === 0 || data.series.length === 0) return;
+    const series = [{}], values = [data.at];
+    let below = data.at.map(() => 0);
+    data.series.forEach((s, i) => {
+      const tone = colour(s.draw === "line" ? "--muted" : tones[i % tones.length]);
+      const tops = s.draw === "stack" ? s.values.map((n, k) => n + below[k]) : s.values;
+      series.push(s.draw === "line"
+        ? { label: s.name, stroke: tone, width: 1, points: { show: false } }
+        : { label: s.name, stroke: tone, fill: tone, points: { show: false }, paths: bars(data, tone, s.draw === "stack" ? below : data.at.map(() => 0), tops) });
+      values.push(s.draw === "line" ? tops.map((n) => n || null) : tops);
+      if (s.draw === "stack") below = tops;
+    });
+    const axis = { stroke: colour("--muted"), font: "12px system-ui, sans-serif", grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
+    new uPlot({
+      width: figure.clientWidth, height: 150, legend: { show: false }, cursor: { show: false },
+      scales: { x: { time: false, range: () => [data.at[0] - 1800, data.at[data.at.length - 1] + 1800] }, y: { range: (u, low, high) => [0, Math.max(high, 1) * 1.05] } },
+      axes: [
+        { ...axis, size: 24, grid: { show: false }, splits: () => data.at.filter((t) => ((t + lagos) / 3600) % 6 === 0),
+          values: (u, ts) => ts.map((t) => new Date((t + lagos) * 1000).toISOString().slice(11, 16)) },
+        { ...axis, size: naira ? 64 : 40, incrs: naira ? undefined : [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000, 10000, 100000],
+          values: (u, ns) => ns.map((n) => (naira ? "₦" : "") + short(n)) },
+      ],
+      series,
+    }, values, box);
+    figure.querySelector(".keys")?.remove();
+    if (data.series.length > 1 || data.series[0].draw === "stack") {
+      const keys = document.createElement("ul");
+      keys.className = "keys small muted";
+      data.series.forEach((s, i) => {
+        const one = document.createElement("li"), mark = document.createElement("span");
+        mark.className = s.draw === "line" ? "key line" : "key";
+        mark.style.setProperty("background", colour(s.draw === "line" ? "--muted" : tones[i % tones.length]));
+        one.append(mark, s.name);
+        keys.append(one);
+      });
+      box.after(keys);
+    }
+  };
+
+  const all = () => document.querySelectorAll("[data-plot]").forEach(draw);
+  let wait = 0;
+  addEventListener("resize", () => { clearTimeout(wait); wait = setTimeout(all, 150); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", all);
+  document.addEventListener("htmx:afterSettle", all);
+  all();
+})();
