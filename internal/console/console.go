@@ -91,7 +91,7 @@ func New(c Config) http.Handler {
 	if c.Failed != nil {
 		k.buckets = limit.New(clock.System{})
 	}
-	for _, some := range []map[string]route{k.signInRoutes(), k.caseRoutes(), k.proposalRoutes(), k.timelineRoutes(), k.paymentRoutes(), k.overviewRoutes(), k.moneyRoutes(), k.systemRoutes(), k.liveRoutes(), k.preferenceRoutes()} {
+	for _, some := range []map[string]route{k.signInRoutes(), k.caseRoutes(), k.proposalRoutes(), k.timelineRoutes(), k.paymentRoutes(), k.overviewRoutes(), k.moneyRoutes(), k.systemRoutes(), k.liveRoutes(), k.preferenceRoutes(), k.searchRoutes(), k.companyRoutes()} {
 		maps.Copy(k.routes, some)
 	}
 	for pattern, r := range k.routes {
