@@ -8,7 +8,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
@@ -30,9 +29,14 @@ If Kobo itself has closed API access, as after a restore, two operators open it.
 	c.RunE = withOperators(l, func(c *cobra.Command, o *operator.Service, _ []string) error {
 		d, err := o.Access(c.Context())
 		if d.Closed {
-			return done(c, err, "closed since %s: %s", clock.Text(d.Since), d.Reason)
+			err = done(c, err, "closed since %s: %s", clock.Text(d.Since), d.Reason)
+		} else {
+			err = done(c, err, "open")
 		}
-		return done(c, err, "open")
+		if err != nil {
+			return err
+		}
+		return showMoves(c, o)
 	})
 	c.AddCommand(&cobra.Command{
 		Use: "close REASON", Short: "Close API access for all companies", Args: cobra.ExactArgs(1),
@@ -48,23 +52,52 @@ If Kobo itself has closed API access, as after a restore, two operators open it.
 
 func movesCommand(l *location) *cobra.Command {
 	return &cobra.Command{
-		Use: "moves hold|allow", Short: "Hold or allow moves of purchases to further billers", Args: cobra.ExactArgs(1),
-		Long: `Hold or allow the moves of purchases to further billers. Kobo itself holds them when a
+		Use: "moves [hold [REASON]|allow]", Short: "Show, hold or allow moves of purchases to further billers", Args: cobra.MaximumNArgs(2),
+		Long: `Show, hold or allow the moves of purchases to further billers. Kobo itself holds them when a
 database is restored. Allow them when no company will repeat an order from before the restore.`,
 		ValidArgs: []string{"hold", "allow"},
 		RunE: l.withDatabase(func(c *cobra.Command, d *db.DB, args []string) error {
-			if args[0] != "hold" && args[0] != "allow" {
-				return fmt.Errorf("%q is neither hold nor allow", args[0])
+			o, ctx := operator.New(d, nil, clock.System{}), c.Context()
+			var act, reason string
+			if len(args) > 0 {
+				act = args[0]
 			}
-			return d.Tx(c.Context(), func(q db.Querier) error {
-				changed, err := deployment.HoldMoves(c.Context(), q, args[0] == "hold")
-				if err != nil || !changed {
-					return err
-				}
-				return operator.New(d, nil, clock.System{}).NoteIn(c.Context(), q, local(), "moves."+args[0], "", nil)
-			})
+			if len(args) == 2 {
+				reason = args[1]
+			}
+			var err error
+			switch {
+			case act == "hold":
+				err = app.HoldMoves(ctx, d, o, local(), reason)
+			case act == "allow" && len(args) == 1:
+				err = d.Tx(ctx, func(q db.Querier) error { return o.HoldMoves(ctx, q, local(), false, "") })
+			case act == "allow":
+				err = usagef("allow takes no reason")
+			case act != "":
+				err = usagef("%q is neither hold nor allow", act)
+			}
+			if err != nil {
+				return err
+			}
+			return showMoves(c, o)
 		}),
 	}
+}
+
+// showMoves prints whether the moves of purchases are held, and why.
+func showMoves(c *cobra.Command, o *operator.Service) error {
+	h, err := o.Moves(c.Context())
+	switch {
+	case !h.Held:
+		return done(c, err, "moves of purchases are allowed")
+	case h.Since.IsZero():
+		return done(c, err, "moves of purchases are held; the audit log does not say since when")
+	}
+	said := fmt.Sprintf("moves of purchases are held since %s by %s", clock.Text(h.Since), h.By)
+	if h.Reason != "" {
+		said += ": " + h.Reason
+	}
+	return done(c, err, "%s", said)
 }
 
 // openAccess opens API access. Only if a second operator must approve, it opens the whole program,

@@ -56,6 +56,10 @@ func (e *edge) findProvider(ctx context.Context, r *request) (any, error) {
 	if !there {
 		return nil, fault.New(fault.Missing, "Provider not found")
 	}
+	accounts, err := e.creditAccounts(ctx, name)
+	if err != nil {
+		return nil, err
+	}
 	unknown := money.Unknown()
 	out := Provider{
 		Name: name, Roles: rolesOf(e.Program.Roles[name]), Programs: running,
@@ -67,11 +71,29 @@ func (e *edge) findProvider(ctx context.Context, r *request) (any, error) {
 		Unknown:    ProviderUnknown{Count: unknown.Count, AmountKobo: int64(unknown.Amount)},
 		LedgerKobo: int64(money.Ledger), CreditsReadAt: clock.Optional(money.CreditsReadAt),
 		StatementComparedAt: clock.Optional(money.StatementComparedAt), ChainReadAt: clock.Optional(money.ChainReadAt),
+		CreditAccounts: accounts,
 	}
 	for i, u := range money.Unknowns {
 		out.Unknown.Ages = append(out.Unknown.Ages, UnknownOfAge{Age: report.Ages[i], Count: u.Count, AmountKobo: int64(u.Amount)})
 	}
 	return out, nil
+}
+
+// mostRetired is how many retired accounts of a bank are shown.
+const mostRetired = 100
+
+// creditAccounts returns the accounts of a bank in the credit poll, or nil for a provider that is no bank.
+func (e *edge) creditAccounts(ctx context.Context, name string) (*CreditAccounts, error) {
+	a, polled, err := e.Reports.CreditAccounts(ctx, name, mostRetired)
+	if err != nil || !polled {
+		return nil, err
+	}
+	return &CreditAccounts{
+		Read: a.Read, Failing: a.Failing, Unlisted: a.Unlisted, Retired: a.Retired,
+		NewestRetired: rows(a.Newest, func(r report.RetiredAccount) RetiredAccount {
+			return RetiredAccount{Account: r.Account, RetiredAt: clock.Text(r.At)}
+		}),
+	}, nil
 }
 
 // providers returns the names of the running programs, and what the database knows about each

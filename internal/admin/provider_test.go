@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -66,11 +67,53 @@ func TestOperatorsSeeTheProviders(t *testing.T) {
 				"wallet":`+wallet+`},
 			"unknown":{"count":5,"amountKobo":31250,"ages":[{"age":"5m","count":2,"amountKobo":300},{"age":"1h","count":1,"amountKobo":450},
 				{"age":"24h","count":1,"amountKobo":10500},{"age":"older","count":1,"amountKobo":20000}]},
-			"ledgerKobo":-20000,"creditsReadAt":null,"statementComparedAt":null,"chainReadAt":null}`)
+			"ledgerKobo":-20000,"creditsReadAt":null,"statementComparedAt":null,"chainReadAt":null,"creditAccounts":null}`)
 		d.told(d.ok(viewer, "GET", "/admin/v1/providers/node:base", "")["chainReadAt"], `"2030-01-02T03:02:05.000Z"`)
 		d.no(viewer, "GET", "/admin/v1/providers/nobody", "", 404, "Provider not found")
 		d.no(viewer, "GET", "/admin/v1/providers?name=vtpass", "", 400, `"name" is not allowed`)
 		d.no("", "GET", "/admin/v1/providers", "", 401, "Admin key is missing")
+	})
+}
+
+// An operator sees which accounts the credit poll of a bank does not read any more, the newest first, and how
+// many there are. The accounts of another bank are not among them.
+func TestOperatorsSeeRetiredAccounts(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, base *db.DB) {
+		d := open(t, base, func(c *admin.Config) {
+			c.Program = admin.Program{
+				Name: "one", Running: func(context.Context) ([]string, error) { return []string{"one"}, nil }, Calls: provider.NewFigures(),
+				Roles: map[string][]string{"main": {"bank"}, "spare": {"bank"}, "vtpass": {"biller"}}, Wallets: func() map[string]provider.Reading { return nil },
+			}
+		})
+		put := func(statement string, args ...any) {
+			t.Helper()
+			if n, err := base.Exec(t.Context(), statement, args...); err != nil || n != 1 {
+				t.Fatal(n, err)
+			}
+		}
+		viewer := d.as("vera", operator.Viewer)
+		for _, bank := range []string{"main", "spare"} {
+			put(`INSERT INTO inbox_sweep (company_id, provider, done_until, round_at, page, next_until, finished_at, unlisted) VALUES ('house', $1, 0, 0, 0, 0, 1, 3)`, bank)
+		}
+		d.told(d.ok(viewer, "GET", "/admin/v1/providers/main", "")["creditAccounts"], `{"read":0,"failing":0,"unlisted":3,"retired":0,"newestRetired":[]}`)
+		for i := range 105 {
+			at := clock.Micros(d.clock.Now().Add(time.Duration(i-200) * time.Hour))
+			put(`INSERT INTO inbox_account (company_id, provider, account, account_number, main, done_until, round_at, page, next_until, due_at, polled_at, failures, retired_at)
+				VALUES ('house', 'main', $1, '', 0, 0, 0, 0, 0, 0, 0, 1, $2)`, fmt.Sprintf("gone-%03d", i), at)
+		}
+		for bank, account := range map[string]string{"main": "read", "spare": "fails"} {
+			put(`INSERT INTO inbox_account (company_id, provider, account, account_number, main, done_until, round_at, page, next_until, due_at, polled_at, failures)
+				VALUES ('house', $1, $2, '', 0, 0, 0, 0, 0, 0, 0, $3)`, bank, account, db.Flag(account == "fails"))
+		}
+		d.told(d.ok(viewer, "GET", "/admin/v1/providers/spare", "")["creditAccounts"], `{"read":0,"failing":1,"unlisted":3,"retired":0,"newestRetired":[]}`)
+		d.told(d.ok(viewer, "GET", "/admin/v1/providers/vtpass", "")["creditAccounts"], `null`)
+		seen := d.ok(viewer, "GET", "/admin/v1/providers/main", "")["creditAccounts"].(map[string]any)
+		newest := seen["newestRetired"].([]any)
+		d.told(newest[0], `{"account":"gone-104","retiredAt":"`+clock.Text(d.clock.Now().Add(-96*time.Hour))+`"}`)
+		if seen["newestRetired"] = nil; len(newest) != 100 {
+			t.Errorf("%d retired accounts are shown", len(newest))
+		}
+		d.told(seen, `{"read":1,"failing":0,"unlisted":3,"retired":105,"newestRetired":null}`)
 	})
 }
 

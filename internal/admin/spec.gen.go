@@ -332,6 +332,24 @@ type CreatedCompany struct {
 	Reference string `json:"reference"`
 }
 
+// CreditAccounts defines model for CreditAccounts.
+type CreditAccounts struct {
+	// Read Accounts whose last read succeeded.
+	Read int64 `json:"read"`
+
+	// Failing Accounts whose last read failed.
+	Failing int64 `json:"failing"`
+
+	// Unlisted Permanent accounts of ours that the bank's last whole list lacked, without the retired ones.
+	Unlisted int64 `json:"unlisted"`
+
+	// Retired Accounts that the poll does not read any more, because the bank neither lists nor answers for them.
+	Retired int64 `json:"retired"`
+
+	// NewestRetired Up to 100 retired accounts, the newest first.
+	NewestRetired []RetiredAccount `json:"newestRetired"`
+}
+
 // CustomerAccount defines model for CustomerAccount.
 type CustomerAccount struct {
 	// Status PENDING, OPEN or FAILED.
@@ -999,6 +1017,9 @@ type Provider struct {
 
 	// ChainReadAt When the custodian of deposit addresses was last read, or the first attempt.
 	ChainReadAt *string `json:"chainReadAt"`
+
+	// CreditAccounts The accounts of the bank in the credit poll. null for a provider that is no bank.
+	CreditAccounts *CreditAccounts `json:"creditAccounts"`
 }
 
 // ProviderCalls defines model for ProviderCalls.
@@ -1261,6 +1282,13 @@ type RenewalRequest struct {
 type RequestLimitRequest struct {
 	// RequestsPerSecond At most 1000000.
 	RequestsPerSecond int64 `json:"requestsPerSecond"`
+}
+
+// RetiredAccount defines model for RetiredAccount.
+type RetiredAccount struct {
+	// Account The bank's id of the account.
+	Account   string `json:"account"`
+	RetiredAt string `json:"retiredAt"`
 }
 
 // RevealRequest defines model for RevealRequest.

@@ -12,6 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/erasure"
 	"github.com/kobo-waas/kobo/internal/evidence"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -41,7 +42,7 @@ func (a *App) meetDatabase(ctx context.Context) error {
 
 // shutRestored closes API access of a restored database, and holds the moves of purchases.
 func (a *App) shutRestored(ctx context.Context, q db.Querier, reason string) error {
-	if _, err := deployment.HoldMoves(ctx, q, true); err != nil {
+	if err := a.Operators.HoldMoves(ctx, q, operator.Itself(), true, reason); err != nil {
 		return err
 	}
 	return a.Operators.Shut(ctx, q, reason)

@@ -193,6 +193,7 @@ func (a *App) businesses(keys *secret.Keyring, p plugs, letterhead report.Issuer
 	})
 	a.Quotas = quota.New(a.DB, a.Book, a.Clock)
 	a.Operations = operation.WithOperators(a.DB, a.Book, a.Clock, a.log, a.cfg.Window, a.Operators.MayStillPropose)
+	a.Operations.Restored = a.movesHeld.Load
 	a.Operations.Calls = a.calls
 	a.Operations.Simulated = a.cfg.Mode.rules().simulates
 	a.plugs = p

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -258,8 +259,8 @@ func (c Copying) matchReplaced(ctx context.Context, path string) error {
 	return nil
 }
 
-// prepare migrates the schema of a copy and closes API access in the copy. So API access is already
-// closed when the copy replaces the database.
+// prepare migrates the schema of a copy, and holds moves and closes API access in the copy. So API access
+// is already closed when the copy replaces the database.
 func (c Copying) prepare(ctx context.Context, draft string) error {
 	d, err := db.Open(ctx, "sqlite:"+draft)
 	if err != nil {
@@ -272,10 +273,19 @@ func (c Copying) prepare(ctx context.Context, draft string) error {
 	if err := c.config().CheckEnvironment(ctx, d); err != nil {
 		return fmt.Errorf("the backup: %w", err)
 	}
-	if _, err := deployment.HoldMoves(ctx, d, true); err != nil {
-		return err
-	}
 	d.SignWith(c.Signer)
 	o := operator.New(d, nil, clock.System{})
+	if err := HoldMoves(ctx, d, o, c.By, "restored from a backup"); err != nil {
+		return err
+	}
 	return o.CloseRestored(ctx, c.By, "restored from a backup: see docs/operating.md before opening it")
+}
+
+// HoldMoves holds the moves of purchases to further billers in a database that no program serves. If no
+// program has served it yet, HoldMoves gives the database its name first.
+func HoldMoves(ctx context.Context, d *db.DB, o *operator.Service, by operator.Operator, reason string) error {
+	if _, err := deployment.New(d, clock.System{}, slog.New(slog.DiscardHandler), "").Name(ctx); err != nil {
+		return err
+	}
+	return d.Tx(ctx, func(q db.Querier) error { return o.HoldMoves(ctx, q, by, true, reason) })
 }

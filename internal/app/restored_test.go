@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
@@ -35,8 +35,9 @@ func TestARestoreHoldsMoves(t *testing.T) {
 	restored, err := db.Open(ctx, "sqlite:"+c.File)
 	must(err)
 	defer restored.Close()
-	if held, err := deployment.MovesHeld(ctx, restored); err != nil || !held {
-		t.Errorf("after a restore: moves held %t, %v", held, err)
+	h, err := operator.New(restored, nil, clock.System{}).Moves(ctx)
+	if err != nil || !h.Held || h.Since.IsZero() || h.By != by.Name || h.Reason != "restored from a backup" {
+		t.Errorf("after a restore: %+v, %v", h, err)
 	}
 	must(a.DB.Tx(ctx, func(q db.Querier) error { return a.shutRestored(ctx, q, "an old copy") }))
 	must(a.Operators.OpenAccess(ctx, by))
@@ -44,8 +45,10 @@ func TestARestoreHoldsMoves(t *testing.T) {
 	if a.closed.Load() || !a.movesHeld.Load() {
 		t.Errorf("closed %t, moves held %t", a.closed.Load(), a.movesHeld.Load())
 	}
-	_, err = deployment.HoldMoves(ctx, a.DB, false)
-	must(err)
+	if h, err = a.Operators.Moves(ctx); err != nil || h.By != operator.Itself().Name || h.Reason != "an old copy" {
+		t.Errorf("after an old copy: %+v, %v", h, err)
+	}
+	must(a.DB.Tx(ctx, func(q db.Querier) error { return a.Operators.HoldMoves(ctx, q, by, false, "") }))
 	must(a.readAccess(ctx))
 	if a.movesHeld.Load() {
 		t.Error("the hold did not end")

@@ -282,7 +282,7 @@ func runsPage(v *visit, page list[admin.Reconciliation]) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "</p><div class=\"scroll\"><table class=\"stack\"><caption class=\"hidden\">Comparisons, the newest first</caption> <thead><tr><th scope=\"col\">Ended</th><th scope=\"col\">Bank</th><th scope=\"col\">Result</th><th scope=\"col\">Statement</th><th scope=\"col\" class=\"number\">Lines</th><th scope=\"col\" class=\"number\">Breaks</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "</p><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table class=\"stack\"><caption class=\"hidden\">Comparisons, the newest first</caption> <thead><tr><th scope=\"col\">Ended</th><th scope=\"col\">Bank</th><th scope=\"col\">Result</th><th scope=\"col\">Statement</th><th scope=\"col\" class=\"number\">Lines</th><th scope=\"col\" class=\"number\">Breaks</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -623,7 +623,7 @@ func runPage(v *visit, r admin.ReconciliationDetail) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<div class=\"scroll\"><table class=\"stack\"><caption>As they were when the comparison ended. A case tells how each was explained.</caption> <thead><tr><th scope=\"col\">What</th><th scope=\"col\" class=\"number\">Bank has</th><th scope=\"col\" class=\"number\">Ledger has</th><th scope=\"col\" class=\"number\">Difference</th><th scope=\"col\">About</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table class=\"stack\"><caption>As they were when the comparison ended. A case tells how each was explained.</caption> <thead><tr><th scope=\"col\">What</th><th scope=\"col\" class=\"number\">Bank has</th><th scope=\"col\" class=\"number\">Ledger has</th><th scope=\"col\" class=\"number\">Difference</th><th scope=\"col\">About</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -850,7 +850,7 @@ func adjustmentsPage(v *visit, page list[admin.Adjustment]) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<div class=\"scroll\"><table class=\"stack\"><caption class=\"hidden\">Adjustments, the newest first</caption> <thead><tr><th scope=\"col\">Asked</th><th scope=\"col\">Company</th><th scope=\"col\" class=\"number\">Amount</th><th scope=\"col\">State</th><th scope=\"col\">Asked by</th><th scope=\"col\">Reason</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table class=\"stack\"><caption class=\"hidden\">Adjustments, the newest first</caption> <thead><tr><th scope=\"col\">Asked</th><th scope=\"col\">Company</th><th scope=\"col\" class=\"number\">Amount</th><th scope=\"col\">State</th><th scope=\"col\">Asked by</th><th scope=\"col\">Reason</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

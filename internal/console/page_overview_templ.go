@@ -525,7 +525,7 @@ func balances(v *visit, g glance) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<div class=\"scroll\"><table class=\"stack\"><caption>Money on its way is in one of the two first.</caption> <thead><tr><th scope=\"col\">Bank</th><th scope=\"col\" class=\"number\">Bank has</th><th scope=\"col\" class=\"number\">Ledger has</th><th scope=\"col\" class=\"number\">Difference</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table class=\"stack\"><caption>Money on its way is in one of the two first.</caption> <thead><tr><th scope=\"col\">Bank</th><th scope=\"col\" class=\"number\">Bank has</th><th scope=\"col\" class=\"number\">Ledger has</th><th scope=\"col\" class=\"number\">Difference</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -817,7 +817,7 @@ func paidChart(g glance) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, " since midnight. The thin line is the same weekday of last week, the light bar is the running hour.</p><figure class=\"plot\" data-plot=\"naira\"><div class=\"chart\" data-canvas aria-hidden=\"true\"></div><details><summary>As a table</summary><div class=\"scroll\"><table><thead><tr><th scope=\"col\">Hour</th><th scope=\"col\" class=\"number\" data-draw=\"bar\">Paid out</th><th scope=\"col\" class=\"number\" data-draw=\"line\">A week earlier</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, " since midnight. The thin line is the same weekday of last week, the light bar is the running hour.</p><figure class=\"plot\" data-plot=\"naira\"><div class=\"chart\" data-canvas aria-hidden=\"true\"></div><details><summary>As a table</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table><thead><tr><th scope=\"col\">Hour</th><th scope=\"col\" class=\"number\" data-draw=\"bar\">Paid out</th><th scope=\"col\" class=\"number\" data-draw=\"line\">A week earlier</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -961,7 +961,7 @@ func openChart(g glance) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, " unknown in 24 hours, by provider. Payouts, purchases and card fundings count in the hour in which they began.</p><figure class=\"plot\" data-plot=\"count\"><div class=\"chart\" data-canvas aria-hidden=\"true\"></div><details><summary>As a table</summary><div class=\"scroll\"><table><thead><tr><th scope=\"col\">Hour</th>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, " unknown in 24 hours, by provider. Payouts, purchases and card fundings count in the hour in which they began.</p><figure class=\"plot\" data-plot=\"count\"><div class=\"chart\" data-canvas aria-hidden=\"true\"></div><details><summary>As a table</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table><thead><tr><th scope=\"col\">Hour</th>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

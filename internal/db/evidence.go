@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -95,13 +96,12 @@ func frame(to []byte, text string) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
 }
 
-// Unsigned returns a company's rows of evidence that have no number yet, in the order of the primary
-// key. It returns the first rows after a key, or from the beginning if the key is nil.
-func Unsigned(ctx context.Context, q Querier, t *Table, company string, after []any, limit int) ([][]any, error) {
-	keys := strings.Join(t.KeyNames(), ", ")
-	query, args := "SELECT "+strings.Join(t.Names(), ", ")+" FROM "+t.Name+" WHERE company_id = $1 AND leaf = 0", []any{company}
-	if after != nil {
-		query, args = query+" AND ("+keys+") > ("+numbered(1, t.Key)+")", after
+// HasUnsigned reports whether a company has a row of evidence in the table that has no number yet. It reads
+// only the index of the numbers.
+func HasUnsigned(ctx context.Context, q Querier, t *Table, company string) (bool, error) {
+	_, err := One(ctx, q, Value[string], "SELECT company_id FROM "+t.Name+" WHERE company_id = $1 AND leaf = 0 LIMIT 1", company)
+	if errors.Is(err, ErrNone) {
+		return false, nil
 	}
-	return All(ctx, q, scanAny(t), query+" ORDER BY "+keys+" LIMIT "+strconv.Itoa(limit), args...)
+	return err == nil, err
 }

@@ -3,6 +3,8 @@ package db
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -52,4 +54,16 @@ func Waiting(d *DB) (n int) {
 		n += len(of)
 	}
 	return n
+}
+
+// PageQueries returns the SQL statements of the first and the second page of EachPage.
+func PageQueries(t *Table) (queries []string) {
+	stop := errors.New("stop")
+	_ = eachPage(t, "c1", func(query string, _ []any) ([][]any, error) {
+		if queries = append(queries, query); len(queries) == 2 {
+			return nil, stop
+		}
+		return slices.Repeat([][]any{make([]any, len(t.Columns))}, eachRowPage), nil
+	}, func([][]any) error { return nil })
+	return queries
 }

@@ -80,16 +80,35 @@ const eachRowPage = 500
 // EachRow calls the function use with the pages of all rows of a table, in the order of the primary
 // key. If the table has companies, EachRow reads the rows of one company.
 func EachRow(ctx context.Context, q Querier, t *Table, company string, use func(page [][]any) error) error {
-	keys := strings.Join(t.KeyNames(), ", ")
+	return eachPage(t, company, func(query string, args []any) ([][]any, error) { return All(ctx, q, scanAny(t), query, args...) }, use)
+}
+
+// EachPage does the same as EachRow, and reads each page in a snapshot of its own (Ordered). So the
+// function use may change the rows, and the cost of a page does not grow with the table.
+func (d *DB) EachPage(ctx context.Context, t *Table, company string, use func(page [][]any) error) error {
+	return eachPage(t, company, func(query string, args []any) (page [][]any, err error) {
+		err = d.Ordered(ctx, func(q Querier) error {
+			page, err = All(ctx, q, scanAny(t), query, args...)
+			return err
+		})
+		return page, err
+	}, use)
+}
+
+// eachPage calls the function use with each page that the function read returns for a query.
+func eachPage(t *Table, company string, read func(query string, args []any) ([][]any, error), use func(page [][]any) error) error {
+	keys := t.KeyNames()
 	query := "SELECT " + strings.Join(t.Names(), ", ") + " FROM " + t.Name
-	first, after := " WHERE 1 = 1", []any(nil)
+	first, after, own := " WHERE 1 = 1", []any(nil), 0
 	if t.OfCompanies() {
-		first, after = " WHERE company_id = $1", []any{company}
+		// The comparison with the last key leaves out the company. With it, SQLite finds a page only by the
+		// company, and reads all earlier rows again.
+		first, after, own = " WHERE company_id = $1", []any{company}, 1
 	}
-	next := first + " AND (" + keys + ") > (" + numbered(1, t.Key) + ")"
-	rest := " ORDER BY " + keys + " LIMIT " + strconv.Itoa(eachRowPage)
+	next := first + " AND (" + strings.Join(keys[own:], ", ") + ") > (" + numbered(1+own, t.Key-own) + ")"
+	rest := " ORDER BY " + strings.Join(keys, ", ") + " LIMIT " + strconv.Itoa(eachRowPage)
 	for where := first; ; where = next {
-		page, err := All(ctx, q, scanAny(t), query+where+rest, after...)
+		page, err := read(query+where+rest, after)
 		if err != nil || len(page) == 0 {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // Mark is the name of a database and its epoch.
@@ -35,6 +36,7 @@ type Service struct {
 	clock clock.Clock
 	log   *slog.Logger
 	path  string
+	sync  func(folder string) error
 
 	mu     sync.Mutex
 	last   int64     // the epoch after our last raise
@@ -46,7 +48,7 @@ type Service struct {
 // New returns a service for a database and the epoch file at path. With path "", there is no file.
 // The clock c must be the machine's clock.
 func New(d *db.DB, c clock.Clock, log *slog.Logger, path string) *Service {
-	return &Service{db: d, clock: c, log: log, path: path}
+	return &Service{db: d, clock: c, log: log, path: path, sync: secret.SyncFolder}
 }
 
 // Begin compares the database with the file before the program serves requests, and raises the
@@ -192,7 +194,7 @@ func (s *Service) keep(now Mark, instead string) error {
 	case there && seen.Name == now.Name && seen.Epoch >= now.Epoch:
 		return nil
 	}
-	return write(s.path, now)
+	return write(s.path, now, s.sync)
 }
 
 // Name returns the name of the database. It gives the database a name if it has none yet.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +102,30 @@ func TestTheEpochIsRaisedAndThenWritten(t *testing.T) {
 		if len(p.why) > 0 || p.log.Len() > 0 {
 			t.Errorf("%q %s", p.why, p.log.String())
 		}
+	})
+}
+
+// The folder is synced after the file has its new mark, and not before. If the sync fails, the raise says so.
+func TestTheFolderOfTheEpochFileIsSynced(t *testing.T) {
+	each(t, func(t *testing.T, p *place) {
+		s := p.begins()
+		full, synced := error(nil), []string(nil)
+		s.SyncWith(func(folder string) error {
+			text, err := os.ReadFile(p.file)
+			synced = append(synced, folder+" "+string(text[bytes.IndexByte(text, ' ')+1:]))
+			return errors.Join(err, full)
+		})
+		must(t, s.Raise(t.Context()))
+		if want := []string{filepath.Dir(p.file) + " 2\n"}; !slices.Equal(synced, want) {
+			t.Errorf("synced %q, want %q", synced, want)
+		}
+		full = errors.New("the disk is broken")
+		if err := s.Raise(t.Context()); !errors.Is(err, full) || !strings.Contains(err.Error(), "epoch_file") {
+			t.Errorf("the sync failed: %v", err)
+		}
+		full = nil
+		must(t, s.Raise(t.Context()))
+		p.says(4, 4)
 	})
 }
 
@@ -251,6 +276,12 @@ func TestTheHoldOfMovesStays(t *testing.T) {
 			t.Helper()
 			got, err := deployment.MovesHeld(t.Context(), d)
 			must(want, got, err)
+		}
+		held(false)
+		for _, to := range []bool{true, false} { // no row keeps the hold yet
+			if _, err := deployment.HoldMoves(t.Context(), d, to); err == nil || !strings.Contains(err.Error(), "no name") {
+				t.Errorf("a hold of a database without a name: %v", err)
+			}
 		}
 		held(false)
 		if err := deployment.New(d, clock.System{}, slog.New(slog.DiscardHandler), "").Claim(t.Context(), deployment.Dev); err != nil {

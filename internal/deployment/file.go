@@ -29,8 +29,9 @@ func read(path string) (m Mark, there bool, err error) {
 }
 
 // write writes a mark into a file that only its owner may read. After a crash the file contains
-// either the earlier mark or the new mark.
-func write(path string, m Mark) error {
+// either the earlier mark or the new mark. The function sync writes the new name of the file to the disk,
+// so that a power failure does not bring the earlier mark back after write has returned.
+func write(path string, m Mark, sync func(folder string) error) error {
 	draft, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".partial-*")
 	if err != nil {
 		return fmt.Errorf("epoch_file: %w", err)
@@ -44,6 +45,9 @@ func write(path string, m Mark) error {
 	}
 	if err != nil {
 		return fmt.Errorf("epoch_file: %w", errors.Join(err, os.Remove(draft.Name())))
+	}
+	if err := sync(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("epoch_file: %w", err)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"context"
+	"errors"
 
 	"github.com/kobo-waas/kobo/internal/db"
 )
@@ -28,11 +29,23 @@ func lift(ctx context.Context, q db.Querier, epoch int64) error {
 	return err
 }
 
+// errNoName means that nothing about the whole deployment can be kept yet.
+var errNoName = errors.New("deployment: the database has no name yet")
+
 // HoldMoves holds the moves of purchases to further billers, or ends the hold. It returns false if
-// nothing changes.
+// nothing changes. It returns an error if the database has no name (Service.Name), because then
+// nothing keeps the hold.
 func HoldMoves(ctx context.Context, q db.Querier, held bool) (changed bool, err error) {
 	n, err := q.Exec(ctx, `UPDATE deployment SET moves_held = $1 WHERE id = 1 AND moves_held <> $1`, db.Flag(held))
-	return n == 1, err
+	if err != nil || n == 1 {
+		return n == 1, err
+	}
+	if _, err := find(ctx, q); errors.Is(err, db.ErrNone) {
+		return false, errNoName
+	} else if err != nil {
+		return false, err
+	}
+	return false, nil
 }
 
 // MovesHeld reports whether the moves of purchases to further billers are held.

@@ -7,31 +7,34 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// adoptStep is how many rows a step of Adopt signs under the company's lock.
-const adoptStep = 500
-
 // Adopt numbers and signs all rows of evidence of a company that have no number, because a program of
-// an earlier schema wrote them. The company may be "". Each step is a short commit under the company's
-// lock, so a ledger beside goes on, and an interrupted Adopt continues where it ended. Adopt calls
-// signed with the number of rows after each step.
+// an earlier schema wrote them. The company may be "". Each step is a short commit of a page of rows
+// (db.DB.EachPage) under the company's lock, so a ledger beside goes on, and an interrupted Adopt continues
+// where it ended. Adopt calls signed with the number of rows after each step.
 //
 // Adopt trusts these rows. The caller must make sure that each company is adopted only once.
 func (b *Book) Adopt(ctx context.Context, company string, signed func(rows int)) error {
 	for _, t := range db.EvidenceTables() {
-		var last []any
-		for {
-			rows, err := db.Unsigned(ctx, b.db, t, company, last, adoptStep)
-			if err != nil {
-				return err
+		// The walk is by the primary key. The index of the numbers has all unsigned rows under one number, so
+		// each step would read and sort all of them.
+		err := b.db.EachPage(ctx, t, company, func(page [][]any) error {
+			var rows [][]any
+			for _, row := range page {
+				if row[len(row)-2] == int64(0) {
+					rows = append(rows, row)
+				}
 			}
 			if len(rows) == 0 {
-				break
+				return nil
 			}
-			if err := b.adopt(ctx, t, company, rows); err != nil {
-				return fmt.Errorf("ledger: %s of company %q: %w", t.Name, company, err)
+			err := b.adopt(ctx, t, company, rows)
+			if err == nil {
+				signed(len(rows))
 			}
-			last = rows[len(rows)-1][:t.Key]
-			signed(len(rows))
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("ledger: %s of company %q: %w", t.Name, company, err)
 		}
 	}
 	return nil
@@ -97,7 +100,7 @@ func (b *Book) AdoptRights(ctx context.Context, company string, signed func(rows
 		if !t.OfCompanies() {
 			continue
 		}
-		err := db.EachRow(ctx, b.db, t, company, func(page [][]any) error {
+		err := b.db.EachPage(ctx, t, company, func(page [][]any) error {
 			var keys [][]any
 			for _, row := range page {
 				if !Signed(b.db.Signer(), t, row) {

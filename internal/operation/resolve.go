@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/job"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -40,7 +41,7 @@ func (s *Service) requery(ctx context.Context, o Operation) provider.Answer {
 
 // heard writes the reply to a requery, and returns the time of the next requery.
 func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (time.Time, error) {
-	now, steady, gap := s.clock.Now(), s.steady.Since(), s.gap()
+	now, steady, gap, polls := s.clock.Now(), s.steady.Since(), s.gap(), o.Polls
 	a, err := s.held(ctx, o, o.ordered(a))
 	if err != nil {
 		return time.Time{}, err
@@ -56,7 +57,7 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 		return time.Time{}, err
 	}
 	switch {
-	case a.Missing && a.Unproven && o.gone(now, steady):
+	case a.Missing && (a.Unproven || o.ProviderReference != "") && o.gone(now, steady):
 		if err := s.unproven(ctx, o); err != nil {
 			return time.Time{}, err
 		}
@@ -66,7 +67,7 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 			return time.Time{}, err
 		}
 		if !known {
-			return time.Time{}, s.absent(ctx, o, a)
+			return s.absent(ctx, o, a, polls)
 		}
 	}
 	if a.Outcome != provider.Unknown {
@@ -80,7 +81,11 @@ func (s *Service) heard(ctx context.Context, o Operation, a provider.Answer) (ti
 			return time.Time{}, err
 		}
 	}
-	after, err = s.write(ctx, o, after, nil)
+	if a.Missing {
+		after, err = s.writeAbsence(ctx, o, after, polls)
+	} else {
+		after, err = s.write(ctx, o, after, nil)
+	}
 	if err == nil && after.Attempt != o.Attempt && a.Found { // the request has moved the operation meanwhile
 		err = s.Late(ctx, o.attempt(), a)
 	}
@@ -109,14 +114,17 @@ func (s *Service) tooOld(ctx context.Context, o Operation, a provider.Answer) er
 }
 
 // unproven opens a case about an operation that its provider does not find, if the provider may be
-// unable to look up our reference, or if an earlier attempt may have succeeded. The operation stays
-// PENDING, and the provider is asked again.
+// unable to look up our reference, if it has given the operation an id of its own before, or if an earlier
+// attempt may have succeeded. The operation stays PENDING, and the provider is asked again.
 func (s *Service) unproven(ctx context.Context, o Operation) error {
 	late, err := s.late(ctx, o)
 	if err != nil {
 		return err
 	}
 	detail := "the provider does not find our reference, but it is not proven that the provider looks up our references: ask the provider about this operation"
+	if o.ProviderReference != "" {
+		detail = fmt.Sprintf("%s does not find our reference, but it has accepted the operation as %s before: ask the provider about this operation", o.Provider, o.ProviderReference)
+	}
 	if late {
 		detail = "the provider does not find our reference" + earlier
 	}
@@ -134,13 +142,35 @@ func (s *Service) differs(ctx context.Context, o Operation, a provider.Answer) e
 }
 
 // absent sets an operation to FAILED because its provider has no record of it. The same commit
-// adds the RecheckJob.
-func (s *Service) absent(ctx context.Context, o Operation, a provider.Answer) error {
+// adds the RecheckJob. It returns the time of the next requery if another worker has asked meanwhile.
+func (s *Service) absent(ctx context.Context, o Operation, a provider.Answer, polls int64) (time.Time, error) {
 	a.Outcome, a.Message = provider.Rejected, "The provider has no record of this request"
 	after := o.concluded(a, s.clock.Now())
 	after.NextAt = after.UpdatedAt.Add(firstRecheck)
-	_, err := s.write(ctx, o, after, nil)
-	return err
+	now, err := s.writeAbsence(ctx, o, after, polls)
+	if err != nil || now.State != Pending {
+		return time.Time{}, err
+	}
+	return now.NextAt, nil
+}
+
+// writeAbsence writes the reply "no such reference", if the operation has had this number of requeries before
+// it. Otherwise another worker has asked meanwhile, perhaps later, and the provider may have found the
+// reference. Then the reply does not count. A worker whose lease is lost may wait for its reply that long.
+func (s *Service) writeAbsence(ctx context.Context, o, after Operation, polls int64) (Operation, error) {
+	u, err := s.replyUnit(ctx, o, after, &polls)
+	if err != nil {
+		return o, err
+	}
+	err = s.book.Commit(ctx, u)
+	if !ledger.Is(err, ledger.Moved, operations.Table) {
+		return after, err
+	}
+	now, err := s.Find(ctx, o.Company, o.ID)
+	if err != nil || now.State == Pending {
+		return now, err
+	}
+	return s.overtaken(ctx, o, after)
 }
 
 // Notified processes an outcome that the provider sent without being asked. A definite outcome

@@ -41,6 +41,9 @@ type Service struct {
 	// Simulated is true in sandbox mode. A move of the sandbox's clock then shows the end of each story:
 	// missed requeries follow each other immediately, also if the provider does not know the reference.
 	Simulated bool
+	// Restored reports whether the database was restored, and operators have not ended the hold of moves. A
+	// request may then repeat one of the lost time. It may be nil.
+	Restored func() bool
 
 	db     *db.DB
 	book   *ledger.Book
@@ -233,9 +236,19 @@ var notSent = provider.Answer{Outcome: provider.Rejected, Unstarted: true, Code:
 func (s *Service) first(ctx context.Context, o Operation, call func(ctx context.Context) provider.Answer) provider.Answer {
 	left := s.left(o)
 	if left <= 0 {
-		return notSent
+		return s.believed(notSent)
 	}
-	return s.counted(o, "first", s.Calls.Start(), s.call(ctx, o, min(left, s.window), call))
+	return s.believed(s.counted(o, "first", s.Calls.Start(), s.call(ctx, o, min(left, s.window), call)))
+}
+
+// believed returns the reply to a first call. In a restored database a refusal decides nothing: the provider
+// may have carried out the same reference in the lost time, and refuse the repetition before it looks at the
+// reference. The resolver then asks the provider about the reference.
+func (s *Service) believed(a provider.Answer) provider.Answer {
+	if a.Outcome == provider.Rejected && !a.Reversed && s.Restored != nil && s.Restored() {
+		a.Outcome, a.Unstarted = provider.Unknown, false
+	}
+	return a
 }
 
 // call calls a provider with a time limit. If the provider's adapter panics, the outcome is
@@ -260,12 +273,9 @@ func (s *Service) conclude(ctx context.Context, o Operation, a provider.Answer, 
 // write replaces the PENDING row of operation o with the operation in parameter after. The same
 // commit contains the effects of the new state.
 func (s *Service) write(ctx context.Context, o, after Operation, extra Extra) (Operation, error) {
-	u, err := s.outcomeUnit(ctx, after)
+	u, err := s.replyUnit(ctx, o, after, nil)
 	if err != nil {
 		return o, err
-	}
-	if after.State == Pending || o.Outcome != "" {
-		u.Append(after.lastAnswer())
 	}
 	if extra != nil {
 		extra(after, &u)
@@ -291,12 +301,26 @@ func (s *Service) write(ctx context.Context, o, after Operation, extra Extra) (O
 	return o, err
 }
 
+// replyUnit returns the unit that writes a reply, with its row of the history. Parameter polls is that of
+// outcomeUnit.
+func (s *Service) replyUnit(ctx context.Context, o, after Operation, polls *int64) (ledger.Unit, error) {
+	u, err := s.outcomeUnit(ctx, after, polls)
+	if err == nil && (after.State == Pending || o.Outcome != "") {
+		u.Append(after.lastAnswer())
+	}
+	return u, err
+}
+
 // outcomeUnit returns the unit of step three. It has the operation's transition. For a final
 // state it also has the transfers out of clearing and the effects of the kind, and removes the
-// resolver's job.
-func (s *Service) outcomeUnit(ctx context.Context, after Operation) (ledger.Unit, error) {
+// resolver's job. If polls is set, the ledger refuses the unit unless the operation has had this number of
+// requeries.
+func (s *Service) outcomeUnit(ctx context.Context, after Operation, polls *int64) (ledger.Unit, error) {
 	u := ledger.For(after.Company)
-	u.Transition(operations.Record(after), string(Pending)).Expect("attempt", after.Attempt)
+	t := u.Transition(operations.Record(after), string(Pending)).Expect("attempt", after.Attempt)
+	if polls != nil {
+		t.Expect("polls", *polls)
+	}
 	if after.State == Pending {
 		return u, nil
 	}

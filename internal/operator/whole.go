@@ -71,7 +71,7 @@ func (s *Service) hasUnsigned(ctx context.Context) (bool, error) {
 		for _, h := range heads {
 			after = h.Company
 			for _, t := range db.EvidenceTables() {
-				if rows, err := db.Unsigned(ctx, s.db, t, h.Company, nil, 1); err != nil || len(rows) > 0 {
+				if unsigned, err := db.HasUnsigned(ctx, s.db, t, h.Company); err != nil || unsigned {
 					return true, err
 				}
 			}

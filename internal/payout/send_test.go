@@ -347,3 +347,36 @@ func TestANoticeOnlyCausesAQuestion(t *testing.T) {
 		w.holds(map[string]money.Kobo{w.own(): 990 * money.Naira})
 	})
 }
+
+// After a restore the bank may have paid a verify_id of the backup already. A refusal of the repetition then
+// decides nothing: the bank is asked about the reference, and only its reply refunds.
+func TestARepetitionAfterARestoreIsNotRefundedUnasked(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		says   provider.TransferAnswer
+		knows  provider.TransferAnswer
+		status operation.State
+	}{
+		{"paid before", no, yes, payout.Success},
+		{"refused before", no, no, payout.Failed},
+		{"never sent", provider.TransferAnswer{Answer: provider.Reply{Trouble: provider.CodeNotSent}.Answer()}, unseen, payout.Failed},
+		{"paid, and the bank is away", provider.TransferAnswer{Answer: provider.Reply{Trouble: provider.CodeNotSent}.Answer()}, yes, payout.Success},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			each(t, func(t *testing.T, w *world) {
+				w.bank.says(c.says, c.knows)
+				w.operations.Restored = func() bool { return true }
+				p := w.sent(10*money.Naira, payout.Pending)
+				w.holds(map[string]money.Kobo{w.own(): 990 * money.Naira})
+				for range 8 {
+					w.forward(6 * time.Minute)
+					w.poll(p.Reference)
+				}
+				now, err := w.Status(t.Context(), w.company, p.Reference)
+				if must(t, err); now.Status != c.status || now.Refunded != (c.status == payout.Failed) {
+					t.Errorf("%+v", now)
+				}
+			})
+		})
+	}
+}

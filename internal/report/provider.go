@@ -105,6 +105,35 @@ func (s *Service) Providers(ctx context.Context, names ...string) (map[string]Pr
 	return out, err
 }
 
+// CreditAccounts are the accounts of a bank in the credit poll.
+type CreditAccounts struct {
+	Read     int64 // accounts whose last read succeeded
+	Failing  int64 // accounts whose last read failed
+	Unlisted int64 // permanent accounts of ours that the bank's last whole list lacked, without the retired ones
+	Retired  int64 // accounts that the poll does not read any more
+	// Newest are the accounts that were retired last, the newest first.
+	Newest []RetiredAccount
+}
+
+// RetiredAccount is an account that the bank neither lists nor answers for.
+type RetiredAccount struct {
+	Account string // the bank's id of the account
+	At      time.Time
+}
+
+// CreditAccounts returns the accounts of a bank in the credit poll, and up to limit of the retired ones. It
+// returns false if no credit poll reads the provider.
+func (s *Service) CreditAccounts(ctx context.Context, bank string, limit int) (out CreditAccounts, polled bool, err error) {
+	all, err := polledAccounts(ctx, s.db)
+	n, polled := all[bank]
+	if err != nil || !polled {
+		return out, false, err
+	}
+	out = CreditAccounts{Read: n.read, Failing: n.failing, Unlisted: n.unlisted, Retired: n.retired}
+	out.Newest, err = newestRetired(ctx, s.db, bank, limit)
+	return out, true, err
+}
+
 // unknowns returns the operations without an outcome by provider, in the order of Ages.
 func (s *Service) unknowns(ctx context.Context) (map[string][len(Ages)]Unknown, error) {
 	queues, err := queueNames(ctx, s.db, operation.ResolveJob)

@@ -7,6 +7,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
 // unknownRow has the unknown operations at a provider of one class of ages. The field age is an index
@@ -48,4 +49,15 @@ func heldIn(ctx context.Context, q db.Querier, accounts []string) (map[string]in
 // own, which are left out.
 func lastChainReads(ctx context.Context, q db.Querier) (map[string]time.Time, error) {
 	return instants(ctx, q, `SELECT custody, updated_at FROM crypto_cursor WHERE substr(custody, 1, 9) <> 'balances:'`)
+}
+
+// newestRetired returns the accounts of a bank that the credit poll does not read any more, the newest first.
+func newestRetired(ctx context.Context, q db.Querier, bank string, limit int) ([]RetiredAccount, error) {
+	return db.All(ctx, q, func(r db.Scanner) (a RetiredAccount, err error) {
+		var at int64
+		err = r.Scan(&a.Account, &at)
+		a.At = clock.Time(at)
+		return a, err
+	}, `SELECT account, retired_at FROM inbox_account
+		WHERE company_id = $1 AND provider = $2 AND retired_at > 0 ORDER BY retired_at DESC, account LIMIT $3`, settlement.House, bank, limit)
 }

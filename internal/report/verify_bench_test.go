@@ -2,10 +2,12 @@ package report_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -99,6 +101,46 @@ func TestTheRowsOfTheBenchmarkAreSound(t *testing.T) {
 		v, err := report.New(d, clock.System{}).Verify(t.Context(), company)
 		if err != nil || !v.Sound() || v.Unsigned > 0 || v.Entries != 122 {
 			t.Errorf("%q, %d unsigned, %d entries, %v", v.Lines(), v.Unsigned, v.Entries, err)
+		}
+	})
+}
+
+// Adopt numbers the rows table by table, in the order of their keys, also after an interruption and beside rows
+// that have a number already.
+func TestRowsAreAdoptedInTheOrderOfTheirKeys(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		const payouts = 300
+		company, book := id.Cuid(), ledger.New(d, clock.System{})
+		paidOften(t, d, company, payouts)
+		u := ledger.For(company)
+		u.OpenAccounts(ledger.Account{ID: "settlement/2"})
+		u.Transfer(ledger.Transfer{Reference: "00000000-0000-7000-8000-000000000150x", Debit: "provider/bank", Credit: "settlement/2", Amount: 1, Kind: "test"})
+		must(t, book.Commit(t.Context(), u)) // it has the number 1, and stands among the old rows
+		interrupted, interrupt := context.WithCancel(t.Context())
+		if err := book.Adopt(interrupted, company, func(int) { interrupt() }); !errors.Is(err, context.Canceled) {
+			t.Fatalf("interrupted: %v", err)
+		}
+		signed := 0
+		must(t, book.Adopt(t.Context(), company, func(n int) { signed += n }))
+		if want := 4*payouts + 3 - 500; signed != want {
+			t.Errorf("%d rows signed after the interruption, want %d", signed, want)
+		}
+		must(t, book.Adopt(t.Context(), company, func(n int) { t.Errorf("%d rows signed again", n) }))
+		var got, want []int64
+		for _, query := range []string{
+			`SELECT leaf FROM event WHERE company_id = $1 AND leaf <> 1 ORDER BY sequence`,
+			`SELECT leaf FROM ledger_transfer WHERE company_id = $1 AND leaf <> 1 ORDER BY reference, step`,
+			`SELECT leaf FROM operator_audit WHERE company_id = $1 ORDER BY id`,
+		} {
+			leaves, err := db.All(t.Context(), d, db.Value[int64], query, company)
+			must(t, err)
+			got = append(got, leaves...)
+		}
+		for i := range int64(4*payouts + 3) {
+			want = append(want, i+2)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d numbers are %v", len(got), got)
 		}
 	})
 }

@@ -16,18 +16,13 @@ func (s *Shop) held() bool { return s.MovesHeld != nil && s.MovesHeld() }
 
 // first makes the first call of a purchase. After a restore the database does not know the attempts
 // that were made since the backup, so a repeated order may be delivered already. While moves are held,
-// first asks the other billers before it calls. A refusal then does not prove that the purchase never
-// started, so it decides nothing: the resolver asks the biller.
+// first asks the other billers before it calls. A refusal decides nothing then (operation.Service.Restored):
+// the resolver asks the biller.
 func (s *Shop) first(ctx context.Context, o operation.Operation, b basket) provider.Answer {
-	held := s.held()
-	if held && s.movedBefore(ctx, o, b.Type, false) {
+	if s.held() && s.movedBefore(ctx, o, b.Type, false) {
 		return provider.Answer{Code: codeMoved}
 	}
-	a := s.Billers[o.Provider].Pay(ctx, b.request(o))
-	if held && a.Unstarted {
-		a.Outcome, a.Unstarted = provider.Unknown, false
-	}
-	return a
+	return s.Billers[o.Provider].Pay(ctx, b.request(o))
 }
 
 // unlessMoved returns the biller's reply about a purchase. While moves are held, a reply that would

@@ -10,7 +10,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/vtu"
 )
 
-func yes() bool { return true }
+// restored makes the database a restored one, whose moves are held.
+func (s *street) restored() {
+	yes := func() bool { return true }
+	s.MovesHeld, s.operations.Restored = yes, yes
+}
 
 // lost delivers a purchase at Safe Haven under a reference, as before a restore. The sandbox knows the
 // purchase, and the database does not.
@@ -37,7 +41,7 @@ func TestARepetitionAfterARestoreDoesNotMove(t *testing.T) {
 		key := s.order().IdempotencyKey
 		id := operation.Reference(s.company, vtu.Kind, key)
 		s.lost(id)
-		s.MovesHeld = yes
+		s.restored()
 		held := s.balance()
 		s.control("POST", "/sandbox/vas-off", `{"off": true}`)
 		o := s.buy(key)
@@ -56,7 +60,7 @@ func TestARepetitionOfAMovedPurchaseIsNotSent(t *testing.T) {
 		id := operation.Reference(s.company, vtu.Kind, key)
 		moved := operation.Operation{Company: s.company, Kind: vtu.Kind, ID: id}.AttemptReference(2)
 		s.lost(moved)
-		s.MovesHeld = yes
+		s.restored()
 		o := s.resolve(s.buy(key), 80*time.Hour)
 		if o.State != vtu.Pending || s.delivered(moved, id) != 1 || s.cases(o) != string(operation.Unresolved) {
 			t.Errorf("%s, delivered %d times, cases %q", o.State, s.delivered(moved, id), s.cases(o))
@@ -84,7 +88,7 @@ func TestAPurchaseThatMovedAfterTheBackupIsNotRefunded(t *testing.T) {
 			}
 			o, never := backup(), backup()
 			s.lost(o.AttemptReference(2))
-			s.MovesHeld = yes
+			s.restored()
 			held := s.balance()
 			if o = s.resolve(o, 80*time.Hour); o.State != vtu.Pending || s.balance() != held || s.cases(o) != string(operation.Unresolved) {
 				t.Errorf("%s: delivered, but %s, cases %q", lookup, o.State, s.cases(o))
@@ -104,7 +108,7 @@ func TestARepetitionAfterARestoreAndSwappedRoutes(t *testing.T) {
 		id := operation.Reference(s.company, vtu.Kind, key)
 		moved := operation.Operation{Company: s.company, Kind: vtu.Kind, ID: id}.AttemptReference(2)
 		s.lost(moved)
-		s.MovesHeld = yes
+		s.restored()
 		s.resolve(s.buy(key), 80*time.Hour)
 		if s.delivered(moved, id) != 1 {
 			t.Errorf("delivered %d times", s.delivered(moved, id))
@@ -118,7 +122,7 @@ func TestARepetitionAsksTheOtherBillerAboutItsFirstAttempt(t *testing.T) {
 		key := s.order().IdempotencyKey
 		id := operation.Reference(s.company, vtu.Kind, key)
 		s.lost(id)
-		s.MovesHeld = yes
+		s.restored()
 		o := s.resolve(s.buy(key), 80*time.Hour)
 		if o.State == vtu.Success && o.Provider == "vtpass" {
 			t.Error("sold by vtpass too")

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// browser is a headless Chromium with one tab.
+type browser struct {
+	context.Context
+	origin, axe, pictures string
+	close                 func()
+
+	mu  sync.Mutex
+	bad []string // what the pages did wrong since the last look
+}
+
+// open starts a browser. It listens to what pages ask other hosts for, and to their errors.
+func open(ctx context.Context, chromium, origin, axe, pictures string) (*browser, error) {
+	if pictures != "" {
+		if err := os.MkdirAll(pictures, 0o755); err != nil { //nolint:gosec // everybody may look at the pictures
+			return nil, err
+		}
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-sync", true), chromedp.NoFirstRun)
+	allocated, stop := chromedp.NewExecAllocator(ctx, options...)
+	tab, end := chromedp.NewContext(allocated)
+	b := &browser{Context: tab, origin: origin, axe: axe, pictures: pictures, close: func() { end(); stop() }}
+	chromedp.ListenTarget(tab, b.hear)
+	if err := chromedp.Run(tab, network.Enable(), runtime.Enable()); err != nil {
+		b.close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// expected are the answers that a walk asks for on purpose.
+var expected = regexp.MustCompile(`status of (?:403|404|409|422|429)`)
+
+func (b *browser) hear(event any) {
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if url := e.Request.URL; !strings.HasPrefix(url, b.origin+"/") && !strings.HasPrefix(url, "data:") {
+			b.complain("a request to another origin: %s", url)
+		}
+	case *runtime.EventExceptionThrown:
+		b.complain("an exception: %s", e.ExceptionDetails.Error())
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.APITypeError && len(e.Args) > 0 && !expected.MatchString(string(e.Args[0].Value)) {
+			b.complain("an error in the console: %s", e.Args[0].Value)
+		}
+	}
+}
+
+func (b *browser) complain(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.bad = append(b.bad, fmt.Sprintf(format, args...))
+}
+
+// complaints returns what the pages did wrong since the last look.
+func (b *browser) complaints() (err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, one := range b.bad {
+		err = errors.Join(err, errors.New(one))
+	}
+	b.bad = nil
+	return err
+}
+
+// do runs actions, each within half a minute.
+func (b *browser) do(actions ...chromedp.Action) error {
+	for _, one := range actions {
+		ctx, stop := context.WithTimeout(b, 30*time.Second)
+		err := chromedp.Run(ctx, one)
+		stop()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// visit opens a page of the console.
+func (b *browser) visit(path string) error { return b.do(chromedp.Navigate(b.origin + path)) }
+
+// text returns the text of the page.
+func (b *browser) text() (out string, err error) {
+	return out, b.do(chromedp.Text("body", &out, chromedp.ByQuery))
+}
+
+// says fails unless the page says all words.
+func (b *browser) says(words ...string) error {
+	text, err := b.text()
+	for _, one := range words {
+		if err == nil && !strings.Contains(text, one) {
+			err = fmt.Errorf("the page does not say %q:\n%s", one, text)
+		}
+	}
+	return err
+}
+
+// until waits until the state of the thing on the page begins with a word, without a reload by the walk.
+func (b *browser) until(word string) error {
+	ctx, stop := context.WithTimeout(b, time.Minute)
+	defer stop()
+	err := chromedp.Run(ctx, chromedp.Poll(`document.querySelector("main h1 ~ .chip")?.textContent.trim().startsWith(`+quote(word)+`)`, nil, chromedp.WithPollingInterval(200*time.Millisecond)))
+	if err != nil {
+		return fmt.Errorf("the page never turned to %q: %w", word, err)
+	}
+	return nil
+}
+
+func quote(text string) string {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a text is always JSON
+	}
+	return string(quoted)
+}
+
+// look sets the width and the colours of the window.
+func (b *browser) look(width int64, dark bool) error {
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	return b.do(chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+}
+
+// check looks at the page: it must not scroll sideways. If deep is true, axe must find nothing serious.
+func (b *browser) check(name string, deep bool) error {
+	var wider int
+	if err := b.do(chromedp.Evaluate(`document.documentElement.scrollWidth - document.documentElement.clientWidth`, &wider)); err != nil {
+		return err
+	}
+	if wider > 0 {
+		b.complain("%s scrolls sideways by %d pixels", name, wider)
+	}
+	if b.pictures != "" {
+		var picture []byte
+		if err := b.do(chromedp.FullScreenshot(&picture, 100)); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(b.pictures, name+".png"), picture, 0o644); err != nil { //nolint:gosec // everybody may look at it
+			return err
+		}
+	}
+	if !deep {
+		return nil
+	}
+	return b.accessible(name)
+}
+
+// accessible asks axe. The script comes by the debugger, which the page's own policy does not concern.
+func (b *browser) accessible(name string) error {
+	if b.axe == "" {
+		return nil
+	}
+	var found []struct{ Impact, ID, Target string }
+	err := b.do(chromedp.Evaluate(b.axe+";0", nil), chromedp.Evaluate(`axe.run().then((r) => r.violations.flatMap((v) =>
+		v.nodes.map((n) => ({impact: v.impact, id: v.id, target: n.target.join(" ")}))))`, &found, func(p *runtime.EvaluateParams) *runtime.EvaluateParams {
+		return p.WithAwaitPromise(true)
+	}))
+	for _, one := range found {
+		if one.Impact == "serious" || one.Impact == "critical" {
+			b.complain("%s: axe: %s, %s at %s", name, one.Impact, one.ID, one.Target)
+		}
+	}
+	return err
+}
+
+// bypass makes the browser accept axe's script. The policy itself is tested in package console.
+func (b *browser) bypass() error {
+	return b.do(page.SetBypassCSP(true))
+}
