@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
@@ -205,6 +206,31 @@ func TestListsOfACompanyMaskContactsAndTurnPages(t *testing.T) {
 		}
 		if _, err := w.People(t.Context(), w.company, "x"); !fault.Is(err, fault.Invalid) {
 			t.Errorf("a wrong cursor: %v", err)
+		}
+	})
+}
+
+// The gauge has the highest number of an operator since midnight in Lagos, which is 23:00 UTC.
+func TestRevealsOfOneOperatorAreCountedByTheDay(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		midnight := time.Date(2030, 1, 1, 23, 0, 0, 0, time.UTC)
+		for i, line := range []struct {
+			by, action string
+			at         time.Time
+		}{
+			{"ada", "customer.reveal", midnight},
+			{"ada", "customer.reveal", midnight.Add(time.Hour)},
+			{"bob", "customer.reveal", midnight.Add(time.Hour)},
+			{"ada", "read.search", midnight.Add(time.Hour)},
+			{"bob", "customer.reveal", midnight.Add(-time.Second)},
+			{"bob", "customer.reveal", midnight.Add(-time.Hour)},
+		} {
+			_, err := d.Exec(t.Context(), `INSERT INTO operator_audit (company_id, id, operator, action, subject, created_at, details)
+				VALUES ('', $1, $2, $3, 'c1', $4, '{}')`, fmt.Sprint("line-", i), line.by, line.action, line.at.UnixMicro())
+			must(t, err)
+		}
+		if got := gathered(t, d, midnight.Add(2*time.Hour))["reveals_of_one_operator"]; got != 2 {
+			t.Errorf("%v", got)
 		}
 	})
 }

@@ -95,7 +95,7 @@
   const typing = (e) => e.target.closest("input, textarea, select, [contenteditable]") || e.ctrlKey || e.metaKey || e.altKey;
   let chord = 0;
   document.addEventListener("keydown", (e) => {
-    const box = document.querySelector(".search input");
+    const box = document.querySelector(".search input[type=search]");
     if (box && e.key === "k" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); box.focus(); return; }
     if (e.key === "Escape" && document.activeElement === box) box.blur();
     if (typing(e)) return;
