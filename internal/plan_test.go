@@ -58,6 +58,7 @@ var mayScan = map[string]string{
 	"report.openProposals":      "operators list proposals; for the overview",
 	"report.pendingAdjustments": "operators list adjustments; for the overview",
 	"report.failingEndpoints":   "a company has few endpoints; for the overview",
+	"report.companyCount":       "a row of each company, for the overview",
 	"report.accountSums":        "a row of each company, and its few accounts; for the overview",
 
 	"webhook.idleQueues":     "the sender reads three rows of each webhook at most",

@@ -42,6 +42,7 @@ var notAmounts = map[string]string{
 // to a released table needs a default, since the program of the earlier release does not write that
 // column.
 var presets = map[string]string{
+	"payout_bulk_line.double_of":      "programs of schema 135 store lines without it",
 	"ledger_transfer.leaf":            "programs of schema 54 book transfers without it",
 	"ledger_transfer.mac":             "programs of schema 54 book transfers without it",
 	"archive_month.leaves":            "programs of schema 54 archive months without it",

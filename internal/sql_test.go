@@ -84,6 +84,7 @@ var overCompanies = map[string]string{
 	"report.failingJobs":        "operators see the work of all companies",
 	"report.failingSum":         "the overview covers all companies",
 	"report.casesByReason":      "the overview covers all companies",
+	"report.companyCount":       "the overview covers all companies",
 	"report.pendingAdjustments": "the overview covers all companies",
 
 	"report.uncounted": "one job counts the events of all companies",

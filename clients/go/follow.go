@@ -67,7 +67,7 @@ func (c *Client) await(ctx context.Context, u Unknown) (Outcome, error) {
 		case "SUCCESS":
 			return Succeeded{Reference: u.Reference}, nil
 		case "FAILED", "REVERSED":
-			return Declined{Reason: api.Declined}, nil
+			return Declined{Reason: api.Declined, Reference: u.Reference}, nil
 		}
 		for mentioned, more := false, true; more && !mentioned; {
 			var events []api.Event

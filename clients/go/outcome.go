@@ -29,6 +29,8 @@ type Declined struct {
 	Reason Reason
 	// Message is for people, and may change.
 	Message string
+	// Reference is the payment's reference if the money was debited and is back, or "" if nothing was debited.
+	Reference string
 }
 
 // Unknown means that the payment may have been executed. Do not send the order again with a new key.
@@ -132,7 +134,7 @@ func (p *payment) once(ctx context.Context) Outcome {
 	reference, status := told(body)
 	switch reason := Reason(res.Header.Get("Kobo-Reason")); {
 	case reason == api.Declined:
-		return Declined{Reason: reason}
+		return Declined{Reason: reason, Reference: reference}
 	case reference != "" && reason == "" && (status == "" || status == "SUCCESS"):
 		return Succeeded{Reference: reference}
 	default:
@@ -167,7 +169,8 @@ func (p *payment) refused(err error) Outcome {
 	case refusal.undecided() || refusal.before():
 		return p.unknown("", err)
 	}
-	return Declined{Reason: refusal.Reason, Message: refusal.Message}
+	reference, _ := told(refusal.Body)
+	return Declined{Reason: refusal.Reason, Message: refusal.Message, Reference: reference}
 }
 
 func (p *payment) unknown(reference string, cause error) Unknown {

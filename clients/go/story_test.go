@@ -73,6 +73,9 @@ func TestStories(t *testing.T) {
 				if name(out) != one.last {
 					t.Errorf("%s: at last %s, not %s", label, name(out), one.last)
 				}
+				if declined, ok := out.(kobo.Declined); ok && declined.Reference == "" {
+					t.Errorf("%s: declined without its reference: %v", label, declined)
+				}
 				if paid, ok := out.(kobo.Succeeded); ok {
 					mu.Lock()
 					succeeded[paid.Reference] = true

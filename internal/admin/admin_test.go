@@ -26,6 +26,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/erasure"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/identity"
+	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -121,6 +122,9 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 		t.Fatal(err)
 	}
 	d.people = config.People
+	config.Worker = job.NewWorker(base, clk, log, job.Config{})
+	config.InForce.Environment = "dev"
+	config.InForce.Keys = func(context.Context) ([]admin.KeysOf, error) { return nil, nil }
 	for _, f := range change {
 		f(&config)
 	}

@@ -28,7 +28,7 @@ func (e *edge) findOverview(ctx context.Context, _ *request) (any, error) {
 		Endpoints: rows(o.Endpoints, func(f report.FailingEndpoint) FailingEndpoint {
 			return FailingEndpoint{f.Company, f.Name, f.ID, f.Failures, clock.Optional(f.Since)}
 		}),
-		Owed: Owed{Amount: o.Owed.Amount, Companies: o.Companies, Accounts: o.Owed.Count},
+		Owed:  Owed{Amount: o.Owed.Amount, Companies: o.Companies, Accounts: o.Owed.Count},
 		Banks: e.banks(o.Ledgers), Today: dayCounts(o.Today), Hours: rows(o.Hours, hourOf), LastWeek: rows(o.LastWeek, hourOf),
 	}
 	for i, s := range o.Clearing {

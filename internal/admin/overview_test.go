@@ -3,7 +3,6 @@ package admin_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
-	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/keyring"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -55,7 +53,7 @@ func TestOperatorsSeeTheOverview(t *testing.T) {
 			"unknown":     `[{"name":"vtpass","count":5,"amount":312.5,"oldest":"2029-12-29T19:04:05.000Z"}]`,
 			"inbox":       `[{"name":"main","count":1,"amount":0,"oldest":"2030-01-02T03:03:05.000Z"}]`,
 			"failingJobs": `{"count":1,"amount":0,"oldest":"2030-01-02T03:03:05.000Z"}`,
-			"owed":        `{"amount":9.99,"companies":1,"accounts":1}`,
+			"owed":        `{"amount":9.99,"companies":2,"accounts":1}`,
 			"banks": `[{"provider":"main","balance":740,"readAt":"2030-01-02T03:04:05.000Z","ledger":750,"difference":-10},
 				{"provider":"spare","balance":null,"readAt":null,"ledger":0,"difference":null}]`,
 			"clearing": `[{"age":"1m","count":1,"amount":999.5,"oldest":"2030-01-02T03:04:04.000Z"},
@@ -134,7 +132,7 @@ func TestReconciliationsAreKept(t *testing.T) {
 // time, and jobs that run, are refused, and nothing changes.
 func TestOperatorsRunAFailingJob(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, base *db.DB) {
-		d := open(t, base, func(c *admin.Config) { c.Worker = job.NewWorker(base, c.Clock, slog.New(slog.DiscardHandler), job.Config{}) })
+		d := open(t, base)
 		at := func(in time.Duration) int64 { return clock.Micros(d.clock.Now().Add(in)) }
 		const insert = `INSERT INTO job (company_id, kind, subject, id, run_at, lease_until, fence, attempts, last_error, created_at, provider) VALUES ('acme', 'operation.resolve', $1, $2, $3, $4, 1, 4, $5, $6, 'main')`
 		d.write(insert, "op1", "j1", at(4*time.Minute), 0, "no answer about 0123456789", at(-time.Hour))

@@ -8,6 +8,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/text"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // OpenBulkPayout stores a bulk payout, whose names are then asked for.
@@ -25,6 +27,23 @@ func (h *handlers) OpenBulkPayout(ctx context.Context, r OpenBulkPayoutRequestOb
 			}),
 		})
 	})
+}
+
+// ListBulkPayouts lists bulk payouts, newest first.
+func (h *handlers) ListBulkPayouts(ctx context.Context, r ListBulkPayoutsRequestObject) (ListBulkPayoutsResponseObject, error) {
+	var q query
+	state := q.oneOf("state", r.Params.State, string(payout.BulkChecking), string(payout.BulkChecked), string(payout.BulkConfirmed),
+		string(payout.BulkCompleted), string(payout.BulkCancelled))
+	if r.Params.Cursor != "" && !text.IsOwnID(r.Params.Cursor) {
+		q.wrong("cursor", "must be the next of an earlier page")
+	}
+	if err := q.fault(); err != nil {
+		return nil, err
+	}
+	list, next, err := h.Payouts.Bulks(ctx, callOf(ctx).company, payout.BulkState(state), r.Params.Cursor, contract.Clamp(r.Params.Limit, 20, 20))
+	return ListBulkPayouts200JSONResponse{Status: "success", Data: BulkPayoutList{
+		Data: append([]payout.Bulk{}, list...), Next: wire.Optional(next),
+	}}, err
 }
 
 // FindBulkPayout shows a bulk payout and some of its lines.

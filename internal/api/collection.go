@@ -7,7 +7,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/idempotency"
-	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
 
@@ -15,7 +14,7 @@ import (
 func (h *handlers) GenerateVirtualAccount(ctx context.Context, r GenerateVirtualAccountRequestObject) (GenerateVirtualAccountResponseObject, error) {
 	return answer(ctx, virtualAccount, func(key *idempotency.Key) (collection.Collection, error) {
 		return h.Collections.Generate(ctx, collection.Request{
-			Company: callOf(ctx).company, ExternalReference: r.Body.ExternalReference, Metadata: r.Body.Metadata, Amount: money.Kobo(r.Body.Amount) * money.Naira,
+			Company: callOf(ctx).company, ExternalReference: r.Body.ExternalReference, Metadata: r.Body.Metadata, Amount: r.Body.Amount,
 			SettlementID: sent(r.Body.SettlementID), ValidFor: time.Duration(sent(r.Body.ValidFor)) * time.Second,
 			AccountName: sent(r.Body.AccountName), Control: provider.AmountControl(sent(r.Body.AmountControl)), Key: key,
 		})

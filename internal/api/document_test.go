@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -279,5 +280,55 @@ func TestAnUndocumentedHeaderIsFound(t *testing.T) {
 	err = c.Check(r, http.StatusTooManyRequests, header, []byte(`{"status":"error","message":"Too many requests"}`))
 	if err == nil || !strings.Contains(err.Error(), "may answer 429 with Retry-After") {
 		t.Error(err)
+	}
+}
+
+// unmarked are the numbers of the contract that look like money in naira and are none.
+var unmarked = map[string]string{
+	"CryptoTransaction/amount": "units of a coin",
+	"CryptoLatestMeta/total":   "a number of transactions",
+	"bands/percent":            "a part of an amount",
+}
+
+// Every amount of money has a Go type of the package money in the contract: this is the mark by which the
+// generated clients read it as kobo, and never as a float. A number with decimals is money, and so is an
+// integer whose name or description says so.
+func TestEveryAmountIsMarked(t *testing.T) {
+	called := regexp.MustCompile(`(?i)(amount|balance|fee|total|price|cap|flat)$`)
+	said := regexp.MustCompile(`\b([Nn]aira|kobo)\b`)
+	marked, used := 0, map[string]bool{}
+	text, err := os.ReadFile("contract.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	each("", decoded(t, text), func(path string, schema map[string]any) {
+		properties, _ := schema["properties"].(map[string]any)
+		for name, property := range properties {
+			p, _ := property.(map[string]any)
+			types := fmt.Sprint(p["type"])
+			if goType, _ := p["x-go-type"].(string); strings.HasPrefix(goType, "money.") {
+				marked++
+				continue
+			}
+			description, _ := p["description"].(string)
+			isAmount := strings.Contains(types, "number") ||
+				strings.Contains(types, "integer") && (called.MatchString(name) || said.MatchString(description))
+			if !isAmount {
+				continue
+			}
+			parts := strings.Split(strings.TrimSuffix(path, "/items"), "/")
+			short := parts[len(parts)-1] + "/" + name
+			if used[short] = true; unmarked[short] == "" {
+				t.Errorf("%s/properties/%s is an amount without x-go-type: money.Kobo", path, name)
+			}
+		}
+	})
+	if marked < 80 {
+		t.Errorf("%d marked amounts: the search is broken", marked)
+	}
+	for short := range unmarked {
+		if !used[short] {
+			t.Errorf("%s is excused, and there is none", short)
+		}
 	}
 }

@@ -66,10 +66,12 @@ type (
 	}
 	refusalBody struct {
 		Error string `json:"error"`
+		Data  any    `json:"data,omitzero"` // the reference of a declined payment
 	}
 	vtuBody struct {
 		Success bool   `json:"success"`
 		Message string `json:"message"`
+		Data    any    `json:"data,omitzero"` // the reference of a declined payment
 	}
 )
 
@@ -106,9 +108,9 @@ func (f family) dress(why *fault.Fault) (int, any) {
 	case why.Details != nil:
 		return status, problemBody{Status: "error", Message: "Validation error", Details: why.Details}
 	case f == settlementFamily && (why.Kind == fault.Refused || why.Kind == fault.Missing):
-		return status, refusalBody{" failed: " + message} // wallet-api.md, Errors: the text begins with a space
+		return status, refusalBody{" failed: " + message, why.Extra["data"]} // wallet-api.md, Errors: the text begins with a space
 	case f == vtuFamily:
-		return status, vtuBody{false, message}
+		return status, vtuBody{false, message, why.Extra["data"]}
 	default:
 		return status, problem(message)
 	}

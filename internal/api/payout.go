@@ -64,7 +64,8 @@ func sentAnswer(p payout.Payout) (SendPayout200JSONResponse, error) {
 	message := "Payout successful"
 	switch p.Status {
 	case payout.Failed, payout.Reversed:
-		return SendPayout200JSONResponse{}, fault.New(fault.Refused, "Payout failed. Your balance has been refunded.").With(fault.Declined)
+		return SendPayout200JSONResponse{}, fault.New(fault.Refused, "Payout failed. Your balance has been refunded.").
+			With(fault.Declined).About("reference", p.Reference)
 	case payout.Pending:
 		message = "Payout is being confirmed. Do not retry; check the payout status."
 	}

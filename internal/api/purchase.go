@@ -57,7 +57,8 @@ func messageOf(r vtu.Receipt) (*string, error) {
 	message := vtu.Names[t.Type] + " purchase "
 	switch {
 	case t.Status == vtu.Failed:
-		return nil, fault.New(fault.Refused, message+"failed. Your balance has been refunded.").With(fault.Declined)
+		return nil, fault.New(fault.Refused, message+"failed. Your balance has been refunded.").
+			With(fault.Declined).About("transactionId", t.ID)
 	case r.Replayed && t.Type == provider.CableTV:
 		return nil, nil
 	case r.Replayed:

@@ -2,19 +2,16 @@ package api
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/request"
+	"github.com/kobo-waas/kobo/internal/text"
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
@@ -34,10 +31,8 @@ func (e *edge) journal(r *http.Request, c *call, status int, took time.Duration)
 	})
 }
 
-// ours matches the ids that Kobo makes: UUIDs, cuids and other ids of letters and digits, and the numbers
-// of settlement accounts. No e-mail address, name, phone number or BVN matches.
+// digits and letter match what a long id of Kobo has.
 var (
-	ours   = regexp.MustCompile(`^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-z]{20,32}|[0-9]{1,9})$`)
 	digits = regexp.MustCompile(`[0-9]`)
 	letter = regexp.MustCompile(`[a-z]`)
 )
@@ -51,7 +46,7 @@ func shown(route string, value func(name string) string) string {
 			continue
 		}
 		v := value(strings.Trim(part, "{}"))
-		if ours.MatchString(v) && (len(v) <= 9 || digits.MatchString(v) && letter.MatchString(v)) {
+		if text.IsOwnID(v) && (len(v) <= 9 || digits.MatchString(v) && letter.MatchString(v)) {
 			parts[i] = v
 		}
 	}
@@ -66,70 +61,7 @@ func (c *call) sent(status int) string {
 	if c.body == nil || status < http.StatusBadRequest && c.reason == "" {
 		return ""
 	}
-	return shortened(redacted(c.body.Value, false))
-}
-
-// shortened returns a JSON value as text of at most mostBody bytes.
-func shortened(value any) string {
-	var out strings.Builder
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		return ""
-	}
-	text := strings.TrimSpace(out.String())
-	if len(text) > mostBody {
-		text = text[:mostBody-3] + "..."
-	}
-	return text
-}
-
-// plain are the members of bodies whose values the log may show, since they name no person and are no secret.
-var plain = []string{
-	"amount", "settlementId", "fromSettlementId", "toSettlementId", "serviceCategoryId", "productId", "verify_id", "verificationId",
-	"bank_code", "validFor", "amountControl", "lowBalance", "events", "lines", "cardId", "customerId",
-}
-
-// memberName matches the names of members that the contract may have. A harmless value has no ten digits in a
-// row, as a BVN, a phone number or an account number has.
-var (
-	memberName = regexp.MustCompile(`^[A-Za-z][A-Za-z_]{0,39}$`)
-	harmless   = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
-	manyDigits = regexp.MustCompile(`[0-9]{10}`)
-)
-
-// redacted returns a decoded JSON value without what may be a secret or may name a person. Such a value is
-// replaced by its type. Parameter show is true below a member whose value the log may show.
-func redacted(value any, show bool) any {
-	switch v := value.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for name, member := range v {
-			if !memberName.MatchString(name) {
-				name = "<name>"
-			}
-			out[name] = redacted(member, slices.Contains(plain, name))
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, member := range v {
-			out[i] = redacted(member, show)
-		}
-		return out
-	case nil, bool:
-		return v
-	case string:
-		if show && harmless.MatchString(v) && (ours.MatchString(v) || !manyDigits.MatchString(v)) {
-			return v
-		}
-		return fmt.Sprintf("<%d characters>", utf8.RuneCountInString(v))
-	case json.Number:
-		if show && !manyDigits.MatchString(v.String()) {
-			return v
-		}
-	}
-	return "<number>"
+	return text.Redacted(c.body.Value, mostBody)
 }
 
 // cursorShape matches the ID of a row of the log.

@@ -193,6 +193,15 @@ type BulkPayoutLineOrder struct {
 	Metadata operation.Metadata `json:"metadata,omitempty"`
 }
 
+// BulkPayoutList defines model for BulkPayoutList.
+type BulkPayoutList struct {
+	// Data The bulk payouts of this page, newest first.
+	Data []BulkPayout `json:"data"`
+
+	// Next The `cursor` of the next page; `null` if no bulk payouts follow.
+	Next *string `json:"next"`
+}
+
 // BulkPayoutOrder defines model for BulkPayoutOrder.
 type BulkPayoutOrder struct {
 	// FromSettlementID The settlement account to pay from. A JSON number.
@@ -1602,7 +1611,7 @@ type VirtualAccountPage struct {
 // VirtualAccountRequest defines model for VirtualAccountRequest.
 type VirtualAccountRequest struct {
 	// Amount Whole naira, greater than 0.
-	Amount int64 `json:"amount"`
+	Amount money.Kobo `json:"amount"`
 
 	// ExternalReference Your own name for the payment; unique in your company.
 	ExternalReference string `json:"externalReference"`
@@ -1645,6 +1654,9 @@ type VtuType = string
 
 // Webhook defines model for Webhook.
 type Webhook = webhook.Endpoint
+
+// WebhookAttempt One attempt of a delivery.
+type WebhookAttempt = webhook.Attempt
 
 // WebhookBacklog The undelivered events of an endpoint. Only in the answer for one webhook.
 type WebhookBacklog struct {
@@ -2122,6 +2134,18 @@ type SetSettlementAlertParams struct {
 type ListBanksParams struct {
 	// Search Only banks whose name contains this text.
 	Search string `form:"search,omitempty" json:"search,omitempty"`
+}
+
+// ListBulkPayoutsParams defines parameters for ListBulkPayouts.
+type ListBulkPayoutsParams struct {
+	// Limit The most bulk payouts of a page. A number above 20 means 20. Zero, a negative number or a text means 20.
+	Limit string `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the page before.
+	Cursor string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// State Only bulk payouts in this state.
+	State string `form:"state,omitempty" json:"state,omitempty"`
 }
 
 // OpenBulkPayoutParams defines parameters for OpenBulkPayout.
@@ -2767,6 +2791,9 @@ type ServerInterface interface {
 	// ListBanks List supported banks
 	// (GET /api/v1/settlement/banks)
 	ListBanks(w http.ResponseWriter, r *http.Request, params ListBanksParams)
+	// ListBulkPayouts List bulk payouts
+	// (GET /api/v1/settlement/bulk-payout)
+	ListBulkPayouts(w http.ResponseWriter, r *http.Request, params ListBulkPayoutsParams)
 	// OpenBulkPayout Prepare a bulk payout
 	// (POST /api/v1/settlement/bulk-payout)
 	OpenBulkPayout(w http.ResponseWriter, r *http.Request, params OpenBulkPayoutParams)
@@ -2875,6 +2902,9 @@ type ServerInterface interface {
 	// ListWebhookDeliveries List deliveries
 	// (GET /api/v1/webhooks/{id}/deliveries)
 	ListWebhookDeliveries(w http.ResponseWriter, r *http.Request, id string, params ListWebhookDeliveriesParams)
+	// FindWebhookDelivery Check a delivery
+	// (GET /api/v1/webhooks/{id}/deliveries/{deliveryId})
+	FindWebhookDelivery(w http.ResponseWriter, r *http.Request, id string, deliveryID string)
 	// ReplayWebhook Send a part of the feed again
 	// (POST /api/v1/webhooks/{id}/replay)
 	ReplayWebhook(w http.ResponseWriter, r *http.Request, id string, params ReplayWebhookParams)
@@ -4896,6 +4926,65 @@ func (siw *ServerInterfaceWrapper) ListBanks(w http.ResponseWriter, r *http.Requ
 	handler.ServeHTTP(w, r)
 }
 
+// ListBulkPayouts operation middleware
+func (siw *ServerInterfaceWrapper) ListBulkPayouts(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListBulkPayoutsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListBulkPayouts(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // OpenBulkPayout operation middleware
 func (siw *ServerInterfaceWrapper) OpenBulkPayout(w http.ResponseWriter, r *http.Request) {
 
@@ -6679,6 +6768,41 @@ func (siw *ServerInterfaceWrapper) ListWebhookDeliveries(w http.ResponseWriter, 
 	handler.ServeHTTP(w, r)
 }
 
+// FindWebhookDelivery operation middleware
+func (siw *ServerInterfaceWrapper) FindWebhookDelivery(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "deliveryId" -------------
+	var deliveryID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "deliveryId", r.PathValue("deliveryId"), &deliveryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "deliveryId", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindWebhookDelivery(w, r, id, deliveryID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ReplayWebhook operation middleware
 func (siw *ServerInterfaceWrapper) ReplayWebhook(w http.ResponseWriter, r *http.Request) {
 
@@ -6997,6 +7121,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.CreateSettlementAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts/{settlementId}/alert", wrapper.SetSettlementAlert)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/banks", wrapper.ListBanks)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/bulk-payout", wrapper.ListBulkPayouts)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/bulk-payout", wrapper.OpenBulkPayout)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/bulk-payout/{bulkId}", wrapper.FindBulkPayout)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/bulk-payout/{bulkId}/cancel", wrapper.CancelBulkPayout)
@@ -7032,6 +7157,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/webhooks/{id}", wrapper.FindWebhook)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/webhooks/{id}", wrapper.UpdateWebhook)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/webhooks/{id}/deliveries", wrapper.ListWebhookDeliveries)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/webhooks/{id}/deliveries/{deliveryId}", wrapper.FindWebhookDelivery)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/webhooks/{id}/replay", wrapper.ReplayWebhook)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/webhooks/{id}/rotate-secret", wrapper.RotateWebhookSecret)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/webhooks/{id}/test", wrapper.TestWebhook)
@@ -8470,6 +8596,34 @@ func (response ListBanks200JSONResponse) VisitListBanksResponse(w http.ResponseW
 	return err
 }
 
+type ListBulkPayoutsRequestObject struct {
+	Params ListBulkPayoutsParams
+}
+
+type ListBulkPayoutsResponseObject interface {
+	VisitListBulkPayoutsResponse(w http.ResponseWriter) error
+}
+
+type ListBulkPayouts200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data One page of bulk payouts.
+	Data BulkPayoutList `json:"data"`
+}
+
+func (response ListBulkPayouts200JSONResponse) VisitListBulkPayoutsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type OpenBulkPayoutRequestObject struct {
 	Params OpenBulkPayoutParams
 	Body   *OpenBulkPayoutJSONRequestBody
@@ -9537,6 +9691,35 @@ func (response ListWebhookDeliveries200JSONResponse) VisitListWebhookDeliveriesR
 	return err
 }
 
+type FindWebhookDeliveryRequestObject struct {
+	ID         string `json:"id"`
+	DeliveryID string `json:"deliveryId"`
+}
+
+type FindWebhookDeliveryResponseObject interface {
+	VisitFindWebhookDeliveryResponse(w http.ResponseWriter) error
+}
+
+type FindWebhookDelivery200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The delivery.
+	Data WebhookDelivery `json:"data"`
+}
+
+func (response FindWebhookDelivery200JSONResponse) VisitFindWebhookDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ReplayWebhookRequestObject struct {
 	ID     string `json:"id"`
 	Params ReplayWebhookParams
@@ -9798,6 +9981,9 @@ type StrictServerInterface interface {
 	// ListBanks List supported banks
 	// (GET /api/v1/settlement/banks)
 	ListBanks(ctx context.Context, request ListBanksRequestObject) (ListBanksResponseObject, error)
+	// ListBulkPayouts List bulk payouts
+	// (GET /api/v1/settlement/bulk-payout)
+	ListBulkPayouts(ctx context.Context, request ListBulkPayoutsRequestObject) (ListBulkPayoutsResponseObject, error)
 	// OpenBulkPayout Prepare a bulk payout
 	// (POST /api/v1/settlement/bulk-payout)
 	OpenBulkPayout(ctx context.Context, request OpenBulkPayoutRequestObject) (OpenBulkPayoutResponseObject, error)
@@ -9906,6 +10092,9 @@ type StrictServerInterface interface {
 	// ListWebhookDeliveries List deliveries
 	// (GET /api/v1/webhooks/{id}/deliveries)
 	ListWebhookDeliveries(ctx context.Context, request ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error)
+	// FindWebhookDelivery Check a delivery
+	// (GET /api/v1/webhooks/{id}/deliveries/{deliveryId})
+	FindWebhookDelivery(ctx context.Context, request FindWebhookDeliveryRequestObject) (FindWebhookDeliveryResponseObject, error)
 	// ReplayWebhook Send a part of the feed again
 	// (POST /api/v1/webhooks/{id}/replay)
 	ReplayWebhook(ctx context.Context, request ReplayWebhookRequestObject) (ReplayWebhookResponseObject, error)
@@ -11350,6 +11539,32 @@ func (sh *strictHandler) ListBanks(w http.ResponseWriter, r *http.Request, param
 	}
 }
 
+// ListBulkPayouts operation middleware
+func (sh *strictHandler) ListBulkPayouts(w http.ResponseWriter, r *http.Request, params ListBulkPayoutsParams) {
+	var request ListBulkPayoutsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBulkPayouts(ctx, request.(ListBulkPayoutsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBulkPayouts")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListBulkPayoutsResponseObject); ok {
+		if err := validResponse.VisitListBulkPayoutsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // OpenBulkPayout operation middleware
 func (sh *strictHandler) OpenBulkPayout(w http.ResponseWriter, r *http.Request, params OpenBulkPayoutParams) {
 	var request OpenBulkPayoutRequestObject
@@ -12373,6 +12588,33 @@ func (sh *strictHandler) ListWebhookDeliveries(w http.ResponseWriter, r *http.Re
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListWebhookDeliveriesResponseObject); ok {
 		if err := validResponse.VisitListWebhookDeliveriesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindWebhookDelivery operation middleware
+func (sh *strictHandler) FindWebhookDelivery(w http.ResponseWriter, r *http.Request, id string, deliveryID string) {
+	var request FindWebhookDeliveryRequestObject
+
+	request.ID = id
+	request.DeliveryID = deliveryID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindWebhookDelivery(ctx, request.(FindWebhookDeliveryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindWebhookDelivery")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindWebhookDeliveryResponseObject); ok {
+		if err := validResponse.VisitFindWebhookDeliveryResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

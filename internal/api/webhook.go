@@ -122,6 +122,12 @@ func (h *handlers) ListWebhookDeliveries(ctx context.Context, r ListWebhookDeliv
 	}}, nil
 }
 
+// FindWebhookDelivery shows a delivery with each of its attempts.
+func (h *handlers) FindWebhookDelivery(ctx context.Context, r FindWebhookDeliveryRequestObject) (FindWebhookDeliveryResponseObject, error) {
+	d, err := h.Webhooks.Delivery(ctx, callOf(ctx).company, r.ID, r.DeliveryID)
+	return FindWebhookDelivery200JSONResponse{Status: "success", Data: d}, err
+}
+
 // ResendWebhookDelivery sends the event of a delivery again.
 func (h *handlers) ResendWebhookDelivery(ctx context.Context, r ResendWebhookDeliveryRequestObject) (ResendWebhookDeliveryResponseObject, error) {
 	return answer(ctx, func(d webhook.Delivery) (ResendWebhookDelivery200JSONResponse, error) {

@@ -30,7 +30,7 @@ func effects(t *testing.T, p *apptest.Program) map[string]string {
 	for _, table := range []string{
 		"ledger_entry", "event", "operation", "idempotency_key", "customer", "customer_account", "corporate_kyc", "corporate_account",
 		"collection", "card", "payout_verification", "vtu_verification", "vtu_purchase", "settlement_account", "crypto_address",
-		"identity_session", "identity_attempt", "webhook_endpoint", "webhook_delivery", "webhook_lane", "operator_audit", "ledger_counter",
+		"identity_session", "identity_attempt", "webhook_endpoint", "webhook_delivery", "webhook_attempt", "webhook_lane", "operator_audit", "ledger_counter",
 	} {
 		n, err := db.One(t.Context(), p.App.DB, db.Value[int64], "SELECT count(*) FROM "+table)
 		if err != nil {

@@ -66,19 +66,19 @@ var errShort = fault.New(fault.Refused, "Insufficient balance").With(fault.Insuf
 // Confirming returns the fault for a funding whose outcome is unknown. The fault contains the
 // funding's reference, with which the company can look up the outcome later.
 func Confirming(reference string) *fault.Fault {
-	f := fault.New(fault.Refused, "Card funding is being confirmed. Do not retry; check the card transaction status.").With(fault.BeingConfirmed)
-	f.Extra = map[string]any{"data": map[string]string{"reference": reference}}
-	return f
+	return fault.New(fault.Refused, "Card funding is being confirmed. Do not retry; check the card transaction status.").
+		With(fault.BeingConfirmed).About("reference", reference)
 }
 
-// Declined returns the fault that reports a failed and refunded funding to the company.
+// Declined returns the fault that reports a failed and refunded funding to the company. The fault
+// contains the funding's reference.
 func (s *Service) Declined(f Funding) error {
 	const end = ". Your balance has been refunded."
-	by := s.Issuers[f.provider]
-	if by == nil || f.message == "" {
-		return fault.New(fault.Refused, "Card funding failed"+end).With(fault.Declined)
+	words := "Card funding failed"
+	if by := s.Issuers[f.provider]; by != nil && f.message != "" {
+		words = said(by, strings.TrimRight(f.message, ".")).Message
 	}
-	return fault.New(fault.Refused, said(by, strings.TrimRight(f.message, ".")).Message+end).With(fault.Declined)
+	return fault.New(fault.Refused, words+end).With(fault.Declined).About("reference", f.Reference)
 }
 
 // purse returns the settlement account that pays for fundings, which is the company's first

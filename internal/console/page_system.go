@@ -29,8 +29,13 @@ func (c *console) systemRoutes() map[string]route {
 
 // systemTabs are the pages below System.
 var systemTabs = []tab{
-	{"/console/system", "Providers"}, {"/console/system/jobs", "Jobs"}, {"/console/system/inbox", "Inbox"}, {"/console/system/audit", "Audit"},
-	{"/console/system/people", "People"}, {"/console/system/settings", "Settings"}, {"/console/system/maintenance", "Maintenance"},
+	{"/console/system", "Providers"},
+	{"/console/system/jobs", "Jobs"},
+	{"/console/system/inbox", "Inbox"},
+	{"/console/system/audit", "Audit"},
+	{"/console/system/people", "People"},
+	{"/console/system/settings", "Settings"},
+	{"/console/system/maintenance", "Maintenance"},
 }
 
 func showProviders(v *visit) (view, error) {

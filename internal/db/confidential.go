@@ -52,6 +52,7 @@ var Confidential = map[string][]string{
 	"settlement_directory":    {"account_number"},
 	"vtu_purchase":            {"phone_number", "card_number", "meter_number"},
 	"vtu_verification":        {"entity_number", "customer_name", "address"},
+	"webhook_attempt":         {"response", "trouble"},
 	"webhook_delivery":        {"excerpt", "trouble"},
 	"webhook_endpoint":        {"url", "secret", "old_secret"},
 }

@@ -152,5 +152,13 @@ func (f *Fault) With(r Reason) *Fault {
 	return &c
 }
 
+// About returns a copy of the fault whose response also names the payment that it is about, as the member
+// name of its data.
+func (f *Fault) About(name, reference string) *Fault {
+	c := *f
+	c.Extra = map[string]any{"data": map[string]string{name: reference}}
+	return &c
+}
+
 // Reason returns the word of the fault.
 func (f *Fault) Reason() Reason { return cmp.Or(f.reason, usual[f.Kind], Unstated) }

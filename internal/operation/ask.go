@@ -17,7 +17,7 @@ const AskPause = 30 * time.Second
 // because an operator wants to know now. A definite answer decides the operation, as it does for the
 // resolver. The answer "no such reference" decides nothing and does not count as one of the requeries that
 // allow a refund, so impatience cannot move money. Ask does not change the operation's row then. It only
-// adds the answer.
+// adds the answer. If the provider has the operation, that ends the row of requeries that did not find it.
 //
 // A fault is of the kind Missing for an unknown operation, Refused if nothing is to be asked, and Limited if
 // the last answer is younger than AskPause.
@@ -50,7 +50,31 @@ func (s *Service) Ask(ctx context.Context, company, operationID string) (Operati
 	if a.Outcome != provider.Unknown && !a.Missing {
 		return s.conclude(ctx, o, a, nil)
 	}
+	if a.Found || a.Reference != "" {
+		return s.knownNow(ctx, o, a)
+	}
 	u := ledger.For(o.Company)
 	u.Append(o.answered(a, s.clock.Now()).lastAnswer())
 	return o, s.book.Commit(ctx, u)
+}
+
+// knownNow writes the answer of a provider that has an operation, and no outcome of it yet. The schedule stays.
+func (s *Service) knownNow(ctx context.Context, o Operation, a provider.Answer) (Operation, error) {
+	for {
+		after := o.answered(a, s.clock.Now())
+		after.Missing = 0
+		u, err := s.replyUnit(ctx, o, after, &o.Polls)
+		if err != nil {
+			return o, err
+		}
+		err = s.book.Commit(ctx, u)
+		if !ledger.Is(err, ledger.Moved, operations.Table) {
+			return after, err
+		}
+		now, err := s.Find(ctx, o.Company, o.ID) // the resolver has asked meanwhile
+		if err != nil || now.State != Pending || now.Attempt != o.Attempt || now.Polls == o.Polls {
+			return now, err
+		}
+		o = now
+	}
 }

@@ -145,3 +145,51 @@ func TestARestoredDatabaseBelievesNoRefusal(t *testing.T) {
 		p.stands(p.run(p.begin(), confirmed), operation.Success)
 	})
 }
+
+// An operator asks, and hears that the provider has the operation. The requeries before do not count any more.
+func TestAnOperatorsQuestionThatFindsTheOperationEndsItsAbsence(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		p.says(missing)
+		o := p.unknown()
+		p.clock.Advance(20 * time.Minute)
+		p.poll(o)
+		p.clock.Advance(25 * time.Second)
+		p.poll(o)
+		p.clock.Advance(31 * time.Second)
+		p.says(provider.Answer{Found: true, Code: "pending"})
+		now, err := p.askNow(o)
+		p.must(err)
+		if now.Missing != 0 || now.Code != "pending" {
+			t.Errorf("after the question: %+v", now)
+		}
+		p.says(missing)
+		p.poll(o)
+		if now := p.stands(o, operation.Pending); now.Missing != 1 {
+			t.Errorf("%d replies count", now.Missing)
+		}
+	})
+}
+
+// The resolver asks while the operator waits, and does not find the operation. The operator's answer counts too.
+func TestAnOperatorsQuestionBesideTheResolver(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		p.says(missing)
+		o := p.unknown()
+		p.clock.Advance(20 * time.Minute)
+		p.poll(o)
+		p.clock.Advance(31 * time.Second)
+		p.answer = func(operation.Operation) provider.Answer {
+			p.says(missing)
+			p.poll(o)
+			return found
+		}
+		now, err := p.askNow(o)
+		p.must(err)
+		if now.Missing != 0 || now.Polls != 2 || now.ProviderReference != found.Reference {
+			t.Errorf("%+v", now)
+		}
+		p.clock.Advance(25 * time.Second)
+		p.poll(o)
+		p.stands(o, operation.Pending)
+	})
+}

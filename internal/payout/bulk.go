@@ -71,6 +71,10 @@ type BulkLine struct {
 	Reason        wire.Text  `json:"reason"`    // why the line is bad, or why its payout failed
 	Reference     wire.Text  `json:"reference"` // of the payout; "" before the confirmation
 	Status        wire.Text  `json:"status"`    // of the payout; "" before the confirmation
+	// DoubleOf is the newest payout of the last seven days to the same account with the same amount, and
+	// DoubleOfLine the first line of this bulk payout with both. "" and 0 stand for none.
+	DoubleOf     wire.Text   `json:"doubleOf"`
+	DoubleOfLine wire.Number `json:"doubleOfLine"`
 	operation.Labels
 }
 
@@ -88,7 +92,7 @@ type bulkState struct {
 	bulk       bulkRow
 	lines      []lineRow
 	fees       Schedule                       // the schedule that is now in force
-	operations map[string]operation.Operation // the payouts of a confirmed bulk payout, by ID
+	operations map[string]operation.Operation // the payouts of confirmed bulk payouts, by ID
 }
 
 // readBulk reads a bulk payout of the company. It returns errNoBulk if there is none.
@@ -102,20 +106,39 @@ func (s *Service) readBulk(ctx context.Context, company, bulkID string) (b bulkS
 	if b.lines, err = s.bulkLines(ctx, company, bulkID); err != nil {
 		return b, err
 	}
-	if b.bulk.ConfirmedAt.IsZero() {
-		b.fees, err = s.Fees(ctx, company)
-		return b, err
+	one := []bulkState{b}
+	err = s.fill(ctx, company, one)
+	return one[0], err
+}
+
+// fill reads the payouts of the confirmed bulk payouts, and the fees for the others.
+func (s *Service) fill(ctx context.Context, company string, list []bulkState) error {
+	fees, err := s.Fees(ctx, company)
+	if err != nil {
+		return err
 	}
-	ids := make([]string, 0, len(b.lines))
-	for _, l := range b.good() {
-		ids = append(ids, l.Reference)
+	var ids []string
+	for i, b := range list {
+		list[i].fees = fees
+		if b.bulk.ConfirmedAt.IsZero() {
+			continue
+		}
+		for _, l := range b.good() {
+			ids = append(ids, l.Reference)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
 	}
 	all, err := s.Operations.FindAll(ctx, company, ids)
-	b.operations = make(map[string]operation.Operation, len(all))
+	operations := make(map[string]operation.Operation, len(all))
 	for _, o := range all {
-		b.operations[o.ID] = o
+		operations[o.ID] = o
 	}
-	return b, err
+	for i := range list {
+		list[i].operations = operations
+	}
+	return err
 }
 
 // good returns the lines that can be sent.
@@ -164,7 +187,7 @@ func (b bulkState) shown() Bulk {
 func (b bulkState) line(l lineRow) BulkLine {
 	out := BulkLine{
 		Line: l.Line, BankCode: l.BankCode, AccountNumber: l.AccountNumber, Amount: l.Amount, Narration: wire.Text(l.Narration),
-		Verdict: l.Verdict, BankName: wire.Text(l.BankName), AccountName: wire.Text(l.AccountName), Reason: wire.Text(l.Reason), Labels: l.Labels,
+		Verdict: l.Verdict, BankName: wire.Text(l.BankName), AccountName: wire.Text(l.AccountName), Reason: wire.Text(l.Reason), DoubleOf: wire.Text(l.DoubleOf), Labels: l.Labels,
 	}
 	if l.Verdict != Good {
 		return out
@@ -188,7 +211,7 @@ func (s *Service) Bulk(ctx context.Context, company, bulkID string, after int64,
 	if err != nil {
 		return BulkPage{}, err
 	}
-	page := BulkPage{Bulk: b.shown(), Page: []BulkLine{}}
+	page, first := BulkPage{Bulk: b.shown(), Page: []BulkLine{}}, firstLines(b.lines)
 	for _, l := range b.lines {
 		switch {
 		case l.Line <= after:
@@ -196,10 +219,48 @@ func (s *Service) Bulk(ctx context.Context, company, bulkID string, after int64,
 			page.NextAfter = wire.Number(page.Page[limit-1].Line)
 			return page, nil
 		default:
-			page.Page = append(page.Page, b.line(l))
+			shown := b.line(l)
+			if n := first[l.beneficiary()]; n < l.Line {
+				shown.DoubleOfLine = wire.Number(n)
+			}
+			page.Page = append(page.Page, shown)
 		}
 	}
 	return page, nil
+}
+
+// Bulks returns up to limit bulk payouts of the company, the newest first. It begins below the bulk payout
+// with the ID before, or with the newest if before is "". An empty state selects any state. The result next
+// is the value of before for the following page, or "" after the last bulk payout.
+func (s *Service) Bulks(ctx context.Context, company string, state BulkState, before string, limit int) (list []Bulk, next string, err error) {
+	rows, err := s.bulkRows(ctx, company, state, before, limit+1)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		next = rows[limit-1].ID
+	}
+	ids := make([]string, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	lines, err := s.lineAmounts(ctx, company, ids)
+	if err != nil {
+		return nil, "", err
+	}
+	all := make([]bulkState, len(rows))
+	for i, r := range rows {
+		all[i] = bulkState{bulk: r, lines: lines[r.ID]}
+	}
+	if err := s.fill(ctx, company, all); err != nil {
+		return nil, "", err
+	}
+	list = make([]Bulk, len(all))
+	for i, b := range all {
+		list[i] = b.shown()
+	}
+	return list, next, nil
 }
 
 // bulkRow is the database row of a bulk payout.
@@ -236,12 +297,13 @@ type lineRow struct {
 	NamedAt     time.Time `db:"named_at,changes"` // when the bank gave the name
 	Attempts    int64     `db:"attempts,changes"` // the number of name enquiries without an answer
 	Reason      string    `db:"reason,changes"`   // why the line is bad
+	DoubleOf    string    `db:"double_of,changes"`
 }
 
 const (
 	bulkColumns = `company_id, id, state, settlement_id, provider, credentials, created_at, expires_at, checked_at, confirmed_at, send_until, ended_at`
 	lineColumns = `company_id, bulk_id, line, verdict, reference, bank_code, account_number, amount_kobo, narration, external_reference, metadata,
-	bank_name, account_name, session, named_at, attempts, reason`
+	bank_name, account_name, session, named_at, attempts, reason, double_of`
 )
 
 var (

@@ -149,6 +149,9 @@ func (s *Service) nameLines(ctx context.Context, b bulkState) (next time.Time, e
 	if err != nil {
 		return time.Time{}, err
 	}
+	if err := s.markDoubles(ctx, b.bulk.Company, lines); err != nil {
+		return time.Time{}, err
+	}
 	verdicts := make([]lineRow, len(lines))
 	s.each(ctx, len(lines), func(i int) { verdicts[i] = s.named(ctx, b.bulk, lines[i], used[lines[i].Labels.ExternalReference]) })
 	u := ledger.For(b.bulk.Company)

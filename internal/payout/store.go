@@ -178,3 +178,37 @@ func (s *Service) bulkLines(ctx context.Context, company, bulkID string) ([]line
 	return db.All(ctx, s.DB, bulkLines.Scan, `SELECT `+lineColumns+` FROM payout_bulk_line
 		WHERE company_id = $1 AND bulk_id = $2 ORDER BY line`, company, bulkID)
 }
+
+// bulkRows returns bulk payouts of the company in a state, or in any state, the newest first. It begins below
+// the ID before, unless that is "".
+func (s *Service) bulkRows(ctx context.Context, company string, state BulkState, before string, limit int) ([]bulkRow, error) {
+	if before == "" {
+		before = "g" // above every ID, which has hexadecimal digits
+	}
+	return db.All(ctx, s.DB, bulks.Scan, `SELECT `+bulkColumns+` FROM payout_bulk
+		WHERE company_id = $1 AND id < $2 AND ($3 = '' OR state = $3) ORDER BY id DESC LIMIT $4`, company, before, string(state), limit)
+}
+
+// lineAmounts returns the verdicts, payouts and amounts of the lines of bulk payouts, by the IDs of the bulk
+// payouts. The other fields of the lines are empty.
+func (s *Service) lineAmounts(ctx context.Context, company string, bulkIDs []string) (map[string][]lineRow, error) {
+	all, err := db.All(ctx, s.DB, func(sc db.Scanner) (l lineRow, err error) {
+		err = sc.Scan(&l.BulkID, &l.Verdict, &l.Reference, &l.Amount)
+		return l, err
+	}, `SELECT bulk_id, verdict, reference, amount_kobo FROM payout_bulk_line
+		WHERE company_id = $1 AND bulk_id = ANY($2)`, company, bulkIDs)
+	out := map[string][]lineRow{}
+	for _, l := range all {
+		out[l.BulkID] = append(out[l.BulkID], l)
+	}
+	return out, err
+}
+
+// paidAccounts returns the payouts to some accounts since an instant, the newest first.
+func (s *Service) paidAccounts(ctx context.Context, company string, accounts []string, since time.Time, limit int) ([]paidTo, error) {
+	return db.All(ctx, s.DB, db.Fields[paidTo], `SELECT v.id, v.bank_code, v.account_number
+		FROM payout_verification AS v JOIN payout AS p ON p.company_id = v.company_id AND p.id = v.id
+		WHERE v.company_id = $1 AND v.account_number = ANY($2) AND v.created_at >= $3 AND p.created_at >= $4
+		ORDER BY p.created_at DESC, p.id DESC LIMIT $5`,
+		company, accounts, clock.Micros(since.Add(-enquiryAge)), clock.Micros(since), limit)
+}

@@ -77,7 +77,7 @@ type Overview struct {
 	Runs                        []Run // the last comparison of each bank's statement, without the findings
 
 	Owed      Sum   // the settlement accounts of the companies
-	Companies int64 // how many companies have one
+	Companies int64 // the number of companies with a ledger
 	// Ledgers is our money at each provider according to the ledgers of all companies.
 	Ledgers  map[string]money.Kobo
 	Clearing [len(ClearingAges)]Sum // the PENDING operations in the order of ClearingAges, with their fees
@@ -123,8 +123,12 @@ func (s *Service) readOverview(ctx context.Context, now time.Time) (o Overview, 
 		o = Overview{At: now} // a snapshot may begin again
 		for _, part := range []func(context.Context, db.Querier) error{
 			o.readNeeds,
-			func(ctx context.Context, q db.Querier) error { return o.readOpen(ctx, q, ofKind(queues, operation.ResolveJob)) },
-			func(ctx context.Context, q db.Querier) error { return o.readInbox(ctx, q, ofKind(queues, inbox.WorkJob)) },
+			func(ctx context.Context, q db.Querier) error {
+				return o.readOpen(ctx, q, ofKind(queues, operation.ResolveJob))
+			},
+			func(ctx context.Context, q db.Querier) error {
+				return o.readInbox(ctx, q, ofKind(queues, inbox.WorkJob))
+			},
 			o.readLedgers,
 			o.readHours,
 		} {
@@ -192,12 +196,16 @@ func (o *Overview) readInbox(ctx context.Context, q db.Querier, queues []string)
 
 // readLedgers adds up the balances of all ledger accounts.
 func (o *Overview) readLedgers(ctx context.Context, q db.Querier) error {
+	var err error
+	if o.Companies, err = companyCount(ctx, q); err != nil {
+		return err
+	}
 	rows, err := accountSums(ctx, q)
 	o.Ledgers = map[string]money.Kobo{}
 	for _, r := range rows {
 		switch name, isProvider := strings.CutPrefix(r.name, settlement.ProviderAccount("")); {
 		case r.name == settlementAccounts:
-			o.Owed, o.Companies = Sum{Count: r.count, Amount: r.amount}, r.companies
+			o.Owed = Sum{Count: r.count, Amount: r.amount}
 		case r.name == settlement.SuspenseAccount:
 			o.Suspense = r.amount
 		case isProvider:

@@ -23,8 +23,8 @@ type Run struct {
 	Lines     int64     // the lines of the statement
 	Payments  int64
 	Credits   int64
-	Breaks    int64 // the differences
-	Undecided int64 // how many of them had no decided case when the comparison ended
+	Breaks    int64  // the differences
+	Undecided int64  // how many of them had no decided case when the comparison ended
 	Trouble   string // why the comparison failed, with long numbers masked; "" if it ended
 	At        time.Time
 	// Findings are the first of the breaks, at most 500. Only FindRun reads them.

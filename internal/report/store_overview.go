@@ -93,22 +93,23 @@ const settlementAccounts = "settlement/"
 
 // accountSum is the sum of the balances of the ledger accounts with one name, over all companies.
 type accountSum struct {
-	name      string
-	companies int64
-	count     int64
-	amount    money.Kobo
+	name   string
+	count  int64
+	amount money.Kobo
 }
 
 // accountSums adds up the balances of all companies by the names of their accounts. CROSS JOIN makes SQLite
 // begin with the companies, and find their accounts by key.
 func accountSums(ctx context.Context, q db.Querier) ([]accountSum, error) {
 	return db.All(ctx, q, db.Fields[accountSum], `
-		SELECT name, count(*), CAST(sum(accounts) AS BIGINT), CAST(sum(kobo) AS BIGINT) FROM (
-			SELECT a.company_id, CASE WHEN substr(a.id, 1, 11) = 'settlement/' THEN 'settlement/' ELSE a.id END AS name,
-				count(*) AS accounts, sum(a.balance_kobo) AS kobo
-			FROM ledger_head AS h CROSS JOIN ledger_account AS a WHERE a.company_id = h.company_id
-			GROUP BY a.company_id, CASE WHEN substr(a.id, 1, 11) = 'settlement/' THEN 'settlement/' ELSE a.id END
-		) AS of_company GROUP BY name ORDER BY name`)
+		SELECT CASE WHEN substr(a.id, 1, 11) = 'settlement/' THEN 'settlement/' ELSE a.id END, count(*), CAST(sum(a.balance_kobo) AS BIGINT)
+		FROM ledger_head AS h CROSS JOIN ledger_account AS a WHERE a.company_id = h.company_id
+		GROUP BY CASE WHEN substr(a.id, 1, 11) = 'settlement/' THEN 'settlement/' ELSE a.id END`)
+}
+
+// companyCount returns the number of companies with a ledger, without the house.
+func companyCount(ctx context.Context, q db.Querier) (int64, error) {
+	return db.One(ctx, q, db.Value[int64], `SELECT count(*) FROM ledger_head WHERE company_id <> 'house'`)
 }
 
 // ofKind returns those of the job queues that have jobs of a kind.

@@ -239,31 +239,6 @@ func (s Step) Lane() string {
 	return "provider"
 }
 
-// deliverySteps returns the deliveries of events to the company's webhooks. A delivery has only its last
-// attempt.
-func deliverySteps(ctx context.Context, q db.Querier, company string, events []string) ([]Step, error) {
-	type delivery struct {
-		endpoint, kind, state, trouble string
-		sequence, attempts, status     int64
-		updated                        time.Time
-	}
-	if len(events) == 0 {
-		return nil, nil
-	}
-	return db.All(ctx, q, func(sc db.Scanner) (Step, error) {
-		d, err := db.Fields[delivery](sc)
-		text := fmt.Sprintf("%s, number %d, to webhook %s: %s, %d attempts", d.kind, d.sequence, d.endpoint, d.state, d.attempts)
-		if d.status != 0 {
-			text += fmt.Sprintf(", last status %d", d.status)
-		}
-		if d.trouble != "" {
-			text += ", " + mask(d.trouble)
-		}
-		return Step{At: d.updated, What: "delivery", Text: text, Event: d.sequence}, err
-	}, `SELECT endpoint_id, kind, state, trouble, sequence, attempts, status, updated_at FROM webhook_delivery
-		WHERE company_id = $1 AND event_id = ANY($2) ORDER BY updated_at, id`, company, events)
-}
-
 // caseStory returns the story of the payment that a case is about. A case about something else has a
 // story of its own.
 func (s *Service) caseStory(ctx context.Context, q db.Querier, at place) (Story, error) {

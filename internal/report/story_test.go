@@ -83,6 +83,42 @@ func TestAReferenceHasAStory(t *testing.T) {
 	})
 }
 
+// The story has each attempt of a delivery at its time. Equal failures in a row are one step.
+func TestAStoryHasTheAttemptsOfDeliveries(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		w.fund(w.main, 1_000_00, "float")
+		reference := w.pay(w.main, 100_00, 0, provider.Confirmed, "rent")
+		eventID := w.told(reference)
+		at := w.clock.Now()
+		for i, trouble := range []string{"status 500", "status 503", "status 503", "status 503", "no answer from 08031234567"} {
+			_, err := w.db.Exec(t.Context(), `INSERT INTO webhook_attempt (company_id, delivery_id, attempt, status, latency_ms, response, trouble, created_at)
+				VALUES ($1, $2, $3, $4, 12, 'private words', $5, $6)`, w.company, "sent-"+eventID, i+1, 500*min(int64(4-i), 1), trouble,
+				at.Add(time.Duration(i-5)*time.Millisecond).UnixMicro())
+			must(t, err)
+		}
+		_, err := w.db.Exec(t.Context(), `UPDATE webhook_delivery SET attempts = 6, status = 204, trouble = '', state = 'DELIVERED'
+			WHERE company_id = $1 AND id = $2`, w.company, "sent-"+eventID)
+		must(t, err)
+		y, err := w.Timeline(t.Context(), reference)
+		must(t, err)
+		var got []string
+		for _, s := range y.Steps {
+			if s.What == "delivery" {
+				_, words, _ := strings.Cut(s.Text, ": ")
+				got = append(got, words+" | "+at.Sub(s.At).String())
+			}
+		}
+		second := at.Add(-2 * time.Millisecond).UTC().Format("15:04:05.000")
+		if len(got) != 4 || got[0] != "attempt 1 failed, status 500, status 500, after 12 ms | 5ms" ||
+			!strings.HasPrefix(got[1], "attempts 2 to 4 failed alike, status 500, status 503, the last at ") || !strings.Contains(got[1], second) ||
+			!strings.HasSuffix(got[1], " | 4ms") || got[2] != "attempt 5 failed, no answer from *******4567, after 12 ms | 1ms" ||
+			got[3] != "DELIVERED, 6 attempts, last status 204, after 12 ms | 0s" || strings.Contains(texts(y), "private") {
+			t.Errorf("%s", strings.Join(got, "\n"))
+		}
+	})
+}
+
 func texts(y report.Story) (all string) {
 	for _, s := range y.Steps {
 		all += s.Text + "\n"

@@ -46,6 +46,10 @@ type Delivery struct {
 	NextAt    clock.Instant `db:"next_at" json:"nextAttemptAt"`
 	CreatedAt clock.Instant `db:"created_at" json:"createdAt"`
 	UpdatedAt clock.Instant `db:"updated_at" json:"updatedAt"` // the time of the last attempt
+
+	// History has the attempts, oldest first. It is nil unless Service.Delivery has read it.
+	History []Attempt `json:"history,omitempty"`
+	failed  *Attempt  // the attempt that this process has just made, if it failed
 }
 
 // MarshalJSON adds the duration of the last attempt.
@@ -111,6 +115,8 @@ func (d Delivery) after(r result, now time.Time) Delivery {
 		if d.NextAt.Time = at; !again {
 			d.State = GivenUp
 		}
+		failed := d.attempt(r.answer)
+		d.failed = &failed
 	}
 	return d
 }
@@ -153,7 +159,7 @@ func (s *Service) Test(ctx context.Context, company, endpointID string, key *ide
 	}
 	u := ledger.For(company)
 	key.Answer(&u, d, nil)
-	u.Append(deliveryTable.Record(d))
+	d.appendTo(&u)
 	err = idempotency.Taken(s.Book.Commit(context.WithoutCancel(ctx), u))
 	if err == nil && d.State == Delivered {
 		s.endRest(ctx, e)
@@ -164,7 +170,7 @@ func (s *Service) Test(ctx context.Context, company, endpointID string, key *ide
 // Resend queues the event of a delivery to be sent again, as a new delivery with the same message
 // ID.
 func (s *Service) Resend(ctx context.Context, company, deliveryID string, key *idempotency.Key) (Delivery, error) {
-	old, err := s.findDelivery(ctx, company, deliveryID)
+	old, err := findDelivery(ctx, s.DB, company, deliveryID)
 	if errors.Is(err, db.ErrNone) {
 		return Delivery{}, fault.New(fault.Missing, "Delivery not found")
 	}

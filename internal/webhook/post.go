@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/text"
 )
 
 const (
@@ -23,6 +24,8 @@ const (
 	enough = 64 << 10
 	// excerptLength is how many characters of a response are stored at most.
 	excerptLength = 300
+	// answerLength is how many bytes of a failed attempt's response are stored at most.
+	answerLength = 1 << 10
 )
 
 // result is the result of one attempt.
@@ -30,6 +33,7 @@ type result struct {
 	status  int64  // the status of the response; 0 for no response
 	latency int64  // the duration of the attempt, in milliseconds
 	excerpt string // the beginning of the response's body
+	answer  string // more of the body of a failed attempt's response, redacted
 	trouble string // why the attempt failed; "" if it succeeded
 }
 
@@ -54,16 +58,16 @@ func Try(ctx context.Context, client *http.Client, url, messageID string, body [
 
 // attempt posts one message. The signed time is the machine's time and not the sandbox's time,
 // since receivers compare it with their own clocks.
-func attempt(ctx context.Context, client *http.Client, url, messageID string, body []byte, secrets []secret.Text) (r result) {
+func attempt(ctx context.Context, client *http.Client, url, messageID string, message []byte, secrets []secret.Text) (r result) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(message))
 	if err != nil {
 		return result{trouble: "the url cannot be used"}
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "Kobo-Webhooks/1")
-	if err := Sign(request.Header, messageID, time.Now(), body, secrets...); err != nil {
+	if err := Sign(request.Header, messageID, time.Now(), message, secrets...); err != nil {
 		return result{trouble: "the message cannot be signed"}
 	}
 	answer, err := client.Do(request)
@@ -72,10 +76,10 @@ func attempt(ctx context.Context, client *http.Client, url, messageID string, bo
 	}
 	defer func() { _ = answer.Body.Close() }() // the response has been read, so an error does not matter
 	r = result{status: int64(answer.StatusCode)}
+	var body []byte
 	if r.status >= 200 { // a response with status 101 has no body, and reading from it would never end
-		var text []byte
-		text, err = io.ReadAll(io.LimitReader(answer.Body, enough))
-		r.excerpt = printable(text)
+		body, err = io.ReadAll(io.LimitReader(answer.Body, enough))
+		r.excerpt = printable(body)
 	}
 	switch {
 	case answer.StatusCode >= 300 && answer.StatusCode < 400:
@@ -84,6 +88,9 @@ func attempt(ctx context.Context, client *http.Client, url, messageID string, bo
 		r.trouble = "the answer was " + strconv.Itoa(answer.StatusCode)
 	case err != nil:
 		r.trouble = reason(err)
+	}
+	if !r.isSuccess() {
+		r.answer = text.RedactedBody(body, answerLength)
 	}
 	return r
 }
@@ -119,15 +126,15 @@ func reason(err error) string {
 // printable returns the beginning of a body as text without control characters, which every
 // database accepts.
 func printable(body []byte) string {
-	text := strings.ToValidUTF8(string(body), "\uFFFD")
-	text = strings.TrimSpace(strings.Map(func(c rune) rune {
+	out := strings.ToValidUTF8(string(body), "\uFFFD")
+	out = strings.TrimSpace(strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) {
 			return ' '
 		}
 		return c
-	}, text))
-	if utf8.RuneCountInString(text) > excerptLength {
-		text = string([]rune(text)[:excerptLength]) + "…"
+	}, out))
+	if utf8.RuneCountInString(out) > excerptLength {
+		out = string([]rune(out)[:excerptLength]) + "…"
 	}
-	return text
+	return out
 }

@@ -153,7 +153,7 @@ func (v *visit) writes(before, after health, retriesDue int64) []db.Write {
 	if q.kind == queueRetries {
 		deliveries.By, deliveries.Set = deliveryTable.KeyNames(), deliveryTable.Names()[deliveryTable.Key:]
 	}
-	writes := []db.Write{deliveries, {
+	writes := []db.Write{deliveries, {Table: attemptTable.Table, Rows: attemptRows(v.done)}, {
 		Table: queueTable.Table, By: queueTable.KeyNames(), Set: []string{"sequence", "lease_until"},
 		Rows: [][]any{{q.company, q.endpoint, q.id, q.sequence, clock.Micros(now.Add(lease))}},
 	}}

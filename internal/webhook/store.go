@@ -16,6 +16,7 @@ const (
 	queueColumns    = `company_id, endpoint_id, id, kind, sequence, through, due_at, lease_until, fence`
 	deliveryColumns = `company_id, id, endpoint_id, event_id, kind, sequence, state, attempts, status, latency_ms, excerpt,
 	trouble, next_at, created_at, updated_at`
+	attemptColumns = `company_id, delivery_id, attempt, created_at, status, latency_ms, response, trouble`
 
 	endpointsWhere  = `SELECT ` + endpointColumns + ` FROM webhook_endpoint WHERE `
 	deliveriesWhere = `SELECT ` + deliveryColumns + ` FROM webhook_delivery WHERE `
@@ -25,6 +26,7 @@ var (
 	endpointTable = db.Declare[Endpoint]("webhook_endpoint", db.Reads(endpointColumns))
 	queueTable    = db.Declare[queue]("webhook_lane", db.Reads(queueColumns))
 	deliveryTable = db.Declare[Delivery]("webhook_delivery", db.Reads(deliveryColumns))
+	attemptTable  = db.Declare[Attempt]("webhook_attempt", db.Reads(attemptColumns))
 )
 
 func scanEndpoint(r db.Scanner) (Endpoint, error) {
@@ -169,8 +171,14 @@ func (s *Service) recoverRetries(ctx context.Context, now time.Time) error {
 	return err
 }
 
-func (s *Service) findDelivery(ctx context.Context, company, deliveryID string) (Delivery, error) {
-	return db.One(ctx, s.DB, deliveryTable.Scan, deliveriesWhere+`company_id = $1 AND id = $2`, company, deliveryID)
+func findDelivery(ctx context.Context, q db.Querier, company, deliveryID string) (Delivery, error) {
+	return db.One(ctx, q, deliveryTable.Scan, deliveriesWhere+`company_id = $1 AND id = $2`, company, deliveryID)
+}
+
+// attemptsOf returns the failed attempts of a delivery, oldest first.
+func attemptsOf(ctx context.Context, q db.Querier, company, deliveryID string) ([]Attempt, error) {
+	return db.All(ctx, q, attemptTable.Scan, `SELECT `+attemptColumns+` FROM webhook_attempt
+		WHERE company_id = $1 AND delivery_id = $2 ORDER BY attempt`, company, deliveryID)
 }
 
 // dueDeliveries returns an endpoint's retries that are due, the most overdue first.
@@ -245,9 +253,16 @@ func (s *Service) expired(ctx context.Context, e Endpoint, before time.Time, lim
 		WHERE updated_at < $5`, e.Company, e.ID, string(e.State), limit, clock.Micros(before))
 }
 
+// remove deletes deliveries with their attempts.
 func (s *Service) remove(ctx context.Context, company string, ids []string) error {
-	_, err := s.DB.Exec(ctx, `DELETE FROM webhook_delivery WHERE company_id = $1 AND id = ANY($2)`, company, ids)
-	return err
+	return s.DB.Tx(ctx, func(q db.Querier) error {
+		_, err := q.Exec(ctx, `DELETE FROM webhook_attempt WHERE company_id = $1 AND delivery_id = ANY($2)`, company, ids)
+		if err != nil {
+			return err
+		}
+		_, err = q.Exec(ctx, `DELETE FROM webhook_delivery WHERE company_id = $1 AND id = ANY($2)`, company, ids)
+		return err
+	})
 }
 
 // Waiting returns the number of the company's first event that a webhook has not received yet. The

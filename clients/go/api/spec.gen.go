@@ -421,6 +421,12 @@ type BulkPayoutLine struct {
 	// Status The status of the payout; `null` before the confirmation.
 	Status *string `json:"status"`
 
+	// DoubleOf A warning: the reference of your newest payout of the last 7 days to the same account with the same amount. It is `PENDING` or `SUCCESS`. The line can be sent nevertheless.
+	DoubleOf *string `json:"doubleOf"`
+
+	// DoubleOfLine A warning: the first line of this bulk payout with the same account and amount.
+	DoubleOfLine *int64 `json:"doubleOfLine"`
+
 	// ExternalReference Your own reference, if you gave one.
 	ExternalReference *string `json:"externalReference,omitempty"`
 
@@ -451,6 +457,15 @@ type BulkPayoutLineOrder struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// BulkPayoutList defines model for BulkPayoutList.
+type BulkPayoutList struct {
+	// Data The bulk payouts of this page, newest first.
+	Data []BulkPayout `json:"data"`
+
+	// Next The `cursor` of the next page; `null` if no bulk payouts follow.
+	Next *string `json:"next"`
 }
 
 // BulkPayoutOrder defines model for BulkPayoutOrder.
@@ -737,7 +752,7 @@ type CardProblem struct {
 	// Details One line for each rule that the body breaks.
 	Details *[]string `json:"details,omitempty"`
 
-	// Data The funding, if it is being confirmed.
+	// Data The funding, if it is being confirmed, or was declined and refunded.
 	Data *CardReference `json:"data,omitempty"`
 }
 
@@ -934,7 +949,7 @@ type CorporateAccount struct {
 	AccountName string `json:"accountName"`
 
 	// Balance Always 0: payments are credited to the settlement account.
-	Balance int `json:"balance"`
+	Balance Kobo `json:"balance"`
 
 	// CreatedAt When it was opened.
 	//
@@ -2778,6 +2793,12 @@ type SettlementAlertRequest struct {
 type SettlementRefusal struct {
 	// Error Begins with a space.
 	Error string `json:"error"`
+
+	// Data The payout, if it was rejected and refunded.
+	Data *struct {
+		// Reference The reference of the payout.
+		Reference string `json:"reference"`
+	} `json:"data,omitempty"`
 }
 
 // Statement defines model for Statement.
@@ -3050,7 +3071,7 @@ type VirtualAccountPage struct {
 // VirtualAccountRequest defines model for VirtualAccountRequest.
 type VirtualAccountRequest struct {
 	// Amount Whole naira, greater than 0.
-	Amount int64 `json:"amount"`
+	Amount Kobo `json:"amount"`
 
 	// ExternalReference Your own name for the payment; unique in your company.
 	ExternalReference string `json:"externalReference"`
@@ -3122,6 +3143,12 @@ type VtuProblem struct {
 
 	// Message The error, in words.
 	Message string `json:"message"`
+
+	// Data The purchase, if it was rejected and refunded.
+	Data *struct {
+		// TransactionID The id of the purchase.
+		TransactionID string `json:"transactionId"`
+	} `json:"data,omitempty"`
 }
 
 // VtuProblemSuccess Always `false`.
@@ -3279,6 +3306,29 @@ type Webhook struct {
 	UpdatedAt Instant `json:"updatedAt"`
 }
 
+// WebhookAttempt One attempt of a delivery.
+type WebhookAttempt struct {
+	// Attempt The number of the attempt.
+	Attempt int64 `json:"attempt"`
+
+	// At When the attempt ended.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	At Instant `json:"at"`
+
+	// ResponseStatus The HTTP status of the answer.
+	ResponseStatus *int64 `json:"responseStatus"`
+
+	// LatencyMs The duration of the attempt.
+	LatencyMs int64 `json:"latencyMs"`
+
+	// Response The beginning of the answer's body, redacted: up to 1 KiB of a failed attempt, less of a success.
+	Response *string `json:"response"`
+
+	// Error The reason why the attempt failed.
+	Error *string `json:"error"`
+}
+
 // WebhookBacklog The undelivered events of an endpoint. Only in the answer for one webhook.
 type WebhookBacklog struct {
 	// Sequence The last event that was sent.
@@ -3343,6 +3393,9 @@ type WebhookDelivery struct {
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
 	UpdatedAt Instant `json:"updatedAt"`
+
+	// History Each attempt, oldest first. Only in the answer for one delivery, and not before the first attempt.
+	History *[]WebhookAttempt `json:"history,omitempty"`
 }
 
 // WebhookDeliveryPage defines model for WebhookDeliveryPage.
@@ -3814,6 +3867,18 @@ type SetSettlementAlertParams struct {
 type ListBanksParams struct {
 	// Search Only banks whose name contains this text.
 	Search *string `form:"search,omitempty" json:"search,omitempty"`
+}
+
+// ListBulkPayoutsParams defines parameters for ListBulkPayouts.
+type ListBulkPayoutsParams struct {
+	// Limit The most bulk payouts of a page. A number above 20 means 20. Zero, a negative number or a text means 20.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// State Only bulk payouts in this state.
+	State *string `form:"state,omitempty" json:"state,omitempty"`
 }
 
 // OpenBulkPayoutParams defines parameters for OpenBulkPayout.
@@ -5156,6 +5221,13 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/settlement/banks (the `ListBanks` operationId).
 	ListBanks(ctx context.Context, params *ListBanksParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListBulkPayouts List bulk payouts
+	//
+	// The bulk payouts of your company, newest first, without their lines. If `next` is a text, send it as `cursor` to read the next page.
+	//
+	// Corresponds with GET /api/v1/settlement/bulk-payout (the `ListBulkPayouts` operationId).
+	ListBulkPayouts(ctx context.Context, params *ListBulkPayoutsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// OpenBulkPayoutWithBody Prepare a bulk payout
 	//
 	// Stores up to 1,000 payouts, which you confirm together. No money moves. Kobo asks the banks for the names on the accounts. When
@@ -5709,6 +5781,15 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/webhooks/{id}/deliveries (the `ListWebhookDeliveries` operationId).
 	ListWebhookDeliveries(ctx context.Context, id string, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FindWebhookDelivery Check a delivery
+	//
+	// A delivery with each of its attempts in `history`, oldest first. Kobo deletes the attempts together with their delivery. The answers of
+	// failed attempts are redacted as the bodies in the request log are: JSON shows names, and the values only of harmless members. Other text
+	// shows no e-mail address, no number of seven digits and nothing that looks like a key.
+	//
+	// Corresponds with GET /api/v1/webhooks/{id}/deliveries/{deliveryId} (the `FindWebhookDelivery` operationId).
+	FindWebhookDelivery(ctx context.Context, id string, deliveryID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReplayWebhookWithBody Send a part of the feed again
 	//
@@ -7193,6 +7274,23 @@ func (c *Client) ListBanks(ctx context.Context, params *ListBanksParams, reqEdit
 	return c.Client.Do(req)
 }
 
+// ListBulkPayouts List bulk payouts
+//
+// The bulk payouts of your company, newest first, without their lines. If `next` is a text, send it as `cursor` to read the next page.
+//
+// Corresponds with GET /api/v1/settlement/bulk-payout (the `ListBulkPayouts` operationId).
+func (c *Client) ListBulkPayouts(ctx context.Context, params *ListBulkPayoutsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListBulkPayoutsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // OpenBulkPayoutWithBody Prepare a bulk payout
 //
 // Stores up to 1,000 payouts, which you confirm together. No money moves. Kobo asks the banks for the names on the accounts. When
@@ -8227,6 +8325,25 @@ func (c *Client) UpdateWebhook(ctx context.Context, id string, params *UpdateWeb
 // Corresponds with GET /api/v1/webhooks/{id}/deliveries (the `ListWebhookDeliveries` operationId).
 func (c *Client) ListWebhookDeliveries(ctx context.Context, id string, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListWebhookDeliveriesRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FindWebhookDelivery Check a delivery
+//
+// A delivery with each of its attempts in `history`, oldest first. Kobo deletes the attempts together with their delivery. The answers of
+// failed attempts are redacted as the bodies in the request log are: JSON shows names, and the values only of harmless members. Other text
+// shows no e-mail address, no number of seven digits and nothing that looks like a key.
+//
+// Corresponds with GET /api/v1/webhooks/{id}/deliveries/{deliveryId} (the `FindWebhookDelivery` operationId).
+func (c *Client) FindWebhookDelivery(ctx context.Context, id string, deliveryID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFindWebhookDeliveryRequest(c.Server, id, deliveryID)
 	if err != nil {
 		return nil, err
 	}
@@ -10983,6 +11100,84 @@ func NewListBanksRequest(server string, params *ListBanksParams) (*http.Request,
 	return req, nil
 }
 
+// NewListBulkPayoutsRequest constructs an http.Request for the ListBulkPayouts method
+func NewListBulkPayoutsRequest(server string, params *ListBulkPayoutsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/settlement/bulk-payout")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewOpenBulkPayoutRequest calls the generic OpenBulkPayout builder with application/json body
 func NewOpenBulkPayoutRequest(server string, params *OpenBulkPayoutParams, body OpenBulkPayoutJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -13258,6 +13453,47 @@ func NewListWebhookDeliveriesRequest(server string, id string, params *ListWebho
 	return req, nil
 }
 
+// NewFindWebhookDeliveryRequest constructs an http.Request for the FindWebhookDelivery method
+func NewFindWebhookDeliveryRequest(server string, id string, deliveryID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "deliveryId", deliveryID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/webhooks/%s/deliveries/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewReplayWebhookRequest calls the generic ReplayWebhook builder with application/json body
 func NewReplayWebhookRequest(server string, id string, params *ReplayWebhookParams, body ReplayWebhookJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -14284,6 +14520,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/settlement/banks (the `ListBanks` operationId).
 	ListBanksWithResponse(ctx context.Context, params *ListBanksParams, reqEditors ...RequestEditorFn) (*ListBanksResponse, error)
 
+	// ListBulkPayoutsWithResponse List bulk payouts
+	//
+	// The bulk payouts of your company, newest first, without their lines. If `next` is a text, send it as `cursor` to read the next page.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/settlement/bulk-payout (the `ListBulkPayouts` operationId).
+	ListBulkPayoutsWithResponse(ctx context.Context, params *ListBulkPayoutsParams, reqEditors ...RequestEditorFn) (*ListBulkPayoutsResponse, error)
+
 	// OpenBulkPayoutWithBodyWithResponse Prepare a bulk payout
 	//
 	// Stores up to 1,000 payouts, which you confirm together. No money moves. Kobo asks the banks for the names on the accounts. When
@@ -14883,6 +15128,17 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/webhooks/{id}/deliveries (the `ListWebhookDeliveries` operationId).
 	ListWebhookDeliveriesWithResponse(ctx context.Context, id string, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*ListWebhookDeliveriesResponse, error)
+
+	// FindWebhookDeliveryWithResponse Check a delivery
+	//
+	// A delivery with each of its attempts in `history`, oldest first. Kobo deletes the attempts together with their delivery. The answers of
+	// failed attempts are redacted as the bodies in the request log are: JSON shows names, and the values only of harmless members. Other text
+	// shows no e-mail address, no number of seven digits and nothing that looks like a key.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/webhooks/{id}/deliveries/{deliveryId} (the `FindWebhookDelivery` operationId).
+	FindWebhookDeliveryWithResponse(ctx context.Context, id string, deliveryID string, reqEditors ...RequestEditorFn) (*FindWebhookDeliveryResponse, error)
 
 	// ReplayWebhookWithBodyWithResponse Send a part of the feed again
 	//
@@ -17515,6 +17771,59 @@ func (r ListBanksResponse) ContentType() string {
 	return ""
 }
 
+type ListBulkPayoutsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data One page of bulk payouts.
+		Data BulkPayoutList `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListBulkPayoutsResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data One page of bulk payouts.
+	Data BulkPayoutList `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ListBulkPayoutsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListBulkPayoutsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListBulkPayoutsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListBulkPayoutsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type OpenBulkPayoutResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -19385,6 +19694,59 @@ func (r ListWebhookDeliveriesResponse) ContentType() string {
 	return ""
 }
 
+type FindWebhookDeliveryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data The delivery.
+		Data WebhookDelivery `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r FindWebhookDeliveryResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The delivery.
+	Data WebhookDelivery `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r FindWebhookDeliveryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FindWebhookDeliveryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FindWebhookDeliveryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FindWebhookDeliveryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ReplayWebhookResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -20774,6 +21136,21 @@ func (c *ClientWithResponses) ListBanksWithResponse(ctx context.Context, params 
 	return ParseListBanksResponse(rsp)
 }
 
+// ListBulkPayoutsWithResponse List bulk payouts
+//
+// The bulk payouts of your company, newest first, without their lines. If `next` is a text, send it as `cursor` to read the next page.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/settlement/bulk-payout (the `ListBulkPayouts` operationId).
+func (c *ClientWithResponses) ListBulkPayoutsWithResponse(ctx context.Context, params *ListBulkPayoutsParams, reqEditors ...RequestEditorFn) (*ListBulkPayoutsResponse, error) {
+	rsp, err := c.ListBulkPayouts(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListBulkPayoutsResponse(rsp)
+}
+
 // OpenBulkPayoutWithBodyWithResponse Prepare a bulk payout
 //
 // Stores up to 1,000 payouts, which you confirm together. No money moves. Kobo asks the banks for the names on the accounts. When
@@ -21666,6 +22043,23 @@ func (c *ClientWithResponses) ListWebhookDeliveriesWithResponse(ctx context.Cont
 		return nil, err
 	}
 	return ParseListWebhookDeliveriesResponse(rsp)
+}
+
+// FindWebhookDeliveryWithResponse Check a delivery
+//
+// A delivery with each of its attempts in `history`, oldest first. Kobo deletes the attempts together with their delivery. The answers of
+// failed attempts are redacted as the bodies in the request log are: JSON shows names, and the values only of harmless members. Other text
+// shows no e-mail address, no number of seven digits and nothing that looks like a key.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/webhooks/{id}/deliveries/{deliveryId} (the `FindWebhookDelivery` operationId).
+func (c *ClientWithResponses) FindWebhookDeliveryWithResponse(ctx context.Context, id string, deliveryID string, reqEditors ...RequestEditorFn) (*FindWebhookDeliveryResponse, error) {
+	rsp, err := c.FindWebhookDelivery(ctx, id, deliveryID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFindWebhookDeliveryResponse(rsp)
 }
 
 // ReplayWebhookWithBodyWithResponse Send a part of the feed again
@@ -23291,6 +23685,38 @@ func ParseListBanksResponse(rsp *http.Response) (*ListBanksResponse, error) {
 	return response, nil
 }
 
+// ParseListBulkPayoutsResponse parses an HTTP response from a ListBulkPayoutsWithResponse call
+func ParseListBulkPayoutsResponse(rsp *http.Response) (*ListBulkPayoutsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListBulkPayoutsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data One page of bulk payouts.
+			Data BulkPayoutList `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseOpenBulkPayoutResponse parses an HTTP response from a OpenBulkPayoutWithResponse call
 func ParseOpenBulkPayoutResponse(rsp *http.Response) (*OpenBulkPayoutResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -24416,6 +24842,38 @@ func ParseListWebhookDeliveriesResponse(rsp *http.Response) (*ListWebhookDeliver
 
 			// Data One page of deliveries.
 			Data WebhookDeliveryPage `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseFindWebhookDeliveryResponse parses an HTTP response from a FindWebhookDeliveryWithResponse call
+func ParseFindWebhookDeliveryResponse(rsp *http.Response) (*FindWebhookDeliveryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FindWebhookDeliveryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data The delivery.
+			Data WebhookDelivery `json:"data"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err

@@ -711,7 +711,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List bulk payouts
+         * @description The bulk payouts of your company, newest first, without their lines. If `next` is a text, send it as `cursor` to read the next page.
+         */
+        get: operations["listBulkPayouts"];
         put?: never;
         /**
          * Prepare a bulk payout
@@ -1713,6 +1717,28 @@ export interface paths {
          * @description The deliveries to the endpoint and their results, newest first.
          */
         get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{id}/deliveries/{deliveryId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check a delivery
+         * @description A delivery with each of its attempts in `history`, oldest first. Kobo deletes the attempts together with their delivery. The answers of
+         *     failed attempts are redacted as the bodies in the request log are: JSON shows names, and the values only of harmless members. Other text
+         *     shows no e-mail address, no number of seven digits and nothing that looks like a key.
+         */
+        get: operations["findWebhookDelivery"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3023,6 +3049,11 @@ export interface components {
             success: false;
             /** @description The error, in words. */
             message: string;
+            /** @description The purchase, if it was rejected and refunded. */
+            data?: {
+                /** @description The id of the purchase. */
+                transactionId: string;
+            };
         };
         Tokens: {
             /** @description A JWT. Valid 15 minutes. */
@@ -3441,10 +3472,7 @@ export interface components {
             lowBalance: Kobo | null;
         };
         VirtualAccountRequest: {
-            /**
-             * Format: int64
-             * @description Whole naira, greater than 0.
-             */
+            /** @description Whole naira, greater than 0. */
             amount: Kobo;
             /** @description Your own name for the payment; unique in your company. */
             externalReference: string;
@@ -3560,6 +3588,11 @@ export interface components {
         SettlementRefusal: {
             /** @description Begins with a space. */
             error: string;
+            /** @description The payout, if it was rejected and refunded. */
+            data?: {
+                /** @description The reference of the payout. */
+                reference: string;
+            };
         };
         Bank: {
             /**
@@ -3914,6 +3947,12 @@ export interface components {
             /** @description The `after` of the next page; `null` if no lines follow. */
             nextAfter: number | null;
         };
+        BulkPayoutList: {
+            /** @description The bulk payouts of this page, newest first. */
+            data: components["schemas"]["BulkPayout"][];
+            /** @description The `cursor` of the next page; `null` if no bulk payouts follow. */
+            next: string | null;
+        };
         BulkPayoutLine: {
             /**
              * Format: int64
@@ -3954,6 +3993,13 @@ export interface components {
              * @enum {string|null}
              */
             status: "PENDING" | "SUCCESS" | "FAILED" | "REVERSED" | null;
+            /** @description A warning: the reference of your newest payout of the last 7 days to the same account with the same amount. It is `PENDING` or `SUCCESS`. The line can be sent nevertheless. */
+            doubleOf: string | null;
+            /**
+             * Format: int64
+             * @description A warning: the first line of this bulk payout with the same account and amount.
+             */
+            doubleOfLine: number | null;
             /** @description Your own reference, if you gave one. */
             externalReference?: string;
             /**
@@ -4158,7 +4204,7 @@ export interface components {
              * @description What the event moved on the card, in units of its currency. Negative: money left the card. For `card.terminated`: what was left on it.
              * @example -2500.5
              */
-            amount: number;
+            amount: Kobo;
             /**
              * @description The currency, in ISO 4217; empty if the issuer did not say.
              * @example NGN
@@ -4224,7 +4270,7 @@ export interface components {
             message: string;
             /** @description One line for each rule that the body breaks. */
             details?: string[];
-            /** @description The funding, if it is being confirmed. */
+            /** @description The funding, if it is being confirmed, or was declined and refunded. */
             data?: components["schemas"]["CardReference"];
         };
         CardFunding: {
@@ -4539,7 +4585,7 @@ export interface components {
             /** @description The name on the account. */
             accountName: string;
             /** @description Always 0: payments are credited to the settlement account. */
-            balance: number;
+            balance: Kobo;
             /** @description When it was opened. */
             createdAt: components["schemas"]["Instant"];
             /** @description Your company's registration number. */
@@ -5630,6 +5676,32 @@ export interface components {
             createdAt: components["schemas"]["Instant"];
             /** @description When its state last changed. */
             updatedAt: components["schemas"]["Instant"];
+            /** @description Each attempt, oldest first. Only in the answer for one delivery, and not before the first attempt. */
+            history?: components["schemas"]["WebhookAttempt"][];
+        };
+        /** @description One attempt of a delivery. */
+        WebhookAttempt: {
+            /**
+             * Format: int64
+             * @description The number of the attempt.
+             */
+            attempt: number;
+            /** @description When the attempt ended. */
+            at: components["schemas"]["Instant"];
+            /**
+             * Format: int64
+             * @description The HTTP status of the answer.
+             */
+            responseStatus: number | null;
+            /**
+             * Format: int64
+             * @description The duration of the attempt.
+             */
+            latencyMs: number;
+            /** @description The beginning of the answer's body, redacted: up to 1 KiB of a failed attempt, less of a success. */
+            response: string | null;
+            /** @description The reason why the attempt failed. */
+            error: string | null;
         };
         WebhookDeliveryPage: {
             /** @description The deliveries of this page, newest first. */
@@ -7254,6 +7326,67 @@ export interface operations {
             };
         };
     };
+    listBulkPayouts: {
+        parameters: {
+            query?: {
+                /** @description The most bulk payouts of a page. A number above 20 means 20. Zero, a negative number or a text means 20. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string;
+                /** @description Only bulk payouts in this state. */
+                state?: "CHECKING" | "CHECKED" | "CONFIRMED" | "COMPLETED" | "CANCELLED";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of bulk payouts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": {
+                     *         "data": [
+                     *           {
+                     *             "bulkId": "0199c1f2-7b1e-7c0a-9d3e-000000000021",
+                     *             "state": "CHECKED",
+                     *             "fromSettlementId": 1,
+                     *             "lineCount": 2,
+                     *             "checking": 0,
+                     *             "good": 2,
+                     *             "bad": 0,
+                     *             "amount": 180000,
+                     *             "fee": 50,
+                     *             "pending": 0,
+                     *             "succeeded": 0,
+                     *             "failed": 0,
+                     *             "createdAt": "2030-01-02T03:04:05.678Z",
+                     *             "expiresAt": "2030-01-03T03:04:05.678Z",
+                     *             "checkedAt": "2030-01-02T03:04:15.678Z",
+                     *             "confirmedAt": null,
+                     *             "endedAt": null
+                     *           }
+                     *         ],
+                     *         "next": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description One page of bulk payouts. */
+                        data: components["schemas"]["BulkPayoutList"];
+                    };
+                };
+            };
+        };
+    };
     openBulkPayout: {
         parameters: {
             query?: never;
@@ -7394,6 +7527,8 @@ export interface operations {
                      *             "reason": null,
                      *             "reference": null,
                      *             "status": null,
+                     *             "doubleOf": null,
+                     *             "doubleOfLine": null,
                      *             "externalReference": "march-ada"
                      *           }
                      *         ],
@@ -9238,6 +9373,36 @@ export interface operations {
                         status: components["schemas"]["SuccessStatus"];
                         /** @description One page of deliveries. */
                         data: components["schemas"]["WebhookDeliveryPage"];
+                    };
+                };
+            };
+        };
+    };
+    findWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook's `id`. */
+                id: string;
+                /** @description The delivery's `id`. */
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery and its attempts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description The delivery. */
+                        data: components["schemas"]["WebhookDelivery"];
                     };
                 };
             };

@@ -30,10 +30,12 @@ export async function serve(respond: Respond, options: Partial<Options> = {}) {
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };
+  const url = `http://127.0.0.1:${port}/`;
   return {
+    url,
     seen,
     tokens,
-    client: new Client({ baseUrl: `http://127.0.0.1:${port}/`, reference: "company", apiKey: "key", deadlineMs: 1500, tryMs: 300, ...options }),
+    client: new Client({ baseUrl: url, reference: "company", apiKey: "key", deadlineMs: 1500, tryMs: 300, ...options }),
     close: async () => {
       server.closeAllConnections();
       server.close();

@@ -39,8 +39,10 @@ async function play(pay: (story: string, key: string) => Promise<Outcome<object>
   for (const [i, { story, last }] of orders.entries()) {
     const end = await ends[i]!;
     assert.equal(end.outcome, last, `story ${story} in the end`);
-    if (end.outcome === "declined") assert.equal(end.reason, "declined", `story ${story}`);
-    else paid += cost(story);
+    if (end.outcome === "declined") {
+      assert.equal(end.reason, "declined", `story ${story}`);
+      assert.ok(end.reference, `story ${story}: declined without its reference`);
+    } else paid += cost(story);
   }
   assert.equal(start - (await balanceOf(client, settlementId)), paid, "the money that has left");
 }

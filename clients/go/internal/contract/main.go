@@ -25,9 +25,6 @@ var ours = map[string]string{
 	"string": "string", "bool": "bool",
 }
 
-// amounts are the amounts of money, by schema, for which the server's contract names no type.
-var amounts = map[string]string{"SettlementAccount": "lowBalance", "CardActivity": "amount"}
-
 // object is a JSON object.
 type object = map[string]any
 
@@ -56,9 +53,6 @@ func main() {
 	walk(doc)
 	schemas := doc["components"].(object)["schemas"].(object)
 	schemas["Reason"] = reason
-	for schema, amount := range amounts {
-		schemas[schema].(object)["properties"].(object)[amount].(object)["x-go-type"] = "Kobo"
-	}
 	if text, err = json.Marshal(doc); err != nil {
 		log.Fatal(err)
 	}

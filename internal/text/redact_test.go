@@ -1,11 +1,11 @@
-package api_test
+package text_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/text"
 )
 
 // The log shows of a refused body only the names of the contract, and amounts and ids.
@@ -27,13 +27,35 @@ func TestRedactedBodies(t *testing.T) {
 		if err := dec.Decode(&value); err != nil {
 			t.Fatal(err)
 		}
-		got := api.Redacted(value)
+		got := text.Redacted(value, 2048)
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("%s:\n%s, want\n%s", body, got, want)
 		}
 	}
 	long := make([]any, 5000)
-	if got := api.Redacted(map[string]any{"narration": "Ada", "lines": long}); len(got) != 2048 || !strings.HasSuffix(got, "...") {
+	if got := text.Redacted(map[string]any{"narration": "Ada", "lines": long}, 2048); len(got) != 2048 || !strings.HasSuffix(got, "...") {
 		t.Errorf("a long body has %d bytes", len(got))
+	}
+}
+
+// The answer of somebody else's program keeps its words, but no address, no long number and no key.
+func TestRedactedAnswers(t *testing.T) {
+	for body, want := range map[string]string{
+		"":             "",
+		" no thanks\n": "no thanks",
+		`{"error":"Ada is unknown","code":17,"amount":500}`: `{"amount":500,"code":"<number>","error":"<14 characters>"}`,
+		`{"error":"cut`:          `<13 characters>`,
+		"line 1\nline\x00 2\xff": "line 1 line  2\uFFFD",
+		"<p>mail ada@example.com or call 08031234567</p>": "<p>mail <address> or call <number></p>",
+		"key whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD":      "key <text>",
+		"SQLIntegrityConstraintViolationException":        "SQLIntegrityConstraintViolationException",
+		"order 0199c1f2-7b1e-7c0a-9d3e-2f6a1b0c4d5e":      "order 0199c1f2-7b1e-7c0a-9d3e-2f6a1b0c4d5e",
+	} {
+		if got := text.RedactedBody([]byte(body), 1024); got != want {
+			t.Errorf("%q:\n%q, want\n%q", body, got, want)
+		}
+	}
+	if got := text.RedactedBody([]byte(strings.Repeat("aé", 1000)), 1024); len(got) > 1024 || len(got) < 1022 || !strings.HasSuffix(got, "...") || strings.Contains(got, "\uFFFD") {
+		t.Errorf("%d bytes: %q", len(got), got[len(got)-10:])
 	}
 }

@@ -1,0 +1,80 @@
+package payout
+
+import (
+	"context"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+const (
+	// doubleAge is the age up to which an earlier payout counts as the double of a line.
+	doubleAge = 7 * 24 * time.Hour
+	// enquiryAge is more than the time between a name enquiry and its payout.
+	enquiryAge = unconfirmed + time.Hour
+	// mostDoubles is the number of the newest payouts to some accounts at which one search looks.
+	mostDoubles = 5000
+)
+
+// beneficiary is an account and an amount. Two payouts with the same beneficiary may be doubles.
+type beneficiary struct {
+	bankCode, accountNumber string
+	amount                  money.Kobo
+}
+
+func (l lineRow) beneficiary() beneficiary { return beneficiary{l.BankCode, l.AccountNumber, l.Amount} }
+
+// paidTo is a payout with the account that it pays.
+type paidTo struct{ id, bankCode, accountNumber string }
+
+// markDoubles writes into each line the newest payout of the last seven days to the same account with the
+// same amount. A refunded payout is no double. The mark is a warning: the line can be sent nevertheless.
+func (s *Service) markDoubles(ctx context.Context, company string, lines []lineRow) error {
+	var accounts []string
+	for _, l := range lines {
+		accounts = append(accounts, l.AccountNumber)
+	}
+	if len(accounts) == 0 {
+		return nil
+	}
+	paid, err := s.paidAccounts(ctx, company, accounts, s.Clock.Now().Add(-doubleAge), mostDoubles)
+	if err != nil || len(paid) == 0 {
+		return err
+	}
+	ids := make([]string, len(paid))
+	for i, p := range paid {
+		ids[i] = p.id
+	}
+	all, err := s.Operations.FindAll(ctx, company, ids)
+	if err != nil {
+		return err
+	}
+	amounts := map[string]money.Kobo{}
+	for _, o := range all {
+		if !o.Refunded() {
+			amounts[o.ID] = o.Amount
+		}
+	}
+	newest := map[beneficiary]string{}
+	for _, p := range paid {
+		b := beneficiary{p.bankCode, p.accountNumber, amounts[p.id]}
+		if b.amount > 0 && newest[b] == "" {
+			newest[b] = p.id
+		}
+	}
+	for i, l := range lines {
+		lines[i].DoubleOf = newest[l.beneficiary()]
+	}
+	return nil
+}
+
+// firstLines returns the number of the first line of each beneficiary.
+func firstLines(lines []lineRow) map[beneficiary]int64 {
+	first := make(map[beneficiary]int64, len(lines))
+	for _, l := range lines {
+		if first[l.beneficiary()] == 0 {
+			first[l.beneficiary()] = l.Line
+		}
+	}
+	return first
+}
