@@ -48,6 +48,13 @@ var overCompanies = map[string]string{
 	"settlement.holders": "a credit names only the account: the directory says whose it is",
 	"settlement.Numbers": "the credit poll compares our accounts at a bank, of all companies, with the bank's list",
 
+	"report.customersByID": "an operator searches over all companies", "report.companiesByName": "an operator searches over all companies",
+	"report.byPhone": "an operator searches over all companies", "report.purchasesForPhone": "an operator searches over all companies",
+	"report.byMeter": "an operator searches over all companies", "report.collectionsByAccount": "an operator searches over all companies",
+	"report.payoutsTo": "an operator searches over all companies", "report.byOwnReference": "an operator searches over all companies",
+	"report.byProviderReference": "an operator searches over all companies", "report.customersByName": "an operator searches over all companies",
+	"report.mostReveals": "Prometheus is told of the operator who reveals the most",
+
 	"report.payoutPlaces":      "an operator looks for a payout by its reference alone",
 	"report.paymentSources":    "operators work across companies",
 	"report.pendingOperations": "operators work across companies",

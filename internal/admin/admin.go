@@ -95,9 +95,11 @@ type edge struct {
 // request is one request of an operator.
 type request struct {
 	*http.Request
-	by   operator.Operator
-	op   *contract.Operation
-	body any // decoded, and checked against the rules of the operation
+	by operator.Operator
+	op *contract.Operation
+	// subject is what an action that reads personal data has read, if the path does not say it.
+	subject string
+	body    any // decoded, and checked against the rules of the operation
 }
 
 // action runs an operation. It returns the value for the response field data, or nil. If it refuses
@@ -178,7 +180,7 @@ func (e *edge) perform(w http.ResponseWriter, r *request) (any, error) {
 	data, err := e.run(r.Context(), r)
 	if err == nil && r.op.Personal {
 		// The read is recorded before the response is sent. Without a record, nothing is shown.
-		subject := cmp.Or(r.PathValue("reference"), r.PathValue("id"), r.filter("company"))
+		subject := cmp.Or(r.subject, r.PathValue("reference"), r.PathValue("id"), r.filter("company"))
 		err = e.Operators.Read(r.Context(), r.by, "read."+r.op.ID, subject)
 	}
 	return data, err

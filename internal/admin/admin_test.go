@@ -117,14 +117,14 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 		Name: "test", Running: func(context.Context) ([]string, error) { return []string{"other", "test"}, nil },
 		Calls: provider.NewFigures(), Wallets: func() map[string]provider.Reading { return nil },
 	}
+	config.Worker = job.NewWorker(base, clk, log, job.Config{})
+	config.InForce.Environment = "dev"
+	config.InForce.Keys = func(context.Context) ([]admin.KeysOf, error) { return nil, nil }
 	config.People, err = person.New(person.Config{DB: base, Keys: keys, Operators: d.operators, Clock: clk, Machine: clk})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.people = config.People
-	config.Worker = job.NewWorker(base, clk, log, job.Config{})
-	config.InForce.Environment = "dev"
-	config.InForce.Keys = func(context.Context) ([]admin.KeysOf, error) { return nil, nil }
 	for _, f := range change {
 		f(&config)
 	}

@@ -142,11 +142,38 @@ type BankBalance struct {
 	Difference *money.Kobo `json:"difference"`
 }
 
+// Card defines model for Card.
+type Card struct {
+	ID         string `json:"id"`
+	CustomerID string `json:"customerId"`
+
+	// State CREATING, ISSUED or FAILED.
+	State string `json:"state"`
+
+	// Status At the issuer: active, inactive or canceled.
+	Status    *string `json:"status"`
+	Type      string  `json:"type"`
+	Brand     string  `json:"brand"`
+	Currency  string  `json:"currency"`
+	MaskedPan *string `json:"maskedPan"`
+	Expiry    *string `json:"expiry"`
+	Provider  string  `json:"provider"`
+	CreatedAt string  `json:"createdAt"`
+}
+
 // CardAddress defines model for CardAddress.
 type CardAddress struct {
 	Address *AddressRequest `json:"address"`
 	Source  *string         `json:"source"`
 	Since   *string         `json:"since"`
+}
+
+// Cards defines model for Cards.
+type Cards struct {
+	Cards []Card `json:"cards"`
+
+	// Next The cursor of the next page. null after the last page.
+	Next *string `json:"next"`
 }
 
 // Case defines model for Case.
@@ -231,6 +258,34 @@ type Company struct {
 	UpdatedAt         string `json:"updatedAt"`
 }
 
+// CompanyCustomer defines model for CompanyCustomer.
+type CompanyCustomer struct {
+	ID         string  `json:"id"`
+	FirstName  string  `json:"firstName"`
+	MiddleName *string `json:"middleName"`
+	LastName   string  `json:"lastName"`
+
+	// PhoneNumber Masked, such as 0803•••4567.
+	PhoneNumber string `json:"phoneNumber"`
+
+	// Email Masked, such as n•••@g•••.com.
+	Email  string `json:"email"`
+	Status string `json:"status"`
+
+	// Account null before the bank was asked for an account.
+	Account   *CustomerAccount `json:"account"`
+	CreatedAt string           `json:"createdAt"`
+	UpdatedAt string           `json:"updatedAt"`
+}
+
+// CompanyCustomers defines model for CompanyCustomers.
+type CompanyCustomers struct {
+	Customers []CompanyCustomer `json:"customers"`
+
+	// Next The cursor of the next page. null after the last page.
+	Next *string `json:"next"`
+}
+
 // CompanyDetail defines model for CompanyDetail.
 type CompanyDetail struct {
 	Reference string `json:"reference"`
@@ -247,6 +302,22 @@ type CompanyDetail struct {
 	PinStatus          string              `json:"pinStatus"`
 	APIKeys            []Key               `json:"apiKeys"`
 	SettlementAccounts []SettlementAccount `json:"settlementAccounts"`
+}
+
+// CompanyEvent defines model for CompanyEvent.
+type CompanyEvent struct {
+	Sequence  int64  `json:"sequence"`
+	ID        string `json:"id"`
+	Event     string `json:"event"`
+	CreatedAt string `json:"createdAt"`
+}
+
+// CompanyEvents defines model for CompanyEvents.
+type CompanyEvents struct {
+	Events []CompanyEvent `json:"events"`
+
+	// Next The cursor of the next page. null after the last page.
+	Next *string `json:"next"`
 }
 
 // CompanyRequest defines model for CompanyRequest.
@@ -279,6 +350,19 @@ type CreditAccounts struct {
 	NewestRetired []RetiredAccount `json:"newestRetired"`
 }
 
+// CustomerAccount defines model for CustomerAccount.
+type CustomerAccount struct {
+	// Status PENDING, OPEN or FAILED.
+	Status        string  `json:"status"`
+	AccountNumber *string `json:"accountNumber"`
+	AccountName   *string `json:"accountName"`
+	BankName      *string `json:"bankName"`
+	SettlementID  int64   `json:"settlementId"`
+
+	// NameMatch The comparison of the name with the name of the BVN.
+	NameMatch *string `json:"nameMatch"`
+}
+
 // DayCount defines model for DayCount.
 type DayCount struct {
 	// Kind payout, vtu or card.
@@ -288,6 +372,36 @@ type DayCount struct {
 
 	// Amount Without fees.
 	Amount money.Kobo `json:"amount"`
+}
+
+// Deliveries defines model for Deliveries.
+type Deliveries struct {
+	Deliveries []Delivery `json:"deliveries"`
+
+	// Next The cursor of the next page. null after the last page.
+	Next *string `json:"next"`
+}
+
+// Delivery defines model for Delivery.
+type Delivery struct {
+	ID        string `json:"id"`
+	WebhookID string `json:"webhookId"`
+	EventID   string `json:"eventId"`
+	Event     string `json:"event"`
+
+	// Sequence 0 for a test.
+	Sequence int64 `json:"sequence"`
+
+	// Status PENDING, DELIVERED or FAILED.
+	Status         string `json:"status"`
+	Attempts       int64  `json:"attempts"`
+	ResponseStatus *int64 `json:"responseStatus"`
+
+	// Error Why the last attempt failed.
+	Error         *string `json:"error"`
+	NextAttemptAt *string `json:"nextAttemptAt"`
+	CreatedAt     string  `json:"createdAt"`
+	UpdatedAt     string  `json:"updatedAt"`
 }
 
 // Door defines model for Door.
@@ -309,6 +423,32 @@ type DoorRequest struct {
 
 	// Reason Closing needs a reason. Opening takes none.
 	Reason string `json:"reason,omitempty"`
+}
+
+// Entries defines model for Entries.
+type Entries struct {
+	Entries []Entry `json:"entries"`
+
+	// Next The cursor of the next page. null after the last page.
+	Next *string `json:"next"`
+}
+
+// Entry defines model for Entry.
+type Entry struct {
+	Sequence int64 `json:"sequence"`
+
+	// Amount Negative if money left the account.
+	Amount money.Kobo `json:"amount"`
+
+	// Balance The balance after the entry.
+	Balance money.Kobo `json:"balance"`
+
+	// Step The step of the payment, such as debit or refund.
+	Step string `json:"step"`
+
+	// Reference For GET /admin/v1/timeline.
+	Reference string `json:"reference"`
+	CreatedAt string `json:"createdAt"`
 }
 
 // Erasure defines model for Erasure.
@@ -383,6 +523,35 @@ type FindingRequest struct {
 
 	// Note How the operator knows.
 	Note string `json:"note"`
+}
+
+// Found defines model for Found.
+type Found struct {
+	// As What the text was taken for, such as a session ID.
+	As string `json:"as"`
+
+	// Where The places that were looked at.
+	Where []string `json:"where"`
+
+	// Note What Kobo does not search for.
+	Note *string `json:"note"`
+	Hits []Hit   `json:"hits"`
+
+	// More A place has more than the five that are shown.
+	More bool `json:"more"`
+}
+
+// Hit defines model for Hit.
+type Hit struct {
+	// Kind company, customer, card, settlement account, deposit, deposit address, or a kind of the timeline.
+	Kind    string `json:"kind"`
+	Company string `json:"company"`
+	ID      string `json:"id"`
+
+	// Name The name of a company, a customer or a settlement account.
+	Name      *string     `json:"name"`
+	Amount    *money.Kobo `json:"amount"`
+	CreatedAt *string     `json:"createdAt"`
 }
 
 // HourCount defines model for HourCount.
@@ -1170,9 +1339,36 @@ type RetiredAccount struct {
 	RetiredAt string `json:"retiredAt"`
 }
 
+// RevealRequest defines model for RevealRequest.
+type RevealRequest struct {
+	Company    string `json:"company"`
+	CustomerID string `json:"customerId"`
+	Reason     string `json:"reason"`
+
+	// Note Needed for OTHER. Write no personal data.
+	Note string `json:"note,omitempty"`
+}
+
+// Revealed defines model for Revealed.
+type Revealed struct {
+	Company     string  `json:"company"`
+	CustomerID  string  `json:"customerId"`
+	PhoneNumber string  `json:"phoneNumber"`
+	Email       string  `json:"email"`
+	DateOfBirth *string `json:"dateOfBirth"`
+
+	// Address In one line.
+	Address *string `json:"address"`
+}
+
 // RoleRequest defines model for RoleRequest.
 type RoleRequest struct {
 	Role string `json:"role"`
+}
+
+// SearchRequest defines model for SearchRequest.
+type SearchRequest struct {
+	Text string `json:"text"`
 }
 
 // SetXpub defines model for SetXpub.
@@ -1338,6 +1534,32 @@ type UnknownOfAge struct {
 type Used struct {
 	Amount  money.Kobo `json:"amount"`
 	Payouts int64      `json:"payouts"`
+}
+
+// VirtualAccount defines model for VirtualAccount.
+type VirtualAccount struct {
+	ID            string     `json:"id"`
+	OwnReference  string     `json:"ownReference"`
+	Status        string     `json:"status"`
+	Amount        money.Kobo `json:"amount"`
+	AmountControl string     `json:"amountControl"`
+	SettlementID  int64      `json:"settlementId"`
+	AccountNumber *string    `json:"accountNumber"`
+	AccountName   *string    `json:"accountName"`
+	BankName      *string    `json:"bankName"`
+
+	// Credit The credit that paid it.
+	Credit    *string `json:"credit"`
+	ExpiresAt string  `json:"expiresAt"`
+	CreatedAt string  `json:"createdAt"`
+}
+
+// VirtualAccounts defines model for VirtualAccounts.
+type VirtualAccounts struct {
+	VirtualAccounts []VirtualAccount `json:"virtualAccounts"`
+
+	// Next The cursor of the next page. null after the last page.
+	Next *string `json:"next"`
 }
 
 // Webhook defines model for Webhook.

@@ -27,6 +27,8 @@ var untold = map[string]string{
 	"createProductPair": "it concerns no company",
 	"deleteProductPair": "it concerns no company",
 	"createCompany":     "the company does not exist before",
+	"search":            "nothing changes",
+	"reveal":            "it reads, and the audit log has a line",
 	"createProposal":    "nothing changes before the approval",
 	"approveProposal":   "each act of the proposal has an event",
 	"rejectProposal":    "nothing changes",

@@ -34,6 +34,8 @@ type thief struct {
 // wishes are the bodies with which the thief calls each operation. The operations of one path run
 // in the order of this list.
 var wishes = map[string][]string{
+	"search":            {`{"text":"{reference}"}`},
+	"reveal":            {`{"company":"{reference}","customerId":"1","reason":"INVESTIGATION"}`},
 	"createCompany":     {`{"name":"Thief Ltd"}`},
 	"moveKYB":           {`{"status":"IN_PROGRESS"}`, `{"status":"SUBMITTED"}`, `{"status":"APPROVED"}`},
 	"setLive":           {`{"live":true}`},

@@ -12,8 +12,8 @@ import (
 // answerLife is how long an answer waits for the page that shows it.
 const answerLife = 5 * time.Minute
 
-// answers keeps the answers of approved acts in memory until one page has shown them. An answer may be a
-// key, so it is never stored and never shown again.
+// answers keeps the answers of approved acts and of searches in memory. The answer of an act may be a key, so
+// it is never stored, and shown once. The answer of a search is shown for five minutes.
 type answers struct {
 	mu   sync.Mutex
 	kept map[string]keptAnswer
@@ -38,6 +38,17 @@ func (a *answers) keep(session string, text json.RawMessage) string {
 	name := id.New()
 	a.kept[name] = keptAnswer{session, text, now}
 	return name
+}
+
+// read returns an answer of the session, until it is too old.
+func (a *answers) read(session, name string) (json.RawMessage, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	one, there := a.kept[name]
+	if !there || one.session != session || (clock.System{}).Now().Sub(one.since) > answerLife {
+		return nil, false
+	}
+	return one.text, true
 }
 
 // take returns an answer of the session, once.

@@ -178,7 +178,7 @@ func frame(v *visit, page view) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<label class=\"hidden\" for=\"q\">Search</label> <input id=\"q\" name=\"q\" type=\"search\" autocomplete=\"off\" placeholder=\"Reference, session id, account, phone, e-mail, name or amount\" aria-keyshortcuts=\"/ Control+K\"></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<label class=\"hidden\" for=\"q\">Search</label> <input id=\"q\" name=\"q\" type=\"search\" autocomplete=\"off\" placeholder=\"Reference, session id, account, phone, e-mail or name\" aria-keyshortcuts=\"/ Control+K\"></form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

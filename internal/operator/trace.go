@@ -2,9 +2,14 @@ package operator
 
 import (
 	"context"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
+
+	"github.com/kobo-waas/kobo/internal/fault"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/peer"
@@ -93,6 +98,35 @@ func (s *Service) Read(ctx context.Context, by Operator, action, subject string)
 	}
 	return err
 }
+
+// Revealed is the action of the audit line about contact data that an operator has seen.
+const Revealed = "customer.reveal"
+
+// RevealReasons are the reasons of a reveal. OTHER needs a note.
+var RevealReasons = []string{"CALLER_VERIFIED", "BANK_QUESTION", "INVESTIGATION", otherReason}
+
+const otherReason = "OTHER"
+
+// Reveal records that an operator sees the contact data of a customer, and why. Each reveal is a line. An
+// unknown reason, and OTHER without a note of 4 to 500 characters, are Invalid.
+func (s *Service) Reveal(ctx context.Context, by Operator, company, customerID, reason, note string) error {
+	if !slices.Contains(RevealReasons, reason) {
+		return fault.New(fault.Invalid, `"reason" must be one of [`+strings.Join(RevealReasons, ", ")+`]`)
+	}
+	if n := utf8.RuneCountInString(note); (note != "" || reason == otherReason) && (n < 4 || n > 500) {
+		return fault.New(fault.Invalid, `"note" must have 4 to 500 characters`)
+	}
+	s.personal.Inc()
+	details := map[string]string{"company": company, "reason": reason, "fields": "phoneNumber email dateOfBirth address"}
+	if note != "" {
+		details["note"] = note
+	}
+	return s.write(ctx, by, Revealed, customerID, details)
+}
+
+// Fingerprint returns a keyed hash of a value of a kind, such as a phone number. Equal values have equal
+// hashes under one master key. Without the key, the hash says nothing about the value.
+func (s *Service) Fingerprint(kind, value string) string { return s.keys.MAC("search/"+kind, value) }
 
 // forget makes the next equal trace count as the first.
 func (t *traces) forget(one trace) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/figure"
 	"github.com/kobo-waas/kobo/internal/inbox"
@@ -48,6 +49,8 @@ var (
 
 	accountsClosed = desc("kobo_accounts_closed", "Settlement accounts that are closed to debits, because rows of them do not verify.")
 
+	reveals = desc("kobo_reveals_of_one_operator", "Contact data of customers that one operator has seen since midnight in Lagos: the highest number of an operator.")
+
 	checkpointAge = desc("kobo_evidence_checkpoint_age_seconds", "Time since the newest checkpoint while rows of evidence wait for one, or 0.")
 )
 
@@ -65,6 +68,7 @@ func (s *Service) Metrics(log *slog.Logger) (all []prometheus.Collector) {
 	source("banks", s.bankFigures, pollAge, pollOldest, pollAccounts, pollUnlisted, reconcileAge)
 	source("providers", s.providerFigures, unknownCount, unknownNaira, custodianAge)
 	source("walks", s.walkFigures, walkWrong, walkFindings, accountsClosed)
+	source("people", s.peopleFigures, reveals)
 	source("evidence", s.evidenceFigures, checkpointAge)
 	return append(all, s.damaged)
 }
@@ -136,6 +140,12 @@ func (s *Service) jobFigures(ctx context.Context) (out []prometheus.Metric, err 
 		out = append(out, figure.Count(inboxCount, t.count, provider), figure.Seconds(inboxOldest, t.age(now), provider))
 	}
 	return out, err
+}
+
+func (s *Service) peopleFigures(ctx context.Context) ([]prometheus.Metric, error) {
+	now := s.clock.Now().In(clock.Lagos)
+	most, err := mostReveals(ctx, s.db, time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, clock.Lagos))
+	return []prometheus.Metric{figure.Count(reveals, most)}, err
 }
 
 func (s *Service) bankFigures(ctx context.Context) (out []prometheus.Metric, err error) {

@@ -1,0 +1,78 @@
+package console
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/operator"
+)
+
+// act runs an operation on the company of the address. If a second operator is needed, it leads to the
+// proposal, and otherwise to a page.
+func (v *visit) act(operation string, body any, to string) (string, error) {
+	var said json.RawMessage
+	waits, err := v.call(operation, admin.Input{Path: v.named(), Body: body}, &said)
+	if err != nil || !waits {
+		return to, err
+	}
+	var p admin.ProposedActs
+	err = json.Unmarshal(said, &p)
+	return "/console/proposals/" + p.ProposalID, err
+}
+
+func (v *visit) companyPath() string {
+	return "/console/companies/" + url.PathEscape(v.PathValue("reference"))
+}
+
+func moveKYB(v *visit) (string, error) {
+	return v.act("moveKYB", admin.KYBRequest{Status: v.PostForm.Get("status"), Reason: strings.TrimSpace(v.PostForm.Get("reason"))}, v.companyPath())
+}
+
+func setLive(v *visit) (string, error) {
+	return v.act("setLive", admin.LiveRequest{Live: v.PostForm.Get("live") == "true"}, v.companyPath())
+}
+
+func revokeKey(v *visit) (string, error) { return v.act("revokeKey", nil, v.companyPath()) }
+
+func setAccountStatus(v *visit) (string, error) {
+	body := admin.StatusRequest{Status: v.PostForm.Get("status"), Reason: strings.TrimSpace(v.PostForm.Get("reason"))}
+	return v.act("setAccountStatus", body, v.companyPath()+"/accounts/"+url.PathEscape(v.PathValue("id")))
+}
+
+// reveal shows the contact data of a customer for five minutes, to the person who has given a reason.
+func reveal(v *visit) (string, error) {
+	var seen json.RawMessage
+	_, err := v.call("reveal", admin.Input{Body: admin.RevealRequest{
+		Company: v.PathValue("reference"), CustomerID: v.PathValue("id"), Reason: v.PostForm.Get("reason"), Note: strings.TrimSpace(v.PostForm.Get("note")),
+	}}, &seen)
+	if err != nil {
+		return "", err
+	}
+	return v.companyPath() + "/customers/" + url.PathEscape(v.PathValue("id")) + "/" + v.answers.keep(v.session, seen), nil
+}
+
+// showRevealed shows a customer with the contact data that the person has asked for. Later, and to anybody
+// else, it is the page without them.
+func showRevealed(v *visit) (view, error) {
+	text, there := v.answers.read(v.session, v.PathValue("seen"))
+	var seen admin.Revealed
+	if !there {
+		return customerView(v, nil)
+	}
+	if err := json.Unmarshal(text, &seen); err != nil {
+		return view{}, err
+	}
+	if seen.CustomerID != v.PathValue("id") || seen.Company != v.PathValue("reference") {
+		return customerView(v, nil)
+	}
+	return customerView(v, &seen)
+}
+
+// revealReasons are the reasons of a reveal, with their words.
+var revealReasons = []struct{ value, label string }{
+	{"CALLER_VERIFIED", "The caller is verified"}, {"BANK_QUESTION", "A question of the bank"}, {"INVESTIGATION", "Investigation"}, {"OTHER", "Other"},
+}
+
+func (v *visit) mayReveal() bool { return v.may(operator.Support) }

@@ -1,0 +1,218 @@
+package console
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/operator"
+)
+
+func (c *console) companyRoutes() map[string]route {
+	const one = "/console/companies/{reference}"
+	after := []string{"after"}
+	return map[string]route{
+		"GET /console/companies":                {show: showCompanies, query: []string{"page"}},
+		"GET " + one:                            {show: showCompany},
+		"POST " + one + "/kyb":                  {show: showCompany, do: moveKYB},
+		"POST " + one + "/live":                 {show: showCompany, do: setLive},
+		"POST " + one + "/keys/{id}/revoke":     {show: showCompany, do: revokeKey},
+		"GET " + one + "/terms":                 {show: showTerms},
+		"GET " + one + "/accounts/{id}":         {show: showEntries, query: after},
+		"POST " + one + "/accounts/{id}":        {show: showEntries, do: setAccountStatus},
+		"GET " + one + "/customers":             {show: showCustomers, query: after},
+		"GET " + one + "/customers/{id}":        {show: showCustomer},
+		"POST " + one + "/customers/{id}":       {show: showCustomer, do: reveal},
+		"GET " + one + "/customers/{id}/{seen}": {show: showRevealed},
+		"GET " + one + "/virtual-accounts":      {show: showVirtualAccounts, query: after},
+		"GET " + one + "/cards":                 {show: showCards, query: []string{"after", "customer"}},
+		"GET " + one + "/events":                {show: showEvents, query: after},
+		"GET " + one + "/deliveries":            {show: showDeliveries, query: after},
+	}
+}
+
+// about is a page about one company.
+type about struct {
+	admin.CompanyDetail
+	at string // the address of the tab
+}
+
+func (a about) path() string { return "/console/companies/" + url.PathEscape(a.Reference) }
+
+// tabs are the pages about the company.
+func (a about) tabs() []tab {
+	return []tab{
+		{a.path(), "Overview"},
+		{a.path() + "/terms", "Fees and limits"},
+		{a.path() + "/customers", "Customers"},
+		{a.path() + "/virtual-accounts", "Virtual accounts"},
+		{a.path() + "/cards", "Cards"},
+		{a.path() + "/events", "Events"},
+		{a.path() + "/deliveries", "Deliveries"},
+	}
+}
+
+// company reads the company of the address.
+func (v *visit) company(at string) (about, error) {
+	a := about{}
+	_, err := v.call("findCompany", admin.Input{Path: v.named()}, &a.CompanyDetail)
+	a.at = a.path() + at
+	return a, err
+}
+
+// named returns the parts of the address that operations take.
+func (v *visit) named() map[string]string {
+	return map[string]string{"reference": v.PathValue("reference"), "id": v.PathValue("id")}
+}
+
+// rowsOf reads a page of the rows of the company.
+func (v *visit) rowsOf(operation string, out any) error {
+	q := url.Values{}
+	for _, name := range []string{"after", "customer"} {
+		if value := v.URL.Query().Get(name); value != "" {
+			q.Set(name, value)
+		}
+	}
+	_, err := v.call(operation, admin.Input{Path: v.named(), Query: q}, out)
+	return err
+}
+
+func showCompanies(v *visit) (view, error) {
+	q := url.Values{"pageSize": {"50"}}
+	if page := v.filter("page", ""); page != "" {
+		q.Set("page", page)
+	}
+	var page list[admin.Company]
+	_, err := v.call("listCompanies", admin.Input{Query: q}, &page)
+	return view{title: "Companies", item: "companies", body: companiesPage(v, page)}, err
+}
+
+// shown returns a page of the item companies.
+func shown(title string, body component) view {
+	return view{title: title, item: "companies", body: body}
+}
+
+func showCompany(v *visit) (view, error) {
+	a, err := v.company("")
+	return shown(a.Name, companyPage(v, a)), err
+}
+
+func showTerms(v *visit) (view, error) {
+	a, err := v.company("/terms")
+	if err != nil {
+		return view{}, err
+	}
+	var fees admin.Fees
+	if _, err = v.call("findFees", admin.Input{Path: v.named()}, &fees); err != nil {
+		return view{}, err
+	}
+	var limits admin.Limits
+	_, err = v.call("findLimits", admin.Input{Path: v.named()}, &limits)
+	return shown(a.Name+", fees and limits", termsPage(v, a, fees, limits)), err
+}
+
+func showEntries(v *visit) (view, error) {
+	a, err := v.company("/accounts")
+	if err != nil {
+		return view{}, err
+	}
+	var page admin.Entries
+	err = v.rowsOf("listEntries", &page)
+	return shown(a.Name+", account "+v.PathValue("id"), entriesPage(v, a, page)), err
+}
+
+func showCustomers(v *visit) (view, error) {
+	a, err := v.company("/customers")
+	if err != nil {
+		return view{}, err
+	}
+	var page admin.CompanyCustomers
+	err = v.rowsOf("listCompanyCustomers", &page)
+	return shown(a.Name+", customers", customersPage(v, a, page)), err
+}
+
+func showCustomer(v *visit) (view, error) { return customerView(v, nil) }
+
+func customerView(v *visit, seen *admin.Revealed) (view, error) {
+	a, err := v.company("/customers")
+	if err != nil {
+		return view{}, err
+	}
+	var c admin.CompanyCustomer
+	_, err = v.call("findCompanyCustomer", admin.Input{Path: v.named()}, &c)
+	return shown("Customer of "+a.Name, customerPage(v, a, c, seen)), err
+}
+
+func showVirtualAccounts(v *visit) (view, error) {
+	a, err := v.company("/virtual-accounts")
+	if err != nil {
+		return view{}, err
+	}
+	var page admin.VirtualAccounts
+	err = v.rowsOf("listVirtualAccounts", &page)
+	return shown(a.Name+", virtual accounts", virtualAccountsPage(v, a, page)), err
+}
+
+func showCards(v *visit) (view, error) {
+	a, err := v.company("/cards")
+	if err != nil {
+		return view{}, err
+	}
+	var page admin.Cards
+	err = v.rowsOf("listCards", &page)
+	return shown(a.Name+", cards", cardsPage(v, a, page)), err
+}
+
+func showEvents(v *visit) (view, error) {
+	a, err := v.company("/events")
+	if err != nil {
+		return view{}, err
+	}
+	var page admin.CompanyEvents
+	err = v.rowsOf("listEvents", &page)
+	return shown(a.Name+", events", eventsPage(v, a, page)), err
+}
+
+func showDeliveries(v *visit) (view, error) {
+	a, err := v.company("/deliveries")
+	if err != nil {
+		return view{}, err
+	}
+	var page admin.Deliveries
+	err = v.rowsOf("listDeliveries", &page)
+	return shown(a.Name+", deliveries", deliveriesPage(v, a, page)), err
+}
+
+// kybWords are the states of the KYB check.
+var kybWords = []string{"NOT_STARTED", "IN_PROGRESS", "SUBMITTED", "CHANGES_REQUESTED", "REJECTED", "APPROVED"}
+
+// mayAdminister reports whether the person may change the rights of a company.
+func (v *visit) mayAdminister() bool { return v.may(operator.Admin) }
+
+func kybChip(status string) (kind string) {
+	switch status {
+	case "APPROVED":
+		return "ok"
+	case "REJECTED":
+		return "failed"
+	case "SUBMITTED", "CHANGES_REQUESTED":
+		return "wait"
+	}
+	return "idle"
+}
+
+// deliveryChip returns how a delivery is drawn.
+func deliveryChip(status string) (kind, word string) {
+	switch status {
+	case "DELIVERED":
+		return "ok", "Delivered"
+	case "FAILED":
+		return "failed", "Given up"
+	}
+	return "wait", "Waiting"
+}
+
+// fullName returns the name of a customer.
+func fullName(c admin.CompanyCustomer) string {
+	return strings.Join(strings.Fields(c.FirstName+" "+optional(c.MiddleName)+" "+c.LastName), " ")
+}

@@ -1,0 +1,82 @@
+package console
+
+import (
+	"encoding/json"
+	"net/url"
+
+	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+func (c *console) searchRoutes() map[string]route {
+	return map[string]route{
+		"POST /console/search":         {show: showNoSearch, do: search},
+		"GET /console/search/{answer}": {show: showFound},
+	}
+}
+
+// search asks what a text is, and leads to the only thing that was found, or to a page with all of them. No
+// address has the text, since it may be a phone number or a name.
+func search(v *visit) (string, error) {
+	var found admin.Found
+	if _, err := v.call("search", admin.Input{Body: admin.SearchRequest{Text: v.PostForm.Get("q")}}, &found); err != nil {
+		return "", err
+	}
+	if len(found.Hits) == 1 && !found.More {
+		return hitPath(found.Hits[0]), nil
+	}
+	text, err := json.Marshal(found)
+	return "/console/search/" + v.answers.keep(v.session, text), err
+}
+
+// showNoSearch is the page after a refused search.
+func showNoSearch(v *visit) (view, error) { return view{title: "Search", body: refusedSearch(v)}, nil }
+
+var errOldSearch = fault.New(fault.Missing, "This search is more than five minutes old. Search again.")
+
+func showFound(v *visit) (view, error) {
+	text, there := v.answers.read(v.session, v.PathValue("answer"))
+	if !there {
+		return view{}, errOldSearch
+	}
+	var found admin.Found
+	err := json.Unmarshal(text, &found)
+	return view{title: "Search: " + found.As, body: foundPage(v, found)}, err
+}
+
+// hitPath returns the page of what was found.
+func hitPath(h admin.Hit) string {
+	company := "/console/companies/" + url.PathEscape(h.Company)
+	switch h.Kind {
+	case "company", "deposit", "deposit address":
+		return company
+	case "customer":
+		return company + "/customers/" + url.PathEscape(h.ID)
+	case "card":
+		return company + "/cards"
+	case "settlement account":
+		return company + "/accounts/" + url.PathEscape(h.ID)
+	}
+	return "/console/p/" + url.PathEscape(h.ID)
+}
+
+// hitGroup are the things of one kind that were found.
+type hitGroup struct {
+	kind string
+	hits []admin.Hit
+}
+
+// groups returns what was found by kind, in the order of the first of each.
+func groups(hits []admin.Hit) (out []hitGroup) {
+	at := map[string]int{}
+	for _, h := range hits {
+		n, known := at[h.Kind]
+		if !known {
+			n = len(out)
+			at[h.Kind] = n
+			out = append(out, hitGroup{kind: h.Kind})
+		}
+		out[n].hits = append(out[n].hits, h)
+	}
+	return out
+}

@@ -1,0 +1,185 @@
+package report
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// Question is a text for which somebody searches, and what its shape says that it is.
+type Question struct {
+	// As says what the text looks like, such as "a session ID".
+	As string
+	// Where are the places in which Search looks. It is empty if it does not look at all.
+	Where []string
+	// Note says what Kobo does not search for, or "".
+	Note string
+	// Contact is phone or email if the text is one, in the form in which equal ones are equal. Otherwise it is "".
+	Contact string
+	// HasNames is true if the text may be the beginning of a person's name.
+	HasNames bool
+
+	text  string // normalised
+	looks []lookUp
+}
+
+// Hit is one thing that a search has found.
+type Hit struct {
+	// Kind is company, customer, card, settlement account, deposit address, or a kind of Story.
+	Kind        string
+	Company, ID string
+	Name        string // of a company, a customer or a settlement account; otherwise ""
+	Amount      money.Kobo
+	At          time.Time
+}
+
+// lookUp finds things by a text. It returns at most atMost+1 things.
+type lookUp func(ctx context.Context, q db.Querier, text string) ([]Hit, error)
+
+// atMost is the number of things of one kind of look-up that a search shows.
+const atMost = 5
+
+var (
+	uuidShape    = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	eventShape   = regexp.MustCompile(`^[a-z2-7]{20}$`)
+	hashShape    = regexp.MustCompile(`^(0x)?[0-9a-f]{64}$`)
+	addressShape = regexp.MustCompile(`^(0x[0-9a-fA-F]{40}|T[1-9A-HJ-NP-Za-km-z]{33}|(bc|tb|bcrt)1[02-9ac-hj-np-z]{11,87})$`)
+	amountShape  = regexp.MustCompile(`^(₦ *[0-9][0-9,]*(\.[0-9]{1,2})?|[0-9]{1,3}(,[0-9]{3})+(\.[0-9]{1,2})?|[0-9]+\.[0-9]{1,2})$`)
+	digitsOnly   = regexp.MustCompile(`^[0-9]+$`)
+)
+
+// Ask reads the shape of a text. It looks nowhere. A text that may be a BVN, a card number or a secret is
+// not kept in the Question.
+func Ask(text string) Question {
+	text = strings.Join(strings.Fields(text), " ")
+	lower := strings.ToLower(text)
+	switch {
+	case utf8.RuneCountInString(text) < 4:
+		return Question{As: "a short text", Note: "Type four characters or more."}
+	case strings.HasPrefix(lower, "kobo_") || strings.HasPrefix(lower, "whsec_"):
+		return Question{As: "a secret", Note: "That is a secret. Kobo does not search for secrets. If somebody else has seen it, revoke it: the page of the company lists its keys by their ends, and rotates the secret of a webhook."}
+	case strings.Contains(text, "@"):
+		return Question{As: "an e-mail address", Where: []string{"customers"}, Contact: "email", text: lower, looks: []lookUp{byEmail}}
+	case uuidShape.MatchString(lower) || eventShape.MatchString(lower):
+		return Question{As: "an ID of Kobo", Where: []string{"payments", "cases", "events", "proposals", "customers", "cards", "companies' own references", "references of providers"}, text: lower, looks: []lookUp{anythingByID, customersByID, cardsByID, byOwnReference, byProviderReference}}
+	case id.IsCuid(lower):
+		return Question{As: "the reference of a company", Where: []string{"companies"}, text: lower, looks: []lookUp{companyByReference}}
+	case hashShape.MatchString(lower):
+		return Question{As: "a transaction hash", Where: []string{"crypto deposits"}, text: lower, looks: []lookUp{byHash}}
+	case addressShape.MatchString(text):
+		return Question{As: "an address on a chain", Where: []string{"deposit addresses"}, text: text, looks: []lookUp{byAddress}}
+	}
+	if digits := strings.NewReplacer(" ", "", "-", "").Replace(strings.TrimPrefix(text, "+")); digitsOnly.MatchString(digits) {
+		return number(digits, strings.HasPrefix(text, "+"))
+	}
+	if amountShape.MatchString(text) {
+		return Question{As: "an amount", Note: "Search does not look for amounts. The list of payments has a filter for them."}
+	}
+	return Question{
+		As: "a reference or a name", HasNames: true, text: text,
+		Where: []string{"companies' own references", "references of providers", "companies", "customers"},
+		looks: []lookUp{byOwnReference, byProviderReference, companyByReference, companiesByName, customersByName},
+	}
+}
+
+// number reads the shape of a number without spaces and dashes.
+func number(digits string, plus bool) Question {
+	n := len(digits)
+	switch {
+	case n == 13 && strings.HasPrefix(digits, "234"):
+		return phone("0" + digits[3:])
+	case n == 11 && digits[0] == '0' && !plus:
+		return phone(digits)
+	case n == 11:
+		out := meter(digits)
+		if strings.HasPrefix(digits, "22") {
+			return Question{As: out.As + ", or a BVN", Note: "Kobo does not search by BVN. Nothing was looked up, and the number was not kept."}
+		}
+		return out
+	case n >= 13 && n <= 19 && passesLuhn(digits):
+		return Question{As: "a card number", Note: "That looks like a card number. Kobo does not search for card numbers, and stores none. Nothing was looked up, and the number was not kept."}
+	case n == 30:
+		return Question{
+			As: "a session ID", Where: []string{"credits", "payouts"}, text: digits, looks: []lookUp{anythingByID, byProviderReference},
+			Note: "A payout has no session ID while its outcome is unknown. Look for the account number.",
+		}
+	case n == 10:
+		return Question{
+			As: "an account number", Where: []string{"settlement accounts", "customers' accounts", "virtual accounts", "payouts to it", "smartcards and meters"},
+			text: digits, looks: []lookUp{bankAccounts, customersByAccount, collectionsByAccount, payoutsTo, byMeter},
+		}
+	}
+	out := meter(digits)
+	out.As, out.Where = "a number", append(out.Where, "companies' own references", "references of providers")
+	out.looks = append(out.looks, byOwnReference, byProviderReference)
+	return out
+}
+
+func phone(national string) Question {
+	return Question{
+		As: "a phone number", Where: []string{"customers", "airtime and data"}, Contact: "phone", text: national,
+		looks: []lookUp{byPhone, purchasesForPhone},
+	}
+}
+
+func meter(digits string) Question {
+	return Question{As: "a meter or smartcard number", Where: []string{"purchases of power and TV"}, text: digits, looks: []lookUp{byMeter}}
+}
+
+// passesLuhn reports whether a number has the check digit of a card number.
+func passesLuhn(digits string) bool {
+	sum := 0
+	for i := range len(digits) {
+		d := int(digits[len(digits)-1-i] - '0')
+		if i%2 == 1 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += d
+	}
+	return sum%10 == 0
+}
+
+// Normal returns the text in the form in which the search compares it. It is "" if the text is not
+// searched for.
+func (a Question) Normal() string { return a.text }
+
+// WithoutNames returns the question for somebody who may not look for people's names.
+func (a Question) WithoutNames() Question {
+	if !a.HasNames {
+		return a
+	}
+	a.HasNames, a.Where, a.looks = false, slices.Clone(a.Where[:len(a.Where)-1]), slices.Clone(a.looks[:len(a.looks)-1])
+	return a
+}
+
+// Search returns what a question finds, at most five of each place, and whether there is more. Each place
+// is looked up by an index.
+func (s *Service) Search(ctx context.Context, a Question) (hits []Hit, more bool, err error) {
+	err = s.db.Snapshot(ctx, func(q db.Querier) error {
+		for _, l := range a.looks {
+			found, err := l(ctx, q, a.text)
+			if err != nil {
+				return err
+			}
+			if len(found) > atMost {
+				found, more = found[:atMost], true
+			}
+			for _, h := range found {
+				if !slices.ContainsFunc(hits, func(o Hit) bool { return o.Kind == h.Kind && o.Company == h.Company && o.ID == h.ID }) {
+					hits = append(hits, h)
+				}
+			}
+		}
+		return nil
+	})
+	return hits, more, err
+}
