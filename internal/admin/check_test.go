@@ -56,6 +56,12 @@ var nonsense = []struct{ operation, id, body, message string }{
 	{"addOperator", "", `{"name":"bob","role":"viewer","keyDigest":"$DIGEST"}`, "bob has a working key already"},
 	{"setOperatorRole", "bob", `{"role":"king"}`, `"role" must be one of`},
 	{"setOperatorRole", "nobody", `{"role":"viewer"}`, "nobody has no working key"},
+	{"inviteOperator", "", `{"name":"eve","role":"viewer","linkDigest":"00"}`, `"linkDigest" must be`},
+	{"inviteOperator", "", `{"name":"E","role":"viewer","linkDigest":"$DIGEST"}`, `"name" must be`},
+	{"invitePerson", "", `{"name":"eve","role":"owner","linkDigest":"00"}`, `"linkDigest" must be`},
+	{"invitePerson", "", `{"name":"E","role":"owner","linkDigest":"$DIGEST"}`, `"name" must be`},
+	{"setPersonRole", "nobody", `{"role":"owner"}`, "There is no such person"},
+	{"endPerson", "nobody", ``, "There is no such person"},
 }
 
 // together has acts that a proposal cannot hold together, although it can hold each of them.

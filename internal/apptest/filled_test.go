@@ -54,6 +54,7 @@ func fill(t *testing.T, p *apptest.Program) {
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	defer hook.Close()
 	rules(t, p)
+	people(t, p)
 	s := everyPost(t, p, hook.URL)
 	everyStory(t, p)
 	everyFunding(t, p, s.kept["card"])

@@ -51,8 +51,19 @@ func New(c clock.Clock) *Buckets {
 	return &Buckets{clock: c, all: otter.Must(&otter.Options[string, bucket]{
 		MaximumSize:      200_000,
 		ExpiryCalculator: otter.ExpiryAccessing[string, bucket](10 * time.Minute),
+		Clock:            still{clock.System{}},
 	})}
 }
+
+// still has the machine's time. Its ticker never ticks, so the cache has no goroutine that outlives the
+// program. It removes an old bucket when the bucket is read, or when the cache is full.
+type still struct{ clock.System }
+
+// NowNano returns the time in nanoseconds.
+func (s still) NowNano() int64 { return s.Now().UnixNano() }
+
+// Tick never ticks.
+func (still) Tick(time.Duration) <-chan time.Time { return nil }
 
 // State describes a bucket at one instant.
 type State struct {

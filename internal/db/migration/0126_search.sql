@@ -13,7 +13,7 @@ CREATE INDEX IF NOT EXISTS collection_search ON collection (account_number) WHER
 CREATE INDEX IF NOT EXISTS collection_own ON collection (external_reference);
 CREATE INDEX IF NOT EXISTS operation_label_own ON operation_label (external_reference) WHERE external_reference <> '';
 CREATE INDEX IF NOT EXISTS operation_provider_reference ON operation (provider_reference) WHERE provider_reference <> '';
-CREATE INDEX IF NOT EXISTS payout_verification_account ON payout_verification (account_number, created_at);
+CREATE INDEX IF NOT EXISTS payout_verification_search ON payout_verification (account_number, created_at);
 CREATE INDEX IF NOT EXISTS vtu_purchase_phone ON vtu_purchase (phone_number, created_at) WHERE phone_number <> '';
 CREATE INDEX IF NOT EXISTS vtu_purchase_meter ON vtu_purchase (meter_number, created_at) WHERE meter_number <> '';
 CREATE INDEX IF NOT EXISTS vtu_purchase_smartcard ON vtu_purchase (card_number, created_at) WHERE card_number <> '';
@@ -24,7 +24,7 @@ DROP INDEX crypto_directory_address;
 DROP INDEX vtu_purchase_smartcard;
 DROP INDEX vtu_purchase_meter;
 DROP INDEX vtu_purchase_phone;
-DROP INDEX payout_verification_account;
+DROP INDEX payout_verification_search;
 DROP INDEX operation_provider_reference;
 DROP INDEX operation_label_own;
 DROP INDEX collection_own;

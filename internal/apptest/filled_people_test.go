@@ -1,0 +1,36 @@
+package apptest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
+
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/person"
+)
+
+// people invites a person of the company, who then signs in by a password and a code.
+func people(t *testing.T, p *apptest.Program) {
+	t.Helper()
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	link, digest := person.NewLink()
+	invited, err := p.App.People.InvitePerson(ctx, operator.Local("fixture"), p.Reference, "ada", person.Owner, digest)
+	must(err)
+	ada, err := p.App.People.UseLink(ctx, p.Reference, link.Reveal(), invited.Code.Reveal())
+	must(err)
+	codes, err := p.App.People.NewCode(ada, "")
+	must(err)
+	code, err := totp.GenerateCode(codes.Secret, time.Now())
+	must(err)
+	must(p.App.People.SetPassword(ctx, ada, "a long word for a fixture", codes.State, code))
+	_, err = p.App.People.Begin(ctx, ada, "a browser", true)
+	must(err)
+}
