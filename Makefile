@@ -22,10 +22,10 @@ check: ## everything CI runs
 	.ci/run
 
 test: ## every test, on SQLite and PostgreSQL (PACKAGES=./internal/ledger/... for some)
-	$(POSTGRES) -- $(GO) test -timeout 25m $(PACKAGES)
+	$(POSTGRES) -- $(GO) test -parallel 6 -timeout 25m $(PACKAGES)
 
 test-pg: ## the PostgreSQL half of the tests alone
-	$(POSTGRES) -- $(GO) test -timeout 25m -run '/^postgres$$' $(PACKAGES)
+	$(POSTGRES) -- $(GO) test -parallel 6 -timeout 25m -run '/^postgres$$' $(PACKAGES)
 
 standby: ## a failover under load, N times (N=5): three PostgreSQL servers, of which the primary dies
 	$(GO) test -count=$(N) -timeout 60m -v ./internal/apptest/standby

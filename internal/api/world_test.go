@@ -74,6 +74,7 @@ func newWorldOn(t testing.TB, d *db.DB) *world {
 	book := ledger.WithAlerts(d, clk, settlement.LowBalance)
 	t.Cleanup(book.Drain)
 	operations := operation.NewService(d, book, clk, log, 2*time.Second)
+	operations.Simulated = true
 	companies, settlements, bank := company.New(d, book, keys, clk), settlement.New(settlement.Config{DB: d, Book: book, Clock: clk, Operations: operations}), &bank{clock: clk}
 	collections := collection.New(collection.Config{
 		DB: d, Book: book, Clock: clk, Log: log, Settlements: settlements, Operations: operations, Window: 2 * time.Second,

@@ -24,7 +24,7 @@ func (w *world) plant(statement string, args ...any) {
 	}
 }
 
-var inlined = regexp.MustCompile(`(?i)<script>|<style|\sstyle=|\son[a-z]+=|https?://`)
+var inlined = regexp.MustCompile(`(?i)<script>|<style|\sstyle=|\son[a-z]+=|(src|href|action)="https?://`)
 
 // Every operator reads these pages. None has an inline script or style, or another origin.
 func TestEveryOperatorReadsTheSystem(t *testing.T) {

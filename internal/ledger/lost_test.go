@@ -125,6 +125,7 @@ func TestARefusalOfAnUnknownBatchIsNotFinal(t *testing.T) {
 // In random batches with lost COMMIT replies, no final result contradicts the committed rows.
 func TestNoFinalAnswerContradictsTheRows(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		t.Parallel() // most of its time are the pauses before a lost commit is looked up
 		b := open(t, d)
 		found(t, b, "c1")
 		rng := rand.New(rand.NewPCG(5, 11))

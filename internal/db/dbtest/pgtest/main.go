@@ -46,12 +46,33 @@ func run(durable bool, command []string) (code int, err error) {
 	if url := os.Getenv(variable); url != "" {
 		return execute(interrupted, command, url)
 	}
+	if !durable {
+		remove, e := inFastFolder()
+		if e != nil {
+			return 1, e
+		}
+		defer func() { err = errors.Join(err, remove()) }()
+	}
 	c, err := start(interrupted, durable)
 	if err != nil {
 		return withoutPostgres(interrupted, command, err)
 	}
 	defer func() { err = errors.Join(err, c.Stop()) }()
 	return execute(interrupted, command, c.URL)
+}
+
+// inFastFolder makes the folder of temporary files one in memory, for the server, the command and this program.
+// Go's own files stay where they are, because those of all test programs are large. The function that it returns
+// removes the folder.
+func inFastFolder() (remove func() error, err error) {
+	dir := fast()
+	if dir == "" {
+		return func() error { return nil }, nil
+	}
+	if os.Getenv("GOTMPDIR") == "" {
+		err = os.Setenv("GOTMPDIR", os.TempDir())
+	}
+	return func() error { return os.RemoveAll(dir) }, errors.Join(err, os.Setenv("TMPDIR", dir))
 }
 
 func start(ctx context.Context, durable bool) (*cluster.Cluster, error) {
