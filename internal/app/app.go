@@ -276,6 +276,7 @@ func (a *App) Handler() (http.Handler, error) {
 			}
 			return ctx
 		},
+		People:      a.People.People,
 		FailedLogin: func(ctx context.Context, action, reference string) {
 			a.warn(ctx, a.Operators.FailedLogin(ctx, action, reference), "a failed request for tokens could not be recorded")
 		},
