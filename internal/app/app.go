@@ -22,6 +22,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/console"
 	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
@@ -276,7 +277,7 @@ func (a *App) Handler() (http.Handler, error) {
 			}
 			return ctx
 		},
-		People:      a.People.People,
+		People: a.People.People,
 		FailedLogin: func(ctx context.Context, action, reference string) {
 			a.warn(ctx, a.Operators.FailedLogin(ctx, action, reference), "a failed request for tokens could not be recorded")
 		},
@@ -286,8 +287,10 @@ func (a *App) Handler() (http.Handler, error) {
 		Serves: a.serves,
 		Mounts: map[string]http.Handler{"/admin/v1/": operators, "GET /admin/openapi.json": admin.Reference()},
 	}
+	var handler http.Handler
 	if a.cfg.Console == "on" {
-		cfg.Mounts["/console/"] = a.console(operators, limits.Failed())
+		pages := a.consoles(operators, limits.Failed(), func() http.Handler { return handler })
+		cfg.Mounts["/console/"], cfg.Mounts["/app/"] = console.New(pages), console.NewApp(pages)
 	}
 	cfg.Mounts[inbox.Pattern] = a.Inbox.CallbackHandler()
 	cfg.Mounts[card.Pattern] = a.Cards.CallbackHandler()
@@ -299,7 +302,8 @@ func (a *App) Handler() (http.Handler, error) {
 	if a.sandbox != nil {
 		cfg.Mounts["/sandbox/"] = a.sandboxControls(proxies)
 	}
-	return api.New(cfg)
+	handler, err = api.New(cfg)
+	return handler, err
 }
 
 // databaseTimeout limits the total time that a request waits for the database. If the database does

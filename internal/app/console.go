@@ -7,15 +7,19 @@ import (
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/console"
 	"github.com/kobo-waas/kobo/internal/limit"
+	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// console returns the handler of the pages for people.
-func (a *App) console(operators *admin.API, failed *limit.Limit) http.Handler {
-	return console.New(console.Config{
+// consoles returns the configuration of the pages for people. The function api returns the handler of the
+// companies' API.
+func (a *App) consoles(operators *admin.API, failed *limit.Limit, api func() http.Handler) console.Config {
+	return console.Config{
 		API: operators, Operators: a.Operators, Operations: a.Operations, Settlements: a.Settlements, Events: a.Events, People: a.People,
 		Clock: a.Clock, Log: a.log, Environment: string(a.cfg.Mode.Environment()), FourEyes: a.FourEyes(), Closed: a.closed.Load, Leaving: a.leaving.Load, Failed: failed, Origin: a.cfg.ConsoleOrigin,
-	})
+		Company: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { api().ServeHTTP(w, r) }),
+	}
 }
 
 // ConsoleURL returns an address of the console that signs the development operator in once, or nil without a
@@ -32,6 +36,22 @@ func (a *App) ConsoleURL(ctx context.Context) (*string, error) {
 	return &link, nil
 }
 
+// AppURLs returns the addresses of /app at which the development company's two people sign in once, an owner and a
+// developer. So what needs two people can be tried by one. It returns nothing without a console.
+func (a *App) AppURLs(ctx context.Context, company string) (out []string, err error) {
+	if a.cfg.Console != "on" || a.cfg.ConsoleOrigin == "" {
+		return nil, nil
+	}
+	for _, one := range []struct{ name, role string }{{"owner", person.Owner}, {"second", person.Developer}} {
+		token, digest := person.NewLink()
+		if _, err := a.People.InvitePerson(ctx, operator.Itself(), company, one.name, one.role, digest); err != nil {
+			return nil, err
+		}
+		out = append(out, a.cfg.ConsoleOrigin+"/app/link/"+company+"/"+token.Reveal())
+	}
+	return out, nil
+}
+
 // ConsoleLink returns the address at which a person uses a link. Without the setting console_origin it is only
 // a path.
 func (a *App) ConsoleLink(token secret.Text) string {
@@ -44,4 +64,12 @@ func (c Credentials) ConsoleLink() string {
 		return ""
 	}
 	return *c.ConsoleURL
+}
+
+// AppLink returns the address that signs the company's owner in once, or "" without a console.
+func (c Credentials) AppLink() string {
+	if len(c.AppURLs) == 0 {
+		return ""
+	}
+	return c.AppURLs[0]
 }

@@ -64,8 +64,8 @@ const (
 
 // Act is what an approval would do.
 type Act struct {
-	Name      string    `json:"name,omitempty"`      // of a new API key
-	ExpiresAt time.Time `json:"expiresAt,omitzero"`  // of a new API key; zero means never
+	Name      string    `json:"name,omitempty"`     // of a new API key
+	ExpiresAt time.Time `json:"expiresAt,omitzero"` // of a new API key; zero means never
 	KeyID     string    `json:"apiKeyId,omitempty"` // the API key to revoke
 }
 
