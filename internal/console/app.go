@@ -109,6 +109,9 @@ func refusalOf(to *reply) error {
 	if message == "" {
 		message = strings.TrimPrefix(said.Error, " failed: ")
 	}
+	if to.header.Get("Kobo-Reason") == string(fault.NotFound) {
+		kind = fault.Missing // several families of the contract answer 400
+	}
 	why := fault.New(kind, message)
 	why.Details = said.Details
 	return why

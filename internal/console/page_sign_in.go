@@ -12,11 +12,11 @@ func (c *console) signInRoutes() map[string]route {
 		return view{title: "Sign in", body: signInPage(v, one)}, err
 	}
 	return map[string]route{
-		"GET " + c.at("/sign-in"):       {open: true, query: []string{"to", "company"}, show: signIn},
-		"POST " + c.at("/sign-in"):      {open: true, show: signIn, do: c.signIn},
+		"GET " + c.at("/sign-in"):    {open: true, query: []string{"to", "company"}, show: signIn},
+		"POST " + c.at("/sign-in"):   {open: true, show: signIn, do: c.signIn},
 		"GET " + c.at(c.linkPath()):  {open: true, show: showLink},
 		"POST " + c.at(c.linkPath()): {open: true, show: showLink, do: c.useLink},
-		"POST " + c.at("/sign-out"):     {do: c.signOut},
+		"POST " + c.at("/sign-out"):  {do: c.signOut},
 	}
 }
 
