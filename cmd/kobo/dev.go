@@ -72,7 +72,7 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 		a.Close()
 		return errors.Join(err, listener.Close())
 	}
-	if c.AppURLs, err = a.AppURLs(ctx, c.Reference); err != nil {
+	if c.AppURL, c.SecondAppURL, err = a.AppURLs(ctx, c.Reference); err != nil {
 		a.Close()
 		return errors.Join(err, listener.Close())
 	}

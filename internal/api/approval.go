@@ -29,7 +29,7 @@ var errNoPerson = fault.New(fault.Forbidden, "Only a person who has signed in at
 func byPerson(ctx context.Context) (company.Access, person.Person, error) {
 	p, sits := seatOf(ctx)
 	if !sits {
-		return company.Access{}, p, errNoPerson
+		return company.Access{}, p, tokenless(ctx, errNoPerson)
 	}
 	return access(ctx, ""), p, nil
 }
@@ -68,7 +68,7 @@ func (h *handlers) ApproveRequest(ctx context.Context, r ApproveRequestRequestOb
 	}
 	a, key, err := h.Companies.Approve(ctx, by, r.ID)
 	if err != nil {
-		return nil, err
+		return nil, tokenless(ctx, err)
 	}
 	data := DecidedApproval{Approval: h.approval(a)}
 	if key != nil {
@@ -94,7 +94,7 @@ func (h *handlers) RejectRequest(ctx context.Context, r RejectRequestRequestObje
 		return nil, err
 	}
 	a, err := h.Companies.Reject(ctx, by, r.ID)
-	return RejectRequest200JSONResponse{Status: "success", Message: "Rejected", Data: h.approval(a)}, err
+	return RejectRequest200JSONResponse{Status: "success", Message: "Rejected", Data: h.approval(a)}, tokenless(ctx, err)
 }
 
 func (h *handlers) approval(a company.Approval) Approval {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -77,3 +78,6 @@ var acts = map[string][]string{
 	"createWebhook":         ofCode, "updateWebhook": ofCode, "deleteWebhook": ofCode, "rotateWebhookSecret": ofCode, "testWebhook": ofCode,
 	"replayWebhook": ofCode, "resendWebhookDelivery": ofCode,
 }
+
+// Acts returns the operations that change something or show a secret.
+func Acts() []string { return slices.Sorted(maps.Keys(acts)) }

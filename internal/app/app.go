@@ -22,7 +22,6 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/collection"
 	"github.com/kobo-waas/kobo/internal/company"
-	"github.com/kobo-waas/kobo/internal/console"
 	"github.com/kobo-waas/kobo/internal/corporate"
 	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/customer"
@@ -288,10 +287,7 @@ func (a *App) Handler() (http.Handler, error) {
 		Mounts: map[string]http.Handler{"/admin/v1/": operators, "GET /admin/openapi.json": admin.Reference()},
 	}
 	var handler http.Handler
-	if a.cfg.Console == "on" {
-		pages := a.consoles(operators, limits.Failed(), func() http.Handler { return handler })
-		cfg.Mounts["/console/"], cfg.Mounts["/app/"] = console.New(pages), console.NewApp(pages)
-	}
+	a.mountPages(cfg.Mounts, operators, limits.Failed(), func() http.Handler { return handler })
 	cfg.Mounts[inbox.Pattern] = a.Inbox.CallbackHandler()
 	cfg.Mounts[card.Pattern] = a.Cards.CallbackHandler()
 	for name, p := range a.cfg.accounts() {

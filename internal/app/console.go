@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/kobo-waas/kobo/internal/admin"
@@ -12,14 +13,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
-// consoles returns the configuration of the pages for people. The function api returns the handler of the
+// mountPages adds the pages for people, unless the console is off. The function companies returns the handler of the
 // companies' API.
-func (a *App) consoles(operators *admin.API, failed *limit.Limit, api func() http.Handler) console.Config {
-	return console.Config{
+func (a *App) mountPages(to map[string]http.Handler, operators *admin.API, failed *limit.Limit, companies func() http.Handler) {
+	if a.cfg.Console != "on" {
+		return
+	}
+	pages := console.Config{
 		API: operators, Operators: a.Operators, Operations: a.Operations, Settlements: a.Settlements, Events: a.Events, People: a.People,
 		Clock: a.Clock, Log: a.log, Environment: string(a.cfg.Mode.Environment()), FourEyes: a.FourEyes(), Closed: a.closed.Load, Leaving: a.leaving.Load, Failed: failed, Origin: a.cfg.ConsoleOrigin,
-		Company: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { api().ServeHTTP(w, r) }),
+		Company: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { companies().ServeHTTP(w, r) }),
 	}
+	to["/console/"], to["/app/"] = console.New(pages), console.NewApp(pages)
 }
 
 // ConsoleURL returns an address of the console that signs the development operator in once, or nil without a
@@ -37,19 +42,20 @@ func (a *App) ConsoleURL(ctx context.Context) (*string, error) {
 }
 
 // AppURLs returns the addresses of /app at which the development company's two people sign in once, an owner and a
-// developer. So what needs two people can be tried by one. It returns nothing without a console.
-func (a *App) AppURLs(ctx context.Context, company string) (out []string, err error) {
+// developer. So what needs two people can be tried by one. Without a console they are nil.
+func (a *App) AppURLs(ctx context.Context, company string) (owner, second *string, err error) {
 	if a.cfg.Console != "on" || a.cfg.ConsoleOrigin == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
-	for _, one := range []struct{ name, role string }{{"owner", person.Owner}, {"second", person.Developer}} {
+	link := func(name, role string) *string {
 		token, digest := person.NewLink()
-		if _, err := a.People.InvitePerson(ctx, operator.Itself(), company, one.name, one.role, digest); err != nil {
-			return nil, err
-		}
-		out = append(out, a.cfg.ConsoleOrigin+"/app/link/"+company+"/"+token.Reveal())
+		_, e := a.People.InvitePerson(ctx, operator.Itself(), company, name, role, digest)
+		err = errors.Join(err, e)
+		out := a.cfg.ConsoleOrigin + "/app/link/" + company + "/" + token.Reveal()
+		return &out
 	}
-	return out, nil
+	owner, second = link("owner", person.Owner), link("second", person.Developer)
+	return owner, second, err
 }
 
 // ConsoleLink returns the address at which a person uses a link. Without the setting console_origin it is only
@@ -68,8 +74,8 @@ func (c Credentials) ConsoleLink() string {
 
 // AppLink returns the address that signs the company's owner in once, or "" without a console.
 func (c Credentials) AppLink() string {
-	if len(c.AppURLs) == 0 {
+	if c.AppURL == nil {
 		return ""
 	}
-	return c.AppURLs[0]
+	return *c.AppURL
 }

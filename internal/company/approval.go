@@ -3,7 +3,6 @@ package company
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
@@ -95,9 +94,6 @@ const (
 	twoPeople = "two_people"
 	ruleOn    = "ON"
 	ruleOff   = "OFF"
-
-	approvalColumns = `company_id, id, kind, body, state, asked_by, created_at, expires_at, decided_by, decided_at`
-	ruleColumns     = `company_id, name, state, changed_by, changed_at`
 )
 
 var (
@@ -109,11 +105,6 @@ var (
 func (s *Service) TwoPeople(ctx context.Context, reference string) (bool, error) {
 	r, err := s.twoPeople(ctx, reference)
 	return r.State == ruleOn, err
-}
-
-// twoPeople returns the rule. Its state is "" if the company has never decided.
-func (s *Service) twoPeople(ctx context.Context, reference string) (rule, error) {
-	return db.OrZero(db.One(ctx, s.db, rules.Scan, `SELECT `+ruleColumns+` FROM company_rule WHERE company_id = $1 AND name = $2`, reference, twoPeople))
 }
 
 // RequireTwoPeople makes the company's acts on its API keys wait for a second person. The caller has checked
@@ -155,7 +146,7 @@ func (s *Service) decide(u *ledger.Unit, r rule, state string, by Access) {
 func (s *Service) WaiveTwoPeople(ctx context.Context, by Access) (Approval, error) {
 	on, err := s.TwoPeople(ctx, by.Company)
 	if err == nil && !on {
-		err = fault.New(fault.Refused, "The company does not require two people")
+		err = fault.New(fault.Refused, "The company does not require two people").With(fault.ApprovalState)
 	}
 	if err != nil {
 		return Approval{}, err
@@ -188,32 +179,6 @@ func (s *Service) ask(ctx context.Context, u *ledger.Unit, by Access, kind Appro
 	return a, nil
 }
 
-// waitsSince is the condition that an approval waits. Its parameters are the company and the earliest time at
-// which such an approval was asked for.
-const waitsSince = `WHERE company_id = $1 AND created_at > $2 AND state = 'WAITING'`
-
-// Approvals returns a page of the company's approvals, the newest first, and the total count. With waiting, it
-// returns only those that wait.
-func (s *Service) Approvals(ctx context.Context, reference string, waiting bool, offset, limit int) ([]Approval, int, error) {
-	where, arguments := `WHERE company_id = $1 AND created_at > $2`, []any{reference, int64(-1)}
-	if waiting {
-		where, arguments = waitsSince, []any{reference, clock.Micros(s.clock.Now().Add(-approvalLife))}
-	}
-	list, total, err := db.Page(ctx, s.db, reference, approvals.Scan, `SELECT count(*) FROM company_approval `+where,
-		`SELECT `+approvalColumns+` FROM company_approval `+where+` ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $4`,
-		limit, offset, arguments...)
-	return list, int(total), err
-}
-
-// Approval returns an approval of the company. An unknown id is a fault of kind Missing.
-func (s *Service) Approval(ctx context.Context, reference, approvalID string) (Approval, error) {
-	a, err := db.One(ctx, s.db, approvals.Scan, `SELECT `+approvalColumns+` FROM company_approval WHERE company_id = $1 AND id = $2`, reference, approvalID)
-	if errors.Is(err, db.ErrNone) {
-		err = fault.New(fault.Missing, "Approval not found")
-	}
-	return a, err
-}
-
 var (
 	errOwnRequest = fault.New(fault.Forbidden, "Another person of the company must approve what you asked for").With(fault.SecondPersonNeeded)
 	errDecided    = fault.New(fault.Conflict, "The approval does not wait any more").With(fault.ApprovalState)
@@ -228,7 +193,7 @@ func (s *Service) waiting(ctx context.Context, reference, approvalID string) (Ap
 	if a.Status(s.clock.Now()) != ApprovalWaiting {
 		return a, errDecided
 	}
-	mac, err := db.One(ctx, s.db, db.Value[string], `SELECT mac FROM company_approval WHERE company_id = $1 AND id = $2`, reference, approvalID)
+	mac, err := s.approvalMAC(ctx, reference, approvalID)
 	if row := approvals.Record(a).Put("mac", mac); err == nil && !s.db.Signer().Verify(db.Content(nil, row.Table, row.Values), mac) {
 		err = fault.New(fault.Internal, "the row of the approval was altered")
 	}

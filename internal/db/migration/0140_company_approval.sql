@@ -8,7 +8,7 @@ CREATE TABLE company_rule (
     state      TEXT   NOT NULL CHECK (state IN ('ON', 'OFF')),
     changed_by TEXT   NOT NULL,
     changed_at BIGINT NOT NULL,
-    mac        TEXT   NOT NULL DEFAULT '',
+    mac        TEXT   NOT NULL,
     PRIMARY KEY (company_id, name)
 );
 
@@ -25,7 +25,7 @@ CREATE TABLE company_approval (
     expires_at BIGINT NOT NULL,
     decided_by TEXT   NOT NULL,
     decided_at BIGINT NOT NULL,
-    mac        TEXT   NOT NULL DEFAULT '',
+    mac        TEXT   NOT NULL,
     PRIMARY KEY (company_id, id)
 );
 
