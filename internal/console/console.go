@@ -160,7 +160,7 @@ func guarded(next http.Handler) http.Handler {
 // serve returns the handler of a route.
 func (c *console) serve(to route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		v := &visit{Request: r, w: w, console: c, route: to}
+		v := &visit{Request: r, w: w, console: c, route: to, began: c.now()}
 		switch signedIn, err := v.identify(); {
 		case err != nil:
 			v.fail(err)

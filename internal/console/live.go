@@ -19,6 +19,9 @@ const (
 	// streamLife is how long a stream stays open. Then the browser opens another one, and the session is
 	// checked again.
 	streamLife = 50 * time.Second
+	// beforehand is how long before a page its stream begins, so that it misses no event whose commit was under way
+	// when the page was read.
+	beforehand = time.Second
 	// feedPage is the number of events that are read at once.
 	feedPage = 200
 	// deskPeriod is the time between two looks of a stream at the counts of the menu, which all streams share.
@@ -39,7 +42,7 @@ func (v *visit) liveThing(company, reference string) string {
 	} else {
 		company += "/"
 	}
-	return v.at("/live/") + company + reference + "?from=" + wire(v.now())
+	return v.at("/live/") + company + reference + "?from=" + wire(v.began.Add(-beforehand))
 }
 
 // liveDesk returns the address of the stream about what waits for people.

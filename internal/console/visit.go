@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -27,6 +28,7 @@ type visit struct {
 	*http.Request
 	*console
 	w       http.ResponseWriter
+	began   time.Time
 	route   route
 	by      operator.Operator
 	who     person.Person

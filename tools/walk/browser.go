@@ -87,19 +87,43 @@ func (b *browser) complaints() (err error) {
 
 // do runs actions, each within half a minute.
 func (b *browser) do(actions ...chromedp.Action) error {
-	for _, one := range actions {
+	for n, one := range actions {
 		ctx, stop := context.WithTimeout(b, 30*time.Second)
 		err := chromedp.Run(ctx, one)
 		stop()
 		if err != nil {
-			return err
+			var text string
+			_ = chromedp.Run(b, chromedp.Text("body", &text, chromedp.ByQuery)) // the error below says what failed
+			return fmt.Errorf("action %d: %w\n%s", n+1, err, text)
 		}
 	}
 	return nil
 }
 
-// visit opens a page of the console.
-func (b *browser) visit(path string) error { return b.do(chromedp.Navigate(b.origin + path)) }
+// visit opens a page of the console. First the page before must be complete, because a browser ends a navigation that
+// begins while another one is under way.
+func (b *browser) visit(path string) error {
+	if err := b.complete(); err != nil {
+		return err
+	}
+	if err := b.do(chromedp.Navigate(b.origin + path)); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return b.complete()
+}
+
+// complete waits until the page has loaded.
+func (b *browser) complete() error {
+	for range 300 {
+		var state string
+		// While one page replaces another one, there is nothing to ask.
+		if err := b.do(chromedp.Evaluate(`document.readyState`, &state)); err == nil && state == "complete" {
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return errors.New("the page has not loaded in 30 seconds")
+}
 
 // text returns the text of the page.
 func (b *browser) text() (out string, err error) {
@@ -113,6 +137,17 @@ func (b *browser) says(words ...string) error {
 		if err == nil && !strings.Contains(text, one) {
 			err = fmt.Errorf("the page does not say %q:\n%s", one, text)
 		}
+	}
+	return err
+}
+
+// turnsTo waits until the page says all words.
+func (b *browser) turnsTo(words ...string) (err error) {
+	for range 100 {
+		if err = b.says(words...); err == nil {
+			return b.complete()
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
 	return err
 }

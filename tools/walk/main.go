@@ -5,7 +5,8 @@
 //
 // It starts a development program of its own on a free port, and a headless Chromium. It signs operators in,
 // follows an unknown payout until it is paid while the clock moves, has a case decided by two people, and visits
-// every page at three widths, light and dark. It fails if a page misbehaves in the walk, if axe finds a serious or critical
+// every page at three widths, light and dark. Then people of the company pay in bulk, rotate a secret and issue an API
+// key by two. It fails if a page misbehaves in the walk, if axe finds a serious or critical
 // violation, if a page scrolls sideways or writes an error to the console of the browser, or if a page asks another
 // host. The pictures are in the folder of -pictures.
 package main
@@ -58,10 +59,16 @@ func run(ctx context.Context, kobo, axe, chromium, pictures string) error {
 	}{
 		{"sign in", signIn},
 		{"follow an unknown payout until it is paid", followPayout},
+		{"a company's owner signs in", signInCompany},
+		{"pay in bulk, with one bad line", payInBulk},
+		{"rotate a webhook's secret", rotateSecret},
+		{"two people of a company issue a key", issueByTwo},
 		{"decide a case by two people", decideCase},
+		{"find a payout by its session id", findBySession},
 		{"every page at three widths, light and dark", everyPage},
 		{"make a passkey, and sign in by it", usePasskey},
 		{"sign out", signOut},
+		{"every page of a company at three widths", everyAppPage},
 	} {
 		began := time.Now()
 		if err := step.walk(p, b); err != nil {

@@ -30,6 +30,8 @@ type program struct {
 		AdminKey     string `json:"admin_key"`
 		SecondKey    string `json:"second_admin_key"`
 		ConsoleURL   string `json:"console_url"`
+		AppURL       string `json:"app_url"`
+		SecondAppURL string `json:"second_app_url"`
 	}
 }
 
@@ -122,6 +124,17 @@ func (p *program) payout(account string, naira int) (string, error) {
 		return "", err
 	}
 	return checked.Data.ID, p.ask("POST", "/api/v1/settlement/send-payout", "Authorization", bearer, map[string]any{"verify_id": checked.Data.ID, "amount": naira}, nil)
+}
+
+// sessionID returns the session id that the bank has given a payout.
+func (p *program) sessionID(reference string) (string, error) {
+	var token struct{ AccessToken string }
+	if err := p.ask("POST", "/api/v1/auth/generate-token/"+p.key.Reference, "X-Api-Key", p.key.APIKey, nil, &token); err != nil {
+		return "", err
+	}
+	var payout struct{ Data struct{ SessionID string } }
+	err := p.ask("GET", "/api/v1/settlement/payout-status/"+reference, "Authorization", "Bearer "+token.AccessToken, nil, &payout)
+	return payout.Data.SessionID, err
 }
 
 // advance moves the clock of the sandbox, and waits for the work that became due.

@@ -104,16 +104,20 @@ func decideCase(p *program, b *browser) error {
 	return b.until("Paid")
 }
 
-// everyPage visits every page that the menu and the pages lead to.
+// everyPage visits every page that the menu and the pages of operators lead to.
 func everyPage(p *program, b *browser) error {
 	unknown, err := p.payout("0123456708", 1357)
 	if err != nil {
 		return err
 	}
+	return visitAll(b, "/console/", "/console/p/"+unknown)
+}
+
+// visitAll visits the pages below a prefix to which links lead from the first ones, one of each kind.
+func visitAll(b *browser, below string, paths ...string) error {
 	if err := b.bypass(); err != nil {
 		return err
 	}
-	paths := []string{"/console/p/" + unknown}
 	seen := map[string]bool{}
 	for _, path := range paths {
 		seen[kindOf(path)] = true
@@ -135,7 +139,7 @@ func everyPage(p *program, b *browser) error {
 			}
 		}
 		var links []string
-		if err := b.do(chromedp.Evaluate(`[...document.querySelectorAll('a[href^="/console/"]:not([download])')].map((a) => a.getAttribute("href"))`, &links)); err != nil {
+		if err := b.do(chromedp.Evaluate(`[...document.querySelectorAll('a[href^="`+below+`"]:not([download])')].map((a) => a.getAttribute("href"))`, &links)); err != nil {
 			return err
 		}
 		for _, link := range links {

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/chromedp/chromedp"
+)
+
+// findBySession finds a payout by what a caller reads out: the session id.
+func findBySession(p *program, b *browser) error {
+	reference, err := p.payout("0123456710", 975)
+	if err != nil {
+		return err
+	}
+	session, err := p.sessionID(reference)
+	if err != nil || len(session) != 30 {
+		return errors.Join(err, fmt.Errorf("the session id is %q", session))
+	}
+	spoken := session[:10] + " " + session[10:20] + "-" + session[20:]
+	if err := b.do(chromedp.SendKeys("#q", spoken+"\r", chromedp.ByQuery)); err != nil {
+		return err
+	}
+	return b.turnsTo("₦975.00 to", reference)
+}
+
+// appLink returns a sign-in link of the company on the console's origin.
+func (p *program) appLink(link string) string { return p.origin() + link[strings.Index(link, "/app/"):] }
+
+// signInCompany uses the one-time link of the company's owner.
+func signInCompany(p *program, b *browser) error {
+	if err := b.visit("/app/home"); err != nil {
+		return err
+	}
+	if err := b.says("Sign in", "Password and code"); err != nil {
+		return err
+	}
+	if err := enter(p, b, p.key.AppURL); err != nil {
+		return err
+	}
+	if err := b.visit("/app/home"); err != nil {
+		return err
+	}
+	return b.says("Balances", "Main account", "Payouts", "Developers")
+}
+
+// enter signs a person of the company in, also if another person is signed in.
+func enter(p *program, b *browser, link string) error {
+	if err := b.do(chromedp.Navigate(p.appLink(link)), chromedp.Click("main button.main", chromedp.ByQuery), chromedp.WaitNotPresent(`form:not([action])`, chromedp.ByQuery)); err != nil {
+		return err
+	}
+	return b.complete()
+}
+
+// payInBulk types lines as a spreadsheet has ruined them, mends them, and sends the good ones.
+func payInBulk(p *program, b *browser) error {
+	open := func(lines string) []chromedp.Action {
+		return []chromedp.Action{
+			chromedp.SetValue("#lines", lines, chromedp.ByQuery), chromedp.SendKeys("#pin", p.key.PIN, chromedp.ByQuery), chromedp.Click("main form button.main", chromedp.ByQuery),
+		}
+	}
+	if err := b.visit("/app/payouts/bulk/new"); err != nil {
+		return err
+	}
+	if err := b.do(append(open("000013,123456710,1500\n000013,0123456702,1.2E+09"), chromedp.WaitVisible("#problem", chromedp.ByQuery))...); err != nil {
+		return err
+	}
+	if err := b.says("line 1: ", "0123456710", "line 2: ", "Nothing was changed"); err != nil {
+		return err
+	}
+	if err := b.do(append(open("000013,0123456710,1500\n000013,0123456702,1200,Rent"), chromedp.WaitVisible("main .facts", chromedp.ByQuery))...); err != nil {
+		return err
+	}
+	if err := b.until("Waits for you"); err != nil {
+		return err
+	}
+	if err := b.says("MOHAMMED ADA", "OKAFOR EMEKA", "₦2,700.00"); err != nil {
+		return err
+	}
+	if err := b.do(chromedp.SendKeys("#pin", p.key.PIN, chromedp.ByQuery), chromedp.Click(`form[action$="/send"] button.main`, chromedp.ByQuery), chromedp.WaitVisible(`main td a[href^="/app/p/"]`, chromedp.ByQuery)); err != nil {
+		return err
+	}
+	return b.turnsTo("Paid")
+}
+
+// rotateSecret adds an endpoint, and rotates its secret. Each secret is shown once.
+func rotateSecret(_ *program, b *browser) error {
+	if err := b.visit("/app/developers/webhooks"); err != nil {
+		return err
+	}
+	if err := b.do(chromedp.SendKeys("#url", "http://127.0.0.1:1/hook", chromedp.ByQuery), chromedp.Click("main form button.main", chromedp.ByQuery), chromedp.WaitVisible("main code", chromedp.ByQuery)); err != nil {
+		return err
+	}
+	if err := b.turnsTo("whsec_", "Shown once"); err != nil {
+		return err
+	}
+	if err := b.do(chromedp.Click(`main p a[href^="/app/developers/webhooks/"]`, chromedp.ByQuery), chromedp.WaitVisible(`form[action$="/rotate"]`, chromedp.ByQuery),
+		chromedp.Click(`form[action$="/rotate"] button`, chromedp.ByQuery), chromedp.WaitVisible("main code", chromedp.ByQuery)); err != nil {
+		return err
+	}
+	return b.turnsTo("whsec_", "the old secret signs too")
+}
+
+// issueByTwo requires two people for API keys. The owner asks for a key, and the developer gets it.
+func issueByTwo(p *program, b *browser) error {
+	if err := b.visit("/app/approvals"); err != nil {
+		return err
+	}
+	if err := b.do(chromedp.Click(`form[action="/app/settings/two-people"] button`, chromedp.ByQuery), chromedp.WaitVisible("header .chip.ok", chromedp.ByQuery)); err != nil {
+		return err
+	}
+	if err := b.visit("/app/developers"); err != nil {
+		return err
+	}
+	if err := b.do(chromedp.SendKeys("#name", "Shop", chromedp.ByQuery), chromedp.SendKeys("#pin", p.key.PIN, chromedp.ByQuery),
+		chromedp.Click(`form[action="/app/developers/keys"] button.main`, chromedp.ByQuery), chromedp.WaitVisible(".chip.propose", chromedp.ByQuery)); err != nil {
+		return err
+	}
+	review := `a.act[href^="/app/approvals/"]`
+	if err := b.do(chromedp.Click(review, chromedp.ByQuery), chromedp.WaitVisible(`form[action$="/reject"]`, chromedp.ByQuery)); err != nil {
+		return err
+	}
+	if err := b.turnsTo("Another owner or developer approves what you asked for"); err != nil {
+		return err
+	}
+	if err := enter(p, b, p.key.SecondAppURL); err != nil {
+		return err
+	}
+	if err := b.visit("/app/approvals"); err != nil {
+		return err
+	}
+	if err := b.do(chromedp.Click(review, chromedp.ByQuery), chromedp.Click(`form[action$="/approve"] button.main`, chromedp.ByQuery), chromedp.WaitVisible("main code", chromedp.ByQuery)); err != nil {
+		return err
+	}
+	return b.turnsTo("kobo_test_", "Shown once")
+}
+
+// everyAppPage visits every page of a company. The first pages have an unknown payout and what waits.
+func everyAppPage(p *program, b *browser) error {
+	unknown, err := p.payout("0123456708", 1359)
+	if err != nil {
+		return err
+	}
+	return visitAll(b, "/app/", "/app/home", "/app/p/"+unknown)
+}
