@@ -23,6 +23,8 @@ var untold = map[string]string{
 	"setPersonRole":     "as invitePerson",
 	"endPerson":         "as invitePerson",
 	"runJob":            "the job does what it would have done soon",
+	"resendDelivery":    "the event that is sent again is what it is told",
+	"replayWebhook":     "as resendDelivery",
 	"setDoor":           "it concerns all companies, and each request says that API access is closed",
 	"createProductPair": "it concerns no company",
 	"deleteProductPair": "it concerns no company",

@@ -73,6 +73,8 @@ var wishes = map[string][]string{
 	"eraseCustomer":    {``},
 	"setDoor":          {`{"closed":false}`},
 	"runJob":           {``},
+	"resendDelivery":   {`{"company":"{reference}"}`},
+	"replayWebhook":    {`{"company":"{reference}","from":1,"to":1000}`},
 	"addOperator":      {`{"name":"accomplice","role":"admin","keyDigest":"{digest}"}`},
 	"setOperatorRole":  {`{"role":"admin"}`},
 	"inviteOperator":   {`{"name":"guest","role":"admin","linkDigest":"{digest}"}`},

@@ -99,7 +99,7 @@ func New(c Config) http.Handler {
 	}
 	for _, some := range []map[string]route{
 		k.signInRoutes(), k.meRoutes(), k.peopleRoutes(), k.caseRoutes(), k.proposalRoutes(), k.timelineRoutes(), k.paymentRoutes(), k.overviewRoutes(), k.moneyRoutes(),
-		k.systemRoutes(), k.liveRoutes(), k.preferenceRoutes(), k.searchRoutes(), k.companyRoutes(), k.changeRoutes(),
+		k.systemRoutes(), k.liveRoutes(), k.preferenceRoutes(), k.searchRoutes(), k.companyRoutes(), k.changeRoutes(), k.webhookRoutes(),
 	} {
 		maps.Copy(k.routes, some)
 	}

@@ -48,6 +48,7 @@ func (a about) tabs() []tab {
 		{a.path() + "/virtual-accounts", "Virtual accounts"},
 		{a.path() + "/cards", "Cards"},
 		{a.path() + "/events", "Events"},
+		{a.path() + "/webhooks", "Webhooks"},
 		{a.path() + "/deliveries", "Deliveries"},
 	}
 }
