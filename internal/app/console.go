@@ -14,7 +14,7 @@ import (
 func (a *App) console(operators *admin.API, failed *limit.Limit) http.Handler {
 	return console.New(console.Config{
 		API: operators, Operators: a.Operators, Operations: a.Operations, Settlements: a.Settlements, Events: a.Events, People: a.People,
-		Clock: a.Clock, Log: a.log, Environment: string(a.cfg.Mode.Environment()), FourEyes: a.FourEyes(), Closed: a.closed.Load, Leaving: a.leaving.Load, Failed: failed, Origin: a.cfg.ConsoleOrigin,
+		Clock: a.Clock, Log: a.log, Environment: string(a.cfg.Mode.Environment()), FourEyes: a.FourEyes(), Closed: a.closed.Load, Restored: a.movesHeld.Load, Leaving: a.leaving.Load, Failed: failed, Origin: a.cfg.ConsoleOrigin,
 	})
 }
 

@@ -47,6 +47,9 @@ type Config struct {
 	FourEyes    bool
 	// Closed reports whether the companies' API is closed. nil means that it is always open.
 	Closed func() bool
+	// Restored reports whether the database was restored from a backup, and operators have not finished with
+	// what is missing. nil means never.
+	Restored func() bool
 	// Leaving reports whether the program is stopping, so that streams end.
 	Leaving func() bool
 	// Origin is the setting console_origin, or "".
@@ -94,15 +97,10 @@ type view struct {
 // New returns the handler of all addresses below /console.
 func New(c Config) http.Handler {
 	k := &console{
-		Config: c, mux: http.NewServeMux(), routes: map[string]route{}, forms: newForms(), waiting: &waiting{}, answers: &answers{kept: map[string]keptAnswer{}},
+		Config: c, mux: http.NewServeMux(), forms: newForms(), waiting: &waiting{}, answers: &answers{kept: map[string]keptAnswer{}},
 		buckets: limit.New(clock.System{}),
 	}
-	for _, some := range []map[string]route{
-		k.signInRoutes(), k.meRoutes(), k.peopleRoutes(), k.caseRoutes(), k.proposalRoutes(), k.timelineRoutes(), k.paymentRoutes(), k.overviewRoutes(), k.moneyRoutes(),
-		k.systemRoutes(), k.liveRoutes(), k.preferenceRoutes(), k.searchRoutes(), k.companyRoutes(), k.changeRoutes(), k.webhookRoutes(),
-	} {
-		maps.Copy(k.routes, some)
-	}
+	k.routes = k.all()
 	for pattern, r := range k.routes {
 		k.mux.HandleFunc(pattern, k.serve(r))
 	}
@@ -111,6 +109,18 @@ func New(c Config) http.Handler {
 	k.mux.Handle("GET /console", http.RedirectHandler("/console/", http.StatusSeeOther))
 	k.mux.HandleFunc("GET /console/{$}", k.start)
 	return guarded(http.NewCrossOriginProtection().Handler(k.mux))
+}
+
+// all returns the routes of all pages.
+func (c *console) all() map[string]route {
+	out := map[string]route{}
+	for _, some := range []map[string]route{
+		c.signInRoutes(), c.meRoutes(), c.peopleRoutes(), c.caseRoutes(), c.proposalRoutes(), c.timelineRoutes(), c.paymentRoutes(), c.overviewRoutes(), c.moneyRoutes(),
+		c.systemRoutes(), c.liveRoutes(), c.preferenceRoutes(), c.searchRoutes(), c.companyRoutes(), c.changeRoutes(), c.webhookRoutes(), c.maintenanceRoutes(),
+	} {
+		maps.Copy(out, some)
+	}
+	return out
 }
 
 // start leads to the first page of the menu.

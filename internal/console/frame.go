@@ -38,6 +38,9 @@ func (v *visit) strips() (out []string) {
 	if v.Closed != nil && v.Closed() {
 		out = append(out, "Maintenance mode: the companies' API is closed.")
 	}
+	if v.Restored != nil && v.Restored() {
+		out = append(out, "The database was restored from a backup.")
+	}
 	return out
 }
 

@@ -145,7 +145,7 @@ func doChange(v *visit) (string, error) {
 		err = json.Unmarshal(said, &asked)
 		return "/console/adjustments/" + asked.ID, err
 	}
-	text, err := json.Marshal(changed{p.says, said})
+	text, err := json.Marshal(changed{a.Reference, p.says, said})
 	return here + "/done/" + v.answers.keep(v.session, text), err
 }
 
@@ -177,8 +177,9 @@ func lookAtChange(v *visit) (view, error) {
 
 // changed is what a change did.
 type changed struct {
-	Says []string
-	Said json.RawMessage
+	Company string
+	Says    []string
+	Said    json.RawMessage
 }
 
 // secret returns what only this page shows, with its label: a key, or a token for the company.
@@ -208,6 +209,7 @@ func showChanged(v *visit) (view, error) {
 	var done changed
 	if there {
 		err = json.Unmarshal(text, &done)
+		there = done.Company == a.Reference
 	}
 	return shown(c.title+" of "+a.Name, changedPage(a, c, done, there)), err
 }
@@ -231,7 +233,7 @@ func addCompany(v *visit) (string, error) {
 	if err := json.Unmarshal(said, &made); err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(changed{[]string{name + " is a company now. Its key works after its KYB is approved."}, said})
+	text, err := json.Marshal(changed{made.Reference, []string{name + " is a company now. Its key works after its KYB is approved."}, said})
 	return "/console/companies/" + url.PathEscape(made.Reference) + "/change/onboarding/done/" + v.answers.keep(v.session, text), err
 }
 
