@@ -26,6 +26,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/erasure"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/limit"
@@ -50,6 +51,7 @@ type Config struct {
 	People      *person.Service
 	Operations  *operation.Service
 	Webhooks    *webhook.Service
+	Inbox       *inbox.Service
 	Reports     *report.Service
 	Crypto      *crypto.Service
 	Payouts     *payout.Service

@@ -811,6 +811,36 @@ type NoteRequest struct {
 	Note string `json:"note"`
 }
 
+// Notification defines model for Notification.
+type Notification struct {
+	ID       string `json:"id"`
+	Provider string `json:"provider"`
+
+	// Status NEW, WORKED, IGNORED or CASE. IGNORED: nothing had to be booked.
+	Status string `json:"status"`
+
+	// Detail What came of it, redacted.
+	Detail     *string `json:"detail"`
+	ReceivedAt string  `json:"receivedAt"`
+	WorkedAt   *string `json:"workedAt"`
+}
+
+// NotificationDetail defines model for NotificationDetail.
+type NotificationDetail struct {
+	Notification Notification `json:"notification"`
+
+	// Body Redacted, at most 4 KiB.
+	Body string `json:"body"`
+}
+
+// Notifications defines model for Notifications.
+type Notifications struct {
+	Notifications []Notification `json:"notifications"`
+
+	// Next The cursor of the next page. null after the last page.
+	Next *string `json:"next"`
+}
+
 // Operator defines model for Operator.
 type Operator struct {
 	ID        string `json:"id"`

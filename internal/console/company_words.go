@@ -121,7 +121,7 @@ func answerOf(d admin.Delivery) string {
 	if d.ResponseStatus != nil {
 		parts = append(parts, "status "+strconv.FormatInt(*d.ResponseStatus, 10))
 	}
-	if d.Error != nil && !slices.Contains(parts, *d.Error) {
+	if d.Error != nil && (d.ResponseStatus == nil || !strings.HasSuffix(*d.Error, strconv.FormatInt(*d.ResponseStatus, 10))) {
 		parts = append(parts, *d.Error)
 	}
 	return strings.Join(parts, ", ")

@@ -116,7 +116,7 @@ func (c *console) all() map[string]route {
 	out := map[string]route{}
 	for _, some := range []map[string]route{
 		c.signInRoutes(), c.meRoutes(), c.peopleRoutes(), c.caseRoutes(), c.proposalRoutes(), c.timelineRoutes(), c.paymentRoutes(), c.overviewRoutes(), c.moneyRoutes(),
-		c.systemRoutes(), c.liveRoutes(), c.preferenceRoutes(), c.searchRoutes(), c.companyRoutes(), c.changeRoutes(), c.webhookRoutes(), c.maintenanceRoutes(),
+		c.systemRoutes(), c.liveRoutes(), c.preferenceRoutes(), c.searchRoutes(), c.companyRoutes(), c.changeRoutes(), c.webhookRoutes(), c.maintenanceRoutes(), c.inboxRoutes(),
 	} {
 		maps.Copy(out, some)
 	}

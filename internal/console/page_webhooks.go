@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -101,7 +102,7 @@ func statusOf(a admin.DeliveryAttempt) string {
 		return orDash(a.Error)
 	}
 	text := itoa(*a.ResponseStatus)
-	if a.Error != nil && *a.Error != "status "+text {
+	if a.Error != nil && !strings.HasSuffix(*a.Error, text) {
 		text += ", " + *a.Error
 	}
 	return text
