@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/wire"
 )
@@ -26,8 +25,6 @@ func (e *edge) findNotification(ctx context.Context, r *request) (any, error) {
 
 // replayNotification lets a notification be worked again. The line of the audit log is in the same commit.
 func (e *edge) replayNotification(ctx context.Context, r *request, _ NoRequest) (any, error) {
-	n, err := e.Inbox.Replay(ctx, r.PathValue("id"), func(ctx context.Context, q db.Querier, n inbox.Notification) error {
-		return e.Operators.NoteIn(ctx, q, r.by, "notification.replay", n.ID, map[string]string{"provider": n.Provider, "was": string(n.State)})
-	})
+	n, err := e.Inbox.Replay(ctx, r.PathValue("id"), e.Operators.Noting(r.by, "notification.replay"))
 	return notificationOf(n), err
 }

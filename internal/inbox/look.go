@@ -90,7 +90,9 @@ var errBusy = fault.New(fault.Conflict, "The notification is being worked")
 
 // Replay lets a finished notification be worked again. Work ignores what it has done already, so no credit is
 // booked twice. The function note adds a line to the audit log in the same transaction.
-func (s *Service) Replay(ctx context.Context, notificationID string, note func(ctx context.Context, q db.Querier, n Notification) error) (Notification, error) {
+func (s *Service) Replay(
+	ctx context.Context, notificationID string, note func(ctx context.Context, q db.Querier, subject string, details map[string]string) error,
+) (Notification, error) {
 	n, _, err := s.Find(ctx, notificationID)
 	if err != nil {
 		return n, err
@@ -112,7 +114,7 @@ func (s *Service) Replay(ctx context.Context, notificationID string, note func(c
 		case !added: // the program that has worked it has not ended the job yet
 			return errBusy
 		}
-		return note(ctx, q, n)
+		return note(ctx, q, n.ID, map[string]string{"provider": n.Provider, "was": string(n.State)})
 	})
 	if err != nil {
 		return n, err
