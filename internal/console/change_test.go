@@ -175,3 +175,18 @@ func TestChangesNeedTheirRole(t *testing.T) {
 		}
 	})
 }
+
+// The menu counts at Money the differences of the statements, and the adjustments that wait for the person.
+func TestTheMenuCountsWhatMoneyNeeds(t *testing.T) {
+	each(t, func(w *world) {
+		w.plant(`INSERT INTO operation_case VALUES ('house', 'c1', 's1', 'UNKNOWN_DEBIT', 0, '', -41200000, 'OPEN', '', '', '', 0, '', '', 0, 0, 1, 0, '')`)
+		w.plant(`INSERT INTO operation_case VALUES ('house', 'c2', 's2', 'UNRESOLVED', 0, '', 0, 'OPEN', '', '', '', 0, '', '', 0, 0, 1, 0, '')`)
+		w.ask("POST", "companies/"+w.company.Reference+"/adjustments", `{"settlementId":1,"amount":5,"direction":"credit","reason":"charge of the bank"}`, nil)
+		for name, want := range map[string]string{"dev": "1", "dev2": "2"} {
+			_, after, _ := strings.Cut(w.signIn(name).read("/console/companies"), ">Money")
+			if item, _, _ := strings.Cut(after, "</a>"); !strings.Contains(item, ">"+want+"<") {
+				w.t.Errorf("%s sees %q at Money", name, item)
+			}
+		}
+	})
+}
