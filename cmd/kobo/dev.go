@@ -72,6 +72,10 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 		a.Close()
 		return errors.Join(err, listener.Close())
 	}
+	if c.AppURL, c.SecondAppURL, err = a.AppURLs(ctx, c.Reference); err != nil {
+		a.Close()
+		return errors.Join(err, listener.Close())
+	}
 	bundle, err := firstBundle(ctx, a)
 	if err != nil {
 		a.Close()
@@ -139,6 +143,7 @@ Kobo is ready, in sandbox mode.
   admin key      %[7]s
   second key     %[11]s (another operator, for what takes two)
   console        %[12]s (signs in once)
+  company's side %[13]s (signs its owner in once)
 
 Move money (buys %[8]s):
 
@@ -155,5 +160,5 @@ Be paid (a pretend transfer into the settlement account):
   curl -s -X POST %[1]s/sandbox/credit -H 'Content-Type: application/json' \
     -d '{"accountNumber":"%[6]s","amount":5000,"senderName":"BOLA SAMPLE"}'
 
-`, c.BaseURL, c.Reference, c.APIKey, c.PIN, c.SettlementID, c.SettlementAccountNumber, c.AdminKey, b.name, b.category, b.product, c.SecondAdminKey, cmp.Or(c.ConsoleLink(), "off"))
+`, c.BaseURL, c.Reference, c.APIKey, c.PIN, c.SettlementID, c.SettlementAccountNumber, c.AdminKey, b.name, b.category, b.product, c.SecondAdminKey, cmp.Or(c.ConsoleLink(), "off"), cmp.Or(c.AppLink(), "off"))
 }

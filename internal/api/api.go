@@ -38,6 +38,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/peer"
+	"github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/request"
@@ -67,6 +68,8 @@ type Config struct {
 
 	// Authenticate returns the company of an access token. It is usually Companies.Authenticate.
 	Authenticate func(ctx context.Context, accessToken string) (company.Identity, error)
+	// People returns the people of a company who can sign in. It is usually person.Service.People.
+	People func(ctx context.Context, company string) ([]person.Person, error)
 	// FailedLogin records a failed request for tokens in the audit log. The company is "" if it is
 	// unknown. nil records nothing.
 	FailedLogin func(ctx context.Context, action, company string)

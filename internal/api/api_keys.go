@@ -28,13 +28,12 @@ func (h *handlers) IssueAPIKey(ctx context.Context, r IssueAPIKeyRequestObject) 
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	return answer(ctx, func(k company.IssuedKey) (newAPIKey, error) {
-		row := h.apiKey(ctx, k.Key)
-		return newAPIKey{Status: "success", Message: "API key issued", Data: IssuedAPIKey{
-			ID: row.ID, Name: row.Name, Ending: row.Ending, Status: row.Status, Current: row.Current,
-			CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, APIKey: k.Text.Reveal(),
-		}}, nil
-	}, func(key *idempotency.Key) (company.IssuedKey, error) {
+	return answer(ctx, func(k company.OwnKey) (IssueAPIKeyResponseObject, error) {
+		if k.Waits != nil {
+			return waitingKey{Status: "success", Message: waits, Data: h.approval(*k.Waits)}, nil
+		}
+		return newAPIKey{Status: "success", Message: "API key issued", Data: h.issued(ctx, k.IssuedKey)}, nil
+	}, func(key *idempotency.Key) (company.OwnKey, error) {
 		k, err := h.Companies.IssueOwnKey(ctx, access(ctx, r.Body.Pin), r.Body.Name, expiresAt, key)
 		return k, tokenless(ctx, err)
 	})
@@ -42,10 +41,23 @@ func (h *handlers) IssueAPIKey(ctx context.Context, r IssueAPIKeyRequestObject) 
 
 // RevokeAPIKey revokes one of the company's own API keys.
 func (h *handlers) RevokeAPIKey(ctx context.Context, r RevokeAPIKeyRequestObject) (RevokeAPIKeyResponseObject, error) {
-	if err := h.Companies.RevokeOwnKey(ctx, access(ctx, r.Body.Pin), r.ID); err != nil {
+	a, err := h.Companies.RevokeOwnKey(ctx, access(ctx, r.Body.Pin), r.ID)
+	switch {
+	case err != nil:
 		return nil, tokenless(ctx, err)
+	case a != nil:
+		return RevokeAPIKey202JSONResponse{Status: "success", Message: waits, Data: h.approval(*a)}, nil
 	}
 	return RevokeAPIKey200JSONResponse{Status: "success", Message: "API key revoked"}, nil
+}
+
+// issued returns a new key with its text.
+func (h *handlers) issued(ctx context.Context, k company.IssuedKey) IssuedAPIKey {
+	row := h.apiKey(ctx, k.Key)
+	return IssuedAPIKey{
+		ID: row.ID, Name: row.Name, Ending: row.Ending, Status: row.Status, Current: row.Current,
+		CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, APIKey: k.Text.Reveal(),
+	}
 }
 
 func (h *handlers) apiKey(ctx context.Context, k company.Key) APIKey {
@@ -58,6 +70,9 @@ func (h *handlers) apiKey(ctx context.Context, k company.Key) APIKey {
 // access returns what the caller presents for an act on its API keys.
 func access(ctx context.Context, pin string) company.Access {
 	c := callOf(ctx)
+	if p, sits := seatOf(ctx); sits {
+		return company.Access{Company: c.company, Person: p.Name, PIN: secret.NewText(pin)}
+	}
 	return company.Access{Company: c.company, KeyID: c.apiKey, PIN: secret.NewText(pin)}
 }
 
@@ -80,3 +95,13 @@ func (n newAPIKey) VisitIssueAPIKeyResponse(w http.ResponseWriter) error {
 }
 
 func (n newAPIKey) public() any { n.Data.APIKey = ""; return n }
+
+// waitingKey is the response to a request for a key that waits for a second person.
+type waitingKey IssueAPIKey202JSONResponse
+
+// VisitIssueAPIKeyResponse sends the response.
+func (w waitingKey) VisitIssueAPIKeyResponse(to http.ResponseWriter) error {
+	return IssueAPIKey202JSONResponse(w).VisitIssueAPIKeyResponse(to)
+}
+
+func (waitingKey) status() int { return http.StatusAccepted }

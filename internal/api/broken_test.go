@@ -164,7 +164,7 @@ func TestEveryOperationFailsWithoutItsDatabase(t *testing.T) {
 	failed := 0
 	for path, item := range document(t).Paths.Map() {
 		for method, o := range item.Operations() {
-			if !strings.HasPrefix(path, "/api/") || o.OperationID == "listCryptoNetworks" { // the list of networks is in memory
+			if !strings.HasPrefix(path, "/api/") || o.OperationID == "listCryptoNetworks" || ofPeople[o.OperationID] { // the list of networks is in memory
 				continue
 			}
 			body, header, status := "", []string{"Authorization", "Bearer let-me-in", "x-api-key", "key"}, http.StatusInternalServerError

@@ -15,6 +15,10 @@ func (h *handlers) FindCompany(ctx context.Context, _ FindCompanyRequestObject) 
 	if err != nil {
 		return nil, err
 	}
+	two, err := h.Companies.TwoPeople(ctx, c.Reference)
+	if err != nil {
+		return nil, err
+	}
 	fees, err := h.Payouts.Fees(ctx, c.Reference)
 	if err != nil {
 		return nil, err
@@ -28,7 +32,7 @@ func (h *handlers) FindCompany(ctx context.Context, _ FindCompanyRequestObject) 
 		return nil, err
 	}
 	return FindCompany200JSONResponse{Status: "success", Data: Company{
-		Reference: c.Reference, Name: c.Name, KybStatus: string(c.KYB), Live: c.Live, Environment: string(h.Events.Environment),
+		Reference: c.Reference, Name: c.Name, KybStatus: string(c.KYB), Live: c.Live, Environment: string(h.Events.Environment), TwoPeople: two,
 		Fees:   each(fees, feeBand),
 		Limits: CompanyLimits{Day: day, Payouts: each(limits, payoutLimit), Quotas: each(quotas, objectQuota)},
 	}}, nil

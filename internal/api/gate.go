@@ -8,9 +8,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// gate checks the access token of a request and returns the company. For a request without a valid
+// gate checks the access token of a request and returns the company. A person needs none (Seat). For a request without a valid
 // token, all operations have the same error responses (wallet-api.md, Errors).
-func (e *edge) gate(r *http.Request) (company.Identity, error) {
+func (e *edge) gate(r *http.Request, op *contract.Operation) (company.Identity, error) {
+	if p, sits := seatOf(r.Context()); sits {
+		return e.seated(r.Context(), p, op)
+	}
 	token := contract.Bearer(r)
 	if token == "" {
 		return company.Identity{}, fault.New(fault.Unauthenticated, "Access token is missing")

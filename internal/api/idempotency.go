@@ -279,6 +279,9 @@ func render(f family, body any, err error) idempotency.Answer {
 		a.Reason = why.Reason()
 		a.Status, body = f.dress(why)
 	}
+	if s, ok := body.(interface{ status() int }); ok && err == nil {
+		a.Status = s.status()
+	}
 	a.Body = written(a.Status, body)
 	if s, ok := body.(secretive); ok {
 		a.Secret, a.Public = true, written(a.Status, s.public())

@@ -135,7 +135,7 @@ func (e *edge) check(w http.ResponseWriter, r *http.Request, c *call) (err error
 		e.watchToken(c)
 	}
 	if !c.op.Open {
-		caller, err := e.gate(r)
+		caller, err := e.gate(r, c.op)
 		if err != nil {
 			c.family = auth
 			return err

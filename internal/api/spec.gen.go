@@ -140,6 +140,57 @@ type Address = customer.Address
 // AirtimePurchase defines model for AirtimePurchase.
 type AirtimePurchase = vtu.AirtimePurchase
 
+// Approval defines model for Approval.
+type Approval struct {
+	// ID The id of the approval.
+	ID string `json:"id"`
+
+	// Kind What waits.
+	Kind string `json:"kind"`
+
+	// State Only `WAITING` can be decided.
+	State string `json:"state"`
+
+	// Name The name of the new API key; `null` for none.
+	Name *string `json:"name"`
+
+	// KeyExpiresAt The end of the new API key; `null` for never.
+	KeyExpiresAt *string `json:"keyExpiresAt"`
+
+	// APIKeyID The API key to revoke; `null` for another kind.
+	APIKeyID *string `json:"apiKeyId"`
+
+	// AskedBy `person:NAME`, or `key:ID` for a program with an API key.
+	//
+	// Examples: person:ada
+	AskedBy string `json:"askedBy"`
+
+	// CreatedAt When it was asked for.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// ExpiresAt When it stops waiting, 24 hours later.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	ExpiresAt Instant `json:"expiresAt"`
+
+	// DecidedBy Who decided; `null` while it waits.
+	DecidedBy *string `json:"decidedBy"`
+
+	// DecidedAt When it was decided; `null` while it waits.
+	DecidedAt *string `json:"decidedAt"`
+}
+
+// ApprovalPage defines model for ApprovalPage.
+type ApprovalPage struct {
+	// Data The approvals of this page, newest first.
+	Data []Approval `json:"data"`
+
+	// Meta The place of this page in the whole list.
+	Meta ListMeta `json:"meta"`
+}
+
 // ArchivedProblem defines model for ArchivedProblem.
 type ArchivedProblem struct {
 	// Status Always `error`.
@@ -382,6 +433,9 @@ type Company struct {
 
 	// Environment Where requests go: `dev` simulates the providers, `staging` uses their test systems.
 	Environment string `json:"environment"`
+
+	// TwoPeople True if acts on your API keys wait for a second person of your company.
+	TwoPeople bool `json:"twoPeople"`
 
 	// Fees The fees of your payouts, by amount. Empty if there are none.
 	Fees []FeeBand `json:"fees"`
@@ -700,6 +754,15 @@ type DayTotals struct {
 
 	// ClosingBalance Naira: opening balance and credits, less debits.
 	ClosingBalance money.Kobo `json:"closingBalance"`
+}
+
+// DecidedApproval defines model for DecidedApproval.
+type DecidedApproval struct {
+	// Approval The approval.
+	Approval Approval `json:"approval"`
+
+	// APIKey The new API key, if the approval issued one. Kobo never shows it again.
+	APIKey *IssuedAPIKey `json:"apiKey,omitempty"`
 }
 
 // EntityQuery defines model for EntityQuery.
@@ -1190,7 +1253,7 @@ type LoggedRequest struct {
 	// IdempotencyKey The `Idempotency-Key` of the request, which is unique in your company over all kinds of requests; `null` if it had none.
 	IdempotencyKey *string `json:"idempotencyKey"`
 
-	// APIKeyID The id of the API key from which the access token came; `null` if it is unknown.
+	// APIKeyID The id of the API key from which the access token came, or `person:NAME` for a person at Kobo's pages; `null` if it is unknown.
 	APIKeyID *string `json:"apiKeyId"`
 
 	// APIKeyEnding The last four characters of that API key.
@@ -1523,6 +1586,12 @@ type TransferOrder struct {
 
 	// Narration For the statements of both accounts.
 	Narration string `json:"narration,omitempty"`
+}
+
+// TwoPeopleRequest defines model for TwoPeopleRequest.
+type TwoPeopleRequest struct {
+	// On Whether two people are required.
+	On bool `json:"on"`
 }
 
 // UtilityPurchase defines model for UtilityPurchase.
@@ -1891,6 +1960,18 @@ type IssueAPIKeyParams struct {
 	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
 	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListApprovalsParams defines parameters for ListApprovals.
+type ListApprovalsParams struct {
+	// Waiting With `true`, only what still waits.
+	Waiting *bool `form:"waiting,omitempty" json:"waiting,omitempty"`
+
+	// Page The number of the page. Zero, a negative number or a text means the first page.
+	Page Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
+	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
 }
 
 // SetPINParams defines parameters for SetPIN.
@@ -2573,6 +2654,9 @@ type RevokeAPIKeyJSONRequestBody = APIKeyRevocation
 // SetPINJSONRequestBody defines body for SetPIN for application/json ContentType.
 type SetPINJSONRequestBody = OwnPinRequest
 
+// SetTwoPeopleJSONRequestBody defines body for SetTwoPeople for application/json ContentType.
+type SetTwoPeopleJSONRequestBody = TwoPeopleRequest
+
 // GenerateCorporateAccountJSONRequestBody defines body for GenerateCorporateAccount for application/json ContentType.
 type GenerateCorporateAccountJSONRequestBody = CorporateAccountRequest
 
@@ -2710,9 +2794,21 @@ type ServerInterface interface {
 	// RevokeAPIKey Revoke an API key
 	// (DELETE /api/v1/company/api-keys/{id})
 	RevokeAPIKey(w http.ResponseWriter, r *http.Request, id string)
+	// ListApprovals List approvals
+	// (GET /api/v1/company/approvals)
+	ListApprovals(w http.ResponseWriter, r *http.Request, params ListApprovalsParams)
+	// ApproveRequest Approve what waits
+	// (POST /api/v1/company/approvals/{id}/approve)
+	ApproveRequest(w http.ResponseWriter, r *http.Request, id string)
+	// RejectRequest Reject what waits
+	// (POST /api/v1/company/approvals/{id}/reject)
+	RejectRequest(w http.ResponseWriter, r *http.Request, id string)
 	// SetPIN Set your transaction PIN
 	// (POST /api/v1/company/pin)
 	SetPIN(w http.ResponseWriter, r *http.Request, params SetPINParams)
+	// SetTwoPeople Require two people for API keys
+	// (POST /api/v1/company/two-people)
+	SetTwoPeople(w http.ResponseWriter, r *http.Request)
 	// GenerateCorporateAccount Open the company's bank account
 	// (POST /api/v1/coop/generate-account)
 	GenerateCorporateAccount(w http.ResponseWriter, r *http.Request, params GenerateCorporateAccountParams)
@@ -3739,6 +3835,117 @@ func (siw *ServerInterfaceWrapper) RevokeAPIKey(w http.ResponseWriter, r *http.R
 	handler.ServeHTTP(w, r)
 }
 
+// ListApprovals operation middleware
+func (siw *ServerInterfaceWrapper) ListApprovals(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListApprovalsParams
+
+	// ------------- Optional query parameter "waiting" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "waiting", r.URL.Query(), &params.Waiting, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "waiting"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "waiting", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", r.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "page"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "page", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", r.URL.Query(), &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "pageSize"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "pageSize", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListApprovals(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ApproveRequest operation middleware
+func (siw *ServerInterfaceWrapper) ApproveRequest(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ApproveRequest(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RejectRequest operation middleware
+func (siw *ServerInterfaceWrapper) RejectRequest(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RejectRequest(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // SetPIN operation middleware
 func (siw *ServerInterfaceWrapper) SetPIN(w http.ResponseWriter, r *http.Request) {
 
@@ -3771,6 +3978,20 @@ func (siw *ServerInterfaceWrapper) SetPIN(w http.ResponseWriter, r *http.Request
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.SetPIN(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SetTwoPeople operation middleware
+func (siw *ServerInterfaceWrapper) SetTwoPeople(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SetTwoPeople(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7094,7 +7315,11 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/company/api-keys", wrapper.ListAPIKeys)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/api-keys", wrapper.IssueAPIKey)
 	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/api/v1/company/api-keys/{id}", wrapper.RevokeAPIKey)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/company/approvals", wrapper.ListApprovals)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/approvals/{id}/approve", wrapper.ApproveRequest)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/approvals/{id}/reject", wrapper.RejectRequest)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/pin", wrapper.SetPIN)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/two-people", wrapper.SetTwoPeople)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/generate-account", wrapper.GenerateCorporateAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/initiate-kyc", wrapper.InitiateCorporateKyc)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/retry-otp", wrapper.RetryCorporateOtp)
@@ -7753,6 +7978,31 @@ func (response IssueAPIKey200JSONResponse) VisitIssueAPIKeyResponse(w http.Respo
 	return err
 }
 
+type IssueAPIKey202JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Waiting for a second person
+	Message string `json:"message"`
+
+	// Data The approval that waits.
+	Data Approval `json:"data"`
+}
+
+func (response IssueAPIKey202JSONResponse) VisitIssueAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type RevokeAPIKeyRequestObject struct {
 	ID   string `json:"id"`
 	Body *RevokeAPIKeyJSONRequestBody
@@ -7773,6 +8023,125 @@ type RevokeAPIKey200JSONResponse struct {
 }
 
 func (response RevokeAPIKey200JSONResponse) VisitRevokeAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RevokeAPIKey202JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Waiting for a second person
+	Message string `json:"message"`
+
+	// Data The approval that waits.
+	Data Approval `json:"data"`
+}
+
+func (response RevokeAPIKey202JSONResponse) VisitRevokeAPIKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListApprovalsRequestObject struct {
+	Params ListApprovalsParams
+}
+
+type ListApprovalsResponseObject interface {
+	VisitListApprovalsResponse(w http.ResponseWriter) error
+}
+
+type ListApprovals200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The page.
+	Data ApprovalPage `json:"data"`
+}
+
+func (response ListApprovals200JSONResponse) VisitListApprovalsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ApproveRequestRequestObject struct {
+	ID string `json:"id"`
+}
+
+type ApproveRequestResponseObject interface {
+	VisitApproveRequestResponse(w http.ResponseWriter) error
+}
+
+type ApproveRequest200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Approved
+	Message string `json:"message"`
+
+	// Data The approval, with a new API key.
+	Data DecidedApproval `json:"data"`
+}
+
+func (response ApproveRequest200JSONResponse) VisitApproveRequestResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RejectRequestRequestObject struct {
+	ID string `json:"id"`
+}
+
+type RejectRequestResponseObject interface {
+	VisitRejectRequestResponse(w http.ResponseWriter) error
+}
+
+type RejectRequest200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Rejected
+	Message string `json:"message"`
+
+	// Data The approval.
+	Data Approval `json:"data"`
+}
+
+func (response RejectRequest200JSONResponse) VisitRejectRequestResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -7809,6 +8178,61 @@ func (response SetPIN200JSONResponse) VisitSetPINResponse(w http.ResponseWriter)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetTwoPeopleRequestObject struct {
+	Body *SetTwoPeopleJSONRequestBody
+}
+
+type SetTwoPeopleResponseObject interface {
+	VisitSetTwoPeopleResponse(w http.ResponseWriter) error
+}
+
+type SetTwoPeople200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Two people are required
+	Message string `json:"message"`
+}
+
+func (response SetTwoPeople200JSONResponse) VisitSetTwoPeopleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetTwoPeople202JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Waiting for a second person
+	Message string `json:"message"`
+
+	// Data The approval that waits.
+	Data Approval `json:"data"`
+}
+
+func (response SetTwoPeople202JSONResponse) VisitSetTwoPeopleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -9900,9 +10324,21 @@ type StrictServerInterface interface {
 	// RevokeAPIKey Revoke an API key
 	// (DELETE /api/v1/company/api-keys/{id})
 	RevokeAPIKey(ctx context.Context, request RevokeAPIKeyRequestObject) (RevokeAPIKeyResponseObject, error)
+	// ListApprovals List approvals
+	// (GET /api/v1/company/approvals)
+	ListApprovals(ctx context.Context, request ListApprovalsRequestObject) (ListApprovalsResponseObject, error)
+	// ApproveRequest Approve what waits
+	// (POST /api/v1/company/approvals/{id}/approve)
+	ApproveRequest(ctx context.Context, request ApproveRequestRequestObject) (ApproveRequestResponseObject, error)
+	// RejectRequest Reject what waits
+	// (POST /api/v1/company/approvals/{id}/reject)
+	RejectRequest(ctx context.Context, request RejectRequestRequestObject) (RejectRequestResponseObject, error)
 	// SetPIN Set your transaction PIN
 	// (POST /api/v1/company/pin)
 	SetPIN(ctx context.Context, request SetPINRequestObject) (SetPINResponseObject, error)
+	// SetTwoPeople Require two people for API keys
+	// (POST /api/v1/company/two-people)
+	SetTwoPeople(ctx context.Context, request SetTwoPeopleRequestObject) (SetTwoPeopleResponseObject, error)
 	// GenerateCorporateAccount Open the company's bank account
 	// (POST /api/v1/coop/generate-account)
 	GenerateCorporateAccount(ctx context.Context, request GenerateCorporateAccountRequestObject) (GenerateCorporateAccountResponseObject, error)
@@ -10760,6 +11196,84 @@ func (sh *strictHandler) RevokeAPIKey(w http.ResponseWriter, r *http.Request, id
 	}
 }
 
+// ListApprovals operation middleware
+func (sh *strictHandler) ListApprovals(w http.ResponseWriter, r *http.Request, params ListApprovalsParams) {
+	var request ListApprovalsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListApprovals(ctx, request.(ListApprovalsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListApprovals")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListApprovalsResponseObject); ok {
+		if err := validResponse.VisitListApprovalsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ApproveRequest operation middleware
+func (sh *strictHandler) ApproveRequest(w http.ResponseWriter, r *http.Request, id string) {
+	var request ApproveRequestRequestObject
+
+	request.ID = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ApproveRequest(ctx, request.(ApproveRequestRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ApproveRequest")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ApproveRequestResponseObject); ok {
+		if err := validResponse.VisitApproveRequestResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RejectRequest operation middleware
+func (sh *strictHandler) RejectRequest(w http.ResponseWriter, r *http.Request, id string) {
+	var request RejectRequestRequestObject
+
+	request.ID = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RejectRequest(ctx, request.(RejectRequestRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RejectRequest")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RejectRequestResponseObject); ok {
+		if err := validResponse.VisitRejectRequestResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // SetPIN operation middleware
 func (sh *strictHandler) SetPIN(w http.ResponseWriter, r *http.Request, params SetPINParams) {
 	var request SetPINRequestObject
@@ -10786,6 +11300,37 @@ func (sh *strictHandler) SetPIN(w http.ResponseWriter, r *http.Request, params S
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(SetPINResponseObject); ok {
 		if err := validResponse.VisitSetPINResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SetTwoPeople operation middleware
+func (sh *strictHandler) SetTwoPeople(w http.ResponseWriter, r *http.Request) {
+	var request SetTwoPeopleRequestObject
+
+	var body SetTwoPeopleJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.SetTwoPeople(ctx, request.(SetTwoPeopleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SetTwoPeople")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SetTwoPeopleResponseObject); ok {
+		if err := validResponse.VisitSetTwoPeopleResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

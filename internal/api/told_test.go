@@ -29,6 +29,9 @@ func document(t testing.TB) *openapi3.T {
 
 // movesNothing maps each POST operation without an Idempotency-Key to the reason why it needs none.
 var movesNothing = map[string]string{
+	"approveRequest":     "an approval is decided once, and a second try answers so",
+	"rejectRequest":      "an approval is decided once, and a second try answers so",
+	"setTwoPeople":       "the rule is on or off, and a second request changes nothing",
 	"claimKey":           "the caller has no access token yet, and a token that was used answers so",
 	"generateToken":      "a second pair of tokens replaces the first, which the contract says",
 	"generateCardToken":  "a token is a pass for two minutes that is never stored, so there is nothing to give again",

@@ -98,6 +98,10 @@ func played(t testing.TB) map[string]apitest.Exchange {
 	return out
 }
 
+// ofPeople are the operations that no program can run with an access token. The tests of package console show
+// them succeed.
+var ofPeople = map[string]bool{"setTwoPeople": true, "approveRequest": true, "rejectRequest": true}
+
 func TestEveryOperationHasATranscript(t *testing.T) {
 	c, seen := contract(t), map[string]bool{}
 	for _, e := range played(t) {
@@ -106,7 +110,7 @@ func TestEveryOperationHasATranscript(t *testing.T) {
 		}
 	}
 	for _, id := range c.Operations() {
-		if !seen[id] {
+		if !seen[id] && !ofPeople[id] {
 			t.Errorf("%s: no transcript shows it succeed", id)
 		}
 	}

@@ -276,6 +276,7 @@ func (a *App) Handler() (http.Handler, error) {
 			}
 			return ctx
 		},
+		People: a.People.People,
 		FailedLogin: func(ctx context.Context, action, reference string) {
 			a.warn(ctx, a.Operators.FailedLogin(ctx, action, reference), "a failed request for tokens could not be recorded")
 		},
@@ -285,9 +286,8 @@ func (a *App) Handler() (http.Handler, error) {
 		Serves: a.serves,
 		Mounts: map[string]http.Handler{"/admin/v1/": operators, "GET /admin/openapi.json": admin.Reference()},
 	}
-	if a.cfg.Console == "on" {
-		cfg.Mounts["/console/"] = a.console(operators, limits.Failed())
-	}
+	var handler http.Handler
+	a.mountPages(cfg.Mounts, operators, limits.Failed(), func() http.Handler { return handler })
 	cfg.Mounts[inbox.Pattern] = a.Inbox.CallbackHandler()
 	cfg.Mounts[card.Pattern] = a.Cards.CallbackHandler()
 	for name, p := range a.cfg.accounts() {
@@ -298,7 +298,8 @@ func (a *App) Handler() (http.Handler, error) {
 	if a.sandbox != nil {
 		cfg.Mounts["/sandbox/"] = a.sandboxControls(proxies)
 	}
-	return api.New(cfg)
+	handler, err = api.New(cfg)
+	return handler, err
 }
 
 // databaseTimeout limits the total time that a request waits for the database. If the database does

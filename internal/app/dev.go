@@ -39,7 +39,10 @@ type Credentials struct {
 	AdminKey                string  `json:"admin_key"`
 	SecondAdminKey          string  `json:"second_admin_key"` // of another operator, for what takes two
 	ConsoleURL              *string `json:"console_url"`
-	SandboxToken            string  `json:"sandbox_token,omitempty"`
+	// AppURL and SecondAppURL sign in the company's two people once: an owner, and a developer for what takes two.
+	AppURL       *string `json:"app_url"`
+	SecondAppURL *string `json:"second_app_url"`
+	SandboxToken string  `json:"sandbox_token,omitempty"`
 }
 
 // DevConfig returns the configuration of `kobo dev`, which stores its data in a folder. If

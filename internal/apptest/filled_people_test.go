@@ -7,6 +7,7 @@ import (
 	"github.com/pquerna/otp/totp"
 
 	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/person"
 )
@@ -32,5 +33,12 @@ func people(t *testing.T, p *apptest.Program) {
 	must(err)
 	must(p.App.People.SetPassword(ctx, ada, "a long word for a fixture", codes.State, code))
 	_, err = p.App.People.Begin(ctx, ada, "a browser", true)
+	must(err)
+	by := company.Access{Company: p.Reference, Person: "ada"}
+	must(p.App.Companies.RequireTwoPeople(ctx, by))
+	off, err := p.App.Companies.WaiveTwoPeople(ctx, by)
+	must(err)
+	by.Person = "bola"
+	_, _, err = p.App.Companies.Approve(ctx, by, off.ID)
 	must(err)
 }

@@ -167,6 +167,16 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Identity, err
 	return c.identity(v), c.passes()
 }
 
+// Seated returns the company of a person who uses the API through a page, if the company may use the API. It
+// has the same cache and the same errors as Authenticate.
+func (s *Service) Seated(ctx context.Context, reference string) (Identity, error) {
+	c, err := s.cached(ctx, reference)
+	if err != nil {
+		return Identity{}, errUnsure.Because(err)
+	}
+	return c.identity(verified{reference: reference}), c.passes()
+}
+
 func (c Company) identity(v verified) Identity {
 	return Identity{c.Reference, int(c.PerSecond), v.keyID}
 }

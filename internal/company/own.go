@@ -5,12 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kobo-waas/kobo/internal/clock"
-	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/ledger"
-	"github.com/kobo-waas/kobo/internal/peer"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -49,7 +46,8 @@ var (
 // Access is what a company presents to issue or revoke an API key.
 type Access struct {
 	Company string
-	KeyID   string // the API key from which the access token comes
+	KeyID   string // the API key from which the access token comes; "" for a person
+	Person  string // the name of the person who acts through a page; "" for a program
 	PIN     secret.Text
 }
 
@@ -61,76 +59,98 @@ type IssuedKey struct {
 
 // IssueOwnKey issues a further API key to the company that asks for it. The name is the company's own,
 // and may be empty. If expiresAt is zero, the key does not expire. The response for an
-// Idempotency-Key is in the same commit. The fault is Refused for a wrong or locked PIN and for too
+// Idempotency-Key is in the same commit. If the company requires two people, the result is an approval that
+// waits. The fault is Refused for a wrong or locked PIN and for too
 // many keys, Forbidden if the key of the access token does not work, and Invalid for a past expiry.
-func (s *Service) IssueOwnKey(ctx context.Context, by Access, name string, expiresAt time.Time, key *idempotency.Key) (IssuedKey, error) {
+func (s *Service) IssueOwnKey(ctx context.Context, by Access, name string, expiresAt time.Time, key *idempotency.Key) (OwnKey, error) {
 	now := s.clock.Now()
 	if err := inFuture(expiresAt, now); err != nil {
-		return IssuedKey{}, err
+		return OwnKey{}, err
 	}
 	k, text := s.newKey(by.Company, now, expiresAt)
 	k.Name = name
-	out := IssuedKey{k, text}
-	err := s.own(ctx, by, func(u *ledger.Unit, all []Key) error {
-		working := slices.DeleteFunc(slices.Clone(all), func(k Key) bool { return !k.works(now) })
-		if len(working) >= mostKeys {
-			return errMostKeys
-		}
-		out.Others = len(working)
-		for _, k := range all {
-			if k.ID == by.KeyID {
-				u.Expect(keys.Record(k), keyActive) // a revocation names all working keys in any case
+	issued := IssuedKey{k, text}
+	var out OwnKey
+	err := s.ownByPIN(ctx, by, func(u *ledger.Unit, all []Key) error {
+		waits, err := s.needsSecond(ctx, u)
+		switch {
+		case err != nil:
+			return err
+		case waits:
+			a, err := s.ask(ctx, u, by, ApproveIssue, Act{Name: name, ExpiresAt: expiresAt})
+			if err != nil {
+				return err
 			}
+			out = OwnKey{Waits: &a}
+		default:
+			if err := s.issueOwn(ctx, u, by, all, &issued); err != nil {
+				return err
+			}
+			out = OwnKey{IssuedKey: issued}
 		}
-		insertKey(u, out.Key, byCompany, peer.Of(ctx))
-		u.Count(newKeys+now.In(clock.Lagos).Format(time.DateOnly), 1, mostNewKeys)
-		s.self(ctx, by.Company).Audit(u, "company.key.issue", k.ID, nil, now)
 		key.Answer(u, out, nil)
 		return nil
 	})
 	if err != nil {
-		return IssuedKey{}, err
+		return OwnKey{}, err
 	}
 	return out, nil
 }
 
 // RevokeOwnKey revokes an API key of the company that asks for it, like RevokeKey. The last working
-// key stays. The fault is Missing for an unknown key, and Refused for a revoked key, for the last
-// working key, and for a wrong or locked PIN.
-func (s *Service) RevokeOwnKey(ctx context.Context, by Access, keyID string) error {
-	return s.own(ctx, by, func(u *ledger.Unit, all []Key) error {
-		last, err := s.revoke(u, keyID, all)
-		switch {
-		case err != nil:
+// key stays. If the company requires two people, the result is an approval that waits. The fault is Missing
+// for an unknown key, and Refused for a revoked key, for the last working key, and for a wrong or locked PIN.
+func (s *Service) RevokeOwnKey(ctx context.Context, by Access, keyID string) (waits *Approval, err error) {
+	err = s.ownByPIN(ctx, by, func(u *ledger.Unit, all []Key) error {
+		second, err := s.needsSecond(ctx, u)
+		if err != nil {
 			return err
-		case last:
-			return errLastKey
 		}
-		now := s.clock.Now()
-		event.Emit(u, event.APIKeyRevoked, revokedData{u.Company, keyID, byCompany, peer.Of(ctx)})
-		s.self(ctx, by.Company).Audit(u, "company.key.revoke", keyID, nil, now)
-		return nil
+		if !second {
+			waits = nil
+			return s.revokeOwn(ctx, u, by, all, keyID)
+		}
+		trial := ledger.For(by.Company)
+		last, err := s.revoke(&trial, keyID, all)
+		if err == nil && last {
+			err = errLastKey
+		}
+		if err != nil {
+			return err
+		}
+		a, err := s.ask(ctx, u, by, ApproveRevoke, Act{KeyID: keyID})
+		waits = &a
+		return err
+	})
+	return waits, err
+}
+
+// needsSecond reports whether the company requires two people. The unit is refused if this has changed when
+// it is committed.
+func (s *Service) needsSecond(ctx context.Context, u *ledger.Unit) (bool, error) {
+	r, err := s.twoPeople(ctx, u.Company)
+	if err == nil && r.State != "" {
+		u.Expect(rules.Record(r), r.State)
+	}
+	return r.State == ruleOn, err
+}
+
+// own commits an act on the company's keys that a second person has approved. It needs no PIN.
+func (s *Service) own(ctx context.Context, by Access, act func(u *ledger.Unit, all []Key) error) error {
+	return s.repeated(ctx, by, func(issued int64, all []Key) (refusal, err error) {
+		u := ledger.For(by.Company)
+		if err := act(&u, all); err != nil {
+			return err, nil
+		}
+		u.Count(ownKeys, 1, issued+1)
+		return nil, s.book.Commit(ctx, u)
 	})
 }
 
-// own commits an act of the company on its keys, with a right PIN. A wrong PIN counts as a wrong try.
-// If the function act returns an error, own commits only the right try. If another request has
-// meanwhile issued or revoked a key of the company, own begins again.
-func (s *Service) own(ctx context.Context, by Access, act func(u *ledger.Unit, all []Key) error) error {
-	for {
-		issued, err := s.book.Last(ctx, by.Company, ownKeys)
-		if err != nil {
-			return err
-		}
-		all, err := s.Keys(ctx, by.Company)
-		if err != nil {
-			return err
-		}
-		at := slices.IndexFunc(all, func(k Key) bool { return k.ID == by.KeyID && k.works(s.clock.Now()) })
-		if at < 0 {
-			return errBadAccess
-		}
-		var refusal error
+// ownByPIN commits an act of the company on its keys, with a right PIN. A wrong PIN counts as a wrong try.
+// If the function act returns an error, ownByPIN commits only the right try.
+func (s *Service) ownByPIN(ctx context.Context, by Access, act func(u *ledger.Unit, all []Key) error) error {
+	return s.repeated(ctx, by, func(issued int64, all []Key) (refusal, err error) {
 		err = s.try(ctx, by.Company, by.PIN.Reveal(), func(p pin) ledger.Unit {
 			u := s.tried(p, by.PIN.Reveal())
 			draft := u
@@ -140,9 +160,30 @@ func (s *Service) own(ctx context.Context, by Access, act func(u *ledger.Unit, a
 			draft.Count(ownKeys, 1, issued+1)
 			return draft
 		})
+		return refusal, err
+	})
+}
+
+// repeated runs an act on the company's keys. If another request has meanwhile issued or revoked a key of the
+// company, or changed its rule, repeated begins again.
+func (s *Service) repeated(ctx context.Context, by Access, act func(issued int64, all []Key) (refusal, err error)) error {
+	for {
+		issued, err := s.book.Last(ctx, by.Company, ownKeys)
+		if err != nil {
+			return err
+		}
+		all, err := s.Keys(ctx, by.Company)
+		if err != nil {
+			return err
+		}
+		works := slices.ContainsFunc(all, func(k Key) bool { return k.ID == by.KeyID && k.works(s.clock.Now()) })
+		if by.Person == "" && !works {
+			return errBadAccess
+		}
+		refusal, err := act(issued, all)
 		r := ledger.Refused(err)
 		switch {
-		case ledger.Is(err, ledger.Moved, keys.Table):
+		case ledger.Is(err, ledger.Moved, keys.Table), ledger.Is(err, ledger.Moved, rules.Table):
 		case r != nil && r.Reason == ledger.Over && r.Count.Name == ownKeys:
 		case r != nil && r.Reason == ledger.Over:
 			return errNewKeys

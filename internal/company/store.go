@@ -7,6 +7,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 )
 
@@ -14,6 +15,9 @@ const (
 	columns    = `company_id, name, kyb_status, live, requests_per_second, created_at, updated_at`
 	keyColumns = `company_id, id, hash, state, created_at, expires_at, name, ending`
 	pinColumns = `company_id, hash, state, failures, updated_at`
+
+	approvalColumns = `company_id, id, kind, body, state, asked_by, created_at, expires_at, decided_by, decided_at`
+	ruleColumns     = `company_id, name, state, changed_by, changed_at`
 
 	tokenColumns = `company_id, id, purpose, number, hash, state, created_at, expires_at, key_expires_at, used_at`
 )
@@ -126,4 +130,37 @@ func (s *Service) findToken(ctx context.Context, reference, tokenID string) (tok
 func (s *Service) findNumbered(ctx context.Context, reference string, to purpose, number int64) (tokenRow, error) {
 	return db.One(ctx, s.db, tokens.Scan,
 		`SELECT `+tokenColumns+` FROM company_token WHERE company_id = $1 AND purpose = $2 AND number = $3`, reference, string(to), number)
+}
+
+// twoPeople returns the rule. Its state is "" if the company has never decided.
+func (s *Service) twoPeople(ctx context.Context, reference string) (rule, error) {
+	return db.OrZero(db.One(ctx, s.db, rules.Scan, `SELECT `+ruleColumns+` FROM company_rule WHERE company_id = $1 AND name = $2`, reference, twoPeople))
+}
+
+// Approvals returns a page of the company's approvals, the newest first, and the total count. With waiting, it
+// returns only those that wait.
+func (s *Service) Approvals(ctx context.Context, reference string, waiting bool, offset, limit int) ([]Approval, int, error) {
+	since, state := int64(0), ""
+	if waiting {
+		since, state = clock.Micros(s.clock.Now().Add(-approvalLife)), ApprovalWaiting
+	}
+	list, total, err := db.Page(ctx, s.db, reference, approvals.Scan, `
+		SELECT count(*) FROM company_approval WHERE company_id = $1 AND created_at > $2 AND (state = $3 OR $3 = '')`, `
+		SELECT `+approvalColumns+` FROM company_approval WHERE company_id = $1 AND created_at > $2 AND (state = $3 OR $3 = '')
+		ORDER BY created_at DESC, id DESC LIMIT $4 OFFSET $5`, limit, offset, reference, since, state)
+	return list, int(total), err
+}
+
+// Approval returns an approval of the company. An unknown id is a fault of kind Missing.
+func (s *Service) Approval(ctx context.Context, reference, approvalID string) (Approval, error) {
+	a, err := db.One(ctx, s.db, approvals.Scan,
+		`SELECT `+approvalColumns+` FROM company_approval WHERE company_id = $1 AND id = $2`, reference, approvalID)
+	if errors.Is(err, db.ErrNone) {
+		err = fault.New(fault.Missing, "Approval not found")
+	}
+	return a, err
+}
+
+func (s *Service) approvalMAC(ctx context.Context, reference, approvalID string) (string, error) {
+	return db.One(ctx, s.db, db.Value[string], `SELECT mac FROM company_approval WHERE company_id = $1 AND id = $2`, reference, approvalID)
 }

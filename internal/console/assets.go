@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -23,7 +24,7 @@ type asset struct {
 	plain, packed []byte
 }
 
-// assetPaths are the addresses of the assets by their file names.
+// assetPaths are the paths of the assets below each side, by their file names.
 var assetPaths, assetFiles = readAssets()
 
 func readAssets() (paths map[string]string, all map[string]asset) {
@@ -51,7 +52,7 @@ func readAssets() (paths map[string]string, all map[string]asset) {
 		sum := sha256.Sum256(content)
 		ext := path.Ext(e.Name())
 		name := strings.TrimSuffix(e.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
-		paths[e.Name()] = "/console/assets/" + name
+		paths[e.Name()] = "/assets/" + name
 		all[name] = asset{mime.TypeByExtension(ext), content, b.Bytes()}
 	}
 	return paths, all
@@ -76,4 +77,18 @@ func assets() http.Handler {
 		// An error means that the browser has gone.
 		_, _ = w.Write(content)
 	})
+}
+
+type baseKey struct{}
+
+// withBase returns the context of a page of a side.
+func withBase(ctx context.Context, base string) context.Context {
+	return context.WithValue(ctx, baseKey{}, base)
+}
+
+// assetAt returns the address of an asset for a page. Each side serves the assets itself, because the two sides may
+// have separate listeners.
+func assetAt(ctx context.Context, name string) string {
+	base, _ := ctx.Value(baseKey{}).(string)
+	return base + assetPaths[name]
 }

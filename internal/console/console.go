@@ -56,10 +56,26 @@ type Config struct {
 	Origin string
 	// Failed limits the failed sign-ins from one address. nil means no limit.
 	Failed *limit.Limit
+	// Company is the companies' API, which the pages of companies' people ask.
+	Company http.Handler
 }
+
+// side is one of the two sides: the operators' pages below /console, and the pages of companies' people below
+// /app. A person of one side is nobody on the other one.
+type side struct {
+	base   string // the beginning of all addresses
+	cookie string // the name of the cookie with the session
+	items  []item // of the menu
+}
+
+var (
+	operators = side{"/console", "__Host-kobo_operator", items}
+	companies = side{"/app", "__Host-kobo_company", appItems}
+)
 
 type console struct {
 	Config
+	side
 	mux     *http.ServeMux
 	routes  map[string]route
 	buckets *limit.Buckets
@@ -96,27 +112,38 @@ type view struct {
 
 // New returns the handler of all addresses below /console.
 func New(c Config) http.Handler {
-	k := &console{
-		Config: c, mux: http.NewServeMux(), forms: newForms(), waiting: &waiting{}, answers: &answers{kept: map[string]keptAnswer{}},
-		buckets: limit.New(clock.System{}),
-	}
-	k.routes = k.all()
-	for pattern, r := range k.routes {
-		k.mux.HandleFunc(pattern, k.serve(r))
-	}
-	k.mux.Handle("GET /console/assets/", assets())
-	k.mux.HandleFunc("/console/", k.serve(route{show: nothingHere}))
-	k.mux.Handle("GET /console", http.RedirectHandler("/console/", http.StatusSeeOther))
-	k.mux.HandleFunc("GET /console/{$}", k.start)
-	return guarded(http.NewCrossOriginProtection().Handler(k.mux))
+	k := newConsole(c, operators)
+	return k.handler(k.all())
 }
 
-// all returns the routes of all pages.
+func newConsole(c Config, s side) *console {
+	return &console{
+		Config: c, side: s, mux: http.NewServeMux(), routes: map[string]route{}, forms: newForms(), waiting: &waiting{}, answers: &answers{kept: map[string]keptAnswer{}},
+		buckets: limit.New(clock.System{}),
+	}
+}
+
+// handler returns the handler of all addresses of a side: those that both sides have, and its own ones.
+func (c *console) handler(own ...map[string]route) http.Handler {
+	for _, some := range append(own, c.signInRoutes(), c.meRoutes(), c.preferenceRoutes()) {
+		maps.Copy(c.routes, some)
+	}
+	for pattern, r := range c.routes {
+		c.mux.HandleFunc(pattern, c.serve(r))
+	}
+	c.mux.Handle("GET "+c.base+"/assets/", assets())
+	c.mux.HandleFunc(c.base+"/", c.serve(route{show: nothingHere}))
+	c.mux.Handle("GET "+c.base, http.RedirectHandler(c.base+"/", http.StatusSeeOther))
+	c.mux.HandleFunc("GET "+c.base+"/{$}", c.start)
+	return guarded(http.NewCrossOriginProtection().Handler(c.mux))
+}
+
+// all returns the routes of the operators' own pages.
 func (c *console) all() map[string]route {
 	out := map[string]route{}
 	for _, some := range []map[string]route{
-		c.signInRoutes(), c.meRoutes(), c.peopleRoutes(), c.caseRoutes(), c.proposalRoutes(), c.timelineRoutes(), c.paymentRoutes(), c.overviewRoutes(), c.moneyRoutes(),
-		c.systemRoutes(), c.liveRoutes(), c.preferenceRoutes(), c.searchRoutes(), c.companyRoutes(), c.changeRoutes(), c.webhookRoutes(), c.maintenanceRoutes(), c.inboxRoutes(),
+		c.peopleRoutes(), c.caseRoutes(), c.proposalRoutes(), c.timelineRoutes(), c.paymentRoutes(), c.overviewRoutes(), c.moneyRoutes(), c.systemRoutes(),
+		c.liveRoutes(), c.searchRoutes(), c.companyRoutes(), c.changeRoutes(), c.webhookRoutes(), c.maintenanceRoutes(), c.inboxRoutes(),
 	} {
 		maps.Copy(out, some)
 	}
@@ -180,7 +207,7 @@ var items = []item{
 
 // menu returns the items whose page exists.
 func (c *console) menu() []item {
-	return slices.DeleteFunc(slices.Clone(items), func(i item) bool {
+	return slices.DeleteFunc(slices.Clone(c.items), func(i item) bool {
 		_, exists := c.routes["GET "+i.path]
 		return !exists
 	})
@@ -207,7 +234,13 @@ func (c *console) log(ctx context.Context, what string, err error) {
 	}
 }
 
-// isOwn reports whether an address is a page of the console, to which a sign-in may lead back.
-func isOwn(path string) bool {
-	return strings.HasPrefix(path, "/console/") && !strings.ContainsAny(path, "\\\r\n") && !strings.HasPrefix(path, "/console/sign-in") && !strings.HasPrefix(path, "/console/link/")
+// isOwn reports whether an address is a page of this side, to which a sign-in may lead back.
+func (c *console) isOwn(path string) bool {
+	return strings.HasPrefix(path, c.base+"/") && !strings.ContainsAny(path, "\\\r\n") && !strings.HasPrefix(path, c.base+"/sign-in") && !strings.HasPrefix(path, c.base+"/link/")
 }
+
+// at returns the address of a page of this side.
+func (c *console) at(path string) string { return c.base + path }
+
+// isForCompanies reports whether this is the side of companies' people.
+func (c *console) isForCompanies() bool { return c.base == companies.base }

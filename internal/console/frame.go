@@ -32,13 +32,14 @@ func (c *console) has(pattern string) bool {
 
 // strips are the sentences across the top of every page. Nobody can close them.
 func (v *visit) strips() (out []string) {
-	if !v.FourEyes && v.Environment != "dev" {
+	own := v.base == operators.base // how operators work is nothing for a company's people
+	if own && !v.FourEyes && v.Environment != "dev" {
 		out = append(out, "Four eyes are off: one person alone can move money.")
 	}
 	if v.Closed != nil && v.Closed() {
 		out = append(out, "Maintenance mode: the companies' API is closed.")
 	}
-	if v.Restored != nil && v.Restored() {
+	if own && v.Restored != nil && v.Restored() {
 		out = append(out, "The database was restored from a backup.")
 	}
 	return out
@@ -94,8 +95,8 @@ func (v *visit) here() string {
 // back returns the page from which the person came, or the first page.
 func (v *visit) back() string {
 	from, err := url.Parse(v.Referer())
-	if err != nil || from.Host != v.Host || !isOwn(from.Path) || from.Path == v.URL.Path && v.Method == "GET" {
-		return "/console/"
+	if err != nil || from.Host != v.Host || !v.isOwn(from.Path) || from.Path == v.URL.Path && v.Method == "GET" {
+		return v.at("/")
 	}
 	return from.RequestURI()
 }

@@ -34,7 +34,12 @@ func (c *console) liveRoutes() map[string]route {
 
 // liveThing returns the address of the stream about one thing of a company.
 func (v *visit) liveThing(company, reference string) string {
-	return "/console/live/" + company + "/" + reference + "?from=" + wire(v.now())
+	if v.isForCompanies() {
+		company = "" // of the session
+	} else {
+		company += "/"
+	}
+	return v.at("/live/") + company + reference + "?from=" + wire(v.now())
 }
 
 // liveDesk returns the address of the stream about what waits for people.
@@ -47,6 +52,9 @@ func (v *visit) liveDesk() string {
 // the database, which wakes those whose company has a new event.
 func streamThing(v *visit, changed func() error) error {
 	company, reference := v.PathValue("company"), v.PathValue("reference")
+	if v.isForCompanies() {
+		company = v.who.Company
+	}
 	from := instant(v.URL.Query().Get("from"))
 	if from.IsZero() {
 		return fault.New(fault.Invalid, `"from" must be an instant.`)

@@ -66,8 +66,8 @@ func (c *console) changeRoutes() map[string]route {
 	}
 }
 
-// asked returns the change of the address, if the person may do it.
-func (v *visit) asked() (change, about, error) {
+// askedChange returns the change of the address, if the person may do it.
+func (v *visit) askedChange() (change, about, error) {
 	i := slices.IndexFunc(changes, func(c change) bool { return c.name == v.PathValue("change") })
 	if i < 0 {
 		return change{}, about{}, errNothing
@@ -80,7 +80,7 @@ func (v *visit) asked() (change, about, error) {
 }
 
 func showChange(v *visit) (view, error) {
-	c, a, err := v.asked()
+	c, a, err := v.askedChange()
 	if err != nil {
 		return view{}, err
 	}
@@ -109,7 +109,7 @@ func heldFields(form url.Values) url.Values {
 // doChange shows what would happen, and does it when the person is sure. If what would change has another
 // value by then, nothing happens.
 func doChange(v *visit) (string, error) {
-	c, a, err := v.asked()
+	c, a, err := v.askedChange()
 	if err != nil {
 		return "", err
 	}
@@ -155,7 +155,7 @@ func (v *visit) inputOf(p plan) admin.Input {
 
 // lookAtChange says what will happen. The sentences are made again from what was typed.
 func lookAtChange(v *visit) (view, error) {
-	c, a, err := v.asked()
+	c, a, err := v.askedChange()
 	if err != nil {
 		return view{}, err
 	}
@@ -201,7 +201,7 @@ func (c changed) secret() (label, text string) {
 
 // showChanged shows once what a change did. It may show a key, so nothing keeps it.
 func showChanged(v *visit) (view, error) {
-	c, a, err := v.asked()
+	c, a, err := v.askedChange()
 	if err != nil {
 		return view{}, err
 	}

@@ -13,11 +13,11 @@ import (
 
 func (c *console) meRoutes() map[string]route {
 	return map[string]route{
-		"GET /console/me":           {show: showMe},
-		"POST /console/me/passkey":  {show: showMe, do: addPasskey, proof: true},
-		"POST /console/me/password": {show: showMe, do: setPassword, proof: true},
-		"POST /console/me/remove":   {show: showMe, do: removeCredential, proof: true},
-		"POST /console/me/sessions": {show: showMe, do: endSessions},
+		"GET " + c.at("/me"):           {show: showMe},
+		"POST " + c.at("/me/passkey"):  {show: showMe, do: addPasskey, proof: true},
+		"POST " + c.at("/me/password"): {show: showMe, do: setPassword, proof: true},
+		"POST " + c.at("/me/remove"):   {show: showMe, do: removeCredential, proof: true},
+		"POST " + c.at("/me/sessions"): {show: showMe, do: endSessions},
 	}
 }
 
@@ -33,7 +33,7 @@ type me struct {
 
 func showMe(v *visit) (view, error) {
 	page, err := v.me()
-	return view{title: "My sign-in", item: "system", body: mePage(v, page)}, err
+	return view{title: "My sign-in", item: v.meItem(), body: mePage(v, page)}, err
 }
 
 func (v *visit) me() (m me, err error) {
@@ -66,7 +66,7 @@ func (v *visit) me() (m me, err error) {
 
 func addPasskey(v *visit) (string, error) {
 	f := v.PostForm
-	return "/console/me", v.People.FinishPasskey(v.Context(), v.who, strings.TrimSpace(f.Get("label")), f.Get("state"), f.Get("response"))
+	return v.at("/me"), v.People.FinishPasskey(v.Context(), v.who, strings.TrimSpace(f.Get("label")), f.Get("state"), f.Get("response"))
 }
 
 // setPassword ends the other sessions, because somebody who changes a password may have a reason.
@@ -75,18 +75,18 @@ func setPassword(v *visit) (string, error) {
 	if err := v.People.SetPassword(v.Context(), v.who, f.Get("password"), f.Get("state"), f.Get("code")); err != nil {
 		return "", err
 	}
-	return "/console/me", v.People.EndOthers(v.Context(), v.who, v.opened.ID)
+	return v.at("/me"), v.People.EndOthers(v.Context(), v.who, v.opened.ID)
 }
 
 func removeCredential(v *visit) (string, error) {
 	if err := v.People.Remove(v.Context(), v.who, v.PostForm.Get("id")); err != nil {
 		return "", err
 	}
-	return "/console/me", v.People.EndOthers(v.Context(), v.who, v.opened.ID)
+	return v.at("/me"), v.People.EndOthers(v.Context(), v.who, v.opened.ID)
 }
 
 func endSessions(v *visit) (string, error) {
-	return "/console/me", v.People.EndOthers(v.Context(), v.who, v.opened.ID)
+	return v.at("/me"), v.People.EndOthers(v.Context(), v.who, v.opened.ID)
 }
 
 // stamp returns an instant as pages read it, or "" for none.
@@ -119,4 +119,20 @@ func qrOf(address string) picture {
 		}
 	}
 	return picture{fmt.Sprintf("0 0 %d %d", size+2*quiet, size+2*quiet), b.String()}
+}
+
+// meItem is the item of the menu to which a person's own pages belong.
+func (v *visit) meItem() string {
+	if v.isForCompanies() {
+		return "settings"
+	}
+	return "system"
+}
+
+// lifeWords says how long a session lasts.
+func (v *visit) lifeWords() string {
+	if v.isForCompanies() {
+		return "A session ends after an hour without a request, and after a day at the latest."
+	}
+	return "A session ends after 30 minutes without a request, and after 12 hours at the latest."
 }

@@ -12,29 +12,37 @@ func (c *console) signInRoutes() map[string]route {
 		return view{title: "Sign in", body: signInPage(v, one)}, err
 	}
 	return map[string]route{
-		"GET /console/sign-in":       {open: true, query: []string{"to"}, show: signIn},
-		"POST /console/sign-in":      {open: true, show: signIn, do: c.signIn},
-		"GET /console/link/{token}":  {open: true, show: showLink},
-		"POST /console/link/{token}": {open: true, show: showLink, do: c.useLink},
-		"POST /console/sign-out":     {do: c.signOut},
+		"GET " + c.at("/sign-in"):    {open: true, query: []string{"to", "company"}, show: signIn},
+		"POST " + c.at("/sign-in"):   {open: true, show: signIn, do: c.signIn},
+		"GET " + c.at(c.linkPath()):  {open: true, show: showLink},
+		"POST " + c.at(c.linkPath()): {open: true, show: showLink, do: c.useLink},
+		"POST " + c.at("/sign-out"):  {do: c.signOut},
 	}
+}
+
+// linkPath is the path of a link. A company's link names the company.
+func (c *console) linkPath() string {
+	if c.isForCompanies() {
+		return "/link/{company}/{token}"
+	}
+	return "/link/{token}"
 }
 
 // showLink shows the button of a link. A link never works by being opened, because mail programs open links.
 func showLink(v *visit) (view, error) {
-	needsCode, err := v.People.NeedsCode(v.Context(), "", v.PathValue("token"))
+	needsCode, err := v.People.NeedsCode(v.Context(), v.PathValue("company"), v.PathValue("token"))
 	return view{title: "Sign in", body: linkPage(v, needsCode)}, err
 }
 
 // signIn opens a session for a person.
 func (c *console) signIn(v *visit) (string, error) {
-	p, err := c.proven(v, v.PostForm.Get(proofName))
+	p, err := v.proven(v.PostForm.Get(proofName))
 	if err != nil {
 		return "", err
 	}
 	to := v.PostForm.Get("to")
-	if !isOwn(to) {
-		to = "/console/"
+	if !v.isOwn(to) {
+		to = v.at("/")
 	}
 	return to, c.enter(v, p)
 }
@@ -42,13 +50,13 @@ func (c *console) signIn(v *visit) (string, error) {
 // useLink opens a session for the person to whom an unused link belongs. An invited person goes on to make a
 // passkey.
 func (c *console) useLink(v *visit) (string, error) {
-	p, err := c.People.UseLink(v.Context(), "", v.PathValue("token"), v.PostForm.Get("code"))
+	p, err := c.People.UseLink(v.Context(), v.PathValue("company"), v.PathValue("token"), v.PostForm.Get("code"))
 	if err != nil {
-		return "", c.counted(v, "", err)
+		return "", v.counted("", err)
 	}
-	to := "/console/me"
+	to := v.at("/me")
 	if v.Environment == "dev" {
-		to = "/console/"
+		to = v.at("/")
 	}
 	return to, c.enter(v, p)
 }
@@ -62,14 +70,14 @@ func (c *console) enter(v *visit, p person.Person) error {
 	}
 	token, err := c.People.Begin(v.Context(), p, v.UserAgent(), true)
 	if err == nil {
-		give(v.w, token)
+		v.give(p.Company, token)
 	}
 	return err
 }
 
 func (c *console) signOut(v *visit) (string, error) {
-	give(v.w, "")
-	return "/console/sign-in", c.People.EndSession(v.Context(), v.who, v.opened.ID)
+	v.give("", "")
+	return v.at("/sign-in"), c.People.EndSession(v.Context(), v.who, v.opened.ID)
 }
 
 // Themes are the values of the cookie with a person's theme. "" follows the browser.
@@ -78,12 +86,12 @@ var themes = []string{"", "light", "dark"}
 const themeCookie = "kobo_theme"
 
 func (c *console) preferenceRoutes() map[string]route {
-	return map[string]route{"POST /console/theme": {open: true, do: func(v *visit) (string, error) {
+	return map[string]route{"POST " + c.at("/theme"): {open: true, do: func(v *visit) (string, error) {
 		const year = 365 * 24 * 60 * 60
-		http.SetCookie(v.w, &http.Cookie{Name: themeCookie, Value: v.PostForm.Get("theme"), Path: "/console", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: year})
+		http.SetCookie(v.w, &http.Cookie{Name: themeCookie, Value: v.PostForm.Get("theme"), Path: v.base, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: year})
 		to := v.PostForm.Get("to")
-		if !isOwn(to) {
-			to = "/console/"
+		if !v.isOwn(to) {
+			to = v.at("/")
 		}
 		return to, nil
 	}}}

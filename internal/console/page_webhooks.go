@@ -14,21 +14,21 @@ import (
 func (c *console) webhookRoutes() map[string]route {
 	const one = "/console/companies/{reference}"
 	return map[string]route{
-		"GET " + one + "/webhooks":              {show: showWebhooks},
-		"POST " + one + "/webhooks/{id}/replay": {show: showWebhooks, do: replayWebhook},
+		"GET " + one + "/webhooks":              {show: showCompanyWebhooks},
+		"POST " + one + "/webhooks/{id}/replay": {show: showCompanyWebhooks, do: replayWebhook},
 		"GET " + one + "/deliveries/{id}":       {show: showDelivery},
-		"POST " + one + "/deliveries/{id}":      {show: showDelivery, do: resendDelivery},
+		"POST " + one + "/deliveries/{id}":      {show: showDelivery, do: resendFor},
 	}
 }
 
-func showWebhooks(v *visit) (view, error) {
+func showCompanyWebhooks(v *visit) (view, error) {
 	a, err := v.company("/webhooks")
 	if err != nil {
 		return view{}, err
 	}
 	var some admin.CompanyWebhooks
 	_, err = v.call("listCompanyWebhooks", admin.Input{Path: v.named()}, &some)
-	return shown(a.Name+", webhooks", webhooksPage(v, a, some.Webhooks)), err
+	return shown(a.Name+", webhooks", companyWebhooksPage(v, a, some.Webhooks)), err
 }
 
 // replayWebhook sends a range of events again to an endpoint.
@@ -55,8 +55,8 @@ func showDelivery(v *visit) (view, error) {
 	return shown("Delivery to "+a.Name, deliveryPage(v, a, d)), err
 }
 
-// resendDelivery sends the event of a delivery again, and leads to the new delivery.
-func resendDelivery(v *visit) (string, error) {
+// resendFor sends the event of a delivery again, and leads to the new delivery.
+func resendFor(v *visit) (string, error) {
 	var d admin.Delivery
 	_, err := v.call("resendDelivery", admin.Input{Path: v.named(), Body: admin.ResendRequest{Company: v.PathValue("reference")}}, &d)
 	return v.companyPath() + "/deliveries/" + url.PathEscape(d.ID), err

@@ -14,7 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/admin"
 )
 
-func webhooksPage(v *visit, a about, some []admin.CompanyWebhook) templ.Component {
+func companyWebhooksPage(v *visit, a about, some []admin.CompanyWebhook) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

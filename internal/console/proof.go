@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/limit"
 	"github.com/kobo-waas/kobo/internal/peer"
 	"github.com/kobo-waas/kobo/internal/person"
@@ -27,44 +28,70 @@ const (
 // errProof asks for a fresh proof before an act on money, keys or people.
 var errProof = fault.New(fault.Forbidden, "Prove that it is you")
 
+// errNothingProven refuses a form without any proof.
+var errNothingProven = fault.New(fault.Unauthenticated, "Sign in with a passkey, or with a password and a code")
+
+var errNoCompany = fault.New(fault.Invalid, "The reference of a company is c and 24 letters and digits")
+
+// theirs returns the company of the person: of the session, or before a sign-in of the form. It is "" for
+// operators.
+func (v *visit) theirs() string {
+	if !v.isForCompanies() {
+		return ""
+	}
+	if v.who.Company != "" {
+		return v.who.Company
+	}
+	return strings.TrimSpace(v.PostForm.Get("company"))
+}
+
 // guesses limits the wrong passwords and codes of one name.
 var guesses = limit.Limit{Requests: 10, Period: 15 * time.Minute, Burst: 10}
 
 // proven returns the person whom the fields of a form prove. The name is that of a password, and is not
 // looked at otherwise.
-func (c *console) proven(v *visit, name string) (person.Person, error) {
-	f := v.PostForm
+func (v *visit) proven(name string) (person.Person, error) {
+	f, company := v.PostForm, v.theirs()
 	if f.Get(proofResponse) != "" {
-		p, err := c.People.FinishSignIn(v.Context(), "", f.Get(proofState), f.Get(proofResponse))
-		return p, c.counted(v, "", err)
+		if v.isForCompanies() && v.who.Company == "" {
+			company = person.AnyCompany // the passkey knows it
+		}
+		p, err := v.People.FinishSignIn(v.Context(), company, f.Get(proofState), f.Get(proofResponse))
+		return p, v.counted("", err)
 	}
 	if f.Get(proofPassword) != "" || f.Get(proofCode) != "" {
-		if s := c.buckets.Look("person "+name, guesses); s.Left == 0 {
+		if v.isForCompanies() && !id.IsCuid(company) {
+			return person.Person{}, errNoCompany
+		}
+		if s := v.buckets.Look("person "+company+"/"+name, guesses); s.Left == 0 {
 			return person.Person{}, s.Refusal()
 		}
-		p, err := c.People.SignIn(v.Context(), "", name, f.Get(proofPassword), f.Get(proofCode))
-		return p, c.counted(v, name, err)
+		p, err := v.People.SignIn(v.Context(), company, name, f.Get(proofPassword), f.Get(proofCode))
+		return p, v.counted(name, err)
 	}
-	by, err := c.Operators.Authenticate(v.Context(), f.Get(proofKey))
+	if v.isForCompanies() {
+		return person.Person{}, errNothingProven
+	}
+	by, err := v.Operators.Authenticate(v.Context(), f.Get(proofKey))
 	if err != nil {
-		return person.Person{}, c.counted(v, "", err)
+		return person.Person{}, v.counted("", err)
 	}
-	return c.People.FindNamed(v.Context(), "", by.Name)
+	return v.People.FindNamed(v.Context(), "", by.Name)
 }
 
 // counted records a failed sign-in, and counts it towards the limit of the caller's address and of the name.
-func (c *console) counted(v *visit, name string, err error) error {
+func (v *visit) counted(name string, err error) error {
 	if !fault.Is(err, fault.Unauthenticated) {
 		return err
 	}
-	c.log(v.Context(), "a failed sign-in could not be recorded", c.Operators.FailedLogin(v.Context(), "operator.login.failed", ""))
+	v.log(v.Context(), "a failed sign-in could not be recorded", v.Operators.FailedLogin(v.Context(), "operator.login.failed", ""))
 	if name != "" {
-		c.buckets.Take("person "+name, guesses)
+		v.buckets.Take("person "+v.theirs()+"/"+name, guesses)
 	}
-	if c.Failed == nil {
+	if v.Failed == nil {
 		return err
 	}
-	if s, allowed := c.buckets.Take(peer.Network(peer.Of(v.Context())), *c.Failed); !allowed {
+	if s, allowed := v.buckets.Take(peer.Network(peer.Of(v.Context())), *v.Failed); !allowed {
 		return s.Refusal().Because(err)
 	}
 	return err
@@ -75,14 +102,14 @@ func (v *visit) stepUp() error {
 	if v.session == "" || !slices.ContainsFunc(keysOf(v.PostForm), func(name string) bool { return strings.HasPrefix(name, proofPrefix) }) {
 		return nil
 	}
-	p, err := v.proven(v, v.who.Name)
+	p, err := v.proven(v.who.Name)
 	if err != nil {
 		return err
 	}
 	if err := v.People.Prove(v.Context(), v.opened, p, v.session); err != nil {
-		return v.counted(v, "", err)
+		return v.counted("", err)
 	}
-	opened, _, err := v.People.Open(v.Context(), "", v.session)
+	opened, _, err := v.People.Open(v.Context(), v.theirs(), v.session)
 	v.opened = opened
 	return err
 }

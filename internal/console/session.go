@@ -2,26 +2,34 @@ package console
 
 import (
 	"net/http"
+	"strings"
 )
 
-// cookie is the name of the cookie with the token of a session. The prefix makes browsers refuse it
-// without TLS, except from localhost.
-const cookie = "__Host-kobo_operator"
-
-// tokenOf returns the token in a request, or "".
-func tokenOf(r *http.Request) string {
-	c, err := r.Cookie(cookie)
+// token returns the company and the token in the session's cookie, or "". The company of an operator is "".
+// The prefix of the cookie's name makes browsers refuse it without TLS, except from localhost.
+func (v *visit) token() (company, token string) {
+	c, err := v.Cookie(v.cookie)
 	if err != nil {
-		return ""
+		return "", ""
 	}
-	return c.Value
+	if !v.isForCompanies() {
+		return "", c.Value
+	}
+	company, token, _ = strings.Cut(c.Value, ".")
+	if company == "" {
+		return "", "" // nobody: an operator's token opens nothing here
+	}
+	return company, token
 }
 
 // give sets the cookie of a session, or removes it if the token is "".
-func give(w http.ResponseWriter, token string) {
-	c := &http.Cookie{Name: cookie, Value: token, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode}
+func (v *visit) give(company, token string) {
+	if company != "" {
+		token = company + "." + token
+	}
+	c := &http.Cookie{Name: v.cookie, Value: token, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode}
 	if token == "" {
 		c.MaxAge = -1
 	}
-	http.SetCookie(w, c)
+	http.SetCookie(v.w, c)
 }

@@ -41,15 +41,17 @@ var errNothing = fault.New(fault.Missing, "There is nothing at this address")
 // identify finds the operator of the request's session. It reads the operator again for each request,
 // so that a removed operator is signed out at once.
 func (v *visit) identify() (bool, error) {
-	token := tokenOf(v.Request)
+	company, token := v.token()
 	if token == "" {
 		return false, nil
 	}
-	opened, who, err := v.People.Open(v.Context(), "", token)
+	opened, who, err := v.People.Open(v.Context(), company, token)
 	if err != nil || opened.ID == "" {
 		return false, err
 	}
-	peer.SetOperator(v.Context(), who.Name)
+	if company == "" {
+		peer.SetOperator(v.Context(), who.Name)
+	}
 	v.by, v.who, v.session, v.opened = who.Author(), who, token, opened
 	return true, nil
 }
@@ -57,9 +59,15 @@ func (v *visit) identify() (bool, error) {
 // askToSignIn leads to the sign-in page. A fragment is answered with 401, and the script then loads the
 // whole page.
 func (v *visit) askToSignIn() {
-	to := "/console/sign-in"
-	if v.Method == http.MethodGet && isOwn(v.URL.Path) {
-		to += "?to=" + url.QueryEscape(v.URL.RequestURI())
+	to, asked := v.at("/sign-in"), url.Values{}
+	if v.Method == http.MethodGet && v.isOwn(v.URL.Path) {
+		asked.Set("to", v.URL.RequestURI())
+	}
+	if company, _ := v.token(); company != "" {
+		asked.Set("company", company)
+	}
+	if len(asked) > 0 {
+		to += "?" + asked.Encode()
 	}
 	if v.Header.Get("HX-Request") != "" {
 		v.w.Header().Set("HX-Redirect", to)
@@ -214,9 +222,9 @@ func (v *visit) render(status int, page view) {
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.w.WriteHeader(status)
 	whole := frame(v, page)
-	if v.by.Name == "" {
+	if v.who.Name == "" {
 		whole = bare(v, page)
 	}
 	// An error means that the browser has gone.
-	v.log(v.Context(), "a page was not written whole", whole.Render(v.Context(), v.w))
+	v.log(v.Context(), "a page was not written whole", whole.Render(withBase(v.Context(), v.base), v.w))
 }

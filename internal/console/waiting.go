@@ -41,6 +41,9 @@ func (w *waiting) version() string {
 
 // needs returns how many things below an item of the menu need the person.
 func (v *visit) needs(key string) int {
+	if v.isForCompanies() {
+		return 0 // the first page says it
+	}
 	w := v.waiting
 	w.mu.Lock()
 	defer w.mu.Unlock()

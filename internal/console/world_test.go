@@ -141,7 +141,7 @@ func (p *person) do(method, path, body string) page {
 		p.t.Fatal(err)
 	}
 	for _, c := range answer.Cookies() {
-		if c.Name == "__Host-kobo_operator" {
+		if strings.HasPrefix(c.Name, "__Host-kobo_") {
 			p.cookie = c.Name + "=" + c.Value
 		}
 	}

@@ -49,6 +49,14 @@ const (
 	APIKeyInvalid Reason = "api_key_invalid"
 	// LastAPIKey means that the company would have no working API key any more.
 	LastAPIKey Reason = "last_api_key"
+	// RoleMissing means that the role of the person does not permit the act.
+	RoleMissing Reason = "role_missing"
+	// PersonNeeded means that only a person who has signed in can do this, and not a program with an API key.
+	PersonNeeded Reason = "person_needed"
+	// SecondPersonNeeded means that another person of the company must decide.
+	SecondPersonNeeded Reason = "second_person_needed"
+	// ApprovalState means that the approval does not wait any more.
+	ApprovalState Reason = "approval_state"
 	// APIKeyExpired means that the API key has expired.
 	APIKeyExpired Reason = "api_key_expired"
 	// OneTimeTokenInvalid means that the key token or PIN token is wrong, used, replaced or too old.

@@ -168,8 +168,11 @@ func (s *Service) BeginSignIn() (Ceremony, error) {
 	return s.ceremony("sign-in", "", options, session)
 }
 
-// FinishSignIn returns the person whose passkey has signed. The company must be the person's, and is "" for
-// an operator.
+// AnyCompany stands for the company of the passkey, whichever it is. It never stands for operators.
+const AnyCompany = "*"
+
+// FinishSignIn returns the person whose passkey has signed. The company must be the person's, or AnyCompany, and is
+// "" for an operator.
 func (s *Service) FinishSignIn(ctx context.Context, company, state, response string) (Person, error) {
 	if s.passkeys == nil {
 		return Person{}, errNoOrigin
@@ -187,10 +190,10 @@ func (s *Service) FinishSignIn(ctx context.Context, company, state, response str
 	var lost error // an error of the database, which is no wrong passkey
 	key, err := s.passkeys.ValidateDiscoverableLogin(func(_, handle []byte) (webauthn.User, error) {
 		of, personID, _ := strings.Cut(string(handle), "/")
-		if of != company {
+		if of != company && (company != AnyCompany || of == "") {
 			return nil, errNobody
 		}
-		p, err := s.Find(ctx, company, personID)
+		p, err := s.Find(ctx, of, personID)
 		if err == nil {
 			found, rows, err = s.passkeysOf(ctx, p)
 		}

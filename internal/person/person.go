@@ -169,6 +169,22 @@ func (s *Service) End(ctx context.Context, by operator.Operator, company, person
 	return s.replace(ctx, by, company, personID, "person.end", func(p *Person) { p.State = ended })
 }
 
+// SetRoleAs is SetRole for an owner of the company.
+func (s *Service) SetRoleAs(ctx context.Context, by Person, personID, role string) (Person, error) {
+	if err := by.mayManage(); err != nil {
+		return Person{}, err
+	}
+	return s.SetRole(ctx, by.Author().From(ctx), by.Company, personID, role)
+}
+
+// EndAs is End for an owner of the company.
+func (s *Service) EndAs(ctx context.Context, by Person, personID string) (Person, error) {
+	if err := by.mayManage(); err != nil {
+		return Person{}, err
+	}
+	return s.End(ctx, by.Author().From(ctx), by.Company, personID)
+}
+
 var errLastOwner = fault.New(fault.Refused, "The company needs an owner: make somebody else the owner first")
 
 // replace changes the row of a company's person.

@@ -70,6 +70,7 @@ const (
 	AddressMissing         Reason = "address_missing"
 	AlreadyExists          Reason = "already_exists"
 	AmountOutOfRange       Reason = "amount_out_of_range"
+	ApprovalState          Reason = "approval_state"
 	BeingConfirmed         Reason = "being_confirmed"
 	BulkState              Reason = "bulk_state"
 	CardTerminated         Reason = "card_terminated"
@@ -97,6 +98,7 @@ const (
 	OutcomeUnknown         Reason = "outcome_unknown"
 	PathNotFound           Reason = "path_not_found"
 	PayoutLimitReached     Reason = "payout_limit_reached"
+	PersonNeeded           Reason = "person_needed"
 	PinInvalid             Reason = "pin_invalid"
 	PinLocked              Reason = "pin_locked"
 	PinNotSet              Reason = "pin_not_set"
@@ -110,6 +112,8 @@ const (
 	RefreshTokenInvalid    Reason = "refresh_token_invalid"
 	RequestInProgress      Reason = "request_in_progress"
 	RequestTooLarge        Reason = "request_too_large"
+	RoleMissing            Reason = "role_missing"
+	SecondPersonNeeded     Reason = "second_person_needed"
 	ServiceUnavailable     Reason = "service_unavailable"
 	SessionClosed          Reason = "session_closed"
 	TokenInvalid           Reason = "token_invalid"
@@ -279,6 +283,57 @@ type AirtimePurchase struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// Approval defines model for Approval.
+type Approval struct {
+	// ID The id of the approval.
+	ID string `json:"id"`
+
+	// Kind What waits.
+	Kind string `json:"kind"`
+
+	// State Only `WAITING` can be decided.
+	State string `json:"state"`
+
+	// Name The name of the new API key; `null` for none.
+	Name *string `json:"name"`
+
+	// KeyExpiresAt The end of the new API key; `null` for never.
+	KeyExpiresAt *string `json:"keyExpiresAt"`
+
+	// APIKeyID The API key to revoke; `null` for another kind.
+	APIKeyID *string `json:"apiKeyId"`
+
+	// AskedBy `person:NAME`, or `key:ID` for a program with an API key.
+	//
+	// Examples: person:ada
+	AskedBy string `json:"askedBy"`
+
+	// CreatedAt When it was asked for.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// ExpiresAt When it stops waiting, 24 hours later.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	ExpiresAt Instant `json:"expiresAt"`
+
+	// DecidedBy Who decided; `null` while it waits.
+	DecidedBy *string `json:"decidedBy"`
+
+	// DecidedAt When it was decided; `null` while it waits.
+	DecidedAt *string `json:"decidedAt"`
+}
+
+// ApprovalPage defines model for ApprovalPage.
+type ApprovalPage struct {
+	// Data The approvals of this page, newest first.
+	Data []Approval `json:"data"`
+
+	// Meta The place of this page in the whole list.
+	Meta ListMeta `json:"meta"`
 }
 
 // ArchivedProblem defines model for ArchivedProblem.
@@ -902,6 +957,9 @@ type Company struct {
 	// Environment Where requests go: `dev` simulates the providers, `staging` uses their test systems.
 	Environment string `json:"environment"`
 
+	// TwoPeople True if acts on your API keys wait for a second person of your company.
+	TwoPeople bool `json:"twoPeople"`
+
 	// Fees The fees of your payouts, by amount. Empty if there are none.
 	Fees []FeeBand `json:"fees"`
 
@@ -1480,6 +1538,15 @@ type DayTotals struct {
 
 	// ClosingBalance Naira: opening balance and credits, less debits.
 	ClosingBalance Kobo `json:"closingBalance"`
+}
+
+// DecidedApproval defines model for DecidedApproval.
+type DecidedApproval struct {
+	// Approval The approval.
+	Approval Approval `json:"approval"`
+
+	// APIKey The new API key, if the approval issued one. Kobo never shows it again.
+	APIKey *IssuedAPIKey `json:"apiKey,omitempty"`
 }
 
 // EntityQuery defines model for EntityQuery.
@@ -2123,7 +2190,7 @@ type LoggedRequest struct {
 	// IdempotencyKey The `Idempotency-Key` of the request, which is unique in your company over all kinds of requests; `null` if it had none.
 	IdempotencyKey *string `json:"idempotencyKey"`
 
-	// APIKeyID The id of the API key from which the access token came; `null` if it is unknown.
+	// APIKeyID The id of the API key from which the access token came, or `person:NAME` for a person at Kobo's pages; `null` if it is unknown.
 	APIKeyID *string `json:"apiKeyId"`
 
 	// APIKeyEnding The last four characters of that API key.
@@ -2945,6 +3012,12 @@ type TransferOrder struct {
 	Narration string `json:"narration,omitempty"`
 }
 
+// TwoPeopleRequest defines model for TwoPeopleRequest.
+type TwoPeopleRequest struct {
+	// On Whether two people are required.
+	On bool `json:"on"`
+}
+
 // UtilityPurchase defines model for UtilityPurchase.
 type UtilityPurchase struct {
 	// IdempotencyKey Your own name for this purchase. A repeated request with it never charges again. It identifies one purchase of your company, over all kinds: choose a new one for each purchase.
@@ -3624,6 +3697,18 @@ type IssueAPIKeyParams struct {
 	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
 	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListApprovalsParams defines parameters for ListApprovals.
+type ListApprovalsParams struct {
+	// Waiting With `true`, only what still waits.
+	Waiting *bool `form:"waiting,omitempty" json:"waiting,omitempty"`
+
+	// Page The number of the page. Zero, a negative number or a text means the first page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
+	PageSize *PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
 }
 
 // SetPINParams defines parameters for SetPIN.
@@ -4309,6 +4394,9 @@ type RevokeAPIKeyJSONRequestBody = APIKeyRevocation
 // SetPINJSONRequestBody defines body for SetPIN for application/json ContentType.
 type SetPINJSONRequestBody = OwnPinRequest
 
+// SetTwoPeopleJSONRequestBody defines body for SetTwoPeople for application/json ContentType.
+type SetTwoPeopleJSONRequestBody = TwoPeopleRequest
+
 // GenerateCorporateAccountJSONRequestBody defines body for GenerateCorporateAccount for application/json ContentType.
 type GenerateCorporateAccountJSONRequestBody = CorporateAccountRequest
 
@@ -4765,6 +4853,8 @@ type ClientInterface interface {
 	//
 	// A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
 	//
+	// If your company requires two people, the answer is 202, and a second person of your company sees the key at the approval.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/company/api-keys (the `IssueAPIKey` operationId).
@@ -4780,6 +4870,8 @@ type ClientInterface interface {
 	//
 	// A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
 	//
+	// If your company requires two people, the answer is 202, and a second person of your company sees the key at the approval.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/company/api-keys (the `IssueAPIKey` operationId).
@@ -4790,7 +4882,8 @@ type ClientInterface interface {
 	// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
 	// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
 	//
-	// A wrong PIN counts like any wrong PIN.
+	// A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
+	// of your company approves.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4802,12 +4895,37 @@ type ClientInterface interface {
 	// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
 	// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
 	//
-	// A wrong PIN counts like any wrong PIN.
+	// A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
+	// of your company approves.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with DELETE /api/v1/company/api-keys/{id} (the `RevokeAPIKey` operationId).
 	RevokeAPIKey(ctx context.Context, id string, body RevokeAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListApprovals List approvals
+	//
+	// What waited for a second person of your company, newest first. An approval has no secret.
+	//
+	// Corresponds with GET /api/v1/company/approvals (the `ListApprovals` operationId).
+	ListApprovals(ctx context.Context, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ApproveRequest Approve what waits
+	//
+	// Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, in the role owner or developer, and never
+	// the person who asked. What a program asked for with an API key can be approved by any one of them. The act is checked again, and may be
+	// refused now. If it issues an API key, only this answer shows the key.
+	//
+	// Corresponds with POST /api/v1/company/approvals/{id}/approve (the `ApproveRequest` operationId).
+	ApproveRequest(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RejectRequest Reject what waits
+	//
+	// Ends an approval. Nothing happens. If the person who asked ends it, its state is `WITHDRAWN`. Only a person who has signed in at Kobo's
+	// pages can do this.
+	//
+	// Corresponds with POST /api/v1/company/approvals/{id}/reject (the `RejectRequest` operationId).
+	RejectRequest(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SetPINWithBody Set your transaction PIN
 	//
@@ -4834,6 +4952,28 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/company/pin (the `SetPIN` operationId).
 	SetPIN(ctx context.Context, params *SetPINParams, body SetPINJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetTwoPeopleWithBody Require two people for API keys
+	//
+	// With `on`, each act on your API keys waits for a second person of your company, for 24 hours. To switch it off waits likewise (202).
+	// Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+	// `person_needed`. Another owner or developer must exist.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/company/two-people (the `SetTwoPeople` operationId).
+	SetTwoPeopleWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetTwoPeople Require two people for API keys
+	//
+	// With `on`, each act on your API keys waits for a second person of your company, for 24 hours. To switch it off waits likewise (202).
+	// Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+	// `person_needed`. Another owner or developer must exist.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/company/two-people (the `SetTwoPeople` operationId).
+	SetTwoPeople(ctx context.Context, body SetTwoPeopleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GenerateCorporateAccountWithBody Open the company's bank account
 	//
@@ -6398,6 +6538,8 @@ func (c *Client) ListAPIKeys(ctx context.Context, params *ListAPIKeysParams, req
 //
 // A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
 //
+// If your company requires two people, the answer is 202, and a second person of your company sees the key at the approval.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/company/api-keys (the `IssueAPIKey` operationId).
@@ -6423,6 +6565,8 @@ func (c *Client) IssueAPIKeyWithBody(ctx context.Context, params *IssueAPIKeyPar
 //
 // A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
 //
+// If your company requires two people, the answer is 202, and a second person of your company sees the key at the approval.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/company/api-keys (the `IssueAPIKey` operationId).
@@ -6443,7 +6587,8 @@ func (c *Client) IssueAPIKey(ctx context.Context, params *IssueAPIKeyParams, bod
 // Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
 // came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
 //
-// A wrong PIN counts like any wrong PIN.
+// A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
+// of your company approves.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6465,13 +6610,68 @@ func (c *Client) RevokeAPIKeyWithBody(ctx context.Context, id string, contentTyp
 // Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
 // came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
 //
-// A wrong PIN counts like any wrong PIN.
+// A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
+// of your company approves.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with DELETE /api/v1/company/api-keys/{id} (the `RevokeAPIKey` operationId).
 func (c *Client) RevokeAPIKey(ctx context.Context, id string, body RevokeAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeAPIKeyRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListApprovals List approvals
+//
+// What waited for a second person of your company, newest first. An approval has no secret.
+//
+// Corresponds with GET /api/v1/company/approvals (the `ListApprovals` operationId).
+func (c *Client) ListApprovals(ctx context.Context, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListApprovalsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ApproveRequest Approve what waits
+//
+// Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, in the role owner or developer, and never
+// the person who asked. What a program asked for with an API key can be approved by any one of them. The act is checked again, and may be
+// refused now. If it issues an API key, only this answer shows the key.
+//
+// Corresponds with POST /api/v1/company/approvals/{id}/approve (the `ApproveRequest` operationId).
+func (c *Client) ApproveRequest(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApproveRequestRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RejectRequest Reject what waits
+//
+// Ends an approval. Nothing happens. If the person who asked ends it, its state is `WITHDRAWN`. Only a person who has signed in at Kobo's
+// pages can do this.
+//
+// Corresponds with POST /api/v1/company/approvals/{id}/reject (the `RejectRequest` operationId).
+func (c *Client) RejectRequest(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRejectRequestRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -6518,6 +6718,48 @@ func (c *Client) SetPINWithBody(ctx context.Context, params *SetPINParams, conte
 // Corresponds with POST /api/v1/company/pin (the `SetPIN` operationId).
 func (c *Client) SetPIN(ctx context.Context, params *SetPINParams, body SetPINJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSetPINRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetTwoPeopleWithBody Require two people for API keys
+//
+// With `on`, each act on your API keys waits for a second person of your company, for 24 hours. To switch it off waits likewise (202).
+// Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+// `person_needed`. Another owner or developer must exist.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/company/two-people (the `SetTwoPeople` operationId).
+func (c *Client) SetTwoPeopleWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetTwoPeopleRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetTwoPeople Require two people for API keys
+//
+// With `on`, each act on your API keys waits for a second person of your company, for 24 hours. To switch it off waits likewise (202).
+// Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+// `person_needed`. Another owner or developer must exist.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/company/two-people (the `SetTwoPeople` operationId).
+func (c *Client) SetTwoPeople(ctx context.Context, body SetTwoPeopleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetTwoPeopleRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -9539,6 +9781,152 @@ func NewRevokeAPIKeyRequestWithBody(server string, id string, contentType string
 	return req, nil
 }
 
+// NewListApprovalsRequest constructs an http.Request for the ListApprovals method
+func NewListApprovalsRequest(server string, params *ListApprovalsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/company/approvals")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Waiting != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "waiting", *params.Waiting, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Page != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "page", *params.Page, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.PageSize != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "pageSize", *params.PageSize, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewApproveRequestRequest constructs an http.Request for the ApproveRequest method
+func NewApproveRequestRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/company/approvals/%s/approve", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRejectRequestRequest constructs an http.Request for the RejectRequest method
+func NewRejectRequestRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/company/approvals/%s/reject", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewSetPINRequest calls the generic SetPIN builder with application/json body
 func NewSetPINRequest(server string, params *SetPINParams, body SetPINJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -9590,6 +9978,46 @@ func NewSetPINRequestWithBody(server string, params *SetPINParams, contentType s
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewSetTwoPeopleRequest calls the generic SetTwoPeople builder with application/json body
+func NewSetTwoPeopleRequest(server string, body SetTwoPeopleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetTwoPeopleRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewSetTwoPeopleRequestWithBody constructs an http.Request for the SetTwoPeople method, with any body, and a specified content type
+func NewSetTwoPeopleRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/company/two-people")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -14032,6 +14460,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
 	//
+	// If your company requires two people, the answer is 202, and a second person of your company sees the key at the approval.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/company/api-keys (the `IssueAPIKey` operationId).
@@ -14047,6 +14477,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
 	//
+	// If your company requires two people, the answer is 202, and a second person of your company sees the key at the approval.
+	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/company/api-keys (the `IssueAPIKey` operationId).
@@ -14057,7 +14489,8 @@ type ClientWithResponsesInterface interface {
 	// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
 	// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
 	//
-	// A wrong PIN counts like any wrong PIN.
+	// A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
+	// of your company approves.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14069,12 +14502,43 @@ type ClientWithResponsesInterface interface {
 	// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
 	// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
 	//
-	// A wrong PIN counts like any wrong PIN.
+	// A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
+	// of your company approves.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/company/api-keys/{id} (the `RevokeAPIKey` operationId).
 	RevokeAPIKeyWithResponse(ctx context.Context, id string, body RevokeAPIKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RevokeAPIKeyResponse, error)
+
+	// ListApprovalsWithResponse List approvals
+	//
+	// What waited for a second person of your company, newest first. An approval has no secret.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/company/approvals (the `ListApprovals` operationId).
+	ListApprovalsWithResponse(ctx context.Context, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*ListApprovalsResponse, error)
+
+	// ApproveRequestWithResponse Approve what waits
+	//
+	// Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, in the role owner or developer, and never
+	// the person who asked. What a program asked for with an API key can be approved by any one of them. The act is checked again, and may be
+	// refused now. If it issues an API key, only this answer shows the key.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/company/approvals/{id}/approve (the `ApproveRequest` operationId).
+	ApproveRequestWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ApproveRequestResponse, error)
+
+	// RejectRequestWithResponse Reject what waits
+	//
+	// Ends an approval. Nothing happens. If the person who asked ends it, its state is `WITHDRAWN`. Only a person who has signed in at Kobo's
+	// pages can do this.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/company/approvals/{id}/reject (the `RejectRequest` operationId).
+	RejectRequestWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*RejectRequestResponse, error)
 
 	// SetPINWithBodyWithResponse Set your transaction PIN
 	//
@@ -14101,6 +14565,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/company/pin (the `SetPIN` operationId).
 	SetPINWithResponse(ctx context.Context, params *SetPINParams, body SetPINJSONRequestBody, reqEditors ...RequestEditorFn) (*SetPINResponse, error)
+
+	// SetTwoPeopleWithBodyWithResponse Require two people for API keys
+	//
+	// With `on`, each act on your API keys waits for a second person of your company, for 24 hours. To switch it off waits likewise (202).
+	// Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+	// `person_needed`. Another owner or developer must exist.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/company/two-people (the `SetTwoPeople` operationId).
+	SetTwoPeopleWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetTwoPeopleResponse, error)
+
+	// SetTwoPeopleWithResponse Require two people for API keys
+	//
+	// With `on`, each act on your API keys waits for a second person of your company, for 24 hours. To switch it off waits likewise (202).
+	// Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+	// `person_needed`. Another owner or developer must exist.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/company/two-people (the `SetTwoPeople` operationId).
+	SetTwoPeopleWithResponse(ctx context.Context, body SetTwoPeopleJSONRequestBody, reqEditors ...RequestEditorFn) (*SetTwoPeopleResponse, error)
 
 	// GenerateCorporateAccountWithBodyWithResponse Open the company's bank account
 	//
@@ -16304,6 +16790,185 @@ func (r RevokeAPIKeyResponse) ContentType() string {
 	return ""
 }
 
+type ListApprovalsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data The page.
+		Data ApprovalPage `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListApprovalsResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The page.
+	Data ApprovalPage `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ListApprovalsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListApprovalsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListApprovalsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListApprovalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ApproveRequestResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Message What was done.
+		//
+		// Examples: Approved
+		Message string `json:"message"`
+
+		// Data The approval, with a new API key.
+		Data DecidedApproval `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ApproveRequestResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Approved
+	Message string `json:"message"`
+
+	// Data The approval, with a new API key.
+	Data DecidedApproval `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ApproveRequestResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ApproveRequestResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ApproveRequestResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ApproveRequestResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RejectRequestResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Message What was done.
+		//
+		// Examples: Rejected
+		Message string `json:"message"`
+
+		// Data The approval.
+		Data Approval `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RejectRequestResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Rejected
+	Message string `json:"message"`
+
+	// Data The approval.
+	Data Approval `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r RejectRequestResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RejectRequestResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RejectRequestResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RejectRequestResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type SetPINResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -16351,6 +17016,63 @@ func (r SetPINResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r SetPINResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SetTwoPeopleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Message What was done.
+		//
+		// Examples: Two people are required
+		Message string `json:"message"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SetTwoPeopleResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Two people are required
+	Message string `json:"message"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r SetTwoPeopleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SetTwoPeopleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SetTwoPeopleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SetTwoPeopleResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -20396,6 +21118,8 @@ func (c *ClientWithResponses) ListAPIKeysWithResponse(ctx context.Context, param
 //
 // A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
 //
+// If your company requires two people, the answer is 202, and a second person of your company sees the key at the approval.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/company/api-keys (the `IssueAPIKey` operationId).
@@ -20417,6 +21141,8 @@ func (c *ClientWithResponses) IssueAPIKeyWithBodyWithResponse(ctx context.Contex
 //
 // A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
 //
+// If your company requires two people, the answer is 202, and a second person of your company sees the key at the approval.
+//
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/company/api-keys (the `IssueAPIKey` operationId).
@@ -20433,7 +21159,8 @@ func (c *ClientWithResponses) IssueAPIKeyWithResponse(ctx context.Context, param
 // Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
 // came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
 //
-// A wrong PIN counts like any wrong PIN.
+// A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
+// of your company approves.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20451,7 +21178,8 @@ func (c *ClientWithResponses) RevokeAPIKeyWithBodyWithResponse(ctx context.Conte
 // Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
 // came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
 //
-// A wrong PIN counts like any wrong PIN.
+// A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
+// of your company approves.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20462,6 +21190,54 @@ func (c *ClientWithResponses) RevokeAPIKeyWithResponse(ctx context.Context, id s
 		return nil, err
 	}
 	return ParseRevokeAPIKeyResponse(rsp)
+}
+
+// ListApprovalsWithResponse List approvals
+//
+// What waited for a second person of your company, newest first. An approval has no secret.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/company/approvals (the `ListApprovals` operationId).
+func (c *ClientWithResponses) ListApprovalsWithResponse(ctx context.Context, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*ListApprovalsResponse, error) {
+	rsp, err := c.ListApprovals(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListApprovalsResponse(rsp)
+}
+
+// ApproveRequestWithResponse Approve what waits
+//
+// Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, in the role owner or developer, and never
+// the person who asked. What a program asked for with an API key can be approved by any one of them. The act is checked again, and may be
+// refused now. If it issues an API key, only this answer shows the key.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/company/approvals/{id}/approve (the `ApproveRequest` operationId).
+func (c *ClientWithResponses) ApproveRequestWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ApproveRequestResponse, error) {
+	rsp, err := c.ApproveRequest(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseApproveRequestResponse(rsp)
+}
+
+// RejectRequestWithResponse Reject what waits
+//
+// Ends an approval. Nothing happens. If the person who asked ends it, its state is `WITHDRAWN`. Only a person who has signed in at Kobo's
+// pages can do this.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/company/approvals/{id}/reject (the `RejectRequest` operationId).
+func (c *ClientWithResponses) RejectRequestWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*RejectRequestResponse, error) {
+	rsp, err := c.RejectRequest(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRejectRequestResponse(rsp)
 }
 
 // SetPINWithBodyWithResponse Set your transaction PIN
@@ -20500,6 +21276,40 @@ func (c *ClientWithResponses) SetPINWithResponse(ctx context.Context, params *Se
 		return nil, err
 	}
 	return ParseSetPINResponse(rsp)
+}
+
+// SetTwoPeopleWithBodyWithResponse Require two people for API keys
+//
+// With `on`, each act on your API keys waits for a second person of your company, for 24 hours. To switch it off waits likewise (202).
+// Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+// `person_needed`. Another owner or developer must exist.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/company/two-people (the `SetTwoPeople` operationId).
+func (c *ClientWithResponses) SetTwoPeopleWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetTwoPeopleResponse, error) {
+	rsp, err := c.SetTwoPeopleWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetTwoPeopleResponse(rsp)
+}
+
+// SetTwoPeopleWithResponse Require two people for API keys
+//
+// With `on`, each act on your API keys waits for a second person of your company, for 24 hours. To switch it off waits likewise (202).
+// Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+// `person_needed`. Another owner or developer must exist.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/company/two-people (the `SetTwoPeople` operationId).
+func (c *ClientWithResponses) SetTwoPeopleWithResponse(ctx context.Context, body SetTwoPeopleJSONRequestBody, reqEditors ...RequestEditorFn) (*SetTwoPeopleResponse, error) {
+	rsp, err := c.SetTwoPeople(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetTwoPeopleResponse(rsp)
 }
 
 // GenerateCorporateAccountWithBodyWithResponse Open the company's bank account
@@ -22803,6 +23613,112 @@ func ParseRevokeAPIKeyResponse(rsp *http.Response) (*RevokeAPIKeyResponse, error
 	return response, nil
 }
 
+// ParseListApprovalsResponse parses an HTTP response from a ListApprovalsWithResponse call
+func ParseListApprovalsResponse(rsp *http.Response) (*ListApprovalsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListApprovalsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data The page.
+			Data ApprovalPage `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseApproveRequestResponse parses an HTTP response from a ApproveRequestWithResponse call
+func ParseApproveRequestResponse(rsp *http.Response) (*ApproveRequestResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ApproveRequestResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Message What was done.
+			//
+			// Examples: Approved
+			Message string `json:"message"`
+
+			// Data The approval, with a new API key.
+			Data DecidedApproval `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRejectRequestResponse parses an HTTP response from a RejectRequestWithResponse call
+func ParseRejectRequestResponse(rsp *http.Response) (*RejectRequestResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RejectRequestResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Message What was done.
+			//
+			// Examples: Rejected
+			Message string `json:"message"`
+
+			// Data The approval.
+			Data Approval `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseSetPINResponse parses an HTTP response from a SetPINWithResponse call
 func ParseSetPINResponse(rsp *http.Response) (*SetPINResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -22823,6 +23739,40 @@ func ParseSetPINResponse(rsp *http.Response) (*SetPINResponse, error) {
 			Status SuccessStatus `json:"status"`
 
 			// Message What was done.
+			Message string `json:"message"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSetTwoPeopleResponse parses an HTTP response from a SetTwoPeopleWithResponse call
+func ParseSetTwoPeopleResponse(rsp *http.Response) (*SetTwoPeopleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SetTwoPeopleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Message What was done.
+			//
+			// Examples: Two people are required
 			Message string `json:"message"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

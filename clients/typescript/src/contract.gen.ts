@@ -379,6 +379,8 @@ export interface paths {
          *     come from a key that still works; otherwise the answer is 403, as for an invalid access token.
          *
          *     A repetition with the same `Idempotency-Key` shows the key for ten minutes, and afterwards without `apiKey`.
+         *
+         *     If your company requires two people, the answer is 202, and a second person of your company sees the key at the approval.
          */
         post: operations["issueAPIKey"];
         delete?: never;
@@ -402,9 +404,95 @@ export interface paths {
          * @description Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
          *     came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
          *
-         *     A wrong PIN counts like any wrong PIN.
+         *     A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
+         *     of your company approves.
          */
         delete: operations["revokeAPIKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/company/two-people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Require two people for API keys
+         * @description With `on`, each act on your API keys waits for a second person of your company, for 24 hours. To switch it off waits likewise (202).
+         *     Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+         *     `person_needed`. Another owner or developer must exist.
+         */
+        post: operations["setTwoPeople"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/company/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List approvals
+         * @description What waited for a second person of your company, newest first. An approval has no secret.
+         */
+        get: operations["listApprovals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/company/approvals/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve what waits
+         * @description Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, in the role owner or developer, and never
+         *     the person who asked. What a program asked for with an API key can be approved by any one of them. The act is checked again, and may be
+         *     refused now. If it issues an API key, only this answer shows the key.
+         */
+        post: operations["approveRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/company/approvals/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject what waits
+         * @description Ends an approval. Nothing happens. If the person who asked ends it, its state is `WITHDRAWN`. Only a person who has signed in at Kobo's
+         *     pages can do this.
+         */
+        post: operations["rejectRequest"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3094,6 +3182,61 @@ export interface components {
             /** @description The end of the key, as an instant (`2031-01-02T03:04:05Z`), or as a day in Lagos whose end it is. Without it the key does not expire. */
             expiresAt?: string;
         };
+        TwoPeopleRequest: {
+            /** @description Whether two people are required. */
+            on: boolean;
+        };
+        Approval: {
+            /** @description The id of the approval. */
+            id: string;
+            /**
+             * @description What waits.
+             * @enum {string}
+             */
+            kind: "ISSUE_API_KEY" | "REVOKE_API_KEY" | "TWO_PEOPLE_OFF";
+            /**
+             * @description Only `WAITING` can be decided.
+             * @enum {string}
+             */
+            state: "WAITING" | "APPROVED" | "REJECTED" | "WITHDRAWN" | "EXPIRED";
+            /** @description The name of the new API key; `null` for none. */
+            name: string | null;
+            /**
+             * Format: date-time
+             * @description The end of the new API key; `null` for never.
+             */
+            keyExpiresAt: string | null;
+            /** @description The API key to revoke; `null` for another kind. */
+            apiKeyId: string | null;
+            /**
+             * @description `person:NAME`, or `key:ID` for a program with an API key.
+             * @example person:ada
+             */
+            askedBy: string;
+            /** @description When it was asked for. */
+            createdAt: components["schemas"]["Instant"];
+            /** @description When it stops waiting, 24 hours later. */
+            expiresAt: components["schemas"]["Instant"];
+            /** @description Who decided; `null` while it waits. */
+            decidedBy: string | null;
+            /**
+             * Format: date-time
+             * @description When it was decided; `null` while it waits.
+             */
+            decidedAt: string | null;
+        };
+        DecidedApproval: {
+            /** @description The approval. */
+            approval: components["schemas"]["Approval"];
+            /** @description The new API key, if the approval issued one. Kobo never shows it again. */
+            apiKey?: components["schemas"]["IssuedAPIKey"];
+        };
+        ApprovalPage: {
+            /** @description The approvals of this page, newest first. */
+            data: components["schemas"]["Approval"][];
+            /** @description The place of this page in the whole list. */
+            meta: components["schemas"]["ListMeta"];
+        };
         APIKeyRevocation: {
             /** @description Your transaction PIN. */
             pin: string;
@@ -3199,7 +3342,7 @@ export interface components {
             requestId: string;
             /** @description The `Idempotency-Key` of the request, which is unique in your company over all kinds of requests; `null` if it had none. */
             idempotencyKey: string | null;
-            /** @description The id of the API key from which the access token came; `null` if it is unknown. */
+            /** @description The id of the API key from which the access token came, or `person:NAME` for a person at Kobo's pages; `null` if it is unknown. */
             apiKeyId: string | null;
             /**
              * @description The last four characters of that API key.
@@ -3254,6 +3397,8 @@ export interface components {
              * @enum {string}
              */
             environment: "dev" | "staging" | "live";
+            /** @description True if acts on your API keys wait for a second person of your company. */
+            twoPeople: boolean;
             /** @description The fees of your payouts, by amount. Empty if there are none. */
             fees: components["schemas"]["FeeBand"][];
             /** @description Your limits and what of them is used today. */
@@ -6720,6 +6865,141 @@ export interface operations {
                          * @example API key revoked
                          */
                         message: string;
+                    };
+                };
+            };
+        };
+    };
+    setTwoPeople: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "on": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["TwoPeopleRequest"];
+            };
+        };
+        responses: {
+            /** @description The company requires two people. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /**
+                         * @description What was done.
+                         * @example Two people are required
+                         */
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    listApprovals: {
+        parameters: {
+            query?: {
+                /** @description With `true`, only what still waits. */
+                waiting?: boolean;
+                /** @description The number of the page. Zero, a negative number or a text means the first page. */
+                page?: components["parameters"]["Page"];
+                /** @description The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default. */
+                pageSize?: components["parameters"]["PageSize"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of approvals. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description The page. */
+                        data: components["schemas"]["ApprovalPage"];
+                    };
+                };
+            };
+        };
+    };
+    approveRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The approval's `id`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /**
+                         * @description What was done.
+                         * @example Approved
+                         */
+                        message: string;
+                        /** @description The approval, with a new API key. */
+                        data: components["schemas"]["DecidedApproval"];
+                    };
+                };
+            };
+        };
+    };
+    rejectRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The approval's `id`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /**
+                         * @description What was done.
+                         * @example Rejected
+                         */
+                        message: string;
+                        /** @description The approval. */
+                        data: components["schemas"]["Approval"];
                     };
                 };
             };

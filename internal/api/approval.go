@@ -1,0 +1,110 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/person"
+	"github.com/kobo-waas/kobo/internal/wire"
+)
+
+// waits is the message of a request that waits for a second person.
+const waits = "Waiting for a second person"
+
+// ListApprovals lists what waited for a second person of the company, the newest first.
+func (h *handlers) ListApprovals(ctx context.Context, r ListApprovalsRequestObject) (ListApprovalsResponseObject, error) {
+	waiting := r.Params.Waiting != nil && *r.Params.Waiting
+	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, h.approval, func(offset, limit int) ([]company.Approval, int, error) {
+		return h.Companies.Approvals(ctx, callOf(ctx).company, waiting, offset, limit)
+	})
+	return ListApprovals200JSONResponse{Status: "success", Data: ApprovalPage{Data: rows, Meta: meta}}, err
+}
+
+var errNoPerson = fault.New(fault.Forbidden, "Only a person who has signed in at Kobo's pages can do this").With(fault.PersonNeeded)
+
+// byPerson returns the access of the person who sends the request. A program with an API key gets a refusal.
+func byPerson(ctx context.Context) (company.Access, person.Person, error) {
+	p, sits := seatOf(ctx)
+	if !sits {
+		return company.Access{}, p, tokenless(ctx, errNoPerson)
+	}
+	return access(ctx, ""), p, nil
+}
+
+// SetTwoPeople makes acts on the company's API keys wait for a second person, or asks that they wait no longer.
+func (h *handlers) SetTwoPeople(ctx context.Context, r SetTwoPeopleRequestObject) (SetTwoPeopleResponseObject, error) {
+	by, p, err := byPerson(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !r.Body.On {
+		a, err := h.Companies.WaiveTwoPeople(ctx, by)
+		return SetTwoPeople202JSONResponse{Status: "success", Message: waits, Data: h.approval(a)}, err
+	}
+	all, err := h.People(ctx, p.Company)
+	if err != nil {
+		return nil, err
+	}
+	others := 0
+	for _, one := range all {
+		if one.ID != p.ID && MayRun(one.Role, "approveRequest") {
+			others++
+		}
+	}
+	if others == 0 {
+		return nil, fault.New(fault.Refused, "Nobody else could approve. Invite another owner or developer first.").With(fault.SecondPersonNeeded)
+	}
+	return SetTwoPeople200JSONResponse{Status: "success", Message: "Two people are required"}, h.Companies.RequireTwoPeople(ctx, by)
+}
+
+// ApproveRequest does what an approval waits for.
+func (h *handlers) ApproveRequest(ctx context.Context, r ApproveRequestRequestObject) (ApproveRequestResponseObject, error) {
+	by, _, err := byPerson(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a, key, err := h.Companies.Approve(ctx, by, r.ID)
+	if err != nil {
+		return nil, tokenless(ctx, err)
+	}
+	data := DecidedApproval{Approval: h.approval(a)}
+	if key != nil {
+		issued := h.issued(ctx, *key)
+		data.APIKey = &issued
+	}
+	return decided{Status: "success", Message: "Approved", Data: data}, nil
+}
+
+// decided may show a new API key, so a cache must not store it.
+type decided ApproveRequest200JSONResponse
+
+// VisitApproveRequestResponse sends the response with a header that forbids caching.
+func (d decided) VisitApproveRequestResponse(w http.ResponseWriter) error {
+	w.Header().Set("Cache-Control", "no-store")
+	return ApproveRequest200JSONResponse(d).VisitApproveRequestResponse(w)
+}
+
+// RejectRequest ends an approval.
+func (h *handlers) RejectRequest(ctx context.Context, r RejectRequestRequestObject) (RejectRequestResponseObject, error) {
+	by, _, err := byPerson(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a, err := h.Companies.Reject(ctx, by, r.ID)
+	return RejectRequest200JSONResponse{Status: "success", Message: "Rejected", Data: h.approval(a)}, tokenless(ctx, err)
+}
+
+func (h *handlers) approval(a company.Approval) Approval {
+	act, err := a.Act()
+	if err != nil {
+		h.Log.Error("an approval cannot be read", "approval", a.ID, "error", err)
+	}
+	return Approval{
+		ID: a.ID, Kind: string(a.Kind), State: a.Status(h.Clock.Now()), Name: wire.Optional(act.Name), KeyExpiresAt: clock.Optional(act.ExpiresAt),
+		APIKeyID: wire.Optional(act.KeyID), AskedBy: a.AskedBy, CreatedAt: clock.Text(a.CreatedAt), ExpiresAt: clock.Text(a.ExpiresAt),
+		DecidedBy: wire.Optional(a.DecidedBy), DecidedAt: clock.Optional(a.DecidedAt),
+	}
+}

@@ -1,0 +1,136 @@
+package company_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+// person returns what a person of the company presents.
+func person(by company.Access, name string) company.Access {
+	by.KeyID, by.Person = "", name
+	return by
+}
+
+// A company that requires two people gets no key, and loses none, until another person approves. The text of
+// the key exists only in the answer of the approval.
+func TestTwoPeopleIssueAndRevoke(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		by, _ := h.owner()
+		ada, bola := person(by, "ada"), person(by, "bola")
+		if err := h.RequireTwoPeople(ctx, ada); err != nil {
+			t.Fatal(err)
+		}
+		asked, err := h.IssueOwnKey(ctx, ada, "Shop", time.Time{}, nil)
+		if err != nil || asked.Waits == nil || asked.Text.Reveal() != "" || h.working(by.Company) != 1 {
+			t.Fatalf("%+v, %v", asked, err)
+		}
+		_, _, err = h.Approve(ctx, ada, asked.Waits.ID)
+		refused(t, "the same person", err, fault.Forbidden, "Another person of the company must approve what you asked for")
+		_, _, err = h.Approve(ctx, by, asked.Waits.ID)
+		refused(t, "a program", err, fault.Forbidden, "Another person of the company must approve what you asked for")
+		a, key, err := h.Approve(ctx, bola, asked.Waits.ID)
+		if err != nil || key == nil || key.Name != "Shop" || a.DecidedBy != "person:bola" || h.working(by.Company) != 2 {
+			t.Fatalf("%+v, %+v, %v", a, key, err)
+		}
+		h.logsIn(by.Company, key.Text.Reveal())
+		_, _, err = h.Approve(ctx, bola, asked.Waits.ID)
+		refused(t, "again", err, fault.Conflict, "The approval does not wait any more")
+
+		waits, err := h.RevokeOwnKey(ctx, by, key.ID) // asked for by a program
+		if err != nil || waits == nil || h.working(by.Company) != 2 {
+			t.Fatalf("%+v, %v", waits, err)
+		}
+		if _, _, err := h.Approve(ctx, ada, waits.ID); err != nil || h.working(by.Company) != 1 {
+			t.Fatal(err)
+		}
+		_, err = h.RevokeOwnKey(ctx, ada, by.KeyID)
+		refused(t, "the last key", err, fault.Refused, lastKey)
+		for _, want := range []string{"company: company.two_people.on", "company: company.approval.ask", "company: company.approval.approve"} {
+			if acts := h.noted(by.Company); !slices.Contains(acts, want) {
+				t.Errorf("the audit log has no %q: %q", want, acts)
+			}
+		}
+	})
+}
+
+// An approval that nobody decides dies, and one that somebody has ended never happens. The rule itself ends by two
+// people only.
+func TestAnApprovalEnds(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		by, _ := h.owner()
+		ada, bola := person(by, "ada"), person(by, "bola")
+		if err := h.RequireTwoPeople(ctx, ada); err != nil {
+			t.Fatal(err)
+		}
+		for what, end := range map[string]func(id string){
+			company.ApprovalExpired: func(string) { h.clock.Advance(24 * time.Hour) },
+			company.ApprovalRejected: func(id string) {
+				if a, err := h.Reject(ctx, bola, id); err != nil || a.State != company.ApprovalRejected {
+					t.Errorf("%+v, %v", a, err)
+				}
+			},
+			company.ApprovalWithdrawn: func(id string) {
+				if a, err := h.Reject(ctx, ada, id); err != nil || a.State != company.ApprovalWithdrawn {
+					t.Errorf("%+v, %v", a, err)
+				}
+			},
+		} {
+			asked, err := h.IssueOwnKey(ctx, ada, what, time.Time{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			end(asked.Waits.ID)
+			_, _, err = h.Approve(ctx, bola, asked.Waits.ID)
+			refused(t, what, err, fault.Conflict, "The approval does not wait any more")
+			if a, err := h.Approval(ctx, by.Company, asked.Waits.ID); err != nil || a.Status(h.clock.Now()) != what {
+				t.Errorf("%s: %+v, %v", what, a, err)
+			}
+		}
+		if open, total, err := h.Approvals(ctx, by.Company, true, 0, 10); err != nil || len(open)+total != 0 || h.working(by.Company) != 1 {
+			t.Errorf("%+v, %d, %v", open, total, err)
+		}
+		off, err := h.WaiveTwoPeople(ctx, ada)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if on, err := h.TwoPeople(ctx, by.Company); err != nil || !on {
+			t.Errorf("one person has ended the rule: %v", err)
+		}
+		if _, _, err := h.Approve(ctx, bola, off.ID); err != nil {
+			t.Fatal(err)
+		}
+		if asked, err := h.IssueOwnKey(ctx, ada, "alone", time.Time{}, nil); err != nil || asked.Waits != nil || asked.Text.Reveal() == "" {
+			t.Errorf("%+v, %v", asked, err)
+		}
+		_, err = h.Approval(ctx, "caaaaaaaaaaaaaaaaaaaaaaaa", off.ID)
+		refused(t, "another company's", err, fault.Missing, "Approval not found")
+	})
+}
+
+// Who can only write the database makes no approval, and does not switch the rule off.
+func TestAWriterOfTheDatabaseDecidesNothing(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		by, _ := h.owner()
+		ada, bola := person(by, "ada"), person(by, "bola")
+		if err := h.RequireTwoPeople(ctx, ada); err != nil {
+			t.Fatal(err)
+		}
+		asked, err := h.IssueOwnKey(ctx, bola, "Thief", time.Time{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.db.Exec(ctx, `UPDATE company_approval SET asked_by = 'person:ada' WHERE company_id = $1`, by.Company); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := h.Approve(ctx, bola, asked.Waits.ID); err == nil || h.working(by.Company) != 1 {
+			t.Errorf("an altered approval was approved by the person who asked: %v", err)
+		}
+	})
+}

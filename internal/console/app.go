@@ -1,0 +1,177 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/contract"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/person"
+)
+
+// appItems are the items of the menu of companies' people.
+var appItems = []item{
+	{"home", "Home", "/app/home", "h"},
+	{"payouts", "Payouts", "/app/payouts", "p"},
+	{"money", "Money in", "/app/money", "m"},
+	{"customers", "Customers", "/app/customers", "c"},
+	{"services", "Services", "/app/services", "v"},
+	{"developers", "Developers", "/app/developers", "d"},
+	{"settings", "Settings", "/app/settings", "s"},
+}
+
+// NewApp returns the handler of all addresses below /app: the pages of companies' people. A page asks the
+// companies' API within the program, as the person who has signed in. So a page can do what a program of the
+// company can do, as far as the person's role permits, and sees nothing of another company.
+func NewApp(c Config) http.Handler {
+	k := newConsole(c, companies)
+	return k.handler(k.homeRoutes(), k.payoutRoutes(), k.listRoutes(), k.keyRoutes(), k.settingRoutes())
+}
+
+// reply is a response of the companies' API.
+type reply struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header returns the header.
+func (r *reply) Header() http.Header { return r.header }
+
+// Write adds to the body.
+func (r *reply) Write(b []byte) (int, error) { return r.body.Write(b) }
+
+// WriteHeader stores the status.
+func (r *reply) WriteHeader(status int) { r.status = status }
+
+// ask sends a request to the companies' API, as the person, and decodes the response into out. The number of the
+// form is the Idempotency-Key, so a form that is sent twice moves money once, also after a crash. A refusal is
+// a *fault.Fault with the message of the API.
+func (v *visit) ask(method, path string, body, out any) (status int, err error) {
+	var text []byte
+	if body != nil {
+		if text, err = json.Marshal(body); err != nil {
+			return 0, err
+		}
+	}
+	r, err := http.NewRequestWithContext(api.Seat(v.Context(), v.who), method, path, bytes.NewReader(text))
+	if err != nil {
+		return 0, err
+	}
+	r.RemoteAddr = v.RemoteAddr
+	for _, name := range []string{"X-Forwarded-For", "Forwarded"} {
+		if values := v.Header.Values(name); len(values) > 0 {
+			r.Header[name] = values
+		}
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if form := v.PostForm.Get("form"); form != "" && method == http.MethodPost {
+		r.Header.Set("Idempotency-Key", "page-"+form)
+	}
+	to := &reply{header: http.Header{}, status: http.StatusOK}
+	v.Company.ServeHTTP(to, r)
+	if to.status >= http.StatusBadRequest {
+		return to.status, refusalOf(to)
+	}
+	if out == nil {
+		return to.status, nil
+	}
+	return to.status, json.Unmarshal(to.body.Bytes(), out)
+}
+
+// kinds are the kinds of faults by the statuses of the companies' API.
+var kinds = map[int]fault.Kind{
+	http.StatusBadRequest: fault.Refused, http.StatusUnauthorized: fault.Forbidden, http.StatusForbidden: fault.Forbidden,
+	http.StatusNotFound: fault.Missing, http.StatusConflict: fault.Conflict, http.StatusUnprocessableEntity: fault.Invalid,
+	http.StatusTooManyRequests: fault.Limited, http.StatusServiceUnavailable: fault.Unavailable,
+}
+
+// refusalOf returns the fault that a response shows.
+func refusalOf(to *reply) error {
+	var said struct {
+		Message string   `json:"message"`
+		Error   string   `json:"error"`
+		Details []string `json:"details"`
+	}
+	kind, known := kinds[to.status]
+	if err := json.Unmarshal(to.body.Bytes(), &said); err != nil || !known {
+		return fmt.Errorf("console: the companies' API answered %d", to.status)
+	}
+	message := said.Message
+	if message == "" {
+		message = strings.TrimPrefix(said.Error, " failed: ")
+	}
+	if to.header.Get("Kobo-Reason") == string(fault.NotFound) {
+		kind = fault.Missing // several families of the contract answer 400
+	}
+	why := fault.New(kind, message)
+	why.Details = said.Details
+	return why
+}
+
+// listOf is a page of a list of the companies' API.
+type listOf[R any] struct {
+	Data struct {
+		Data []R           `json:"data"`
+		Meta contract.Meta `json:"meta"`
+	} `json:"data"`
+}
+
+// one is a response with one thing.
+type one[R any] struct {
+	Data R `json:"data"`
+}
+
+// asked returns the query of the page for the companies' API, with further pairs of name and value.
+func (v *visit) asked(more ...string) string {
+	q := url.Values{}
+	for _, name := range v.route.query {
+		if value := v.URL.Query().Get(name); value != "" {
+			q.Set(name, value)
+		}
+	}
+	for i := 0; i+1 < len(more); i += 2 {
+		q.Set(more[i], more[i+1])
+	}
+	if len(q) == 0 {
+		return ""
+	}
+	return "?" + q.Encode()
+}
+
+// can reports whether the person's role permits an operation of the companies' API.
+func (v *visit) can(operation string) bool { return api.MayRun(v.who.Role, operation) }
+
+// isOwner reports whether the person may change the company's people.
+func (v *visit) isOwner() bool { return v.who.Role == person.Owner }
+
+// field returns a field of the form without the spaces around it.
+func (v *visit) field(name string) string { return strings.TrimSpace(v.PostForm.Get(name)) }
+
+// number returns an amount that somebody has typed, such as ₦18,250.50, as the API reads it.
+func number(text string) (json.Number, error) {
+	plain := strings.NewReplacer("₦", "", ",", "", " ", "").Replace(text)
+	if plain == "" || strings.Trim(plain, "0123456789.") != "" || strings.Count(plain, ".") > 1 || strings.HasPrefix(plain, ".") || strings.HasSuffix(plain, ".") {
+		return "", fault.Newf(fault.Invalid, "%q is not an amount in naira", text)
+	}
+	if whole := strings.TrimLeft(plain, "0"); whole == "" || whole[0] == '.' {
+		plain = "0" + whole
+	} else {
+		plain = whole
+	}
+	return json.Number(plain), nil
+}
+
+// shortly reports whether an instant of the API is less than a time ago.
+func (v *visit) shortly(text string, within time.Duration) bool {
+	at := instant(text)
+	return !at.IsZero() && v.now().Sub(at) < within
+}

@@ -1,0 +1,258 @@
+package console
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/contract"
+)
+
+func (c *console) keyRoutes() map[string]route {
+	return map[string]route{
+		"GET /app/developers":                         {show: showKeys, query: []string{"page"}},
+		"POST /app/developers/keys":                   {show: showKeys, do: issueOwnKey, proof: true},
+		"POST /app/developers/keys/{id}/revoke":       {show: showKeys, do: revokeOwnKey, proof: true},
+		"GET /app/developers/keys/{n}":                {show: showNewKey},
+		"GET /app/developers/webhooks":                {show: showWebhooks},
+		"GET /app/developers/webhooks/{id}":           {show: showWebhook, query: []string{"page", "status"}},
+		"POST /app/developers/webhooks":               {show: showWebhooks, do: createWebhook, proof: true},
+		"POST /app/developers/webhooks/{id}/{act}":    {show: showWebhook, do: actOnWebhook, proof: true},
+		"GET /app/developers/webhooks/{id}/made/{n}":  {show: showSecret},
+		"POST /app/developers/deliveries/{id}/resend": {do: resendDelivery},
+		"GET /app/approvals":                          {show: showApprovals, query: []string{"page"}},
+		"GET /app/approvals/{id}":                     {show: showApproval},
+		"POST /app/approvals/{id}/approve":            {show: showApproval, do: approveRequest, proof: true},
+		"POST /app/approvals/{id}/reject":             {show: showApproval, do: rejectRequest},
+	}
+}
+
+func showKeys(v *visit) (view, error) {
+	var l listOf[api.APIKey]
+	if _, err := v.ask("GET", "/api/v1/company/api-keys"+v.asked(), nil, &l); err != nil {
+		return view{}, err
+	}
+	var company one[api.Company]
+	_, err := v.ask("GET", "/api/v1/company", nil, &company)
+	return view{title: "API keys", item: "developers", body: keysPage(v, l.Data.Data, l.Data.Meta, company.Data.TwoPeople)}, err
+}
+
+// newKey is an API key as the page that shows it once has it.
+type newKey struct{ Name, Key string }
+
+// keep keeps an API key for the page that shows it once.
+func (v *visit) keep(k newKey) (string, error) {
+	text, err := json.Marshal(k)
+	return "/app/developers/keys/" + v.answers.keep(v.session, text), err
+}
+
+func issueOwnKey(v *visit) (string, error) {
+	body := map[string]string{"pin": v.PostForm.Get("pin")}
+	for _, name := range []string{"name", "expiresAt"} {
+		if value := v.field(name); value != "" {
+			body[name] = value
+		}
+	}
+	var said one[api.IssuedAPIKey]
+	status, err := v.ask("POST", "/api/v1/company/api-keys", body, &said)
+	if err != nil || status == http.StatusAccepted {
+		return "/app/approvals", err
+	}
+	return v.keep(newKey{optional(said.Data.Name), said.Data.APIKey})
+}
+
+func showNewKey(v *visit) (view, error) {
+	text, there := v.answers.take(v.session, v.PathValue("n"))
+	if !there {
+		return view{title: "API key", item: "developers", body: shownOncePage("The key was shown once", "/app/developers")}, nil
+	}
+	var k newKey
+	err := json.Unmarshal(text, &k)
+	return view{title: "API key", item: "developers", body: newKeyPage(k)}, err
+}
+
+func revokeOwnKey(v *visit) (string, error) {
+	status, err := v.ask("DELETE", "/api/v1/company/api-keys/"+url.PathEscape(v.PathValue("id")), map[string]string{"pin": v.PostForm.Get("pin")}, nil)
+	if status == http.StatusAccepted {
+		return "/app/approvals", err
+	}
+	return "/app/developers", err
+}
+
+func showApprovals(v *visit) (view, error) {
+	var l listOf[api.Approval]
+	if _, err := v.ask("GET", "/api/v1/company/approvals"+v.asked(), nil, &l); err != nil {
+		return view{}, err
+	}
+	var company one[api.Company]
+	_, err := v.ask("GET", "/api/v1/company", nil, &company)
+	return view{title: "Approvals", item: "settings", body: approvalsPage(v, l.Data.Data, l.Data.Meta, company.Data.TwoPeople)}, err
+}
+
+// mostRead is the number of approvals in which a page looks for one of them.
+const mostRead = "100"
+
+func showApproval(v *visit) (view, error) {
+	var l listOf[api.Approval]
+	if _, err := v.ask("GET", "/api/v1/company/approvals?pageSize="+mostRead, nil, &l); err != nil {
+		return view{}, err
+	}
+	for _, a := range l.Data.Data {
+		if a.ID == v.PathValue("id") {
+			return view{title: "Approval", item: "settings", body: approvalPage(v, a)}, nil
+		}
+	}
+	return view{}, errNothing
+}
+
+func approveRequest(v *visit) (string, error) {
+	var said one[api.DecidedApproval]
+	_, err := v.ask("POST", "/api/v1/company/approvals/"+url.PathEscape(v.PathValue("id"))+"/approve", nil, &said)
+	if err != nil || said.Data.APIKey == nil {
+		return "/app/approvals/" + url.PathEscape(v.PathValue("id")), err
+	}
+	return v.keep(newKey{optional(said.Data.APIKey.Name), said.Data.APIKey.APIKey})
+}
+
+func rejectRequest(v *visit) (string, error) {
+	_, err := v.ask("POST", "/api/v1/company/approvals/"+url.PathEscape(v.PathValue("id"))+"/reject", nil, nil)
+	return "/app/approvals/" + url.PathEscape(v.PathValue("id")), err
+}
+
+// isOwnRequest reports whether the person asked for what waits.
+func (v *visit) isOwnRequest(a api.Approval) bool { return a.AskedBy == "person:"+v.who.Name }
+
+// delivery is a delivery of an event as pages show it.
+type delivery struct {
+	ID             string  `json:"id"`
+	EventID        string  `json:"eventId"`
+	Event          string  `json:"event"`
+	Sequence       int64   `json:"sequence"`
+	Status         string  `json:"status"`
+	Attempts       int     `json:"attempts"`
+	ResponseStatus *int    `json:"responseStatus"`
+	LatencyMs      *int    `json:"latencyMs"`
+	Response       *string `json:"response"`
+	Error          *string `json:"error"`
+	NextAttemptAt  *string `json:"nextAttemptAt"`
+	CreatedAt      string  `json:"createdAt"`
+}
+
+// answerWords says what came back.
+func (d delivery) answerWords() string {
+	switch {
+	case d.ResponseStatus != nil && *d.ResponseStatus != 0:
+		return strconv.Itoa(*d.ResponseStatus)
+	case d.Error != nil:
+		return *d.Error
+	}
+	return "none yet"
+}
+
+func sentChip(state string) (kind, word string) {
+	switch state {
+	case "DELIVERED":
+		return "ok", "Delivered"
+	case "FAILED":
+		return "failed", "Given up"
+	}
+	return "wait", "Under way"
+}
+
+func endpointChip(state string) (kind, word string) {
+	switch state {
+	case "ACTIVE":
+		return "ok", "Active"
+	case "FAILING":
+		return "failed", "Failing"
+	}
+	return "idle", sentence(words(state))
+}
+
+func showWebhooks(v *visit) (view, error) {
+	var all one[[]endpoint]
+	_, err := v.ask("GET", "/api/v1/webhooks", nil, &all)
+	return view{title: "Webhooks", item: "developers", body: webhooksPage(v, all.Data)}, err
+}
+
+func showWebhook(v *visit) (view, error) {
+	path := "/api/v1/webhooks/" + url.PathEscape(v.PathValue("id"))
+	var e one[endpoint]
+	if _, err := v.ask("GET", path, nil, &e); err != nil {
+		return view{}, err
+	}
+	var l listOf[delivery]
+	_, err := v.ask("GET", path+"/deliveries"+v.asked(), nil, &l)
+	return view{title: "Webhook", item: "developers", body: webhookPage(v, e.Data, l.Data.Data, l.Data.Meta)}, err
+}
+
+// made is a secret as the page that shows it once has it.
+type made struct {
+	Secret string `json:"secret"`
+}
+
+func (v *visit) keepSecret(endpointID, secret string) (string, error) {
+	text, err := json.Marshal(made{secret})
+	return "/app/developers/webhooks/" + url.PathEscape(endpointID) + "/made/" + v.answers.keep(v.session, text), err
+}
+
+func createWebhook(v *visit) (string, error) {
+	var said one[struct {
+		ID     string `json:"id"`
+		Secret string `json:"secret"`
+	}]
+	if _, err := v.ask("POST", "/api/v1/webhooks", map[string]string{"url": v.field("url")}, &said); err != nil {
+		return "", err
+	}
+	return v.keepSecret(said.Data.ID, said.Data.Secret)
+}
+
+func showSecret(v *visit) (view, error) {
+	at := "/app/developers/webhooks/" + url.PathEscape(v.PathValue("id"))
+	text, there := v.answers.take(v.session, v.PathValue("n"))
+	if !there {
+		return view{title: "Secret", item: "developers", body: shownOncePage("The secret was shown once", at)}, nil
+	}
+	var m made
+	err := json.Unmarshal(text, &m)
+	return view{title: "Secret", item: "developers", body: secretPage(m.Secret, at)}, err
+}
+
+// actOnWebhook does what a button of an endpoint says.
+func actOnWebhook(v *visit) (string, error) {
+	id := url.PathEscape(v.PathValue("id"))
+	path, at := "/api/v1/webhooks/"+id, "/app/developers/webhooks/"+id
+	var err error
+	switch v.PathValue("act") {
+	case "test":
+		_, err = v.ask("POST", path+"/test", nil, nil)
+	case "pause":
+		_, err = v.ask("POST", path, map[string]bool{"active": false}, nil)
+	case "resume":
+		_, err = v.ask("POST", path, map[string]bool{"active": true}, nil)
+	case "delete":
+		_, err = v.ask("DELETE", path, nil, nil)
+		return "/app/developers/webhooks", err
+	case "rotate":
+		var said one[made]
+		if _, err := v.ask("POST", path+"/rotate-secret", nil, &said); err != nil {
+			return "", err
+		}
+		return v.keepSecret(v.PathValue("id"), said.Data.Secret)
+	case "replay":
+		_, err = v.ask("POST", path+"/replay", map[string]json.Number{"from": json.Number(v.field("from")), "to": json.Number(v.field("to"))}, nil)
+	default:
+		err = errNothing
+	}
+	return at, err
+}
+
+func resendDelivery(v *visit) (string, error) {
+	_, err := v.ask("POST", "/api/v1/webhooks/deliveries/"+url.PathEscape(v.PathValue("id"))+"/resend", nil, nil)
+	return "/app/developers/webhooks/" + url.PathEscape(v.field("webhook")), err
+}
+
+// pagesOf is the pager of a list of the companies' API.
+func pagesOf(v *visit, m contract.Meta) component { return pager(v, max(m.Page, 1), m.TotalPages) }

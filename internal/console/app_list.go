@@ -1,0 +1,331 @@
+package console
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/contract"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// cell is a cell of a table.
+type cell struct {
+	text string
+	href string // of the link; "" for none
+	kind string // of a chip; "" for a text
+	when bool   // the text is an instant
+	sum  bool   // the text is an amount: it stands at the right
+	ref  bool   // the text is an identifier
+}
+
+func text(t string) cell           { return cell{text: t} }
+func link(t, href string) cell     { return cell{text: t, href: href} }
+func state(kind, word string) cell { return cell{text: word, kind: kind} }
+func time_(t string) cell          { return cell{text: t, when: true} }
+func sum(k money.Kobo) cell        { return cell{text: naira(k), sum: true} }
+func reference(t string) cell      { return cell{text: t, ref: true} }
+
+// table is a list of a company's things.
+type table struct {
+	title, item string
+	tabs        []pageTab
+	tab         string // the address of the open tab
+	head        []string
+	rows        [][]cell
+	meta        contract.Meta
+	nothing     string // what the page says while there is nothing
+	above       component
+	below       component
+}
+
+// pageTab is a page of an item of the menu.
+type pageTab struct{ label, path string }
+
+var (
+	creditTabs    = []pageTab{{"Credits", "/app/money"}, {"Virtual accounts", "/app/money/virtual-accounts"}, {"Ledger", "/app/money/ledger"}}
+	serviceTabs   = []pageTab{{"Cards", "/app/services"}, {"Purchases", "/app/services/purchases"}, {"Crypto", "/app/services/crypto"}}
+	developerTabs = []pageTab{{"API keys", "/app/developers"}, {"Requests", "/app/developers/requests"}, {"Events", "/app/developers/events"}, {"Webhooks", "/app/developers/webhooks"}}
+	settingTabs   = []pageTab{{"Company", "/app/settings"}, {"People", "/app/settings/people"}, {"Approvals", "/app/approvals"}, {"My sign-in", "/app/me"}}
+)
+
+func (t table) view(v *visit) view {
+	return view{title: t.title, item: t.item, body: tablePage(v, t)}
+}
+
+func (c *console) listRoutes() map[string]route {
+	paged := []string{"page"}
+	dated := []string{"page", "from", "to"}
+	return map[string]route{
+		"GET /app/money":                  {show: showCredits, query: dated},
+		"GET /app/money/virtual-accounts": {show: showOwnVirtualAccounts, query: paged},
+		"GET /app/money/ledger":           {show: showLedger, query: append(dated, "settlementId")},
+		"GET /app/customers":              {show: showOwnCustomers, query: paged},
+		"GET /app/services":               {show: showOwnCards, query: paged},
+		"GET /app/services/purchases":     {show: showPurchases, query: paged},
+		"GET /app/services/crypto":        {show: showDeposits, query: paged},
+		"GET /app/developers/requests":    {show: showRequests, query: []string{"cursor"}},
+		"GET /app/developers/events":      {show: showOwnEvents, query: []string{"after"}},
+	}
+}
+
+// showCredits lists the credits of the company's customers.
+func showCredits(v *visit) (view, error) {
+	var l listOf[struct {
+		ID         string     `json:"id"`
+		Amount     money.Kobo `json:"amount"`
+		Type       string     `json:"type"`
+		Narration  *string    `json:"narration"`
+		SenderName *string    `json:"senderName"`
+		SenderBank *string    `json:"senderBank"`
+		CreatedAt  string     `json:"createdAt"`
+	}]
+	_, err := v.ask("GET", "/api/v1/transaction/"+v.asked(), nil, &l)
+	t := table{
+		title: "Credits", item: "money", tabs: creditTabs, tab: creditTabs[0].path, meta: l.Data.Meta,
+		head: []string{"Time", "From", "Amount", "Narration", "Reference"}, nothing: "No customer has been paid yet. Money that arrives on a customer's account stands here.",
+	}
+	for _, r := range l.Data.Data {
+		from := optional(r.SenderName)
+		if bank := optional(r.SenderBank); bank != "" {
+			from += ", " + bank
+		}
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(from), sum(r.Amount), text(optional(r.Narration)), reference(r.ID)})
+	}
+	return t.view(v), err
+}
+
+// showOwnVirtualAccounts lists the accounts that were made for one payment each.
+func showOwnVirtualAccounts(v *visit) (view, error) {
+	var l listOf[struct {
+		ID            string     `json:"virtual_trx_id"`
+		AccountNumber string     `json:"accountNumber"`
+		AccountName   string     `json:"accountName"`
+		Amount        money.Kobo `json:"amount"`
+		Status        string     `json:"status"`
+		CreatedAt     string     `json:"createdAt"`
+	}]
+	_, err := v.ask("GET", "/api/v1/virtual-account/"+v.asked(), nil, &l)
+	t := table{
+		title: "Virtual accounts", item: "money", tabs: creditTabs, tab: creditTabs[1].path, meta: l.Data.Meta,
+		head: []string{"Time", "Account", "Name", "Amount", "State", "Reference"}, nothing: "There is no virtual account yet. Your program makes one for a payment that it expects.",
+	}
+	for _, r := range l.Data.Data {
+		kind, word := map[string]string{"SUCCESS": "ok", "PENDING": "wait"}[r.Status], map[string]string{"SUCCESS": "Paid", "PENDING": "Not paid yet", "FAILED": "Expired"}[r.Status]
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(r.AccountNumber), text(r.AccountName), sum(r.Amount), state(cmp.Or(kind, "idle"), word), reference(r.ID)})
+	}
+	return t.view(v), err
+}
+
+// showLedger lists the entries of the settlement accounts.
+func showLedger(v *visit) (view, error) {
+	var l listOf[struct {
+		Reference    string     `json:"reference"`
+		Amount       money.Kobo `json:"amount"`
+		Type         string     `json:"type"`
+		Balance      money.Kobo `json:"current_balance"`
+		Source       string     `json:"source"`
+		Narration    string     `json:"narration"`
+		CreatedAt    string     `json:"createdAt"`
+		SettlementID int64      `json:"settlementId"`
+	}]
+	_, err := v.ask("GET", "/api/v1/settlement/transaction"+v.asked(), nil, &l)
+	t := table{
+		title: "Ledger", item: "money", tabs: creditTabs, tab: creditTabs[2].path, meta: l.Data.Meta,
+		head: []string{"Time", "What", "In", "Out", "Balance after", "Reference"}, nothing: "There is no entry yet.",
+	}
+	for _, r := range l.Data.Data {
+		in, out := cell{sum: true}, sum(r.Amount)
+		if r.Type == "credit" {
+			in, out = out, in
+		}
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(r.Narration), in, out, sum(r.Balance), link(ending(r.Reference), "/app/p/"+r.Reference)})
+	}
+	return t.view(v), err
+}
+
+func showOwnCustomers(v *visit) (view, error) {
+	var l listOf[struct {
+		ID        string `json:"id"`
+		FirstName string `json:"firstName"`
+		LastName  string `json:"lastName"`
+		Status    string `json:"status"`
+		CreatedAt string `json:"createdAt"`
+	}]
+	_, err := v.ask("GET", "/api/v1/customer/"+v.asked(), nil, &l)
+	t := table{
+		title: "Customers", item: "customers", meta: l.Data.Meta, head: []string{"Since", "Name", "State", "Reference"},
+		nothing: "There is no customer yet. Your program makes one with POST /api/v1/customer/create.",
+	}
+	for _, r := range l.Data.Data {
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(r.FirstName + " " + r.LastName), state("idle", sentence(words(r.Status))), reference(r.ID)})
+	}
+	return t.view(v), err
+}
+
+func showOwnCards(v *visit) (view, error) {
+	var l listOf[struct {
+		ID        string `json:"id"`
+		Brand     string `json:"brand"`
+		Type      string `json:"type"`
+		Status    string `json:"status"`
+		MaskedPan string `json:"maskedPan"`
+		CreatedAt string `json:"createdAt"`
+	}]
+	_, err := v.ask("GET", "/api/v1/card/"+v.asked(), nil, &l)
+	t := table{
+		title: "Cards", item: "services", tabs: serviceTabs, tab: serviceTabs[0].path, meta: l.Data.Meta,
+		head: []string{"Since", "Card", "Kind", "State", "Reference"}, nothing: "There is no card yet.",
+	}
+	for _, r := range l.Data.Data {
+		kind, word := stateChip(r.Status)
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(strings.TrimSpace(r.Brand + " " + r.MaskedPan)), text(r.Type), state(kind, word), reference(r.ID)})
+	}
+	return t.view(v), err
+}
+
+func showPurchases(v *visit) (view, error) {
+	var l listOf[struct {
+		ID        string     `json:"transactionId"`
+		Type      string     `json:"type"`
+		Status    string     `json:"status"`
+		Amount    money.Text `json:"amount"`
+		CreatedAt string     `json:"createdAt"`
+	}]
+	_, err := v.ask("GET", "/api/v1/vtu/transactions"+v.asked(), nil, &l)
+	t := table{
+		title: "Purchases", item: "services", tabs: serviceTabs, tab: serviceTabs[1].path, meta: l.Data.Meta,
+		head: []string{"Time", "What", "Amount", "State", "Reference"}, nothing: "Nothing has been sold yet.",
+	}
+	for _, r := range l.Data.Data {
+		kind, word := stateChip(r.Status)
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(sentence(words(r.Type))), sum(money.Kobo(r.Amount)), state(kind, word), link(ending(r.ID), "/app/p/"+r.ID)})
+	}
+	return t.view(v), err
+}
+
+func showDeposits(v *visit) (view, error) {
+	var l struct {
+		Data struct {
+			Data []struct {
+				Direction string `json:"direction"`
+				Hash      string `json:"txHash"`
+				Network   string `json:"networkId"`
+				Asset     string `json:"asset"`
+				Amount    string `json:"amountDecimal"`
+				Status    string `json:"status"`
+				CreatedAt string `json:"createdAt"`
+			} `json:"data"`
+			Meta struct {
+				Page       int `json:"page"`
+				TotalPages int `json:"totalPages"`
+			} `json:"meta"`
+		} `json:"data"`
+	}
+	_, err := v.ask("GET", "/api/v1/crypto/transactions"+v.asked("limit", "50"), nil, &l)
+	t := table{
+		title: "Crypto", item: "services", tabs: serviceTabs, tab: serviceTabs[2].path,
+		meta: contract.Meta{Page: l.Data.Meta.Page, TotalPages: l.Data.Meta.TotalPages},
+		head: []string{"Time", "What", "Amount", "State", "Hash"}, nothing: "No deposit has arrived yet.",
+	}
+	for _, r := range l.Data.Data {
+		kind, word := map[string]string{"completed": "ok", "failed": "failed", "pending": "wait"}[r.Status], sentence(r.Status)
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(sentence(r.Direction) + ": " + r.Asset + " on " + r.Network), text(r.Amount), state(kind, word), reference(r.Hash)})
+	}
+	return t.view(v), err
+}
+
+// showRequests lists what the company's programs and people have sent.
+func showRequests(v *visit) (view, error) {
+	var l struct {
+		Data struct {
+			Data []struct {
+				CreatedAt      string  `json:"createdAt"`
+				Method         string  `json:"method"`
+				Path           string  `json:"path"`
+				Status         int     `json:"status"`
+				Reason         *string `json:"reason"`
+				DurationMs     int     `json:"durationMs"`
+				RequestID      string  `json:"requestId"`
+				IdempotencyKey *string `json:"idempotencyKey"`
+				APIKeyID       *string `json:"apiKeyId"`
+				APIKeyEnding   *string `json:"apiKeyEnding"`
+				SourceAddress  string  `json:"sourceAddress"`
+			} `json:"data"`
+			Next *string `json:"next"`
+		} `json:"data"`
+	}
+	_, err := v.ask("GET", "/api/v1/request-log"+v.asked(), nil, &l)
+	t := table{
+		title: "Requests", item: "developers", tabs: developerTabs, tab: developerTabs[1].path,
+		head: []string{"Time", "Request", "Answer", "Took", "From", "Request id"}, nothing: "No request of the last 30 days.",
+		below: olderOwn(v, "cursor", optional(l.Data.Next)),
+	}
+	for _, r := range l.Data.Data {
+		kind, from := "ok", r.SourceAddress
+		if r.Status >= 500 {
+			kind = "failed"
+		} else if r.Status >= 400 {
+			kind = "idle"
+		}
+		if name, isPerson := cutPrefix(optional(r.APIKeyID), "person:"); isPerson {
+			from += " (" + name + ")"
+		} else if end := optional(r.APIKeyEnding); end != "" {
+			from += " (key …" + end + ")"
+		}
+		answer := strings.TrimSpace(strconv.Itoa(r.Status) + " " + words(optional(r.Reason)))
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(r.Method + " " + r.Path), state(kind, answer), text(strconv.Itoa(r.DurationMs) + " ms"), text(from), reference(r.RequestID)})
+	}
+	return t.view(v), err
+}
+
+func showOwnEvents(v *visit) (view, error) {
+	var l struct {
+		Data struct {
+			Data []struct {
+				ID        string `json:"id"`
+				Sequence  int64  `json:"sequence"`
+				Event     string `json:"event"`
+				CreatedAt string `json:"createdAt"`
+			} `json:"data"`
+			HasMore bool `json:"hasMore"`
+		} `json:"data"`
+	}
+	_, err := v.ask("GET", "/api/v1/events"+v.asked("limit", "50"), nil, &l)
+	t := table{
+		title: "Events", item: "developers", tabs: developerTabs, tab: developerTabs[2].path,
+		head: []string{"Number", "Time", "Event", "Id"}, nothing: "There is no event after this one.",
+	}
+	last := ""
+	for _, r := range l.Data.Data {
+		last = strconv.FormatInt(r.Sequence, 10)
+		t.rows = append(t.rows, []cell{text(last), time_(r.CreatedAt), text(r.Event), reference(r.ID)})
+	}
+	if !l.Data.HasMore {
+		last = ""
+	}
+	t.below = newerOwn(v, "after", last)
+	return t.view(v), err
+}
+
+// stateChip returns the chip of a state on the wire. The words are those of the operators' pages.
+func stateChip(state string) (kind, word string) {
+	switch strings.ToUpper(state) {
+	case "SUCCESS", "COMPLETED", "ACTIVE", "PAID", "APPROVED":
+		return "ok", sentence(words(state))
+	case "PENDING":
+		return "unknown", "Not known yet"
+	case "FAILED":
+		return "failed", "Failed, refunded"
+	case "REVERSED":
+		return "reversed", "Reversed, refunded"
+	case "WAITING", "CONFIRMING":
+		return "wait", sentence(words(state))
+	}
+	return "idle", sentence(words(state))
+}
+
+func accountID(a account) string { return strconv.FormatInt(a.ID, 10) }
+
+// cutPrefix is strings.CutPrefix, for templates.
+func cutPrefix(text, prefix string) (rest string, has bool) { return strings.CutPrefix(text, prefix) }

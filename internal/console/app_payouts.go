@@ -1,0 +1,240 @@
+package console
+
+import (
+	"encoding/json"
+	"net/url"
+	"strconv"
+
+	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+func (c *console) payoutRoutes() map[string]route {
+	return map[string]route{
+		"GET /app/payouts":                   {show: showPayouts, query: []string{"page", "status", "from", "to", "externalReference"}},
+		"GET /app/payouts/new":               {show: showNewPayout},
+		"POST /app/payouts/check":            {show: showNewPayout, do: checkPayout, proof: true},
+		"GET /app/payouts/confirm/{n}":       {show: showConfirm},
+		"POST /app/payouts/confirm/{n}":      {show: showConfirm, do: sendPayout, proof: true},
+		"GET /app/payouts/bulk":              {show: showBulks, query: []string{"cursor"}},
+		"GET /app/payouts/bulk/new":          {show: showNewBulk},
+		"POST /app/payouts/bulk/new":         {show: showNewBulk, do: openBulk, proof: true},
+		"GET /app/payouts/bulk/{id}":         {show: showBulk, query: []string{"after"}},
+		"POST /app/payouts/bulk/{id}/send":   {show: showBulk, do: confirmBulk, proof: true},
+		"POST /app/payouts/bulk/{id}/cancel": {show: showBulk, do: cancelBulk},
+		"GET /app/p/{reference}":             {show: showThing},
+	}
+}
+
+var payoutTabs = []pageTab{{"Payouts", "/app/payouts"}, {"Bulk payouts", "/app/payouts/bulk"}}
+
+// payoutRow is a payout as pages show it.
+type payoutRow struct {
+	Reference     string     `json:"reference"`
+	Amount        money.Kobo `json:"amount"`
+	Fee           money.Kobo `json:"fee"`
+	Status        string     `json:"status"`
+	AccountName   string     `json:"account_name"`
+	AccountNumber string     `json:"account_number"`
+	BankName      *string    `json:"bank_name"`
+	Narration     *string    `json:"narration"`
+	SessionID     *string    `json:"sessionId"`
+	FailureReason *string    `json:"failureReason"`
+	OwnReference  *string    `json:"externalReference"`
+	CreatedAt     string     `json:"createdAt"`
+	CompletedAt   *string    `json:"completedAt"`
+}
+
+// payoutChip returns the chip of a payout.
+func payoutChip(status string) (kind, word string) {
+	if status == "SUCCESS" {
+		return "ok", "Paid"
+	}
+	return stateChip(status)
+}
+
+func showPayouts(v *visit) (view, error) {
+	var l listOf[payoutRow]
+	if _, err := v.ask("GET", "/api/v1/settlement/payouts"+v.asked(), nil, &l); err != nil {
+		return view{}, err
+	}
+	t := table{
+		title: "Payouts", item: "payouts", tabs: payoutTabs, tab: payoutTabs[0].path, meta: l.Data.Meta, above: payoutFilters(v),
+		head: []string{"Time", "To", "Amount", "Fee", "State", "Reference"}, nothing: "Nothing has been paid out yet.",
+	}
+	for _, p := range l.Data.Data {
+		kind, word := payoutChip(p.Status)
+		t.rows = append(t.rows, []cell{time_(p.CreatedAt), text(p.AccountName + ", " + optional(p.BankName)), sum(p.Amount), sum(p.Fee), state(kind, word), link(ending(p.Reference), "/app/p/"+p.Reference)})
+	}
+	return t.view(v), nil
+}
+
+// sources are what a payout needs before it can be typed.
+type sources struct {
+	accounts []account
+	banks    []bank
+}
+
+type bank struct {
+	Name string `json:"name"`
+	Code string `json:"code"`
+}
+
+func (v *visit) sources() (s sources, err error) {
+	var accounts one[[]account]
+	if _, err = v.ask("GET", "/api/v1/settlement/accounts", nil, &accounts); err != nil {
+		return s, err
+	}
+	var banks one[[]bank]
+	_, err = v.ask("GET", "/api/v1/settlement/banks", nil, &banks)
+	return sources{accounts.Data, banks.Data}, err
+}
+
+func showNewPayout(v *visit) (view, error) {
+	s, err := v.sources()
+	return view{title: "New payout", item: "payouts", body: newPayoutPage(v, s)}, err
+}
+
+// draft is a payout whose account has been asked for, and which has not been sent.
+type draft struct {
+	VerifyID, Name, Account string
+	Amount                  json.Number
+	Narration, OwnReference string `json:",omitempty"`
+}
+
+// body is the request that sends the payout.
+func (d draft) body() map[string]any {
+	out := map[string]any{"verify_id": d.VerifyID, "amount": d.Amount}
+	if d.Narration != "" {
+		out["narration"] = d.Narration
+	}
+	if d.OwnReference != "" {
+		out["externalReference"] = d.OwnReference
+	}
+	return out
+}
+
+// checkPayout asks the bank for the name of the account. Nothing is sent before the person has seen the name.
+func checkPayout(v *visit) (string, error) {
+	amount, err := number(v.field("amount"))
+	if err != nil {
+		return "", err
+	}
+	from, err := strconv.ParseInt(v.field("fromSettlementId"), 10, 64)
+	if err != nil {
+		return "", fault.New(fault.Invalid, "Choose the account that pays").Because(err)
+	}
+	var named one[struct {
+		ID            string `json:"id"`
+		AccountName   string `json:"account_name"`
+		AccountNumber string `json:"account_number"`
+	}]
+	_, err = v.ask("POST", "/api/v1/settlement/validate-account", map[string]any{
+		"bank_code": v.field("bank_code"), "account_number": v.field("account_number"), "fromSettlementId": from, "pin": v.PostForm.Get("pin"),
+	}, &named)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(draft{named.Data.ID, named.Data.AccountName, named.Data.AccountNumber, amount, v.field("narration"), v.field("externalReference")})
+	return "/app/payouts/confirm/" + v.answers.keep(v.session, text), err
+}
+
+// draft returns the payout of the address, until it is five minutes old.
+func (v *visit) draft() (d draft, err error) {
+	text, there := v.answers.read(v.session, v.PathValue("n"))
+	if !there {
+		return d, fault.New(fault.Missing, "This page is too old. Ask for the account's name again; nothing was sent.")
+	}
+	return d, json.Unmarshal(text, &d)
+}
+
+// preview is what a payout would do.
+type preview struct {
+	WouldSucceed bool       `json:"wouldSucceed"`
+	Refusal      *string    `json:"refusal"`
+	Fee          money.Kobo `json:"fee"`
+	Total        money.Kobo `json:"total"`
+	BalanceAfter money.Kobo `json:"balanceAfter"`
+}
+
+func showConfirm(v *visit) (view, error) {
+	d, err := v.draft()
+	if err != nil {
+		return view{}, err
+	}
+	var p one[preview]
+	if v.problem == nil {
+		// The preview is no act, so it does not use the number of the form.
+		if _, err := v.ask("POST", "/api/v1/settlement/send-payout?dry_run=true", d.body(), &p); err != nil {
+			return view{}, err
+		}
+	}
+	amount, err := money.Parse(d.Amount.String())
+	return view{title: "Confirm the payout", item: "payouts", body: confirmPage(v, d, amount, p.Data)}, err
+}
+
+func sendPayout(v *visit) (string, error) {
+	d, err := v.draft()
+	if err != nil {
+		return "", err
+	}
+	var sent one[payoutRow]
+	_, err = v.ask("POST", "/api/v1/settlement/send-payout", d.body(), &sent)
+	return "/app/p/" + sent.Data.Reference, err
+}
+
+// thing is an operation of the company, with the payout if it is one.
+type thing struct {
+	api.Outcome
+	payout *payoutRow
+}
+
+func showThing(v *visit) (view, error) {
+	reference := url.PathEscape(v.PathValue("reference"))
+	var o one[api.Outcome]
+	if _, err := v.ask("GET", "/api/v1/outcomes/"+reference, nil, &o); err != nil {
+		return view{}, err
+	}
+	t := thing{Outcome: o.Data}
+	if t.Type == "payout" {
+		var p one[payoutRow]
+		if _, err := v.ask("GET", "/api/v1/settlement/payout-status/"+reference, nil, &p); err != nil {
+			return view{}, err
+		}
+		t.payout = &p.Data
+	}
+	item := "payouts"
+	if t.payout == nil {
+		item = "services"
+	}
+	return view{title: sentence(words(t.Type)) + " " + ending(t.Reference), item: item, body: thingPage(v, t)}, nil
+}
+
+// chip returns the chip of the operation.
+func (t thing) chip(v *visit) (kind, word string) {
+	switch {
+	case t.Status == "PENDING" && t.NeedsDecision:
+		return "case", "Case"
+	case t.Status == "PENDING":
+		return "unknown", "Unknown for " + age(v.now().Sub(instant(t.CreatedAt)))
+	case t.Status == "SUCCESS" && t.payout == nil:
+		return "ok", "Done"
+	}
+	return payoutChip(t.Status)
+}
+
+// sentenceFor says what the state means for the company.
+func (t thing) sentenceFor() string {
+	switch {
+	case t.Status == "PENDING" && t.NeedsDecision:
+		return "The provider is asked by hand. Two people of Kobo's operator decide. Do not pay again."
+	case t.Status == "PENDING":
+		return "We do not know yet whether it was carried out. The money waits in clearing. Do not pay again."
+	case t.Status == "SUCCESS":
+		return "The provider has confirmed it."
+	case t.Status == "REVERSED":
+		return "It was carried out and came back. The money is back in your account."
+	}
+	return "It was not carried out. The money is back in your account."
+}

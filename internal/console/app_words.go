@@ -1,0 +1,59 @@
+package console
+
+import (
+	"github.com/kobo-waas/kobo/internal/api"
+)
+
+// keyWords names an API key.
+func keyWords(k api.APIKey) string {
+	end := optional(k.Ending)
+	if end != "" {
+		end = "…" + end
+	}
+	if name := optional(k.Name); name != "" {
+		return name + " " + end
+	}
+	if end == "" {
+		return ending(k.ID)
+	}
+	return end
+}
+
+func issueWord(twoPeople bool) string {
+	if twoPeople {
+		return "Ask for a key"
+	}
+	return "Issue a key"
+}
+
+func rejectWord(own bool) string {
+	if own {
+		return "Withdraw"
+	}
+	return "Reject"
+}
+
+func twoPeopleWords(required bool) string {
+	if required {
+		return "two people"
+	}
+	return "one person"
+}
+
+// quotaWords says what a quota counts.
+func quotaWords(kind string) string {
+	switch kind {
+	case "otp":
+		return "one-time codes"
+	case "settlement-account":
+		return "settlement accounts"
+	case "crypto-address":
+		return "crypto addresses"
+	case "virtual-account":
+		return "virtual accounts"
+	}
+	return kind
+}
+
+// peopleTitle is the head of a list of people.
+func peopleTitle(n int) string { return count(n, "person", "people") }
