@@ -270,8 +270,7 @@ func (c typedChange) naira(name, label string) (money.Kobo, error) {
 
 // nairaOf reads an amount as people type it. Nothing is 0.
 func nairaOf(text, label string) (money.Kobo, error) {
-	text = strings.NewReplacer("₦", "", ",", "", " ", "").Replace(text)
-	if text == "" {
+	if text = plainAmount(text); text == "" {
 		return 0, nil
 	}
 	k, err := money.Parse(text)
