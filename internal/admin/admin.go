@@ -26,6 +26,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/erasure"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/limit"
@@ -50,6 +51,7 @@ type Config struct {
 	People      *person.Service
 	Operations  *operation.Service
 	Webhooks    *webhook.Service
+	Inbox       *inbox.Service
 	Reports     *report.Service
 	Crypto      *crypto.Service
 	Payouts     *payout.Service
@@ -162,19 +164,7 @@ func (e *edge) act(w http.ResponseWriter, r *request) (any, error) {
 
 // perform checks the role of an authenticated operator and the request, and runs the action.
 func (e *edge) perform(w http.ResponseWriter, r *request) (any, error) {
-	var err error
-	if err := r.by.May(operator.Role(r.op.Role)); err != nil {
-		return nil, err
-	}
-	if !isText(r.URL) {
-		return nil, fault.New(fault.Invalid, "The URL holds what is not text")
-	}
-	if r.op.HasBody() {
-		if r.body, err = readBody(w, r); err != nil {
-			return nil, err
-		}
-	}
-	if err := checkFilters(r); err != nil {
+	if err := e.prepare(w, r); err != nil {
 		return nil, err
 	}
 	data, err := e.run(r.Context(), r)
@@ -184,6 +174,22 @@ func (e *edge) perform(w http.ResponseWriter, r *request) (any, error) {
 		err = e.Operators.Read(r.Context(), r.by, "read."+r.op.ID, subject)
 	}
 	return data, err
+}
+
+// prepare checks the role, the body and the filters of a request.
+func (e *edge) prepare(w http.ResponseWriter, r *request) (err error) {
+	if err := r.by.May(operator.Role(r.op.Role)); err != nil {
+		return err
+	}
+	if !isText(r.URL) {
+		return fault.New(fault.Invalid, "The URL holds what is not text")
+	}
+	if r.op.HasBody() {
+		if r.body, err = readBody(w, r); err != nil {
+			return err
+		}
+	}
+	return checkFilters(r)
 }
 
 // tries is how often a request is weighed again, because other acts of the company came first.

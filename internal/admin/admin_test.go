@@ -26,6 +26,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/erasure"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/identity"
+	"github.com/kobo-waas/kobo/internal/inbox"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -54,6 +55,7 @@ type door struct {
 	people      *person.Service
 	operations  *operation.Service
 	webhooks    *webhook.Service
+	inbox       *inbox.Service
 	crypto      *crypto.Service
 	ada, bob    string // the admin keys of the two operators
 	log         *bytes.Buffer
@@ -85,6 +87,9 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 	d.webhooks = webhook.New(webhook.Config{
 		DB: base, Book: d.book, Events: event.NewService(base, d.book), Keys: keys, Clock: clk, Log: log, Loopback: true,
 	})
+	d.inbox = inbox.NewService(inbox.Config{
+		DB: base, Keys: keys, Clock: clk, Log: log, Banks: map[string]provider.Receiver{"safehaven": silentBank{}}, Stored: func() {},
+	})
 	d.crypto = crypto.New(crypto.Config{
 		DB: base, Book: d.book, Clock: clk, Log: log, Operations: d.operations, Networks: chain.Testnets(), TestKeys: true,
 	})
@@ -97,7 +102,7 @@ func open(t *testing.T, base *db.DB, change ...func(*admin.Config)) *door {
 	}
 	config := admin.Config{
 		Companies: d.companies, Settlements: d.settlements, Operators: d.operators, Operations: d.operations, Crypto: d.crypto,
-		Webhooks: d.webhooks, Reports: report.New(base, clk), Book: d.book, Clock: clk, Log: log,
+		Webhooks: d.webhooks, Inbox: d.inbox, Reports: report.New(base, clk), Book: d.book, Clock: clk, Log: log,
 		Quotas: quota.New(base, d.book, clk),
 		Payouts: payout.New(payout.Config{
 			DB: base, Book: d.book, Clock: clk, Log: log, Companies: d.companies, Operations: d.operations, Settlements: d.settlements,

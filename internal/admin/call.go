@@ -60,6 +60,37 @@ func (a *API) Call(ctx context.Context, by operator.Operator, id string, in Inpu
 	return waits, json.Unmarshal(text, out)
 }
 
+// Preview is what an operation would do.
+type Preview struct {
+	// Was is the present value of what would change, in words. "" if the operation changes no earlier value.
+	Was string
+	// Waits is true if a second operator would have to approve.
+	Waits bool
+}
+
+// Preview checks an operation as Call does: role, body, and the rules that hold for a proposal. It changes
+// nothing. A refusal is a *fault.Fault.
+func (a *API) Preview(ctx context.Context, by operator.Operator, id string, in Input) (Preview, error) {
+	r, err := a.request(ctx, by, id, in)
+	if err != nil {
+		return Preview{}, err
+	}
+	if err := a.edge.prepare(nobody{}, r); err != nil {
+		return Preview{}, a.edge.recorded(r, err)
+	}
+	if !a.edge.proposable[id] {
+		return Preview{}, nil
+	}
+	s, err := a.edge.stakeOf(ctx, r)
+	if err != nil {
+		return Preview{}, err
+	}
+	if err := a.edge.checkers[id](ctx, r, newPlan()); err != nil {
+		return Preview{}, err
+	}
+	return Preview{Was: s.was, Waits: s.needsTwo && a.edge.FourEyes && r.op.FourEyes != ""}, nil
+}
+
 // request returns the request for an operation by a caller within the program.
 func (a *API) request(ctx context.Context, by operator.Operator, id string, in Input) (*request, error) {
 	op := a.edge.operations[id]
@@ -106,12 +137,17 @@ func (a *API) Download(ctx context.Context, w http.ResponseWriter, by operator.O
 // permitted runs an authenticated request, and records a refusal by role.
 func (e *edge) permitted(w http.ResponseWriter, r *request) (any, error) {
 	data, err := e.perform(w, r)
+	return data, e.recorded(r, err)
+}
+
+// recorded records an error that is a refusal by role, and returns it.
+func (e *edge) recorded(r *request, err error) error {
 	if fault.Is(err, fault.Forbidden) {
 		if lost := e.Operators.Forbidden(r.Context(), r.by, r.op.ID); lost != nil {
 			e.Log.ErrorContext(r.Context(), "a refusal by role could not be recorded", "error", lost)
 		}
 	}
-	return data, err
+	return err
 }
 
 // nobody receives what an operation writes to a response, where nobody reads it.

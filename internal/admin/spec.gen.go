@@ -325,6 +325,43 @@ type CompanyRequest struct {
 	Name string `json:"name"`
 }
 
+// CompanyWebhook defines model for CompanyWebhook.
+type CompanyWebhook struct {
+	ID  string `json:"id"`
+	URL string `json:"url"`
+
+	// Events Empty for all.
+	Events []string `json:"events"`
+
+	// Status ACTIVE, FAILING or PAUSED.
+	Status string `json:"status"`
+
+	// Failures Failed attempts since the last success.
+	Failures     int64   `json:"failures"`
+	FailingSince *string `json:"failingSince"`
+
+	// Sequence The last event that was sent or skipped.
+	Sequence int64 `json:"sequence"`
+
+	// Behind Events after it.
+	Behind int64 `json:"behind"`
+
+	// Retrying Deliveries that wait for a retry.
+	Retrying int64 `json:"retrying"`
+
+	// Failed Deliveries that were given up.
+	Failed int64 `json:"failed"`
+
+	// Last The newest delivery. null before the first.
+	Last      *Delivery `json:"last"`
+	CreatedAt string    `json:"createdAt"`
+}
+
+// CompanyWebhooks defines model for CompanyWebhooks.
+type CompanyWebhooks struct {
+	Webhooks []CompanyWebhook `json:"webhooks"`
+}
+
 // CreatedCompany defines model for CreatedCompany.
 type CreatedCompany struct {
 	// APIKey Shown only once.
@@ -402,6 +439,27 @@ type Delivery struct {
 	NextAttemptAt *string `json:"nextAttemptAt"`
 	CreatedAt     string  `json:"createdAt"`
 	UpdatedAt     string  `json:"updatedAt"`
+}
+
+// DeliveryAttempt defines model for DeliveryAttempt.
+type DeliveryAttempt struct {
+	// Attempt 1 is the first.
+	Attempt int64 `json:"attempt"`
+
+	// At When it ended.
+	At             string `json:"at"`
+	ResponseStatus *int64 `json:"responseStatus"`
+	LatencyMs      int64  `json:"latencyMs"`
+
+	// Response Redacted, at most 1 KiB.
+	Response *string `json:"response"`
+	Error    *string `json:"error"`
+}
+
+// DeliveryDetail defines model for DeliveryDetail.
+type DeliveryDetail struct {
+	Delivery Delivery          `json:"delivery"`
+	History  []DeliveryAttempt `json:"history"`
 }
 
 // Door defines model for Door.
@@ -751,6 +809,36 @@ type NoRequest = map[string]interface{}
 // NoteRequest defines model for NoteRequest.
 type NoteRequest struct {
 	Note string `json:"note"`
+}
+
+// Notification defines model for Notification.
+type Notification struct {
+	ID       string `json:"id"`
+	Provider string `json:"provider"`
+
+	// Status NEW, WORKED, IGNORED or CASE. IGNORED: nothing had to be booked.
+	Status string `json:"status"`
+
+	// Detail What came of it, redacted.
+	Detail     *string `json:"detail"`
+	ReceivedAt string  `json:"receivedAt"`
+	WorkedAt   *string `json:"workedAt"`
+}
+
+// NotificationDetail defines model for NotificationDetail.
+type NotificationDetail struct {
+	Notification Notification `json:"notification"`
+
+	// Body Redacted, at most 4 KiB.
+	Body string `json:"body"`
+}
+
+// Notifications defines model for Notifications.
+type Notifications struct {
+	Notifications []Notification `json:"notifications"`
+
+	// Next The cursor of the next page. null after the last page.
+	Next *string `json:"next"`
 }
 
 // Operator defines model for Operator.
@@ -1326,10 +1414,36 @@ type RenewalRequest struct {
 	Operation string `json:"operation"`
 }
 
+// Replay defines model for Replay.
+type Replay struct {
+	WebhookID   string `json:"webhookId"`
+	From        int64  `json:"from"`
+	To          int64  `json:"to"`
+	RequestedAt string `json:"requestedAt"`
+}
+
+// ReplayRequest defines model for ReplayRequest.
+type ReplayRequest struct {
+	// Company The reference of the webhook's company.
+	Company string `json:"company"`
+
+	// From The sequence number of the first event.
+	From int64 `json:"from"`
+
+	// To The sequence number of the last event. A later one than the newest is the newest.
+	To int64 `json:"to"`
+}
+
 // RequestLimitRequest defines model for RequestLimitRequest.
 type RequestLimitRequest struct {
 	// RequestsPerSecond At most 1000000.
 	RequestsPerSecond int64 `json:"requestsPerSecond"`
+}
+
+// ResendRequest defines model for ResendRequest.
+type ResendRequest struct {
+	// Company The reference of the delivery's company.
+	Company string `json:"company"`
 }
 
 // RetiredAccount defines model for RetiredAccount.

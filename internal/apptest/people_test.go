@@ -66,20 +66,23 @@ var wishes = map[string][]string{
 		`{"company":"{reference}","acts":[{"operation":"issueKey"}]}`,
 		`{"company":"{reference}","acts":[{"operation":"setLimit","body":{"amount":0,"payouts":0}}]}`,
 	},
-	"approveProposal":  {``},
-	"renewToken":       {`{"operation":"issueKey"}`, `{"operation":"resetPIN"}`},
-	"rejectProposal":   {``},
-	"withdrawProposal": nil, // the test still needs the proposals
-	"eraseCustomer":    {``},
-	"setDoor":          {`{"closed":false}`},
-	"runJob":           {``},
-	"addOperator":      {`{"name":"accomplice","role":"admin","keyDigest":"{digest}"}`},
-	"setOperatorRole":  {`{"role":"admin"}`},
-	"inviteOperator":   {`{"name":"guest","role":"admin","linkDigest":"{digest}"}`},
-	"removeOperator":   nil, // the test still needs the operators
-	"invitePerson":     {`{"name":"guest","role":"owner","linkDigest":"{digest}"}`},
-	"setPersonRole":    {`{"role":"owner"}`},
-	"endPerson":        {``},
+	"approveProposal":    {``},
+	"renewToken":         {`{"operation":"issueKey"}`, `{"operation":"resetPIN"}`},
+	"rejectProposal":     {``},
+	"withdrawProposal":   nil, // the test still needs the proposals
+	"eraseCustomer":      {``},
+	"setDoor":            {`{"closed":false}`},
+	"runJob":             {``},
+	"replayNotification": {``},
+	"resendDelivery":     {`{"company":"{reference}"}`},
+	"replayWebhook":      {`{"company":"{reference}","from":1,"to":1000}`},
+	"addOperator":        {`{"name":"accomplice","role":"admin","keyDigest":"{digest}"}`},
+	"setOperatorRole":    {`{"role":"admin"}`},
+	"inviteOperator":     {`{"name":"guest","role":"admin","linkDigest":"{digest}"}`},
+	"removeOperator":     nil, // the test still needs the operators
+	"invitePerson":       {`{"name":"guest","role":"owner","linkDigest":"{digest}"}`},
+	"setPersonRole":      {`{"role":"owner"}`},
+	"endPerson":          {``},
 }
 
 // ask sends a request to the admin API and remembers the response.

@@ -46,6 +46,13 @@ func TestASearchLeavesNoTraceOfThePhoneNumberInAnAddress(t *testing.T) {
 				w.t.Errorf("somebody else reads the answer: %d", other.status)
 			}
 		}
+		for text, want := range map[string]string{"₦18,250.50": "18250.50", "18,250.50": "18250.50", "1000.00": "1000.00", "₦5": "5.00"} {
+			g := p.submit("/console/companies", "/console/search", map[string]string{"q": text})
+			if g.location != "/console/payments?least="+want+"&most="+want {
+				w.t.Errorf("%q leads to %s", text, g.location)
+			}
+			p.read(g.location)
+		}
 		viewer := w.add("vera", operator.Viewer)
 		if g := viewer.send("/console/search", viewer.form("/console/companies", map[string]string{"q": "08031234567"})); g.status != http.StatusForbidden {
 			w.t.Errorf("a viewer looks for a phone number: %d", g.status)

@@ -121,8 +121,24 @@ func answerOf(d admin.Delivery) string {
 	if d.ResponseStatus != nil {
 		parts = append(parts, "status "+strconv.FormatInt(*d.ResponseStatus, 10))
 	}
-	if d.Error != nil && !slices.Contains(parts, *d.Error) {
+	if d.Error != nil && (d.ResponseStatus == nil || !strings.HasSuffix(*d.Error, strconv.FormatInt(*d.ResponseStatus, 10))) {
 		parts = append(parts, *d.Error)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// mostOf returns the quota of a kind in words.
+func mostOf(q admin.Quota) string {
+	if q.Most == 0 {
+		return "no limit"
+	}
+	return thousands(strconv.FormatInt(q.Most, 10))
+}
+
+// requestsOf returns the limit of a company's requests in words.
+func requestsOf(a about) string {
+	if a.RequestsPerSecond == 0 {
+		return "the limit of the deployment"
+	}
+	return thousands(strconv.FormatInt(a.RequestsPerSecond, 10))
 }

@@ -47,6 +47,9 @@ type Config struct {
 	FourEyes    bool
 	// Closed reports whether the companies' API is closed. nil means that it is always open.
 	Closed func() bool
+	// Restored reports whether the database was restored from a backup, and operators have not finished with
+	// what is missing. nil means never.
+	Restored func() bool
 	// Leaving reports whether the program is stopping, so that streams end.
 	Leaving func() bool
 	// Origin is the setting console_origin, or "".
@@ -110,10 +113,7 @@ type view struct {
 // New returns the handler of all addresses below /console.
 func New(c Config) http.Handler {
 	k := newConsole(c, operators)
-	return k.handler(
-		k.peopleRoutes(), k.caseRoutes(), k.proposalRoutes(), k.timelineRoutes(), k.paymentRoutes(), k.overviewRoutes(), k.moneyRoutes(),
-		k.systemRoutes(), k.liveRoutes(), k.searchRoutes(), k.companyRoutes(),
-	)
+	return k.handler(k.all())
 }
 
 func newConsole(c Config, s side) *console {
@@ -136,6 +136,18 @@ func (c *console) handler(own ...map[string]route) http.Handler {
 	c.mux.Handle("GET "+c.base, http.RedirectHandler(c.base+"/", http.StatusSeeOther))
 	c.mux.HandleFunc("GET "+c.base+"/{$}", c.start)
 	return guarded(http.NewCrossOriginProtection().Handler(c.mux))
+}
+
+// all returns the routes of the operators' own pages.
+func (c *console) all() map[string]route {
+	out := map[string]route{}
+	for _, some := range []map[string]route{
+		c.peopleRoutes(), c.caseRoutes(), c.proposalRoutes(), c.timelineRoutes(), c.paymentRoutes(), c.overviewRoutes(), c.moneyRoutes(), c.systemRoutes(),
+		c.liveRoutes(), c.searchRoutes(), c.companyRoutes(), c.changeRoutes(), c.webhookRoutes(), c.maintenanceRoutes(), c.inboxRoutes(),
+	} {
+		maps.Copy(out, some)
+	}
+	return out
 }
 
 // start leads to the first page of the menu.

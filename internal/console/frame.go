@@ -32,11 +32,15 @@ func (c *console) has(pattern string) bool {
 
 // strips are the sentences across the top of every page. Nobody can close them.
 func (v *visit) strips() (out []string) {
-	if !v.FourEyes && v.Environment != "dev" {
+	own := v.base == operators.base // how operators work is nothing for a company's people
+	if own && !v.FourEyes && v.Environment != "dev" {
 		out = append(out, "Four eyes are off: one person alone can move money.")
 	}
 	if v.Closed != nil && v.Closed() {
 		out = append(out, "Maintenance mode: the companies' API is closed.")
+	}
+	if own && v.Restored != nil && v.Restored() {
+		out = append(out, "The database was restored from a backup.")
 	}
 	return out
 }

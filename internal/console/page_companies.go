@@ -48,6 +48,7 @@ func (a about) tabs() []tab {
 		{a.path() + "/virtual-accounts", "Virtual accounts"},
 		{a.path() + "/cards", "Cards"},
 		{a.path() + "/events", "Events"},
+		{a.path() + "/webhooks", "Webhooks"},
 		{a.path() + "/deliveries", "Deliveries"},
 	}
 }
@@ -97,18 +98,29 @@ func showCompany(v *visit) (view, error) {
 	return shown(a.Name, companyPage(v, a)), err
 }
 
+// terms are what a company pays, and what it may use.
+type terms struct {
+	fees   admin.Fees
+	limits admin.Limits
+	quotas admin.Quotas
+	xpubs  []admin.Xpub
+}
+
 func showTerms(v *visit) (view, error) {
 	a, err := v.company("/terms")
 	if err != nil {
 		return view{}, err
 	}
-	var fees admin.Fees
-	if _, err = v.call("findFees", admin.Input{Path: v.named()}, &fees); err != nil {
-		return view{}, err
+	var t terms
+	for _, read := range []struct {
+		operation string
+		to        any
+	}{{"findFees", &t.fees}, {"findLimits", &t.limits}, {"findQuotas", &t.quotas}, {"listXpubs", &t.xpubs}} {
+		if _, err = v.call(read.operation, admin.Input{Path: v.named()}, read.to); err != nil {
+			return view{}, err
+		}
 	}
-	var limits admin.Limits
-	_, err = v.call("findLimits", admin.Input{Path: v.named()}, &limits)
-	return shown(a.Name+", fees and limits", termsPage(v, a, fees, limits)), err
+	return shown(a.Name+", fees and limits", termsPage(v, a, t)), nil
 }
 
 func showEntries(v *visit) (view, error) {

@@ -3,6 +3,8 @@ package console
 import (
 	"encoding/json"
 	"net/url"
+	"regexp"
+	"strings"
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -15,9 +17,16 @@ func (c *console) searchRoutes() map[string]route {
 	}
 }
 
+// amounts matches what can only be an amount: with ₦, or with two decimals. Digits alone are a number of something.
+var amounts = regexp.MustCompile(`^(₦ ?[0-9,]+(\.[0-9]{1,2})?|[0-9]{1,3}(,[0-9]{3})*\.[0-9]{2}|[0-9]+\.[0-9]{2})$`)
+
 // search asks what a text is, and leads to the only thing that was found, or to a page with all of them. No
 // address has the text, since it may be a phone number or a name.
 func search(v *visit) (string, error) {
+	if text := strings.TrimSpace(v.PostForm.Get("q")); amounts.MatchString(text) {
+		k, err := nairaOf(text, "The amount")
+		return "/console/payments?" + url.Values{"least": {k.Decimal()}, "most": {k.Decimal()}}.Encode(), err
+	}
 	var found admin.Found
 	if _, err := v.call("search", admin.Input{Body: admin.SearchRequest{Text: v.PostForm.Get("q")}}, &found); err != nil {
 		return "", err

@@ -114,7 +114,7 @@ func providerName(name string) string {
 	case "vtpass":
 		return "VTpass"
 	case "sudo":
-		return "Sudo"
+		return "Sudo Africa"
 	case "tatum":
 		return "Tatum"
 	}

@@ -26,6 +26,8 @@ type waiting struct {
 	at     time.Time
 	cases  int
 	all    int            // what waits for a second operator
+	money  int            // differences that nobody has explained, and adjustments that wait
+	asked  map[string]int // the adjustments of them that this operator has asked for
 	others map[string]int // what of it waits for somebody else than this operator, who asked for it
 	seen   string         // a hash of what was read, so that a page knows when to load itself again
 }
@@ -54,13 +56,15 @@ func (v *visit) needs(key string) int {
 		return w.cases
 	case "waiting":
 		return w.all - w.others[v.by.Name]
+	case "money":
+		return w.money - w.asked[v.by.Name]
 	}
 	return 0
 }
 
 // read counts the open cases, and what waits for a second operator.
 func (w *waiting) read(ctx context.Context, c *console) error {
-	_, open, err := c.Operations.Cases(ctx, operation.CaseFilter{State: operation.Open}, 1, 0)
+	newest, open, err := c.Operations.Cases(ctx, operation.CaseFilter{State: operation.Open}, mostCounted, 0)
 	if err != nil {
 		return err
 	}
@@ -76,6 +80,13 @@ func (w *waiting) read(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	breaks := 0
+	for _, one := range newest {
+		if one.Reason.IsBreak() {
+			breaks++
+		}
+	}
+	w.money, w.asked = breaks+len(adjustments), map[string]int{}
 	w.cases, w.all, w.others = int(open), len(proposals)+len(cases)+len(adjustments), map[string]int{}
 	sum := sha256.New()
 	fmt.Fprintln(sum, open)
@@ -89,6 +100,7 @@ func (w *waiting) read(ctx context.Context, c *console) error {
 	}
 	for _, a := range adjustments {
 		w.others[a.CreatedBy]++
+		w.asked[a.CreatedBy]++
 		fmt.Fprintln(sum, a.ID)
 	}
 	w.seen = hex.EncodeToString(sum.Sum(nil)[:8])

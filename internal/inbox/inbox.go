@@ -38,7 +38,7 @@ const (
 // State is the state of a notification.
 type State string
 
-// The states of a notification. A notification leaves New only once.
+// The states of a notification. A notification leaves New once, and once more after each Replay.
 const (
 	New     State = "NEW"
 	Worked  State = "WORKED"

@@ -63,6 +63,20 @@ func (s *Service) find(ctx context.Context, notificationID string) (Notification
 	return n, err
 }
 
+// before returns up to limit notifications that came before a place, newest first.
+func (s *Service) before(ctx context.Context, at int64, notificationID string, limit int) ([]Notification, error) {
+	return db.All(ctx, s.DB, notifications.Scan, `SELECT `+notificationColumns+` FROM inbox_notification
+		WHERE company_id = $1 AND received_at <= $2 AND (received_at < $2 OR id < $3)
+		ORDER BY received_at DESC, id DESC LIMIT $4`, House, at, notificationID, limit)
+}
+
+// reopen changes a finished notification to NEW.
+func reopen(ctx context.Context, q db.Querier, notificationID string) (moved bool, err error) {
+	n, err := q.Exec(ctx, `UPDATE inbox_notification SET state = 'NEW', detail = '', worked_at = 0
+		WHERE company_id = $1 AND id = $2 AND state <> 'NEW'`, House, notificationID)
+	return n > 0, err
+}
+
 // end changes a notification from NEW to its final state.
 func (s *Service) end(ctx context.Context, notificationID string, state State, detail string) error {
 	_, err := s.DB.Exec(ctx, `

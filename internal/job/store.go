@@ -209,3 +209,9 @@ func hastenFailing(ctx context.Context, q db.Querier, j Job, at int64) (bool, er
 		j.Company, j.Kind, j.Subject, j.ID, j.fence, at)
 	return n == 1, err
 }
+
+// Add adds a job in a transaction. It returns false if the list has the job already.
+func (j Job) Add(ctx context.Context, q db.Querier) (added bool, err error) {
+	n, err := q.Exec(ctx, `INSERT INTO job (`+columns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`, j.Record().Values...)
+	return n > 0, err
+}

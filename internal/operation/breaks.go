@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -61,3 +62,6 @@ func (c Case) answers(found Case, judged time.Time) bool {
 }
 
 func size(k money.Kobo) money.Kobo { return max(k, -k) }
+
+// IsBreak reports whether it is the reason of a difference between a bank's statement and the ledger.
+func (r Reason) IsBreak() bool { return slices.Contains(breakReasons, r) }

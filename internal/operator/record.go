@@ -30,6 +30,13 @@ func (s *Service) NoteIn(ctx context.Context, q db.Querier, by Operator, action,
 	return s.insertLine(ctx, q, by.Note("", action, subject, details, s.clock.Now()))
 }
 
+// Noting returns a function that adds a line about an act of the operator in the transaction of the act.
+func (s *Service) Noting(by Operator, action string) func(ctx context.Context, q db.Querier, subject string, details map[string]string) error {
+	return func(ctx context.Context, q db.Querier, subject string, details map[string]string) error {
+		return s.NoteIn(ctx, q, by, action, subject, details)
+	}
+}
+
 // RetireKeys revokes the working keys whose hashes were made with the given master key, which will
 // be removed.
 func (s *Service) RetireKeys(ctx context.Context, masterKey string) error {

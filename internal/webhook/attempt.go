@@ -57,6 +57,17 @@ func (s *Service) Delivery(ctx context.Context, company, endpointID, deliveryID 
 	if _, err := s.Find(ctx, company, endpointID); err != nil {
 		return Delivery{}, err
 	}
+	d, err := s.Whole(ctx, company, deliveryID)
+	if err == nil && d.Endpoint != endpointID {
+		return Delivery{}, errNoDelivery
+	}
+	return d, err
+}
+
+var errNoDelivery = fault.New(fault.Missing, "Delivery not found")
+
+// Whole returns a delivery of the company to any endpoint, also to a deleted one, with each of its attempts.
+func (s *Service) Whole(ctx context.Context, company, deliveryID string) (Delivery, error) {
 	var d Delivery
 	err := s.DB.Snapshot(ctx, func(q db.Querier) (err error) {
 		if d, err = findDelivery(ctx, q, company, deliveryID); err == nil {
@@ -64,8 +75,8 @@ func (s *Service) Delivery(ctx context.Context, company, endpointID, deliveryID 
 		}
 		return err
 	})
-	if errors.Is(err, db.ErrNone) || err == nil && d.Endpoint != endpointID {
-		return Delivery{}, fault.New(fault.Missing, "Delivery not found")
+	if errors.Is(err, db.ErrNone) {
+		return Delivery{}, errNoDelivery
 	}
 	if n := len(d.History); d.Attempts > 0 && (n == 0 || d.History[n-1].Number < d.Attempts) {
 		d.History = append(d.History, d.attempt(text.RedactedBody([]byte(d.Excerpt), answerLength)))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"strconv"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -170,9 +171,27 @@ func (s *Service) Test(ctx context.Context, company, endpointID string, key *ide
 // Resend queues the event of a delivery to be sent again, as a new delivery with the same message
 // ID.
 func (s *Service) Resend(ctx context.Context, company, deliveryID string, key *idempotency.Key) (Delivery, error) {
+	return s.resend(ctx, company, deliveryID, func(u *ledger.Unit, d Delivery) { key.Answer(u, d, nil) })
+}
+
+// Actor is the operator who does something for a company.
+type Actor interface {
+	// Note returns a line of the audit log as a row.
+	Note(company, action, subject string, details map[string]string, at time.Time) db.Record
+}
+
+// ResendBy is like Resend, for an operator. One commit holds the delivery and the line of the audit log.
+func (s *Service) ResendBy(ctx context.Context, by Actor, company, deliveryID string) (Delivery, error) {
+	return s.resend(ctx, company, deliveryID, func(u *ledger.Unit, d Delivery) {
+		u.Append(by.Note(company, "webhook.resend", d.ID, map[string]string{"delivery": deliveryID, "webhook": d.Endpoint}, d.CreatedAt.Time))
+	})
+}
+
+// resend queues the event of a delivery again. The function with adds to the commit.
+func (s *Service) resend(ctx context.Context, company, deliveryID string, with func(u *ledger.Unit, d Delivery)) (Delivery, error) {
 	old, err := findDelivery(ctx, s.DB, company, deliveryID)
 	if errors.Is(err, db.ErrNone) {
-		return Delivery{}, fault.New(fault.Missing, "Delivery not found")
+		return Delivery{}, errNoDelivery
 	}
 	if err != nil {
 		return Delivery{}, err
@@ -191,7 +210,7 @@ func (s *Service) Resend(ctx context.Context, company, deliveryID string, key *i
 	d := e.fresh(event.Event{ID: old.EventID, Kind: old.Kind, Sequence: old.Sequence}, now)
 	d.NextAt.Time = now
 	u := ledger.For(company)
-	key.Answer(&u, d, nil)
+	with(&u, d)
 	u.Append(deliveryTable.Record(d))
 	if err = idempotency.Taken(s.Book.Commit(ctx, u)); err != nil {
 		return Delivery{}, err
@@ -219,6 +238,20 @@ const mostReplays = 5
 // Replay queues the events with the sequence numbers first to last to be sent again. They are
 // sent to the endpoint in order, in parallel with new events.
 func (s *Service) Replay(ctx context.Context, company, endpointID string, first, last int64, key *idempotency.Key) (Replay, error) {
+	return s.replay(ctx, company, endpointID, first, last, func(u *ledger.Unit, r Replay) { key.Answer(u, r, nil) })
+}
+
+// ReplayBy is like Replay, for an operator. One commit holds the replay and the line of the audit log.
+func (s *Service) ReplayBy(ctx context.Context, by Actor, company, endpointID string, first, last int64) (Replay, error) {
+	return s.replay(ctx, company, endpointID, first, last, func(u *ledger.Unit, r Replay) {
+		u.Append(by.Note(company, "webhook.replay", endpointID, map[string]string{
+			"from": strconv.FormatInt(r.First, 10), "to": strconv.FormatInt(r.Last, 10),
+		}, r.RequestedAt.Time))
+	})
+}
+
+// replay queues a range of the feed again. The function with adds to the commit.
+func (s *Service) replay(ctx context.Context, company, endpointID string, first, last int64, with func(u *ledger.Unit, r Replay)) (Replay, error) {
 	e, err := s.Find(ctx, company, endpointID)
 	if err != nil {
 		return Replay{}, err
@@ -247,7 +280,7 @@ func (s *Service) Replay(ctx context.Context, company, endpointID string, first,
 	r := Replay{Endpoint: endpointID, First: first, Last: last, RequestedAt: clock.Instant{Time: now}}
 	q := queue{company: company, endpoint: e.ID, id: id.New(), kind: queueReplay, sequence: first - 1, through: last, due: now}
 	u := ledger.For(company)
-	key.Answer(&u, r, nil)
+	with(&u, r)
 	u.Append(queueTable.Record(q))
 	if err = idempotency.Taken(s.Book.Commit(ctx, u)); err != nil {
 		return Replay{}, err

@@ -175,6 +175,15 @@ func findDelivery(ctx context.Context, q db.Querier, company, deliveryID string)
 	return db.One(ctx, q, deliveryTable.Scan, deliveriesWhere+`company_id = $1 AND id = $2`, company, deliveryID)
 }
 
+// Latest returns the newest delivery to an endpoint of the company. ok is false if there is none.
+func (s *Service) Latest(ctx context.Context, company, endpointID string) (d Delivery, ok bool, err error) {
+	d, err = db.One(ctx, s.DB, deliveryTable.Scan, deliveriesOf+` ORDER BY id DESC LIMIT 1`, company, endpointID)
+	if errors.Is(err, db.ErrNone) {
+		return Delivery{}, false, nil
+	}
+	return d, err == nil, err
+}
+
 // attemptsOf returns the failed attempts of a delivery, oldest first.
 func attemptsOf(ctx context.Context, q db.Querier, company, deliveryID string) ([]Attempt, error) {
 	return db.All(ctx, q, attemptTable.Scan, `SELECT `+attemptColumns+` FROM webhook_attempt

@@ -1,0 +1,338 @@
+package console
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/operator"
+)
+
+var accountField = field{name: "account", label: "Settlement account", kind: "account"}
+
+// changes are what people can change about a company, in the order in which its page lists them.
+var changes = []change{
+	{
+		name: "onboarding", operation: "createProposal", title: "Onboarding", role: operator.Admin,
+		help: "Everything that a new company needs, as one proposal. A second person approves it as a whole.",
+		fields: []field{
+			{name: "account-name", label: "Name of the first settlement account", kind: "text", optional: true, usual: "Main", help: "Empty: opens none."},
+			{name: "flat", label: "Fee of a payout", kind: "naira", optional: true, help: "Empty: the fees stay as they are."},
+			{name: "limit", label: "Daily limit of payouts", kind: "naira", optional: true, help: "Of the whole company. Empty: the limit stays as it is."},
+			{name: "live", label: "Live access", kind: "choice", choices: []choice{{"", "Stays as it is"}, {"on", "Switch on"}}},
+			{name: "key", label: "API key", kind: "choice", choices: []choice{{"", "No new key"}, {"new", "A new key, shown to the person who approves"}}},
+		},
+		plan: planOnboarding,
+	},
+	{
+		name: "key", operation: "issueKey", title: "New API key", role: operator.Admin,
+		help:   "The keys that the company has go on working.",
+		fields: []field{{name: "until", label: "Last day", kind: "day", optional: true, help: "In Lagos. Empty: the key does not expire."}},
+		plan: func(c typedChange) (plan, error) {
+			until, err := c.endOf("until")
+			says := c.about.Name + " gets a new API key, which does not expire."
+			if until != "" {
+				says = c.about.Name + " gets a new API key, which works to the end of " + c.text("until") + "."
+			}
+			return plan{body: admin.KeyRequest{ExpiresAt: until}, says: []string{says, "The key is shown once, to the person whose click makes it."}}, err
+		},
+	},
+	{
+		name: "account", operation: "createAccount", title: "New settlement account", role: operator.Support,
+		fields: []field{{name: "name", label: "Name", kind: "text"}},
+		plan: func(c typedChange) (plan, error) {
+			return plan{body: admin.AccountRequest{Name: c.text("name")}, says: []string{"The settlement account " + c.text("name") + " opens with ₦0.00."}}, nil
+		},
+	},
+	{
+		name: "bank-account", operation: "attachBankAccount", title: "Attach a bank account", role: operator.Finance,
+		fields: []field{
+			accountField,
+			{name: "bank", label: "Bank", kind: "choice", choices: []choice{{"safehaven", "Safe Haven"}}},
+			{name: "number", label: "Account number", kind: "text", help: "Ten digits."},
+			{name: "holder", label: "Account name", kind: "text", help: "As payers see it."},
+		},
+		plan: func(c typedChange) (plan, error) {
+			id, words, err := c.account()
+			return plan{
+				id: strconv.FormatInt(id, 10), body: admin.BankAccountRequest{Bank: c.Get("bank"), AccountNumber: c.text("number"), AccountName: c.text("holder")},
+				says: []string{fmt.Sprintf("Money that arrives in the bank account %s of %s then belongs to the settlement account %s.", c.text("number"), c.text("holder"), words)},
+			}, err
+		},
+	},
+	{
+		name: "alert", operation: "setAccountAlert", title: "Alert of a low balance", role: operator.Support,
+		fields: []field{accountField, {name: "amount", label: "Balance below", kind: "naira", optional: true, help: "Empty: no alert."}},
+		plan: func(c typedChange) (plan, error) {
+			id, words, err := c.account()
+			if err != nil {
+				return plan{}, err
+			}
+			below, err := c.naira("amount", "The balance")
+			p := plan{id: strconv.FormatInt(id, 10), body: admin.AlertRequest{LowBalance: &below}, says: []string{"The company gets an alert when account " + words + " falls below " + naira(below) + "."}}
+			if c.text("amount") == "" {
+				p.body, p.says = admin.AlertRequest{}, []string{"The company gets no alert about account " + words + "."}
+			}
+			return p, err
+		},
+	},
+	{
+		name: "adjustment", operation: "createAdjustment", title: "Correct a balance", role: operator.Finance, help: "Corrects the balance of a settlement account by a booking. A second person approves it.",
+		fields: []field{
+			accountField,
+			{name: "direction", label: "Direction", kind: "choice", choices: []choice{{"credit", "Credit: the account gets the money"}, {"debit", "Debit: the account gives the money"}}},
+			{name: "amount", label: "Amount", kind: "naira"},
+			{name: "reason", label: "Reason", kind: "text", help: "The second person and the audit log read it."},
+		},
+		plan: func(c typedChange) (plan, error) {
+			id, words, err := c.account()
+			if err != nil {
+				return plan{}, err
+			}
+			sum, err := c.naira("amount", "The amount")
+			verb := "gets"
+			if c.Get("direction") == "debit" {
+				verb = "gives"
+			}
+			return plan{
+				body: admin.AdjustmentRequest{SettlementID: id, Amount: sum, Direction: c.Get("direction"), Reason: c.text("reason")},
+				says: []string{"When a second person has approved, account " + words + " " + verb + " " + naira(sum) + ", and the company is told.", "Until then nothing moves."},
+			}, err
+		},
+	},
+	{
+		name: "fees", operation: "setFees", title: "Fees of payouts", role: operator.Finance, tab: "/terms",
+		help:   "A fee is the flat part and the percent of the amount, and never more than the last column. The first row begins at 0. No row: payouts are free.",
+		fields: []field{{name: "bands", kind: "bands"}}, plan: planFees,
+	},
+	{
+		name: "limit", operation: "setLimit", title: "Daily limit of payouts", role: operator.Finance, tab: "/terms",
+		fields: []field{
+			{name: "account", label: "Of", kind: "account", optional: true},
+			{name: "amount", label: "Amount a day", kind: "naira", optional: true, help: "Empty: no limit of the amount."},
+			{name: "payouts", label: "Payouts a day", kind: "count", optional: true, help: "Empty: no limit of their number."},
+		},
+		plan: planLimit,
+	},
+	{
+		name: "quota", operation: "setQuota", title: "Daily quota", role: operator.Finance, tab: "/terms",
+		fields: []field{
+			{name: "kind", label: "Of", kind: "choice", choices: quotaKinds},
+			{name: "most", label: "At most a day", kind: "count", optional: true, help: "Empty: no limit."},
+		},
+		plan: func(c typedChange) (plan, error) {
+			most, err := c.count("most", "The quota")
+			says := c.about.Name + " has no quota of " + label(quotaKinds, c.Get("kind")) + " any more."
+			if most > 0 {
+				says = fmt.Sprintf("%s can use at most %s %s a day. What began today counts.", c.about.Name, thousands(strconv.FormatInt(most, 10)), label(quotaKinds, c.Get("kind")))
+			}
+			return plan{body: admin.QuotaRequest{Kind: c.Get("kind"), Most: most}, says: []string{says}}, err
+		},
+	},
+	{
+		name: "request-limit", operation: "setRequestLimit", title: "Requests a second", role: operator.Support, tab: "/terms",
+		fields: []field{{name: "requests", label: "Requests a second", kind: "count", optional: true, help: "Empty: the limit of the deployment."}},
+		plan: func(c typedChange) (plan, error) {
+			n, err := c.count("requests", "The limit")
+			says := "The limit of the deployment holds for " + c.about.Name + "."
+			if n > 0 {
+				says = fmt.Sprintf("%s may make %s requests a second. Further requests are refused with 429.", c.about.Name, thousands(strconv.FormatInt(n, 10)))
+			}
+			return plan{body: admin.RequestLimitRequest{RequestsPerSecond: n}, says: []string{says}}, err
+		},
+	},
+	{
+		name: "xpub", operation: "setXpub", title: "Key of deposit addresses", role: operator.Admin, tab: "/terms",
+		help: "An extended public key makes the addresses to which the company's customers send crypto. Whoever has its private key has the money.",
+		fields: []field{
+			{name: "chain", label: "Chain", kind: "choice", choices: []choice{{"evm", "Ethereum and compatible networks"}, {"tron", "Tron"}, {"bitcoin", "Bitcoin"}}},
+			{name: "xpub", label: "Extended public key", kind: "text"},
+		},
+		plan: func(c typedChange) (plan, error) {
+			return plan{body: admin.XpubRequest{Chain: c.Get("chain"), Xpub: c.text("xpub")}, says: []string{
+				"New " + c.Get("chain") + " addresses of " + c.about.Name + " come from the key that ends in " + ending(c.text("xpub")) + ".", "Addresses that exist keep the key that made them.",
+			}}, nil
+		},
+	},
+	{
+		name: "pin-reset", operation: "resetPIN", title: "Reset the PIN", role: operator.Admin,
+		plan: func(c typedChange) (plan, error) {
+			return plan{body: struct{}{}, says: []string{"A token is made, with which " + c.about.Name + " sets a new PIN once.", "The present PIN works until then."}}, nil
+		},
+	},
+	{
+		name: "pin-unlock", operation: "unlockPIN", title: "Unlock the PIN", role: operator.Support,
+		plan: func(c typedChange) (plan, error) {
+			return plan{body: struct{}{}, says: []string{"The PIN of " + c.about.Name + " works again. Five wrong PINs in a row lock it again."}}, nil
+		},
+	},
+}
+
+var quotaKinds = []choice{{"otp", "one-time codes"}, {"settlement-account", "settlement accounts"}, {"crypto-address", "crypto addresses"}, {"virtual-account", "virtual accounts"}}
+
+// label returns the words of a choice.
+func label(of []choice, value string) string {
+	if i := slices.IndexFunc(of, func(c choice) bool { return c.value == value }); i >= 0 {
+		return of[i].label
+	}
+	return value
+}
+
+func planFees(c typedChange) (plan, error) {
+	bands, err := c.bands()
+	says := []string{"From the next payout of " + c.about.Name + " on:"}
+	for _, b := range bands {
+		line := fmt.Sprintf("from %s the fee is %s", naira(b.From), naira(b.Flat))
+		if b.Percent > 0 {
+			line += " and " + b.Percent.Decimal() + " %"
+		}
+		if b.Cap > 0 {
+			line += ", at most " + naira(b.Cap)
+		}
+		says = append(says, sentence(line)+".")
+	}
+	if len(bands) == 0 {
+		says = []string{"From the next payout on, payouts of " + c.about.Name + " are free."}
+	}
+	return plan{body: admin.FeesRequest{Bands: bands}, says: says}, err
+}
+
+func planLimit(c typedChange) (plan, error) {
+	of, id := c.about.Name, int64(0)
+	if c.Get("account") != "" {
+		number, words, err := c.account()
+		if err != nil {
+			return plan{}, err
+		}
+		of, id = "account "+words, number
+	}
+	sum, err := c.naira("amount", "The amount")
+	if err != nil {
+		return plan{}, err
+	}
+	payouts, err := c.count("payouts", "The number of payouts")
+	most := "any number of payouts"
+	if payouts > 0 {
+		most = thousands(strconv.FormatInt(payouts, 10)) + " payouts"
+	}
+	total := "without a limit of their amount"
+	if sum > 0 {
+		total = "of at most " + naira(sum) + " in all"
+	}
+	return plan{
+		body: admin.LimitRequest{SettlementID: id, Amount: sum, Payouts: payouts},
+		says: []string{fmt.Sprintf("On a Lagos day %s can make %s, %s. Today's payouts count.", of, most, total)},
+	}, err
+}
+
+// planOnboarding proposes in one what a new company needs: its KYB, an account, terms, access and a key.
+func planOnboarding(c typedChange) (plan, error) {
+	p := admin.ProposalRequest{Company: c.about.Reference}
+	var says []string
+	add := func(operation string, body any, sentence string) {
+		p.Acts = append(p.Acts, admin.ActRequest{Operation: operation, Body: body})
+		says = append(says, sentence)
+	}
+	if states := wayTo(company.KYB(c.about.KybStatus), company.Approved); len(states) > 0 {
+		for _, s := range states {
+			p.Acts = append(p.Acts, admin.ActRequest{Operation: "moveKYB", Body: admin.KYBRequest{Status: string(s)}})
+		}
+		says = append(says, "The KYB of "+c.about.Name+" is approved.")
+	}
+	if name := c.text("account-name"); name != "" {
+		add("createAccount", admin.AccountRequest{Name: name}, "The settlement account "+name+" opens with ₦0.00.")
+	}
+	flat, err := c.naira("flat", "The fee")
+	if err != nil {
+		return plan{}, err
+	}
+	if c.text("flat") != "" {
+		add("setFees", admin.FeesRequest{Bands: []admin.BandRequest{{Flat: flat}}}, "Each payout costs "+naira(flat)+".")
+	}
+	most, err := c.naira("limit", "The limit")
+	if err != nil {
+		return plan{}, err
+	}
+	if c.text("limit") != "" {
+		add("setLimit", admin.LimitRequest{Amount: most}, "Payouts of a Lagos day are "+naira(most)+" in all at most.")
+	}
+	if c.Get("key") == "new" {
+		add("issueKey", admin.KeyRequest{}, "A new API key is made, and shown once to the person who approves.")
+	}
+	if c.Get("live") == "on" {
+		add("setLive", admin.LiveRequest{Live: true}, "Live access is on: the company can move money.")
+	}
+	return plan{body: p, says: append(says, "All of it is one proposal. Nothing happens until a second person approves it.")}, nil
+}
+
+// wayTo returns the states through which KYB reaches a state.
+func wayTo(from, to company.KYB) []company.KYB {
+	ways := [][]company.KYB{{from}}
+	for i := 0; i < len(ways) && len(ways[i]) <= len(kybWords); i++ {
+		last := ways[i][len(ways[i])-1]
+		if last == to {
+			return ways[i][1:]
+		}
+		for _, next := range kybWords {
+			if company.CheckKYB(last, company.KYB(next)) == nil {
+				ways = append(ways, append(slices.Clone(ways[i]), company.KYB(next)))
+			}
+		}
+	}
+	return nil
+}
+
+// changesFor returns the changes that the person may make at a tab of the company's pages.
+func (v *visit) changesFor(tab string) []change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c change) bool { return c.tab != tab || !v.may(c.role) })
+}
+
+// lower returns a title in the middle of a sentence.
+func lower(title string) string {
+	if strings.HasPrefix(title, "API") {
+		return title
+	}
+	return strings.ToLower(title[:1]) + title[1:]
+}
+
+// bandColumns are the columns of a fee schedule.
+var bandColumns = []choice{{"from", "From ₦"}, {"flat", "Flat ₦"}, {"percent", "Percent"}, {"cap", "At most ₦"}}
+
+// typedOr returns what was typed into a field, or its usual value.
+func typedOr(v *visit, typed url.Values, f field) string {
+	if v.problem == nil && !typed.Has(f.name) {
+		return f.usual
+	}
+	return typed.Get(f.name)
+}
+
+// attributes returns how browsers take what is typed into a field.
+func (f field) attributes() templ.Attributes {
+	out := templ.Attributes{"autocomplete": "off"}
+	if f.help != "" {
+		out["aria-describedby"] = f.name + "-help"
+	}
+	switch f.kind {
+	case "naira":
+		out["inputmode"] = "decimal"
+	case "count":
+		out["inputmode"] = "numeric"
+	case "day":
+		out["type"] = "date"
+	}
+	return out
+}
+
+// doWords are the words on the button that makes a change.
+func doWords(c change, was admin.Preview) string {
+	if was.Waits || c.operation == "createProposal" || c.operation == "createAdjustment" {
+		return "Ask a second person"
+	}
+	return "Confirm: " + lower(c.title)
+}
