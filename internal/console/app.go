@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/contract"
@@ -168,10 +167,4 @@ func number(text string) (json.Number, error) {
 		plain = whole
 	}
 	return json.Number(plain), nil
-}
-
-// shortly reports whether an instant of the API is less than a time ago.
-func (v *visit) shortly(text string, within time.Duration) bool {
-	at := instant(text)
-	return !at.IsZero() && v.now().Sub(at) < within
 }

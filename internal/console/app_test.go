@@ -95,8 +95,6 @@ func TestPeopleOfACompanyReadItsPages(t *testing.T) {
 	})
 }
 
-var action = regexp.MustCompile(`/app/payouts/confirm/[^"]+`)
-
 // A payout is sent after the person has seen the name. A form that is sent twice pays once. A role that may not
 // send money gets 403, and its pages have no button for it.
 func TestAPersonPaysOut(t *testing.T) {

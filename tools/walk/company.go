@@ -26,7 +26,9 @@ func findBySession(p *program, b *browser) error {
 }
 
 // appLink returns a sign-in link of the company on the console's origin.
-func (p *program) appLink(link string) string { return p.origin() + link[strings.Index(link, "/app/"):] }
+func (p *program) appLink(link string) string {
+	return p.origin() + link[strings.Index(link, "/app/"):]
+}
 
 // signInCompany uses the one-time link of the company's owner.
 func signInCompany(p *program, b *browser) error {
