@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
@@ -62,8 +64,11 @@ func (h *handlers) SetTwoPeople(ctx context.Context, r SetTwoPeopleRequestObject
 
 // ApproveRequest does what an approval waits for.
 func (h *handlers) ApproveRequest(ctx context.Context, r ApproveRequestRequestObject) (ApproveRequestResponseObject, error) {
-	by, _, err := byPerson(ctx)
+	by, p, err := byPerson(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := h.askerStays(ctx, p.Company, r.ID); err != nil {
 		return nil, err
 	}
 	a, key, err := h.Companies.Approve(ctx, by, r.ID)
@@ -76,6 +81,25 @@ func (h *handlers) ApproveRequest(ctx context.Context, r ApproveRequestRequestOb
 		data.APIKey = &issued
 	}
 	return decided{Status: "success", Message: "Approved", Data: data}, nil
+}
+
+// askerStays returns an error if the person who asked has been removed, or has a role that could not ask.
+func (h *handlers) askerStays(ctx context.Context, reference, approvalID string) error {
+	a, err := h.Companies.Approval(ctx, reference, approvalID)
+	name, byPerson := strings.CutPrefix(a.AskedBy, "person:")
+	if err != nil || !byPerson {
+		return err
+	}
+	all, err := h.People(ctx, reference)
+	if err != nil || slices.ContainsFunc(all, func(p person.Person) bool { return p.Name == name && MayRun(p.Role, asks[a.Kind]) }) {
+		return err
+	}
+	return fault.New(fault.Conflict, "Whoever asked for this has no access any more").With(fault.ApprovalState)
+}
+
+// asks are the operations by which each kind of approval is asked for.
+var asks = map[company.ApprovalKind]string{
+	company.ApproveIssue: "issueAPIKey", company.ApproveRevoke: "revokeAPIKey", company.ApproveRuleOff: "setTwoPeople",
 }
 
 // decided may show a new API key, so a cache must not store it.

@@ -154,7 +154,7 @@ func (a *App) build(ctx context.Context, keys, ring *secret.Keyring) error {
 		return err
 	}
 	a.businesses(keys, p, letterhead)
-	a.People, err = person.New(person.Config{DB: a.DB, Keys: keys, Operators: a.Operators, Clock: a.Clock, Machine: clock.System{}, Origin: a.cfg.ConsoleOrigin})
+	a.People, err = person.New(person.Config{DB: a.DB, Keys: keys, Operators: a.Operators, Clock: a.Clock, Machine: clock.System{}, Origin: a.cfg.ConsoleOrigin, TwoPeople: a.twoPeople})
 	if err != nil {
 		return err
 	}

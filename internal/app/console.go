@@ -27,6 +27,11 @@ func (a *App) mountPages(to map[string]http.Handler, operators *admin.API, faile
 	to["/console/"], to["/app/"] = console.New(pages), console.NewApp(pages)
 }
 
+// twoPeople reports whether a company requires two people for its API keys.
+func (a *App) twoPeople(ctx context.Context, company string) (bool, error) {
+	return a.Companies.TwoPeople(ctx, company)
+}
+
 // ConsoleURL returns an address of the console that signs the development operator in once, or nil without a
 // console.
 func (a *App) ConsoleURL(ctx context.Context) (*string, error) {

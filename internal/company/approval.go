@@ -3,6 +3,7 @@ package company
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -181,6 +182,7 @@ func (s *Service) ask(ctx context.Context, u *ledger.Unit, by Access, kind Appro
 
 var (
 	errOwnRequest = fault.New(fault.Forbidden, "Another person of the company must approve what you asked for").With(fault.SecondPersonNeeded)
+	errAskerGone  = fault.New(fault.Conflict, "Whoever asked for this has no access any more").With(fault.ApprovalState)
 	errDecided    = fault.New(fault.Conflict, "The approval does not wait any more").With(fault.ApprovalState)
 )
 
@@ -212,6 +214,9 @@ func (s *Service) Approve(ctx context.Context, by Access, approvalID string) (Ap
 		return Approval{}, nil, errOwnRequest
 	}
 	act, err := a.Act()
+	if err == nil {
+		err = s.stillAsks(ctx, a)
+	}
 	if err != nil {
 		return Approval{}, nil, err
 	}
@@ -248,6 +253,19 @@ func (s *Service) Approve(ctx context.Context, by Access, approvalID string) (Ap
 		return Approval{}, nil, err
 	}
 	return a, issued, nil
+}
+
+// stillAsks returns an error if an API key asked which does not work any more.
+func (s *Service) stillAsks(ctx context.Context, a Approval) error {
+	keyID, byKey := strings.CutPrefix(a.AskedBy, "key:")
+	if !byKey {
+		return nil
+	}
+	working, err := s.Working(ctx, a.Company)
+	if err == nil && !slices.ContainsFunc(working, func(k Key) bool { return k.ID == keyID }) {
+		err = errAskerGone
+	}
+	return err
 }
 
 // Reject ends an approval. If the person who asked ends it, it is withdrawn.

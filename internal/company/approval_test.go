@@ -7,6 +7,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/secret"
 )
 
 // person returns what a person of the company presents.
@@ -15,12 +16,27 @@ func person(by company.Access, name string) company.Access {
 	return by
 }
 
+// issuesByTwo returns a new key of a company that requires two people.
+func (h *house) issuesByTwo(by company.Access) secret.Text {
+	h.t.Helper()
+	asked, err := h.IssueOwnKey(h.t.Context(), person(by, "ada"), "", time.Time{}, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	_, key, err := h.Approve(h.t.Context(), person(by, "bola"), asked.Waits.ID)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return key.Text
+}
+
 // A company that requires two people gets no key, and loses none, until another person approves. The text of
 // the key exists only in the answer of the approval.
 func TestTwoPeopleIssueAndRevoke(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ctx := t.Context()
 		by, _ := h.owner()
+		actor := ada // an operator of the tests
 		ada, bola := person(by, "ada"), person(by, "bola")
 		if err := h.RequireTwoPeople(ctx, ada); err != nil {
 			t.Fatal(err)
@@ -48,6 +64,16 @@ func TestTwoPeopleIssueAndRevoke(t *testing.T) {
 		if _, _, err := h.Approve(ctx, ada, waits.ID); err != nil || h.working(by.Company) != 1 {
 			t.Fatal(err)
 		}
+		spare := h.logsIn(by.Company, h.issuesByTwo(by).Reveal())
+		asked, err = h.IssueOwnKey(ctx, spare, "Late", time.Time{}, nil)
+		if err != nil || asked.Waits == nil {
+			t.Fatalf("%+v, %v", asked, err)
+		}
+		if err := h.RevokeKey(ctx, actor, by.Company, spare.KeyID); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = h.Approve(ctx, bola, asked.Waits.ID)
+		refused(t, "asked by a revoked key", err, fault.Conflict, "Whoever asked for this has no access any more")
 		_, err = h.RevokeOwnKey(ctx, ada, by.KeyID)
 		refused(t, "the last key", err, fault.Refused, lastKey)
 		for _, want := range []string{"company: company.two_people.on", "company: company.approval.ask", "company: company.approval.approve"} {

@@ -174,6 +174,39 @@ func TestTwoPeopleIssueAKeyAtThePages(t *testing.T) {
 	})
 }
 
+// While two people are required, one owner cannot make the second one. A request ends with the access of the person
+// who asked.
+func TestOnePersonIsNotTwo(t *testing.T) {
+	each(t, func(w *world) {
+		ada := w.seat(w.company.Reference, "ada", who.Owner)
+		emeka := w.seat(w.company.Reference, "emeka", who.Developer)
+		w.seat(w.company.Reference, "vera", who.Viewer)
+		ada.submit("/app/approvals", "/app/settings/two-people", map[string]string{"on": "true"})
+		people, err := w.app.People.People(t.Context(), w.company.Reference)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := map[string]string{}
+		for _, p := range people {
+			id[p.Name] = p.ID
+		}
+		for path, fields := range map[string]map[string]string{
+			"/app/settings/people/invite":                  {"name": "me.too", "role": who.Viewer},
+			"/app/settings/people/" + id["vera"] + "/role": {"role": who.Owner},
+		} {
+			if g := ada.send(path, ada.form("/app/settings/people", fields)); g.status != http.StatusUnprocessableEntity || !strings.Contains(g.text, "two people are required") {
+				t.Errorf("POST %s: %d", path, g.status)
+			}
+		}
+		emeka.submit("/app/developers", "/app/developers/keys", map[string]string{"pin": w.company.PIN})
+		page := regexp.MustCompile(`/app/approvals/[0-9a-f-]{36}`).FindString(ada.read("/app/approvals"))
+		ada.submit("/app/settings/people", "/app/settings/people/"+id["emeka"]+"/remove", nil)
+		if g := ada.send(page+"/approve", ada.form(page, nil)); g.status != http.StatusConflict || !strings.Contains(g.text, "has no access any more") {
+			t.Errorf("a request outlives the person who asked: %d", g.status)
+		}
+	})
+}
+
 // A bulk payout is opened only if every line can be read. Each mistake of a spreadsheet is named with its line.
 func TestABulkPayoutIsTyped(t *testing.T) {
 	each(t, func(w *world) {

@@ -156,9 +156,13 @@ func (s *Service) InvitePerson(ctx context.Context, by operator.Operator, compan
 	})
 }
 
-// InviteAs invites a person of a company for an owner of the company.
+// InviteAs invites a person of a company for an owner of the company. While two people are required, only operators
+// invite people.
 func (s *Service) InviteAs(ctx context.Context, by Person, name, role, digest string) (Invitation, error) {
 	if err := by.mayManage(); err != nil {
+		return Invitation{}, err
+	}
+	if err := s.alone(ctx, by.Company); err != nil {
 		return Invitation{}, err
 	}
 	return s.InvitePerson(ctx, by.Author().From(ctx), by.Company, name, role, digest)

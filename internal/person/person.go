@@ -89,6 +89,8 @@ type Config struct {
 	// Origin is the address of the console as browsers see it, such as https://console.example.com. Without
 	// it, nobody can use a passkey.
 	Origin string
+	// TwoPeople reports whether a company requires two people for its API keys. nil means that no company does.
+	TwoPeople func(ctx context.Context, company string) (bool, error)
 }
 
 // Service lets people sign in.
@@ -169,12 +171,33 @@ func (s *Service) End(ctx context.Context, by operator.Operator, company, person
 	return s.replace(ctx, by, company, personID, "person.end", func(p *Person) { p.State = ended })
 }
 
-// SetRoleAs is SetRole for an owner of the company.
+// SetRoleAs is SetRole for an owner of the company. While two people are required, nobody gets a role that
+// approves.
 func (s *Service) SetRoleAs(ctx context.Context, by Person, personID, role string) (Person, error) {
 	if err := by.mayManage(); err != nil {
 		return Person{}, err
 	}
+	if role == Owner || role == Developer {
+		if err := s.alone(ctx, by.Company); err != nil {
+			return Person{}, err
+		}
+	}
 	return s.SetRole(ctx, by.Author().From(ctx), by.Company, personID, role)
+}
+
+var errAlone = fault.New(fault.Refused, "While two people are required, one owner cannot add a person who approves. Ask Kobo's operator to invite the person.")
+
+// alone returns an error if the company requires two people. An owner sees the link of an invitation, so one owner could
+// otherwise approve as a person of their own making.
+func (s *Service) alone(ctx context.Context, company string) error {
+	if s.TwoPeople == nil {
+		return nil
+	}
+	required, err := s.TwoPeople(ctx, company)
+	if err == nil && required {
+		err = errAlone
+	}
+	return err
 }
 
 // EndAs is End for an owner of the company.
