@@ -68,7 +68,7 @@ func (r *Refusal) before() bool {
 
 // known are the words of this release. A later release may have more, and what they mean is not known here.
 var known = []Reason{
-	api.BulkState, api.LastAPIKey,
+	api.BulkState, api.LastAPIKey, api.RoleMissing, api.PersonNeeded, api.SecondPersonNeeded, api.ApprovalState,
 	api.APIKeyExpired, api.APIKeyInvalid, api.AccountClosed, api.AddressMissing, api.AlreadyExists, api.AmountOutOfRange,
 	api.BeingConfirmed, api.CardTerminated, api.CompanyDeactivated, api.CredentialsMissing, api.Declined, api.EventsArchived,
 	api.IdempotencyKeyMismatch, api.IdempotencyKeyUsed, api.InsufficientBalance, api.InternalError, api.InvalidRequest,
