@@ -174,6 +174,46 @@ func TestTwoPeopleIssueAKeyAtThePages(t *testing.T) {
 	})
 }
 
+// Wrong passwords and links at the company's side are in the audit log, with the company. Names are not tried without
+// end.
+func TestAWrongSignInOfACompanyIsRecorded(t *testing.T) {
+	w := open(t)
+	p := &person{world: w, name: "a stranger"}
+	wrong := map[string]string{"company": w.company.Reference, "proof-name": "owner", "proof-password": "wrong words", "proof-code": "000000"}
+	for range 10 {
+		if g := p.send("/app/sign-in", p.form("/app/sign-in", wrong)); g.status != http.StatusUnprocessableEntity || p.cookie != "" {
+			t.Fatalf("%d, %q", g.status, p.cookie)
+		}
+	}
+	if g := p.send("/app/sign-in", p.form("/app/sign-in", wrong)); g.status != http.StatusTooManyRequests {
+		t.Errorf("the eleventh guess: %d", g.status)
+	}
+	wrong["company"] = "nobody"
+	if g := p.send("/app/sign-in", p.form("/app/sign-in", wrong)); g.status != http.StatusUnprocessableEntity || !strings.Contains(g.text, "The reference of a company") {
+		t.Errorf("a company that is none: %d", g.status)
+	}
+	link := "/app/link/" + w.company.Reference + "/made-up"
+	if g := p.send(link, p.form(link, nil)); g.status != http.StatusUnprocessableEntity || p.cookie != "" {
+		t.Errorf("a made-up link: %d", g.status)
+	}
+	// An operator's link opens nothing here.
+	_, token, _ := strings.Cut(w.link("dev"), "/link/")
+	for _, company := range []string{w.company.Reference, "x"} {
+		link := "/app/link/" + company + "/" + token
+		if g := p.send(link, p.form(link, nil)); g.status == http.StatusSeeOther || p.cookie != "" {
+			t.Errorf("an operator's link: %d, %q", g.status, p.cookie)
+		}
+	}
+	lines := 0
+	dev := w.signIn("dev")
+	if text := dev.read("/console/system/audit?action=person.login.failed"); strings.Contains(text, w.company.Reference) {
+		lines++
+	}
+	if lines == 0 {
+		t.Error("the audit log does not have it")
+	}
+}
+
 // While two people are required, one owner cannot make the second one. A request ends with the access of the person
 // who asked.
 func TestOnePersonIsNotTwo(t *testing.T) {

@@ -84,7 +84,14 @@ func (v *visit) counted(name string, err error) error {
 	if !fault.Is(err, fault.Unauthenticated) {
 		return err
 	}
-	v.log(v.Context(), "a failed sign-in could not be recorded", v.Operators.FailedLogin(v.Context(), "operator.login.failed", ""))
+	action, subject := "operator.login.failed", ""
+	if v.isForCompanies() {
+		action = "person.login.failed"
+		if id.IsCuid(v.theirs()) {
+			subject = v.theirs()
+		}
+	}
+	v.log(v.Context(), "a failed sign-in could not be recorded", v.Operators.FailedLogin(v.Context(), action, subject))
 	if name != "" {
 		v.buckets.Take("person "+v.theirs()+"/"+name, guesses)
 	}
