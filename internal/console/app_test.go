@@ -116,9 +116,12 @@ func TestAPersonPaysOut(t *testing.T) {
 		if text := bola.read("/app/payouts"); strings.Count(text, "MOHAMMED ADA") != 1 {
 			t.Errorf("the form was sent twice: %s", text)
 		}
-		if text := bola.read("/app/developers/requests"); !strings.Contains(text, "(bola)") {
-			t.Log(text) // the request log is written behind
-		}
+		later(t, func() string { // the request log is written behind
+			if text := bola.read("/app/developers/requests"); !strings.Contains(text, "(bola)") || strings.Contains(text, "GET /api/v1/settlement/payouts") {
+				return text
+			}
+			return ""
+		})
 		vera := w.seat(w.company.Reference, "vera", who.Viewer)
 		if text := vera.read("/app/payouts"); strings.Contains(text, "New payout") {
 			t.Error("a viewer sees the button")
