@@ -128,7 +128,7 @@ func (h *handlers) approval(a company.Approval) Approval {
 	}
 	return Approval{
 		ID: a.ID, Kind: string(a.Kind), State: a.Status(h.Clock.Now()), Name: wire.Optional(act.Name), KeyExpiresAt: clock.Optional(act.ExpiresAt),
-		APIKeyID: wire.Optional(act.KeyID), AskedBy: a.AskedBy, CreatedAt: clock.Text(a.CreatedAt), ExpiresAt: clock.Text(a.ExpiresAt),
+		APIKeyID: wire.Optional(act.KeyID), AskedBy: a.AskedBy, FirstApprovedBy: wire.Optional(a.FirstBy), CreatedAt: clock.Text(a.CreatedAt), ExpiresAt: clock.Text(a.ExpiresAt),
 		DecidedBy: wire.Optional(a.DecidedBy), DecidedAt: clock.Optional(a.DecidedAt),
 	}
 }

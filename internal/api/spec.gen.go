@@ -165,6 +165,9 @@ type Approval struct {
 	// Examples: person:ada
 	AskedBy string `json:"askedBy"`
 
+	// FirstApprovedBy The first of the two people who approve what a program asked for; `null` for nobody.
+	FirstApprovedBy *string `json:"firstApprovedBy"`
+
 	// CreatedAt When it was asked for.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z

@@ -21,7 +21,8 @@ import (
 // cannot make a key that lasts.
 //
 // An approval says who asked: a person, or a program with an API key. A person never approves what the same
-// person asked for. What an API key asked for can be approved by any one person, because a key is no person.
+// person asked for. What an API key asked for needs two people who approve, because whoever holds the key may be one of
+// them.
 // At the approval, the act is checked again as if it were asked for then.
 
 // Approval is an act of a company that waits for a second person of the company.
@@ -34,6 +35,7 @@ type Approval struct {
 	AskedBy   string       `db:"asked_by"` // person:NAME or key:ID
 	CreatedAt time.Time    `db:"created_at"`
 	ExpiresAt time.Time    `db:"expires_at"`
+	FirstBy   string       `db:"first_by,changes"`   // who approved first what a program asked for; "" for nobody
 	DecidedBy string       `db:"decided_by,changes"` // "" while it waits
 	DecidedAt time.Time    `db:"decided_at,changes"` // zero while it waits
 }
@@ -59,7 +61,7 @@ const (
 
 const (
 	approvalLife = 24 * time.Hour
-	mostWaiting  = 50 // approvals of a company that wait at once
+	mostWaiting  = 10 // approvals of one person or API key that wait at once
 )
 
 // Act is what an approval would do.
@@ -98,7 +100,7 @@ const (
 )
 
 var (
-	approvals = db.Declare[Approval]("company_approval", db.Reads(approvalColumns), db.Rights("kind", "body", "state", "asked_by", "created_at", "expires_at"))
+	approvals = db.Declare[Approval]("company_approval", db.Reads(approvalColumns), db.Rights("kind", "body", "state", "asked_by", "created_at", "expires_at", "first_by"))
 	rules     = db.Declare[rule]("company_rule", db.Reads(ruleColumns), db.Rights("state"))
 )
 
@@ -116,7 +118,12 @@ func (s *Service) RequireTwoPeople(ctx context.Context, by Access) error {
 		if err != nil || r.State == ruleOn {
 			return err
 		}
+		issued, err := s.book.Last(ctx, by.Company, ownKeys)
+		if err != nil {
+			return err
+		}
 		u := ledger.For(by.Company)
+		u.Count(ownKeys, 1, issued+1) // acts on the keys that have read the old rule begin again
 		s.decide(&u, r, ruleOn, by)
 		s.self(ctx, by.Company).Audit(&u, "company.two_people.on", by.Company, by.details(), s.clock.Now())
 		if err := s.book.Commit(ctx, u); !again(err) {
@@ -128,7 +135,7 @@ func (s *Service) RequireTwoPeople(ctx context.Context, by Access) error {
 // again reports whether a rule or an approval has changed between its read and the commit.
 func again(err error) bool {
 	r := ledger.Refused(err)
-	return ledger.Is(err, ledger.Moved, rules.Table) || r != nil && r.Reason == ledger.Exists
+	return ledger.Is(err, ledger.Moved, rules.Table) || r != nil && (r.Reason == ledger.Exists || r.Reason == ledger.Over)
 }
 
 // decide writes the rule's new state.
@@ -162,9 +169,9 @@ func (s *Service) WaiveTwoPeople(ctx context.Context, by Access) (Approval, erro
 
 // ask inserts an approval.
 func (s *Service) ask(ctx context.Context, u *ledger.Unit, by Access, kind ApprovalKind, act Act) (Approval, error) {
-	_, waiting, err := s.Approvals(ctx, by.Company, true, 0, 1)
+	waiting, err := s.waitingOf(ctx, by.Company, by.who())
 	if err == nil && waiting >= mostWaiting {
-		err = fault.Newf(fault.Refused, "%d approvals wait already", mostWaiting).With(fault.QuotaReached)
+		err = fault.Newf(fault.Refused, "%d of your requests wait already", mostWaiting).With(fault.QuotaReached)
 	}
 	if err != nil {
 		return Approval{}, err
@@ -214,16 +221,20 @@ func (s *Service) Approve(ctx context.Context, by Access, approvalID string) (Ap
 		return Approval{}, nil, errOwnRequest
 	}
 	act, err := a.Act()
-	if err == nil {
-		err = s.stillAsks(ctx, a)
-	}
 	if err != nil {
 		return Approval{}, nil, err
 	}
 	now := s.clock.Now()
+	if isByKey := strings.HasPrefix(a.AskedBy, "key:"); isByKey && (a.FirstBy == "" || a.FirstBy == by.who()) {
+		a, err = s.approveFirst(ctx, by, a)
+		return a, nil, err
+	}
 	a.State, a.DecidedBy, a.DecidedAt = ApprovalApproved, by.who(), now
 	var issued *IssuedKey
 	err = s.own(ctx, by, func(u *ledger.Unit, all []Key) error {
+		if err := s.stillAsks(u, a, all); err != nil {
+			return err
+		}
 		u.Transition(approvals.Record(a), ApprovalWaiting)
 		details := by.details("kind", string(a.Kind), "askedBy", a.AskedBy)
 		s.self(ctx, by.Company).Audit(u, "company.approval.approve", a.ID, details, now)
@@ -255,17 +266,38 @@ func (s *Service) Approve(ctx context.Context, by Access, approvalID string) (Ap
 	return a, issued, nil
 }
 
-// stillAsks returns an error if an API key asked which does not work any more.
-func (s *Service) stillAsks(ctx context.Context, a Approval) error {
+// stillAsks returns an error if an API key asked which does not work any more. The unit is refused if the key stops
+// working before the commit.
+func (s *Service) stillAsks(u *ledger.Unit, a Approval, all []Key) error {
 	keyID, byKey := strings.CutPrefix(a.AskedBy, "key:")
 	if !byKey {
 		return nil
 	}
-	working, err := s.Working(ctx, a.Company)
-	if err == nil && !slices.ContainsFunc(working, func(k Key) bool { return k.ID == keyID }) {
-		err = errAskerGone
+	at := slices.IndexFunc(all, func(k Key) bool { return k.ID == keyID && k.works(s.clock.Now()) })
+	if at < 0 {
+		return errAskerGone
 	}
-	return err
+	if act, err := a.Act(); err != nil || a.Kind == ApproveRevoke && act.KeyID != "" {
+		return err // a revocation names all working keys in any case
+	}
+	u.Expect(keys.Record(all[at]), keyActive)
+	return nil
+}
+
+// approveFirst notes the first of the two people who approve what a program asked for.
+func (s *Service) approveFirst(ctx context.Context, by Access, a Approval) (Approval, error) {
+	if a.FirstBy == by.who() {
+		return Approval{}, errOwnRequest
+	}
+	a.FirstBy = by.who()
+	u := ledger.For(by.Company)
+	u.Transition(approvals.Record(a), ApprovalWaiting)
+	s.self(ctx, by.Company).Audit(&u, "company.approval.first", a.ID, by.details("kind", string(a.Kind), "askedBy", a.AskedBy), s.clock.Now())
+	err := s.book.Commit(ctx, u)
+	if ledger.Is(err, ledger.Moved, approvals.Table) {
+		err = errDecided
+	}
+	return a, explain(err)
 }
 
 // Reject ends an approval. If the person who asked ends it, it is withdrawn.

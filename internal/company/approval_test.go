@@ -61,13 +61,22 @@ func TestTwoPeopleIssueAndRevoke(t *testing.T) {
 		if err != nil || waits == nil || h.working(by.Company) != 2 {
 			t.Fatalf("%+v, %v", waits, err)
 		}
-		if _, _, err := h.Approve(ctx, ada, waits.ID); err != nil || h.working(by.Company) != 1 {
+		first, _, err := h.Approve(ctx, ada, waits.ID)
+		if err != nil || first.State != company.ApprovalWaiting || first.FirstBy != "person:ada" || h.working(by.Company) != 2 {
+			t.Fatalf("one person has approved what a program asked for: %+v, %v", first, err)
+		}
+		_, _, err = h.Approve(ctx, ada, waits.ID)
+		refused(t, "the same person twice", err, fault.Forbidden, "Another person of the company must approve what you asked for")
+		if _, _, err := h.Approve(ctx, bola, waits.ID); err != nil || h.working(by.Company) != 1 {
 			t.Fatal(err)
 		}
 		spare := h.logsIn(by.Company, h.issuesByTwo(by).Reveal())
 		asked, err = h.IssueOwnKey(ctx, spare, "Late", time.Time{}, nil)
 		if err != nil || asked.Waits == nil {
 			t.Fatalf("%+v, %v", asked, err)
+		}
+		if _, _, err := h.Approve(ctx, ada, asked.Waits.ID); err != nil {
+			t.Fatal(err)
 		}
 		if err := h.RevokeKey(ctx, actor, by.Company, spare.KeyID); err != nil {
 			t.Fatal(err)
@@ -157,6 +166,35 @@ func TestAWriterOfTheDatabaseDecidesNothing(t *testing.T) {
 		}
 		if _, _, err := h.Approve(ctx, bola, asked.Waits.ID); err == nil || h.working(by.Company) != 1 {
 			t.Errorf("an altered approval was approved by the person who asked: %v", err)
+		}
+		if _, err := h.db.Exec(ctx, `UPDATE company_rule SET state = 'OFF' WHERE company_id = $1`, by.Company); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := h.IssueOwnKey(ctx, ada, "alone", time.Time{}, nil); err == nil || h.working(by.Company) != 1 {
+			t.Errorf("an altered rule lets one person issue a key: %+v", got)
+		}
+	})
+}
+
+// A thief of a key and of the PIN cannot use up what people need: each of them and each key has a number of
+// requests of its own that wait.
+func TestAFloodOfRequestsStopsNobodyElse(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		by, _ := h.owner()
+		ada := person(by, "ada")
+		if err := h.RequireTwoPeople(ctx, ada); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			if _, err := h.IssueOwnKey(ctx, by, "", time.Time{}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := h.IssueOwnKey(ctx, by, "", time.Time{}, nil)
+		refused(t, "the eleventh", err, fault.Refused, "10 of your requests wait already")
+		if _, err := h.WaiveTwoPeople(ctx, ada); err != nil {
+			t.Errorf("a person cannot ask any more: %v", err)
 		}
 	})
 }

@@ -16,7 +16,7 @@ const (
 	keyColumns = `company_id, id, hash, state, created_at, expires_at, name, ending`
 	pinColumns = `company_id, hash, state, failures, updated_at`
 
-	approvalColumns = `company_id, id, kind, body, state, asked_by, created_at, expires_at, decided_by, decided_at`
+	approvalColumns = `company_id, id, kind, body, state, asked_by, created_at, expires_at, first_by, decided_by, decided_at`
 	ruleColumns     = `company_id, name, state, changed_by, changed_at`
 
 	tokenColumns = `company_id, id, purpose, number, hash, state, created_at, expires_at, key_expires_at, used_at`
@@ -134,7 +134,15 @@ func (s *Service) findNumbered(ctx context.Context, reference string, to purpose
 
 // twoPeople returns the rule. Its state is "" if the company has never decided.
 func (s *Service) twoPeople(ctx context.Context, reference string) (rule, error) {
-	return db.OrZero(db.One(ctx, s.db, rules.Scan, `SELECT `+ruleColumns+` FROM company_rule WHERE company_id = $1 AND name = $2`, reference, twoPeople))
+	r, err := db.OrZero(db.One(ctx, s.db, rules.Scan, `SELECT `+ruleColumns+` FROM company_rule WHERE company_id = $1 AND name = $2`, reference, twoPeople))
+	if err != nil || r.State == "" {
+		return r, err
+	}
+	mac, err := db.One(ctx, s.db, db.Value[string], `SELECT mac FROM company_rule WHERE company_id = $1 AND name = $2`, reference, twoPeople)
+	if row := rules.Record(r).Put("mac", mac); err == nil && !s.db.Signer().Verify(db.Content(nil, row.Table, row.Values), mac) {
+		err = errors.New("company: the row of the rule was altered")
+	}
+	return r, err
 }
 
 // Approvals returns a page of the company's approvals, the newest first, and the total count. With waiting, it
@@ -159,6 +167,13 @@ func (s *Service) Approval(ctx context.Context, reference, approvalID string) (A
 		err = fault.New(fault.Missing, "Approval not found")
 	}
 	return a, err
+}
+
+// waitingOf returns how many requests of one person or API key wait.
+func (s *Service) waitingOf(ctx context.Context, reference, askedBy string) (int64, error) {
+	return db.One(ctx, s.db, db.Value[int64], `
+		SELECT count(*) FROM company_approval WHERE company_id = $1 AND created_at > $2 AND state = 'WAITING' AND asked_by = $3`,
+		reference, clock.Micros(s.clock.Now().Add(-approvalLife)), askedBy)
 }
 
 func (s *Service) approvalMAC(ctx context.Context, reference, approvalID string) (string, error) {

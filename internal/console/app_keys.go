@@ -91,20 +91,30 @@ func showApprovals(v *visit) (view, error) {
 	return view{title: "Approvals", item: "settings", body: approvalsPage(v, l.Data.Data, l.Data.Meta, company.Data.TwoPeople)}, err
 }
 
-// mostRead is the number of approvals in which a page looks for one of them.
-const mostRead = "100"
-
-func showApproval(v *visit) (view, error) {
-	var l listOf[api.Approval]
-	if _, err := v.ask("GET", "/api/v1/company/approvals?pageSize="+mostRead, nil, &l); err != nil {
-		return view{}, err
-	}
-	for _, a := range l.Data.Data {
-		if a.ID == v.PathValue("id") {
-			return view{title: "Approval", item: "settings", body: approvalPage(v, a)}, nil
+// approval returns the approval of the address. It looks through those that wait first, which are few.
+func (v *visit) approval() (api.Approval, error) {
+	for _, query := range []string{"?waiting=true&pageSize=100&page=", "?pageSize=100&page="} {
+		for page := 1; page <= 10; page++ {
+			var l listOf[api.Approval]
+			if _, err := v.ask("GET", "/api/v1/company/approvals"+query+strconv.Itoa(page), nil, &l); err != nil {
+				return api.Approval{}, err
+			}
+			for _, a := range l.Data.Data {
+				if a.ID == v.PathValue("id") {
+					return a, nil
+				}
+			}
+			if !l.Data.Meta.HasNextPage {
+				break
+			}
 		}
 	}
-	return view{}, errNothing
+	return api.Approval{}, errNothing
+}
+
+func showApproval(v *visit) (view, error) {
+	a, err := v.approval()
+	return view{title: "Approval", item: "settings", body: approvalPage(v, a)}, err
 }
 
 func approveRequest(v *visit) (string, error) {

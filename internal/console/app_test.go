@@ -224,7 +224,13 @@ func TestOnePersonIsNotTwo(t *testing.T) {
 		ada := w.seat(w.company.Reference, "ada", who.Owner)
 		emeka := w.seat(w.company.Reference, "emeka", who.Developer)
 		w.seat(w.company.Reference, "vera", who.Viewer)
+		shown := ada.submit("/app/settings/people", "/app/settings/people/invite", map[string]string{"name": "emeka", "role": who.Developer}).location
+		mine := regexp.MustCompile(`/app/link/[a-z0-9]+/[A-Za-z0-9_-]+`).FindString(ada.read(shown))
 		ada.submit("/app/approvals", "/app/settings/two-people", map[string]string{"on": "true"})
+		twin := &person{world: w, name: "ada as emeka"}
+		if g := twin.send(mine, twin.form(mine, nil)); g.status != http.StatusUnprocessableEntity || twin.cookie != "" {
+			t.Errorf("a link that an owner has made signs in: %d", g.status)
+		}
 		people, err := w.app.People.People(t.Context(), w.company.Reference)
 		if err != nil {
 			t.Fatal(err)

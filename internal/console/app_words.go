@@ -57,3 +57,17 @@ func quotaWords(kind string) string {
 
 // peopleTitle is the head of a list of people.
 func peopleTitle(n int) string { return count(n, "person", "people") }
+
+// isByProgram reports whether a program with an API key asked for what waits.
+func isByProgram(a api.Approval) bool {
+	_, isKey := cutPrefix(a.AskedBy, "key:")
+	return isKey
+}
+
+// firstWords says who has approved what a program asked for.
+func firstWords(a api.Approval) string {
+	if a.FirstApprovedBy == nil {
+		return "Nobody has approved it yet."
+	}
+	return "The first was " + authorWords(*a.FirstApprovedBy) + "."
+}

@@ -310,6 +310,9 @@ type Approval struct {
 	// Examples: person:ada
 	AskedBy string `json:"askedBy"`
 
+	// FirstApprovedBy The first of the two people who approve what a program asked for; `null` for nobody.
+	FirstApprovedBy *string `json:"firstApprovedBy"`
+
 	// CreatedAt When it was asked for.
 	//
 	// Examples: 2030-01-02T03:04:05.678Z
@@ -4913,8 +4916,8 @@ type ClientInterface interface {
 	// ApproveRequest Approve what waits
 	//
 	// Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, in the role owner or developer, and never
-	// the person who asked. What a program asked for with an API key can be approved by any one of them. The act is checked again, and may be
-	// refused now. If it issues an API key, only this answer shows the key.
+	// the person who asked. What a program asked for with an API key needs two of them, since whoever holds the key may be one: after the first,
+	// the answer has `state` `WAITING` and `firstApprovedBy`. The act is checked again, and may be refused now. If it issues an API key, only this answer shows the key.
 	//
 	// Corresponds with POST /api/v1/company/approvals/{id}/approve (the `ApproveRequest` operationId).
 	ApproveRequest(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6648,8 +6651,8 @@ func (c *Client) ListApprovals(ctx context.Context, params *ListApprovalsParams,
 // ApproveRequest Approve what waits
 //
 // Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, in the role owner or developer, and never
-// the person who asked. What a program asked for with an API key can be approved by any one of them. The act is checked again, and may be
-// refused now. If it issues an API key, only this answer shows the key.
+// the person who asked. What a program asked for with an API key needs two of them, since whoever holds the key may be one: after the first,
+// the answer has `state` `WAITING` and `firstApprovedBy`. The act is checked again, and may be refused now. If it issues an API key, only this answer shows the key.
 //
 // Corresponds with POST /api/v1/company/approvals/{id}/approve (the `ApproveRequest` operationId).
 func (c *Client) ApproveRequest(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14522,8 +14525,8 @@ type ClientWithResponsesInterface interface {
 	// ApproveRequestWithResponse Approve what waits
 	//
 	// Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, in the role owner or developer, and never
-	// the person who asked. What a program asked for with an API key can be approved by any one of them. The act is checked again, and may be
-	// refused now. If it issues an API key, only this answer shows the key.
+	// the person who asked. What a program asked for with an API key needs two of them, since whoever holds the key may be one: after the first,
+	// the answer has `state` `WAITING` and `firstApprovedBy`. The act is checked again, and may be refused now. If it issues an API key, only this answer shows the key.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21210,8 +21213,8 @@ func (c *ClientWithResponses) ListApprovalsWithResponse(ctx context.Context, par
 // ApproveRequestWithResponse Approve what waits
 //
 // Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, in the role owner or developer, and never
-// the person who asked. What a program asked for with an API key can be approved by any one of them. The act is checked again, and may be
-// refused now. If it issues an API key, only this answer shows the key.
+// the person who asked. What a program asked for with an API key needs two of them, since whoever holds the key may be one: after the first,
+// the answer has `state` `WAITING` and `firstApprovedBy`. The act is checked again, and may be refused now. If it issues an API key, only this answer shows the key.
 //
 // Returns a wrapper object for the known response body format(s).
 //

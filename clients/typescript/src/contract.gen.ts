@@ -467,8 +467,8 @@ export interface paths {
         /**
          * Approve what waits
          * @description Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, in the role owner or developer, and never
-         *     the person who asked. What a program asked for with an API key can be approved by any one of them. The act is checked again, and may be
-         *     refused now. If it issues an API key, only this answer shows the key.
+         *     the person who asked. What a program asked for with an API key needs two of them, since whoever holds the key may be one: after the first,
+         *     the answer has `state` `WAITING` and `firstApprovedBy`. The act is checked again, and may be refused now. If it issues an API key, only this answer shows the key.
          */
         post: operations["approveRequest"];
         delete?: never;
@@ -3213,6 +3213,8 @@ export interface components {
              * @example person:ada
              */
             askedBy: string;
+            /** @description The first of the two people who approve what a program asked for; `null` for nobody. */
+            firstApprovedBy: string | null;
             /** @description When it was asked for. */
             createdAt: components["schemas"]["Instant"];
             /** @description When it stops waiting, 24 hours later. */

@@ -23,6 +23,7 @@ CREATE TABLE company_approval (
     asked_by   TEXT   NOT NULL,
     created_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
+    first_by   TEXT   NOT NULL, -- the first of two people who approve what a program asked for
     decided_by TEXT   NOT NULL,
     decided_at BIGINT NOT NULL,
     mac        TEXT   NOT NULL,
