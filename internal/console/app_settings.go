@@ -84,13 +84,25 @@ func setTwoPeople(v *visit) (string, error) {
 	return "/app/approvals", err
 }
 
+// open returns an error if the company may not use Kobo now. The people of a company are not asked for at its API.
+func (v *visit) open() error {
+	_, err := v.ask("GET", "/api/v1/company", nil, nil)
+	return err
+}
+
 func showCrew(v *visit) (view, error) {
+	if err := v.open(); err != nil {
+		return view{}, err
+	}
 	all, err := v.People.People(v.Context(), v.who.Company)
 	return view{title: "People", item: "settings", body: crewPage(v, all)}, err
 }
 
 // invitePerson makes a link for a new person of the company. Only this page ever shows the link.
 func invitePerson(v *visit) (string, error) {
+	if err := v.open(); err != nil {
+		return "", err
+	}
 	token, digest := person.NewLink()
 	i, err := v.People.InviteAs(v.Context(), v.who, v.field("name"), v.PostForm.Get("role"), digest)
 	if err != nil {
@@ -111,11 +123,17 @@ func showInvitedPerson(v *visit) (view, error) {
 }
 
 func setPersonRole(v *visit) (string, error) {
+	if err := v.open(); err != nil {
+		return "", err
+	}
 	_, err := v.People.SetRoleAs(v.Context(), v.who, v.PathValue("id"), v.PostForm.Get("role"))
 	return "/app/settings/people", err
 }
 
 func endPerson(v *visit) (string, error) {
+	if err := v.open(); err != nil {
+		return "", err
+	}
 	_, err := v.People.EndAs(v.Context(), v.who, v.PathValue("id"))
 	return "/app/settings/people", err
 }

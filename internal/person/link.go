@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -165,7 +166,26 @@ func (s *Service) InviteAs(ctx context.Context, by Person, name, role, digest st
 	if err := s.alone(ctx, by.Company); err != nil {
 		return Invitation{}, err
 	}
+	switch known, err := s.signsIn(ctx, by.Company, name); {
+	case err != nil:
+		return Invitation{}, err
+	case known:
+		return Invitation{}, fault.Newf(fault.Refused, "%s signs in already. An operator of Kobo invites somebody again who has lost a passkey, because an owner would see the link.", name)
+	}
 	return s.InvitePerson(ctx, by.Author().From(ctx), by.Company, name, role, digest)
+}
+
+// signsIn reports whether a person of the name has a passkey or a password.
+func (s *Service) signsIn(ctx context.Context, company, name string) (bool, error) {
+	p, err := s.FindNamed(ctx, company, name)
+	if fault.Is(err, fault.Missing) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	all, err := s.Credentials(ctx, p)
+	return len(all) > 0, err
 }
 
 // mayManage returns an error unless the person may change the company's people.
@@ -245,6 +265,11 @@ func (s *Service) UseLink(ctx context.Context, company, token, code string) (Per
 	}
 	if l.Code != "" && !s.Keys.Verify(l.Code, "person-link", l.Digest, code) {
 		return Person{}, errLink
+	}
+	if strings.HasPrefix(l.By, "person:") {
+		if err := s.alone(ctx, l.Company); err != nil {
+			return Person{}, err // the owner who has seen the link may be one of the two people
+		}
 	}
 	p, err := s.Find(ctx, l.Company, l.PersonID)
 	if fault.Is(err, fault.Missing) {
