@@ -143,6 +143,8 @@ func New(cfg Config) (http.Handler, error) {
 	return otelhttp.NewHandler(e, "http", otelhttp.WithTracerProvider(cfg.Traces), otelhttp.WithFilter(traced)), nil
 }
 
-// traced reports whether a request may be traced. Callbacks are not traced, because their paths
+// traced reports whether a request may be traced. Callbacks and sign-in links are not traced, because their paths
 // contain secrets and a span shows its path.
-func traced(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, "/callbacks/") }
+func traced(r *http.Request) bool {
+	return !strings.HasPrefix(r.URL.Path, "/callbacks/") && !strings.HasPrefix(r.URL.Path, "/app/link/") && !strings.HasPrefix(r.URL.Path, "/console/link/")
+}

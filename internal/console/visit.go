@@ -210,7 +210,7 @@ func (v *visit) fail(err error) {
 		status = http.StatusBadRequest
 	}
 	if status >= http.StatusInternalServerError {
-		v.log(v.Context(), "a page could not be shown: "+v.Method+" "+v.URL.Path, err)
+		v.log(v.Context(), "a page could not be shown: "+v.Pattern, err)
 	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		v.w.Header().Set("Retry-After", why.RetryAfter())
