@@ -72,6 +72,28 @@ func TestTheOutcomeMovesTheMoneyInItsOwnCommit(t *testing.T) {
 	}
 }
 
+// Nobody can see an outcome without its event, not even a listener of the very commit.
+func TestAnOutcomeIsCommittedWithItsEvent(t *testing.T) {
+	for _, a := range []provider.Answer{confirmed, rejected} {
+		t.Run(a.Outcome.String(), func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				o, looks := p.begin(), 0
+				p.book.Committed(func([]string) {
+					looks++
+					now, err := p.Find(t.Context(), o.Company, o.ID)
+					if told := p.told(); err != nil || now.State == operation.Pending || len(told) != 1 {
+						t.Errorf("committed %s, told %v, %v", now.State, told, err)
+					}
+				})
+				p.run(o, a)
+				if looks != 1 {
+					t.Errorf("%d commits", looks)
+				}
+			})
+		})
+	}
+}
+
 // A program may be frozen after it has committed an operation and before it calls the provider.
 // After the operation's window, it must not make the call, because the resolver may have returned
 // the money.
