@@ -92,6 +92,23 @@ func TestWhatTheBankSaysCounts(t *testing.T) {
 	})
 }
 
+// What a notification says otherwise than the bank is a case, be it the amount or the account.
+func TestEachDifferenceFromTheBankIsACase(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.fed(account)
+		for i, n := range []notice{{Account: account, Amount: 1501}, {Account: "8000000022", Amount: 1500}, {Account: account, Amount: 1500}, {}} {
+			n.Kind, n.Session = provider.AccountCredit, fmt.Sprint("s-", i)
+			h.bank.book(h.credit(n.Session, account, 1500))
+			h.notify(n)
+			h.settled()
+			if got, want := len(h.cases(operation.Contradiction)), min(i+1, 2); got != want {
+				t.Errorf("%d cases after %+v, want %d", got, n, want)
+			}
+		}
+		h.holds(a, 4*1500)
+	})
+}
+
 func TestABankThatIsNotDoneIsAskedAgain(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		a := h.fed(account)
