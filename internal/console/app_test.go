@@ -387,6 +387,16 @@ func TestPeopleOfAnotherCompanySeeNothing(t *testing.T) {
 		bulk := ada.submit("/app/payouts/bulk/new", "/app/payouts/bulk/new", map[string]string{"fromSettlementId": "1", "pin": w.company.PIN, "lines": "000013,0123456710,100"}).location
 		hook := ada.submit("/app/developers/webhooks", "/app/developers/webhooks", map[string]string{"url": "http://127.0.0.1:1/hook"}).location
 		hook, _, _ = strings.Cut(hook, "/made/")
+		ada.submit(hook, hook+"/test", nil)
+		var resend string
+		later(t, func() string {
+			text := ada.read(hook)
+			resend = regexp.MustCompile(`/app/developers/deliveries/[0-9a-f-]{36}/resend`).FindString(text)
+			if resend == "" {
+				return text
+			}
+			return ""
+		})
 		ada.submit("/app/approvals", "/app/settings/two-people", map[string]string{"on": "true"})
 		ada.submit("/app/developers", "/app/developers/keys", map[string]string{"pin": w.company.PIN})
 		approval := regexp.MustCompile(`/app/approvals/[0-9a-f-]{36}`).FindString(ada.read("/app/approvals"))
@@ -412,7 +422,7 @@ func TestPeopleOfAnotherCompanySeeNothing(t *testing.T) {
 		for _, act := range []string{"test", "pause", "rotate", "replay", "delete", "nonsense"} {
 			acts = append(acts, hook+"/"+act)
 		}
-		for _, path := range append(acts, draft, bulk+"/send", bulk+"/cancel", approval+"/approve", approval+"/reject", keys, "/app/developers/deliveries/01a20764-7ba5-79f3-a737-fa54a06db0ba/resend") {
+		for _, path := range append(acts, draft, bulk+"/send", bulk+"/cancel", approval+"/approve", approval+"/reject", keys, resend) {
 			if g := eve.send(path, form()); g.status != http.StatusNotFound {
 				t.Errorf("POST %s: %d, %s", path, g.status, strconv.Quote(g.location))
 			}
