@@ -15,9 +15,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-// journal puts a request of a company into the log that the company can read.
+// journal puts a request of a company into the log that the company can read. A page that a person reads asks several
+// times, so its reads are left out.
 func (e *edge) journal(r *http.Request, c *call, status int, took time.Duration) {
-	if c.company == "" || c.op == nil {
+	_, sits := seatOf(r.Context())
+	if c.company == "" || c.op == nil || sits && r.Method == http.MethodGet {
 		return
 	}
 	key := r.Header.Get("Idempotency-Key")

@@ -18,6 +18,7 @@ type cell struct {
 	when bool   // the text is an instant
 	sum  bool   // the text is an amount: it stands at the right
 	ref  bool   // the text is an identifier
+	one  bool   // the text stands on one line
 }
 
 func text(t string) cell           { return cell{text: t} }
@@ -282,7 +283,7 @@ func showRequests(v *visit) (view, error) {
 			from += " (key …" + end + ")"
 		}
 		answer := strings.TrimSpace(strconv.Itoa(r.Status) + " " + words(optional(r.Reason)))
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(r.Method + " " + r.Path), state(kind, answer), text(strconv.Itoa(r.DurationMs) + " ms"), text(from), reference(r.RequestID)})
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), {text: r.Method + " " + r.Path, one: true}, state(kind, answer), text(strconv.Itoa(r.DurationMs) + " ms"), {text: from, one: true}, reference(r.RequestID)})
 	}
 	return t.view(v), err
 }
