@@ -325,6 +325,30 @@ type CompanyRequest struct {
 	Name string `json:"name"`
 }
 
+// CompanyRevenue defines model for CompanyRevenue.
+type CompanyRevenue struct {
+	// Company A reference, or `house`.
+	Company string `json:"company"`
+
+	// CompanyName null for the house.
+	CompanyName *string `json:"companyName"`
+
+	// Fees What companies paid, less what was returned.
+	Fees money.Kobo `json:"fees"`
+
+	// FeeCount The fees, less the returned ones.
+	FeeCount int64 `json:"feeCount"`
+
+	// Cost What providers charged, less what they took less than a price.
+	Cost money.Kobo `json:"cost"`
+
+	// CostCount The bookings of charges.
+	CostCount int64 `json:"costCount"`
+
+	// Margin The fees less the cost.
+	Margin money.Kobo `json:"margin"`
+}
+
 // CompanyWebhook defines model for CompanyWebhook.
 type CompanyWebhook struct {
 	ID  string `json:"id"`
@@ -481,6 +505,24 @@ type DoorRequest struct {
 
 	// Reason Closing needs a reason. Opening takes none.
 	Reason string `json:"reason,omitempty"`
+}
+
+// Earned defines model for Earned.
+type Earned struct {
+	// Fees What companies paid, less what was returned.
+	Fees money.Kobo `json:"fees"`
+
+	// FeeCount The fees, less the returned ones.
+	FeeCount int64 `json:"feeCount"`
+
+	// Cost What providers charged, less what they took less than a price.
+	Cost money.Kobo `json:"cost"`
+
+	// CostCount The bookings of charges.
+	CostCount int64 `json:"costCount"`
+
+	// Margin The fees less the cost.
+	Margin money.Kobo `json:"margin"`
 }
 
 // Entries defines model for Entries.
@@ -1473,6 +1515,55 @@ type Revealed struct {
 
 	// Address In one line.
 	Address *string `json:"address"`
+}
+
+// Revenue defines model for Revenue.
+type Revenue struct {
+	// From The first day.
+	From string `json:"from"`
+
+	// To The last day.
+	To string `json:"to"`
+
+	// Company null for all.
+	Company *string `json:"company"`
+
+	// ReadAt Later bookings may be missing. null until all ledgers were read once.
+	ReadAt *string       `json:"readAt"`
+	Total  Earned        `json:"total"`
+	Lines  []RevenueLine `json:"lines"`
+}
+
+// RevenueByCompany defines model for RevenueByCompany.
+type RevenueByCompany struct {
+	Companies []CompanyRevenue `json:"companies"`
+
+	// Next The cursor of the next page. null after the last page.
+	Next *string `json:"next"`
+}
+
+// RevenueLine defines model for RevenueLine.
+type RevenueLine struct {
+	Day string `json:"day"`
+
+	// Kind payout, vtu or card. null for a booking without an operation.
+	Kind     *string `json:"kind"`
+	Provider *string `json:"provider"`
+
+	// Fees What companies paid, less what was returned.
+	Fees money.Kobo `json:"fees"`
+
+	// FeeCount The fees, less the returned ones.
+	FeeCount int64 `json:"feeCount"`
+
+	// Cost What providers charged, less what they took less than a price.
+	Cost money.Kobo `json:"cost"`
+
+	// CostCount The bookings of charges.
+	CostCount int64 `json:"costCount"`
+
+	// Margin The fees less the cost.
+	Margin money.Kobo `json:"margin"`
 }
 
 // RoleRequest defines model for RoleRequest.

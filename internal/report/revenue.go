@@ -171,7 +171,7 @@ func writeRevenue(ctx context.Context, q db.Querier, from ledgerPlace, through i
 // the house did if company is "". Both are midnights in Lagos. A period of more than RevenueDays is refused.
 func (s *Service) Revenue(ctx context.Context, company string, from, to time.Time) (Revenue, error) {
 	var r Revenue
-	err := checkRevenueDays(from, to)
+	err := CheckRevenuePeriod(from, to)
 	if err != nil {
 		return r, err
 	}
@@ -193,7 +193,7 @@ func (s *Service) Revenue(ctx context.Context, company string, from, to time.Tim
 // without to, in the order of their references. It begins above the company after. The cursor next is ""
 // after the last page.
 func (s *Service) RevenueByCompany(ctx context.Context, from, to time.Time, after string) (page []CompanyRevenue, next string, err error) {
-	if err := checkRevenueDays(from, to); err != nil {
+	if err := CheckRevenuePeriod(from, to); err != nil {
 		return nil, "", err
 	}
 	page, err = revenueByCompany(ctx, s.db, after, dayNumber(from), dayNumber(to), RevenueCompanies+1)
@@ -207,7 +207,7 @@ func (s *Service) RevenueByCompany(ctx context.Context, from, to time.Time, afte
 // EachRevenue calls f with each line of a company, or of every company and the house if company is "", in the
 // days from … to, without to.
 func (s *Service) EachRevenue(ctx context.Context, company string, from, to time.Time, f func(CompanyRevenue, RevenueLine) error) error {
-	if err := checkRevenueDays(from, to); err != nil {
+	if err := CheckRevenuePeriod(from, to); err != nil {
 		return err
 	}
 	of := func(c CompanyRevenue) error {
@@ -243,8 +243,8 @@ func (s *Service) EachRevenue(ctx context.Context, company string, from, to time
 	}
 }
 
-// checkRevenueDays refuses a period that ends before it begins, or that is too long.
-func checkRevenueDays(from, to time.Time) error {
+// CheckRevenuePeriod refuses a period that ends before it begins, or that has more than RevenueDays.
+func CheckRevenuePeriod(from, to time.Time) error {
 	switch n := dayNumber(to) - dayNumber(from); {
 	case n <= 0:
 		return fault.New(fault.Invalid, `"to" must not be before "from"`)
