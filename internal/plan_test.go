@@ -63,7 +63,6 @@ var mayScan = map[string]string{
 	"report.failingEndpoints":   "a company has few endpoints; for the overview",
 	"report.companyCount":       "a row of each company, for the overview",
 	"report.accountSums":        "a row of each company, and its few accounts; for the overview",
-	"report.revenueWaits":       "a row of each company, and its few accounts; a job, twice a minute",
 
 	"webhook.idleQueues":     "the sender reads three rows of each webhook at most",
 	"webhook.recoverRetries": "three rows of each webhook at most, once a minute",
