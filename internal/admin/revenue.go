@@ -22,6 +22,15 @@ const revenueDays = 30
 // revenuePeriod returns the period that a request asks for, from midnight to midnight in Lagos. A period that the
 // reports refuse is refused here, before the first byte of a file.
 func (e *edge) revenuePeriod(r *request) (from, to time.Time, err error) {
+	if from, to, err = e.wholeDays(r, revenueDays); err == nil {
+		err = report.CheckRevenuePeriod(from, to)
+	}
+	return from, to, err
+}
+
+// wholeDays returns the period that a request asks for by its first and its last day, from midnight to midnight in
+// Lagos. Without a last day it ends with today, and without a first day it has the usual number of days.
+func (e *edge) wholeDays(r *request, usual int) (from, to time.Time, err error) {
 	dated := func(name string) (time.Time, error) {
 		value := r.filter(name)
 		if value == "" {
@@ -44,10 +53,9 @@ func (e *edge) revenuePeriod(r *request) (from, to time.Time, err error) {
 		to = time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, clock.Lagos)
 	}
 	if from.IsZero() {
-		from = to.AddDate(0, 0, 1-revenueDays)
+		from = to.AddDate(0, 0, 1-usual)
 	}
-	to = to.AddDate(0, 0, 1)
-	return from, to, report.CheckRevenuePeriod(from, to)
+	return from, to.AddDate(0, 0, 1), nil
 }
 
 // revenueCompany returns the company that a request asks for, which must exist, or "" for all.

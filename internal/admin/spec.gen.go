@@ -142,6 +142,84 @@ type BankBalance struct {
 	Difference *money.Kobo `json:"difference"`
 }
 
+// BankDay defines model for BankDay.
+type BankDay struct {
+	// Provider The bank.
+	Provider string `json:"provider"`
+	Day      string `json:"day"`
+
+	// Lines The lines of the statement.
+	Lines int64 `json:"lines"`
+
+	// In The credits on the statement.
+	In money.Kobo `json:"in"`
+
+	// Out The debits on the statement.
+	Out money.Kobo `json:"out"`
+
+	// Bank The credits less the debits.
+	Bank money.Kobo `json:"bank"`
+
+	// Ledger What the ledger has of the same movements.
+	Ledger money.Kobo `json:"ledger"`
+
+	// Difference `bank` less `ledger`.
+	Difference money.Kobo `json:"difference"`
+
+	// Explained The part of the difference whose cases are decided.
+	Explained money.Kobo `json:"explained"`
+
+	// ChargesCompared false if it is too early to compare the bank's own charges.
+	ChargesCompared bool `json:"chargesCompared"`
+
+	// Breaks The differences.
+	Breaks int64 `json:"breaks"`
+
+	// Reconciliation The id of the comparison.
+	Reconciliation string `json:"reconciliation"`
+
+	// At When the comparison ended.
+	At       string         `json:"at"`
+	Findings []BankDayBreak `json:"findings"`
+}
+
+// BankDayBreak defines model for BankDayBreak.
+type BankDayBreak struct {
+	Reason  string `json:"reason"`
+	Company string `json:"company"`
+	Subject string `json:"subject"`
+
+	// Bank The amount on the statement.
+	Bank   money.Kobo `json:"bank"`
+	Ledger money.Kobo `json:"ledger"`
+
+	// Effect How much higher the bank's balance is than the ledger's.
+	Effect money.Kobo `json:"effect"`
+	Detail string     `json:"detail"`
+
+	// At When the bank has moved the money.
+	At *string `json:"at"`
+
+	// Case The id of the case.
+	Case *string `json:"case"`
+
+	// Status OPEN or RESOLVED, as the case is now.
+	Status *string `json:"status"`
+
+	// Outcome What two operators have decided.
+	Outcome *string `json:"outcome"`
+}
+
+// BankDays defines model for BankDays.
+type BankDays struct {
+	// From The first day.
+	From string `json:"from"`
+
+	// To The last day.
+	To   string    `json:"to"`
+	Days []BankDay `json:"days"`
+}
+
 // Card defines model for Card.
 type Card struct {
 	ID         string `json:"id"`

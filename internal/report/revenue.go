@@ -7,7 +7,6 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
@@ -244,15 +243,7 @@ func (s *Service) EachRevenue(ctx context.Context, company string, from, to time
 }
 
 // CheckRevenuePeriod refuses a period that ends before it begins, or that has more than RevenueDays.
-func CheckRevenuePeriod(from, to time.Time) error {
-	switch n := dayNumber(to) - dayNumber(from); {
-	case n <= 0:
-		return fault.New(fault.Invalid, `"to" must not be before "from"`)
-	case n > RevenueDays:
-		return fault.Newf(fault.Invalid, "The period must have at most %d days", RevenueDays)
-	}
-	return nil
-}
+func CheckRevenuePeriod(from, to time.Time) error { return checkDays(from, to, RevenueDays) }
 
 // dayBegin returns the midnight at which a day in Lagos begins. The number counts the days since 1970.
 func dayBegin(number int64) time.Time {
