@@ -18,6 +18,7 @@ func (c *console) moneyRoutes() map[string]route {
 // moneyTabs are the pages below Money.
 var moneyTabs = []tab{
 	{"/console/money", "Banks"},
+	{"/console/money/days", "Days"},
 	{"/console/money/runs", "Comparisons"},
 	{"/console/money/adjustments", "Adjustments"},
 	{"/console/money/revenue", "Revenue"},

@@ -47,3 +47,37 @@ func TestFinanceSeesWhatADayEarned(t *testing.T) {
 		}
 	})
 }
+
+// The days of a bank say what differs and what to do about it, with the present state of the case, and the
+// file has the same figures.
+func TestFinanceSeesWhatADayLacks(t *testing.T) {
+	each(t, func(w *world) {
+		w.plant(`INSERT INTO operation_case VALUES ('house', 'c1', 'safehaven/x', 'UNKNOWN_DEBIT', 0, '', -10000, 'RESOLVED', 'dismissed', '', '', 0, 'a', 'b', 0, 0, 1, 0, '')`)
+		w.plant(`INSERT INTO report_bank_day VALUES ('house', 'safehaven', 21915, 'r1', 12, 50000, 70000, -11075, 2, 0,
+			'[{"Reason":"UNKNOWN_DEBIT","Company":"house","Subject":"safehaven/x","Bank":100,"Book":0,"Detail":"<b>debit</b>","At":"2030-01-01T10:00:00Z","Case":"c1","Effect":-100},
+			{"Reason":"UNBOOKED_CHARGE","Company":"house","Subject":"safehaven/2030-01-01","Bank":10.75,"Book":0,"Detail":"charges","At":"2029-12-31T23:00:00Z","Case":"c2","Effect":-10.75}]', 1893452645000000)`)
+		p := w.add("vera", operator.Viewer)
+		address := "/console/money/days?from=2030-01-01&to=2030-01-02"
+		text := p.read(address)
+		for _, want := range []string{
+			"Tue 1 Jan", "−₦200.00", "−₦89.25", "<strong>−₦110.75</strong>", "−₦10.75 not explained", "1 difference", "&lt;b&gt;debit",
+			"Two people have decided: dismissed.", "two people decide “booked”", `href="/console/cases/c2"`, `href="/console/money/runs/r1"`,
+			`href="/console/money/days.csv?from=2030-01-01&amp;to=2030-01-02"`,
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("lacks %s: %s", want, text)
+			}
+		}
+		if text := p.read(address + "&provider=other"); !strings.Contains(text, "Nothing matches.") {
+			t.Error("of another bank:", text)
+		}
+		if g := p.get("/console/money/days.csv?from=2030-01-01&to=2030-01-02"); !strings.Contains(g.text, "2030-01-01,safehaven,DAY,-200.00,-89.25,-110.75,-100.00,") || !strings.Contains(g.text, ",UNBOOKED_CHARGE,10.75,0.00,-10.75,") {
+			t.Error("the file:", g.text)
+		}
+		for _, path := range []string{"/console/money/days?from=x", "/console/money/days?from=2029-01-01&to=2030-01-01", "/console/money/days.csv?to=x"} {
+			if g := p.get(path); g.status != http.StatusBadRequest {
+				t.Errorf("%s: %d", path, g.status)
+			}
+		}
+	})
+}
