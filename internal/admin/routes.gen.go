@@ -56,6 +56,7 @@ func (e *edge) handlers() map[string]action {
 		"listDeliveries":       e.listDeliveries,
 		"listEntries":          e.listEntries,
 		"listEvents":           e.listEvents,
+		"listFees":             e.listFees,
 		"listFeesHistory":      e.listFeesHistory,
 		"listJobs":             e.listJobs,
 		"listLimitsHistory":    e.listLimitsHistory,

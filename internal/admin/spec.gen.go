@@ -398,6 +398,19 @@ type CompanyEvents struct {
 	Next *string `json:"next"`
 }
 
+// CompanyFees defines model for CompanyFees.
+type CompanyFees struct {
+	// Company The reference.
+	Company     string `json:"company"`
+	CompanyName string `json:"companyName"`
+
+	// Bands Empty: no fees.
+	Bands []Band `json:"bands"`
+
+	// Since null if no schedule was ever set.
+	Since *string `json:"since"`
+}
+
 // CompanyRequest defines model for CompanyRequest.
 type CompanyRequest struct {
 	Name string `json:"name"`

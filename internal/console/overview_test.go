@@ -12,7 +12,7 @@ import (
 
 // ofMoney are the pages about money and the system.
 var ofMoney = []string{
-	"/console/overview", "/console/money", "/console/money/runs", "/console/money/adjustments", "/console/money/revenue", "/console/money/days", "/console/system", "/console/system/jobs",
+	"/console/overview", "/console/money", "/console/money/runs", "/console/money/adjustments", "/console/money/revenue", "/console/money/fees", "/console/money/days", "/console/system", "/console/system/jobs",
 	"/console/system/providers/safehaven", "/console/system/audit", "/console/system/settings",
 }
 

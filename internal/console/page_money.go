@@ -22,6 +22,7 @@ var moneyTabs = []tab{
 	{"/console/money/runs", "Comparisons"},
 	{"/console/money/adjustments", "Adjustments"},
 	{"/console/money/revenue", "Revenue"},
+	{"/console/money/fees", "Fees"},
 }
 
 // tab is a page beside others of the same item of the menu.

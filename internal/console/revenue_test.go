@@ -81,3 +81,34 @@ func TestFinanceSeesWhatADayLacks(t *testing.T) {
 		}
 	})
 }
+
+// The page of fees shows the schedule in force of each company, and leads to its change or to the proposal that
+// waits for a second person.
+func TestFinanceSeesTheFeesOfEachCompany(t *testing.T) {
+	each(t, func(w *world) {
+		fee := func(version string, from, flat, points, most int64) {
+			w.plant(`INSERT INTO payout_fee (company_id, version, from_kobo, flat_kobo, basis_points, cap_kobo, created_at) VALUES ($1, $2, $3, $4, $5, $6, 1893452645000000)`,
+				w.company.Reference, version, from, flat, points, most)
+		}
+		fee("v1", 0, 99_00, 0, 0)
+		fee("v2", 0, 10_00, 0, 0)
+		fee("v2", 5000_00, 25_00, 10, 2000_00)
+		path := "/console/companies/" + w.company.Reference
+		text := w.add("fay", operator.Finance).read("/console/money/fees")
+		for _, want := range []string{"from ₦0.00: ", "from ₦5,000.00: ", "₦25.00 + 0.10 %, at most ₦2,000.00", `href="` + path + `/change/fees"`, `href="` + path + `/terms"`} {
+			if !strings.Contains(text, want) {
+				t.Errorf("lacks %s: %s", want, text)
+			}
+		}
+		vera := w.add("vera", operator.Viewer)
+		if text = vera.read("/console/money/fees"); strings.Contains(text, "/change/fees") || strings.Contains(text, "₦99.00") || !strings.Contains(text, "the role finance changes fees") {
+			t.Error("as a viewer:", text)
+		}
+		w.plant(`INSERT INTO operator_proposal (id, company, acts, state, proposed_by, decided_by, note, created_at, expires_at, decided_at, act_count)
+			VALUES ('p1', $1, '[{"Operation":"setFees"}]', 'PROPOSED', 'fay', '', '', $2, $3, 0, 1)`,
+			w.company.Reference, w.app.Clock.Now().UnixMicro(), w.app.Clock.Now().UnixMicro()+3600e6)
+		if text = vera.read("/console/money/fees"); !strings.Contains(text, `href="/console/proposals/p1"`) {
+			t.Error("with a proposal:", text)
+		}
+	})
+}
