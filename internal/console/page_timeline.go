@@ -226,6 +226,9 @@ func (s story) rows() (out []row) {
 // rowWords returns the title of a step, and the words below it.
 func (s story) rowWords(step admin.TimelineStep) (title, said string) {
 	switch step.What {
+	case "request":
+		who, rest, _ := strings.Cut(step.Text, " from ")
+		return sentence(who) + " sent the request", "from " + rest
 	case "intent":
 		return sentence(s.asker()) + " asked for it", step.Text
 	case "transfer":

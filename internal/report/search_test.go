@@ -150,6 +150,78 @@ func TestASearchFindsAPaymentByItsReferences(t *testing.T) {
 	})
 }
 
+// A payment is found by what its request carried: the request's id, its Idempotency-Key, and the account of a
+// sender. Its story begins with who asked.
+func TestASearchFindsAPaymentByItsRequest(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		w.fund(w.main, 1_000_00, "float")
+		w.send(w.company, w.main, provider.Confirmed, operation.Labels{}, false)
+		paid, _, err := w.Payouts(t.Context(), w.company, report.PayoutFilter{}, 0, 1)
+		must(t, err)
+		reference := paid[0].Reference
+		write := func(query string, args ...any) {
+			t.Helper()
+			_, err := d.Exec(t.Context(), query, args...)
+			must(t, err)
+		}
+		write(`INSERT INTO company_api_key (company_id, id, hash, state, created_at, expires_at, mac, name, ending) VALUES ($1, 'k1', 'h', 'ACTIVE', 1, 0, '', 'payroll', '4F2x')`, w.company)
+		asks := func(id, request, key, apiKey, person, subject string, status int) {
+			t.Helper()
+			write(`INSERT INTO request_log (company_id, id, method, path, status, reason, request_id, idempotency_key, api_key_id, address, body, took_micros, created_at, subject, person)
+				VALUES ($1, $2, 'POST', '/api/v1/x', $3, '', $4, $5, $6, '102.89.23.4', '', 340000, $7, $8, $9)`, w.company, id, status, request, key, apiKey, w.clock.Now().UnixMicro(), subject, person)
+		}
+		asks("1", "req-first", "key-first", "k1", "", reference, 200)
+		asks("2", "req-idle", "", "", "ada", "", 400)
+		write(`INSERT INTO idempotency_key (company_id, value, fingerprint, state, subject, running_until, status, body, created_at) VALUES ($1, 'key-first', '', 'DONE', $2, 0, 200, '', 1)`, w.company, reference)
+		write(`INSERT INTO idempotency_key (company_id, value, fingerprint, state, subject, running_until, status, body, created_at) VALUES ($1, 'key-other', '', 'DONE', 'a-customer', 0, 200, '', 1)`, w.company)
+		for text, want := range map[string][]string{
+			"req-first": {"request req-first"}, "req-idle": {"request req-idle"}, "req-firs": nil, "key-first": {"payout " + reference}, "key-other": nil, "key-firs": nil,
+		} {
+			if got := w.found(text); !slices.Equal(got, want) {
+				t.Errorf("%q: %v, not %v", text, got, want)
+			}
+		}
+		y, err := w.Timeline(t.Context(), "req-first")
+		must(t, err)
+		const who = "API key …4F2x payroll from 102.89.23.4: POST /api/v1/x, request req-first, Idempotency-Key key-first, answered 200 after 340 ms"
+		if y.Reference != reference || !strings.Contains(texts(y), who) || !slices.ContainsFunc(y.Steps, func(s report.Step) bool { return s.Text == who && s.Lane() == "request" }) {
+			t.Errorf("%+v", y)
+		}
+		if y, err = w.Timeline(t.Context(), "req-idle"); err != nil || y.Kind != "request" || y.State != "400" || !strings.Contains(texts(y), "person ada from 102.89.23.4") {
+			t.Errorf("%+v %v", y, err)
+		}
+		if got := w.found("req-first"); len(got) != 1 {
+			t.Error(got)
+		}
+
+		write(`INSERT INTO settlement_credit (company_id, id, provider, session_id, reference, settlement_id, account_number, amount_kobo, sender_name, sender_account, sender_bank, narration, told_at, created_at)
+			VALUES ($1, 'credit-1', 'bank', 's-1', '', 1, '8000000001', 100, 'OBI', '0099887766', 'GTB', '', 1, 1)`, w.company)
+		if got := w.found("0099887766"); !slices.Equal(got, []string{"credit credit-1"}) {
+			t.Error(got)
+		}
+	})
+}
+
+// The people of companies and the operators are found by the beginnings of their names, as long as they can
+// sign in.
+func TestASearchFindsPeopleWhoSignIn(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		for i, p := range []struct{ name, state string }{{"ngozi.eze", "ACTIVE"}, {"ngozika", "ENDED"}, {"bola", "ACTIVE"}} {
+			_, err := d.Exec(t.Context(), `INSERT INTO person (company, id, name, role, state, created_at, mac) VALUES ($1, $2, $3, 'owner', $4, 1, '')`, w.company, fmt.Sprint("p", i), p.name, p.state)
+			must(t, err)
+		}
+		_, err := d.Exec(t.Context(), `INSERT INTO operator_key (id, name, hash, state, created_at) VALUES ('o1', 'ngozi', 'h', 'ACTIVE', 1)`)
+		must(t, err)
+		for text, want := range map[string][]string{"Ngozi": {"operator o1", "person p0"}, "ngozi.e": {"person p0"}, "ozi.": nil, "%ngo": nil} {
+			if got := w.found(text); !slices.Equal(got, want) {
+				t.Errorf("%q: %v, not %v", text, got, want)
+			}
+		}
+	})
+}
+
 func TestASearchOfManyShowsFive(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
