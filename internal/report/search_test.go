@@ -9,7 +9,9 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/report"
@@ -199,6 +201,46 @@ func TestASearchFindsAPaymentByItsRequest(t *testing.T) {
 			VALUES ($1, 'credit-1', 'bank', 's-1', '', 1, '8000000001', 100, 'OBI', '0099887766', 'GTB', '', 1, 1)`, w.company)
 		if got := w.found("0099887766"); !slices.Equal(got, []string{"credit credit-1"}) {
 			t.Error(got)
+		}
+	})
+}
+
+// A deposit on a chain has a story, under its own reference and under the hash of its transaction. Another
+// company's number leads to no story.
+func TestADepositHasAStory(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		hash := "0x" + strings.Repeat("ab", 32)
+		_, err := d.Exec(t.Context(), `INSERT INTO crypto_transaction (company_id, id, seen, attempt, kind, state, network_id, asset, contract, decimals, units, address,
+			counter, tx_hash, block_number, block_hash, custody, misses, lost_at, raw, created_at, updated_at)
+			VALUES ($1, 7, 's', 1, 'deposit', 'completed', 'ethereum', 'USDT', '0xc', 6, '12500000', '0xours', '0xtheirs', $2, 99, 'b', '', 0, 0, '{}', $3, $4)`,
+			w.company, hash, w.clock.Now().UnixMicro(), w.clock.Now().Add(time.Minute).UnixMicro())
+		must(t, err)
+		u := ledger.For(w.company)
+		event.Emit(&u, event.CryptoDepositPending, map[string]string{"hash": hash})
+		must(t, w.book.Commit(t.Context(), u))
+		own := w.company + "-7"
+		y, err := w.Timeline(t.Context(), own)
+		must(t, err)
+		all := texts(y)
+		if y.Kind != "deposit" || y.Reference != own || y.State != "completed" || y.Counterparty != "12.5 USDT" || y.ProviderReference != hash || y.Amount != 0 {
+			t.Errorf("%+v", y)
+		}
+		for _, want := range []string{"deposit of 12.5 USDT on ethereum at 0xours, the other address is 0xtheirs, transaction " + hash, "completed, in block 99", "crypto.deposit"} {
+			if !strings.Contains(all, want) {
+				t.Errorf("lacks %q: %s", want, all)
+			}
+		}
+		if by, err := w.Timeline(t.Context(), hash); err != nil || texts(by) != all {
+			t.Errorf("by the hash: %+v %v", by, err)
+		}
+		if got := w.found(hash); !slices.Equal(got, []string{"deposit 7"}) {
+			t.Error(got)
+		}
+		for _, other := range []string{w.company + "-8", "c" + strings.Repeat("0", 24) + "-7", strings.Repeat("ab", 31) + "00"} {
+			if _, err := w.Timeline(t.Context(), other); !fault.Is(err, fault.Missing) {
+				t.Errorf("%s: %v", other, err)
+			}
 		}
 	})
 }

@@ -21,7 +21,7 @@ import (
 // What the thing does not have is "" or zero.
 type Story struct {
 	// Kind is payout, vtu, card, credit, customer credit, collection, adjustment, transfer, case, event,
-	// proposal or request.
+	// proposal, request, deposit or withdrawal.
 	Kind               string
 	Reference, Company string
 	State              string // as the thing stores it, such as PENDING
@@ -30,7 +30,7 @@ type Story struct {
 	Amount, Fee       money.Kobo
 	Counterparty      string // the beneficiary, the sender, or what was bought; long numbers are masked
 	Provider          string
-	ProviderReference string
+	ProviderReference string // of a deposit the hash of the transaction, whose Provider is the network
 	SessionID         string // of money that came in
 	OwnReference      string // the company's own reference
 	CreatedAt         time.Time
@@ -78,6 +78,8 @@ func (s *Service) story(ctx context.Context, q db.Querier, at place) (Story, err
 		return s.operationStory(ctx, q, at)
 	case "request":
 		return s.requestStory(ctx, q, at)
+	case "deposit":
+		return depositStory(ctx, q, at)
 	}
 	out, own, err := titleOf(ctx, q, at)
 	if err != nil {
