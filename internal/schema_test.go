@@ -58,7 +58,6 @@ var notAmounts = map[string]string{
 // column.
 var presets = map[string]string{
 	"request_log.subject":             "programs of schema 140 write entries without it",
-	"request_log.person":              "programs of schema 140 write entries without it",
 	"payout_bulk_line.double_of":      "programs of schema 135 store lines without it",
 	"ledger_transfer.leaf":            "programs of schema 54 book transfers without it",
 	"ledger_transfer.mac":             "programs of schema 54 book transfers without it",

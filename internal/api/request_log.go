@@ -19,7 +19,7 @@ import (
 // journal puts a request of a company into the log that the company can read. A page that a person reads asks several
 // times, so its reads are left out.
 func (e *edge) journal(r *http.Request, c *call, status int, took time.Duration) {
-	person, sits := seatOf(r.Context())
+	_, sits := seatOf(r.Context())
 	if c.company == "" || c.op == nil || sits && r.Method == http.MethodGet {
 		return
 	}
@@ -30,7 +30,7 @@ func (e *edge) journal(r *http.Request, c *call, status int, took time.Duration)
 	e.Requests.Add(request.Entry{
 		Company: c.company, Method: r.Method, Path: shown(c.op.Path, r.PathValue), Status: int64(status), Reason: string(c.reason),
 		RequestID: c.id, IdempotencyKey: key, APIKeyID: c.apiKey, Address: c.address, Body: c.sent(status),
-		TookMicros: took.Microseconds(), CreatedAt: e.Clock.Now().Add(-took), Subject: peer.SubjectOf(r.Context()), Person: person.Name,
+		TookMicros: took.Microseconds(), CreatedAt: e.Clock.Now().Add(-took), Subject: peer.SubjectOf(r.Context()),
 	})
 }
 

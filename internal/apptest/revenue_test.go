@@ -1,6 +1,8 @@
 package apptest_test
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +33,39 @@ func TestTheDaysOfRevenueAddUpToTheLedger(t *testing.T) {
 		}
 		if charges == 0 || r.Total.Cost != charges || r.ReadAt.IsZero() {
 			t.Errorf("the cost is %s, not %s, at %s", r.Total.Cost, charges, r.ReadAt)
+		}
+	})
+}
+
+// The story of a payout begins with the request that has begun it. A refused request, and a repeated one, begin
+// nothing.
+func TestAPaymentKnowsItsRequest(t *testing.T) {
+	each(t, func(t *testing.T, dialect db.Dialect) {
+		p := apptest.Start(t, dialect)
+		reference := verify(t, p.Client, "10")
+		send(p.Client, reference, 2_000_000_000).Want(t, http.StatusBadRequest)
+		send(p.Client, reference, 1000).Want(t, http.StatusOK)
+		send(p.Client, reference, 1000)
+		var asked []string
+		wait := time.After(10 * time.Second) // the log is written behind the requests, by the time of the machine
+		for len(asked) == 0 {
+			y, err := p.App.Reports.Timeline(t.Context(), reference)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range y.Steps {
+				if s.What == "request" {
+					asked = append(asked, s.Text)
+				}
+			}
+			select {
+			case <-wait:
+				t.Fatal("the story does not name the request")
+			case <-time.Tick(50 * time.Millisecond):
+			}
+		}
+		if len(asked) != 1 || !strings.HasPrefix(asked[0], "API key …") || !strings.Contains(asked[0], " from 127.0.0.1: POST /api/v1/settlement/send-payout, request ") || !strings.Contains(asked[0], "answered 200 after ") {
+			t.Errorf("%q", asked)
 		}
 	})
 }

@@ -101,6 +101,7 @@ var changes = []change{
 				verb = "gives"
 			}
 			return plan{
+				sum:  sum,
 				body: admin.AdjustmentRequest{SettlementID: id, Amount: sum, Direction: c.Get("direction"), Reason: c.text("reason")},
 				says: []string{"When a second person has approved, account " + words + " " + verb + " " + naira(sum) + ", and the company is told.", "Until then nothing moves."},
 			}, err

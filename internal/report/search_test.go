@@ -168,13 +168,13 @@ func TestASearchFindsAPaymentByItsRequest(t *testing.T) {
 			must(t, err)
 		}
 		write(`INSERT INTO company_api_key (company_id, id, hash, state, created_at, expires_at, mac, name, ending) VALUES ($1, 'k1', 'h', 'ACTIVE', 1, 0, '', 'payroll', '4F2x')`, w.company)
-		asks := func(id, request, key, apiKey, person, subject string, status int) {
+		asks := func(id, request, key, apiKey, subject string, status int) {
 			t.Helper()
-			write(`INSERT INTO request_log (company_id, id, method, path, status, reason, request_id, idempotency_key, api_key_id, address, body, took_micros, created_at, subject, person)
-				VALUES ($1, $2, 'POST', '/api/v1/x', $3, '', $4, $5, $6, '102.89.23.4', '', 340000, $7, $8, $9)`, w.company, id, status, request, key, apiKey, w.clock.Now().UnixMicro(), subject, person)
+			write(`INSERT INTO request_log (company_id, id, method, path, status, reason, request_id, idempotency_key, api_key_id, address, body, took_micros, created_at, subject)
+				VALUES ($1, $2, 'POST', '/api/v1/x', $3, '', $4, $5, $6, '102.89.23.4', '', 340000, $7, $8)`, w.company, id, status, request, key, apiKey, w.clock.Now().UnixMicro(), subject)
 		}
-		asks("1", "req-first", "key-first", "k1", "", reference, 200)
-		asks("2", "req-idle", "", "", "ada", "", 400)
+		asks("1", "req-first", "key-first", "k1", reference, 200)
+		asks("2", "req-idle", "", "person:ada", "", 400)
 		write(`INSERT INTO idempotency_key (company_id, value, fingerprint, state, subject, running_until, status, body, created_at) VALUES ($1, 'key-first', '', 'DONE', $2, 0, 200, '', 1)`, w.company, reference)
 		write(`INSERT INTO idempotency_key (company_id, value, fingerprint, state, subject, running_until, status, body, created_at) VALUES ($1, 'key-other', '', 'DONE', 'a-customer', 0, 200, '', 1)`, w.company)
 		for text, want := range map[string][]string{

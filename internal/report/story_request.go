@@ -13,14 +13,14 @@ import (
 
 // asked is a request of a company, as its log has it.
 type asked struct {
-	method, path, reason, requestID, key, keyID, keyName, keyEnding, person, address, subject string
+	method, path, reason, requestID, key, keyID, keyName, keyEnding, address, subject string
 	status, micros                                                                            int64
 	at                                                                                        time.Time
 }
 
 // askedColumns reads requests with the names of their API keys.
 const askedColumns = `SELECT r.method, r.path, r.reason, r.request_id, r.idempotency_key, r.api_key_id, coalesce(k.name, ''), coalesce(k.ending, ''),
-		r.person, r.address, r.subject, r.status, r.took_micros, r.created_at
+		r.address, r.subject, r.status, r.took_micros, r.created_at
 	FROM request_log AS r LEFT JOIN company_api_key AS k ON k.company_id = r.company_id AND k.id = r.api_key_id `
 
 // requestSteps returns the requests that began a payment. The log of requests is kept for some weeks, and a
@@ -49,9 +49,10 @@ func (a asked) step() Step {
 
 // who returns who sent a request.
 func (a asked) who() string {
+	name, isPerson := strings.CutPrefix(a.keyID, "person:")
 	switch {
-	case a.person != "":
-		return "person " + a.person
+	case isPerson:
+		return "person " + name
 	case a.keyEnding != "":
 		return strings.TrimSpace("API key …" + a.keyEnding + " " + a.keyName)
 	case a.keyID != "":

@@ -36,7 +36,6 @@ type Entry struct {
 	TookMicros     int64     `db:"took_micros"`
 	CreatedAt      time.Time `db:"created_at"` // when the request arrived
 	Subject        string    `db:"subject"`    // the id of the payment that the request began; "" for none
-	Person         string    `db:"person"`     // the name of the company's person who sent it; "" for a program
 }
 
 // Config is what a Service needs.

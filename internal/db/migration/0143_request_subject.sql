@@ -1,10 +1,8 @@
 -- kobo: serves 45
 -- +goose Up
 
--- What a request has begun, such as the id of a payout, and the name of the person of the company who sent it. Both are ''
--- for a request of an earlier schema.
+-- What a request has begun, such as the id of a payout. '' for a request of an earlier schema.
 ALTER TABLE request_log ADD COLUMN subject TEXT NOT NULL DEFAULT '';
-ALTER TABLE request_log ADD COLUMN person TEXT NOT NULL DEFAULT '';
 
 -- The requests that began a payment. Most requests begin none, and need no place in it.
 CREATE INDEX request_log_subject ON request_log (company_id, subject) WHERE subject <> '';
@@ -19,5 +17,4 @@ DROP INDEX settlement_credit_sender;
 DROP INDEX person_name;
 DROP INDEX request_log_request;
 DROP INDEX request_log_subject;
-ALTER TABLE request_log DROP COLUMN person;
 ALTER TABLE request_log DROP COLUMN subject;
