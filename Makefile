@@ -6,11 +6,12 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 POSTGRES := $(GO) run ./internal/db/dbtest/pgtest
 PACKAGES ?= ./...
 FUZZTIME ?= 20s
+REQUESTS ?= 1000000
 BENCH    ?= .
 N        ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-pg standby console-walk bench bench-go fuzz lint generate measure release release-twice image
+.PHONY: help run check test test-pg standby console-walk bench bench-go fuzz fuzz-requests lint generate measure release release-twice image
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -49,6 +50,9 @@ fuzz: ## every fuzz target for a while (FUZZTIME=20s)
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$file")"; \
 		done; \
 	done
+
+fuzz-requests: ## generated requests against a running program on both databases (REQUESTS=1000000)
+	KOBO_TEST_REQUESTS=$(REQUESTS) $(POSTGRES) -- $(GO) test -v -timeout 120m -run TestGeneratedRequests ./internal/apptest
 
 lint: ## formatting, go vet and staticcheck
 	@unformatted=$$($(TOOL) gofumpt -l cmd internal); test -z "$$unformatted" || { echo "run '$(TOOL) gofumpt -w' on:"; echo "$$unformatted"; exit 1; }

@@ -14,7 +14,7 @@ var mayScan = map[string]string{
 	"company.count": "operators list the companies", "company.page": "operators list the companies",
 	"operation.Cases": "operators list cases", "operation.FindCase": "operators name a case by its id alone",
 	"operation.OpenOf": "the reconciliation, once a day", "operation.OpenBreaks": "the reconciliation, once a day",
-	"payout.FeesOf": "a company has few fee schedules; operators list those of fifty companies",
+	"payout.FeesOf":          "a company has few fee schedules; operators list those of fifty companies",
 	"operator.pageProposals": "operators list proposals", "operator.endProposalsOf": "an operator is removed",
 	"report.Overdue": "the reconciliation, over the open operations", "report.read": "the reconciliation, once a day",
 	"report.Heads": "kobo verify and backups go through all companies", "report.addCredits": "the integrity of the whole ledger of a company",

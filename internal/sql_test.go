@@ -55,7 +55,7 @@ var overCompanies = map[string]string{
 	"report.byProviderReference": "an operator searches over all companies", "report.customersByName": "an operator searches over all companies",
 	"report.creditsFrom": "an operator searches over all companies", "report.byRequest": "an operator searches over all companies",
 	"report.requestPlaces": "an operator looks for a reference over all companies",
-	"report.mostReveals": "Prometheus is told of the operator who reveals the most",
+	"report.mostReveals":   "Prometheus is told of the operator who reveals the most",
 
 	"report.payoutPlaces":      "an operator looks for a payout by its reference alone",
 	"report.paymentSources":    "operators work across companies",

@@ -126,7 +126,7 @@ func (l *location) withDatabase(do func(c *cobra.Command, d *db.DB, args []strin
 		if err != nil {
 			return err
 		}
-		d, err := db.Open(c.Context(), cfg.Database)
+		d, err := cfg.OpenDatabase(c.Context())
 		if err != nil {
 			return err
 		}

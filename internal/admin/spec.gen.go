@@ -1777,6 +1777,9 @@ type Timeline struct {
 	// OwnReference The company's own reference.
 	OwnReference *string `json:"ownReference"`
 
+	// AssignedTo The credit of the company to which operators have assigned this credit of an unknown owner.
+	AssignedTo *string `json:"assignedTo"`
+
 	// Clock null unless the payment is PENDING.
 	Clock     *OutcomeClock  `json:"clock"`
 	Cases     []Case         `json:"cases"`

@@ -119,7 +119,7 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if a.traces, a.flush, err = tracer(ctx, cfg.Traces, log); err != nil {
 		return nil, err
 	}
-	if a.DB, err = db.OpenWith(ctx, cfg.Database, db.Pools{Reads: cfg.Pools.Reads, Heavy: cfg.Pools.HeavyLimit}); err != nil {
+	if a.DB, err = cfg.OpenDatabase(ctx); err != nil {
 		return nil, err
 	}
 	a.DB.SignWith(ring.Evidence())

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -194,13 +195,35 @@ func (c Config) checkDatabase() error {
 	if c.Database == "" {
 		return ErrNoDatabase
 	}
-	return prefixed("database: ", db.CheckURL(c.Database))
+	all := []error{prefixed("database: ", db.CheckURL(c.Database))}
+	if c.Replica != "" {
+		all = append(all, prefixed("replica: ", db.CheckURL(c.Replica)))
+		for _, url := range []string{c.Database, c.Replica} {
+			_, lite := db.SQLitePath(url)
+			all = append(all, errorIf(lite, "replica: only PostgreSQL has replicas"))
+		}
+	}
+	return errors.Join(all...)
 }
 
 // checkTransport refuses a database on another machine if its URL does not decide about TLS.
 func (c Config) checkTransport() error {
-	return errorIf(c.Mode.rules().needsSSLMode && db.CheckURL(c.Database) == nil && db.TransportOf(c.Database) == db.Undecided,
-		"database: the URL names another machine without sslmode: add sslmode=verify-full (sslmode=disable allows connections without TLS)")
+	var all []error
+	for name, url := range map[string]string{"database": c.Database, "replica": c.Replica} {
+		all = append(all, errorIf(c.Mode.rules().needsSSLMode && db.CheckURL(url) == nil && db.TransportOf(url) == db.Undecided,
+			"%s: the URL names another machine without sslmode: add sslmode=verify-full (sslmode=disable allows connections without TLS)", name))
+	}
+	return errors.Join(all...)
+}
+
+// pools returns how the connections are divided.
+func (c Config) pools() db.Pools {
+	return db.Pools{Reads: c.Pools.Reads, Heavy: c.Pools.HeavyLimit, Replica: c.Replica}
+}
+
+// OpenDatabase opens the database, and the replica if there is one, and nothing else.
+func (c Config) OpenDatabase(ctx context.Context) (*db.DB, error) {
+	return db.OpenWith(ctx, c.Database, c.pools())
 }
 
 func (c Config) checkKey() error {

@@ -32,7 +32,11 @@ type Config struct {
 	// the connections of one program. Without it the bound is 12, or the number of cores.
 	// The group `pools` divides them.
 	Database string `koanf:"database"`
-	Data     string `koanf:"data"` // Folder of the sandbox's books.
+	// URL of a standby of the PostgreSQL database. Lists with a count, statements, reports, the pages of operators, `kobo verify`
+	// and the comparison of statements then read from it, and never what decides about money
+	// (docs/operating/install.md). `pool_max_conns` in it is 4 if it is not given. Empty: none.
+	Replica string `koanf:"replica"`
+	Data    string `koanf:"data"` // Folder of the sandbox's books.
 	// Bearer token that `/sandbox/` requires. Without a token `/sandbox/` answers only
 	// programs of this machine, and only when `listen` is on loopback. Sandbox mode only.
 	SandboxToken secret.Text `koanf:"sandbox_token"`

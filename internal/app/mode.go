@@ -44,8 +44,10 @@ func (a *App) warnFileModes() {
 // warnPlainDatabase logs a warning if the passwords and the rows of the database travel to another
 // machine without TLS.
 func (a *App) warnPlainDatabase() {
-	if db.TransportOf(a.cfg.Database) == db.Plain {
-		a.log.Warn("the database is on another machine, and the connections to it have no TLS (sslmode=disable)")
+	for name, url := range map[string]string{"database": a.cfg.Database, "replica": a.cfg.Replica} {
+		if db.TransportOf(url) == db.Plain {
+			a.log.Warn("the " + name + " is on another machine, and the connections to it have no TLS (sslmode=disable)")
+		}
 	}
 }
 

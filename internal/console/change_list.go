@@ -96,14 +96,10 @@ var changes = []change{
 				return plan{}, err
 			}
 			sum, err := c.naira("amount", "The amount")
-			verb := "gets"
-			if c.Get("direction") == "debit" {
-				verb = "gives"
-			}
 			return plan{
 				sum:  sum,
 				body: admin.AdjustmentRequest{SettlementID: id, Amount: sum, Direction: c.Get("direction"), Reason: c.text("reason")},
-				says: []string{"When a second person has approved, account " + words + " " + verb + " " + naira(sum) + ", and the company is told.", "Until then nothing moves."},
+				says: []string{"When a second person has approved, account " + words + " " + verbOf(c.Get("direction")) + " " + naira(sum) + ", and the company is told.", "Until then nothing moves."},
 			}, err
 		},
 	},
@@ -336,4 +332,12 @@ func doWords(c change, was admin.Preview) string {
 		return "Ask a second person"
 	}
 	return "Confirm: " + lower(c.title)
+}
+
+// verbOf returns what a settlement account does in an adjustment.
+func verbOf(direction string) string {
+	if strings.EqualFold(direction, "debit") {
+		return "gives"
+	}
+	return "gets"
 }

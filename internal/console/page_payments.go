@@ -30,6 +30,7 @@ var (
 		{"reversed", "Reversed, refunded"},
 		{"received", "Received"},
 		{"ownerless", "Owner unknown"},
+		{"assigned", "Assigned to a company"},
 		{"waiting", "Waiting for approval"},
 		{"booked", "Booked"},
 		{"rejected", "Rejected"},
@@ -83,6 +84,8 @@ func paymentChip(p admin.Payment) (kind, word string) {
 		return "ok", "Received"
 	case "ownerless":
 		return "case", "Owner unknown"
+	case "assigned":
+		return "ok", "Assigned to a company"
 	case "waiting":
 		return "propose", "Waiting for approval"
 	case "booked":

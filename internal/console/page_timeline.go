@@ -109,6 +109,8 @@ func (s story) chip() (kind, word string) {
 		return "ok", sentence(words(s.Status))
 	case "SUSPENSE":
 		return "case", "Owner unknown"
+	case "ASSIGNED":
+		return "ok", "Assigned to a company"
 	case "FAILED", "REJECTED":
 		return "failed", sentence(words(s.Status))
 	case "PENDING", "PROPOSED":

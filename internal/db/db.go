@@ -64,6 +64,7 @@ type engine interface {
 	ping(ctx context.Context) error
 	doubts() uint64
 	pools() []poolState
+	reads() (answered, missed int64)
 	close()
 }
 
@@ -111,6 +112,9 @@ func OpenWith(ctx context.Context, url string, pools Pools) (*DB, error) {
 	d := &DB{dialect: Postgres, heavyLimit: cmp.Or(pools.Heavy, usualHeavy)}
 	var err error
 	if path, lite := SQLitePath(url); lite {
+		if pools.Replica != "" {
+			return nil, errors.New("db: only PostgreSQL has replicas")
+		}
 		d.dialect = SQLite
 		d.engine, err = openSQLite(ctx, path)
 	} else {

@@ -48,12 +48,25 @@ var (
 // poolFigures is a collector of the metrics of all pools.
 type poolFigures struct{ engine }
 
+var replicaReads = prometheus.NewDesc("kobo_database_replica_reads_total", "Reads that a replica could have answered, by the server that answered: replica or primary.",
+	[]string{"server"}, nil)
+
+// reads returns how many reads the replica has answered, and how many the primary in its place.
+func (p *postgres) reads() (answered, missed int64) {
+	if p.replica == nil {
+		return 0, 0
+	}
+	return p.replica.answered.Load(), p.replica.missed.Load()
+}
+
+func (s *lite) reads() (answered, missed int64) { return 0, 0 }
+
 // Metrics returns the metrics of this program's connections to the database.
 func (d *DB) Metrics() []prometheus.Collector { return []prometheus.Collector{poolFigures{d.engine}} }
 
 // Describe sends the descriptions of the metrics that Collect sends.
 func (poolFigures) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{poolUsed, poolMost, poolWaits, poolWaited} {
+	for _, d := range []*prometheus.Desc{poolUsed, poolMost, poolWaits, poolWaited, replicaReads} {
 		out <- d
 	}
 }
@@ -66,4 +79,7 @@ func (f poolFigures) Collect(out chan<- prometheus.Metric) {
 		out <- figure.Total(poolWaits, p.waits, p.name)
 		out <- figure.SecondsTotal(poolWaited, p.waited, p.name)
 	}
+	answered, missed := f.reads()
+	out <- figure.Total(replicaReads, answered, "replica")
+	out <- figure.Total(replicaReads, missed, "primary")
 }

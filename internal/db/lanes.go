@@ -27,8 +27,8 @@ type laneKey struct{}
 // Reading returns a context for a request that only reads. Its queries outside a transaction use
 // the connections for reads, and not those of the ledger and the jobs.
 //
-// All connections lead to the same server, so such a query sees every row that was committed before
-// it began. It must not decide a refusal or a stored response of an Idempotency-Key, because a new
+// Such a query sees every row that was committed before it began. All connections lead to the same
+// server, and a replica that answers a snapshot has every such row (replica). It must not decide a refusal or a stored response of an Idempotency-Key, because a new
 // connection for reads does not count as a doubt (DB.Doubts).
 func Reading(ctx context.Context) context.Context { return inLane(ctx, reading) }
 
@@ -46,6 +46,9 @@ type Pools struct {
 	Reads int
 	// Heavy is the time limit of each SQL statement of a heavy read of a request.
 	Heavy time.Duration
+	// Replica is the URL of a standby of the same PostgreSQL database, from which requests read their
+	// snapshots and heavy reads. "" for none.
+	Replica string
 }
 
 const (
@@ -91,13 +94,16 @@ func (d *DB) Heavy(ctx context.Context, company string, fn func(q Querier) error
 	if limit > 0 && d.dialect == Postgres {
 		patience += time.Second // the server ends the SQL statement itself, and the connection stays usable
 	}
-	err := again(ctx, func() error {
-		return d.inSnapshot(ctx, func(ctx context.Context) (tx, error) { return d.engine.heavy(ctx, limit) },
-			func(t *watchedTx) error {
-				t.Querier = attentive{t.tx, patience}
-				return fn(t)
-			})
-	})
+	run := func(t *watchedTx) error {
+		t.Querier = attentive{t.tx, patience}
+		return fn(t)
+	}
+	done, err := d.fromReplica(ctx, heavy, beginHeavy(limit), run)
+	if !done {
+		err = again(ctx, func() error {
+			return d.inSnapshot(ctx, func(ctx context.Context) (tx, error) { return d.engine.heavy(ctx, limit) }, run)
+		})
+	}
 	var late *pgconn.PgError
 	if errors.As(err, &late) && late.Code == "57014" {
 		return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)

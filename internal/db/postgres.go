@@ -22,6 +22,7 @@ import (
 type postgres struct {
 	pool    *pgxpool.Pool          // for all that writes, and for lanes without a separate pool
 	apart   map[lane]*pgxpool.Pool // the separate pools
+	replica *replica               // nil for none
 	replan  time.Duration          // how long a connection reuses the plans of batches
 	locks   lockTimeout            // the lock timeout of a migration
 	doubt   atomic.Uint64
@@ -91,6 +92,12 @@ func openPostgres(ctx context.Context, address string, pools Pools) (*postgres, 
 			p.pool = pool
 		}
 	}
+	if pools.Replica != "" {
+		if p.replica, err = p.openReplica(ctx, pools.Replica); err != nil {
+			p.close()
+			return nil, err
+		}
+	}
 	p.opened.Store(true)
 	return p, nil
 }
@@ -149,6 +156,9 @@ func (p *postgres) close() {
 	for _, pool := range p.apart {
 		pool.Close()
 	}
+	if p.replica != nil {
+		p.replica.pool.Close()
+	}
 	p.end()
 	p.leaving.Wait()
 }
@@ -206,8 +216,12 @@ func (p *postgres) snapshot(ctx context.Context) (tx, error) {
 // heavy begins a snapshot whose SQL statements have a time limit. The planner knows the values of the
 // filters. Its old statistics cannot make it read a whole table, and it does not compile plans.
 func (p *postgres) heavy(ctx context.Context, limit time.Duration) (tx, error) {
-	return p.beginAs(ctx, p.in(heavy), pgx.TxOptions{BeginQuery: fmt.Sprintf("%s; SET LOCAL plan_cache_mode = force_custom_plan; "+
-		"SET LOCAL enable_seqscan = off; SET LOCAL statement_timeout = %d", planFreely, limit.Milliseconds())})
+	return p.beginAs(ctx, p.in(heavy), pgx.TxOptions{BeginQuery: beginHeavy(limit)})
+}
+
+func beginHeavy(limit time.Duration) string {
+	return fmt.Sprintf("%s; SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL enable_seqscan = off; SET LOCAL statement_timeout = %d",
+		planFreely, limit.Milliseconds())
 }
 
 func (p *postgres) beginAs(ctx context.Context, pool *pgxpool.Pool, o pgx.TxOptions) (tx, error) {

@@ -68,8 +68,14 @@ func (d *DB) Ordered(ctx context.Context, fn func(q Querier) error) error {
 	})
 }
 
-// Snapshot runs fn in a read-only transaction, which sees the database as it was at one instant.
+// Snapshot runs fn in a read-only transaction, which sees the database as it was at one instant. It may run
+// fn several times. The context of a request that only reads (Reading) lets a replica answer.
 func (d *DB) Snapshot(ctx context.Context, fn func(q Querier) error) error {
+	if laneOf(ctx) == reading {
+		if done, err := d.fromReplica(ctx, reading, planFreely, func(t *watchedTx) error { return fn(t) }); done {
+			return err
+		}
+	}
 	return again(ctx, func() error {
 		return d.inSnapshot(ctx, d.snapshot, func(t *watchedTx) error { return fn(t) })
 	})

@@ -24,7 +24,8 @@ type PaymentLine struct {
 	CompanyName        string // "" for the house
 	State              string // as the row stores it, such as PENDING
 	// Word is what the state means: sending, unknown, case, paid, failed or reversed for an operation,
-	// received or ownerless for a credit, waiting, booked or rejected for an adjustment, booked for a transfer.
+	// received, ownerless or assigned for a credit (operators have assigned it to a company, which has a credit of its own),
+	// waiting, booked or rejected for an adjustment, booked for a transfer.
 	Word         string
 	Amount, Fee  money.Kobo
 	Counterparty string // the beneficiary, the sender, or what was bought; long numbers are masked
@@ -60,13 +61,13 @@ const (
 // PaymentKinds are the kinds of payments, and PaymentWords what a state can mean.
 var (
 	PaymentKinds = []string{"payout", "vtu", "card", "credit", "adjustment", "transfer"}
-	PaymentWords = []string{"sending", "unknown", "case", "paid", "failed", "reversed", "received", "ownerless", "waiting", "booked", "rejected"}
+	PaymentWords = []string{"sending", "unknown", "case", "paid", "failed", "reversed", "received", "ownerless", "assigned", "waiting", "booked", "rejected"}
 )
 
 // statesOf are the states of the words, as rows store them.
 var statesOf = map[string]string{
 	"sending": "PENDING", "unknown": "PENDING", "case": "PENDING", "paid": "SUCCESS", "failed": "FAILED", "reversed": "REVERSED",
-	"received": "RECEIVED", "ownerless": "OWNERLESS", "waiting": "WAITING", "booked": "BOOKED", "rejected": "REJECTED",
+	"received": "RECEIVED", "ownerless": "OWNERLESS", "assigned": "ASSIGNED", "waiting": "WAITING", "booked": "BOOKED", "rejected": "REJECTED",
 }
 
 // position is a place in the list: the payments after it are older.

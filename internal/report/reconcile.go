@@ -113,7 +113,7 @@ type record struct {
 // statement begins on the day that contains from, and ends at to. Movements that happen during the
 // comparison are too young to be compared.
 func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Bookkeeper, from, to time.Time) (Reconciliation, error) {
-	ctx = db.WithLongTimeout(ctx)
+	ctx = db.WithLongTimeout(db.Reading(ctx))
 	w := window{to: to, from: midnight(from)}
 	r := Reconciliation{Bank: name, To: w.to}
 	var ours record

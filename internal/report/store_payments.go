@@ -24,8 +24,8 @@ var paymentSources = []paymentSource{
 	{kinds: []string{"payout"}, states: operationStates, ofCompany: true, statement: payoutsOf, end: payoutsOfReached},
 	{kinds: []string{"vtu"}, states: operationStates, ofCompany: true, statement: purchasesOf, end: purchasesOfReached},
 	{kinds: []string{"card"}, states: operationStates, ofCompany: true, statement: fundingsOf, end: fundingsOfReached},
-	{kinds: []string{"credit"}, states: []string{"RECEIVED", "OWNERLESS"}, statement: creditsNewest, end: creditsReached},
-	{kinds: []string{"credit"}, states: []string{"RECEIVED", "OWNERLESS"}, ofCompany: true, statement: creditsOf, end: creditsOfReached},
+	{kinds: []string{"credit"}, states: []string{"RECEIVED", "OWNERLESS", "ASSIGNED"}, statement: creditsNewest, end: creditsReached},
+	{kinds: []string{"credit"}, states: []string{"RECEIVED", "OWNERLESS", "ASSIGNED"}, ofCompany: true, statement: creditsOf, end: creditsOfReached},
 	{kinds: []string{"adjustment"}, states: []string{"WAITING", "BOOKED", "REJECTED"}, both: true, statement: adjustmentsNewest, end: adjustmentsReached},
 	{kinds: []string{"transfer"}, states: []string{"BOOKED"}, both: true, statement: transfersNewest, end: transfersReached},
 }
@@ -51,7 +51,9 @@ const (
 	fundingsOf = paymentFields + `(SELECT ` + operationFields + `, k.created_at AS created_at, '' AS other
 		FROM (SELECT id, created_at FROM card_funding` + paymentOf + `) AS k CROSS JOIN operation AS o WHERE o.company_id = $10 AND o.id = k.id) AS p` + paymentPasses
 
-	creditFields = `(SELECT 'credit' AS kind, company_id, id, CASE WHEN settlement_id = 0 THEN 'OWNERLESS' ELSE 'RECEIVED' END AS state, provider, amount_kobo,
+	creditState = `CASE WHEN settlement_id > 0 THEN 'RECEIVED' WHEN EXISTS (SELECT 1 FROM operation_case AS k WHERE k.company_id = settlement_credit.company_id
+		AND k.subject = settlement_credit.provider || '/' || settlement_credit.session_id AND k.state = 'RESOLVED' AND k.outcome = 'assigned') THEN 'ASSIGNED' ELSE 'OWNERLESS' END`
+	creditFields = `(SELECT 'credit' AS kind, company_id, id, ` + creditState + ` AS state, provider, amount_kobo,
 		0 AS fee_kobo, 0 AS called_until, '' AS outcome, 0 AS next_at, created_at, sender_name AS other FROM settlement_credit`
 	creditsNewest = paymentFields + creditFields + paymentNewest + `) AS p` + paymentPasses
 	creditsOf     = paymentFields + creditFields + paymentOf + `) AS p` + paymentPasses

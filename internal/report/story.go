@@ -33,6 +33,7 @@ type Story struct {
 	ProviderReference string // of a deposit the hash of the transaction, whose Provider is the network
 	SessionID         string // of money that came in
 	OwnReference      string // the company's own reference
+	AssignedTo        string // the credit of the company to which operators have assigned this credit of an unknown owner
 	CreatedAt         time.Time
 	// Clock is how a PENDING operation is followed. It is nil for everything else.
 	Clock *OutcomeClock
@@ -89,7 +90,23 @@ func (s *Service) story(ctx context.Context, q db.Querier, at place) (Story, err
 	if out.SessionID != "" {
 		subject = out.Provider + "/" + out.SessionID // as in cases
 	}
-	return out, out.gather(ctx, q, at.id, subject, own)
+	if err := out.gather(ctx, q, at.id, subject, own); err != nil {
+		return Story{}, err
+	}
+	return out, out.follow(ctx, q)
+}
+
+// follow finds the credit of the company to which operators have assigned a credit in suspense.
+func (y *Story) follow(ctx context.Context, q db.Querier) error {
+	n := slices.IndexFunc(y.Cases, func(c operation.Case) bool { return c.State == operation.Resolved && c.Outcome == operation.Assigned })
+	if y.Kind != "credit" || n < 0 || y.Company == y.Cases[n].Target {
+		return nil
+	}
+	y.State = "ASSIGNED"
+	credits, err := db.All(ctx, q, db.Value[string], `SELECT id FROM settlement_credit WHERE company_id = $1 AND provider = $2 AND session_id = $3`,
+		y.Cases[n].Target, y.Provider, y.SessionID)
+	y.AssignedTo = strings.Join(credits, "")
+	return err
 }
 
 func (s *Service) operationStory(ctx context.Context, q db.Querier, at place) (Story, error) {
@@ -152,7 +169,8 @@ func titleOf(ctx context.Context, q db.Querier, at place) (Story, []Step, error)
 		created                                           time.Time
 	}
 	t, err := db.One(ctx, q, db.Fields[title], `
-		SELECT amount_kobo, CASE WHEN settlement_id = 0 THEN 'SUSPENSE' ELSE 'SUCCESS' END, sender_name || ', ' || sender_account || ', ' || sender_bank,
+		SELECT amount_kobo, CASE WHEN settlement_id = 0 THEN 'SUSPENSE' ELSE 'SUCCESS' END,
+			CASE WHEN sender_name || sender_account || sender_bank = '' THEN '' ELSE sender_name || ', ' || sender_account || ', ' || sender_bank END,
 			provider, reference, session_id, '', created_at FROM settlement_credit WHERE company_id = $1 AND id = $2 AND $3 = 'credit'
 		UNION ALL SELECT amount_kobo, state, account_name || ', ' || account_number || ', ' || bank_name,
 			provider, reference, '', external_reference, created_at FROM collection WHERE company_id = $1 AND id = $2 AND $3 = 'collection'

@@ -14,8 +14,8 @@ import (
 // asked is a request of a company, as its log has it.
 type asked struct {
 	method, path, reason, requestID, key, keyID, keyName, keyEnding, address, subject string
-	status, micros                                                                            int64
-	at                                                                                        time.Time
+	status, micros                                                                    int64
+	at                                                                                time.Time
 }
 
 // askedColumns reads requests with the names of their API keys.

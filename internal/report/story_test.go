@@ -107,8 +107,10 @@ func TestDeliveriesOfARareStateAreFound(t *testing.T) {
 			look  int64
 			want  string
 		}{
-			{"FAILED", 60, "10 to d060, 1 to d000, 0 to "}, {"PENDING", 60, "0 to d060, 0 to d000, 0 to "},
-			{"DELIVERED", 70, "50 to d060, 50 to d010, 9 to "}, {"FAILED", 70, "10 to d050, 1 to "},
+			{"FAILED", 60, "10 to d060, 1 to d000, 0 to "},
+			{"PENDING", 60, "0 to d060, 0 to d000, 0 to "},
+			{"DELIVERED", 70, "50 to d060, 50 to d010, 9 to "},
+			{"FAILED", 70, "10 to d050, 1 to "},
 		} {
 			w.LookAt(c.look)
 			var pages []string

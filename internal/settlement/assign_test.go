@@ -69,6 +69,24 @@ func TestTwoOperatorsAssignMoneyInSuspense(t *testing.T) {
 		if e := h.events(other.Company); len(e) != 1 || e[0].Kind != event.SettlementCredit {
 			t.Errorf("told: %+v", e)
 		}
+		// Operators see where the money went, and that the other credit still waits.
+		reports := report.New(h.db, h.clock)
+		for word, want := range map[string]money.Kobo{"assigned": 700, "ownerless": 50, "received": 700} {
+			page, err := reports.Payments(t.Context(), report.PaymentFilter{Word: word})
+			if err != nil || len(page.Payments) != 1 || page.Payments[0].Amount != want {
+				t.Fatalf("%s: %+v, %v", word, page.Payments, err)
+			}
+			y, err := reports.Timeline(t.Context(), page.Payments[0].Reference)
+			if err != nil || (y.AssignedTo != "") != (word == "assigned") {
+				t.Errorf("%s: %+v, %v", word, y, err)
+			}
+			if y.AssignedTo == "" {
+				continue
+			}
+			if theirs, err := reports.Timeline(t.Context(), y.AssignedTo); err != nil || y.State != "ASSIGNED" || theirs.Company != other.Company || theirs.Amount != 700 {
+				t.Errorf("the company's credit: %+v, %v", theirs, err)
+			}
+		}
 		// A repeated notification changes nothing.
 		h.receives(h.inbound("s-1", "8000000099", 700))
 		h.suspended(50)

@@ -4,8 +4,8 @@
 //	make console-walk
 //
 // It starts a development program of its own on a free port, and a headless Chromium. It signs operators in,
-// follows an unknown payout until it is paid while the clock moves, has a case decided by two people, and visits
-// every page at three widths, light and dark. Then people of the company pay in bulk, rotate a secret and issue an API
+// follows an unknown payout until it is paid while the clock moves, has a case decided by two people, onboards a company,
+// invites an operator, books a credit that only the bank's statement has, and visits every page at three widths, light and dark. Then people of the company pay in bulk, rotate a secret and issue an API
 // key by two. It fails if a page misbehaves in the walk, if axe finds a serious or critical
 // violation, if a page scrolls sideways or writes an error to the console of the browser, or if a page asks another
 // host. The pictures are in the folder of -pictures.
@@ -64,6 +64,9 @@ func run(ctx context.Context, kobo, axe, chromium, pictures string) error {
 		{"rotate a webhook's secret", rotateSecret},
 		{"two people of a company issue a key", issueByTwo},
 		{"decide a case by two people", decideCase},
+		{"onboard a company by two people", onboard},
+		{"invite an operator by a link and a code", invite},
+		{"book a planted break by two people", bookBreak},
 		{"find a payout by its session id", findBySession},
 		{"every page at three widths, light and dark", everyPage},
 		{"make a passkey, and sign in by it", usePasskey},

@@ -43,7 +43,7 @@ func start(ctx context.Context, kobo string) (*program, error) {
 	}
 	p := &program{folder: folder}
 	credentials := filepath.Join(folder, "credentials.json")
-	p.command = exec.CommandContext(ctx, kobo, "dev", "--listen", "127.0.0.1:0", "--data", filepath.Join(folder, "data"), "--credentials", credentials)
+	p.command = exec.CommandContext(ctx, kobo, "dev", "--four-eyes", "--listen", "127.0.0.1:0", "--data", filepath.Join(folder, "data"), "--credentials", credentials)
 	p.command.Cancel = func() error { return p.command.Process.Signal(syscall.SIGTERM) }
 	var said bytes.Buffer
 	p.command.Stdout, p.command.Stderr = &said, &said
