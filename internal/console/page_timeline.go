@@ -79,6 +79,11 @@ func (s story) title() string {
 // isOnChain reports whether the story is about money on a chain, which no bank moves.
 func (s story) isOnChain() bool { return s.Kind == "deposit" || s.Kind == "withdrawal" }
 
+// hasSession reports whether the story is about money that banks move, under a session ID between them.
+func (s story) hasSession() bool {
+	return slices.Contains([]string{"payout", "credit", "customer credit", "collection"}, s.Kind)
+}
+
 // chip returns the kind and the word of the state. "Pending" is no word on a screen, since it hides
 // whether the outcome is unknown.
 func (s story) chip() (kind, word string) {
