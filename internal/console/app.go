@@ -118,7 +118,7 @@ func refusalOf(to *reply) error {
 	if to.header.Get("Kobo-Reason") == string(fault.NotFound) {
 		kind = fault.Missing // several families of the contract answer 400
 	}
-	why := fault.New(kind, message)
+	why := fault.New(kind, message).With(fault.Reason(to.header.Get("Kobo-Reason")))
 	why.Details = said.Details
 	return why
 }
