@@ -12,7 +12,7 @@ BENCH    ?= .
 N        ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-pg standby console-walk bench bench-go fuzz fuzz-requests lint generate measure release release-twice image
+.PHONY: help run check test test-pg standby mutants console-walk bench bench-go fuzz fuzz-requests lint generate measure release release-twice image
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -31,6 +31,10 @@ test-pg: ## the PostgreSQL half of the tests alone
 
 standby: ## a failover under load, N times (N=5): three PostgreSQL servers, of which the primary dies
 	$(GO) test -count=$(N) -timeout 60m -v ./internal/apptest/standby
+
+mutants: ## plant bugs, and prove that the named test catches each (ARGS='sweep inbox' for some, ARGS='-write docs/proof.md' keeps the result)
+	@$(GO) -C tools build -o ../bin/mutants ./mutants
+	$(POSTGRES) -- bin/mutants $(ARGS)
 
 console-walk: ## walk the console in a headless Chromium (PICTURES=dir keeps pictures; needs chromium and npm)
 	$(GO) build -o bin/kobo ./cmd/kobo

@@ -6,6 +6,7 @@
 //   - what the schema may look like (schema_test.go)
 //   - what a migration may do while programs serve (migration_test.go, statements_test.go)
 //   - that links between pages work (links_test.go)
+//   - that planted bugs still apply (mutant_test.go)
 //
 // A rule is a function that takes source files and returns complaints. Before a rule is applied to
 // the project, a test applies it to a few lines that break the rule.

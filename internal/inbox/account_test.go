@@ -126,6 +126,23 @@ func TestARefusedAccountStopsNoOther(t *testing.T) {
 	}
 }
 
+// A bank that refuses many accounts in a row has replied, so the same run goes on to the others.
+func TestManyRefusedAccountsStopNoOther(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.fed(account)
+		h.bank.change(func(b *bank) {
+			b.wrong = map[string]string{}
+			for i := range 7 {
+				n := fmt.Sprintf("70000000%02d", i)
+				b.quiet, b.wrong["id-"+n] = append(b.quiet, n), "404"
+			}
+		})
+		h.bank.book(h.credit("s-1", account, 100))
+		h.polls()
+		h.holds(a, 100)
+	})
+}
+
 // Without a reply for three accounts in a row, a run ends, since the bank is probably away. The next run
 // begins with the other accounts.
 func TestManySilentAccountsStopNoOther(t *testing.T) {

@@ -181,3 +181,44 @@ func BenchmarkStore(b *testing.B) {
 		})
 	}
 }
+
+// Each round of the poll tries a credit again that could not be booked, also if newer credits were
+// booked meanwhile. After 72 hours the credit becomes a case.
+func TestACreditThatCannotBeBookedIsNotSkipped(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		h := newShared(t, d).open(t)
+		var refused atomic.Pointer[string] // the session whose credit cannot be booked
+		refuse := func(session string) { refused.Store(&session) }
+		h.Receive = func(ctx context.Context, name string, in provider.Inbound) error {
+			if in.SessionID == *refused.Load() {
+				return errRefused
+			}
+			return h.settlements.Receive(ctx, name, in)
+		}
+		refuse("s-old")
+		h.begins()
+		a := h.fed(account)
+		h.bank.book(h.credit("s-old", account, 100))
+		h.polls()
+		for i := range 3 { // a round reads from an hour before the newest credit, unless an older one is not booked
+			h.clock.Advance(2 * time.Hour)
+			h.bank.book(h.credit(fmt.Sprint("s-", i), account, 100))
+			h.polls()
+		}
+		h.holds(a, 300)
+		refuse("s-never")
+		h.polls()
+		h.holds(a, 400)
+		h.bank.book(h.credit("s-never", account, 100))
+		h.polls()
+		if c := h.cases(operation.Unresolved); len(c) != 0 {
+			t.Errorf("too early: %+v", c)
+		}
+		h.clock.Advance(73 * time.Hour)
+		h.polls()
+		if c := h.cases(operation.Unresolved); len(c) != 1 || c[0].Subject != "bank/s-never" {
+			t.Errorf("%+v", c)
+		}
+		h.holds(a, 400)
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -88,6 +89,23 @@ func TestWhatTheBankSaysCounts(t *testing.T) {
 		if s := h.states(); s["NEW"] != 1 || s["IGNORED"] != 1 {
 			t.Errorf("%v", s)
 		}
+	})
+}
+
+// What a notification says otherwise than the bank is a case, be it the amount or the account.
+func TestEachDifferenceFromTheBankIsACase(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		a := h.fed(account)
+		for i, n := range []notice{{Account: account, Amount: 1501}, {Account: "8000000022", Amount: 1500}, {Account: account, Amount: 1500}, {}} {
+			n.Kind, n.Session = provider.AccountCredit, fmt.Sprint("s-", i)
+			h.bank.book(h.credit(n.Session, account, 1500))
+			h.notify(n)
+			h.settled()
+			if got, want := len(h.cases(operation.Contradiction)), min(i+1, 2); got != want {
+				t.Errorf("%d cases after %+v, want %d", got, n, want)
+			}
+		}
+		h.holds(a, 4*1500)
 	})
 }
 
@@ -280,4 +298,34 @@ func TestTheSecretOutlivesARotation(t *testing.T) {
 	if status := w.open(t).post(path["older"], "{}"); status != 200 || path["both"] != path["newer"] {
 		t.Errorf("status %d, %v", status, path)
 	}
+}
+
+// A notification stays open until its credit is booked. The poll of the bank's list, which comes
+// minutes later, has no part in that.
+func TestANotifiedCreditThatCannotBeBookedIsTriedAgain(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		h := newShared(t, d).open(t)
+		var tried atomic.Int32
+		h.Receive = func(ctx context.Context, name string, in provider.Inbound) error {
+			if tried.Add(1) == 1 {
+				return errRefused
+			}
+			return h.settlements.Receive(ctx, name, in)
+		}
+		h.begins()
+		a := h.fed(account)
+		h.bank.book(h.credit("s-1", account, 1500))
+		h.notify(notice{Kind: provider.AccountCredit, Session: "s-1", Account: account, Amount: 1500})
+		h.settled()
+		h.holds(a, 0)
+		if s := h.states(); s["NEW"] != 1 {
+			t.Errorf("not booked, and %v", s)
+		}
+		h.clock.Advance(2 * time.Second)
+		h.settled()
+		h.holds(a, 1500)
+		if s := h.states(); s["WORKED"] != 1 || tried.Load() != 2 {
+			t.Errorf("%v after %d tries", s, tried.Load())
+		}
+	})
 }

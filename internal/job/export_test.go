@@ -18,3 +18,39 @@ func Look(ctx context.Context, q db.Querier, queue string, now time.Time) error 
 	}
 	return err
 }
+
+// LeaseTwice leases the due jobs of a queue for two workers that have both looked at the list before
+// either leased a job. It returns the jobs that each of them got.
+func LeaseTwice(ctx context.Context, d *db.DB, queue string, now time.Time) (first, second []Job, err error) {
+	seen, err := due(ctx, d, queue, now, ahead)
+	if err != nil {
+		return nil, nil, err
+	}
+	if first, _, err = store(ctx, d, nil, seen, now, now.Add(lease)); err != nil {
+		return nil, nil, err
+	}
+	second, _, err = store(ctx, d, nil, seen, now, now.Add(lease))
+	return first, second, err
+}
+
+// EndTooLate leases the due jobs of a queue, leases them again when these leases have ended, and then stores that
+// the first runs are done.
+func EndTooLate(ctx context.Context, d *db.DB, queue string, now time.Time) error {
+	seen, err := due(ctx, d, queue, now, ahead)
+	if err != nil {
+		return err
+	}
+	first, _, err := store(ctx, d, nil, seen, now, now.Add(lease))
+	if err != nil {
+		return err
+	}
+	var done []end
+	for _, j := range first {
+		done = append(done, end{Job: j})
+	}
+	if _, _, err = store(ctx, d, nil, first, now.Add(lease), now.Add(2*lease)); err != nil {
+		return err
+	}
+	_, _, err = store(ctx, d, done, nil, now.Add(lease), now.Add(2*lease))
+	return err
+}

@@ -155,6 +155,32 @@ func (o *office) eventually(right func([]line) bool) {
 	}
 }
 
+// Two workers that have read the same list do not both get a job of it.
+func TestAJobIsLeasedOnce(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		for i := range 3 {
+			o.want("count", fmt.Sprint(i), o.clock.Now())
+		}
+		first, second, err := job.LeaseTwice(t.Context(), o.db, "count/", o.clock.Now())
+		if err != nil || len(first) != 3 || len(second) != 0 {
+			t.Errorf("%d and %d jobs, %v", len(first), len(second), err)
+		}
+	})
+}
+
+// A worker that was too slow does not end the run of the worker that has taken the job over.
+func TestARunThatWasTakenOverEndsNothing(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		o.want("slow", "x", o.clock.Now())
+		if err := job.EndTooLate(t.Context(), o.db, "slow/", o.clock.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if left := o.list(); len(left) != 1 || left[0].fence != 2 || left[0].lease == 0 {
+			t.Errorf("left: %+v", left)
+		}
+	})
+}
+
 // Several workers that share one job list run each job only once.
 func TestManyWorkersDoEachJobOnce(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -156,5 +157,43 @@ func TestARowThatWasChangedMeanwhileIsNotChangedAgain(t *testing.T) {
 			}
 		}
 		must(t, write("a", change{"price_kobo", int64(8)}))
+	})
+}
+
+// A batch keeps an account's floor, and the balance that a transfer must leave, for all its units
+// together. It does so by itself: the database refuses a balance below the floor too, but then each
+// unit gets a batch of its own.
+func TestABatchKeepsTheFloorAndWhatMustStay(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		for name, c := range map[string]struct {
+			leave   money.Kobo
+			amounts [3]money.Kobo
+		}{
+			"the floor":      {0, [3]money.Kobo{60, 60, 40}},
+			"what must stay": {1, [3]money.Kobo{50, 50, 49}},
+		} {
+			fund(t, b, "c1", 100-balance(t, b, "c1", settlement))
+			var units []Unit
+			for i, amount := range c.amounts {
+				pays := paying(fmt.Sprint(name, " ", i), "", amount)
+				pays.Leave = c.leave
+				units = append(units, Unit{Company: "c1", transfers: []Transfer{pays}})
+			}
+			transactions := 0
+			b.run = func(ctx context.Context, strokes func(db.Pipeline) error) error {
+				transactions++
+				return d.Run(ctx, strokes)
+			}
+			told, _ := together(b, units...)
+			if r := Refused(told[1]); told[0] != nil || r == nil || r.Reason != Short || told[2] != nil {
+				t.Errorf("%s: %v", name, told)
+			}
+			if got := balance(t, b, "c1", settlement); got != c.leave || transactions != 1 {
+				t.Errorf("%s: %d left after %d transactions, want %d after one", name, got, transactions, c.leave)
+			}
+		}
+		audit(t, d, "c1")
 	})
 }

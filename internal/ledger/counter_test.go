@@ -106,3 +106,27 @@ func TestAnAdditionOfNothingComparesTheSum(t *testing.T) {
 		}
 	})
 }
+
+// A batch keeps a limit for all its units together, and a unit keeps it for all its additions.
+func TestABatchKeepsALimit(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		adding := func(amounts ...int64) Unit {
+			u := Unit{Company: "c1", appended: []db.Record{thing("c1", id.New(), "", "NEW")}}
+			for _, add := range amounts {
+				u.counts = append(u.counts, Count{Name: "day", Add: add, Limit: 10})
+			}
+			return u
+		}
+		told, batches := together(b, adding(3, 3), adding(3, 3), adding(2, 2), adding(1))
+		for i, accepted := range []bool{true, false, true, false} {
+			if r := Refused(told[i]); accepted && told[i] != nil || !accepted && (r == nil || r.Reason != Over) {
+				t.Errorf("unit %d: %v", i, told[i])
+			}
+		}
+		if n := counted(t, b, "day"); n != 10 || batches != 1 {
+			t.Errorf("the sum is %d after %d batches", n, batches)
+		}
+	})
+}

@@ -122,6 +122,42 @@ func TestARefusalOfAnUnknownBatchIsNotFinal(t *testing.T) {
 	})
 }
 
+// What a unit does afterwards is done only if the unit is committed for certain.
+func TestWhatFollowsAUnitNeedsItsCommit(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		done := 0
+		buys := func(id string, amount money.Kobo) Unit {
+			u := buying(id, id, amount)
+			u.Then(func() { done++ })
+			return u
+		}
+		fund(t, b, "c1", 100)
+		loses(b, first(lostAfter))
+		if err := b.Commit(t.Context(), buys("found again", 10)); err != nil || done != 1 {
+			t.Errorf("a lost COMMIT that was found again: %v, done %d times", err, done)
+		}
+		loses(b, first(lostBefore))
+		if err := b.Commit(t.Context(), buys("lost", 10)); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("lost: %v", err)
+		}
+		if err := b.Commit(t.Context(), buys("too dear", 1000)); !Is(err, Short) {
+			t.Errorf("refused: %v", err)
+		}
+		must(t, b.Commit(t.Context(), Unit{Company: "c1", inserts: []db.Record{thing("c1", "moved", "", "NEW")}}))
+		loses(b, first(lostAfter))
+		moves := moving("moved", "DONE")
+		moves.Then(func() { done++ })
+		if err := b.Commit(t.Context(), moves); !fault.Is(err, fault.Unknown) {
+			t.Errorf("unknown: %v", err)
+		}
+		if done != 1 {
+			t.Errorf("done %d times, want once", done)
+		}
+	})
+}
+
 // In random batches with lost COMMIT replies, no final result contradicts the committed rows.
 func TestNoFinalAnswerContradictsTheRows(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

@@ -13,6 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -66,6 +67,28 @@ func TestTheOutcomeMovesTheMoneyInItsOwnCommit(t *testing.T) {
 				if pending := c.want == operation.Pending; after.NextAt.IsZero() == pending ||
 					pending && !after.NextAt.Equal(p.clock.Now().Add(5*time.Second)) {
 					t.Errorf("the next poll: %v", after.NextAt)
+				}
+			})
+		})
+	}
+}
+
+// Nobody can see an outcome without its event, not even a listener of the very commit.
+func TestAnOutcomeIsCommittedWithItsEvent(t *testing.T) {
+	for _, a := range []provider.Answer{confirmed, rejected} {
+		t.Run(a.Outcome.String(), func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				o, looks := p.begin(), 0
+				p.book.Committed(func([]string) {
+					looks++
+					now, err := p.Find(t.Context(), o.Company, o.ID)
+					if told := p.told(); err != nil || now.State == operation.Pending || len(told) != 1 {
+						t.Errorf("committed %s, told %v, %v", now.State, told, err)
+					}
+				})
+				p.run(o, a)
+				if looks != 1 {
+					t.Errorf("%d commits", looks)
 				}
 			})
 		})
@@ -157,6 +180,40 @@ type guardedRow struct {
 	Company string `db:"company_id,key"`
 	ID      string `db:"id,key"`
 	State   string `db:"state,state"`
+}
+
+// If a notification writes the outcome before the call returns another one, the written outcome
+// stands and the other is a case. The money of a further operation in the clearing account stays.
+func TestAnOutcomeIsNotWrittenOverAnOutcome(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, second provider.Answer
+		state         operation.State
+		settlement    money.Kobo
+	}{
+		"failed, then done":   {rejected, confirmed, operation.Failed, opening - price - fee},
+		"done, then rejected": {confirmed, rejected, operation.Success, opening - 2*(price+fee)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, p *plant) {
+				other, o := p.begin(), p.begin()
+				after, err := p.Run(t.Context(), o, func(ctx context.Context) provider.Answer {
+					_, err := p.Notified(ctx, o.Company, o.ID, c.first)
+					p.must(err)
+					return c.second
+				}, nil)
+				if err != nil || after.State != c.state {
+					t.Errorf("%s, %v", after.State, err)
+				}
+				now, err := p.book.Balances(t.Context(), p.company)
+				if p.must(err); now["settlement/1"] != c.settlement || now["clearing/test"] != other.Amount+other.Fee {
+					t.Errorf("the accounts hold %v", now)
+				}
+				if cases := p.open(); len(cases) != 1 || cases[0].Reason != operation.Contradiction || len(p.told()) != 1 {
+					t.Errorf("cases %+v, told %v", cases, p.told())
+				}
+			})
+		})
+	}
 }
 
 // If a notification writes the outcome before the call returns, the changes that the request adds

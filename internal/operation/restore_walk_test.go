@@ -11,6 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -67,5 +68,29 @@ func TestADefiniteAnswerOutlivesItsCaller(t *testing.T) {
 			<-look.C
 		}
 		t.Error("the provider's yes was not written within ten seconds")
+	})
+}
+
+// A provider's definite reply is written as soon as the database is back, because the provider's
+// next reply may say less.
+func TestADefiniteAnswerWaitsForTheDatabase(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		kind, away := p.kind, 2
+		kind.Effects = func(ctx context.Context, o operation.Operation, u *ledger.Unit) error {
+			if away--; away >= 0 {
+				return fault.New(fault.Unavailable, "Service temporarily unavailable")
+			}
+			return p.kind.Effects(ctx, o, u)
+		}
+		p.Handle("test", kind)
+		o := p.begin()
+		after, err := p.Run(t.Context(), o, func(context.Context) provider.Answer { return rejected }, nil)
+		if err != nil || after.State != operation.Failed {
+			t.Errorf("%s, %v", after.State, err)
+		}
+		p.stands(o, operation.Failed)
+		if got := fmt.Sprint(p.told()); got != "[test.FAILED]" {
+			t.Errorf("told %s", got)
+		}
 	})
 }

@@ -127,3 +127,37 @@ func TestACompanySeesNoCharges(t *testing.T) {
 		t.Error("an operator sees fewer, too")
 	}
 }
+
+// The clearing account holds the amount and the fee of an open operation.
+func TestTheFeesOfOpenOperationsAreInClearing(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
+		book := ledger.New(d, clk)
+		s := operation.NewService(d, book, clk, slog.New(slog.DiscardHandler), time.Second)
+		s.Handle("test", operation.Kind{Route: func(operation.Operation) operation.Route {
+			return operation.Route{Settlement: "settlement/1", Clearing: "clearing/test", Provider: "provider/test", Fee: "fee"}
+		}})
+		company := id.Cuid()
+		founding := ledger.Found(company)
+		founding.OpenAccounts(ledger.Account{ID: "settlement/1"}, ledger.Account{ID: "capital", Floor: money.NoFloor})
+		founding.Transfer(ledger.Transfer{Reference: id.New(), Debit: "capital", Credit: "settlement/1", Amount: 100 * money.Naira, Kind: "credit"})
+		o := s.Start(operation.Operation{Company: company, Kind: "test", IdempotencyKey: "k", SettlementID: 1, Amount: 30 * money.Naira, Fee: 2 * money.Naira})
+		for _, u := range []ledger.Unit{founding, s.Unit(o, 0, "test")} {
+			if err := book.Commit(t.Context(), u); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := report.New(d, clk)
+		found, err := r.Integrity(t.Context(), company)
+		if want := (report.InFlight{Clearing: 3200, Operations: 1, Amount: 3200}); err != nil || !found.Intact() || found.InFlight != want {
+			t.Errorf("%+v, %q, %v", found.InFlight, found.Wrongs, err)
+		}
+		if _, err := d.Exec(t.Context(), `UPDATE operation SET fee_kobo = 0 WHERE company_id = $1`, company); err != nil {
+			t.Fatal(err)
+		}
+		found, err = r.Integrity(t.Context(), company)
+		if err != nil || !strings.Contains(strings.Join(found.Wrongs, "\n"), "clearing holds 3200 kobo for open operations of 3000 kobo") {
+			t.Errorf("without its fee: %q, %v", found.Wrongs, err)
+		}
+	})
+}
