@@ -6,11 +6,13 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 POSTGRES := $(GO) run ./internal/db/dbtest/pgtest
 PACKAGES ?= ./...
 FUZZTIME ?= 20s
+FUZZ_IN  ?= internal cmd
+REQUESTS ?= 1000000
 BENCH    ?= .
 N        ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-pg standby mutants console-walk bench bench-go fuzz lint generate measure release release-twice image
+.PHONY: help run check test test-pg standby mutants console-walk bench bench-go fuzz fuzz-requests lint generate measure release release-twice image
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -46,13 +48,12 @@ bench: ## measure Kobo on SQLite and PostgreSQL with every commit on the disk (A
 bench-go: ## benchmarks of single packages, with every commit on the disk (BENCH=Commit for some)
 	$(POSTGRES) -durable -- $(GO) test -run '^$$' -bench '$(BENCH)' $(PACKAGES)
 
-fuzz: ## every fuzz target for a while (FUZZTIME=20s)
-	@set -e; grep -rl '^func Fuzz' --include='*_test.go' internal cmd | while read -r file; do \
-		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$$file"); do \
-			echo "$$file $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$file")"; \
-		done; \
-	done
+fuzz: ## every fuzz target for a while, two at a time (FUZZTIME=20s)
+	@grep -rHo '^func Fuzz[A-Za-z0-9_]*' --include='*_test.go' $(FUZZ_IN) | sed 's,/[^/]*:func , ,' | \
+		xargs -P 2 -L 1 sh -c '$(GO) test -run "^$$" -fuzz "^$$1\$$" -parallel 1 -fuzztime $(FUZZTIME) "./$$0"'
+
+fuzz-requests: ## generated requests against a running program on both databases (REQUESTS=1000000)
+	KOBO_TEST_REQUESTS=$(REQUESTS) $(POSTGRES) -- $(GO) test -v -timeout 120m -run TestGeneratedRequests ./internal/apptest
 
 lint: ## formatting, go vet and staticcheck
 	@unformatted=$$($(TOOL) gofumpt -l cmd internal); test -z "$$unformatted" || { echo "run '$(TOOL) gofumpt -w' on:"; echo "$$unformatted"; exit 1; }

@@ -38,6 +38,8 @@ var scans = map[string]string{
 	"vtu_purchase_meter":           "an operator searches over all companies (report.byMeter)",
 	"vtu_purchase_phone":           "an operator searches over all companies (report.purchasesForPhone)",
 	"vtu_purchase_smartcard":       "an operator searches over all companies (report.byMeter)",
+	"settlement_credit_sender":     "an operator searches over all companies (report.creditsFrom)",
+	"request_log_request":          "an operator searches over all companies (report.byRequest)",
 	"operator_act_proposal":        "which acts of a proposal are done (operator.Done)",
 	"operation_newest":             "the operators' list of payments (report.Payments)",
 	"settlement_credit_newest":     "the same, of credits",
@@ -55,6 +57,7 @@ var notAmounts = map[string]string{
 // to a released table needs a default, since the program of the earlier release does not write that
 // column.
 var presets = map[string]string{
+	"request_log.subject":             "programs of schema 140 write entries without it",
 	"payout_bulk_line.double_of":      "programs of schema 135 store lines without it",
 	"ledger_transfer.leaf":            "programs of schema 54 book transfers without it",
 	"ledger_transfer.mac":             "programs of schema 54 book transfers without it",

@@ -53,7 +53,9 @@ var overCompanies = map[string]string{
 	"report.byMeter": "an operator searches over all companies", "report.collectionsByAccount": "an operator searches over all companies",
 	"report.payoutsTo": "an operator searches over all companies", "report.byOwnReference": "an operator searches over all companies",
 	"report.byProviderReference": "an operator searches over all companies", "report.customersByName": "an operator searches over all companies",
-	"report.mostReveals": "Prometheus is told of the operator who reveals the most",
+	"report.creditsFrom": "an operator searches over all companies", "report.byRequest": "an operator searches over all companies",
+	"report.requestPlaces": "an operator looks for a reference over all companies",
+	"report.mostReveals":   "Prometheus is told of the operator who reveals the most",
 
 	"report.payoutPlaces":      "an operator looks for a payout by its reference alone",
 	"report.paymentSources":    "operators work across companies",

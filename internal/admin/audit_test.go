@@ -25,7 +25,13 @@ func (d *door) acts(query string) (out []string) {
 // export returns the rows of the CSV that a query finds.
 func (d *door) export(query string) [][]string {
 	d.t.Helper()
-	r, err := http.NewRequestWithContext(d.t.Context(), "GET", d.url+"/admin/v1/audit/export?"+query, nil)
+	return d.file("audit-2030-01-02.csv", "/admin/v1/audit/export?"+query)
+}
+
+// file returns the rows of a CSV that has this name.
+func (d *door) file(name, path string) [][]string {
+	d.t.Helper()
+	r, err := http.NewRequestWithContext(d.t.Context(), "GET", d.url+path, nil)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -36,7 +42,7 @@ func (d *door) export(query string) [][]string {
 	}
 	defer w.Body.Close()
 	text, err := io.ReadAll(w.Body)
-	if err != nil || w.StatusCode != 200 || w.Header.Get("Content-Disposition") != "attachment; filename=audit-2030-01-02.csv" {
+	if err != nil || w.StatusCode != 200 || w.Header.Get("Content-Disposition") != "attachment; filename="+name {
 		d.t.Fatal(w.Status, w.Header, err)
 	}
 	d.describes(r, "", w, text)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/report"
@@ -19,6 +20,22 @@ func (e *edge) findFees(ctx context.Context, r *request) (any, error) {
 	}
 	schedule, since, err := e.Payouts.FeesSince(ctx, c.Reference)
 	return Fees{rows(schedule, bandOf), clock.Optional(since)}, err
+}
+
+// listFees shows the fee schedules in force of all companies, the newest company first.
+func (e *edge) listFees(ctx context.Context, r *request) (any, error) {
+	terms := map[string]payout.Terms{}
+	return listed(ctx, r, func(c company.Company) CompanyFees {
+		t := terms[c.Reference]
+		return CompanyFees{c.Reference, c.Name, rows(t.Schedule, bandOf), clock.Optional(t.Since)}
+	}, func(ctx context.Context, limit, offset int) ([]company.Company, int64, error) {
+		list, total, err := e.Companies.List(ctx, limit, offset)
+		if err != nil {
+			return nil, 0, err
+		}
+		terms, err = e.Payouts.FeesOf(ctx, rows(list, func(c company.Company) string { return c.Reference }))
+		return list, total, err
+	})
 }
 
 // bandOf shows basis points as a percentage. A basis point is a hundredth of a percent, as a kobo

@@ -42,6 +42,21 @@ func TestFeesOfPayouts(t *testing.T) {
 			t.Errorf("the log: %v", l)
 		}
 		d.told(d.ok(d.bob, "GET", path, ""), `{"bands":`+bands+since)
+		second, _ := d.company()
+		reference := func(path string) string { return path[len("/admin/v1/companies/"):] }
+		row := `{"company":"` + reference(company) + `","companyName":"Acme","bands":` + bands + since
+		none := `{"company":"` + reference(second) + `","companyName":"Acme","bands":[],"since":null}`
+		all := d.ok(d.bob, "GET", "/admin/v1/payout-fees", "")["data"].([]any)
+		for _, r := range all {
+			if r.(map[string]any)["company"] == reference(company) {
+				d.told(r, row)
+			} else {
+				d.told(r, none)
+			}
+		}
+		if len(all) != 2 || len(d.ok(d.bob, "GET", "/admin/v1/payout-fees?pageSize=1&page=2", "")["data"].([]any)) != 1 {
+			t.Error(all)
+		}
 		d.told(d.ok(d.bob, "POST", path, `{"bands":`+bands+`}`), `{"bands":`+bands+since) // the response of a GET can be sent back as the body of a POST
 		for _, c := range []struct{ body, message string }{
 			{``, `"bands" is required`},

@@ -42,7 +42,7 @@ func TestEveryOperationHasARole(t *testing.T) {
 			}
 			method, path, _ := strings.Cut(route, " ")
 			path = strings.NewReplacer("{reference}", "cnobody0000000000000000000", "{id}", "nothing").Replace(path)
-			if op.ID == "exportAudit" {
+			if strings.HasPrefix(op.ID, "export") {
 				path += "?from=x" // the refusal of this filter is JSON, and an export is not
 			}
 			for role, key := range keys {

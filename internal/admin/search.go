@@ -137,7 +137,9 @@ func (e *edge) listEvents(ctx context.Context, r *request) (any, error) {
 }
 
 func (e *edge) listDeliveries(ctx context.Context, r *request) (any, error) {
-	p, err := ofCompany(ctx, e, r, e.Reports.Deliveries)
+	p, err := ofCompany(ctx, e, r, func(ctx context.Context, company, after string) (report.Rows[report.DeliveryLine], error) {
+		return e.Reports.Deliveries(ctx, company, r.filter("state"), after)
+	})
 	return Deliveries{rows(p.Rows, func(l report.DeliveryLine) Delivery {
 		return Delivery{
 			ID: l.ID, WebhookID: l.Endpoint, EventID: l.EventID, Event: l.Kind, Sequence: l.Sequence, Status: l.State, Attempts: l.Attempts,

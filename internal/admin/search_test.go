@@ -139,14 +139,16 @@ func TestOperatorsListWhatACompanyHas(t *testing.T) {
 		d.write(`INSERT INTO webhook_delivery (company_id, id, endpoint_id, event_id, kind, sequence, state, attempts, status, latency_ms, excerpt, trouble, next_at, created_at, updated_at)
 			VALUES ($1, 'd1', 'h1', 'e1', 'payout.success', 4, 'FAILED', 9, 500, 1, '', 'status 500', 0, 1, 1)`, reference)
 		for path, want := range map[string][]string{
-			"/customers":         {"id:c1", "firstName:Ada", "0801•••5678", "a•••@e•••.com", "accountNumber:0123456789", "next:<nil>"},
-			"/customers/c1":      {"id:c1", "accountName:ADA TESTER", "status:OPEN"},
-			"/virtual-accounts":  {"id:v1", "ownReference:invoice-1", "amount:2500"},
-			"/cards":             {"id:k1", "506099******1234", "expiry:05/2031"},
-			"/cards?customer=c1": {"id:k1"},
-			"/cards?customer=c2": {"cards:[]"},
-			"/deliveries":        {"id:d1", "responseStatus:500", "attempts:9"},
-			"/events":            {"event:settlement."},
+			"/customers":                  {"id:c1", "firstName:Ada", "0801•••5678", "a•••@e•••.com", "accountNumber:0123456789", "next:<nil>"},
+			"/customers/c1":               {"id:c1", "accountName:ADA TESTER", "status:OPEN"},
+			"/virtual-accounts":           {"id:v1", "ownReference:invoice-1", "amount:2500"},
+			"/cards":                      {"id:k1", "506099******1234", "expiry:05/2031"},
+			"/cards?customer=c1":          {"id:k1"},
+			"/cards?customer=c2":          {"cards:[]"},
+			"/deliveries":                 {"id:d1", "responseStatus:500", "attempts:9"},
+			"/deliveries?state=FAILED":    {"id:d1", "next:<nil>"},
+			"/deliveries?state=DELIVERED": {"deliveries:[]", "next:<nil>"},
+			"/events":                     {"event:settlement."},
 			"/settlement-accounts/" + account + "/entries": {"entries:["},
 		} {
 			said := fmt.Sprint(d.ok(d.ada, "GET", company+path, ""))
@@ -165,6 +167,7 @@ func TestOperatorsListWhatACompanyHas(t *testing.T) {
 				t.Errorf("%s: %d %v", path, status, said)
 			}
 		}
+		d.no(d.ada, "GET", company+"/deliveries?state=LOST", "", 400, `"state" must be`)
 		if status, said, _ := d.send(d.ada, "GET", company+"/events?after=x", ""); status != 400 {
 			t.Errorf("a wrong cursor: %d %v", status, said)
 		}

@@ -142,6 +142,84 @@ type BankBalance struct {
 	Difference *money.Kobo `json:"difference"`
 }
 
+// BankDay defines model for BankDay.
+type BankDay struct {
+	// Provider The bank.
+	Provider string `json:"provider"`
+	Day      string `json:"day"`
+
+	// Lines The lines of the statement.
+	Lines int64 `json:"lines"`
+
+	// In The credits on the statement.
+	In money.Kobo `json:"in"`
+
+	// Out The debits on the statement.
+	Out money.Kobo `json:"out"`
+
+	// Bank The credits less the debits.
+	Bank money.Kobo `json:"bank"`
+
+	// Ledger What the ledger has of the same movements.
+	Ledger money.Kobo `json:"ledger"`
+
+	// Difference `bank` less `ledger`.
+	Difference money.Kobo `json:"difference"`
+
+	// Explained The part of the difference whose cases are decided.
+	Explained money.Kobo `json:"explained"`
+
+	// ChargesCompared false if it is too early to compare the bank's own charges.
+	ChargesCompared bool `json:"chargesCompared"`
+
+	// Breaks The differences.
+	Breaks int64 `json:"breaks"`
+
+	// Reconciliation The id of the comparison.
+	Reconciliation string `json:"reconciliation"`
+
+	// At When the comparison ended.
+	At       string         `json:"at"`
+	Findings []BankDayBreak `json:"findings"`
+}
+
+// BankDayBreak defines model for BankDayBreak.
+type BankDayBreak struct {
+	Reason  string `json:"reason"`
+	Company string `json:"company"`
+	Subject string `json:"subject"`
+
+	// Bank The amount on the statement.
+	Bank   money.Kobo `json:"bank"`
+	Ledger money.Kobo `json:"ledger"`
+
+	// Effect How much higher the bank's balance is than the ledger's.
+	Effect money.Kobo `json:"effect"`
+	Detail string     `json:"detail"`
+
+	// At When the bank has moved the money.
+	At *string `json:"at"`
+
+	// Case The id of the case.
+	Case *string `json:"case"`
+
+	// Status OPEN or RESOLVED, as the case is now.
+	Status *string `json:"status"`
+
+	// Outcome What two operators have decided.
+	Outcome *string `json:"outcome"`
+}
+
+// BankDays defines model for BankDays.
+type BankDays struct {
+	// From The first day.
+	From string `json:"from"`
+
+	// To The last day.
+	To   string    `json:"to"`
+	Days []BankDay `json:"days"`
+}
+
 // Card defines model for Card.
 type Card struct {
 	ID         string `json:"id"`
@@ -320,9 +398,46 @@ type CompanyEvents struct {
 	Next *string `json:"next"`
 }
 
+// CompanyFees defines model for CompanyFees.
+type CompanyFees struct {
+	// Company The reference.
+	Company     string `json:"company"`
+	CompanyName string `json:"companyName"`
+
+	// Bands Empty: no fees.
+	Bands []Band `json:"bands"`
+
+	// Since null if no schedule was ever set.
+	Since *string `json:"since"`
+}
+
 // CompanyRequest defines model for CompanyRequest.
 type CompanyRequest struct {
 	Name string `json:"name"`
+}
+
+// CompanyRevenue defines model for CompanyRevenue.
+type CompanyRevenue struct {
+	// Company A reference, or `house`.
+	Company string `json:"company"`
+
+	// CompanyName null for the house.
+	CompanyName *string `json:"companyName"`
+
+	// Fees What companies paid, less what was returned.
+	Fees money.Kobo `json:"fees"`
+
+	// FeeCount The fees, less the returned ones.
+	FeeCount int64 `json:"feeCount"`
+
+	// Cost What providers charged, less what they took less than a price.
+	Cost money.Kobo `json:"cost"`
+
+	// CostCount The bookings of charges.
+	CostCount int64 `json:"costCount"`
+
+	// Margin The fees less the cost.
+	Margin money.Kobo `json:"margin"`
 }
 
 // CompanyWebhook defines model for CompanyWebhook.
@@ -481,6 +596,24 @@ type DoorRequest struct {
 
 	// Reason Closing needs a reason. Opening takes none.
 	Reason string `json:"reason,omitempty"`
+}
+
+// Earned defines model for Earned.
+type Earned struct {
+	// Fees What companies paid, less what was returned.
+	Fees money.Kobo `json:"fees"`
+
+	// FeeCount The fees, less the returned ones.
+	FeeCount int64 `json:"feeCount"`
+
+	// Cost What providers charged, less what they took less than a price.
+	Cost money.Kobo `json:"cost"`
+
+	// CostCount The bookings of charges.
+	CostCount int64 `json:"costCount"`
+
+	// Margin The fees less the cost.
+	Margin money.Kobo `json:"margin"`
 }
 
 // Entries defines model for Entries.
@@ -1473,6 +1606,55 @@ type Revealed struct {
 
 	// Address In one line.
 	Address *string `json:"address"`
+}
+
+// Revenue defines model for Revenue.
+type Revenue struct {
+	// From The first day.
+	From string `json:"from"`
+
+	// To The last day.
+	To string `json:"to"`
+
+	// Company null for all.
+	Company *string `json:"company"`
+
+	// ReadAt Later bookings may be missing. null until all ledgers were read once.
+	ReadAt *string       `json:"readAt"`
+	Total  Earned        `json:"total"`
+	Lines  []RevenueLine `json:"lines"`
+}
+
+// RevenueByCompany defines model for RevenueByCompany.
+type RevenueByCompany struct {
+	Companies []CompanyRevenue `json:"companies"`
+
+	// Next The cursor of the next page. null after the last page.
+	Next *string `json:"next"`
+}
+
+// RevenueLine defines model for RevenueLine.
+type RevenueLine struct {
+	Day string `json:"day"`
+
+	// Kind payout, vtu or card. null for a booking without an operation.
+	Kind     *string `json:"kind"`
+	Provider *string `json:"provider"`
+
+	// Fees What companies paid, less what was returned.
+	Fees money.Kobo `json:"fees"`
+
+	// FeeCount The fees, less the returned ones.
+	FeeCount int64 `json:"feeCount"`
+
+	// Cost What providers charged, less what they took less than a price.
+	Cost money.Kobo `json:"cost"`
+
+	// CostCount The bookings of charges.
+	CostCount int64 `json:"costCount"`
+
+	// Margin The fees less the cost.
+	Margin money.Kobo `json:"margin"`
 }
 
 // RoleRequest defines model for RoleRequest.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/contract"
+	"github.com/kobo-waas/kobo/internal/peer"
 	"github.com/kobo-waas/kobo/internal/request"
 	"github.com/kobo-waas/kobo/internal/text"
 	"github.com/kobo-waas/kobo/internal/wire"
@@ -29,7 +30,7 @@ func (e *edge) journal(r *http.Request, c *call, status int, took time.Duration)
 	e.Requests.Add(request.Entry{
 		Company: c.company, Method: r.Method, Path: shown(c.op.Path, r.PathValue), Status: int64(status), Reason: string(c.reason),
 		RequestID: c.id, IdempotencyKey: key, APIKeyID: c.apiKey, Address: c.address, Body: c.sent(status),
-		TookMicros: took.Microseconds(), CreatedAt: e.Clock.Now().Add(-took),
+		TookMicros: took.Microseconds(), CreatedAt: e.Clock.Now().Add(-took), Subject: peer.SubjectOf(r.Context()),
 	})
 }
 

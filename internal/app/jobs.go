@@ -44,6 +44,7 @@ func (a *App) newWorker() *job.Worker {
 		reconcileJob:          a.reconcileDaily,
 		report.WalkJob:        a.walkLedgers,
 		report.HoursJob:       a.countHours,
+		report.RevenueJob:     a.addRevenue,
 		evidence.SignJob:      a.Evidence.Sign,
 		erasure.Job:           a.Erasures.Complete,
 		keyring.RevokeJob:     a.Keyring.Revoke,
@@ -140,4 +141,9 @@ func (a *App) walkLedgers(ctx context.Context, _ job.Job) (time.Time, error) {
 // countHours runs a report.HoursJob.
 func (a *App) countHours(ctx context.Context, _ job.Job) (time.Time, error) {
 	return a.Reports.CountHours(ctx, a.Events.Since)
+}
+
+// addRevenue runs a report.RevenueJob.
+func (a *App) addRevenue(ctx context.Context, _ job.Job) (time.Time, error) {
+	return a.Reports.AddRevenue(ctx)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/peer"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -155,6 +156,7 @@ func (s *Service) fund(ctx context.Context, c stored, op operation.Operation, ke
 		op = s.Operations.Start(op)
 		err := s.begin(ctx, c, op, key)
 		if err == nil {
+			peer.SetSubject(ctx, op.ID)
 			key.Begun()
 			return s.run(ctx, c, op, key)
 		}

@@ -47,7 +47,7 @@ type Filter struct {
 // listed is the condition for the collections of a list. The company cannot see a collection in the
 // state OPENING.
 const listed = `WHERE company_id = $1 AND created_at >= $2 AND created_at < $3 AND state <> 'OPENING'
-	AND ($4 = '' OR state = $4) AND ($5 = 0 OR settlement_id = $5) AND ($6 = '' OR external_reference = $6)`
+	AND ($4 = '' OR state = $4) AND ($5 = CAST(0 AS BIGINT) OR settlement_id = $5) AND ($6 = '' OR external_reference = $6)`
 
 // List returns a page of the company's collections that match a filter, newest first, and the total
 // count.

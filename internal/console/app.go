@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/api"
@@ -117,7 +118,7 @@ func refusalOf(to *reply) error {
 	if to.header.Get("Kobo-Reason") == string(fault.NotFound) {
 		kind = fault.Missing // several families of the contract answer 400
 	}
-	why := fault.New(kind, message)
+	why := fault.New(kind, message).With(fault.Reason(to.header.Get("Kobo-Reason")))
 	why.Details = said.Details
 	return why
 }
@@ -161,9 +162,15 @@ func (v *visit) isOwner() bool { return v.who.Role == person.Owner }
 // field returns a field of the form without the spaces around it.
 func (v *visit) field(name string) string { return strings.TrimSpace(v.PostForm.Get(name)) }
 
+// separated matches an amount with commas between its thousands. Any other comma may be a decimal one, so it is refused.
+var separated = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$`)
+
 // number returns an amount that somebody has typed, such as ₦18,250.50, as the API reads it.
 func number(text string) (json.Number, error) {
-	plain := strings.NewReplacer("₦", "", ",", "", " ", "").Replace(text)
+	plain := strings.NewReplacer("₦", "", " ", "").Replace(text)
+	if separated.MatchString(plain) {
+		plain = strings.ReplaceAll(plain, ",", "")
+	}
 	if plain == "" || strings.Trim(plain, "0123456789.") != "" || strings.Count(plain, ".") > 1 || strings.HasPrefix(plain, ".") || strings.HasSuffix(plain, ".") {
 		return "", fault.Newf(fault.Invalid, "%q is not an amount in naira", text)
 	}

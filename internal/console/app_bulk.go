@@ -1,9 +1,11 @@
 package console
 
 import (
+	"encoding/csv"
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -77,10 +79,14 @@ func (l bulkLine) note() string {
 	return ""
 }
 
-// typed is the line as somebody types it.
-func (l bulkLine) typed() string {
-	fields := []string{l.BankCode, l.AccountNumber, l.Amount.Decimal(), optional(l.Narration), optional(l.OwnReference)}
-	return strings.TrimRight(strings.Join(fields, ","), ",")
+// again is the line as somebody types it, to send it again. The own reference is not in it, because a company uses it
+// for one payout only.
+func (l bulkLine) again() string {
+	fields := []string{l.BankCode, l.AccountNumber, l.Amount.Decimal()}
+	if narration := optional(l.Narration); narration != "" {
+		fields = append(fields, `"`+strings.ReplaceAll(narration, `"`, `""`)+`"`)
+	}
+	return strings.Join(fields, ",")
 }
 
 // bulkChip returns the chip of a bulk payout.
@@ -127,14 +133,49 @@ func showNewBulk(v *visit) (view, error) {
 	return view{title: "New bulk payout", item: "payouts", body: newBulkPage(v, s)}, err
 }
 
+// A comma within an amount makes two fields of it: the hundreds, and groups of three digits.
+var (
+	hundreds = regexp.MustCompile(`^₦? ?[0-9]{1,3}$`)
+	ofThree  = regexp.MustCompile(`^[0-9]{3}(\.[0-9]*)?$`)
+)
+
+// fieldsOf returns the fields of a line. The first tab or comma separates the fields of the whole line: a spreadsheet
+// puts tabs between pasted cells, which may have commas inside. A CSV file has such fields within quotation marks.
+func fieldsOf(text string) (fields []string, err error) {
+	if at := strings.IndexAny(text, "\t,"); at >= 0 && text[at] == '\t' {
+		fields = strings.Split(text, "\t")
+		for i := range fields {
+			fields[i] = strings.Trim(strings.TrimSpace(fields[i]), `"`)
+		}
+	} else {
+		r := csv.NewReader(strings.NewReader(text))
+		r.TrimLeadingSpace = true
+		if fields, err = r.Read(); err != nil {
+			return nil, err
+		}
+	}
+	for i := range fields {
+		fields[i] = strings.TrimSpace(fields[i])
+	}
+	return fields, nil
+}
+
+// isHeads reports whether the first line has the heads of the columns. A payout has digits.
+func isHeads(text string) bool {
+	return strings.Contains(strings.ToLower(text), "account") && !strings.ContainsAny(text, "0123456789")
+}
+
 // lineOf reads a line of a bulk payout. The number is for the message.
 func lineOf(number_ int, text string) (map[string]any, error) {
 	wrong := func(why string, arguments ...any) error {
 		return fault.New(fault.Invalid, fmt.Sprintf("line %d: ", number_)+fmt.Sprintf(why, arguments...))
 	}
-	fields := strings.Split(strings.ReplaceAll(text, "\t", ","), ",")
-	for i := range fields {
-		fields[i] = strings.TrimSpace(strings.Trim(strings.TrimSpace(fields[i]), `"`))
+	fields, err := fieldsOf(text)
+	if err != nil {
+		return nil, wrong("a quotation mark is out of place")
+	}
+	if len(fields) > 3 && hundreds.MatchString(fields[2]) && ofThree.MatchString(fields[3]) {
+		return nil, wrong("%q may be one amount. Write the amount without the comma, or with two decimals, such as 1500.00", fields[2]+","+fields[3])
 	}
 	if len(fields) < 3 || len(fields) > 5 {
 		return nil, wrong("it needs a bank code, an account number and an amount, and may have a narration and an own reference")
@@ -171,7 +212,7 @@ func openBulk(v *visit) (string, error) {
 	var wrong []string
 	for n, text := range strings.Split(v.PostForm.Get("lines"), "\n") {
 		text = strings.TrimSpace(text)
-		if text == "" || n == 0 && strings.Contains(strings.ToLower(text), "account") {
+		if text == "" || n == 0 && isHeads(text) {
 			continue // an empty line, or the heads of the columns
 		}
 		line, err := lineOf(n+1, text)
@@ -232,7 +273,7 @@ func (b bulk) failed() string {
 	var out []string
 	for _, l := range b.Rows {
 		if l.Status != nil && *l.Status == "FAILED" {
-			out = append(out, l.typed())
+			out = append(out, l.again())
 		}
 	}
 	return strings.Join(out, "\n")

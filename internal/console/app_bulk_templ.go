@@ -95,7 +95,7 @@ func newBulkPage(v *visit, s sources) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</textarea><p class=\"help\" id=\"lines-help\">One payout a line: bank code, account number, amount, narration, own reference. The last two may be missing. Paste from a spreadsheet, or a CSV file without commas inside the fields. At most 1,000 lines.</p></div><details><summary>Bank codes</summary><ul class=\"rows\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</textarea><p class=\"help\" id=\"lines-help\">One payout a line: bank code, account number, amount, narration, own reference. The last two may be missing. Paste from a spreadsheet, or a CSV file; a field with a comma inside needs quotation marks. At most 1,000 lines.</p></div><details><summary>Bank codes</summary><ul class=\"rows\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -598,7 +598,7 @@ func bulkPage(v *visit, b bulk, from account) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if b.State == "COMPLETED" && b.failed() != "" && v.can("openBulkPayout") {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<section class=\"card\"><header><h2>Repeat the failed lines</h2></header><p>A new bulk payout with the failed lines of this page. A line whose outcome is not known is not among them.</p><form method=\"post\" action=\"/app/payouts/bulk/new\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<section class=\"card\"><header><h2>Repeat the failed lines</h2></header><p>A new bulk payout with the failed lines of this page, without their own references, which are used. A line whose outcome is not known is not among them.</p><form method=\"post\" action=\"/app/payouts/bulk/new\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -118,6 +119,9 @@ func showOwnVirtualAccounts(v *visit) (view, error) {
 	return t.view(v), err
 }
 
+// operations are the sources of ledger entries that have a page of their own. A credit or a transfer has none.
+var operations = []string{"payout", "vtu", "card"}
+
 // showLedger lists the entries of the settlement accounts.
 func showLedger(v *visit) (view, error) {
 	var l listOf[struct {
@@ -140,7 +144,11 @@ func showLedger(v *visit) (view, error) {
 		if r.Type == "credit" {
 			in, out = out, in
 		}
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(r.Narration), in, out, sum(r.Balance), link(ending(r.Reference), "/app/p/"+r.Reference)})
+		of := reference(r.Reference)
+		if slices.Contains(operations, r.Source) {
+			of = link(ending(r.Reference), "/app/p/"+r.Reference)
+		}
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(r.Narration), in, out, sum(r.Balance), of})
 	}
 	return t.view(v), err
 }

@@ -140,11 +140,11 @@ func checkPayout(v *visit) (string, error) {
 	return "/app/payouts/confirm/" + v.answers.keep(v.session, text), err
 }
 
-// draft returns the payout of the address, until it is five minutes old.
+// draft returns the payout of the address, until it is five minutes old. An older one may have been sent.
 func (v *visit) draft() (d draft, err error) {
 	text, there := v.answers.read(v.session, v.PathValue("n"))
 	if !there {
-		return d, fault.New(fault.Missing, "This page is too old. Ask for the account's name again; nothing was sent.")
+		return d, fault.New(fault.Missing, "This page is too old. Look at the payouts before you ask for the account's name again: if you have pressed Send, the payout is there.")
 	}
 	return d, json.Unmarshal(text, &d)
 }

@@ -97,6 +97,7 @@ var changes = []change{
 			}
 			sum, err := c.naira("amount", "The amount")
 			return plan{
+				sum:  sum,
 				body: admin.AdjustmentRequest{SettlementID: id, Amount: sum, Direction: c.Get("direction"), Reason: c.text("reason")},
 				says: []string{"When a second person has approved, account " + words + " " + verbOf(c.Get("direction")) + " " + naira(sum) + ", and the company is told.", "Until then nothing moves."},
 			}, err

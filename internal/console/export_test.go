@@ -1,9 +1,30 @@
 package console
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/kobo-waas/kobo/internal/money"
 )
+
+// InWords returns a large amount in words.
+func InWords(k money.Kobo) string { return inWords(k) }
 
 // Patterns returns the patterns of all routes.
 func Patterns() []string { return slices.Sorted(maps.Keys((&console{}).all())) }
+
+// LineOf reads a line of a bulk payout, and returns its fields with bars between them.
+func LineOf(number int, text string) (string, error) {
+	l, err := lineOf(number, text)
+	if err != nil {
+		return "", err
+	}
+	field := func(name string) any {
+		if value, has := l[name]; has {
+			return value
+		}
+		return ""
+	}
+	return fmt.Sprintf("%v|%v|%v|%v|%v", field("bank_code"), field("account_number"), field("amount"), field("narration"), field("externalReference")), nil
+}

@@ -12,7 +12,7 @@ import (
 
 // ofMoney are the pages about money and the system.
 var ofMoney = []string{
-	"/console/overview", "/console/money", "/console/money/runs", "/console/money/adjustments", "/console/system", "/console/system/jobs",
+	"/console/overview", "/console/money", "/console/money/runs", "/console/money/adjustments", "/console/money/revenue", "/console/money/fees", "/console/money/days", "/console/system", "/console/system/jobs",
 	"/console/system/providers/safehaven", "/console/system/audit", "/console/system/settings",
 }
 
@@ -38,7 +38,7 @@ func TestEveryOperatorReadsTheSystem(t *testing.T) {
 				}
 			}
 		}
-		for _, path := range append([]string{"/console/system/audit.csv"}, ofMoney...) {
+		for _, path := range append([]string{"/console/system/audit.csv", "/console/money/revenue.csv", "/console/money/days.csv"}, ofMoney...) {
 			if g := stranger.get(path); g.status != http.StatusSeeOther || strings.Contains(g.text, "operator.key.issue") {
 				t.Errorf("a stranger reads %s: %d", path, g.status)
 			}

@@ -45,6 +45,7 @@ type plan struct {
 	id   string // the {id} in the path of the operation
 	body any
 	says []string
+	sum  money.Kobo // the amount that moves or holds; 0 for none
 }
 
 // typedChange is what a person has typed into the form of a change.

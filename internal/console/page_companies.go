@@ -27,7 +27,7 @@ func (c *console) companyRoutes() map[string]route {
 		"GET " + one + "/virtual-accounts":      {show: showVirtualAccounts, query: after},
 		"GET " + one + "/cards":                 {show: showCards, query: []string{"after", "customer"}},
 		"GET " + one + "/events":                {show: showEvents, query: after},
-		"GET " + one + "/deliveries":            {show: showDeliveries, query: after},
+		"GET " + one + "/deliveries":            {show: showDeliveries, query: append([]string{"state"}, after...)},
 	}
 }
 
@@ -212,6 +212,9 @@ func kybChip(status string) (kind string) {
 	}
 	return "idle"
 }
+
+// deliveryStates are the states of a delivery by which the list can be filtered.
+var deliveryStates = []choice{{"", "Any"}, {"PENDING", "Waiting"}, {"DELIVERED", "Delivered"}, {"FAILED", "Given up"}}
 
 // deliveryChip returns how a delivery is drawn.
 func deliveryChip(status string) (kind, word string) {

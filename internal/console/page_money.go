@@ -16,7 +16,14 @@ func (c *console) moneyRoutes() map[string]route {
 }
 
 // moneyTabs are the pages below Money.
-var moneyTabs = []tab{{"/console/money", "Banks"}, {"/console/money/runs", "Comparisons"}, {"/console/money/adjustments", "Adjustments"}}
+var moneyTabs = []tab{
+	{"/console/money", "Banks"},
+	{"/console/money/days", "Days"},
+	{"/console/money/runs", "Comparisons"},
+	{"/console/money/adjustments", "Adjustments"},
+	{"/console/money/revenue", "Revenue"},
+	{"/console/money/fees", "Fees"},
+}
 
 // tab is a page beside others of the same item of the menu.
 type tab struct{ path, label string }

@@ -57,8 +57,12 @@ func showFound(v *visit) (view, error) {
 func hitPath(h admin.Hit) string {
 	company := "/console/companies/" + url.PathEscape(h.Company)
 	switch h.Kind {
-	case "company", "deposit", "deposit address":
+	case "company", "deposit address", "person":
 		return company
+	case "operator":
+		return "/console/people"
+	case "deposit":
+		return "/console/p/" + url.PathEscape(h.Company+"-"+h.ID)
 	case "customer":
 		return company + "/customers/" + url.PathEscape(h.ID)
 	case "card":

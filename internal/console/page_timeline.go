@@ -68,8 +68,20 @@ func (s story) title() string {
 		return naira(s.Amount) + " adjusted"
 	case "transfer":
 		return naira(s.Amount) + " between settlement accounts"
+	case "deposit":
+		return who + " came in"
+	case "withdrawal":
+		return who + " went out"
 	}
 	return sentence(s.Kind)
+}
+
+// isOnChain reports whether the story is about money on a chain, which no bank moves.
+func (s story) isOnChain() bool { return s.Kind == "deposit" || s.Kind == "withdrawal" }
+
+// hasSession reports whether the story is about money that banks move, under a session ID between them.
+func (s story) hasSession() bool {
+	return slices.Contains([]string{"payout", "credit", "customer credit", "collection"}, s.Kind)
 }
 
 // chip returns the kind and the word of the state. "Pending" is no word on a screen, since it hides
@@ -92,6 +104,12 @@ func (s story) chip() (kind, word string) {
 		return "reversed", "Reversed, refunded"
 	}
 	switch s.Status {
+	case "pending":
+		return "wait", "Waits for blocks"
+	case "completed":
+		return "ok", "Confirmed"
+	case "failed":
+		return "failed", "Not on the chain"
 	case "SUCCESS", "COMPLETED", "APPROVED":
 		return "ok", sentence(words(s.Status))
 	case "SUSPENSE":
@@ -228,7 +246,13 @@ func (s story) rows() (out []row) {
 // rowWords returns the title of a step, and the words below it.
 func (s story) rowWords(step admin.TimelineStep) (title, said string) {
 	switch step.What {
+	case "request":
+		who, rest, _ := strings.Cut(step.Text, " from ")
+		return sentence(who) + " sent the request", "from " + rest
 	case "intent":
+		if s.isOnChain() {
+			return "Seen on the chain", step.Text
+		}
 		return sentence(s.asker()) + " asked for it", step.Text
 	case "transfer":
 		return naira(step.Transfer.Amount) + " moved", ""

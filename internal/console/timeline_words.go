@@ -36,6 +36,10 @@ func (s story) other() string {
 		return "From"
 	case "vtu":
 		return "What was bought"
+	case "deposit", "withdrawal":
+		return "Amount"
+	case "request":
+		return "What was asked"
 	}
 	return "With"
 }

@@ -15,6 +15,14 @@ type trouble struct {
 }
 
 func (t trouble) title() string {
+	switch t.why.Reason() {
+	case fault.KYBRequired:
+		return "The company is not verified yet"
+	case fault.CompanyDeactivated:
+		return "The company is switched off"
+	case fault.SecondPersonNeeded:
+		return "Another person must decide"
+	}
 	switch t.status {
 	case http.StatusNotFound:
 		return "Not found"

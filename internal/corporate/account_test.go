@@ -2,6 +2,7 @@ package corporate_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
+	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -145,6 +147,11 @@ func TestAnAttachedAccountFeedsTheWantedSettlementAccount(t *testing.T) {
 		must(t, err)
 		if shown.AccountNumber != "8000000011" {
 			t.Errorf("the settlement account that was asked for shows %q", shown.AccountNumber)
+		}
+		found, err := report.New(d, w.clock).Verify(t.Context(), w.company)
+		must(t, err)
+		if lines := strings.Join(found.Lines(), "\n"); strings.Contains(lines, "settlement.feed") {
+			t.Errorf("kobo verify misses the audit line of the account: %s", lines)
 		}
 	})
 }

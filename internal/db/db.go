@@ -146,7 +146,8 @@ func (d *DB) Ping(ctx context.Context) error { return d.ping(ctx) }
 // SQLite has no standby, so the number stays 0.
 func (d *DB) Doubts() uint64 { return d.engine.doubts() }
 
-// Prepare checks that the engine understands an SQL statement, without running it.
+// Prepare checks that the engine understands an SQL statement, without running it. On PostgreSQL it also checks that
+// each number among the parameters may have 64 bits.
 func (d *DB) Prepare(ctx context.Context, query string) error { return d.prepare(ctx, query) }
 
 // Close waits for the running SQL statements and closes the database.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"github.com/exaring/otelpgx"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/sdk/trace"
@@ -201,9 +203,18 @@ func (p *postgres) prepare(ctx context.Context, query string) error {
 		return explain(err)
 	}
 	defer conn.Release()
-	_, err = conn.Conn().Prepare(ctx, "", query)
+	described, err := conn.Conn().Prepare(ctx, "", query)
+	if err == nil && slices.ContainsFunc(described.ParamOIDs, isShort) {
+		return errShort
+	}
 	return err
 }
+
+// errShort is the error of prepare for a parameter that PostgreSQL takes for an integer of 32 bits, as in "$1 = 0".
+// A larger value would fail at run time.
+var errShort = errors.New("db: PostgreSQL takes a parameter for a short integer: compare it with a column first, or with CAST(0 AS BIGINT)")
+
+func isShort(oid uint32) bool { return oid == pgtype.Int4OID || oid == pgtype.Int2OID }
 
 func (p *postgres) begin(ctx context.Context) (tx, error) {
 	return p.beginAs(ctx, p.pool, pgx.TxOptions{})

@@ -179,7 +179,7 @@ func (s *Service) casesAbout(ctx context.Context, company, subject string, reaso
 
 // passing is the SQL condition for the cases that a CaseFilter selects.
 const passing = `state = $1 AND ($2 = '' OR company_id = $2) AND ($3 = '' OR reason = $3) AND ($4 = '' OR subject = $4)
-	AND ($5 = 0 OR proposed_by <> '')`
+	AND ($5 = CAST(0 AS BIGINT) OR proposed_by <> '')`
 
 func (f CaseFilter) values() []any {
 	proposed := int64(0)

@@ -13,6 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/peer"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -123,7 +124,10 @@ func (s *Service) begin(ctx context.Context, p plan, to order, key *idempotency.
 	count(&u, counters(op, 1, p.whole, p.own))
 	u.Append(payouts.Record(payoutRow{op.Company, op.ID, to.Narration, session, op.CreatedAt, op.SettlementID}))
 	event.Emit(&u, event.PayoutPending, payoutOf(op, to))
-	return op, session, s.Book.Commit(ctx, u)
+	if err = s.Book.Commit(ctx, u); err == nil {
+		peer.SetSubject(ctx, op.ID)
+	}
+	return op, session, err
 }
 
 // unstarted turns the reason why a payout was not committed into a fault for the company. An

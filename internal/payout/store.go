@@ -128,6 +128,29 @@ func (s *Service) FeesSince(ctx context.Context, company string) (Schedule, time
 	return Kept(schedule), rows[0].CreatedAt, nil
 }
 
+// Terms are a company's fee schedule in force.
+type Terms struct {
+	Schedule Schedule
+	Since    time.Time // zero if the company never had a schedule
+}
+
+// FeesOf returns the fee schedules in force of some companies. A company that never had a schedule is not in
+// the map.
+func (s *Service) FeesOf(ctx context.Context, companies []string) (map[string]Terms, error) {
+	rows, err := db.All(ctx, s.DB, fees.Scan, `SELECT f.company_id, f.version, f.from_kobo, f.flat_kobo, f.basis_points, f.cap_kobo, f.created_at
+		FROM payout_fee AS f WHERE f.company_id = ANY($1) AND f.version = (SELECT max(n.version) FROM payout_fee AS n WHERE n.company_id = f.company_id)
+		ORDER BY f.company_id, f.from_kobo`, companies)
+	out := map[string]Terms{}
+	for _, r := range rows {
+		t := out[r.Company]
+		out[r.Company] = Terms{append(t.Schedule, r.Band), r.CreatedAt}
+	}
+	for company, t := range out {
+		out[company] = Terms{Kept(t.Schedule), t.Since}
+	}
+	return out, err
+}
+
 // Limit returns the daily limit in force for a company (settlementID 0) or for a settlement
 // account.
 func (s *Service) Limit(ctx context.Context, company string, settlementID int64) (Limit, error) {

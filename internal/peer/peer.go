@@ -163,7 +163,7 @@ func Network(address string) string {
 type contextKey struct{}
 
 // caller is what the program knows about the caller of a request.
-type caller struct{ address, operator string }
+type caller struct{ address, operator, subject string }
 
 // With adds the client address of a request to its context.
 func With(ctx context.Context, address string) context.Context {
@@ -186,3 +186,10 @@ func SetOperator(ctx context.Context, name string) { callerOf(ctx).operator = na
 
 // OperatorOf returns the operator of SetOperator, or "".
 func OperatorOf(ctx context.Context) string { return callerOf(ctx).operator }
+
+// SetSubject records the id of what the request of the context has begun, such as a payout. It does nothing outside
+// of a request.
+func SetSubject(ctx context.Context, subject string) { callerOf(ctx).subject = subject }
+
+// SubjectOf returns the id of SetSubject, or "".
+func SubjectOf(ctx context.Context) string { return callerOf(ctx).subject }

@@ -128,17 +128,22 @@ func (c *charges) addPayment(p Payment, a account, charged money.Kobo) {
 	}
 }
 
+// chargesOpen reports whether it is too early to compare the charges of a day.
+func chargesOpen(began time.Time, w window) bool {
+	return began.AddDate(0, 0, 1).Add(chargesLate).After(w.to)
+}
+
 // breaks returns a break for each past day on which the charges on the statement and in the ledger
 // differ. A bank may show a day's charges in one line, so only the day's sums are compared.
 func (c *charges) breaks() (out []Break) {
 	for _, began := range slices.SortedFunc(maps.Keys(c.days), time.Time.Compare) {
 		d := c.days[began]
-		late := began.AddDate(0, 0, 1).Add(chargesLate).After(c.window.to)
+		late := chargesOpen(began, c.window)
 		if d.unbooked == d.short+d.corrected || late || began.Before(c.window.from) {
 			continue
 		}
 		b := Break{
-			Reason: operation.UnbookedCharge, Company: settlement.House, Subject: began.Format(time.DateOnly), At: began,
+			Reason: operation.UnbookedCharge, Company: settlement.House, Subject: began.Format(time.DateOnly), At: began, day: began,
 			Bank: d.unbooked, Book: d.short + d.corrected,
 			Detail: fmt.Sprintf("%d charges of %s on the statement are in no ledger; %d of %s in our ledger are not on the statement",
 				d.lines, d.unbooked, d.booked, d.short),

@@ -242,13 +242,23 @@ type DeliveryLine struct {
 	NextAt, CreatedAt, UpdatedAt time.Time
 }
 
-// Deliveries returns a page of the deliveries to the webhooks of a company. IDs are ordered by time.
-func (s *Service) Deliveries(ctx context.Context, company, after string) (Rows[DeliveryLine], error) {
+// Deliveries returns a page of the deliveries to the webhooks of a company, in one state if state is not "". IDs are
+// ordered by time. A page looks at 10,000 deliveries at most. So a page of a rare state may have few rows or none, and
+// still a next page.
+func (s *Service) Deliveries(ctx context.Context, company, state, after string) (Rows[DeliveryLine], error) {
 	list, err := db.All(ctx, s.db, func(sc db.Scanner) (DeliveryLine, error) {
 		d, err := db.Fields[DeliveryLine](sc)
 		d.Trouble = mask(d.Trouble)
 		return d, err
-	}, `SELECT id, endpoint_id, event_id, kind, sequence, state, attempts, status, trouble, next_at, created_at, updated_at FROM webhook_delivery
-		WHERE company_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`, company, belowID(after), pageRows+1)
-	return pageOf(list, func(d DeliveryLine) string { return d.ID }), err
+	}, `SELECT id, endpoint_id, event_id, kind, sequence, state, attempts, status, trouble, next_at, created_at, updated_at FROM (
+			SELECT id, endpoint_id, event_id, kind, sequence, state, attempts, status, trouble, next_at, created_at, updated_at FROM webhook_delivery
+			WHERE company_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3) AS newest
+		WHERE $4 = '' OR state = $4 ORDER BY id DESC LIMIT $5`, company, belowID(after), s.depth, state, pageRows+1)
+	page := pageOf(list, func(d DeliveryLine) string { return d.ID })
+	if err != nil || page.Next != "" || state == "" {
+		return page, err
+	}
+	page.Next, err = db.OrZero(db.One(ctx, s.db, db.Value[string],
+		`SELECT id FROM webhook_delivery WHERE company_id = $1 AND id < $2 ORDER BY id DESC LIMIT 1 OFFSET $3`, company, belowID(after), s.depth-1))
+	return page, err
 }

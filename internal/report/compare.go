@@ -128,6 +128,7 @@ func compare(w window, lines []provider.StatementLine, b record) (breaks []Break
 	add := func(b Break, at ...time.Time) {
 		if b.Reason != "" && !slices.ContainsFunc(at, w.settled().Before) {
 			b.At = at[0]
+			b.day = midnight(firstOf(at))
 			breaks = append(breaks, b)
 		}
 	}
@@ -150,6 +151,12 @@ func compare(w window, lines []provider.StatementLine, b record) (breaks []Break
 	}
 	pair(breaks)
 	return append(breaks, c.breaks()...)
+}
+
+// firstOf returns the first instant that is not zero.
+func firstOf(at []time.Time) time.Time {
+	i := slices.IndexFunc(at, func(t time.Time) bool { return !t.IsZero() })
+	return at[max(i, 0)]
 }
 
 // merged returns one receipt for each session ID. A credit that moved from suspense to a company

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
 	"io"
 	"strconv"
@@ -78,3 +79,24 @@ func (s *Service) ReadEvents(ctx context.Context, t testing.TB, company string) 
 
 // LookAt sets the number of rows of each kind that a page of payments looks at.
 func (s *Service) LookAt(rows int64) { s.depth = rows }
+
+// LedgerPlace is an account whose entries are not all in the sums of revenue.
+type LedgerPlace = ledgerPlace
+
+// RevenueWaits returns the accounts whose entries are not all in the sums of revenue.
+func RevenueWaits(ctx context.Context, q db.Querier) ([]LedgerPlace, error) {
+	return revenueWaits(ctx, q, "", "", walkMost)
+}
+
+// AddStale adds the entries above a place as a program does that has read the place earlier. It returns
+// false if another program has added them.
+func AddStale(ctx context.Context, s *Service, p LedgerPlace) (bool, error) {
+	lines, err := revenueOf(ctx, s.db, p, p.last)
+	if err == nil {
+		err = s.db.Tx(ctx, func(q db.Querier) error { return writeRevenue(ctx, q, p, p.last, lines) })
+	}
+	if errors.Is(err, errOvertaken) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -24,7 +24,7 @@ type PayoutFilter struct {
 // labels. One index has all its columns. A row from before schema 97 has no settlement account, so its
 // verification is read.
 const payoutFilter = ` p.company_id = $1 AND p.created_at >= $2 AND p.created_at < $3
-	AND ($4 = 0 OR CASE WHEN p.settlement_id <> 0 THEN p.settlement_id
+	AND ($4 = CAST(0 AS BIGINT) OR CASE WHEN p.settlement_id <> 0 THEN p.settlement_id
 		ELSE (SELECT v.settlement_id FROM payout_verification AS v WHERE v.company_id = p.company_id AND v.id = p.id) END = $4) `
 
 // These parts select payouts by their state $5, in the same way as ofState selects purchases.

@@ -26,7 +26,7 @@ type PurchaseFilter struct {
 // One index has all its columns. A row from before schema 46 has no settlement account, so its
 // operation is read. The CASE keeps PostgreSQL from reading all operations for that.
 const purchaseFilter = ` p.company_id = $1 AND p.created_at >= $2 AND p.created_at < $3 AND (p.kind = $4 OR $4 = '')
-	AND ($5 = 0 OR CASE WHEN p.settlement_id <> 0 THEN p.settlement_id
+	AND ($5 = CAST(0 AS BIGINT) OR CASE WHEN p.settlement_id <> 0 THEN p.settlement_id
 		ELSE (SELECT o.settlement_id FROM operation AS o WHERE o.company_id = p.company_id AND o.id = p.id) END = $5) `
 
 // openPurchases selects from the alias u the IDs of the company's open purchases. It reads each

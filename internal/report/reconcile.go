@@ -41,6 +41,8 @@ type Reconciliation struct {
 	Payments int
 	Receipts int
 	Breaks   []Break
+	// Days are the whole days of the period, the oldest first.
+	Days []StatementDay
 }
 
 // Break is a difference between the bank's statement and the ledger.
@@ -55,7 +57,8 @@ type Break struct {
 	// Case is the case that was opened about the break. It is empty until then.
 	Case operation.Case
 
-	credit bool // the break is about a credit
+	credit bool      // the break is about a credit
+	day    time.Time // the midnight of the day to which the break belongs
 }
 
 // Asked returns the case that must be opened for a break.
@@ -138,6 +141,7 @@ func (s *Service) Reconcile(ctx context.Context, name string, bank provider.Book
 	}
 	r.From, r.Lines, r.Payments, r.Receipts = w.begin, len(lines), len(ours.paid), len(ours.received)
 	r.Breaks = ofBank(name, compare(w, lines, ours), ours.paid)
+	r.Days = daysOf(w, lines)
 	return r, nil
 }
 

@@ -39,7 +39,8 @@ type Service struct {
 
 	overviews overviews // the last overview
 
-	counted string // the last company that CountHours has counted; only the one HoursJob uses it
+	counted string       // the last company that CountHours has counted; only the one HoursJob uses it
+	revenue revenueRound // the round of AddRevenue; only the one RevenueJob uses it
 }
 
 // New returns a service that reads a database.

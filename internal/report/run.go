@@ -50,11 +50,16 @@ func (s *Service) Reconciled(ctx context.Context, r Reconciliation) error {
 		Breaks: int64(len(r.Breaks)), Undecided: int64(r.Undecided()), At: s.clock.Now(), Findings: []Found{},
 	}
 	for _, b := range r.Breaks[:min(len(r.Breaks), mostFindings)] {
-		run.Findings = append(run.Findings, Found{b.Reason, b.Company, b.Subject, b.Bank, b.Book, b.Detail, b.At, b.Case.ID})
+		run.Findings = append(run.Findings, b.found())
 	}
 	return s.db.Tx(ctx, func(q db.Querier) error {
 		if err := insertRun(ctx, q, run); err != nil {
 			return err
+		}
+		for _, d := range r.bankDays(run) {
+			if err := putBankDay(ctx, q, d); err != nil {
+				return err
+			}
 		}
 		return setCompared(ctx, q, run.Bank, run.At)
 	})

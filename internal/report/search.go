@@ -32,10 +32,10 @@ type Question struct {
 
 // Hit is one thing that a search has found.
 type Hit struct {
-	// Kind is company, customer, card, settlement account, deposit address, or a kind of Story.
+	// Kind is company, customer, card, settlement account, deposit address, person, operator, or a kind of Story.
 	Kind        string
 	Company, ID string
-	Name        string // of a company, a customer or a settlement account; otherwise ""
+	Name        string // of a company, a person or a settlement account, or what a request was; otherwise ""
 	Amount      money.Kobo
 	At          time.Time
 }
@@ -68,7 +68,7 @@ func Ask(text string) Question {
 	case strings.Contains(text, "@"):
 		return Question{As: "an e-mail address", Where: []string{"customers"}, Contact: "email", text: lower, looks: []lookUp{byEmail}}
 	case uuidShape.MatchString(lower) || eventShape.MatchString(lower):
-		return Question{As: "an ID of Kobo", Where: []string{"payments", "cases", "events", "proposals", "customers", "cards", "companies' own references", "references of providers"}, text: lower, looks: []lookUp{anythingByID, customersByID, cardsByID, byOwnReference, byProviderReference}}
+		return Question{As: "an ID of Kobo", Where: []string{"payments", "cases", "events", "proposals", "customers", "cards", "companies' own references", "references of providers", "requests", "idempotency keys"}, text: lower, looks: []lookUp{anythingByID, customersByID, cardsByID, byOwnReference, byProviderReference, byIdempotencyKey}}
 	case id.IsCuid(lower):
 		return Question{As: "the reference of a company", Where: []string{"companies"}, text: lower, looks: []lookUp{companyByReference}}
 	case hashShape.MatchString(lower):
@@ -84,8 +84,8 @@ func Ask(text string) Question {
 	}
 	return Question{
 		As: "a reference or a name", HasNames: true, text: text,
-		Where: []string{"companies' own references", "references of providers", "companies", "customers"},
-		looks: []lookUp{byOwnReference, byProviderReference, companyByReference, companiesByName, customersByName},
+		Where: []string{"companies' own references", "references of providers", "requests", "idempotency keys", "companies", "people who sign in", "customers"},
+		looks: []lookUp{byOwnReference, byProviderReference, byRequest, byIdempotencyKey, companyByReference, companiesByName, peopleByName, customersByName},
 	}
 }
 
@@ -112,13 +112,13 @@ func number(digits string, plus bool) Question {
 		}
 	case n == 10:
 		return Question{
-			As: "an account number", Where: []string{"settlement accounts", "customers' accounts", "virtual accounts", "payouts to it", "smartcards and meters"},
-			text: digits, looks: []lookUp{bankAccounts, customersByAccount, collectionsByAccount, payoutsTo, byMeter},
+			As: "an account number", Where: []string{"settlement accounts", "customers' accounts", "virtual accounts", "payouts to it", "credits from it", "smartcards and meters"},
+			text: digits, looks: []lookUp{bankAccounts, customersByAccount, collectionsByAccount, payoutsTo, creditsFrom, byMeter},
 		}
 	}
 	out := meter(digits)
-	out.As, out.Where = "a number", append(out.Where, "companies' own references", "references of providers")
-	out.looks = append(out.looks, byOwnReference, byProviderReference)
+	out.As, out.Where = "a number", append(out.Where, "companies' own references", "references of providers", "requests", "idempotency keys")
+	out.looks = append(out.looks, byOwnReference, byProviderReference, byRequest, byIdempotencyKey)
 	return out
 }
 

@@ -9,7 +9,9 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/report"
@@ -146,6 +148,118 @@ func TestASearchFindsAPaymentByItsReferences(t *testing.T) {
 		}
 		if got := w.found(w.company); len(report.Ask(w.company).As) == 0 || got != nil && !slices.Contains(got, "company "+w.company) {
 			t.Errorf("%q: %v", w.company, got)
+		}
+	})
+}
+
+// A payment is found by what its request carried: the request's id, its Idempotency-Key, and the account of a
+// sender. Its story begins with who asked.
+func TestASearchFindsAPaymentByItsRequest(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		w.fund(w.main, 1_000_00, "float")
+		w.send(w.company, w.main, provider.Confirmed, operation.Labels{}, false)
+		paid, _, err := w.Payouts(t.Context(), w.company, report.PayoutFilter{}, 0, 1)
+		must(t, err)
+		reference := paid[0].Reference
+		write := func(query string, args ...any) {
+			t.Helper()
+			_, err := d.Exec(t.Context(), query, args...)
+			must(t, err)
+		}
+		write(`INSERT INTO company_api_key (company_id, id, hash, state, created_at, expires_at, mac, name, ending) VALUES ($1, 'k1', 'h', 'ACTIVE', 1, 0, '', 'payroll', '4F2x')`, w.company)
+		asks := func(id, request, key, apiKey, subject string, status int) {
+			t.Helper()
+			write(`INSERT INTO request_log (company_id, id, method, path, status, reason, request_id, idempotency_key, api_key_id, address, body, took_micros, created_at, subject)
+				VALUES ($1, $2, 'POST', '/api/v1/x', $3, '', $4, $5, $6, '102.89.23.4', '', 340000, $7, $8)`, w.company, id, status, request, key, apiKey, w.clock.Now().UnixMicro(), subject)
+		}
+		asks("1", "req-first", "key-first", "k1", reference, 200)
+		asks("2", "req-idle", "", "person:ada", "", 400)
+		write(`INSERT INTO idempotency_key (company_id, value, fingerprint, state, subject, running_until, status, body, created_at) VALUES ($1, 'key-first', '', 'DONE', $2, 0, 200, '', 1)`, w.company, reference)
+		write(`INSERT INTO idempotency_key (company_id, value, fingerprint, state, subject, running_until, status, body, created_at) VALUES ($1, 'key-other', '', 'DONE', 'a-customer', 0, 200, '', 1)`, w.company)
+		for text, want := range map[string][]string{
+			"req-first": {"request req-first"}, "req-idle": {"request req-idle"}, "req-firs": nil, "key-first": {"payout " + reference}, "key-other": nil, "key-firs": nil,
+		} {
+			if got := w.found(text); !slices.Equal(got, want) {
+				t.Errorf("%q: %v, not %v", text, got, want)
+			}
+		}
+		y, err := w.Timeline(t.Context(), "req-first")
+		must(t, err)
+		const who = "API key …4F2x payroll from 102.89.23.4: POST /api/v1/x, request req-first, Idempotency-Key key-first, answered 200 after 340 ms"
+		if y.Reference != reference || !strings.Contains(texts(y), who) || !slices.ContainsFunc(y.Steps, func(s report.Step) bool { return s.Text == who && s.Lane() == "request" }) {
+			t.Errorf("%+v", y)
+		}
+		if y, err = w.Timeline(t.Context(), "req-idle"); err != nil || y.Kind != "request" || y.State != "400" || !strings.Contains(texts(y), "person ada from 102.89.23.4") {
+			t.Errorf("%+v %v", y, err)
+		}
+		if got := w.found("req-first"); len(got) != 1 {
+			t.Error(got)
+		}
+
+		write(`INSERT INTO settlement_credit (company_id, id, provider, session_id, reference, settlement_id, account_number, amount_kobo, sender_name, sender_account, sender_bank, narration, told_at, created_at)
+			VALUES ($1, 'credit-1', 'bank', 's-1', '', 1, '8000000001', 100, 'OBI', '0099887766', 'GTB', '', 1, 1)`, w.company)
+		if got := w.found("0099887766"); !slices.Equal(got, []string{"credit credit-1"}) {
+			t.Error(got)
+		}
+	})
+}
+
+// A deposit on a chain has a story, under its own reference and under the hash of its transaction. Another
+// company's number leads to no story.
+func TestADepositHasAStory(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		hash := "0x" + strings.Repeat("ab", 32)
+		_, err := d.Exec(t.Context(), `INSERT INTO crypto_transaction (company_id, id, seen, attempt, kind, state, network_id, asset, contract, decimals, units, address,
+			counter, tx_hash, block_number, block_hash, custody, misses, lost_at, raw, created_at, updated_at)
+			VALUES ($1, 7, 's', 1, 'deposit', 'completed', 'ethereum', 'USDT', '0xc', 6, '12500000', '0xours', '0xtheirs', $2, 99, 'b', '', 0, 0, '{}', $3, $4)`,
+			w.company, hash, w.clock.Now().UnixMicro(), w.clock.Now().Add(time.Minute).UnixMicro())
+		must(t, err)
+		u := ledger.For(w.company)
+		event.Emit(&u, event.CryptoDepositPending, map[string]string{"hash": hash})
+		must(t, w.book.Commit(t.Context(), u))
+		own := w.company + "-7"
+		y, err := w.Timeline(t.Context(), own)
+		must(t, err)
+		all := texts(y)
+		if y.Kind != "deposit" || y.Reference != own || y.State != "completed" || y.Counterparty != "12.5 USDT" || y.ProviderReference != hash || y.Amount != 0 {
+			t.Errorf("%+v", y)
+		}
+		for _, want := range []string{"deposit of 12.5 USDT on ethereum at 0xours, the other address is 0xtheirs, transaction " + hash, "completed, in block 99", "crypto.deposit"} {
+			if !strings.Contains(all, want) {
+				t.Errorf("lacks %q: %s", want, all)
+			}
+		}
+		if by, err := w.Timeline(t.Context(), hash); err != nil || texts(by) != all {
+			t.Errorf("by the hash: %+v %v", by, err)
+		}
+		if got := w.found(hash); !slices.Equal(got, []string{"deposit 7"}) {
+			t.Error(got)
+		}
+		for _, other := range []string{w.company + "-8", "c" + strings.Repeat("0", 24) + "-7", strings.Repeat("ab", 31) + "00"} {
+			if _, err := w.Timeline(t.Context(), other); !fault.Is(err, fault.Missing) {
+				t.Errorf("%s: %v", other, err)
+			}
+		}
+	})
+}
+
+// The people of companies and the operators are found by the beginnings of their names, as long as they can
+// sign in.
+func TestASearchFindsPeopleWhoSignIn(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		for i, p := range []struct{ name, state string }{{"ngozi.eze", "ACTIVE"}, {"ngozika", "ENDED"}, {"bola", "ACTIVE"}} {
+			_, err := d.Exec(t.Context(), `INSERT INTO person (company, id, name, role, state, created_at, mac) VALUES ($1, $2, $3, 'owner', $4, 1, '')`, w.company, fmt.Sprint("p", i), p.name, p.state)
+			must(t, err)
+		}
+		_, err := d.Exec(t.Context(), `INSERT INTO operator_key (id, name, hash, state, created_at) VALUES ('o1', 'ngozi', 'h', 'ACTIVE', 1)`)
+		must(t, err)
+		for text, want := range map[string][]string{"Ngozi": {"operator o1", "person p0"}, "ngozi.e": {"person p0"}, "ozi.": nil, "%ngo": nil} {
+			if got := w.found(text); !slices.Equal(got, want) {
+				t.Errorf("%q: %v, not %v", text, got, want)
+			}
 		}
 	})
 }

@@ -67,8 +67,8 @@ const (
 		FROM settlement_transfer` + paymentNewest + `) AS p` + paymentPasses
 
 	// These return the last row that a source has looked at, if there may be further ones.
-	reachedNewest      = ` WHERE (created_at, id) < ($1, $2) AND created_at >= $3 ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET $4 - 1`
-	reachedOf          = ` WHERE company_id = $5 AND (created_at, id) < ($1, $2) AND created_at >= $3 ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET $4 - 1`
+	reachedNewest      = ` WHERE (created_at, id) < ($1, $2) AND created_at >= $3 ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET $4 - CAST(1 AS BIGINT)`
+	reachedOf          = ` WHERE company_id = $5 AND (created_at, id) < ($1, $2) AND created_at >= $3 ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET $4 - CAST(1 AS BIGINT)`
 	operationsReached  = `SELECT created_at, id FROM operation` + reachedNewest
 	payoutsOfReached   = `SELECT created_at, id FROM payout` + reachedOf
 	purchasesOfReached = `SELECT created_at, id FROM vtu_purchase` + reachedOf

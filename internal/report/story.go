@@ -20,8 +20,8 @@ import (
 // Story is what Kobo has recorded about one payment or one act, with its steps in the order of time.
 // What the thing does not have is "" or zero.
 type Story struct {
-	// Kind is payout, vtu, card, credit, customer credit, collection, adjustment, transfer, case, event
-	// or proposal.
+	// Kind is payout, vtu, card, credit, customer credit, collection, adjustment, transfer, case, event,
+	// proposal, request, deposit or withdrawal.
 	Kind               string
 	Reference, Company string
 	State              string // as the thing stores it, such as PENDING
@@ -30,7 +30,7 @@ type Story struct {
 	Amount, Fee       money.Kobo
 	Counterparty      string // the beneficiary, the sender, or what was bought; long numbers are masked
 	Provider          string
-	ProviderReference string
+	ProviderReference string // of a deposit the hash of the transaction, whose Provider is the network
 	SessionID         string // of money that came in
 	OwnReference      string // the company's own reference
 	AssignedTo        string // the credit of the company to which operators have assigned this credit of an unknown owner
@@ -77,6 +77,10 @@ func (s *Service) story(ctx context.Context, q db.Querier, at place) (Story, err
 		return proposalStory(ctx, q, at)
 	case "operation":
 		return s.operationStory(ctx, q, at)
+	case "request":
+		return s.requestStory(ctx, q, at)
+	case "deposit":
+		return depositStory(ctx, q, at)
 	}
 	out, own, err := titleOf(ctx, q, at)
 	if err != nil {
@@ -199,7 +203,7 @@ func (y *Story) gather(ctx context.Context, q db.Querier, reference, subject str
 	}
 	y.Cases, y.Steps = cases, own
 	about := operation.Case{Company: y.Company, ID: reference, Subject: reference, CreatedAt: time.Unix(0, 0)}
-	for _, part := range []part{intent, attemptSteps, answers, transferSteps, auditSteps} {
+	for _, part := range []part{requestSteps, intent, attemptSteps, answers, transferSteps, auditSteps} {
 		steps, err := part(ctx, q, about, reference)
 		if err != nil {
 			return err
@@ -239,13 +243,13 @@ func (y *Story) finish(ctx context.Context, q db.Querier) error {
 }
 
 // whats are the kinds of steps, in the order in which steps of one instant are shown.
-var whats = []string{"intent", "transfer", "attempt", "answer", "state", "event", "delivery", "case", "audit", "next"}
+var whats = []string{"request", "intent", "transfer", "attempt", "answer", "state", "event", "delivery", "case", "audit", "next"}
 
 // Lane returns the lane of the timeline in which the step is shown: request, money, provider, told or
 // people.
 func (s Step) Lane() string {
 	switch s.What {
-	case "intent":
+	case "request", "intent":
 		return "request"
 	case "transfer":
 		return "money"

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,50 @@ func TestAReferenceHasAStory(t *testing.T) {
 }
 
 // The story has each attempt of a delivery at its time. Equal failures in a row are one step.
+// A page of a rare state looks at a bounded number of deliveries, and the next one goes on there.
+func TestDeliveriesOfARareStateAreFound(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		_, err := d.Exec(t.Context(), `INSERT INTO webhook_endpoint (company_id, id, url, description, kinds, state, secret, old_secret, old_until,
+			failures, failed_at, created_at, updated_at) VALUES ($1, 'h', 'https://example.com', '', '[]', 'ACTIVE', '', '', 0, 0, 0, 0, 0)`, w.company)
+		must(t, err)
+		for i := range 120 {
+			state := "DELIVERED"
+			if i == 3 || i >= 110 {
+				state = "FAILED"
+			}
+			_, err := d.Exec(t.Context(), `INSERT INTO webhook_delivery (company_id, id, endpoint_id, event_id, kind, sequence, state, attempts, status,
+				latency_ms, excerpt, trouble, next_at, created_at, updated_at) VALUES ($1, $2, 'h', 'e', 'payout.pending', 1, $3, 1, 500, 1, '', '', 0, 1, 1)`,
+				w.company, fmt.Sprintf("d%03d", i), state)
+			must(t, err)
+		}
+		for _, c := range []struct {
+			state string
+			look  int64
+			want  string
+		}{
+			{"FAILED", 60, "10 to d060, 1 to d000, 0 to "},
+			{"PENDING", 60, "0 to d060, 0 to d000, 0 to "},
+			{"DELIVERED", 70, "50 to d060, 50 to d010, 9 to "},
+			{"FAILED", 70, "10 to d050, 1 to "},
+		} {
+			w.LookAt(c.look)
+			var pages []string
+			for after := ""; ; {
+				p, err := w.Deliveries(t.Context(), w.company, c.state, after)
+				must(t, err)
+				pages = append(pages, fmt.Sprintf("%d to %s", len(p.Rows), p.Next))
+				if after = p.Next; after == "" {
+					break
+				}
+			}
+			if got := strings.Join(pages, ", "); got != c.want {
+				t.Errorf("%s: %s, not %s", c.state, got, c.want)
+			}
+		}
+	})
+}
+
 func TestAStoryHasTheAttemptsOfDeliveries(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

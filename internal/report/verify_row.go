@@ -96,9 +96,10 @@ var rowChecks = []check{
 		AND l.action = 'settlement.create' AND l.subject = 'settlement/' || CAST(s.id AS TEXT))
 	UNION ALL
 	SELECT 'settlement.feed ' || b.account_number, 'an audit line', 'none' FROM settlement_bank_account AS b
-	WHERE b.company_id = $1 AND NOT EXISTS (SELECT 1 FROM operator_audit AS l WHERE l.company_id = b.company_id
-		AND l.action = 'settlement.feed' AND l.subject = 'settlement/' || CAST(b.settlement_id AS TEXT)
-		AND strpos(l.details, '"accountNumber":"' || b.account_number || '"') > 0)
+	WHERE b.company_id = $1 AND 'settlement/' || CAST(b.settlement_id AS TEXT) <> coalesce((SELECT l.subject FROM operator_audit AS l
+		WHERE l.company_id = b.company_id AND l.action IN ('settlement.feed', 'settlement.redirect')
+			AND strpos(l.details, '"accountNumber":"' || b.account_number || '"') > 0 AND strpos(l.details, '"bankCode":"' || b.bank_code || '"') > 0
+		ORDER BY l.id DESC LIMIT 1), '')
 	UNION ALL
 	SELECT 'payout.fees ' || f.version, 'an audit line', 'none' FROM (
 		SELECT DISTINCT company_id, version FROM payout_fee WHERE company_id = $1) AS f

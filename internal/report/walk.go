@@ -54,7 +54,8 @@ type walk struct {
 func (s *Service) Begin(ctx context.Context) error {
 	return s.db.Insert(ctx,
 		job.Job{Company: inbox.House, Kind: WalkJob, RunAt: s.clock.Now().Add(walkIdle)}.Record(),
-		job.Job{Company: inbox.House, Kind: HoursJob, RunAt: s.clock.Now().Add(hoursIdle)}.Record())
+		job.Job{Company: inbox.House, Kind: HoursJob, RunAt: s.clock.Now().Add(hoursIdle)}.Record(),
+		job.Job{Company: inbox.House, Kind: RevenueJob, RunAt: s.clock.Now().Add(revenueIdle)}.Record())
 }
 
 // Walk runs a WalkJob: for about a second, it checks what is new in the ledgers, and continues the walks

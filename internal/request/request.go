@@ -35,6 +35,7 @@ type Entry struct {
 	Body           string    `db:"body"`            // the redacted body of a refused or failed request; "" for none
 	TookMicros     int64     `db:"took_micros"`
 	CreatedAt      time.Time `db:"created_at"` // when the request arrived
+	Subject        string    `db:"subject"`    // the id of the payment that the request began; "" for none
 }
 
 // Config is what a Service needs.

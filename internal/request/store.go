@@ -6,7 +6,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-const columns = `company_id, id, method, path, status, reason, request_id, idempotency_key, api_key_id, address, body, took_micros, created_at`
+const columns = `company_id, id, method, path, status, reason, request_id, idempotency_key, api_key_id, address, body, took_micros, created_at, subject`
 
 var entries = db.Declare[Entry]("request_log", db.Reads(columns))
 

@@ -10,6 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/peer"
 )
 
 // TransferKind is the kind of the ledger's transfers between two settlement accounts of a company.
@@ -55,5 +56,6 @@ func (s *Service) Move(ctx context.Context, t Transfer, key *idempotency.Key) (T
 	if err != nil {
 		return Transfer{}, explain(err)
 	}
+	peer.SetSubject(ctx, t.Reference)
 	return t, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/peer"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/wire"
@@ -118,6 +119,7 @@ func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, erro
 	case err != nil:
 		return s.unstarted(ctx, order, err)
 	}
+	peer.SetSubject(ctx, o.ID)
 	return s.pay(ctx, o, p, b, order.Key), nil
 }
 

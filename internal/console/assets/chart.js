@@ -7,6 +7,9 @@
   const tones = ["--accent", "--reversed", "--ok", "--unknown", "--idle"];
   const short = (n) => n >= 1e9 ? +(n / 1e9).toFixed(1) + "bn" : n >= 1e6 ? +(n / 1e6).toFixed(1) + "m" : n >= 1e3 ? +(n / 1e3).toFixed(1) + "k" : String(n);
 
+  const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+  const label = (at, days) => days ? at.getUTCDate() + " " + months[at.getUTCMonth()] : at.toISOString().slice(11, 16);
+
   const read = (figure) => {
     const rows = [...figure.querySelectorAll("tbody tr")];
     return {
@@ -19,12 +22,13 @@
     };
   };
 
-  // Bars are drawn by hand. The running hour is lighter, and nothing happened is a gap.
+  // Bars are drawn by hand. The running hour or day is lighter, and nothing happened is a gap. A sum below
+  // zero is a bar downwards.
   const bars = (data, tone, base, tops) => (u, from, low, high) => {
-    const width = Math.max(2, Math.abs(u.valToPos(data.at[1], "x", true) - u.valToPos(data.at[0], "x", true)) * 0.72);
+    const width = Math.max(2, Math.abs(u.valToPos(data.at[0] + data.step, "x", true) - u.valToPos(data.at[0], "x", true)) * 0.72);
     for (let i = low; i <= high; i++) {
-      if (!(tops[i] > base[i])) continue;
-      const x = u.valToPos(data.at[i], "x", true), top = u.valToPos(tops[i], "y", true), foot = u.valToPos(base[i], "y", true);
+      if (tops[i] === base[i]) continue;
+      const x = u.valToPos(data.at[i], "x", true), top = u.valToPos(Math.max(tops[i], base[i]), "y", true), foot = u.valToPos(Math.min(tops[i], base[i]), "y", true);
       u.ctx.globalAlpha = i === data.running ? 0.45 : 1;
       u.ctx.fillStyle = tone;
       u.ctx.fillRect(Math.round(x - width / 2), Math.round(top), Math.round(width), Math.max(1, Math.round(foot - top)));
@@ -35,7 +39,8 @@
 
   const draw = (figure) => {
     const box = figure.querySelector("[data-canvas]"), data = read(figure);
-    const naira = figure.dataset.plot === "naira";
+    const naira = figure.dataset.plot === "naira", days = figure.dataset.step === "day";
+    data.step = days ? 86400 : 3600;
     box.replaceChildren();
     if (data.at.length === 0 || data.series.length === 0) return;
     const series = [{}], values = [data.at];
@@ -52,12 +57,13 @@
     const axis = { stroke: colour("--muted"), font: "12px system-ui, sans-serif", grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
     new uPlot({
       width: figure.clientWidth, height: 150, legend: { show: false }, cursor: { show: false },
-      scales: { x: { time: false, range: () => [data.at[0] - 1800, data.at[data.at.length - 1] + 1800] }, y: { range: (u, low, high) => [0, Math.max(high, 1) * 1.05] } },
+      scales: { x: { time: false, range: () => [data.at[0] - data.step / 2, data.at[data.at.length - 1] + data.step / 2] }, y: { range: (u, low, high) => [Math.min(low, 0) * 1.05, Math.max(high, 1) * 1.05] } },
       axes: [
-        { ...axis, size: 24, grid: { show: false }, splits: () => data.at.filter((t) => ((t + lagos) / 3600) % 6 === 0),
-          values: (u, ts) => ts.map((t) => new Date((t + lagos) * 1000).toISOString().slice(11, 16)) },
+        { ...axis, size: 24, grid: { show: false },
+          splits: () => data.at.filter((t, i) => days ? i % Math.ceil(data.at.length * 56 / figure.clientWidth) === 0 : ((t + lagos) / 3600) % 6 === 0),
+          values: (u, ts) => ts.map((t) => label(new Date((t + lagos) * 1000), days)) },
         { ...axis, size: naira ? 64 : 40, incrs: naira ? undefined : [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000, 10000, 100000],
-          values: (u, ns) => ns.map((n) => (naira ? "₦" : "") + short(n)) },
+          values: (u, ns) => ns.map((n) => (n < 0 ? "−" : "") + (naira ? "₦" : "") + short(Math.abs(n))) },
       ],
       series,
     }, values, box);
