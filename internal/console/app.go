@@ -60,15 +60,9 @@ func (v *visit) ask(method, path string, body, out any) (status int, err error) 
 			return 0, err
 		}
 	}
-	r, err := http.NewRequestWithContext(api.Seat(v.Context(), v.who), method, path, bytes.NewReader(text))
+	r, err := v.toCompany(method, path, text)
 	if err != nil {
 		return 0, err
-	}
-	r.RemoteAddr = v.RemoteAddr
-	for _, name := range []string{"X-Forwarded-For", "Forwarded"} {
-		if values := v.Header.Values(name); len(values) > 0 {
-			r.Header[name] = values
-		}
 	}
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
@@ -85,6 +79,64 @@ func (v *visit) ask(method, path string, body, out any) (status int, err error) 
 		return to.status, nil
 	}
 	return to.status, json.Unmarshal(to.body.Bytes(), out)
+}
+
+// toCompany returns a request of the person to the companies' API.
+func (v *visit) toCompany(method, path string, body []byte) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(api.Seat(v.Context(), v.who), method, path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.RemoteAddr = v.RemoteAddr
+	for _, name := range []string{"X-Forwarded-For", "Forwarded"} {
+		if values := v.Header.Values(name); len(values) > 0 {
+			r.Header[name] = values
+		}
+	}
+	return r, nil
+}
+
+// file is the response of the companies' API to a request for a file. It passes the file on to the browser as it
+// comes, and keeps a refusal.
+type file struct {
+	reply
+	to http.ResponseWriter
+}
+
+// WriteHeader begins the file, unless the API refuses it.
+func (f *file) WriteHeader(status int) {
+	if f.status = status; status >= http.StatusBadRequest {
+		return
+	}
+	for _, name := range []string{"Content-Type", "Content-Disposition", "Cache-Control"} {
+		f.to.Header()[name] = f.header[name]
+	}
+	f.to.WriteHeader(status)
+}
+
+// Write passes a part of the file on.
+func (f *file) Write(b []byte) (int, error) {
+	switch {
+	case f.status == 0:
+		f.WriteHeader(http.StatusOK)
+	case f.status >= http.StatusBadRequest:
+		return f.body.Write(b)
+	}
+	return f.to.Write(b)
+}
+
+// deliver passes a file of the companies' API on. A refusal is an error, as in ask.
+func (v *visit) deliver(path string) error {
+	r, err := v.toCompany(http.MethodGet, path, nil)
+	if err != nil {
+		return err
+	}
+	f := &file{reply: reply{header: http.Header{}}, to: v.w}
+	v.Company.ServeHTTP(f, r)
+	if f.status >= http.StatusBadRequest {
+		return refusalOf(&f.reply)
+	}
+	return nil
 }
 
 // showsSecret reports whether the answer of a POST has a new secret. Such a request has no Idempotency-Key: who knows the

@@ -62,6 +62,7 @@ func (c *console) listRoutes() map[string]route {
 		"GET /app/money":                  {show: showCredits, query: dated},
 		"GET /app/money/virtual-accounts": {show: showOwnVirtualAccounts, query: paged},
 		"GET /app/money/ledger":           {show: showLedger, query: append(dated, "settlementId")},
+		"GET /app/money/statement":        {download: downloadStatement, query: []string{"settlementId", "from", "to", "format"}},
 		"GET /app/customers":              {show: showOwnCustomers, query: paged},
 		"GET /app/services":               {show: showOwnCards, query: paged},
 		"GET /app/services/purchases":     {show: showPurchases, query: paged},
@@ -122,6 +123,9 @@ func showOwnVirtualAccounts(v *visit) (view, error) {
 // operations are the sources of ledger entries that have a page of their own. A credit or a transfer has none.
 var operations = []string{"payout", "vtu", "card"}
 
+// downloadStatement sends the statement of a settlement account as a file.
+func downloadStatement(v *visit) error { return v.deliver("/api/v1/settlement/statement" + v.asked()) }
+
 // showLedger lists the entries of the settlement accounts.
 func showLedger(v *visit) (view, error) {
 	var l listOf[struct {
@@ -134,8 +138,13 @@ func showLedger(v *visit) (view, error) {
 		CreatedAt    string     `json:"createdAt"`
 		SettlementID int64      `json:"settlementId"`
 	}]
-	_, err := v.ask("GET", "/api/v1/settlement/transaction"+v.asked(), nil, &l)
+	if _, err := v.ask("GET", "/api/v1/settlement/transaction"+v.asked(), nil, &l); err != nil {
+		return view{}, err
+	}
+	var accounts one[[]account]
+	_, err := v.ask("GET", "/api/v1/settlement/accounts", nil, &accounts)
 	t := table{
+		above: statementForm(v, accounts.Data),
 		title: "Ledger", item: "money", tabs: creditTabs, tab: creditTabs[2].path, meta: l.Data.Meta,
 		head: []string{"Time", "What", "In", "Out", "Balance after", "Reference"}, nothing: "There is no entry yet.",
 	}

@@ -385,6 +385,30 @@ func TestEachLinkOfTheLedgerLeadsToAPage(t *testing.T) {
 	})
 }
 
+// The statement comes as a file, as the API sends it. A statement that is refused is a page that says why.
+func TestAStatementIsAFile(t *testing.T) {
+	each(t, func(w *world) {
+		bola := w.seat(w.company.Reference, "bola", who.Viewer)
+		if text := bola.read("/app/money/ledger"); !strings.Contains(text, `action="/app/money/statement"`) || !strings.Contains(text, "Main") {
+			t.Error("the ledger offers no statement")
+		}
+		for format, begins := range map[string]string{"pdf": "%PDF-", "xlsx": "PK", "csv": ""} {
+			g := bola.get("/app/money/statement?settlementId=1&from=&to=&format=" + format)
+			if g.status != http.StatusOK || !strings.HasPrefix(g.text, begins) || len(g.text) < 100 || !strings.Contains(g.header.Get("Content-Disposition"), "."+format) {
+				t.Errorf("%s: %d %v %.60q", format, g.status, g.header, g.text)
+			}
+		}
+		for query, want := range map[string]int{"settlementId=2": http.StatusNotFound, "settlementId=x": http.StatusUnprocessableEntity, "settlementId=1&format=doc": http.StatusUnprocessableEntity} {
+			if g := bola.get("/app/money/statement?" + query); g.status != want || !strings.Contains(g.text, "<html") {
+				t.Errorf("%s: %d %.200s", query, g.status, g.text)
+			}
+		}
+		if g := (&person{world: w}).get("/app/money/statement?settlementId=1"); g.status == http.StatusOK {
+			t.Error("a stranger reads a statement")
+		}
+	})
+}
+
 // Each address with an id answers 404 to people of another company, and changes nothing.
 func TestPeopleOfAnotherCompanySeeNothing(t *testing.T) {
 	each(t, func(w *world) {

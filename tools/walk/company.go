@@ -1,10 +1,17 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
+	chromium "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
 )
 
@@ -84,6 +91,34 @@ func payInBulk(p *program, b *browser) error {
 		return err
 	}
 	return b.turnsTo("Paid")
+}
+
+// downloadPDF downloads the statement of the settlement account from the page of the ledger.
+func downloadPDF(p *program, b *browser) error {
+	folder := filepath.Join(p.folder, "downloads")
+	save := chromedp.ActionFunc(func(ctx context.Context) error {
+		return chromium.SetDownloadBehavior(chromium.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(folder).Do(cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser))
+	})
+	if err := b.visit("/app/money/ledger"); err != nil {
+		return err
+	}
+	if err := b.do(save, chromedp.Click(`form[action="/app/money/statement"] button`, chromedp.ByQuery)); err != nil {
+		return err
+	}
+	for range 100 {
+		found, err := filepath.Glob(filepath.Join(folder, "*.pdf"))
+		if err != nil {
+			return err
+		}
+		for _, path := range found {
+			text, err := os.ReadFile(path)
+			if err == nil && bytes.HasPrefix(text, []byte("%PDF-")) && bytes.Contains(text, []byte("%%EOF")) {
+				return nil
+			}
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return errors.New("the statement was not downloaded in 10 seconds")
 }
 
 // rotateSecret adds an endpoint, and rotates its secret. Each secret is shown once.
