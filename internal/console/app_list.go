@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,6 +65,7 @@ func (c *console) listRoutes() map[string]route {
 		"GET /app/money/ledger":           {show: showLedger, query: append(dated, "settlementId")},
 		"GET /app/money/statement":        {download: downloadStatement, query: []string{"settlementId", "from", "to", "format"}},
 		"GET /app/customers":              {show: showOwnCustomers, query: paged},
+		"GET /app/customers/{id}":         {show: showOwnCustomer, query: paged},
 		"GET /app/services":               {show: showOwnCards, query: paged},
 		"GET /app/services/purchases":     {show: showPurchases, query: paged},
 		"GET /app/services/crypto":        {show: showDeposits, query: paged},
@@ -74,6 +76,12 @@ func (c *console) listRoutes() map[string]route {
 
 // showCredits lists the credits of the company's customers.
 func showCredits(v *visit) (view, error) {
+	t, err := creditsOf(v)
+	return t.view(v), err
+}
+
+// creditsOf returns a page of credits. Further filters are pairs of name and value.
+func creditsOf(v *visit, more ...string) (table, error) {
 	var l listOf[struct {
 		ID         string     `json:"id"`
 		Amount     money.Kobo `json:"amount"`
@@ -83,7 +91,7 @@ func showCredits(v *visit) (view, error) {
 		SenderBank *string    `json:"senderBank"`
 		CreatedAt  string     `json:"createdAt"`
 	}]
-	_, err := v.ask("GET", "/api/v1/transaction/"+v.asked(), nil, &l)
+	_, err := v.ask("GET", "/api/v1/transaction/"+v.asked(more...), nil, &l)
 	t := table{
 		title: "Credits", item: "money", tabs: creditTabs, tab: creditTabs[0].path, meta: l.Data.Meta,
 		head: []string{"Time", "From", "Amount", "Narration", "Reference"}, nothing: "No customer has been paid yet. Money that arrives on a customer's account stands here.",
@@ -95,7 +103,7 @@ func showCredits(v *visit) (view, error) {
 		}
 		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(from), sum(r.Amount), text(optional(r.Narration)), reference(r.ID)})
 	}
-	return t.view(v), err
+	return t, err
 }
 
 // showOwnVirtualAccounts lists the accounts that were made for one payment each.
@@ -176,8 +184,38 @@ func showOwnCustomers(v *visit) (view, error) {
 		nothing: "There is no customer yet. Your program makes one with POST /api/v1/customer/create.",
 	}
 	for _, r := range l.Data.Data {
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(r.FirstName + " " + r.LastName), state("idle", sentence(words(r.Status))), reference(r.ID)})
+		name := link(r.FirstName+" "+r.LastName, "/app/customers/"+r.ID)
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), name, state("idle", sentence(words(r.Status))), reference(r.ID)})
 	}
+	return t.view(v), err
+}
+
+// ownCustomer is a customer with the bank account, if there is one.
+type ownCustomer struct {
+	ID          string  `json:"id"`
+	FirstName   string  `json:"firstName"`
+	LastName    string  `json:"lastName"`
+	Email       string  `json:"email"`
+	PhoneNumber string  `json:"phoneNumber"`
+	Status      string  `json:"status"`
+	NameMatch   *string `json:"nameMatch"`
+	CreatedAt   string  `json:"createdAt"`
+	BankAccount *struct {
+		AccountNumber string `json:"accountNumber"`
+		AccountName   string `json:"accountName"`
+		BankName      string `json:"bankName"`
+	} `json:"bankAccount"`
+}
+
+// showOwnCustomer shows a customer, with what has arrived on the account.
+func showOwnCustomer(v *visit) (view, error) {
+	var c one[ownCustomer]
+	if _, err := v.ask("GET", "/api/v1/customer/"+url.PathEscape(v.PathValue("id")), nil, &c); err != nil {
+		return view{}, err
+	}
+	t, err := creditsOf(v, "customerId", c.Data.ID)
+	t.title, t.item, t.above = c.Data.FirstName+" "+c.Data.LastName, "customers", customerFacts(v, c.Data)
+	t.tabs, t.nothing = nil, "Nothing has arrived on the account of this customer yet."
 	return t.view(v), err
 }
 

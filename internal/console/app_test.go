@@ -409,6 +409,28 @@ func TestAStatementIsAFile(t *testing.T) {
 	})
 }
 
+// A customer has a page of its own, which other companies do not see.
+func TestACustomerHasAPage(t *testing.T) {
+	each(t, func(w *world) {
+		var token struct{ AccessToken string }
+		w.asCompany("POST", "/api/v1/auth/generate-token/"+w.company.Reference, "", nil, &token)
+		w.asCompany("POST", "/api/v1/customer/create", token.AccessToken, map[string]string{
+			"firstName": "Ngozi", "lastName": "Okafor", "email": "ngozi@example.com", "phoneNumber": "08031234567", "bvn": "22222222222",
+		}, nil)
+		bola := w.seat(w.company.Reference, "bola", who.Viewer)
+		page := regexp.MustCompile(`/app/customers/[^"]+`).FindString(bola.read("/app/customers"))
+		if text := bola.read(page); !strings.Contains(text, "Ngozi Okafor") || !strings.Contains(text, "Nothing has arrived") || strings.Contains(text, "22222222222") {
+			t.Error(text)
+		}
+		eve := w.seat(w.another(), "eve", who.Owner)
+		for path, want := range map[string]int{page: http.StatusNotFound, "/app/customers/none": http.StatusNotFound} {
+			if g := eve.get(path); g.status != want {
+				t.Errorf("%s: %d", path, g.status)
+			}
+		}
+	})
+}
+
 // Each address with an id answers 404 to people of another company, and changes nothing.
 func TestPeopleOfAnotherCompanySeeNothing(t *testing.T) {
 	each(t, func(w *world) {
