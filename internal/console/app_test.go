@@ -409,6 +409,19 @@ func TestAStatementIsAFile(t *testing.T) {
 	})
 }
 
+// A company sees when the outcome is asked for next, and when people decide.
+func TestAnUnknownPayoutShowsItsClock(t *testing.T) {
+	each(t, func(w *world) {
+		bola := w.seat(w.company.Reference, "bola", who.Viewer)
+		text := bola.read("/app/p/" + w.payout("0123456708", 250)) // the bank never says more
+		for _, want := range []string{"Do not pay again", `<li class="next">5 s`, "72 h"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the page does not have %q: %s", want, text)
+			}
+		}
+	})
+}
+
 // A customer has a page of its own, which other companies do not see.
 func TestACustomerHasAPage(t *testing.T) {
 	each(t, func(w *world) {
