@@ -126,6 +126,8 @@ func (d *DB) fromReplica(ctx context.Context, l lane, begin string, fn func(t *w
 		return fn(t)
 	})
 	switch trouble := Classify(err); {
+	case ctx.Err() != nil:
+		return true, explain(err) // the caller gave up, so the replica is not to blame
 	case !begun && errors.Is(err, errBehind):
 		r.rest.Store(time.Now().Add(replicaLag).UnixMicro())
 	case begun && trouble == Transient: // a conflict with the replay

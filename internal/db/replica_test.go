@@ -99,6 +99,17 @@ func TestAReplicaShowsWhatWasCommittedBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	// A caller that gives up says nothing about the standby.
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if err := d.Heavy(gone, "c1", func(db.Querier) error { return nil }); err == nil {
+		t.Error("a caller that had left got an answer")
+	}
+	if err := d.Snapshot(db.Reading(gone), func(db.Querier) error { return nil }); err == nil {
+		t.Error("a caller that had left got an answer")
+	}
+	sees(49, true)
+
 	// The standby does not replay for a while.
 	do(standbyURL, `SELECT pg_wal_replay_pause()`)
 	write(100)
