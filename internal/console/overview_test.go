@@ -83,7 +83,7 @@ func TestTheOverviewBeginsWithWhatNeedsAPerson(t *testing.T) {
 }
 
 // later repeats a check until it returns "", because the overview may be five seconds old.
-func later(t *testing.T, check func() string) {
+func later(t testing.TB, check func() string) {
 	t.Helper()
 	why := ""
 	for range 200 {

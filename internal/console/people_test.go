@@ -22,7 +22,7 @@ var (
 const phrase = "a rather long phrase"
 
 // found returns the only group of a pattern in a page.
-func found(t *testing.T, in *regexp.Regexp, text string) string {
+func found(t testing.TB, in *regexp.Regexp, text string) string {
 	t.Helper()
 	got := in.FindStringSubmatch(text)
 	if got == nil {
@@ -31,7 +31,7 @@ func found(t *testing.T, in *regexp.Regexp, text string) string {
 	return got[1]
 }
 
-func codeOf(t *testing.T, secret string, at time.Time) string {
+func codeOf(t testing.TB, secret string, at time.Time) string {
 	t.Helper()
 	code, err := totp.GenerateCode(secret, at)
 	if err != nil {

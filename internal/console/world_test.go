@@ -20,7 +20,7 @@ import (
 
 // world is a running development program, with four eyes and two operators.
 type world struct {
-	t       *testing.T
+	t       testing.TB
 	app     *app.App
 	company app.Credentials
 	url     string
@@ -46,7 +46,7 @@ func open(t *testing.T) *world {
 	return openOn(t, "")
 }
 
-func openOn(t *testing.T, database string) *world {
+func openOn(t testing.TB, database string) *world {
 	t.Helper()
 	cfg := app.DevConfig(filepath.Join(t.TempDir(), "data"), database)
 	cfg.FourEyes, cfg.ConsoleOrigin = "on", "http://localhost:8080"

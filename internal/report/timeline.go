@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -217,13 +218,32 @@ func auditSteps(ctx context.Context, q db.Querier, c operation.Case, _ string) (
 }
 
 const (
-	// near is the maximum time between a step and the events of the same commit.
+	// near is the maximum time between the start or the state of an operation and the commit that books it.
 	near = 5 * time.Second
-	// mostEvents is the maximum number of events that are read near a step.
-	mostEvents = 5000
+	// mostEvents is the maximum number of events that are read from the begin of an interval, in pages.
+	mostEvents   = 500
+	pageOfEvents = 50
 )
 
-// eventsAround returns the events that contain the subject and happened near one of the steps.
+// interval is the time in which events about a step happened.
+type interval struct{ from, to time.Time }
+
+// intervals returns when the events about the steps happened, in the order of time. A transfer and its events are in
+// one commit, and have its instant. A start or a state is older than its commit.
+func intervals(steps []Step) (out []interval) {
+	for _, s := range steps {
+		switch s.What {
+		case "transfer":
+			out = append(out, interval{s.At, s.At})
+		case "intent", "state":
+			out = append(out, interval{s.At, s.At.Add(near)})
+		}
+	}
+	slices.SortFunc(out, func(a, b interval) int { return cmp.Or(a.from.Compare(b.from), a.to.Compare(b.to)) })
+	return slices.Compact(out)
+}
+
+// eventsAround returns the events that contain the subject and happened in one of the steps' intervals.
 // Events have no database index by subject, so the function searches by time.
 func eventsAround(ctx context.Context, q db.Querier, company, subject string, steps []Step) ([]Step, error) {
 	type event struct {
@@ -231,43 +251,44 @@ func eventsAround(ctx context.Context, q db.Querier, company, subject string, st
 		id, kind, data string
 		at             time.Time
 	}
+	all := intervals(steps)
+	if len(all) == 0 {
+		return nil, nil
+	}
+	last, err := db.One(ctx, q, db.Value[int64], `SELECT event_sequence FROM ledger_head WHERE company_id = $1`, company)
+	if err != nil {
+		return nil, err
+	}
 	seen := map[int64]bool{}
 	var out []Step
-	for _, s := range steps {
-		if s.What != "transfer" && s.What != "intent" && s.What != "state" {
-			continue
-		}
-		first, err := firstEventAt(ctx, q, company, s.At.Add(-near))
+	first := int64(1)
+	for _, w := range all {
+		first, err = firstAt(first, last+1, w.from, func(n int64) (time.Time, error) {
+			then, err := db.One(ctx, q, db.Value[int64], `SELECT created_at FROM event
+				WHERE company_id = $1 AND sequence >= $2 ORDER BY sequence LIMIT 1`, company, n) // event n may be archived
+			return clock.Time(then), err
+		})
 		if err != nil {
 			return nil, err
 		}
-		_, err = db.All(ctx, q, func(sc db.Scanner) (struct{}, error) {
-			e, err := db.Fields[event](sc)
-			if !seen[e.sequence] && strings.Contains(e.data, `"`+subject+`"`) && !e.at.After(s.At.Add(near)) {
-				seen[e.sequence] = true
-				out = append(out, Step{At: e.at, What: "event", Event: e.sequence, event: e.id, Text: fmt.Sprintf("%s, number %d", e.kind, e.sequence)})
+		for next := first; next < first+mostEvents; next += pageOfEvents {
+			page, err := db.All(ctx, q, db.Fields[event], `SELECT sequence, id, kind, data, created_at FROM event
+				WHERE company_id = $1 AND sequence >= $2 AND sequence < $3 ORDER BY sequence`, company, next, next+pageOfEvents)
+			if err != nil {
+				return nil, err
 			}
-			return struct{}{}, err
-		}, `SELECT sequence, id, kind, data, created_at FROM event WHERE company_id = $1 AND sequence >= $2 ORDER BY sequence LIMIT $3`,
-			company, first, mostEvents)
-		if err != nil {
-			return nil, err
+			for _, e := range page {
+				if !e.at.After(w.to) && !seen[e.sequence] && strings.Contains(e.data, `"`+subject+`"`) {
+					seen[e.sequence] = true
+					out = append(out, Step{At: e.at, What: "event", Event: e.sequence, event: e.id, Text: fmt.Sprintf("%s, number %d", e.kind, e.sequence)})
+				}
+			}
+			if len(page) == 0 || page[len(page)-1].at.After(w.to) {
+				break
+			}
 		}
 	}
 	return out, nil
-}
-
-// firstEventAt returns the number of the first event at or after an instant.
-func firstEventAt(ctx context.Context, q db.Querier, company string, at time.Time) (int64, error) {
-	last, err := db.One(ctx, q, db.Value[int64], `SELECT event_sequence FROM ledger_head WHERE company_id = $1`, company)
-	if err != nil {
-		return 0, err
-	}
-	return firstAt(1, last+1, at, func(n int64) (time.Time, error) {
-		then, err := db.One(ctx, q, db.Value[int64], `SELECT created_at FROM event
-			WHERE company_id = $1 AND sequence >= $2 ORDER BY sequence LIMIT 1`, company, n) // event n may be archived
-		return clock.Time(then), err
-	})
 }
 
 // longNumber matches numbers that may be personal, including a card's number in groups of four

@@ -55,6 +55,31 @@ func TestEqualPollsAreOneStep(t *testing.T) {
 	})
 }
 
+// A transfer has the events of its commit, also if a busy company had thousands of other events in the same second.
+func TestABusyCompanyHasTheEventsOfATransfer(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		for _, statement := range []string{
+			`INSERT INTO ledger_head (company_id, event_sequence, dated_at) VALUES ('c1', 8000, $1)`,
+			`INSERT INTO event (company_id, sequence, id, kind, data, created_at, leaf, mac)
+				WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < 8000)
+				SELECT 'c1', i, 'event' || i, 'payout.success', '{"reference":"p' || (i / 2) || '"}', $1 + i * 100, 0, '' FROM n`,
+		} {
+			if _, err := d.Exec(t.Context(), statement, clock.Micros(at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		steps := []Step{{What: "intent", At: at.Add(650 * time.Millisecond)}, {What: "transfer", At: at.Add(700 * time.Millisecond)}, {What: "transfer", At: at.Add(700*time.Millisecond + 100*time.Microsecond)}}
+		got, err := eventsAround(t.Context(), d, "c1", "p3500", steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 2 || got[0].Event != 7000 || got[1].Event != 7001 {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
 // Numbers that may be personal are masked, and our ids are not masked.
 func TestLongNumbersAreMasked(t *testing.T) {
 	for said, want := range map[string]string{
