@@ -60,6 +60,6 @@ func (e *edge) resolveCase(ctx context.Context, r *request, body FindingRequest)
 
 func (e *edge) approveCase(ctx context.Context, r *request, body ApprovalRequest) (any, error) {
 	f := operation.Finding{Outcome: body.Outcome, Target: body.Company, TargetID: body.SettlementID}
-	c, err := e.Operations.ApproveCase(ctx, r.PathValue("id"), f, r.by.Name, r.by.Note)
+	c, err := e.Operations.ApproveCase(ctx, r.PathValue("id"), f, body.Note, r.by.Name, r.by.Note)
 	return caseOf(c), err
 }

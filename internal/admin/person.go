@@ -10,8 +10,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
-func personOf(p person.Person) Person {
-	return Person{p.ID, p.Name, p.Role, p.State, clock.Text(p.CreatedAt)}
+// personOf returns a person of a company with the last use of the access. A person whose access has ended has none.
+func (e *edge) personOf(ctx context.Context, p person.Person) (Person, error) {
+	has, err := e.People.Access(ctx, p)
+	return Person{
+		ID: p.ID, Name: p.Name, Role: p.Role, Status: p.State, CreatedAt: clock.Text(p.CreatedAt), SignsIn: has.SignsIn && p.State == "ACTIVE", LastSeenAt: clock.Optional(has.UsedAt),
+	}, err
 }
 
 func invitationOf(i person.Invitation) Invitation {
@@ -74,7 +78,13 @@ func (e *edge) listPeople(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	all, err := e.People.People(ctx, r.PathValue("reference"))
-	return rows(all, personOf), err
+	out := make([]Person, len(all))
+	for i, p := range all {
+		if err == nil {
+			out[i], err = e.personOf(ctx, p)
+		}
+	}
+	return out, err
 }
 
 func (e *edge) invitePerson(ctx context.Context, r *request, body PersonRequest) (any, error) {
@@ -97,7 +107,10 @@ func (e *edge) checkPersonInvitation(ctx context.Context, r *request, p *plan, b
 
 func (e *edge) setPersonRole(ctx context.Context, r *request, body PersonRoleRequest) (any, error) {
 	p, err := e.People.SetRole(ctx, r.by, r.PathValue("reference"), r.PathValue("id"), body.Role)
-	return personOf(p), err
+	if err != nil {
+		return nil, err
+	}
+	return e.personOf(ctx, p)
 }
 
 func (e *edge) checkPersonRole(ctx context.Context, r *request, p *plan, body PersonRoleRequest) error {
@@ -114,7 +127,10 @@ func (e *edge) weighPersonRole(ctx context.Context, r *request, _ PersonRoleRequ
 
 func (e *edge) endPerson(ctx context.Context, r *request) (any, error) {
 	p, err := e.People.End(ctx, r.by, r.PathValue("reference"), r.PathValue("id"))
-	return personOf(p), err
+	if err != nil {
+		return nil, err
+	}
+	return e.personOf(ctx, p)
 }
 
 // checkPerson returns an error unless the company has the person, about whom a proposal has one act.

@@ -93,8 +93,18 @@ func TestOperatorsManageACompanysPeople(t *testing.T) {
 		if p := d.ok(d.ada, "POST", company+"/people/"+olu+"/end", ""); p["status"] != "ENDED" {
 			t.Errorf("ended: %v", p)
 		}
-		if list := d.rows(company + "/people"); len(list) != 1 || list[0]["name"] != "vera" || list[0]["role"] != "owner" {
+		if list := d.rows(company + "/people"); len(list) != 1 || list[0]["name"] != "vera" || list[0]["role"] != "owner" || list[0]["signsIn"] != false || list[0]["lastSeenAt"] != nil {
 			t.Errorf("people: %v", list)
+		}
+		signedIn, err := d.people.Find(t.Context(), reference, vera)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.people.Begin(t.Context(), signedIn, "a browser", false); err != nil {
+			t.Fatal(err)
+		}
+		if list := d.rows(company + "/people"); len(list) != 1 || list[0]["signsIn"] != true || list[0]["lastSeenAt"] == nil {
+			t.Errorf("people after a sign-in: %v", list)
 		}
 		if list := d.rows(other + "/people"); len(list) != 0 {
 			t.Errorf("people of another company: %v", list)

@@ -78,6 +78,9 @@ type ApprovalRequest struct {
 	Outcome      string `json:"outcome"`
 	Company      string `json:"company,omitempty"`
 	SettlementID int64  `json:"settlementId,omitempty"`
+
+	// Note the note of the proposal that the operator has read. Another one is refused. Without it only the outcome is compared
+	Note string `json:"note,omitempty"`
 }
 
 // AuditLine defines model for AuditLine.
@@ -734,7 +737,7 @@ type Found struct {
 
 // Hit defines model for Hit.
 type Hit struct {
-	// Kind company, customer, card, settlement account, deposit, deposit address, or a kind of the timeline.
+	// Kind company, customer, card, settlement account, deposit, deposit address, person, operator, or a kind of the timeline.
 	Kind    string `json:"kind"`
 	Company string `json:"company"`
 	ID      string `json:"id"`
@@ -1138,6 +1141,12 @@ type Person struct {
 	Role      string `json:"role"`
 	Status    string `json:"status"`
 	CreatedAt string `json:"createdAt"`
+
+	// SignsIn The person has a passkey or a password, or an open session. Invite again somebody who has none of them.
+	SignsIn bool `json:"signsIn"`
+
+	// LastSeenAt The latest use of them, exact to a minute. null is never.
+	LastSeenAt *string `json:"lastSeenAt"`
 }
 
 // PersonRequest defines model for PersonRequest.
@@ -1753,7 +1762,7 @@ type Target struct {
 
 // Timeline defines model for Timeline.
 type Timeline struct {
-	// Kind payout, vtu, card, credit, customer credit, collection, adjustment, transfer, case, event or proposal.
+	// Kind payout, vtu, card, credit, customer credit, collection, adjustment, transfer, case, event, proposal, request, deposit, withdrawal, bulk payout or approval.
 	Kind      string  `json:"kind"`
 	Reference string  `json:"reference"`
 	Company   *string `json:"company"`

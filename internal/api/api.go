@@ -70,6 +70,8 @@ type Config struct {
 	Authenticate func(ctx context.Context, accessToken string) (company.Identity, error)
 	// People returns the people of a company who can sign in. It is usually person.Service.People.
 	People func(ctx context.Context, company string) ([]person.Person, error)
+	// SignedIn returns those of them who have signed in. It is usually person.Service.Ready.
+	SignedIn func(ctx context.Context, company string) ([]person.Person, error)
 	// FailedLogin records a failed request for tokens in the audit log. The company is "" if it is
 	// unknown. nil records nothing.
 	FailedLogin func(ctx context.Context, action, company string)

@@ -46,20 +46,20 @@ func (h *handlers) SetTwoPeople(ctx context.Context, r SetTwoPeopleRequestObject
 		a, err := h.Companies.WaiveTwoPeople(ctx, by)
 		return SetTwoPeople202JSONResponse{Status: "success", Message: waits, Data: h.approval(a)}, err
 	}
-	all, err := h.People(ctx, p.Company)
-	if err != nil {
+	if err := h.anotherMay(ctx, p, "issueAPIKey", "Nobody else could approve. Invite another owner or developer first."); err != nil {
 		return nil, err
 	}
-	others := 0
-	for _, one := range all {
-		if one.ID != p.ID && MayRun(one.Role, "approveRequest") {
-			others++
-		}
-	}
-	if others == 0 {
-		return nil, fault.New(fault.Refused, "Nobody else could approve. Invite another owner or developer first.").With(fault.SecondPersonNeeded)
-	}
 	return SetTwoPeople200JSONResponse{Status: "success", Message: "Two people are required"}, h.Companies.RequireTwoPeople(ctx, by)
+}
+
+// anotherMay returns a fault with the words why unless another person of the company may run an operation. Only people
+// who have signed in count.
+func (h *handlers) anotherMay(ctx context.Context, p person.Person, operationID, why string) error {
+	all, err := h.SignedIn(ctx, p.Company)
+	if err == nil && !slices.ContainsFunc(all, func(one person.Person) bool { return one.ID != p.ID && MayRun(one.Role, operationID) }) {
+		err = fault.New(fault.Refused, why+" Only people who have signed in count.").With(fault.SecondPersonNeeded)
+	}
+	return err
 }
 
 // ApproveRequest does what an approval waits for.
@@ -68,8 +68,16 @@ func (h *handlers) ApproveRequest(ctx context.Context, r ApproveRequestRequestOb
 	if err != nil {
 		return nil, err
 	}
-	if err := h.askerStays(ctx, p.Company, r.ID); err != nil {
+	asked, err := h.mayDecide(ctx, p, r.ID)
+	if err != nil {
+		return nil, tokenless(ctx, err)
+	}
+	if err := h.askerStays(ctx, asked); err != nil {
 		return nil, err
+	}
+	if asked.Kind == company.ApprovePayout || asked.Kind == company.ApproveBulk {
+		a, err := h.approvePayout(ctx, by, r.ID)
+		return decided{Status: "success", Message: "Approved", Data: DecidedApproval{Approval: h.approval(a)}}, tokenless(ctx, err)
 	}
 	a, key, err := h.Companies.Approve(ctx, by, r.ID)
 	if err != nil {
@@ -83,14 +91,34 @@ func (h *handlers) ApproveRequest(ctx context.Context, r ApproveRequestRequestOb
 	return decided{Status: "success", Message: "Approved", Data: data}, nil
 }
 
-// askerStays returns an error if the person who asked has been removed, or has a role that could not ask.
-func (h *handlers) askerStays(ctx context.Context, reference, approvalID string) error {
-	a, err := h.Companies.Approval(ctx, reference, approvalID)
-	name, byPerson := strings.CutPrefix(a.AskedBy, "person:")
-	if err != nil || !byPerson {
-		return err
+// mayDecide returns an approval about which the person may decide: who pays decides about payouts, and who writes
+// programs about API keys. Everybody may end what they have asked for.
+func (h *handlers) mayDecide(ctx context.Context, p person.Person, approvalID string) (company.Approval, error) {
+	a, err := h.Companies.Approval(ctx, p.Company, approvalID)
+	if err == nil && !MayRun(p.Role, decides(a.Kind)) {
+		err = fault.Newf(fault.Forbidden, "This needs the role %s, and %s has the role %s", strings.Join(rolesFor(decides(a.Kind)), " or "), p.Name, p.Role).With(fault.RoleMissing)
 	}
-	all, err := h.People(ctx, reference)
+	return a, err
+}
+
+// decides returns the operation that people who decide about a kind of approval may run themselves.
+func decides(k company.ApprovalKind) string {
+	if k.IsOfPayouts() {
+		return "sendPayout"
+	}
+	return "issueAPIKey"
+}
+
+// MayDecide reports whether people with a role decide about a kind of approval.
+func MayDecide(role, kind string) bool { return MayRun(role, decides(company.ApprovalKind(kind))) }
+
+// askerStays returns an error if the person who asked has been removed, or has a role that could not ask.
+func (h *handlers) askerStays(ctx context.Context, a company.Approval) error {
+	name, byPerson := strings.CutPrefix(a.AskedBy, "person:")
+	if !byPerson {
+		return nil
+	}
+	all, err := h.People(ctx, a.Company)
 	if err != nil || slices.ContainsFunc(all, func(p person.Person) bool { return p.Name == name && MayRun(p.Role, asks[a.Kind]) }) {
 		return err
 	}
@@ -100,6 +128,7 @@ func (h *handlers) askerStays(ctx context.Context, reference, approvalID string)
 // asks are the operations by which each kind of approval is asked for.
 var asks = map[company.ApprovalKind]string{
 	company.ApproveIssue: "issueAPIKey", company.ApproveRevoke: "revokeAPIKey", company.ApproveRuleOff: "setTwoPeople",
+	company.ApprovePayout: "sendPayout", company.ApproveBulk: "confirmBulkPayout", company.ApprovePayoutRule: "setPayoutApproval",
 }
 
 // decided may show a new API key, so a cache must not store it.
@@ -113,9 +142,12 @@ func (d decided) VisitApproveRequestResponse(w http.ResponseWriter) error {
 
 // RejectRequest ends an approval.
 func (h *handlers) RejectRequest(ctx context.Context, r RejectRequestRequestObject) (RejectRequestResponseObject, error) {
-	by, _, err := byPerson(ctx)
+	by, p, err := byPerson(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := h.mayDecide(ctx, p, r.ID); err != nil {
+		return nil, tokenless(ctx, err)
 	}
 	a, err := h.Companies.Reject(ctx, by, r.ID)
 	return RejectRequest200JSONResponse{Status: "success", Message: "Rejected", Data: h.approval(a)}, tokenless(ctx, err)
@@ -126,9 +158,11 @@ func (h *handlers) approval(a company.Approval) Approval {
 	if err != nil {
 		h.Log.Error("an approval cannot be read", "approval", a.ID, "error", err)
 	}
-	return Approval{
+	out := Approval{
 		ID: a.ID, Kind: string(a.Kind), State: a.Status(h.Clock.Now()), Name: wire.Optional(act.Name), KeyExpiresAt: clock.Optional(act.ExpiresAt),
 		APIKeyID: wire.Optional(act.KeyID), AskedBy: a.AskedBy, FirstApprovedBy: wire.Optional(a.FirstBy), CreatedAt: clock.Text(a.CreatedAt), ExpiresAt: clock.Text(a.ExpiresAt),
 		DecidedBy: wire.Optional(a.DecidedBy), DecidedAt: clock.Optional(a.DecidedAt),
 	}
+	waitsWhat(&out, act)
+	return out
 }

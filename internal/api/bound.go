@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,11 +41,19 @@ func (e *edge) fits(w http.ResponseWriter, r *http.Request) bool {
 // size of its request bodies.
 const callbacks = "/callbacks/"
 
+// pages are the path prefixes of the console. Its handlers limit the size of their forms, and answer with a page.
+var pages = []string{"/console/", "/app/"}
+
+// isPage reports whether a path is one of the console.
+func isPage(path string) bool {
+	return slices.ContainsFunc(pages, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+}
+
 // bodyFits refuses a request whose Content-Length is above the limit, before the request is routed.
 // The connection closes after the response. Otherwise net/http would wait for the body before it
 // responds.
 func (e *edge) bodyFits(w http.ResponseWriter, r *http.Request) bool {
-	if r.ContentLength <= contract.MaxBody {
+	if r.ContentLength <= contract.MaxBody || isPage(r.URL.Path) {
 		return true
 	}
 	max := int64(contract.MaxBody)

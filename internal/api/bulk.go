@@ -5,6 +5,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/secret"
@@ -59,12 +60,30 @@ func (h *handlers) FindBulkPayout(ctx context.Context, r FindBulkPayoutRequestOb
 
 // ConfirmBulkPayout makes each good line of a bulk payout a payout of its own.
 func (h *handlers) ConfirmBulkPayout(ctx context.Context, r ConfirmBulkPayoutRequestObject) (ConfirmBulkPayoutResponseObject, error) {
+	c := payout.Confirmation{Company: callOf(ctx).company, BulkID: r.BulkID, PIN: secret.NewText(r.Body.Pin)}
+	if _, sits := seatOf(ctx); sits {
+		b, err := h.Payouts.Bulk(ctx, c.Company, c.BulkID, 0, 1)
+		if err != nil {
+			return nil, err
+		}
+		if waits, err := h.payoutWaits(ctx, b.Amount); waits || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			return h.askBulk(ctx, c)
+		}
+		// The amount is asked for again in the confirmation itself: the lines of a bulk payout that was not checked a
+		// moment ago were not in the sum.
+		c.Alone = func(ctx context.Context, amount money.Kobo) (bool, error) {
+			waits, err := h.payoutWaits(ctx, amount)
+			return !waits, err
+		}
+	}
 	return answer(ctx, func(b payout.Bulk) (ConfirmBulkPayout200JSONResponse, error) {
 		return ConfirmBulkPayout200JSONResponse{Status: "success", Data: b}, nil
 	}, func(key *idempotency.Key) (payout.Bulk, error) {
-		return h.Payouts.ConfirmBulk(ctx, payout.Confirmation{
-			Company: callOf(ctx).company, BulkID: r.BulkID, PIN: secret.NewText(r.Body.Pin), Key: key,
-		})
+		c.Key = key
+		return h.Payouts.ConfirmBulk(ctx, c)
 	})
 }
 

@@ -19,6 +19,14 @@ func (h *handlers) FindCompany(ctx context.Context, _ FindCompanyRequestObject) 
 	if err != nil {
 		return nil, err
 	}
+	rule, err := h.Companies.PayoutRule(ctx, c.Reference)
+	if err != nil {
+		return nil, err
+	}
+	var waitsFrom *money.Kobo
+	if rule.On {
+		waitsFrom = &rule.Least
+	}
 	fees, err := h.Payouts.Fees(ctx, c.Reference)
 	if err != nil {
 		return nil, err
@@ -32,7 +40,7 @@ func (h *handlers) FindCompany(ctx context.Context, _ FindCompanyRequestObject) 
 		return nil, err
 	}
 	return FindCompany200JSONResponse{Status: "success", Data: Company{
-		Reference: c.Reference, Name: c.Name, KybStatus: string(c.KYB), Live: c.Live, Environment: string(h.Events.Environment), TwoPeople: two,
+		Reference: c.Reference, Name: c.Name, KybStatus: string(c.KYB), Live: c.Live, Environment: string(h.Events.Environment), TwoPeople: two, PayoutApproval: waitsFrom,
 		Fees:   each(fees, feeBand),
 		Limits: CompanyLimits{Day: day, Payouts: each(limits, payoutLimit), Quotas: each(quotas, objectQuota)},
 	}}, nil

@@ -19,7 +19,9 @@ type Limit = limit.Limit
 // Limits are the rate limits of the API.
 type Limits struct {
 	Company Limit // limits all requests of a company
-	Token   Limit // limits the failed requests for tokens from one address
+	// Programs returns how many programs share the limit of a company equally, at least 1. nil means 1.
+	Programs func() int
+	Token    Limit // limits the failed requests for tokens from one address
 	// Callbacks limits the requests from one address to one callback path. The zero value
 	// turns this limit off.
 	Callbacks Limit
@@ -71,16 +73,21 @@ func (e *edge) takeCompany(h http.Header, of company.Identity) error {
 	return take(h, e.limits.companies, of.Reference, e.limits.of(of))
 }
 
-// of returns the limit of a company. Operators may set its requests per second. The burst then keeps
-// the proportion of the usual limit.
+// of returns this program's share of the limit of a company. Operators may set the company's requests per
+// second. The burst then keeps the proportion of the usual limit.
 func (l *limiters) of(c company.Identity) Limit {
 	usual := l.Company
-	if c.PerSecond == 0 || usual == (Limit{}) {
+	if usual == (Limit{}) {
 		return usual
 	}
-	usual.Burst = max(1, c.PerSecond*usual.Burst/usual.Requests)
-	usual.Requests, usual.Period = c.PerSecond, time.Second
-	return usual
+	if c.PerSecond != 0 {
+		usual.Burst = max(1, c.PerSecond*usual.Burst/usual.Requests)
+		usual.Requests, usual.Period = c.PerSecond, time.Second
+	}
+	if l.Programs == nil {
+		return usual
+	}
+	return usual.Share(l.Programs())
 }
 
 // watchToken prepares a request for tokens: if the request fails, it counts against the caller's
@@ -115,7 +122,7 @@ func (e *edge) mayTakeTokens(reference string) error {
 	if e.limits.Company == (Limit{}) {
 		return nil
 	}
-	if s := e.limits.companies.Look(reference, e.limits.Company); s.Wait > 0 {
+	if s := e.limits.companies.Look(reference, e.limits.of(company.Identity{})); s.Wait > 0 {
 		return s.Refusal()
 	}
 	return nil

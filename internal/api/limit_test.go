@@ -35,7 +35,9 @@ type caller struct {
 	refresh   []string          // every refresh token; only the last one is valid
 }
 
-func newLimited(t *testing.T) *limited {
+func newLimited(t *testing.T) *limited { return newLimitedBy(t, nil) }
+
+func newLimitedBy(t *testing.T, programs func() int) *limited {
 	config, log := broken{func() error { return nil }}.config()
 	l := &limited{t: t, log: log, clock: clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)), known: map[string]*caller{}}
 	d, ring, book := stand(t, l.clock)
@@ -43,7 +45,7 @@ func newLimited(t *testing.T) *limited {
 	config.Companies, config.Around = l.companies, nil
 	config.Clock, config.Limits = l.clock, &api.Limits{
 		Company: api.Limit{Requests: 1, Period: time.Second, Burst: 3}, Token: api.Limit{Requests: 60, Period: time.Minute, Burst: 2},
-		Callbacks: api.Limit{Requests: 1, Period: time.Second, Burst: 3},
+		Callbacks: api.Limit{Requests: 1, Period: time.Second, Burst: 3}, Programs: programs,
 	}
 	config.Mounts = map[string]http.Handler{"POST /callbacks/{provider}": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
 	var err error
@@ -258,5 +260,42 @@ func TestACompanysOwnLimit(t *testing.T) {
 		if _, err := l.companies.SetPerSecond(t.Context(), me, l.caller(one).reference, requests); !fault.Is(err, fault.Invalid) {
 			t.Error(requests, err)
 		}
+	}
+}
+
+// Several programs share the limit of a company equally. Each has at least one request at once, and the limit of
+// failed requests for tokens is not divided.
+func TestProgramsShareTheLimitOfACompany(t *testing.T) {
+	programs := 1
+	l := newLimitedBy(t, func() int { return programs })
+	ask := func(status int) string {
+		t.Helper()
+		h := l.ask(status, "192.0.2.1:1", one, "right").Header()
+		return h.Get("RateLimit-Limit") + " " + h.Get("RateLimit-Remaining")
+	}
+	if got := ask(200); got != "3 2" {
+		t.Error(got)
+	}
+	programs = 3 // each has a burst of 1 and a token in three seconds
+	if got := ask(200); got != "1 0" {
+		t.Error(got)
+	}
+	l.clock.Advance(3*time.Second - time.Millisecond)
+	ask(429)
+	l.clock.Advance(time.Millisecond)
+	ask(200)
+	programs = 1
+	l.clock.Advance(3 * time.Second) // a bucket fills at the former rate until its next request
+	if got := ask(200); got != "3 0" {
+		t.Error(got)
+	}
+	programs = 9
+	l.clock.Advance(10 * time.Second)
+	if got := ask(200); got != "1 0" {
+		t.Error(got)
+	}
+	l.clock.Advance(9 * time.Second)
+	if h := l.ask(401, "192.0.2.1:1", one, "wrong").Header(); h.Get("RateLimit-Limit") != "2" {
+		t.Error(h)
 	}
 }

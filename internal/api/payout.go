@@ -50,6 +50,12 @@ func (h *handlers) SendPayout(ctx context.Context, r SendPayoutRequestObject) (S
 		c.explain(p)
 		return SendPayout200JSONResponse{Status: "success", Message: nothingSent, Data: p}, err
 	}
+	if waits, err := h.payoutWaits(ctx, order.Amount); waits || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return h.askPayout(ctx, order)
+	}
 	return resumable(ctx, sentAnswer, h.Payouts.Resume, func(key *idempotency.Key) (payout.Payout, error) {
 		order.Key = key
 		return h.Payouts.Send(ctx, order)

@@ -33,6 +33,28 @@ func outcomeRow(o report.Outcome) Outcome {
 	}
 }
 
+// FindTimeline shows what happened to one payment.
+func (h *handlers) FindTimeline(ctx context.Context, r FindTimelineRequestObject) (FindTimelineResponseObject, error) {
+	y, err := h.Reports.OwnTimeline(ctx, callOf(ctx).company, r.Reference)
+	return FindTimeline200JSONResponse{Status: "success", Data: Timeline{
+		Reference: y.Reference, Kind: y.Kind, Status: y.State, Amount: y.Amount, Fee: y.Fee, CreatedAt: clock.Text(y.CreatedAt), Steps: each(y.Steps, timelineStep),
+	}}, err
+}
+
+func timelineStep(s report.Step) TimelineStep {
+	out := TimelineStep{At: clock.Text(s.At), What: s.What, Text: s.Text, Event: wire.Optional(s.Event)}
+	if t := s.Transfer; t != nil {
+		out.Transfer = &TimelineTransfer{From: t.Debit, To: t.Credit, Amount: t.Amount}
+		if t.Debit != report.Outside {
+			out.Transfer.FromBalance = &t.DebitLeft
+		}
+		if t.Credit != report.Outside {
+			out.Transfer.ToBalance = &t.CreditThere
+		}
+	}
+	return out
+}
+
 // CheckIntegrity compares the balances of the company's ledger with the sums of the entries.
 func (h *handlers) CheckIntegrity(ctx context.Context, _ CheckIntegrityRequestObject) (CheckIntegrityResponseObject, error) {
 	found, err := h.Reports.Integrity(ctx, callOf(ctx).company)

@@ -67,7 +67,7 @@ var (
 var acts = map[string][]string{
 	"initiateCorporateKyc": ofOwner, "retryCorporateOtp": ofOwner, "validateCorporateKyc": ofOwner, "generateCorporateAccount": ofOwner,
 	"createCustomer": ofMoney, "resendCustomerOtp": ofMoney, "generateCustomerAccount": ofMoney,
-	"issueAPIKey": ofCode, "revokeAPIKey": ofCode, "setPIN": ofOwner, "setTwoPeople": ofOwner, "approveRequest": ofCode, "rejectRequest": ofCode, "findIdempotencyKey": ofCode,
+	"issueAPIKey": ofCode, "revokeAPIKey": ofCode, "setPIN": ofOwner, "setTwoPeople": ofOwner, "setPayoutApproval": ofOwner, "approveRequest": ofAll, "rejectRequest": ofAll, "findIdempotencyKey": ofCode,
 	"createSettlementAccount": ofMoney, "setSettlementAlert": ofMoney, "generateVirtualAccount": ofMoney,
 	"validateAccount": ofMoney, "sendPayout": ofMoney, "transferFunds": ofMoney,
 	"openBulkPayout": ofMoney, "confirmBulkPayout": ofMoney, "cancelBulkPayout": ofMoney,

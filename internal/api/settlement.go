@@ -2,10 +2,12 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
@@ -34,6 +36,29 @@ func (h *handlers) CreateSettlementAccount(ctx context.Context, r CreateSettleme
 	}, func(key *idempotency.Key) (settlement.Account, error) {
 		return h.Settlements.CreateOwn(ctx, callOf(ctx).company, r.Body.Name, key)
 	})
+}
+
+// ListDayBalances returns the balances of a settlement account of the last days.
+func (h *handlers) ListDayBalances(ctx context.Context, r ListDayBalancesRequestObject) (ListDayBalancesResponseObject, error) {
+	var q query
+	days := q.whole("days", r.Params.Days)
+	if r.Params.Days == "" {
+		days = 30
+	}
+	if q.problems == nil && (days < 1 || days > report.BalanceDays) {
+		q.wrong("days", fmt.Sprintf("must be between 1 and %d", report.BalanceDays))
+	}
+	if err := q.fault(); err != nil {
+		return nil, err
+	}
+	settlementID, err := strconv.ParseInt(r.SettlementID, 10, 64)
+	if err != nil {
+		settlementID = 0
+	}
+	list, err := h.Reports.DayBalances(ctx, callOf(ctx).company, settlementID, int(days))
+	return ListDayBalances200JSONResponse{Status: "success", Data: each(list, func(b report.DayBalance) DayBalance {
+		return DayBalance{Day: b.Day.Format(time.DateOnly), Balance: b.Balance}
+	})}, err
 }
 
 // SetSettlementAlert sets the low-balance alert of a settlement account. If the id in the path

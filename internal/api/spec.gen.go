@@ -160,6 +160,15 @@ type Approval struct {
 	// APIKeyID The API key to revoke; `null` for another kind.
 	APIKeyID *string `json:"apiKeyId"`
 
+	// Payout The payout that waits; `null` for another kind.
+	Payout *WaitingPayout `json:"payout"`
+
+	// BulkPayout The bulk payout that waits; `null` for another kind.
+	BulkPayout *WaitingBulkPayout `json:"bulkPayout"`
+
+	// PayoutApproval The weaker rule for payouts that waits; `null` for another kind.
+	PayoutApproval *PayoutApprovalRule `json:"payoutApproval"`
+
 	// AskedBy `person:NAME`, or `key:ID` for a program with an API key.
 	//
 	// Examples: person:ada
@@ -439,6 +448,9 @@ type Company struct {
 
 	// TwoPeople True if acts on your API keys wait for a second person of your company.
 	TwoPeople bool `json:"twoPeople"`
+
+	// PayoutApproval From this amount on, in naira, payouts that people ask for wait for a second person; `null` for none.
+	PayoutApproval *money.Kobo `json:"payoutApproval"`
 
 	// Fees The fees of your payouts, by amount. Empty if there are none.
 	Fees []FeeBand `json:"fees"`
@@ -735,6 +747,19 @@ type DailyTotals struct {
 
 // DataPurchase defines model for DataPurchase.
 type DataPurchase = vtu.DataPurchase
+
+// DayBalance defines model for DayBalance.
+type DayBalance struct {
+	// Day The day in Lagos.
+	//
+	// Examples: 2030-01-02
+	Day string `json:"day"`
+
+	// Balance The balance at the end of the day, or now; naira.
+	//
+	// Examples: 98475
+	Balance money.Kobo `json:"balance"`
+}
 
 // DayTotals defines model for DayTotals.
 type DayTotals struct {
@@ -1369,6 +1394,20 @@ type OwnTransfer = settlement.Transfer
 // Payout defines model for Payout.
 type Payout = payout.Payout
 
+// PayoutApprovalRequest defines model for PayoutApprovalRequest.
+type PayoutApprovalRequest struct {
+	// Amount Naira; above 0 and with at most two decimals. `0.01` means each payout. `null` ends the rule.
+	Amount *money.Kobo `json:"amount"`
+}
+
+// PayoutApprovalRule defines model for PayoutApprovalRule.
+type PayoutApprovalRule struct {
+	// Amount From this amount on, in naira, payouts of people wait; `null` for none.
+	//
+	// Examples: 500000
+	Amount *money.Kobo `json:"amount"`
+}
+
 // PayoutLimit defines model for PayoutLimit.
 type PayoutLimit struct {
 	// SettlementID `null` for the whole company.
@@ -1542,6 +1581,94 @@ type Succeeded = bool
 
 // SuccessStatus defines model for SuccessStatus.
 type SuccessStatus = string
+
+// Timeline defines model for Timeline.
+type Timeline struct {
+	// Reference The reference or id of the payment.
+	Reference string `json:"reference"`
+
+	// Kind What it is: `payout`, `vtu`, `card`, `credit`, `collection`, `adjustment`, `transfer`, `customer credit`, `deposit` or `withdrawal`.
+	//
+	// Examples: payout
+	Kind string `json:"kind"`
+
+	// Status Its state, such as `SUCCESS`.
+	//
+	// Examples: SUCCESS
+	Status string `json:"status"`
+
+	// Amount Naira, without the fee. 0 for a movement on a chain.
+	//
+	// Examples: 1500
+	Amount money.Kobo `json:"amount"`
+
+	// Fee Naira.
+	//
+	// Examples: 25
+	Fee money.Kobo `json:"fee"`
+
+	// CreatedAt When it began.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// Steps What happened, oldest first.
+	Steps []TimelineStep `json:"steps"`
+}
+
+// TimelineStep defines model for TimelineStep.
+type TimelineStep struct {
+	// At When it happened.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	At Instant `json:"at"`
+
+	// What The kind of step: `request`, `intent`, `transfer`, `answer`, `state`, `event`, `delivery`, `case` or `approval`. There may be further kinds later.
+	//
+	// Examples: transfer
+	What string `json:"what"`
+
+	// Text The step in words for people. The words may change.
+	//
+	// Examples: first call: confirmed (00) Approved
+	Text string `json:"text"`
+
+	// Transfer The amount that moved, of a `transfer`.
+	Transfer *TimelineTransfer `json:"transfer"`
+
+	// Event The `sequence` of the event, of an `event` or `delivery`.
+	//
+	// Examples: 42
+	Event *int64 `json:"event"`
+}
+
+// TimelineTransfer defines model for TimelineTransfer.
+type TimelineTransfer struct {
+	// From The account in your ledger that was debited, such as `settlement/1`; `outside` for money that came in.
+	//
+	// Examples: settlement/1
+	From string `json:"from"`
+
+	// To The account in your ledger that was credited, such as `clearing/payout`; `outside` for money that went out.
+	//
+	// Examples: clearing/payout
+	To string `json:"to"`
+
+	// Amount Naira.
+	//
+	// Examples: 1525
+	Amount money.Kobo `json:"amount"`
+
+	// FromBalance The balance of `from` afterwards, in naira; `null` for `outside`.
+	//
+	// Examples: 98475
+	FromBalance *money.Kobo `json:"fromBalance"`
+
+	// ToBalance The balance of `to` afterwards, in naira; `null` for `outside`.
+	//
+	// Examples: 1525
+	ToBalance *money.Kobo `json:"toBalance"`
+}
 
 // Tokens defines model for Tokens.
 type Tokens struct {
@@ -1723,6 +1850,76 @@ type VtuTransactionPage struct {
 
 // VtuType defines model for VtuType.
 type VtuType = string
+
+// WaitingBulkPayout defines model for WaitingBulkPayout.
+type WaitingBulkPayout struct {
+	// BulkID The `bulkId`.
+	BulkID string `json:"bulkId"`
+
+	// FromSettlementID The settlement account that pays; `null` in an approval of an earlier version.
+	FromSettlementID *int64 `json:"fromSettlementId"`
+
+	// RequiredFrom The amount of the rule by which it waits, in naira.
+	//
+	// Examples: 500000
+	RequiredFrom money.Kobo `json:"requiredFrom"`
+
+	// Lines The number of good lines.
+	Lines int64 `json:"lines"`
+
+	// Amount The sum of the good lines, without fees; naira.
+	//
+	// Examples: 180000
+	Amount money.Kobo `json:"amount"`
+
+	// Fee The sum of the fees; naira. Kobo refuses the approval if the fees have changed; `null` in an approval of an earlier version.
+	//
+	// Examples: 2500
+	Fee *money.Kobo `json:"fee"`
+}
+
+// WaitingPayout defines model for WaitingPayout.
+type WaitingPayout struct {
+	// FromSettlementID The settlement account that pays; `null` in an approval of an earlier version.
+	FromSettlementID *int64 `json:"fromSettlementId"`
+
+	// RequiredFrom The amount of the rule by which it waits, in naira.
+	//
+	// Examples: 500000
+	RequiredFrom money.Kobo `json:"requiredFrom"`
+
+	// Amount Naira.
+	//
+	// Examples: 5000
+	Amount money.Kobo `json:"amount"`
+
+	// Fee Naira. Kobo refuses the approval if the fee has changed; `null` in an approval of an earlier version.
+	//
+	// Examples: 25
+	Fee *money.Kobo `json:"fee"`
+
+	// AccountName The name that the bank has for the account.
+	//
+	// Examples: ADA OBI
+	AccountName string `json:"accountName"`
+
+	// AccountNumber The account.
+	//
+	// Examples: 0123456789
+	AccountNumber string `json:"accountNumber"`
+
+	// BankName The bank; `null` if its name is not known.
+	BankName *string `json:"bankName"`
+
+	// Narration `null` for none.
+	Narration *string `json:"narration"`
+
+	// ExternalReference `null` for none.
+	ExternalReference *string `json:"externalReference"`
+
+	// Reference The `reference` that the payout has when it is approved.
+	Reference string `json:"reference"`
+}
 
 // Webhook defines model for Webhook.
 type Webhook = webhook.Endpoint
@@ -2214,6 +2411,12 @@ type SetSettlementAlertParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListDayBalancesParams defines parameters for ListDayBalances.
+type ListDayBalancesParams struct {
+	// Days The number of days, with today.
+	Days string `form:"days,omitempty" json:"days,omitempty"`
+}
+
 // ListBanksParams defines parameters for ListBanks.
 type ListBanksParams struct {
 	// Search Only banks whose name contains this text.
@@ -2654,6 +2857,9 @@ type IssueAPIKeyJSONRequestBody = APIKeyRequest
 // RevokeAPIKeyJSONRequestBody defines body for RevokeAPIKey for application/json ContentType.
 type RevokeAPIKeyJSONRequestBody = APIKeyRevocation
 
+// SetPayoutApprovalJSONRequestBody defines body for SetPayoutApproval for application/json ContentType.
+type SetPayoutApprovalJSONRequestBody = PayoutApprovalRequest
+
 // SetPINJSONRequestBody defines body for SetPIN for application/json ContentType.
 type SetPINJSONRequestBody = OwnPinRequest
 
@@ -2806,6 +3012,9 @@ type ServerInterface interface {
 	// RejectRequest Reject what waits
 	// (POST /api/v1/company/approvals/{id}/reject)
 	RejectRequest(w http.ResponseWriter, r *http.Request, id string)
+	// SetPayoutApproval Require two people for payouts
+	// (POST /api/v1/company/payout-approval)
+	SetPayoutApproval(w http.ResponseWriter, r *http.Request)
 	// SetPIN Set your transaction PIN
 	// (POST /api/v1/company/pin)
 	SetPIN(w http.ResponseWriter, r *http.Request, params SetPINParams)
@@ -2887,6 +3096,9 @@ type ServerInterface interface {
 	// SetSettlementAlert Set an alert for a low balance
 	// (POST /api/v1/settlement/accounts/{settlementId}/alert)
 	SetSettlementAlert(w http.ResponseWriter, r *http.Request, settlementID string, params SetSettlementAlertParams)
+	// ListDayBalances List the balances of the last days
+	// (GET /api/v1/settlement/accounts/{settlementId}/balances)
+	ListDayBalances(w http.ResponseWriter, r *http.Request, settlementID string, params ListDayBalancesParams)
 	// ListBanks List supported banks
 	// (GET /api/v1/settlement/banks)
 	ListBanks(w http.ResponseWriter, r *http.Request, params ListBanksParams)
@@ -2932,6 +3144,9 @@ type ServerInterface interface {
 	// ValidateAccount Validate a bank account
 	// (POST /api/v1/settlement/validate-account)
 	ValidateAccount(w http.ResponseWriter, r *http.Request, params ValidateAccountParams)
+	// FindTimeline Show what happened to a payment
+	// (GET /api/v1/timeline/{reference})
+	FindTimeline(w http.ResponseWriter, r *http.Request, reference string)
 	// ListTransactions List all transactions
 	// (GET /api/v1/transaction/)
 	ListTransactions(w http.ResponseWriter, r *http.Request, params ListTransactionsParams)
@@ -3940,6 +4155,20 @@ func (siw *ServerInterfaceWrapper) RejectRequest(w http.ResponseWriter, r *http.
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RejectRequest(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SetPayoutApproval operation middleware
+func (siw *ServerInterfaceWrapper) SetPayoutApproval(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SetPayoutApproval(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -5117,6 +5346,48 @@ func (siw *ServerInterfaceWrapper) SetSettlementAlert(w http.ResponseWriter, r *
 	handler.ServeHTTP(w, r)
 }
 
+// ListDayBalances operation middleware
+func (siw *ServerInterfaceWrapper) ListDayBalances(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "settlementId" -------------
+	var settlementID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "settlementId", r.PathValue("settlementId"), &settlementID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "settlementId", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDayBalancesParams
+
+	// ------------- Optional query parameter "days" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "days", r.URL.Query(), &params.Days, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "days"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "days", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListDayBalances(w, r, settlementID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListBanks operation middleware
 func (siw *ServerInterfaceWrapper) ListBanks(w http.ResponseWriter, r *http.Request) {
 
@@ -5924,6 +6195,32 @@ func (siw *ServerInterfaceWrapper) ValidateAccount(w http.ResponseWriter, r *htt
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ValidateAccount(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindTimeline operation middleware
+func (siw *ServerInterfaceWrapper) FindTimeline(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "reference" -------------
+	var reference string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "reference", r.PathValue("reference"), &reference, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "reference", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindTimeline(w, r, reference)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7321,6 +7618,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/company/approvals", wrapper.ListApprovals)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/approvals/{id}/approve", wrapper.ApproveRequest)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/approvals/{id}/reject", wrapper.RejectRequest)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/payout-approval", wrapper.SetPayoutApproval)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/pin", wrapper.SetPIN)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/two-people", wrapper.SetTwoPeople)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/coop/generate-account", wrapper.GenerateCorporateAccount)
@@ -7348,6 +7646,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.ListSettlementAccounts)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts", wrapper.CreateSettlementAccount)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/accounts/{settlementId}/alert", wrapper.SetSettlementAlert)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/accounts/{settlementId}/balances", wrapper.ListDayBalances)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/banks", wrapper.ListBanks)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/bulk-payout", wrapper.ListBulkPayouts)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/bulk-payout", wrapper.OpenBulkPayout)
@@ -7363,6 +7662,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/transaction/{reference}", wrapper.FindLedgerEntry)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/transfer", wrapper.TransferFunds)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/validate-account", wrapper.ValidateAccount)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/timeline/{reference}", wrapper.FindTimeline)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/transaction/{$}", wrapper.ListTransactions)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/transaction/{customer}", wrapper.ListCustomerTransactions)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/transaction/{customer}/{transactionId}", wrapper.FindCustomerTransaction)
@@ -8152,6 +8452,61 @@ func (response RejectRequest200JSONResponse) VisitRejectRequestResponse(w http.R
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetPayoutApprovalRequestObject struct {
+	Body *SetPayoutApprovalJSONRequestBody
+}
+
+type SetPayoutApprovalResponseObject interface {
+	VisitSetPayoutApprovalResponse(w http.ResponseWriter) error
+}
+
+type SetPayoutApproval200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: The rule holds
+	Message string `json:"message"`
+}
+
+func (response SetPayoutApproval200JSONResponse) VisitSetPayoutApprovalResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetPayoutApproval202JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Waiting for a second person
+	Message string `json:"message"`
+
+	// Data The approval that waits.
+	Data Approval `json:"data"`
+}
+
+func (response SetPayoutApproval202JSONResponse) VisitSetPayoutApprovalResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8995,6 +9350,35 @@ func (response SetSettlementAlert200JSONResponse) VisitSetSettlementAlertRespons
 	return err
 }
 
+type ListDayBalancesRequestObject struct {
+	SettlementID string `json:"settlementId"`
+	Params       ListDayBalancesParams
+}
+
+type ListDayBalancesResponseObject interface {
+	VisitListDayBalancesResponse(w http.ResponseWriter) error
+}
+
+type ListDayBalances200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The days, oldest first.
+	Data []DayBalance `json:"data"`
+}
+
+func (response ListDayBalances200JSONResponse) VisitListDayBalancesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListBanksRequestObject struct {
 	Params ListBanksParams
 }
@@ -9168,6 +9552,31 @@ func (response ConfirmBulkPayout200JSONResponse) VisitConfirmBulkPayoutResponse(
 	return err
 }
 
+type ConfirmBulkPayout202JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Waiting for a second person
+	Message string `json:"message"`
+
+	// Data The approval that waits.
+	Data Approval `json:"data"`
+}
+
+func (response ConfirmBulkPayout202JSONResponse) VisitConfirmBulkPayoutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListDailyTotalsRequestObject struct {
 	Params ListDailyTotalsParams
 }
@@ -9280,6 +9689,31 @@ func (response SendPayout200JSONResponse) VisitSendPayoutResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendPayout202JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: Waiting for a second person
+	Message string `json:"message"`
+
+	// Data The approval that waits.
+	Data Approval `json:"data"`
+}
+
+func (response SendPayout202JSONResponse) VisitSendPayoutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -9475,6 +9909,34 @@ type ValidateAccount200JSONResponse struct {
 }
 
 func (response ValidateAccount200JSONResponse) VisitValidateAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindTimelineRequestObject struct {
+	Reference string `json:"reference"`
+}
+
+type FindTimelineResponseObject interface {
+	VisitFindTimelineResponse(w http.ResponseWriter) error
+}
+
+type FindTimeline200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The payment and its steps.
+	Data Timeline `json:"data"`
+}
+
+func (response FindTimeline200JSONResponse) VisitFindTimelineResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -10336,6 +10798,9 @@ type StrictServerInterface interface {
 	// RejectRequest Reject what waits
 	// (POST /api/v1/company/approvals/{id}/reject)
 	RejectRequest(ctx context.Context, request RejectRequestRequestObject) (RejectRequestResponseObject, error)
+	// SetPayoutApproval Require two people for payouts
+	// (POST /api/v1/company/payout-approval)
+	SetPayoutApproval(ctx context.Context, request SetPayoutApprovalRequestObject) (SetPayoutApprovalResponseObject, error)
 	// SetPIN Set your transaction PIN
 	// (POST /api/v1/company/pin)
 	SetPIN(ctx context.Context, request SetPINRequestObject) (SetPINResponseObject, error)
@@ -10417,6 +10882,9 @@ type StrictServerInterface interface {
 	// SetSettlementAlert Set an alert for a low balance
 	// (POST /api/v1/settlement/accounts/{settlementId}/alert)
 	SetSettlementAlert(ctx context.Context, request SetSettlementAlertRequestObject) (SetSettlementAlertResponseObject, error)
+	// ListDayBalances List the balances of the last days
+	// (GET /api/v1/settlement/accounts/{settlementId}/balances)
+	ListDayBalances(ctx context.Context, request ListDayBalancesRequestObject) (ListDayBalancesResponseObject, error)
 	// ListBanks List supported banks
 	// (GET /api/v1/settlement/banks)
 	ListBanks(ctx context.Context, request ListBanksRequestObject) (ListBanksResponseObject, error)
@@ -10462,6 +10930,9 @@ type StrictServerInterface interface {
 	// ValidateAccount Validate a bank account
 	// (POST /api/v1/settlement/validate-account)
 	ValidateAccount(ctx context.Context, request ValidateAccountRequestObject) (ValidateAccountResponseObject, error)
+	// FindTimeline Show what happened to a payment
+	// (GET /api/v1/timeline/{reference})
+	FindTimeline(ctx context.Context, request FindTimelineRequestObject) (FindTimelineResponseObject, error)
 	// ListTransactions List all transactions
 	// (GET /api/v1/transaction/)
 	ListTransactions(ctx context.Context, request ListTransactionsRequestObject) (ListTransactionsResponseObject, error)
@@ -11277,6 +11748,37 @@ func (sh *strictHandler) RejectRequest(w http.ResponseWriter, r *http.Request, i
 	}
 }
 
+// SetPayoutApproval operation middleware
+func (sh *strictHandler) SetPayoutApproval(w http.ResponseWriter, r *http.Request) {
+	var request SetPayoutApprovalRequestObject
+
+	var body SetPayoutApprovalJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.SetPayoutApproval(ctx, request.(SetPayoutApprovalRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SetPayoutApproval")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SetPayoutApprovalResponseObject); ok {
+		if err := validResponse.VisitSetPayoutApprovalResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // SetPIN operation middleware
 func (sh *strictHandler) SetPIN(w http.ResponseWriter, r *http.Request, params SetPINParams) {
 	var request SetPINRequestObject
@@ -12061,6 +12563,33 @@ func (sh *strictHandler) SetSettlementAlert(w http.ResponseWriter, r *http.Reque
 	}
 }
 
+// ListDayBalances operation middleware
+func (sh *strictHandler) ListDayBalances(w http.ResponseWriter, r *http.Request, settlementID string, params ListDayBalancesParams) {
+	var request ListDayBalancesRequestObject
+
+	request.SettlementID = settlementID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDayBalances(ctx, request.(ListDayBalancesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDayBalances")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListDayBalancesResponseObject); ok {
+		if err := validResponse.VisitListDayBalancesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListBanks operation middleware
 func (sh *strictHandler) ListBanks(w http.ResponseWriter, r *http.Request, params ListBanksParams) {
 	var request ListBanksRequestObject
@@ -12482,6 +13011,32 @@ func (sh *strictHandler) ValidateAccount(w http.ResponseWriter, r *http.Request,
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ValidateAccountResponseObject); ok {
 		if err := validResponse.VisitValidateAccountResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindTimeline operation middleware
+func (sh *strictHandler) FindTimeline(w http.ResponseWriter, r *http.Request, reference string) {
+	var request FindTimelineRequestObject
+
+	request.Reference = reference
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindTimeline(ctx, request.(FindTimelineRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindTimeline")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindTimelineResponseObject); ok {
+		if err := validResponse.VisitFindTimelineResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -31,6 +31,7 @@ func document(t testing.TB) *openapi3.T {
 var movesNothing = map[string]string{
 	"approveRequest":     "an approval is decided once, and a second try answers so",
 	"rejectRequest":      "an approval is decided once, and a second try answers so",
+	"setPayoutApproval":  "the rule is what the last request says, and a weaker one waits",
 	"setTwoPeople":       "the rule is on or off, and a second request changes nothing",
 	"claimKey":           "the caller has no access token yet, and a token that was used answers so",
 	"generateToken":      "a second pair of tokens replaces the first, which the contract says",

@@ -100,7 +100,7 @@ func played(t testing.TB) map[string]apitest.Exchange {
 
 // ofPeople are the operations that no program can run with an access token. The tests of package console show
 // them succeed.
-var ofPeople = map[string]bool{"setTwoPeople": true, "approveRequest": true, "rejectRequest": true}
+var ofPeople = map[string]bool{"setTwoPeople": true, "setPayoutApproval": true, "approveRequest": true, "rejectRequest": true}
 
 func TestEveryOperationHasATranscript(t *testing.T) {
 	c, seen := contract(t), map[string]bool{}

@@ -154,7 +154,7 @@ func (a *App) build(ctx context.Context, keys, ring *secret.Keyring) error {
 		return err
 	}
 	a.businesses(keys, p, letterhead)
-	a.People, err = person.New(person.Config{DB: a.DB, Keys: keys, Operators: a.Operators, Clock: a.Clock, Machine: clock.System{}, Origin: a.cfg.ConsoleOrigin, TwoPeople: a.twoPeople})
+	a.People, err = person.New(person.Config{DB: a.DB, Keys: keys, Operators: a.Operators, Clock: a.Clock, Machine: clock.System{}, Origin: a.cfg.ConsoleOrigin, Rules: a.rulesOfTwo})
 	if err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ func (a *App) Handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits := a.cfg.Limits.limits()
+	limits := a.limits()
 	operators, err := a.operatorsAPI(limits.Failed())
 	if err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ func (a *App) Handler() (http.Handler, error) {
 			}
 			return ctx
 		},
-		People: a.People.People,
+		People: a.People.People, SignedIn: a.People.Ready,
 		FailedLogin: func(ctx context.Context, action, reference string) {
 			a.warn(ctx, a.Operators.FailedLogin(ctx, action, reference), "a failed request for tokens could not be recorded")
 		},
@@ -305,18 +305,6 @@ func (a *App) Handler() (http.Handler, error) {
 // databaseTimeout limits the total time that a request waits for the database. If the database does
 // not reply, the caller still gets a response within ten seconds.
 const databaseTimeout = 9500 * time.Millisecond
-
-func (c LimitConfig) limits() *api.Limits {
-	if c.Off {
-		return nil
-	}
-	return &api.Limits{
-		Company: api.Limit{Requests: c.CompanyPerSecond, Period: time.Second, Burst: c.CompanyBurst},
-		Token:   api.Limit{Requests: c.TokenPerMinute, Period: time.Minute, Burst: c.TokenPerMinute},
-
-		Callbacks: api.Limit{Requests: c.CallbacksPerSecond, Period: time.Second, Burst: c.CallbacksBurst},
-	}
-}
 
 // Run serves HTTP on the listener and runs the background jobs until ctx ends. Then it drains,
 // finishes running requests and jobs, and closes the app. Run calls the function ready when the

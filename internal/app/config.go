@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"maps"
+	"net/http"
 	"path/filepath"
 	"time"
 
@@ -129,6 +130,12 @@ type Config struct {
 	// can stop the program in the middle of a call, or make a provider misbehave.
 	Around      func(provider.Biller) provider.Biller `koanf:"-"`
 	AroundBanks func(provider.Bank) provider.Bank     `koanf:"-"`
+	// AroundProviders, if set, wraps the handler of the simulated providers, for example to lose
+	// requests and replies.
+	AroundProviders func(http.Handler) http.Handler `koanf:"-"`
+	// Network, if set, replaces the network of this machine between the program and the simulated
+	// providers.
+	Network Network `koanf:"-"`
 }
 
 // WebhookConfig is about deliveries of events to companies.
@@ -158,8 +165,8 @@ type EventConfig struct {
 // LimitConfig are the rate limits.
 type LimitConfig struct {
 	Off              bool `koanf:"off"`                // Turns all rate limits off.
-	CompanyPerSecond int  `koanf:"company_per_second"` // Requests per second of one company.
-	CompanyBurst     int  `koanf:"company_burst"`      // Requests of one company at once.
+	CompanyPerSecond int  `koanf:"company_per_second"` // Requests per second of one company. The programs that run divide them equally.
+	CompanyBurst     int  `koanf:"company_burst"`      // Requests of one company at once, divided in the same way.
 	// Failed token operations, and requests of operators without a right key, per minute
 	// and address.
 	TokenPerMinute     int `koanf:"token_per_minute"`

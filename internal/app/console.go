@@ -1,11 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/console"
 	"github.com/kobo-waas/kobo/internal/limit"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -21,15 +22,26 @@ func (a *App) mountPages(to map[string]http.Handler, operators *admin.API, faile
 	}
 	pages := console.Config{
 		API: operators, Operators: a.Operators, Operations: a.Operations, Settlements: a.Settlements, Events: a.Events, People: a.People,
-		Clock: a.Clock, Log: a.log, Environment: string(a.cfg.Mode.Environment()), FourEyes: a.FourEyes(), Closed: a.closed.Load, Restored: a.movesHeld.Load, Leaving: a.leaving.Load, Failed: failed, Origin: a.cfg.ConsoleOrigin,
+		Clock: a.Clock, Log: a.log, Environment: string(a.cfg.Mode.Environment()), FourEyes: a.FourEyes(), Closed: a.closed.Load, Restored: a.movesHeld.Load, Leaving: a.leaving.Load, Failed: failed, Origin: a.cfg.ConsoleOrigin, PublicURL: a.cfg.PublicURL,
 		Company: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { companies().ServeHTTP(w, r) }),
 	}
 	to["/console/"], to["/app/"] = console.New(pages), console.NewApp(pages)
 }
 
-// twoPeople reports whether a company requires two people for its API keys.
-func (a *App) twoPeople(ctx context.Context, company string) (bool, error) {
-	return a.Companies.TwoPeople(ctx, company)
+// rulesOfTwo returns the rules by which a company requires two people: for its API keys, and for payouts.
+func (a *App) rulesOfTwo(ctx context.Context, company string) (out []person.Rule, err error) {
+	keys, err := a.Companies.TwoPeople(ctx, company)
+	if err != nil {
+		return nil, err
+	}
+	payouts, err := a.Companies.PayoutRule(ctx, company)
+	if keys {
+		out = append(out, func(role string) bool { return api.MayRun(role, "issueAPIKey") })
+	}
+	if payouts.On {
+		out = append(out, func(role string) bool { return api.MayRun(role, "sendPayout") })
+	}
+	return out, err
 }
 
 // ConsoleURL returns an address of the console that signs the development operator in once, or nil without a
@@ -46,27 +58,37 @@ func (a *App) ConsoleURL(ctx context.Context) (*string, error) {
 	return &link, nil
 }
 
-// AppURLs returns the addresses of /app at which the development company's two people sign in once, an owner and a
-// developer. So what needs two people can be tried by one. Without a console they are nil.
-func (a *App) AppURLs(ctx context.Context, company string) (owner, second *string, err error) {
+// AppURLs adds the addresses of /app at which the development company's people sign in once: an owner, a developer for
+// what takes two people about API keys, and somebody of the role finance for what takes two about payouts. Without a
+// console there are none.
+func (a *App) AppURLs(ctx context.Context, c *Credentials) error {
 	if a.cfg.Console != "on" || a.cfg.ConsoleOrigin == "" {
-		return nil, nil, nil
+		return nil
 	}
-	link := func(name, role string) *string {
+	for _, p := range []struct {
+		name, role string
+		to         **string
+	}{{"owner", person.Owner, &c.AppURL}, {"second", person.Developer, &c.SecondAppURL}, {"third", person.Finance, &c.ThirdAppURL}} {
 		token, digest := person.NewLink()
-		_, e := a.People.InvitePerson(ctx, operator.Itself(), company, name, role, digest)
-		err = errors.Join(err, e)
-		out := a.cfg.ConsoleOrigin + "/app/link/" + company + "/" + token.Reveal()
-		return &out
+		if _, err := a.People.InvitePerson(ctx, operator.Itself(), c.Reference, p.name, p.role, digest); err != nil {
+			return err
+		}
+		link := a.CompanyLink(c.Reference, token)
+		*p.to = &link
 	}
-	owner, second = link("owner", person.Owner), link("second", person.Developer)
-	return owner, second, err
+	return nil
 }
 
 // ConsoleLink returns the address at which a person uses a link. Without the setting console_origin it is only
 // a path.
 func (a *App) ConsoleLink(token secret.Text) string {
 	return a.cfg.ConsoleOrigin + "/console/link/" + token.Reveal()
+}
+
+// CompanyLink returns the address at which a person of a company uses a link. Without the settings console_origin and
+// public_url it is only a path.
+func (a *App) CompanyLink(company string, token secret.Text) string {
+	return cmp.Or(a.cfg.ConsoleOrigin, a.cfg.PublicURL) + "/app/link/" + company + "/" + token.Reveal()
 }
 
 // ConsoleLink returns the address of the console that signs in once, or "" without a console.
@@ -83,4 +105,12 @@ func (c Credentials) AppLink() string {
 		return ""
 	}
 	return *c.AppURL
+}
+
+// ThirdAppLink returns the address that signs in once the company's person of the role finance, or "" without a console.
+func (c Credentials) ThirdAppLink() string {
+	if c.ThirdAppURL == nil {
+		return ""
+	}
+	return *c.ThirdAppURL
 }

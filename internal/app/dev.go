@@ -39,9 +39,11 @@ type Credentials struct {
 	AdminKey                string  `json:"admin_key"`
 	SecondAdminKey          string  `json:"second_admin_key"` // of another operator, for what takes two
 	ConsoleURL              *string `json:"console_url"`
-	// AppURL and SecondAppURL sign in the company's two people once: an owner, and a developer for what takes two.
+	// AppURL, SecondAppURL and ThirdAppURL sign in the company's people once: an owner, and for what takes two a developer
+	// (API keys) and somebody of the role finance (payouts).
 	AppURL       *string `json:"app_url"`
 	SecondAppURL *string `json:"second_app_url"`
+	ThirdAppURL  *string `json:"third_app_url"`
 	SandboxToken string  `json:"sandbox_token,omitempty"`
 }
 
@@ -303,6 +305,21 @@ func (a *App) adopt(ctx context.Context, number string) error {
 		return nil
 	}
 	return bank.Adopt(ctx, number, devName, "")
+}
+
+// AgreeWithBank makes the opening balance at the simulated bank that of the ledger: what the development company holds. So
+// the bank agrees with the ledger from the beginning. A bank at which money has moved keeps its balance.
+//
+// Without it the bank begins with ten billion naira of nobody. Tests need that, because they fund companies without a
+// credit.
+func (a *App) AgreeWithBank(ctx context.Context) error {
+	bank, ok := a.sandbox.provider(a.devBank()).(interface {
+		BeginWith(ctx context.Context, balance money.Kobo) error
+	})
+	if !ok {
+		return nil
+	}
+	return bank.BeginWith(ctx, devFloat)
 }
 
 // devAccount creates a settlement account with a bank account and money.

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -40,7 +42,7 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 		fail("database", "away")
 		fail("migrations", "unknown")
 	} else if err := within(ctx, a.DB.Fits); err != nil {
-		fail("migrations", "not those of this program")
+		fail("migrations", misfit(err))
 	}
 	if !a.Worker.Healthy() {
 		fail("workers", "not at work")
@@ -73,6 +75,15 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 		checks["status"] = "not ready"
 	}
 	sayHealth(w, status, checks)
+}
+
+// misfit says what an error of the check of the schema means. A database that did not answer says nothing
+// about its schema.
+func misfit(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || db.Classify(err) != db.Other {
+		return "unknown"
+	}
+	return "not those of this program"
 }
 
 // within calls ask, which queries the database, but waits no longer than the context allows. While

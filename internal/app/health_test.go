@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -102,6 +105,23 @@ func TestHealthStatesTheEnvironment(t *testing.T) {
 		said := map[string]string{}
 		if err := json.Unmarshal(w.Body.Bytes(), &said); err != nil || said["environment"] != want || said["status"] != "ok" {
 			t.Errorf("%s: %v, %v", want, said, err)
+		}
+	}
+}
+
+// A database that does not answer in time has not said that it belongs to another program.
+func TestASlowDatabaseIsNotOfAnotherProgram(t *testing.T) {
+	for _, one := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("reading the schema: %w", context.DeadlineExceeded), "unknown"},
+		{context.Canceled, "unknown"},
+		{io.ErrUnexpectedEOF, "unknown"},
+		{errors.New("the database has schema 1 and this program needs 2: run kobo migrate"), "not those of this program"},
+	} {
+		if got := misfit(one.err); got != one.want {
+			t.Errorf("%v: %s", one.err, got)
 		}
 	}
 }

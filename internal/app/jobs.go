@@ -65,7 +65,7 @@ func (a *App) startJobs(ctx context.Context) *sync.WaitGroup {
 	for _, run := range []func(context.Context){a.Worker.Run, a.Webhooks.Run, a.Requests.Run, a.Deployment.Run, a.Keyring.Run, a.Crypto.Follow} {
 		all.Go(func() { run(ctx) })
 	}
-	again := []func(context.Context) time.Duration{a.syncLists, a.askWallets, a.watchAccess, a.restoreJobs, a.reloadCertificates}
+	again := []func(context.Context) time.Duration{a.syncLists, a.askWallets, a.watchAccess, a.followCompanies, a.restoreJobs, a.reloadCertificates}
 	if a.sandbox != nil {
 		again = append(again, a.sandbox.watch)
 	}
@@ -92,6 +92,16 @@ func (a *App) warn(ctx context.Context, err error, what string) {
 	if err != nil && ctx.Err() == nil {
 		a.log.Warn(what, "error", err)
 	}
+}
+
+// followCompanies applies the changes that other programs have made to companies: revoked API keys, KYB,
+// the switch and the request limit. It returns the pause until its next call.
+func (a *App) followCompanies(ctx context.Context) time.Duration {
+	if err := a.Companies.Follow(ctx); err != nil {
+		a.warn(ctx, err, "the changes of companies cannot be read")
+		return time.Second
+	}
+	return 250 * time.Millisecond
 }
 
 // restoreJobs creates jobs for open operations that have lost theirs. While API access is closed,

@@ -137,9 +137,10 @@ func (a *App) around(name, address string) func(http.RoundTripper) http.RoundTri
 	case a.tap != nil:
 		return a.tap(name, address).Around
 	case a.traces == nil:
-		return nil
+		return a.cfg.throughNetwork
 	}
 	return func(t http.RoundTripper) http.RoundTripper {
+		t = a.cfg.throughNetwork(t)
 		return otelhttp.NewTransport(t, otelhttp.WithTracerProvider(a.traces))
 	}
 }

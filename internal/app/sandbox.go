@@ -66,18 +66,22 @@ func openSandbox(ctx context.Context, cfg Config, log *slog.Logger) (*sandboxMod
 	}
 	s := &sandboxMode{clock: &clock.Movable{}, log: log}
 	s.Simulated, err = OpenSimulated(ctx, cfg, sandbox.Config{
-		Path: filepath.Join(cfg.Data, "sandbox.db"), Clock: s.clock, Hold: cfg.Window,
+		Path: filepath.Join(cfg.Data, "sandbox.db"), Clock: s.clock, Hold: cfg.Window, Dial: cfg.dial(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := cfg.listen("127.0.0.1:0")
 	if err != nil {
 		s.Close()
 		return nil, err
 	}
 	s.base = "http://" + listener.Addr().String()
-	s.server = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	handler := s.Handler()
+	if cfg.AroundProviders != nil {
+		handler = cfg.AroundProviders(handler)
+	}
+	s.server = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		if err := s.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("the sandbox server ended", "error", err)

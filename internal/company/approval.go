@@ -13,6 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/peer"
 )
 
@@ -62,6 +63,8 @@ const (
 const (
 	approvalLife = 24 * time.Hour
 	mostWaiting  = 10 // approvals of one person or API key that wait at once
+	// mostPayoutsWaiting is the same for payouts.
+	mostPayoutsWaiting = 200
 )
 
 // Act is what an approval would do.
@@ -69,6 +72,13 @@ type Act struct {
 	Name      string    `json:"name,omitempty"`     // of a new API key
 	ExpiresAt time.Time `json:"expiresAt,omitzero"` // of a new API key; zero means never
 	KeyID     string    `json:"apiKeyId,omitempty"` // the API key to revoke
+
+	Payout     *PayoutAct  `json:"payout,omitempty"`
+	Bulk       *BulkAct    `json:"bulk,omitempty"`
+	PayoutRule *PayoutRule `json:"payoutRule,omitempty"` // the new rule
+
+	// Least is the amount of the rule by which a payout waits, as it was when somebody asked.
+	Least money.Kobo `json:"least,omitempty"`
 }
 
 // Act returns what the approval would do.
@@ -170,8 +180,8 @@ func (s *Service) WaiveTwoPeople(ctx context.Context, by Access) (Approval, erro
 // ask inserts an approval.
 func (s *Service) ask(ctx context.Context, u *ledger.Unit, by Access, kind ApprovalKind, act Act) (Approval, error) {
 	waiting, err := s.waitingOf(ctx, by.Company, by.who())
-	if err == nil && waiting >= mostWaiting {
-		err = fault.Newf(fault.Refused, "%d of your requests wait already", mostWaiting).With(fault.QuotaReached)
+	if most := kind.mayWait(); err == nil && waiting >= most {
+		err = fault.Newf(fault.Refused, "%d of your requests wait already", most).With(fault.QuotaReached)
 	}
 	if err != nil {
 		return Approval{}, err
@@ -195,49 +205,55 @@ var (
 
 // waiting returns an approval that still waits.
 func (s *Service) waiting(ctx context.Context, reference, approvalID string) (Approval, error) {
-	a, err := s.Approval(ctx, reference, approvalID)
+	a, mac, err := s.approvalWithMAC(ctx, reference, approvalID)
 	if err != nil {
 		return a, err
 	}
 	if a.Status(s.clock.Now()) != ApprovalWaiting {
 		return a, errDecided
 	}
-	mac, err := s.approvalMAC(ctx, reference, approvalID)
-	if row := approvals.Record(a).Put("mac", mac); err == nil && !s.db.Signer().Verify(db.Content(nil, row.Table, row.Values), mac) {
+	if row := approvals.Record(a).Put("mac", mac); !s.db.Signer().Verify(db.Content(nil, row.Table, row.Values), mac) {
 		err = fault.New(fault.Internal, "the row of the approval was altered")
 	}
 	return a, err
 }
 
-// Approve does what an approval waits for, for a second person. The response is the new API key, if the
-// approval issues one. The fault is Forbidden for the person who asked, Conflict for an approval that does
+// toApprove returns an approval that waits for somebody other than who asked for it.
+func (s *Service) toApprove(ctx context.Context, by Access, approvalID string) (Approval, error) {
+	a, err := s.waiting(ctx, by.Company, approvalID)
+	if err == nil && (by.Person == "" || a.AskedBy == by.who()) {
+		err = errOwnRequest
+	}
+	return a, err
+}
+
+// Approve does what an approval waits for, for a second person. Payouts have Accept instead. The response is the new API
+// key, if the approval issues one. The fault is Forbidden for the person who asked, Conflict for an approval that does
 // not wait, and otherwise that of the act.
 func (s *Service) Approve(ctx context.Context, by Access, approvalID string) (Approval, *IssuedKey, error) {
-	a, err := s.waiting(ctx, by.Company, approvalID)
+	a, err := s.toApprove(ctx, by, approvalID)
 	if err != nil {
 		return Approval{}, nil, err
-	}
-	if by.Person == "" || a.AskedBy == by.who() {
-		return Approval{}, nil, errOwnRequest
 	}
 	act, err := a.Act()
 	if err != nil {
 		return Approval{}, nil, err
 	}
 	now := s.clock.Now()
-	if isByKey := strings.HasPrefix(a.AskedBy, "key:"); isByKey && (a.FirstBy == "" || a.FirstBy == by.who()) {
+	if a.byKey() && (a.FirstBy == "" || a.FirstBy == by.who()) {
 		a, err = s.approveFirst(ctx, by, a)
 		return a, nil, err
 	}
 	a.State, a.DecidedBy, a.DecidedAt = ApprovalApproved, by.who(), now
+	if act.PayoutRule != nil {
+		return a, nil, s.approveRule(ctx, by, a, *act.PayoutRule)
+	}
 	var issued *IssuedKey
 	err = s.own(ctx, by, func(u *ledger.Unit, all []Key) error {
 		if err := s.stillAsks(u, a, all); err != nil {
 			return err
 		}
-		u.Transition(approvals.Record(a), ApprovalWaiting)
-		details := by.details("kind", string(a.Kind), "askedBy", a.AskedBy)
-		s.self(ctx, by.Company).Audit(u, "company.approval.approve", a.ID, details, now)
+		s.approved(ctx, u, by, a)
 		switch a.Kind {
 		case ApproveIssue:
 			if err := inFuture(act.ExpiresAt, now); err != nil {
@@ -249,6 +265,9 @@ func (s *Service) Approve(ctx context.Context, by Access, approvalID string) (Ap
 			return s.issueOwn(ctx, u, by, all, issued)
 		case ApproveRevoke:
 			return s.revokeOwn(ctx, u, by, all, act.KeyID)
+		case ApproveRuleOff:
+		default:
+			return fault.Newf(fault.Internal, "nobody approves an approval of the kind %s so", a.Kind)
 		}
 		r, err := s.twoPeople(ctx, by.Company)
 		if err != nil {
@@ -257,10 +276,7 @@ func (s *Service) Approve(ctx context.Context, by Access, approvalID string) (Ap
 		s.decide(u, r, ruleOff, by)
 		return nil
 	})
-	if ledger.Is(err, ledger.Moved, approvals.Table) {
-		err = errDecided
-	}
-	if err != nil {
+	if err = Decided(err); err != nil {
 		return Approval{}, nil, err
 	}
 	return a, issued, nil
@@ -294,10 +310,7 @@ func (s *Service) approveFirst(ctx context.Context, by Access, a Approval) (Appr
 	u.Transition(approvals.Record(a), ApprovalWaiting)
 	s.self(ctx, by.Company).Audit(&u, "company.approval.first", a.ID, by.details("kind", string(a.Kind), "askedBy", a.AskedBy), s.clock.Now())
 	err := s.book.Commit(ctx, u)
-	if ledger.Is(err, ledger.Moved, approvals.Table) {
-		err = errDecided
-	}
-	return a, explain(err)
+	return a, explain(Decided(err))
 }
 
 // Reject ends an approval. If the person who asked ends it, it is withdrawn.
@@ -317,11 +330,7 @@ func (s *Service) Reject(ctx context.Context, by Access, approvalID string) (App
 	u := ledger.For(by.Company)
 	u.Transition(approvals.Record(a), ApprovalWaiting)
 	s.self(ctx, by.Company).Audit(&u, "company.approval."+strings.ToLower(a.State), a.ID, by.details("kind", string(a.Kind)), now)
-	err = s.book.Commit(ctx, u)
-	if ledger.Is(err, ledger.Moved, approvals.Table) {
-		err = errDecided
-	}
-	return a, explain(err)
+	return a, explain(Decided(s.book.Commit(ctx, u)))
 }
 
 // who names who acts: person:NAME or key:ID.
@@ -376,6 +385,9 @@ func (s *Service) revokeOwn(ctx context.Context, u *ledger.Unit, by Access, all 
 		return err
 	case last:
 		return errLastKey
+	}
+	if err := s.touch(ctx, u); err != nil {
+		return err
 	}
 	event.Emit(u, event.APIKeyRevoked, revokedData{u.Company, keyID, byCompany, peer.Of(ctx)})
 	s.self(ctx, by.Company).Audit(u, "company.key.revoke", keyID, by.details(), s.clock.Now())

@@ -67,7 +67,7 @@ type Service struct {
 	keys   *secret.Keyring
 	signer secret.Signer
 	clock  clock.Clock
-	gate   *otter.Cache[string, Company]
+	gate   *otter.Cache[string, entry]
 
 	verified *otter.Cache[[sha256.Size]byte, verified]
 }

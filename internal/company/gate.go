@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// cacheLife is the time for which Kobo trusts a cached company. The contract allows up to
-	// 30 seconds.
+	// cacheLife is the longest time for which Kobo trusts a cached company, if Follow cannot read the
+	// changes. The contract allows up to 30 seconds.
 	cacheLife = 30 * time.Second
 	// loadTimeout limits the time that a request waits for the company from the database.
 	loadTimeout = 5 * time.Second
@@ -142,13 +142,14 @@ func (s *Service) Holder(ctx context.Context, token string) (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	c, err := s.cached(ctx, v.reference)
-	return c.identity(v), err
+	e, err := s.cached(ctx, v.reference)
+	return e.identity(v), err
 }
 
-// Authenticate returns the company of an access token, if the company may use the API. The state
-// of the company comes from a cache, and may be up to thirty seconds old. If the company is not
-// in the cache and the database fails, Authenticate returns a fault of kind Unavailable.
+// Authenticate returns the company of an access token, if the company may use the API and the token's
+// API key is not revoked. The company comes from a cache, which Follow keeps within a second of the
+// database. Without the database, a cached company is up to thirty seconds old. If the company is not in
+// the cache and the database fails, Authenticate returns a fault of kind Unavailable.
 func (s *Service) Authenticate(ctx context.Context, token string) (Identity, error) {
 	if token == "" {
 		return Identity{}, errNoAccess
@@ -157,24 +158,26 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Identity, err
 	if err != nil {
 		return Identity{}, errBadAccess.Because(err)
 	}
-	c, err := s.cached(ctx, v.reference)
+	e, err := s.cached(ctx, v.reference)
 	switch {
 	case fault.Is(err, fault.Missing):
 		return Identity{}, errBadAccess.Because(err)
 	case err != nil:
 		return Identity{}, errUnsure.Because(err)
+	case !e.accepts(v):
+		return Identity{}, errBadAccess
 	}
-	return c.identity(v), c.passes()
+	return e.identity(v), e.passes()
 }
 
 // Seated returns the company of a person who uses the API through a page, if the company may use the API. It
 // has the same cache and the same errors as Authenticate.
 func (s *Service) Seated(ctx context.Context, reference string) (Identity, error) {
-	c, err := s.cached(ctx, reference)
+	e, err := s.cached(ctx, reference)
 	if err != nil {
 		return Identity{}, errUnsure.Because(err)
 	}
-	return c.identity(verified{reference: reference}), c.passes()
+	return e.identity(verified{reference: reference}), e.passes()
 }
 
 func (c Company) identity(v verified) Identity {
@@ -183,21 +186,27 @@ func (c Company) identity(v verified) Identity {
 
 // cached returns a company from the cache. If the cache has no fresh entry, cached reads the company
 // from the database.
-func (s *Service) cached(ctx context.Context, reference string) (Company, error) {
-	if c, found := s.gate.GetIfPresent(reference); found {
-		return c, nil
+func (s *Service) cached(ctx context.Context, reference string) (entry, error) {
+	if e, found := s.gate.GetIfPresent(reference); found {
+		return e, nil
 	}
 	wait := db.Await(ctx) // Get may wait for a load that a different request began
 	defer wait.End()
-	return s.gate.Get(ctx, reference, otter.LoaderFunc[string, Company](s.load))
+	return s.gate.Get(ctx, reference, otter.LoaderFunc[string, entry](s.load))
 }
 
 // load reads a company for the cache. Several requests may wait for one load, so the load goes
-// on after the request that began it has ended.
-func (s *Service) load(ctx context.Context, reference string) (Company, error) {
+// on after the request that began it has ended. It reads the keys after the company, so the keys are
+// never older than the company's updated_at.
+func (s *Service) load(ctx context.Context, reference string) (entry, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
 	defer cancel()
-	return s.Find(ctx, reference)
+	c, err := s.Find(ctx, reference)
+	if err != nil {
+		return entry{}, err
+	}
+	revoked, err := s.revokedKeys(ctx, reference)
+	return entry{c, revoked}, err
 }
 
 // ticking makes the cache use the service's clock. Its ticker never ticks, so the cache has no
@@ -207,10 +216,10 @@ type ticking struct{ clock.Clock }
 func (t ticking) NowNano() int64                      { return t.Now().UnixNano() }
 func (t ticking) Tick(time.Duration) <-chan time.Time { return nil }
 
-func newGate(clk clock.Clock) *otter.Cache[string, Company] {
-	return otter.Must(&otter.Options[string, Company]{
+func newGate(clk clock.Clock) *otter.Cache[string, entry] {
+	return otter.Must(&otter.Options[string, entry]{
 		MaximumSize:      100_000,
-		ExpiryCalculator: otter.ExpiryWriting[string, Company](cacheLife),
+		ExpiryCalculator: otter.ExpiryWriting[string, entry](cacheLife),
 		Clock:            ticking{clk},
 	})
 }

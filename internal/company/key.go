@@ -116,8 +116,8 @@ func (s *Service) IssueKey(ctx context.Context, by Actor, reference string, expi
 	return key, text, nil
 }
 
-// RevokeKey revokes an API key and the refresh token of that key. Access tokens stay valid until
-// they expire. If no working key is left, all accounts that were verified for payouts must be
+// RevokeKey revokes an API key and the tokens of that key. Every program refuses its access tokens within
+// a second (Follow). If no working key is left, all accounts that were verified for payouts must be
 // verified again (see Credentials).
 func (s *Service) RevokeKey(ctx context.Context, by Actor, reference, keyID string) error {
 	for {
@@ -130,13 +130,16 @@ func (s *Service) RevokeKey(ctx context.Context, by Actor, reference, keyID stri
 		if err != nil {
 			return err
 		}
+		if err := s.touch(ctx, &u); err != nil {
+			return err
+		}
 		if last {
 			voidCredentials(&u)
 		}
 		event.Emit(&u, event.APIKeyRevoked, revokedData{reference, keyID, byOperator, ""})
 		by.Audit(&u, "company.key.revoke", keyID, nil, s.clock.Now())
 		if err = s.book.Commit(ctx, u); ledger.Is(err, ledger.Moved) {
-			continue // another request has just revoked one of these keys, so try again
+			continue // another request has just revoked one of these keys or moved the KYB, so try again
 		}
 		return explain(err)
 	}

@@ -107,8 +107,7 @@ func CheckPerSecond(requests int64) error {
 }
 
 // SetPerSecond sets the number of requests that a company may make per second. With 0 the setting
-// of the deployment applies. Each program applies the new number as soon as its cache of companies
-// allows, within thirty seconds.
+// of the deployment applies. Each program applies the new number within a second (Follow).
 func (s *Service) SetPerSecond(ctx context.Context, by Actor, reference string, requests int64) (Company, error) {
 	if err := CheckPerSecond(requests); err != nil {
 		return Company{}, err
@@ -163,8 +162,8 @@ func (s *Service) change(ctx context.Context, by Actor, reference string, to cha
 	}
 }
 
-// findChanged reads a company after a change, and removes it from the cache of this process. The
-// caches of other processes may hold the former state until their entries expire.
+// findChanged reads a company after a change, and removes it from the cache of this process. Other
+// processes do so in Follow.
 func (s *Service) findChanged(ctx context.Context, reference string) (Company, error) {
 	s.gate.Invalidate(reference)
 	return s.Find(ctx, reference)

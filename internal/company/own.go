@@ -183,7 +183,7 @@ func (s *Service) repeated(ctx context.Context, by Access, act func(issued int64
 		refusal, err := act(issued, all)
 		r := ledger.Refused(err)
 		switch {
-		case ledger.Is(err, ledger.Moved, keys.Table), ledger.Is(err, ledger.Moved, rules.Table):
+		case ledger.Is(err, ledger.Moved, keys.Table, rules.Table, companies.Table):
 		case r != nil && r.Reason == ledger.Over && r.Count.Name == ownKeys:
 		case r != nil && r.Reason == ledger.Over:
 			return errNewKeys

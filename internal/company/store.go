@@ -16,8 +16,9 @@ const (
 	keyColumns = `company_id, id, hash, state, created_at, expires_at, name, ending`
 	pinColumns = `company_id, hash, state, failures, updated_at`
 
-	approvalColumns = `company_id, id, kind, body, state, asked_by, created_at, expires_at, first_by, decided_by, decided_at`
-	ruleColumns     = `company_id, name, state, changed_by, changed_at`
+	approvalColumns   = `company_id, id, kind, body, state, asked_by, created_at, expires_at, first_by, decided_by, decided_at`
+	payoutRuleColumns = `company_id, state, least_kobo, changed_by, changed_at`
+	ruleColumns       = `company_id, name, state, changed_by, changed_at`
 
 	tokenColumns = `company_id, id, purpose, number, hash, state, created_at, expires_at, key_expires_at, used_at`
 )
@@ -49,6 +50,18 @@ func (s *Service) Find(ctx context.Context, reference string) (Company, error) {
 		return Company{}, errNoCompany
 	}
 	return c, err
+}
+
+// revokedKeys returns the IDs of a company's revoked API keys.
+func (s *Service) revokedKeys(ctx context.Context, reference string) ([]string, error) {
+	return db.All(ctx, s.db, db.Value[string],
+		`SELECT id FROM company_api_key WHERE company_id = $1 AND state = $2 ORDER BY id`, reference, keyRevoked)
+}
+
+// changed returns the companies that have changed after a time, the newest change first, across all companies.
+func (s *Service) changed(ctx context.Context, after time.Time, limit int) ([]revision, error) {
+	return db.All(ctx, s.db, db.Fields[revision],
+		`SELECT company_id, updated_at FROM company WHERE updated_at > $1 ORDER BY updated_at DESC LIMIT $2`, clock.Micros(after), limit)
 }
 
 // List returns a page of companies, the newest first, and the total count.
@@ -145,6 +158,18 @@ func (s *Service) twoPeople(ctx context.Context, reference string) (rule, error)
 	return r, err
 }
 
+func (s *Service) payoutRule(ctx context.Context, reference string) (payoutRuleRow, error) {
+	r, err := db.OrZero(db.One(ctx, s.db, payoutRules.Scan, `SELECT `+payoutRuleColumns+` FROM company_payout_rule WHERE company_id = $1`, reference))
+	if err != nil || r.State == "" {
+		return r, err
+	}
+	mac, err := db.One(ctx, s.db, db.Value[string], `SELECT mac FROM company_payout_rule WHERE company_id = $1`, reference)
+	if row := payoutRules.Record(r).Put("mac", mac); err == nil && !s.db.Signer().Verify(db.Content(nil, row.Table, row.Values), mac) {
+		err = errors.New("company: the row of the rule for payouts was altered")
+	}
+	return r, err
+}
+
 // Approvals returns a page of the company's approvals, the newest first, and the total count. With waiting, it
 // returns only those that wait.
 func (s *Service) Approvals(ctx context.Context, reference string, waiting bool, offset, limit int) ([]Approval, int, error) {
@@ -161,7 +186,11 @@ func (s *Service) Approvals(ctx context.Context, reference string, waiting bool,
 
 // Approval returns an approval of the company. An unknown id is a fault of kind Missing.
 func (s *Service) Approval(ctx context.Context, reference, approvalID string) (Approval, error) {
-	a, err := db.One(ctx, s.db, approvals.Scan,
+	return findApproval(ctx, s.db, reference, approvalID)
+}
+
+func findApproval(ctx context.Context, q db.Querier, reference, approvalID string) (Approval, error) {
+	a, err := db.One(ctx, q, approvals.Scan,
 		`SELECT `+approvalColumns+` FROM company_approval WHERE company_id = $1 AND id = $2`, reference, approvalID)
 	if errors.Is(err, db.ErrNone) {
 		err = fault.New(fault.Missing, "Approval not found")
@@ -176,6 +205,22 @@ func (s *Service) waitingOf(ctx context.Context, reference, askedBy string) (int
 		reference, clock.Micros(s.clock.Now().Add(-approvalLife)), askedBy)
 }
 
-func (s *Service) approvalMAC(ctx context.Context, reference, approvalID string) (string, error) {
-	return db.One(ctx, s.db, db.Value[string], `SELECT mac FROM company_approval WHERE company_id = $1 AND id = $2`, reference, approvalID)
+// waitingOfKind returns the company's approvals of a kind that wait, the oldest first. They are few, because a person may
+// have few.
+func (s *Service) waitingOfKind(ctx context.Context, reference string, kind ApprovalKind) ([]Approval, error) {
+	return db.All(ctx, s.db, approvals.Scan, `
+		SELECT `+approvalColumns+` FROM company_approval WHERE company_id = $1 AND created_at > $2 AND state = 'WAITING' AND kind = $3
+		ORDER BY created_at, id`, reference, clock.Micros(s.clock.Now().Add(-approvalLife)), string(kind))
+}
+
+// approvalWithMAC returns an approval with its MAC, as both were at one instant.
+func (s *Service) approvalWithMAC(ctx context.Context, reference, approvalID string) (a Approval, mac string, err error) {
+	err = s.db.Snapshot(ctx, func(q db.Querier) (err error) {
+		if a, err = findApproval(ctx, q, reference, approvalID); err != nil {
+			return err
+		}
+		mac, err = db.One(ctx, q, db.Value[string], `SELECT mac FROM company_approval WHERE company_id = $1 AND id = $2`, reference, approvalID)
+		return err
+	})
+	return a, mac, err
 }

@@ -321,8 +321,8 @@ func TestTheGate(t *testing.T) {
 	})
 }
 
-// Authenticate may use a company state that is up to thirty seconds old. Refresh and Tokens read
-// the state from the database each time.
+// Without Follow, Authenticate may use a company state that is up to thirty seconds old. Refresh and Tokens
+// read the state from the database each time.
 func TestTheGateCachesACompanyForThirtySeconds(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ctx := t.Context()

@@ -19,9 +19,12 @@ import (
 // without the standby. So Kobo never sends this request.
 type line struct {
 	committing atomic.Bool // true from before a COMMIT is sent until its reply has arrived
+	sent       atomic.Bool // bytes were written since committing was set
 	warned     bool        // the reply to the COMMIT came with a warning
 	left       atomic.Bool // pgx has given up the connection during a COMMIT
 	sender     *sender     // nil before the first batch
+	server     int         // the primary among hosts when the connection was made
+	cut        atomic.Bool // another server has become the primary
 }
 
 // wire is the network connection to the server. After giving up a connection, pgx waits at most
@@ -30,16 +33,23 @@ type line struct {
 // finished.
 type wire struct {
 	net.Conn
-	line *line
+	line  *line
+	hosts *hosts // nil for a URL with one host
 }
 
 // SetDeadline sets the deadline of the connection. After pgx has given up the connection,
 // SetDeadline removes the deadline instead.
-func (w wire) SetDeadline(t time.Time) error {
+func (w *wire) SetDeadline(t time.Time) error {
 	if w.line.left.Load() {
 		t = time.Time{}
 	}
 	return w.Conn.SetDeadline(t)
+}
+
+// Write sends bytes to the server. After it, a COMMIT may have reached the server.
+func (w *wire) Write(b []byte) (int, error) {
+	w.line.sent.Store(true)
+	return w.Conn.Write(b)
 }
 
 const lineKey = "kobo.line"
@@ -52,19 +62,31 @@ var (
 
 // attend attaches a line to the configuration of a new connection. The line records the state of
 // the connection.
-func attend(_ context.Context, c *pgx.ConnConfig) error {
+func (p *postgres) attend(_ context.Context, c *pgx.ConnConfig) error {
 	l := &line{}
+	if p.hosts != nil {
+		l.server = p.hosts.direct(c)
+	}
 	dial, watcher := c.DialFunc, c.BuildContextWatcherHandler
 	c.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if l.committing.Load() {
 			l.left.Store(true) // pgx has given up and dials to send a request for cancellation
 			return nil, errNoCancel
 		}
+		if l.cut.Load() { // the former primary may not respond, and pgx would wait for it
+			return nil, errFormer
+		}
 		conn, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		return wire{conn, l}, nil
+		w := &wire{Conn: conn, line: l}
+		if p.hosts != nil {
+			if err := p.hosts.opened(w); err != nil {
+				return nil, err
+			}
+		}
+		return w, nil
 	}
 	// The warning with SQLSTATE 01000 means that the server no longer waits for its standby.
 	c.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
@@ -88,6 +110,7 @@ func (p *postgres) committing(conn *pgxpool.Conn, send func(*pgx.Conn) error, ce
 	raw := conn.Conn()
 	l := raw.PgConn().CustomData()[lineKey].(*line)
 	l.warned = false
+	l.sent.Store(false)
 	l.committing.Store(true)
 	err := send(raw)
 	if err == nil && l.warned {
@@ -97,7 +120,9 @@ func (p *postgres) committing(conn *pgxpool.Conn, send func(*pgx.Conn) error, ce
 		l.committing.Store(false)
 		p.unanswered.Add(-1)
 	}
-	if err == nil || pgconn.SafeToRetry(err) || certain(err) {
+	// If a connection breaks after a COMMIT, pgx 5.12.0 may say that it was closed before, and that a retry is safe.
+	broke := l.sent.Load() && errors.Is(err, pgconn.ErrConnClosed)
+	if err == nil || pgconn.SafeToRetry(err) && !broke || certain(err) {
 		return err
 	}
 	p.doubt.Add(1)

@@ -9,6 +9,7 @@ var Confidential = map[string][]string{
 	"card_change":             {"reason"},
 	"collection":              {"request", "account_name", "account_number", "metadata"},
 	"company_api_key":         {"hash"},
+	"company_approval":        {"body"},
 	"company_pin":             {"hash"},
 	"company_token":           {"hash"},
 	"corporate_account":       {"phone_number", "email_address", "account_name", "account_number", "message"},

@@ -81,6 +81,8 @@ type DB struct {
 	turns      turns
 	heavyLimit time.Duration
 	signer     Signer
+	place      func(company string) string // nil if all rows are at one place
+	routed     bool
 }
 
 // CheckURL returns an error if Open does not understand the URL. It does not connect to the
@@ -109,7 +111,7 @@ func OpenWith(ctx context.Context, url string, pools Pools) (*DB, error) {
 	if err := CheckURL(url); err != nil {
 		return nil, err
 	}
-	d := &DB{dialect: Postgres, heavyLimit: cmp.Or(pools.Heavy, usualHeavy)}
+	d := &DB{dialect: Postgres, heavyLimit: cmp.Or(pools.Heavy, usualHeavy), place: pools.Place, routed: pools.Routed}
 	var err error
 	if path, lite := SQLitePath(url); lite {
 		if pools.Replica != "" {
@@ -128,6 +130,21 @@ func OpenWith(ctx context.Context, url string, pools Pools) (*DB, error) {
 
 // Dialect returns the name of this database's engine.
 func (d *DB) Dialect() Dialect { return d.dialect }
+
+// Place returns the place that holds the rows of a company, such as a node of a database that divides
+// its tables by company. It is "" for a database with one place, as SQLite and PostgreSQL are. The
+// answer may be stale. It decides which companies share a transaction and which connection a
+// statement takes, and never whether a result is right.
+func (d *DB) Place(company string) string {
+	if d.place == nil {
+		return ""
+	}
+	return d.place(company)
+}
+
+// Routed reports whether a statement about several companies asks several nodes (Pools.Routed). Work
+// that a commit causes then reads company by company.
+func (d *DB) Routed() bool { return d.routed }
 
 // Ping returns an error unless the database responds and can write. On PostgreSQL with at least four
 // connections, it does not wait for connections that other work uses.

@@ -18,7 +18,7 @@ import (
 
 // each runs f on both engines. Each database has a table of things.
 func each(t *testing.T, f func(t *testing.T, d *db.DB)) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		exec(t, d, `CREATE TABLE db_thing (company_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL,
 			n BIGINT NOT NULL CHECK (n >= 0), PRIMARY KEY (company_id, id))`)
 		f(t, d)
@@ -258,7 +258,7 @@ func TestOpenSaysWhatItCannotOpen(t *testing.T) {
 
 // A missing migration is detected even if the newest migration was applied.
 func TestAGapInTheSchemaIsSeen(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		have, _, err := d.Migrated(t.Context())
 		if err != nil {
 			t.Fatal(err)

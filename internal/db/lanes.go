@@ -49,6 +49,12 @@ type Pools struct {
 	// Replica is the URL of a standby of the same PostgreSQL database, from which requests read their
 	// snapshots and heavy reads. "" for none.
 	Replica string
+	// Routed sends the statements of batches in the form for a PostgreSQL that divides its tables by
+	// company (pipeline_routed.go). No setting of the program sets it yet.
+	Routed bool
+	// Place returns the place that holds the rows of a company (DB.Place). It is nil if all rows are at
+	// one place. No setting of the program sets it yet.
+	Place func(company string) string
 }
 
 const (

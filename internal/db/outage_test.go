@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -89,6 +90,7 @@ type relay struct {
 	net.Listener
 	mu     sync.Mutex
 	frozen chan struct{} // when this channel is closed, the earlier connections forward nothing
+	near   []net.Conn    // all connections of programs
 }
 
 func newRelay(t *testing.T, server string) *relay {
@@ -112,6 +114,7 @@ func newRelay(t *testing.T, server string) *relay {
 			}
 			r.mu.Lock()
 			frozen := r.frozen
+			r.near = append(r.near, near)
 			r.mu.Unlock()
 			go carry(near, far, frozen)
 			go carry(far, near, frozen)
@@ -136,6 +139,44 @@ func (r *relay) freeze() {
 	defer r.mu.Unlock()
 	close(r.frozen)
 	r.frozen = make(chan struct{})
+}
+
+// cut ends all connections of programs.
+func (r *relay) cut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.near {
+		_ = c.Close()
+	}
+	r.near = nil
+}
+
+// A connection that breaks during a COMMIT leaves the outcome unknown, however the COMMIT was sent. The server, which
+// waits for its standby, commits later.
+func TestACommitWhoseConnectionBreaksIsUnknown(t *testing.T) {
+	server := dbtest.NewLone(t)
+	u, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRelay(t, u.Host)
+	u.Host = r.Addr().String()
+	d := dbtest.Open(t, u.String())
+	exec(t, d, newThing)
+	server.Desert()
+	waiting := int64(0)
+	for name, write := range ways {
+		told := make(chan error, 1)
+		go func() { told <- write(t.Context(), d, row("c1", name, 1)...) }()
+		waiting++
+		until(t, func() bool { return server.Waiting() == waiting })
+		r.cut()
+		if err := <-told; !errors.Is(err, db.ErrUncommitted) || !fault.Is(err, fault.Unknown) {
+			t.Errorf("a %s: %v", name, err)
+		}
+	}
+	server.Rejoin()
+	until(t, func() bool { return things(t, d, "c1") == "[pipeline=1 statement=1 transaction=1]" })
 }
 
 // A server that disappears from the network never ends a connection. The program then asks the

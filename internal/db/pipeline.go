@@ -40,7 +40,8 @@ type Write struct {
 
 // Pipeline is one transaction in two steps, Read and then Commit or Rollback. On PostgreSQL each
 // step is one round trip, however large it is. BEGIN is sent together with the reads, and COMMIT
-// together with the writes. A second Read needs one more round trip.
+// together with the writes. A second Read needs one more round trip. With Pools.Routed the COMMIT needs
+// a round trip of its own.
 //
 // A Pipeline can be used for only one transaction.
 type Pipeline interface {
@@ -107,7 +108,7 @@ func Statements(of Dialect) (list []string) {
 	built.Range(func(key, text any) bool {
 		made, _, _ := strings.Cut(strings.TrimPrefix(key.(string), "lite "), " ")
 		lite := strings.HasPrefix(key.(string), "lite ")
-		if lite == (of == SQLite) && slices.Contains([]string{"lookup", "insert", "update", "delete"}, made) {
+		if lite == (of == SQLite) && slices.Contains([]string{"lookup", "insert", "update", "delete", "routed"}, made) {
 			list = append(list, text.(string))
 		}
 		return true

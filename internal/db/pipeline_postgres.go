@@ -11,7 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// pgPipeline sends each set of rows as arrays, which the SQL function unnest turns back into rows.
+// pgPipeline sends each set of rows as arrays, which the SQL function unnest turns back into rows. If
+// the database is routed, it sends other SQL statements (pipeline_routed.go).
 type pgPipeline struct {
 	p    *postgres
 	conn *pgxpool.Conn
@@ -54,13 +55,19 @@ func (l *pgPipeline) Read(ctx context.Context, lookups ...Lookup) error {
 		}
 		l.conn = conn
 		b.Queue("BEGIN")
-		b.Queue(keepPlans)
+		if !l.p.routed {
+			b.Queue(keepPlans)
+		}
 		if l.p.outdated(conn.Conn().PgConn().CustomData()) {
 			b.Queue("DISCARD PLANS")
 		}
 	}
 	for _, k := range lookups {
-		if len(k.Keys) > 0 {
+		switch {
+		case len(k.Keys) == 0:
+		case l.p.routed:
+			routeLookup(&b, k)
+		default:
 			set := setOf(columnsOf(k.Table, k.By), k.Keys)
 			b.Queue(lookupSQL(k, set), set.arguments()...).Query(func(rows pgx.Rows) error {
 				return eachRow(rows, k)
@@ -90,6 +97,9 @@ func eachRow(rows pgx.Rows, k Lookup) error {
 }
 
 func (l *pgPipeline) Commit(ctx context.Context, writes ...Write) error {
+	if l.p.routed {
+		return l.commitRouted(ctx, writes)
+	}
 	var b pgx.Batch
 	for _, w := range writes {
 		switch {
@@ -106,10 +116,14 @@ func (l *pgPipeline) Commit(ctx context.Context, writes ...Write) error {
 		}
 	}
 	b.Queue("COMMIT")
-	err := l.p.committing(l.conn, func(c *pgx.Conn) error {
+	return l.ended(l.p.committing(l.conn, func(c *pgx.Conn) error {
 		senderOf(c).begin(c)
 		return c.SendBatch(ctx, &b).Close()
-	}, refusedStatement)
+	}, refusedStatement))
+}
+
+// ended returns the connection to the pool after a COMMIT, or rolls back after the error of a COMMIT.
+func (l *pgPipeline) ended(err error) error {
 	if err != nil {
 		l.Rollback()
 		return err

@@ -138,11 +138,7 @@ func liteChangeSQL(w Write) string {
 		})
 	}
 	return cached(fmt.Sprintf("lite update %s %v %v", w.Table.Name, w.By, w.Set), func() string {
-		set := make([]string, len(w.Set))
-		for i, n := range w.Set {
-			set[i] = fmt.Sprintf("%s = $%d", n, len(w.By)+i+1)
-		}
-		return "UPDATE " + w.Table.Name + " SET " + strings.Join(set, ", ") + " WHERE " + equals(w.By, 1)
+		return singleUpdate(w)
 	})
 }
 
@@ -243,10 +239,20 @@ func (l *litePipeline) named(rows ...[]any) []driver.NamedValue {
 	return out
 }
 
+// singleUpdate returns an SQL statement that updates one row.
+func singleUpdate(w Write) string {
+	return "UPDATE " + w.Table.Name + " SET " + strings.Join(numberedEach(w.Set, len(w.By)+1), ", ") + " WHERE " + equals(w.By, 1)
+}
+
 func equals(names []string, first int) string {
+	return strings.Join(numberedEach(names, first), " AND ")
+}
+
+// numberedEach returns "a = $1", "b = $2" and so on, beginning with the parameter whose number is first.
+func numberedEach(names []string, first int) []string {
 	parts := make([]string, len(names))
 	for i, n := range names {
 		parts[i] = fmt.Sprintf("%s = $%d", n, first+i)
 	}
-	return strings.Join(parts, " AND ")
+	return parts
 }

@@ -280,3 +280,57 @@ func TestAPlanDoesNotOutliveItsTable(t *testing.T) {
 		t.Errorf("%d rows were read to find one", n)
 	}
 }
+
+var lane = &db.Table{Name: "db_lane", Key: 3, Columns: append(db.Texts("company_id", "kind", "id"), db.Ints("n")...)}
+
+// A look-up by several columns finds only the rows that have one of the keys, and not a row whose
+// columns have the values of different keys. It gives each key its own row.
+func TestALookupFindsNoMixedKey(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		exec(t, d, `CREATE TABLE db_lane (company_id TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, n BIGINT NOT NULL,
+			PRIMARY KEY (company_id, kind, id))`)
+		var rows [][]any
+		for i, key := range []string{"c1 a 1", "c1 a 2", "c1 b 1", "c1 b 2", "c2 a 1", "c2 b 2"} {
+			part := strings.Fields(key)
+			rows = append(rows, []any{part[0], part[1], part[2], int64(i)})
+		}
+		if err := write(t, d, db.Write{Table: lane, Rows: rows}); err != nil {
+			t.Fatal(err)
+		}
+		for _, lock := range []bool{false, true} {
+			found := map[string]bool{}
+			err := d.Run(t.Context(), func(p db.Pipeline) error {
+				defer p.Rollback()
+				return p.Read(t.Context(), db.Lookup{
+					Table: lane, By: lane.KeyNames(), Columns: []string{"n"}, Lock: lock,
+					Keys:  [][]any{{"c1", "a", "1"}, {"c1", "b", "2"}, {"c2", "a", "1"}, {"c2", "b", "1"}},
+					Found: func(row []any) error { found[fmt.Sprint(row...)] = true; return nil },
+				})
+			})
+			if len(found) != 3 || !found["c1a10"] || !found["c1b23"] || !found["c2a14"] || err != nil {
+				t.Errorf("locked %v: found %v, %v", lock, found, err)
+			}
+		}
+	})
+}
+
+// An update whose row does not exist ends the transaction, and none of its writes is kept.
+func TestAnUpdateWithoutItsRowWritesNothing(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		if err := write(t, d, db.Write{Table: thing, Rows: [][]any{row("c1", "a", 1)}}); err != nil {
+			t.Fatal(err)
+		}
+		err := write(t, d,
+			db.Write{Table: thing, Rows: [][]any{row("c1", "b", 1)}},
+			db.Write{Table: thing, By: thing.KeyNames(), Set: []string{"n"}, Rows: [][]any{{"c1", "a", int64(5)}, {"c1", "nobody", int64(5)}}})
+		if got := things(t, d, "c1"); err == nil || errors.Is(err, db.ErrUncommitted) || got != "[a=1]" {
+			t.Errorf("%v, and the table has %s", err, got)
+		}
+		if err := write(t, d, db.Write{Table: thing, Delete: true, By: thing.KeyNames(), Rows: [][]any{{"c1", "nobody"}, {"c2", "a"}, {"c1", "a"}}}); err != nil {
+			t.Error(err)
+		}
+		if got := things(t, d, "c1"); got != "[]" {
+			t.Errorf("after the removal: %s", got)
+		}
+	})
+}

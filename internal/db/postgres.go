@@ -25,8 +25,10 @@ type postgres struct {
 	pool    *pgxpool.Pool          // for all that writes, and for lanes without a separate pool
 	apart   map[lane]*pgxpool.Pool // the separate pools
 	replica *replica               // nil for none
+	hosts   *hosts                 // nil for a URL with one host
 	replan  time.Duration          // how long a connection reuses the plans of batches
 	locks   lockTimeout            // the lock timeout of a migration
+	routed  bool                   // batches use the SQL statements of pipeline_routed.go
 	doubt   atomic.Uint64
 	leaving sync.WaitGroup
 
@@ -63,17 +65,20 @@ func openPostgres(ctx context.Context, address string, pools Pools) (*postgres, 
 	if said {
 		cfg.MaxConns = most
 	}
-	cfg.BeforeConnect = attend
 	sizes, err := pools.sizes(cfg.MaxConns)
 	if err != nil {
 		return nil, err
 	}
 	p := &postgres{
 		apart: map[lane]*pgxpool.Pool{}, replan: 5 * time.Second, locks: usualLockTimeout,
-		most: int64(cfg.MaxConns), question: 15 * time.Second,
+		most: int64(cfg.MaxConns), question: 15 * time.Second, routed: pools.Routed,
 	}
 	p.doubt.Store(1) // the server may have restarted before this program started (DB.Doubts)
 	p.ended, p.end = context.WithCancel(context.Background())
+	cfg.BeforeConnect = p.attend
+	if p.hosts = hostsOf(address, cfg.ConnConfig, p.reset); p.hosts != nil {
+		p.hosts.watch(p.ended)
+	}
 	for l, size := range sizes {
 		of := cfg.Copy()
 		of.MaxConns, of.MinConns, of.MinIdleConns = size, min(of.MinConns, size), min(of.MinIdleConns, size)
@@ -107,10 +112,18 @@ func openPostgres(ctx context.Context, address string, pools Pools) (*postgres, 
 // brokeOff closes all idle connections if a connection is closed that is broken already. The server has
 // probably restarted. Otherwise each idle connection would fail one more request.
 func (p *postgres) brokeOff(c *pgx.Conn) {
-	if c.IsClosed() && p.opened.Load() {
-		for _, pool := range p.apart {
-			pool.Reset()
-		}
+	if c.IsClosed() {
+		p.reset()
+	}
+}
+
+// reset closes all idle connections, and each other one when it becomes idle.
+func (p *postgres) reset() {
+	if !p.opened.Load() {
+		return
+	}
+	for _, pool := range p.apart {
+		pool.Reset()
 	}
 }
 
@@ -163,6 +176,9 @@ func (p *postgres) close() {
 	}
 	p.end()
 	p.leaving.Wait()
+	if p.hosts != nil {
+		p.hosts.looks.Wait()
+	}
 }
 
 // ping tries a second time with a new connection. The first one may have been lost since the previous
@@ -175,10 +191,20 @@ func (p *postgres) ping(ctx context.Context) error {
 	return explain(err)
 }
 
-func (p *postgres) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+// Exec runs an SQL statement as a transaction of its own. After a transient error nothing was
+// committed, and Exec runs the SQL statement again.
+func (p *postgres) Exec(ctx context.Context, query string, args ...any) (rows int64, err error) {
+	err = again(ctx, func() error {
+		rows, err = p.exec(ctx, query, args)
+		return err
+	})
+	return rows, err
+}
+
+func (p *postgres) exec(ctx context.Context, query string, args []any) (int64, error) {
 	conn, err := p.pool.Acquire(ctx)
 	if err != nil {
-		return 0, explain(err)
+		return 0, err
 	}
 	defer p.release(conn)
 	var tag pgconn.CommandTag
@@ -186,7 +212,7 @@ func (p *postgres) Exec(ctx context.Context, query string, args ...any) (int64, 
 		tag, err = c.Exec(ctx, query, args...)
 		return err
 	}, refusedStatement)
-	return tag.RowsAffected(), explain(err)
+	return tag.RowsAffected(), err
 }
 
 func (p *postgres) Query(ctx context.Context, query string, args ...any) (Rows, error) {

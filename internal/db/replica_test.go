@@ -41,7 +41,7 @@ func TestAReplicaShowsWhatWasCommittedBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, err := db.OpenWith(t.Context(), strings.Replace(servers.URL("reports"), "kobo@", "serving@", 1), db.Pools{Replica: url})
+	d, err := db.OpenWith(t.Context(), strings.NewReplacer("/postgres?", "/reports?", "kobo@", "serving@").Replace(servers.Primary.URL), db.Pools{Replica: url})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ import (
 func BenchmarkDueJobs(b *testing.B) {
 	for _, companies := range []int{1, 1000} {
 		b.Run(fmt.Sprintf("companies=%d", companies), func(b *testing.B) {
-			dbtest.Each(b, func(b *testing.B, d *db.DB) { benchmarkDueJobs(b, d, companies) })
+			dbtest.EachForm(b, func(b *testing.B, d *db.DB) { benchmarkDueJobs(b, d, companies) })
 		})
 	}
 }
@@ -66,4 +67,50 @@ func benchmarkDueJobs(b *testing.B, d *db.DB, companies int) {
 	stop()
 	<-gone
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+}
+
+// BenchmarkFairness measures how long a company's job waits while another company has 100,000 due jobs
+// that take 5 milliseconds each: from its commit to its begin. Run the benchmark with KOBO_TEST_DURABLE=1.
+func BenchmarkFairness(b *testing.B) {
+	dbtest.EachForm(b, func(b *testing.B, d *db.DB) {
+		clk := clock.System{}
+		long, list := id.Cuid(), []db.Record(nil)
+		for range 100_000 {
+			list = append(list, job.Job{Kind: "ask", Subject: id.New(), Provider: "bank", RunAt: clk.Now().Add(-time.Hour)}.For(long))
+		}
+		for part := range slices.Chunk(list, 5000) {
+			if err := d.Insert(b.Context(), part...); err != nil {
+				b.Fatal(err)
+			}
+		}
+		begun := make(chan time.Time, 1)
+		work := func(_ context.Context, j job.Job) (time.Time, error) {
+			if j.Company != long {
+				begun <- time.Now()
+				return time.Time{}, nil
+			}
+			<-time.After(5 * time.Millisecond)
+			return time.Time{}, nil
+		}
+		w := job.NewWorker(d, clk, slog.New(slog.DiscardHandler), job.Config{Kinds: map[string]job.Work{"ask": work}})
+		ctx, stop := context.WithCancel(b.Context())
+		gone := make(chan struct{})
+		go func() {
+			defer close(gone)
+			w.Run(ctx)
+		}()
+		var worst time.Duration
+		b.ResetTimer()
+		for range b.N {
+			if err := d.Insert(b.Context(), job.Job{Kind: "ask", Subject: "one", Provider: "bank", RunAt: clk.Now()}.For(id.Cuid())); err != nil {
+				b.Fatal(err)
+			}
+			committed := time.Now()
+			worst = max(worst, (<-begun).Sub(committed))
+		}
+		b.StopTimer()
+		stop()
+		<-gone
+		b.ReportMetric(float64(worst.Milliseconds()), "worst-ms")
+	})
 }

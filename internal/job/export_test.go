@@ -10,11 +10,34 @@ import (
 // HasNews reports whether the worker's next round reads the job list.
 func (w *Worker) HasNews() bool { return w.news.Load() }
 
+// Told returns the subjects of the jobs of which the ledger has told the worker, and whether the
+// worker is woken.
+func (w *Worker) Told() (subjects []string, woken bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, j := range w.told {
+		subjects = append(subjects, j.Subject)
+	}
+	return subjects, len(w.wake) > 0
+}
+
+// MostTold is the number of jobs of which the ledger can tell a worker before the worker reads the list.
+const MostTold = mostTurns
+
 // Look runs the SQL with which a worker looks at the list.
 func Look(ctx context.Context, q db.Querier, queue string, now time.Time) error {
 	_, err := queues(ctx, q, now, false)
 	if err == nil {
 		_, err = due(ctx, q, queue, now, ahead)
+	}
+	return err
+}
+
+// LookInTurn runs the SQL with which a worker looks at a queue with many due jobs.
+func LookInTurn(ctx context.Context, q db.Querier, company, queue string, now time.Time) error {
+	_, err := turns(ctx, q, queue, "", now, mostTurns)
+	if err == nil {
+		_, err = dueOf(ctx, q, company, queue, now, ahead)
 	}
 	return err
 }

@@ -81,3 +81,38 @@ func TestALookReadsAnIndex(t *testing.T) {
 		}
 	})
 }
+
+// A worker finds the companies in turn, and the jobs of each, by an index of their own. So the time of a look
+// does not depend on how many jobs a company has.
+func TestATurnReadsAnIndex(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		o.ask("ask", "bank", 3)
+		if o.db.Dialect() == db.Postgres { // Kobo gathers no statistics in SQLite
+			if _, err := o.db.Exec(t.Context(), "ANALYZE job"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e := &explaining{with: "EXPLAIN "}
+		if o.db.Dialect() == db.SQLite {
+			e.with = "EXPLAIN QUERY PLAN "
+		}
+		err := o.db.Ordered(t.Context(), func(q db.Querier) error {
+			e.Querier = q
+			return job.LookInTurn(t.Context(), e, o.company, "ask/bank", o.clock.Now())
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := 0
+		for _, line := range e.plans {
+			if strings.Contains(line, "job_turn") {
+				read++
+			} else if strings.Contains(line, " on job") || strings.Contains(line, " job ") {
+				t.Errorf("reads another way: %s", line)
+			}
+		}
+		if read < 4 {
+			t.Errorf("only %d reads of the index:\n%s", read, strings.Join(e.plans, "\n"))
+		}
+	})
+}

@@ -33,10 +33,10 @@ func kindOf(queue string) string {
 // isReserved reports whether a kind has reserved workers.
 func (w *Worker) isReserved(kind string) bool { return slices.Contains(w.Reserved, kind) }
 
-// left returns how many more jobs of a queue may begin. Parameter running contains the number of
-// running jobs of each queue.
-func (w *Worker) left(queue string, running map[string]int) int {
-	all, others := w.Limits.Workers, w.Limits.Workers-w.Limits.Reserved
+// left returns how many more jobs of a queue may begin if each limit is higher by more. Parameter
+// running contains the number of running jobs of each queue.
+func (w *Worker) left(queue string, running map[string]int, more int) int {
+	all, others := w.Limits.Workers+more, w.Limits.Workers-w.Limits.Reserved+more
 	idle := slices.Clone(w.Sharing) // the providers without a running reserved job
 	for other, n := range running {
 		all -= n
@@ -46,6 +46,7 @@ func (w *Worker) left(queue string, running map[string]int) int {
 			others -= n
 		}
 	}
+	all -= min(others-more, 0) // a job above the limit takes no reserved worker
 	n := all - len(idle)
 	switch kind, provider, _ := strings.Cut(queue, "/"); {
 	case !w.isReserved(kind):
@@ -53,48 +54,69 @@ func (w *Worker) left(queue string, running map[string]int) int {
 	case slices.Contains(idle, provider):
 		n++
 	}
-	return max(min(n, w.Limits.PerProvider-running[queue]), 0)
+	return max(min(n, w.Limits.PerProvider+more-running[queue]), 0)
 }
 
 // ahead is the number of due jobs of a queue that a worker reads at once. It leases them only when
 // it can run them, so other workers may lease them first.
 const ahead = 64
 
-// lane is a queue as of the worker's last look.
-type lane struct {
-	jobs []Job // due jobs, the most overdue first
-	cut  bool  // the queue may have further due jobs
-}
-
-// next returns as many due jobs as the limits allow, the most overdue first.
+// next returns as many due jobs as the limits allow, of the companies in turn.
 func (w *Worker) next(ctx context.Context, now time.Time) (list []Job, err error) {
 	w.mu.Lock()
-	running := maps.Clone(w.running)
+	running := load{maps.Clone(w.running.queues), maps.Clone(w.running.companies)}
+	told := w.told
+	w.told = nil
 	w.mu.Unlock()
-	if w.news.Swap(false) || w.exhausted(running) {
-		if err := w.look(ctx, now, running); err != nil {
+	if w.news.Swap(false) || w.exhausted(running.queues) {
+		if err := w.look(ctx, now, running.queues); err != nil {
 			return nil, err
 		}
 	}
-	for queue, l := range w.lanes {
-		list = append(list, l.jobs[:min(w.left(queue, running), len(l.jobs))]...)
-	}
-	slices.SortStableFunc(list, func(a, b Job) int { return a.RunAt.Compare(b.RunAt) })
-	return slices.DeleteFunc(list, func(j Job) bool {
-		full := w.left(j.queue(), running) == 0
-		if !full {
-			running[j.queue()]++
-			l := w.lanes[j.queue()]
-			l.jobs = l.jobs[1:]
+	w.queueUp(told)
+	for {
+		j, found := w.choose(running)
+		if !found {
+			return list, nil
 		}
-		return full
-	}), nil
+		running.add(j, 1)
+		list = append(list, j)
+	}
+}
+
+// queueUp puts the jobs of which the ledger has told behind the due jobs that the worker has read.
+// The list may already have given a job another row, or no row. The lease decides, because it reads
+// the row and locks it. If a queue is long, it gets only one more job of each company, and the worker
+// reads the others at its next look.
+func (w *Worker) queueUp(told []Job) {
+	for _, j := range told {
+		if w.Kinds[j.Kind] == nil {
+			continue
+		}
+		l := w.lanes[j.queue()]
+		if l == nil {
+			l = &lane{}
+			w.lanes[j.queue()] = l
+		}
+		ofCompany, known := false, false
+		for _, other := range l.jobs {
+			ofCompany = ofCompany || other.Company == j.Company
+			known = known || other.name() == j.name()
+		}
+		switch {
+		case known:
+		case len(l.jobs) >= ahead && ofCompany, len(l.jobs) >= mostTurns:
+			l.cut = true
+		default:
+			l.jobs = append(l.jobs, j)
+		}
+	}
 }
 
 // exhausted reports whether the worker could run further jobs of a queue, and has read no more.
 func (w *Worker) exhausted(running map[string]int) bool {
 	for queue, l := range w.lanes {
-		if l.cut && len(l.jobs) == 0 && w.left(queue, running) > 0 {
+		if l.cut && len(l.jobs) == 0 && w.left(queue, running, 0) > 0 {
 			return true
 		}
 	}
@@ -112,9 +134,8 @@ func (w *Worker) look(ctx context.Context, now time.Time, running map[string]int
 				continue
 			}
 			l := &lane{cut: true}
-			if w.left(queue, running) > 0 {
-				l.jobs, err = due(ctx, q, queue, now, ahead)
-				l.cut = len(l.jobs) == ahead
+			if w.left(queue, running, 1) > 0 {
+				l, err = w.read(ctx, q, queue, now)
 			}
 			lanes[queue] = l
 		}
@@ -133,7 +154,7 @@ func (w *Worker) begin(ctx context.Context, jobs []Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, j := range jobs {
-		w.running[j.queue()]++
+		w.running.add(j, 1)
 		go w.do(ctx, j)
 	}
 }
@@ -141,9 +162,7 @@ func (w *Worker) begin(ctx context.Context, jobs []Job) {
 // ended stops counting a job as running, and makes the worker store the end.
 func (w *Worker) ended(e end) {
 	w.mu.Lock()
-	if w.running[e.queue()]--; w.running[e.queue()] == 0 {
-		delete(w.running, e.queue())
-	}
+	w.running.add(e.Job, -1)
 	w.ends = append(w.ends, e)
 	w.mu.Unlock()
 	w.signal()

@@ -46,6 +46,34 @@ func due(ctx context.Context, q db.Querier, queue string, now time.Time, limit i
 		clock.Micros(now), queue, limit)
 }
 
+// turns returns the companies after a company that have jobs in a queue, in the order of their IDs, each
+// with its most overdue job without a lease. It reads two or three entries of an index for each company.
+func turns(ctx context.Context, q db.Querier, queue, after string, now time.Time, limit int) ([]turn, error) {
+	return db.All(ctx, q, db.Fields[turn], `
+		WITH RECURSIVE turn (company, visited) AS (
+			SELECT (SELECT company_id FROM job WHERE kind || '/' || provider = $1 AND company_id > $2 ORDER BY company_id LIMIT 1), CAST(1 AS BIGINT)
+			UNION ALL
+			SELECT (
+				SELECT company_id FROM job WHERE kind || '/' || provider = $1 AND company_id > turn.company ORDER BY company_id LIMIT 1
+			), turn.visited + 1 FROM turn WHERE turn.company IS NOT NULL AND turn.visited < $3
+		)
+		SELECT turn.company, coalesce((
+			SELECT subject FROM job WHERE kind || '/' || provider = $1 AND company_id = turn.company AND run_at <= $4 AND lease_until <= $4
+			ORDER BY run_at LIMIT 1
+		), ''), coalesce((
+			SELECT run_at FROM job WHERE kind || '/' || provider = $1 AND company_id = turn.company AND run_at <= $4 AND lease_until <= $4
+			ORDER BY run_at LIMIT 1
+		), 0) FROM turn WHERE turn.company IS NOT NULL ORDER BY turn.visited`, queue, after, limit, clock.Micros(now))
+}
+
+// dueOf returns the due jobs of a company in a queue that have no lease, the most overdue first.
+func dueOf(ctx context.Context, q db.Querier, company, queue string, now time.Time, limit int) ([]Job, error) {
+	return db.All(ctx, q, table.Scan, `
+		SELECT `+columns+` FROM job
+		WHERE company_id = $1 AND kind || '/' || provider = $2 AND run_at <= $3 AND lease_until <= $3 ORDER BY run_at LIMIT $4`,
+		company, queue, clock.Micros(now), limit)
+}
+
 // Subjects returns those of the given subjects for which this company has a job of this kind.
 func Subjects(ctx context.Context, q db.Querier, company, kind string, subjects []string) (map[string]bool, error) {
 	list, err := db.All(ctx, q, db.Value[string],

@@ -50,12 +50,14 @@ type Worker struct {
 	wake chan struct{}
 	news atomic.Bool // the worker must look at the list, which may have further due jobs
 
-	lanes map[string]*lane // the due jobs of the last look, by queue
+	lanes map[string]*lane  // the due jobs of the last look, by queue
+	turns map[string]string // the company that had the last turn in a queue
 
 	mu      sync.Mutex
-	running map[string]int // the number of running jobs of each queue
-	ends    []end          // the ends of runs that are not stored yet
-	lastOK  time.Time      // when the list was last read successfully
+	running load
+	told    []Job     // due jobs that the ledger has appended since the last round
+	ends    []end     // the ends of runs that are not stored yet
+	lastOK  time.Time // when the list was last read successfully
 }
 
 // NewWorker returns a worker, which does not work until Run is called.
@@ -65,20 +67,42 @@ func NewWorker(d *db.DB, c clock.Clock, log *slog.Logger, cfg Config) *Worker {
 		cfg.Sharing = nil
 	}
 	return &Worker{
-		Config: cfg, db: d, clock: c, log: log, runs: newRuns(cfg.Kinds), wake: make(chan struct{}, 1), running: map[string]int{},
+		Config: cfg, db: d, clock: c, log: log, runs: newRuns(cfg.Kinds), wake: make(chan struct{}, 1), lanes: map[string]*lane{}, turns: map[string]string{},
+		running: load{queues: map[string]int{}, companies: map[string]int{}},
 	}
 }
 
-// Follow makes the worker read the job list as soon as the ledger has appended a job that is due.
-// Without Follow, the worker finds such a job at its next look.
+// Follow tells the worker of each due job that the ledger has appended. The worker leases the job by
+// its key and does not read the list for it, so a commit of one company causes no query over all
+// companies. Without Follow, the worker finds such a job at its next look.
 func (w *Worker) Follow(book *ledger.Book) {
 	runAt := table.Index("run_at")
 	book.Appended(table.Table, func(rows [][]any) {
 		now := clock.Micros(w.clock.Now())
-		if slices.ContainsFunc(rows, func(row []any) bool { return row[runAt].(int64) <= now }) {
-			w.Wake()
+		due := false
+		for _, row := range rows {
+			if row[runAt].(int64) <= now {
+				due = true
+				w.tell(row)
+			}
+		}
+		if due {
+			w.signal()
 		}
 	})
+}
+
+// tell notes a due job of which the ledger has told. If too many are noted, or the row cannot be
+// read, the worker reads the list instead.
+func (w *Worker) tell(row []any) {
+	j, err := table.Value(db.Record{Table: table.Table, Values: row})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil || len(w.told) >= mostTurns {
+		w.news.Store(true)
+		return
+	}
+	w.told = append(w.told, j)
 }
 
 // Wake makes the worker read the job list immediately.
@@ -163,7 +187,7 @@ func (w *Worker) Run(ctx context.Context) {
 func (w *Worker) idle() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.running)+len(w.ends) == 0
+	return len(w.running.queues)+len(w.ends) == 0
 }
 
 // round stores the ends of runs, and starts as many due jobs as the limits allow. It does not wait

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,7 +32,7 @@ type office struct {
 }
 
 func each(t *testing.T, f func(t *testing.T, o *office)) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
 		o := &office{t: t, db: d, book: ledger.New(d, clk), clock: clk, company: id.Cuid()}
 		o.log = slog.New(slog.NewTextHandler(&o.said, nil))
@@ -248,8 +250,9 @@ func TestUnknownKindsAreLeftAlone(t *testing.T) {
 	})
 }
 
-// A worker that follows the ledger reads the list immediately when a due job is appended. A job that
-// is due later does not make it read.
+// A worker that follows the ledger is woken when a due job is appended, and knows the job without
+// reading the list. A job that is due later does not wake it. If there are too many due jobs to
+// remember, the worker reads the list.
 func TestAWorkerFollowsTheLedger(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
 		w := job.NewWorker(o.db, o.clock, o.log, job.Config{})
@@ -260,12 +263,58 @@ func TestAWorkerFollowsTheLedger(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.want("greet", "later", o.clock.Now().Add(time.Microsecond))
-		if w.HasNews() {
-			t.Error("a job that is due later makes the worker read the list")
+		if told, woken := w.Told(); len(told) != 0 || woken {
+			t.Errorf("a job that is due later wakes the worker: %q", told)
 		}
 		o.want("greet", "now", o.clock.Now())
-		if !w.HasNews() {
-			t.Error("a due job does not make the worker read the list")
+		if told, woken := w.Told(); fmt.Sprint(told) != "[now]" || !woken || w.HasNews() {
+			t.Errorf("a due job: told %q, woken %v, reads the list %v", told, woken, w.HasNews())
+		}
+		many := ledger.For(o.company)
+		for i := range job.MostTold {
+			many.Append(job.Job{Kind: "greet", Subject: fmt.Sprint(i), RunAt: o.clock.Now()}.For(o.company))
+		}
+		if err := o.book.Commit(t.Context(), many); err != nil {
+			t.Fatal(err)
+		}
+		if told, _ := w.Told(); len(told) != job.MostTold || !w.HasNews() {
+			t.Errorf("of many due jobs: told %d, reads the list %v", len(told), w.HasNews())
+		}
+	})
+}
+
+// The list decides whether a job of which the ledger has told may run. A job that the list has with a
+// later time does not run, and a job that was removed does not run. Another job runs once.
+func TestAToldJobRunsOnlyAsTheListSays(t *testing.T) {
+	each(t, func(t *testing.T, o *office) {
+		var mu sync.Mutex
+		runs := map[string]int{}
+		w := job.NewWorker(o.db, o.clock, o.log, job.Config{Kinds: map[string]job.Work{"greet": func(_ context.Context, j job.Job) (time.Time, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			runs[j.Subject]++
+			return time.Time{}, nil
+		}}})
+		w.Follow(o.book)
+		o.want("greet", "later", o.clock.Now().Add(time.Hour))
+		o.want("greet", "later", o.clock.Now()) // the list keeps the first
+		o.want("greet", "removed", o.clock.Now())
+		o.want("other", "unknown", o.clock.Now())
+		u := ledger.For(o.company)
+		u.Remove(job.Row(o.company, "greet", "removed"))
+		if err := o.book.Commit(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+		o.want("greet", "once", o.clock.Now())
+		o.want("greet", "once", o.clock.Now())
+		o.settled(o.run(w))
+		mu.Lock()
+		defer mu.Unlock()
+		if fmt.Sprint(runs) != "map[once:1]" {
+			t.Errorf("runs: %v", runs)
+		}
+		if left := o.list(); len(left) != 2 || left[0].subject != "later" || left[1].subject != "unknown" {
+			t.Errorf("left: %+v", left)
 		}
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -40,6 +41,8 @@ const (
 	every = 2 * time.Second
 	// lifetime is how long a program counts as running after its last statement.
 	lifetime = time.Minute
+	// silence is the time without a statement after which a program gets no share of the rate limits.
+	silence = 15 * time.Second
 	// patience is how long the statements of a program may fail before it counts as not ready.
 	patience = 10 * time.Second
 	// forgotten is the age at which the row of a program is deleted.
@@ -82,6 +85,8 @@ type Config struct {
 type Service struct {
 	Config
 	id, name string
+
+	beside atomic.Int64 // the number of other programs that run, as of the last statement
 
 	turn  sync.Mutex // held by each statement
 	mu    sync.Mutex
@@ -140,6 +145,10 @@ func (s *Service) State(ctx context.Context) error {
 	}
 	return err
 }
+
+// Running returns the number of programs that run, with this one, as of its last statement. A program
+// that dies counts for 15 seconds more. A program that stops does not count when it has stopped.
+func (s *Service) Running() int { return 1 + int(s.beside.Load()) }
 
 // Wrong returns the error of the last statement, if the program lacks a key that it needs, or if the
 // statements have failed for ten seconds.
@@ -317,8 +326,15 @@ func (s *Service) choose(
 	if use.Current == "" {
 		return use, "", fault.Newf(fault.Refused, "the %s keyring has no line that all running programs hold: %s", r.Name, waiting)
 	}
+	beside := int64(0)
 	for _, p := range programs {
 		use.Beside = append(use.Beside, p.Writes)
+		if s.Machine.Now().Sub(p.SeenAt) < silence {
+			beside++
+		}
+	}
+	if r.Name == Master {
+		s.beside.Store(beside)
 	}
 	return use, waiting, s.write(ctx, q, r, holds, use.Current, running, now)
 }

@@ -317,3 +317,37 @@ func TestRekeyContinues(t *testing.T) {
 func place(i int) secret.Place {
 	return secret.Place{Company: "house", Column: "inbox_notification.body", Row: fmt.Sprintf("old$%05d", i)}
 }
+
+// A program counts the programs that run beside it. One that has stopped does not count at once, and one that has
+// died does not count after 15 seconds.
+func TestAProgramCountsThoseThatRun(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		clk := clock.At(noon)
+		text := line("one")
+		first, second, third := start(t, d, clk, text), start(t, d, clk, text), start(t, d, clk, text)
+		counts := func(want int) {
+			t.Helper()
+			first.state(t)
+			if got := first.Running(); got != want {
+				t.Errorf("%d programs run, not %d", got, want)
+			}
+		}
+		if got := first.Running(); got != 1 {
+			t.Errorf("before the first statement %d", got)
+		}
+		counts(1)
+		second.state(t)
+		third.state(t)
+		counts(3)
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		third.Run(ctx)
+		counts(2)
+		clk.Advance(15*time.Second - time.Millisecond)
+		counts(2)
+		clk.Advance(time.Millisecond)
+		counts(1)
+		second.state(t)
+		counts(2)
+	})
+}

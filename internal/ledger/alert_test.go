@@ -62,7 +62,7 @@ func moved(amount money.Kobo) Transfer {
 // A low balance is reported once, in the commit that causes it. It is reported again only after the
 // balance has risen to the alert.
 func TestALowBalanceIsReportedOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		open(t, d)
 		b := reporting(d)
 		found(t, b, "c1")
@@ -101,7 +101,7 @@ func TestALowBalanceIsReportedOnce(t *testing.T) {
 // Low balances in one batch are reported as if its units were committed one after the other. Each
 // report has the number after the event that caused it.
 func TestABatchReportsEachLowBalance(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		open(t, d)
 		b := reporting(d)
 		for _, c := range []string{"c1", "c2"} {
@@ -136,7 +136,7 @@ func TestABatchReportsEachLowBalance(t *testing.T) {
 
 // A unit is not committed if its low balance cannot be reported.
 func TestALowBalanceWithoutAReportIsRefused(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		open(t, d)
 		var answer db.Record
 		failure := errors.New("no")
@@ -163,7 +163,7 @@ func TestALowBalanceWithoutAReportIsRefused(t *testing.T) {
 // Instants never go back in a company, even if another program's clock is behind. The ledger
 // ignores the date of a clock that was far ahead.
 func TestInstantsGrowWithNumbers(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		open(t, d)
 		at := func(seconds int64) *Book { return New(d, clock.At(time.Unix(seconds, 0))) }
 		found(t, at(1000), "c1")

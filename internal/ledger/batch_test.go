@@ -40,7 +40,7 @@ func paying(reference, step string, amount money.Kobo) Transfer {
 // A unit sees the changes of earlier units of its batch. So only one of several units can insert a
 // row, and only one can move a row out of a state.
 func TestABatchDecidesItsUnitsInTheirOrder(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 1000)
@@ -70,7 +70,7 @@ func TestABatchDecidesItsUnitsInTheirOrder(t *testing.T) {
 // If the database refuses one unit of a batch, each other unit of the batch is still committed,
 // exactly once.
 func TestAWrongUnitHarmsNoNeighbour(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 1000)
@@ -102,7 +102,7 @@ func TestAWrongUnitHarmsNoNeighbour(t *testing.T) {
 
 // A transfer that would overflow a balance, of the debited or of the credited account, is refused.
 func TestABalanceDoesNotOverflow(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		must(t, b.Commit(t.Context(), Unit{Company: "c1", open: []Account{{"other", money.NoFloor}}}))
@@ -125,7 +125,7 @@ func TestABalanceDoesNotOverflow(t *testing.T) {
 // Many callers have read the same row, and each wants to change the row without changing its state.
 // Only the first change is made. The others are refused, because the row now has other values.
 func TestARowThatWasChangedMeanwhileIsNotChangedAgain(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		must(t, b.Commit(t.Context(), Unit{Company: "c1", inserts: []db.Record{thing("c1", "a", "key", "PENDING"), thing("c1", "b", "", "PENDING")}}))
@@ -164,7 +164,7 @@ func TestARowThatWasChangedMeanwhileIsNotChangedAgain(t *testing.T) {
 // together. It does so by itself: the database refuses a balance below the floor too, but then each
 // unit gets a batch of its own.
 func TestABatchKeepsTheFloorAndWhatMustStay(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		for name, c := range map[string]struct {

@@ -14,7 +14,7 @@ import (
 // A closed account pays nothing, but it receives credits, and operators may correct its balance. The
 // company's other account goes on.
 func TestAClosedAccountRefusesDebits(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
 		book := New(d, clk)
 		t.Cleanup(book.Drain)

@@ -27,7 +27,7 @@ func counted(t testing.TB, b *Book, name Next) int64 {
 }
 
 func TestConcurrentUnitsDoNotExceedALimit(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 100_000)
@@ -64,7 +64,7 @@ func TestConcurrentUnitsDoNotExceedALimit(t *testing.T) {
 }
 
 func TestEachLimitCounterIsDecidedAlone(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 1000)
@@ -89,7 +89,7 @@ func TestEachLimitCounterIsDecidedAlone(t *testing.T) {
 }
 
 func TestAnAdditionOfNothingComparesTheSum(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		unit := func(add, most int64) Unit {
@@ -109,7 +109,7 @@ func TestAnAdditionOfNothingComparesTheSum(t *testing.T) {
 
 // A batch keeps a limit for all its units together, and a unit keeps it for all its additions.
 func TestABatchKeepsALimit(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		adding := func(amounts ...int64) Unit {

@@ -64,7 +64,7 @@ func dense(t *testing.T, d *db.DB, company string, want int) {
 // MAC. A refused unit takes no number.
 func TestEvidenceIsNumberedAndSigned(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		now := time.Unix(9, 0)
 		book, ada := ledger.New(d, clock.At(now)), operator.Local("ada")
 		commit := func(u ledger.Unit) error { return book.Commit(t.Context(), u) }
@@ -104,7 +104,7 @@ func TestEvidenceIsNumberedAndSigned(t *testing.T) {
 // nothing is written.
 func TestTheAuditLinesOfNoCompanyAreNumberedAndSigned(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		service := operator.New(d, nil, clock.System{})
 		for _, reason := range []string{"one", "two", "three"} {
 			if err := service.CloseAccess(t.Context(), operator.Local("ada"), reason); err != nil {

@@ -78,6 +78,6 @@ func (b *Book) Metrics() []prometheus.Collector {
 	return []prometheus.Collector{
 		b.figures.results, b.figures.reasons, b.figures.units, b.figures.took,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "kobo_ledger_waiting", Help: "Units that wait for a batch."},
-			func() float64 { return float64(b.queue.Waiting()) }),
+			func() float64 { return float64(b.waiting()) }),
 	}
 }

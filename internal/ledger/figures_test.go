@@ -11,7 +11,7 @@ import (
 
 // The metrics count each unit by its result, each refusal by its reason, and the batches.
 func TestUnitsAndBatchesAreCounted(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		row := thing("c1", "n", "key", "NEW")

@@ -114,7 +114,9 @@ type Book struct {
 	clock clock.Clock
 	onLow OnLowBalance
 
-	queue   *batch.Queue[*pending]
+	queue     *batch.Queue[*pending] // the units of the companies at the place ""
+	elsewhere sync.Map               // the queues of other places (queueOf)
+
 	timeout time.Duration
 	figures *figures
 
@@ -189,7 +191,8 @@ func (b *Book) send(ctx context.Context, u Unit) error {
 	wait := db.Await(ctx)
 	defer wait.End()
 	p := &pending{unit: u, done: make(chan error, 1)}
-	if !b.queue.Add(p) {
+	queue := b.queueOf(u.Company)
+	if !queue.Add(p) {
 		return fault.New(fault.Unavailable, "Service temporarily unavailable").Because(errFull)
 	}
 	select {
@@ -197,7 +200,7 @@ func (b *Book) send(ctx context.Context, u Unit) error {
 		return err
 	case <-wait.Over:
 		err := p.leave()
-		b.queue.Withdraw(p)
+		queue.Withdraw(p)
 		return err
 	}
 }
@@ -221,4 +224,8 @@ func (b *Book) Prove(ctx context.Context, company string) error {
 func (b *Book) certain(doubts uint64) bool { return b.proven.Load() == doubts }
 
 // Drain waits until no batch is running. After Drain, no Commit may begin.
-func (b *Book) Drain() { b.queue.Drain() }
+func (b *Book) Drain() {
+	for queue := range b.queues() {
+		queue.Drain()
+	}
+}

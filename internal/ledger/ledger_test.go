@@ -84,7 +84,7 @@ func balance(t testing.TB, b *Book, company, account string) money.Kobo {
 }
 
 func TestATransferLeavesTwoEntriesWithBalances(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 1000)
@@ -112,7 +112,7 @@ func TestATransferLeavesTwoEntriesWithBalances(t *testing.T) {
 }
 
 func TestRefusalsChangeNothing(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 1000)
@@ -152,7 +152,7 @@ func TestRefusalsChangeNothing(t *testing.T) {
 }
 
 func TestTheSameUniqueRowPostsOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 1000)
@@ -192,7 +192,7 @@ func keys(m *sync.Map) (out []any) {
 
 // If the database refuses a unit, here because of a CHECK, only this unit fails.
 func TestABadRowDoesNotHarmItsNeighbours(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 1000)
@@ -224,7 +224,7 @@ func TestABadRowDoesNotHarmItsNeighbours(t *testing.T) {
 }
 
 func TestOneOfConcurrentTransitionsWins(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 100)
@@ -263,7 +263,7 @@ func TestOneOfConcurrentTransitionsWins(t *testing.T) {
 // A company's dense sequences have no gaps and no repeats, even with many writers and with refused
 // units.
 func TestSequencesAreDense(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 100)
@@ -305,7 +305,7 @@ func TestSequencesAreDense(t *testing.T) {
 // A step of a reference can be booked only once. The primary key of the transfer refuses the second
 // unit with the same step. The other units of the batch are committed.
 func TestNoStepHappensTwice(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		fund(t, b, "c1", 1000)

@@ -75,7 +75,7 @@ func TestARefusalRestsOnCommittedRows(t *testing.T) {
 		"the same purchase twice": {[2]Unit{buying("a", "key", 30), buying("b", "key", 30)}, Exists},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+			dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 				b := open(t, d)
 				found(t, b, "c1")
 				fund(t, b, "c1", 100)
@@ -89,7 +89,7 @@ func TestARefusalRestsOnCommittedRows(t *testing.T) {
 				}
 				audit(t, d, "c1")
 			})
-			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+			dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 				b := open(t, d)
 				found(t, b, "c1")
 				fund(t, b, "c1", 100)
@@ -107,7 +107,7 @@ func TestARefusalRestsOnCommittedRows(t *testing.T) {
 // A batch that only changes rows cannot be looked up, so its outcome stays unknown. A refusal in
 // that batch is not final either.
 func TestARefusalOfAnUnknownBatchIsNotFinal(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		for _, f := range []fate{lostBefore, lostAfter} {
@@ -124,7 +124,7 @@ func TestARefusalOfAnUnknownBatchIsNotFinal(t *testing.T) {
 
 // What a unit does afterwards is done only if the unit is committed for certain.
 func TestWhatFollowsAUnitNeedsItsCommit(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		done := 0
@@ -160,7 +160,7 @@ func TestWhatFollowsAUnitNeedsItsCommit(t *testing.T) {
 
 // In random batches with lost COMMIT replies, no final result contradicts the committed rows.
 func TestNoFinalAnswerContradictsTheRows(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		t.Parallel() // most of its time are the pauses before a lost commit is looked up
 		b := open(t, d)
 		found(t, b, "c1")
@@ -262,7 +262,7 @@ func (s stopped) Commit(ctx context.Context, writes ...db.Write) error {
 // A caller waits no longer than its budget allows. A unit that no batch has taken by then is never
 // committed. The outcome of a taken unit is unknown, and its batch continues.
 func TestACallerIsNotKeptWaiting(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		for at, kind := range map[string]fault.Kind{"read": fault.Unavailable, "commit": fault.Unknown} {
@@ -301,7 +301,7 @@ func TestACallerIsNotKeptWaiting(t *testing.T) {
 // After a lost COMMIT of a unit that only appends an event, another program may give the number of
 // the event to an event of its own. The outcome is known even then.
 func TestALostEventIsToldFromAnother(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		other := New(d, b.clock)
 		found(t, b, "c1")
@@ -327,4 +327,36 @@ func TestALostEventIsToldFromAnother(t *testing.T) {
 			t.Errorf("%d events, %v", n, err)
 		}
 	})
+}
+
+// A server that fails inside a COMMIT with XX000 or 08006 may have carried it out. The ledger looks
+// the batch up, and reports that nothing happened only because it has seen that.
+func TestAnInternalErrorAtTheCommitIsLookedUp(t *testing.T) {
+	d := dbtest.New(t, db.Postgres)
+	b := open(t, d)
+	found(t, b, "c1")
+	fund(t, b, "c1", 100)
+	for code, want := range map[string]fault.Kind{"XX000": fault.Unavailable, "08006": fault.Unavailable, "40001": "", "40P01": ""} {
+		for _, statement := range []string{
+			`DROP SEQUENCE IF EXISTS runs`, `CREATE SEQUENCE runs`,
+			`CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+				'BEGIN IF nextval(''runs'') = 1 THEN RAISE EXCEPTION USING ERRCODE = ''` + code + `''; END IF; RETURN NEW; END'`,
+			`DROP TRIGGER IF EXISTS failing ON ledger_transfer`,
+			`CREATE CONSTRAINT TRIGGER failing AFTER INSERT ON ledger_transfer DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail()`,
+		} {
+			_, err := d.Exec(t.Context(), statement)
+			must(t, err)
+		}
+		before := balance(t, b, "c1", settlement)
+		err := b.Commit(t.Context(), buying(code, "", 10))
+		paid := money.Kobo(10)
+		if want != "" {
+			paid = 0
+		}
+		if (err == nil) != (want == "") || err != nil && !fault.Is(err, want) || balance(t, b, "c1", settlement) != before-paid {
+			t.Errorf("%s: %v, and %d left of %d", code, err, balance(t, b, "c1", settlement), before)
+		}
+		must(t, b.Commit(t.Context(), buying(code+" again", "", 10)))
+	}
+	audit(t, d, "c1")
 }

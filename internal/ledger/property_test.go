@@ -31,7 +31,7 @@ func audit(t testing.TB, d *db.DB, company string) {
 // refused, for example because an account is short of money or a row exists already. The ledger
 // stays correct.
 func TestRandomJournals(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		first := open(t, d)
 		books := []*Book{first, New(d, first.clock)}
 		companies := []string{"c1", "c2", "c3"}

@@ -40,7 +40,7 @@ func claiming(id string) Unit {
 // If a caller gives up while the database hangs, its unit leaves the queue. Drain does not wait for
 // a batch with that unit.
 func TestAWithdrawnUnitLeavesTheQueue(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		answer, transactions := hung(t, b)
@@ -87,7 +87,7 @@ func TestAWithdrawnUnitIsNotPutBack(t *testing.T) {
 
 // A full queue refuses units immediately. It accepts units again when it has room.
 func TestAFullQueueRefuses(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		l := b.newQueue(4) // one company can fill half of it

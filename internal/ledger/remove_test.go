@@ -19,7 +19,7 @@ func states(t *testing.T, d *db.DB, company string) map[string]string {
 // A unit deletes rows by their keys. A row that does not exist is ignored, and rows of other
 // companies stay.
 func TestAUnitRemovesRows(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		for _, company := range []string{"c1", "c2"} {
 			found(t, b, company)
@@ -51,7 +51,7 @@ func TestAUnitRemovesRows(t *testing.T) {
 
 // A refused unit removes no row.
 func TestARefusedUnitRemovesNothing(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		u := For("c1")
@@ -69,7 +69,7 @@ func TestARefusedUnitRemovesNothing(t *testing.T) {
 // A unit that requires a row's state is accepted or refused, and does not change the row. Any
 // number of these units may run concurrently.
 func TestAUnitRequiresAState(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		u := For("c1")
@@ -108,7 +108,7 @@ func TestAUnitRequiresAState(t *testing.T) {
 // A row that one unit requires in its old state, and another unit changes, has a definite order.
 // The unit that comes second sees the change.
 func TestARequiredRowMayChangeOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		u := For("c1")
@@ -131,7 +131,7 @@ func TestARequiredRowMayChangeOnce(t *testing.T) {
 
 // The ledger reports the rows that it has inserted into a table, and no others.
 func TestTheLedgerReportsAppendedRows(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		var seen [][]any
 		b.Appended(thingTable, func(rows [][]any) { seen = append(seen, rows...) })

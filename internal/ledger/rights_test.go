@@ -44,7 +44,7 @@ func rightsIn(t *testing.T, d *db.DB, company string) (wrong string, sums bool) 
 // leaves. If somebody has altered the row, its new MAC is wrong too. A row without a MAC gets one only by
 // AdoptRights. A deleted row, and an earlier row with its earlier MAC, make the sum wrong for ever.
 func TestRightsAreSignedAgain(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		exec := func(statement string) {
 			t.Helper()
 			_, err := d.Exec(t.Context(), statement)

@@ -122,7 +122,7 @@ func TestARefusalFromARowWithoutItsStandbyIsNotGiven(t *testing.T) {
 
 // Book.Prove writes the company's lock row with unchanged values, and only once.
 func TestAProofChangesNothing(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		found(t, open(t, d), "c1")
 		b := New(d, clock.At(time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)))
 		lockRow := func() string {

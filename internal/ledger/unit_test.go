@@ -12,7 +12,7 @@ import (
 // The ledger fills numbers and instants into copies of the rows. So a unit stays unchanged and can
 // be decided again.
 func TestACommitDoesNotChangeTheUnit(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		row, event := thing("c1", "n", "", "NEW"), said("c1", "a")
@@ -34,7 +34,7 @@ func TestACommitDoesNotChangeTheUnit(t *testing.T) {
 // A unit may move money through an account that it opens itself, as long as the account's floor
 // allows it.
 func TestAnAccountIsOpenedWithItsOwnFloor(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		for i, u := range []Unit{
@@ -64,7 +64,7 @@ func TestAnAccountIsOpenedWithItsOwnFloor(t *testing.T) {
 
 // Founding an existing company again changes nothing, and its event numbers continue.
 func TestACompanyIsFoundedOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		for range 2 {
@@ -79,7 +79,7 @@ func TestACompanyIsFoundedOnce(t *testing.T) {
 
 // A refusal names its reason and, for some reasons, a table.
 func TestARefusalNamesItsTable(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		b := open(t, d)
 		found(t, b, "c1")
 		must(t, b.Commit(t.Context(), Unit{Company: "c1", inserts: []db.Record{thing("c1", "a", "key", "NEW")}}))

@@ -15,7 +15,7 @@ import (
 // VerifyAfter stops after any number of entries, and continues there. In the end it has the same
 // sums as Verify.
 func TestVerifyInParts(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
 		book := New(d, clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))
 		t.Cleanup(book.Drain)
 		company := id.Cuid()

@@ -34,6 +34,15 @@ func (l Limit) Check() error {
 // each returns the time in which a bucket refills by one token.
 func (l Limit) each() time.Duration { return l.Period / time.Duration(l.Requests) }
 
+// Share returns one of n equal parts of the limit. The burst is at least 1.
+func (l Limit) Share(n int) Limit {
+	if n > 1 {
+		l.Period *= time.Duration(n)
+		l.Burst = max(1, l.Burst/n)
+	}
+	return l
+}
+
 // bucket is a token bucket with the limit that it enforces.
 type bucket struct {
 	*rate.Limiter

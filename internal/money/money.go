@@ -37,6 +37,15 @@ var (
 // refuses signs, exponents, blanks and amounts above Max. It refuses more than two decimals, unless
 // the further decimals are zeros.
 func Parse(s string) (Kobo, error) {
+	k, err := parse(s)
+	if err == nil && k > Max {
+		return 0, ErrRange
+	}
+	return k, err
+}
+
+// parse is Parse for sums, which may be above Max.
+func parse(s string) (Kobo, error) {
 	if strings.HasPrefix(s, "-") {
 		return 0, ErrNegative
 	}
@@ -48,16 +57,13 @@ func Parse(s string) (Kobo, error) {
 		return 0, ErrPrecision
 	}
 	whole = strings.TrimLeft(whole, "0")
-	if len(whole) > 12 {
-		return 0, ErrRange
+	if len(whole) > 16 {
+		return 0, ErrRange // kobo of more digits may not fit in 64 bits
 	}
 	cents := (fraction + "00")[:2]
 	n, err := strconv.ParseInt(whole+cents, 10, 64)
 	if err != nil {
 		return 0, ErrSyntax
-	}
-	if Kobo(n) > Max {
-		return 0, ErrRange
 	}
 	return Kobo(n), nil
 }
@@ -113,10 +119,11 @@ func (k Kobo) String() string { return "₦" + k.Decimal() }
 func (k Kobo) MarshalJSON() ([]byte, error) { return []byte(k.Number()), nil }
 
 // UnmarshalJSON reads naira from a JSON number, without floating point. It accepts a negative
-// number, because balances in responses may be negative. Amounts in requests are read by Asked.
+// number and one above Max, because responses have balances and the sums of all companies. Amounts in requests are read
+// by Asked.
 func (k *Kobo) UnmarshalJSON(b []byte) error {
 	s, negative := strings.CutPrefix(string(b), "-")
-	n, err := Parse(s)
+	n, err := parse(s)
 	if negative {
 		n = -n
 	}

@@ -72,6 +72,11 @@ func TestForms(t *testing.T) {
 
 func TestEveryAmountSurvivesTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
+		sum := Kobo(rapid.Int64Range(-99_999_999_999_999_999, 99_999_999_999_999_999).Draw(t, "sum"))
+		var read Kobo
+		if roundTrip(t, sum, &read); read != sum {
+			t.Fatalf("%d came back as %d", sum, read)
+		}
 		k := Kobo(rapid.Int64Range(0, int64(Max)).Draw(t, "kobo"))
 		var number Kobo
 		var text Text

@@ -3,6 +3,7 @@ package opening
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -60,6 +61,9 @@ func (m *Machine) Open(ctx context.Context, a Attempt, from From, key *idempoten
 		}
 		return a.Ask(ctx)
 	})
+	if errors.Is(err, context.DeadlineExceeded) { // the time was over before the provider was asked
+		err = fault.New(fault.Unavailable, "Service temporarily unavailable").Because(err)
+	}
 	i.CalledUntil = m.Clock.Now()
 	a.Touch(i.CalledUntil)
 	switch {

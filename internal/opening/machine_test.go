@@ -3,6 +3,7 @@ package opening_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"testing"
@@ -243,6 +244,21 @@ func TestAProviderThatIsNotAsked(t *testing.T) {
 		if key, stored := w.key(); stored != nil || key.Subject() != a.CustomerID {
 			t.Errorf("stored: %+v", stored)
 		}
+	})
+}
+
+// If the database takes the whole time of the call, the provider was not asked. The request may be
+// sent again, and the error is no mistake of the program.
+func TestTheTimeEndsBeforeTheProviderIsAsked(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		a := w.attempt(func() (provider.Answer, error) {
+			return provider.Answer{}, fmt.Errorf("a guess: %w", context.DeadlineExceeded)
+		})
+		err := w.Open(t.Context(), a, opening.From{}, nil, nil)
+		if !fault.Is(err, fault.Unavailable) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		w.is(a, "FAILED")
 	})
 }
 

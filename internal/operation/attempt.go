@@ -178,7 +178,7 @@ const AttemptJob = "operation.attempt"
 // reply without an outcome is followed by another question after an hour. AttemptCheck returns false if
 // it was the last one: after 72 hours of such replies, or a day after the refusal.
 func (a Attempt) AttemptCheck(said provider.Answer, now time.Time) (next time.Time, more bool) {
-	last, hour := a.EndedAt.Add(lastRecheck), now.Add(time.Hour)
+	last, hour := a.EndedAt.Add(LastRecheck), now.Add(time.Hour)
 	switch {
 	case said.Outcome == provider.Rejected || said.Missing, now.Before(last) && hour.After(last):
 		return last, now.Before(last)

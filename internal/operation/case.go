@@ -229,7 +229,7 @@ func (s *Service) ResolveCase(ctx context.Context, caseID string, f Finding, not
 	c.UpdatedAt = now
 	// The proposal must not have changed since it was read. Otherwise an operator could
 	// agree with a proposal that has been replaced.
-	u.Transition(cases.Record(c), string(Open)).Expect("proposed_by", seen.ProposedBy).
+	u.Transition(cases.Record(c), string(Open)).Expect("proposed_by", seen.ProposedBy).Expect("note", seen.Note).
 		Expect("outcome", seen.Outcome).Expect("target_company", seen.Target).Expect("target_settlement", seen.TargetID)
 	u.Append(audit(c.Company, action, c.ID, c.details(note), now))
 	err = s.book.Commit(ctx, u)
@@ -267,9 +267,9 @@ func tooLate(r *ledger.Refusal) error {
 }
 
 // ApproveCase records that a second operator agrees with a proposal. Parameter seen is the
-// proposal that this operator has seen. If the current proposal differs, ApproveCase changes
-// nothing and returns an error.
-func (s *Service) ApproveCase(ctx context.Context, caseID string, seen Finding, by string, audit Audit) (Case, error) {
+// proposal that this operator has seen, and note its note, or "" if the operator names no note. If the
+// current proposal differs, ApproveCase changes nothing and returns an error.
+func (s *Service) ApproveCase(ctx context.Context, caseID string, seen Finding, note, by string, audit Audit) (Case, error) {
 	c, err := s.FindCase(ctx, caseID)
 	switch {
 	case err != nil:
@@ -280,6 +280,8 @@ func (s *Service) ApproveCase(ctx context.Context, caseID string, seen Finding, 
 		return Case{}, fault.New(fault.Refused, "Nothing has been proposed for this case")
 	case c.Finding != seen:
 		return Case{}, fault.New(fault.Refused, "Another outcome is proposed by now")
+	case note != "" && note != c.Note:
+		return Case{}, fault.New(fault.Refused, "The outcome is proposed with another note by now: look at the case again")
 	}
 	if err := s.FourEyes(ctx, resolving, c.proposed(), by); err != nil {
 		return Case{}, err

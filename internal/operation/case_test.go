@@ -142,7 +142,7 @@ var confirmedBySight = operation.Finding{Outcome: operation.FoundConfirmed}
 func TestTwoOperatorsResolveACase(t *testing.T) {
 	each(t, func(t *testing.T, p *plant) {
 		o, c := p.stuck()
-		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "bob", audit); !fault.Is(err, fault.Refused) {
+		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "", "bob", audit); !fault.Is(err, fault.Refused) {
 			t.Errorf("approved before anything was proposed: %v", err)
 		}
 		for _, said := range [][2]string{
@@ -154,21 +154,24 @@ func TestTwoOperatorsResolveACase(t *testing.T) {
 			}
 			p.stands(o, operation.Pending)
 		}
-		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "ada", audit); !fault.Is(err, fault.Refused) {
+		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "", "ada", audit); !fault.Is(err, fault.Refused) {
 			t.Errorf("ada approves herself: %v", err)
 		}
 		// The current proposal differs from the proposal that bob has seen.
-		_, err := p.ApproveCase(t.Context(), c.ID, operation.Finding{Outcome: operation.FoundRejected}, "bob", audit)
+		_, err := p.ApproveCase(t.Context(), c.ID, operation.Finding{Outcome: operation.FoundRejected}, "", "bob", audit)
 		if !fault.Is(err, fault.Refused) {
 			t.Errorf("approved unseen: %v", err)
 		}
+		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "the note of an earlier proposal", "bob", audit); !fault.Is(err, fault.Refused) {
+			t.Errorf("approved with a note that bob has not seen: %v", err)
+		}
 		p.stands(o, operation.Pending)
-		done, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "bob", audit)
+		done, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "a note", "bob", audit)
 		if p.must(err); done.State != operation.Resolved || done.ResolvedBy != "bob" || done.ProposedBy != "ada" {
 			t.Errorf("approved: %+v", done)
 		}
 		p.stands(o, operation.Success)
-		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "bob", audit); !fault.Is(err, fault.Refused) {
+		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "", "bob", audit); !fault.Is(err, fault.Refused) {
 			t.Errorf("approved twice: %v", err)
 		}
 		// The history stores every reply about an operation whose first reply did not have a
@@ -193,7 +196,7 @@ func TestARemovedOperatorsProposalDoesNotCount(t *testing.T) {
 		_, err := p.resolve(c.ID, operation.FoundConfirmed, "a note", "ada")
 		p.must(err)
 		p.removed["ada"] = true
-		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "bob", audit); !fault.Is(err, fault.Refused) {
+		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "", "bob", audit); !fault.Is(err, fault.Refused) {
 			t.Errorf("approved: %v", err)
 		}
 		now, err := p.resolve(c.ID, operation.FoundConfirmed, "I looked too", "bob")
@@ -201,7 +204,7 @@ func TestARemovedOperatorsProposalDoesNotCount(t *testing.T) {
 			t.Errorf("bob after ada: %+v", now)
 		}
 		p.stands(o, operation.Pending)
-		_, err = p.ApproveCase(t.Context(), c.ID, confirmedBySight, "eve", audit)
+		_, err = p.ApproveCase(t.Context(), c.ID, confirmedBySight, "", "eve", audit)
 		p.must(err)
 		p.stands(o, operation.Success)
 	})
@@ -219,7 +222,7 @@ func TestNothingIsApprovedWithoutTheListOfOperators(t *testing.T) {
 		for _, say := range []func() error{
 			func() error { _, err := p.resolve(c.ID, operation.FoundConfirmed, "a note", "bob"); return err },
 			func() error {
-				_, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "bob", audit)
+				_, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "", "bob", audit)
 				return err
 			},
 		} {
@@ -242,11 +245,11 @@ func TestAnOperatorWithTwoNamesIsOnePerson(t *testing.T) {
 				t.Errorf("%s: %+v", by, now)
 			}
 		}
-		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "local:ada", audit); !fault.Is(err, fault.Refused) {
+		if _, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "", "local:ada", audit); !fault.Is(err, fault.Refused) {
 			t.Errorf("approved: %v", err)
 		}
 		p.stands(o, operation.Pending)
-		_, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "local:bob", audit)
+		_, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "", "local:bob", audit)
 		p.must(err)
 		p.stands(o, operation.Success)
 	})
@@ -264,7 +267,7 @@ func TestAReplacedProposalIsNotApproved(t *testing.T) {
 			p.must(err)
 			return audit(company, action, subject, details, at)
 		}
-		if now, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "bob", meanwhile); !fault.Is(err, fault.Conflict) {
+		if now, err := p.ApproveCase(t.Context(), c.ID, confirmedBySight, "", "bob", meanwhile); !fault.Is(err, fault.Conflict) {
 			t.Errorf("approved: %+v, %v", now, err)
 		}
 		p.stands(o, operation.Pending)

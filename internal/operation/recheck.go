@@ -15,10 +15,11 @@ const RecheckJob = "operation.recheck"
 
 // A provider may carry out a request late, after it has replied "no such reference" and the
 // operation has failed. So the provider is asked again when these times have passed since the
-// failure.
+// failure: firstRecheck and LastRecheck.
 const (
 	firstRecheck = time.Hour
-	lastRecheck  = 24 * time.Hour
+	// LastRecheck is the age of the failure at which the last recheck begins.
+	LastRecheck = 24 * time.Hour
 )
 
 // Recheck runs a RecheckJob: it asks the provider once more and writes the reply. A confirmed reply
@@ -72,7 +73,7 @@ func (s *Service) doubt(ctx context.Context, o Operation, next time.Time, a prov
 // recheck is so late that it would be the last, because the clock has jumped or no program was up, there
 // is one more.
 func (o Operation) recheckAfter(a provider.Answer, now time.Time) time.Time {
-	first, last := o.UpdatedAt.Add(firstRecheck), o.UpdatedAt.Add(lastRecheck)
+	first, last := o.UpdatedAt.Add(firstRecheck), o.UpdatedAt.Add(LastRecheck)
 	early := now.Before(last)
 	switch {
 	case a.Outcome != provider.Unknown:
@@ -80,7 +81,7 @@ func (o Operation) recheckAfter(a provider.Answer, now time.Time) time.Time {
 	case a.Missing && early:
 		return last
 	case a.Missing && !o.AskedAt.After(o.UpdatedAt):
-		return now.Add(lastRecheck - firstRecheck)
+		return now.Add(LastRecheck - firstRecheck)
 	case a.Missing:
 		return time.Time{}
 	case early:

@@ -1,7 +1,11 @@
 package payout_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +81,41 @@ func TestWrongBulkPayouts(t *testing.T) {
 		}
 		if _, err := w.confirm("nothing"); !fault.Is(err, fault.Missing) {
 			t.Error(err)
+		}
+	})
+}
+
+// A person who may not pay the sum alone is refused by the sum that is debited, whatever was shown before. While names are
+// asked for, the sum of the good lines is smaller.
+func TestABulkPayoutIsConfirmedAloneOnlyBySumOfItsLines(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		b := w.bulkOf("0000000001", "0000000002", "0000000003")
+		if early := w.page(b.ID).Amount; early != 0 {
+			t.Fatalf("%s is shown before the check", early)
+		}
+		w.check(b.ID)
+		var asked []money.Kobo
+		least := 300 * money.Naira
+		confirm := func() error {
+			_, err := w.ConfirmBulk(t.Context(), payout.Confirmation{
+				Company: w.company, BulkID: b.ID, PIN: secret.NewText(pin),
+				Alone: func(_ context.Context, amount money.Kobo) (bool, error) {
+					asked = append(asked, amount)
+					return amount < least, nil
+				},
+			})
+			return err
+		}
+		before := w.kinds()
+		if err := confirm(); !errors.Is(err, payout.ErrNotAlone) {
+			t.Errorf("confirmed alone: %v", err)
+		}
+		if now := w.page(b.ID); now.State != payout.BulkChecked || !maps.Equal(before, w.kinds()) {
+			t.Errorf("the refusal changed %+v", now)
+		}
+		least++
+		if err := confirm(); err != nil || !slices.Equal(asked, []money.Kobo{300 * money.Naira, 300 * money.Naira}) {
+			t.Errorf("%v; asked for %v", err, asked)
 		}
 	})
 }

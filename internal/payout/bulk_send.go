@@ -13,7 +13,9 @@ import (
 	"github.com/kobo-waas/kobo/internal/idempotency"
 	"github.com/kobo-waas/kobo/internal/job"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/peer"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -33,7 +35,24 @@ type Confirmation struct {
 	BulkID  string
 	PIN     secret.Text
 	Key     *idempotency.Key // nil without an Idempotency-Key
+	// Approved is what a second person approves, or nil if nobody has to. Then the PIN was checked when it was asked for.
+	Approved *Approved
+	// Alone reports whether the caller may confirm this amount without a second person. If nil, the caller always may.
+	Alone func(ctx context.Context, amount money.Kobo) (bool, error)
 }
+
+// Approved is the approval of a bulk payout's confirmation.
+type Approved struct {
+	Lines  int64                // that the person has seen
+	Amount money.Kobo           // the same, without fees
+	Fee    *money.Kobo          // the same, of the fees; nil if any fees may be taken
+	End    func(u *ledger.Unit) // adds the end of the approval to the commit that confirms the bulk payout
+}
+
+// ErrNotAlone is the refusal of a confirmation that needs a second person.
+var ErrNotAlone = fault.New(fault.Refused, "A second person has to approve this bulk payout").With(fault.SecondPersonNeeded)
+
+var errBulkChanged = fault.New(fault.Conflict, "The bulk payout has changed since this was asked for. Ask again.").With(fault.BulkState)
 
 var (
 	errNothingGood = fault.New(fault.Refused, "No line can be sent").With(fault.BulkState)
@@ -49,32 +68,74 @@ var (
 // payout has used the externalReference of a line. In the last case that line becomes bad, and the
 // company may confirm again. The fault is of kind Missing if there is no such bulk payout.
 func (s *Service) ConfirmBulk(ctx context.Context, c Confirmation) (Bulk, error) {
-	if err := s.Companies.CheckPIN(ctx, c.Company, c.PIN.Reveal()); err != nil {
+	if err := s.mayConfirm(ctx, c); err != nil {
 		return Bulk{}, err
 	}
-	b, err := s.readBulk(ctx, c.Company, c.BulkID)
-	switch {
-	case err != nil:
+	b, err := s.confirmable(ctx, c.Company, c.BulkID)
+	if err != nil {
 		return Bulk{}, err
-	case b.bulk.State == BulkChecked && !s.Clock.Now().Before(b.bulk.ExpiresAt):
-		return Bulk{}, errBulkState(BulkCancelled) // its job has not run yet
-	case b.bulk.State != BulkChecked:
-		return Bulk{}, errBulkState(b.bulk.State)
-	case len(b.good()) == 0:
-		return Bulk{}, errNothingGood
-	case s.Payers.Named(b.bulk.Provider) == nil:
-		return Bulk{}, errBankAway
 	}
 	u, err := s.confirmation(ctx, &b)
 	if err != nil {
 		return Bulk{}, err
 	}
-	shown := b.shown()
+	shown := b.shown() // what the unit debits: the unit is refused if the bulk payout changes
+	if c.Alone != nil {
+		if alone, err := c.Alone(ctx, shown.Amount); err != nil {
+			return Bulk{}, err
+		} else if !alone {
+			return Bulk{}, ErrNotAlone
+		}
+	}
+	if a := c.Approved; a != nil {
+		switch {
+		case a.Lines != int64(len(b.good())) || a.Amount != shown.Amount:
+			return Bulk{}, errBulkChanged
+		case a.Fee != nil && *a.Fee != shown.Fee:
+			return Bulk{}, errFeeChanged
+		}
+		a.End(&u)
+	}
 	c.Key.Answer(&u, shown, nil)
 	if err := s.Book.Commit(ctx, u); err != nil {
 		return Bulk{}, s.unconfirmed(ctx, b, err)
 	}
+	peer.SetSubject(ctx, b.bulk.ID)
 	return shown, nil
+}
+
+func (s *Service) mayConfirm(ctx context.Context, c Confirmation) error {
+	if c.Approved != nil {
+		return s.Companies.MayUsePIN(ctx, c.Company)
+	}
+	return s.Companies.CheckPIN(ctx, c.Company, c.PIN.Reveal())
+}
+
+// BulkMayWait returns a bulk payout that a second person may confirm, after it has checked the PIN. The faults are those of
+// ConfirmBulk, apart from those of the balance and the limits, which count when the bulk payout is confirmed.
+func (s *Service) BulkMayWait(ctx context.Context, c Confirmation) (Bulk, error) {
+	if err := s.mayConfirm(ctx, c); err != nil {
+		return Bulk{}, err
+	}
+	b, err := s.confirmable(ctx, c.Company, c.BulkID)
+	return b.shown(), err
+}
+
+// confirmable returns a bulk payout that can be confirmed now.
+func (s *Service) confirmable(ctx context.Context, company, bulkID string) (bulkState, error) {
+	b, err := s.readBulk(ctx, company, bulkID)
+	switch {
+	case err != nil:
+	case b.bulk.State == BulkChecked && !s.Clock.Now().Before(b.bulk.ExpiresAt):
+		err = errBulkState(BulkCancelled) // its job has not run yet
+	case b.bulk.State != BulkChecked:
+		err = errBulkState(b.bulk.State)
+	case len(b.good()) == 0:
+		err = errNothingGood
+	case s.Payers.Named(b.bulk.Provider) == nil:
+		err = errBankAway
+	}
+	return b, err
 }
 
 // confirmation returns the unit that confirms a bulk payout, and changes b to the confirmed state.

@@ -26,6 +26,10 @@ type Order struct {
 	Narration string
 	Labels    operation.Labels
 	Key       *idempotency.Key // nil without an Idempotency-Key
+	// Approval adds the end of an approval to the commit that starts the payout. It is nil if nobody had to approve.
+	Approval func(u *ledger.Unit)
+	// Fee is the fee that a second person has approved. It is nil if any fee may be taken.
+	Fee *money.Kobo
 }
 
 var (
@@ -33,6 +37,7 @@ var (
 	errUsed           = fault.New(fault.Refused, "Verification already used").With(fault.VerificationUsed)
 	errShort          = fault.New(fault.Refused, "Insufficient balance").With(fault.InsufficientBalance)
 	errVoid           = fault.New(fault.Refused, "Verification no longer valid. Validate the account again.").With(fault.VerificationExpired)
+	errFeeChanged     = fault.New(fault.Conflict, "The fee has changed since this was asked for. Ask again.").With(fault.ApprovalState)
 	errRenamed        = fault.New(fault.Refused, "Account name has changed. Validate the account again.").With(fault.RecipientChanged)
 )
 
@@ -64,6 +69,9 @@ func (s *Service) plan(ctx context.Context, o Order) (plan, error) {
 	}}
 	p.whole.Amount, p.whole.Payouts = rows[0].whole.Amount, rows[0].whole.Payouts
 	p.own.Amount, p.own.Payouts = rows[0].own.Amount, rows[0].own.Payouts
+	if o.Fee != nil && *o.Fee != p.operation.Fee {
+		return plan{}, errFeeChanged
+	}
 	return p, nil
 }
 
@@ -79,7 +87,7 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 	}
 	v := p.verification
 	to := order{v, o.Narration}
-	op, session, err := s.begin(ctx, p, to, o.Key)
+	op, session, err := s.begin(ctx, p, to, o)
 	if err != nil {
 		return Payout{}, s.unstarted(ctx, p.operation, err)
 	}
@@ -104,7 +112,7 @@ func (s *Service) Send(ctx context.Context, o Order) (Payout, error) {
 // begin writes the operation of a payout and debits the amount and the fee. It also returns the
 // session of the name enquiry for the transfer order. The ledger checks in the commit that the
 // account may pay.
-func (s *Service) begin(ctx context.Context, p plan, to order, key *idempotency.Key) (op operation.Operation, session string, err error) {
+func (s *Service) begin(ctx context.Context, p plan, to order, o Order) (op operation.Operation, session string, err error) {
 	if s.Payers.Named(p.operation.Provider) == nil {
 		return op, "", errBankAway
 	}
@@ -117,13 +125,16 @@ func (s *Service) begin(ctx context.Context, p plan, to order, key *idempotency.
 	op = s.Operations.Start(p.operation) // after the enquiry, whose time does not count towards the window
 	u := s.Operations.Unit(op, 0, cmp.Or(to.Narration, "Payout to "+to.AccountName))
 	settlement.ExpectActive(&u, op.SettlementID)
-	key.Begin(&u, op.ID, op.CalledUntil)
+	o.Key.Begin(&u, op.ID, op.CalledUntil)
 	// The credentials are checked before the limits. Otherwise an exceeded limit would hide that
 	// the verification is invalidated.
 	company.ExpectCredentials(&u, p.verification.credentials)
 	count(&u, counters(op, 1, p.whole, p.own))
 	u.Append(payouts.Record(payoutRow{op.Company, op.ID, to.Narration, session, op.CreatedAt, op.SettlementID}))
 	event.Emit(&u, event.PayoutPending, payoutOf(op, to))
+	if o.Approval != nil {
+		o.Approval(&u)
+	}
 	if err = s.Book.Commit(ctx, u); err == nil {
 		peer.SetSubject(ctx, op.ID)
 	}
@@ -202,6 +213,20 @@ func (s *Service) Resume(ctx context.Context, company, reference string, key *id
 	return p, key.Resume(ctx, s.Book, p)
 }
 
+// MayWait returns the account that an order pays, and the fee. It returns the fault with which Send would refuse the
+// payout now, so that nothing waits for an approval that cannot be sent.
+func (s *Service) MayWait(ctx context.Context, o Order) (Verification, money.Kobo, error) {
+	p, err := s.plan(ctx, o)
+	if err != nil {
+		return Verification{}, 0, err
+	}
+	_, why, err := s.previewed(ctx, o, p)
+	if err == nil {
+		err = why
+	}
+	return p.verification, p.operation.Fee, err
+}
+
 // Preview is the effect that a payout would have on the balance, or the reason for a refusal.
 type Preview = operation.Preview[money.Kobo]
 
@@ -213,19 +238,25 @@ func (s *Service) Preview(ctx context.Context, o Order) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
+	out, _, err := s.previewed(ctx, o, p)
+	return out, err
+}
+
+// previewed returns the preview of a payout, and the reason for a refusal.
+func (s *Service) previewed(ctx context.Context, o Order, p plan) (out Preview, why, err error) {
 	op := s.Operations.Start(p.operation)
 	if err := s.Settlements.MayPay(ctx, op.Company, op.SettlementID); err != nil {
-		return Preview{}, err
+		return Preview{}, nil, err
 	}
 	if s.Payers.Named(op.Provider) == nil {
-		return Preview{}, errBankAway
+		return Preview{}, nil, errBankAway
 	}
 	balance, err := s.Book.Balance(ctx, o.Company, settlement.LedgerAccount(op.SettlementID))
 	if err != nil {
-		return Preview{}, err
+		return Preview{}, nil, err
 	}
-	why, err := s.objection(ctx, op, p, balance)
-	return operation.NewPreview[money.Kobo](op, balance, why), err
+	why, err = s.objection(ctx, op, p, balance)
+	return operation.NewPreview[money.Kobo](op, balance, why), why, err
 }
 
 // objection returns the first reason for which Send would refuse a payout, or nil. It checks in

@@ -55,6 +55,48 @@ func (s *Service) Credentials(ctx context.Context, p Person) ([]Credential, erro
 	return out, err
 }
 
+// Access is what a person has to sign in with.
+type Access struct {
+	// SignsIn is true if the person has a passkey or a password, or an open session. Otherwise the person waits for a
+	// link, or has lost the only way in.
+	SignsIn bool
+	// UsedAt is the latest use of these, and zero for never. A removed passkey or password is forgotten.
+	UsedAt time.Time
+}
+
+// Access returns what a person has to sign in with.
+func (s *Service) Access(ctx context.Context, p Person) (Access, error) {
+	return s.accessIn(ctx, s.DB, p)
+}
+
+func (s *Service) accessIn(ctx context.Context, q db.Querier, p Person) (out Access, err error) {
+	held, err := s.credentialsOf(ctx, q, p)
+	if err != nil {
+		return out, err
+	}
+	opened, err := sessionsOf(ctx, q, p)
+	if err != nil {
+		return out, err
+	}
+	used := func(at time.Time) {
+		if at.After(out.UsedAt) {
+			out.UsedAt = at
+		}
+	}
+	for _, c := range held {
+		if c.State == active && s.isSigned(credentials.Table, c.row(), c.mac) {
+			out.SignsIn = true
+			used(c.UsedAt)
+		}
+	}
+	now := s.Machine.Now()
+	for _, x := range opened {
+		out.SignsIn = out.SignsIn || x.role == p.Role && !x.isOver(now)
+		used(x.UsedAt)
+	}
+	return out, nil
+}
+
 func (s *Service) credential(ctx context.Context, p Person, kind Kind) (Credential, string, error) {
 	all, err := s.Credentials(ctx, p)
 	for _, c := range all {

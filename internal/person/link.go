@@ -158,12 +158,12 @@ func (s *Service) InvitePerson(ctx context.Context, by operator.Operator, compan
 }
 
 // InviteAs invites a person of a company for an owner of the company. While two people are required, only operators
-// invite people.
+// invite people who approve.
 func (s *Service) InviteAs(ctx context.Context, by Person, name, role, digest string) (Invitation, error) {
 	if err := by.mayManage(); err != nil {
 		return Invitation{}, err
 	}
-	if err := s.alone(ctx, by.Company); err != nil {
+	if err := s.alone(ctx, by.Company, role); err != nil {
 		return Invitation{}, err
 	}
 	switch known, err := s.signsIn(ctx, by.Company, name); {
@@ -266,14 +266,12 @@ func (s *Service) UseLink(ctx context.Context, company, token, code string) (Per
 	if l.Code != "" && !s.Keys.Verify(l.Code, "person-link", l.Digest, code) {
 		return Person{}, errLink
 	}
-	if strings.HasPrefix(l.By, "person:") {
-		if err := s.alone(ctx, l.Company); err != nil {
-			return Person{}, err // the owner who has seen the link may be one of the two people
-		}
-	}
 	p, err := s.Find(ctx, l.Company, l.PersonID)
 	if fault.Is(err, fault.Missing) {
 		err = errLink
+	}
+	if err == nil && strings.HasPrefix(l.By, "person:") {
+		err = s.alone(ctx, l.Company, p.Role) // the owner who has seen the link may be one of the two people
 	}
 	if err != nil {
 		return Person{}, err

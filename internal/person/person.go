@@ -89,9 +89,12 @@ type Config struct {
 	// Origin is the address of the console as browsers see it, such as https://console.example.com. Without
 	// it, nobody can use a passkey.
 	Origin string
-	// TwoPeople reports whether a company requires two people for its API keys. nil means that no company does.
-	TwoPeople func(ctx context.Context, company string) (bool, error)
+	// Rules returns the rules of a company that require two people. nil means that no company has any.
+	Rules func(ctx context.Context, company string) ([]Rule, error)
 }
+
+// Rule requires two people for something. It reports whether people with a role approve that.
+type Rule func(role string) bool
 
 // Service lets people sign in.
 type Service struct {
@@ -160,58 +163,57 @@ func CheckRole(role string) error {
 
 // SetRole gives a company's person another role, and ends the person's sessions. The last owner stays the owner.
 func (s *Service) SetRole(ctx context.Context, by operator.Operator, company, personID, role string) (Person, error) {
+	return s.setRole(ctx, by, company, personID, role, nil)
+}
+
+func (s *Service) setRole(ctx context.Context, by operator.Operator, company, personID, role string, keep []Rule) (Person, error) {
 	if err := CheckRole(role); err != nil {
 		return Person{}, err
 	}
-	return s.replace(ctx, by, company, personID, "person.role", func(p *Person) { p.Role = role })
+	return s.replace(ctx, by, company, personID, "person.role", keep, func(p *Person) { p.Role = role })
 }
 
 // End ends the access of a company's person, with all sessions. The last owner stays.
 func (s *Service) End(ctx context.Context, by operator.Operator, company, personID string) (Person, error) {
-	return s.replace(ctx, by, company, personID, "person.end", func(p *Person) { p.State = ended })
+	return s.end(ctx, by, company, personID, nil)
+}
+
+func (s *Service) end(ctx context.Context, by operator.Operator, company, personID string, keep []Rule) (Person, error) {
+	return s.replace(ctx, by, company, personID, "person.end", keep, func(p *Person) { p.State = ended })
 }
 
 // SetRoleAs is SetRole for an owner of the company. While two people are required, nobody gets a role that
-// approves.
+// approves, and two people who approve stay.
 func (s *Service) SetRoleAs(ctx context.Context, by Person, personID, role string) (Person, error) {
 	if err := by.mayManage(); err != nil {
 		return Person{}, err
 	}
-	if role == Owner || role == Developer {
-		if err := s.alone(ctx, by.Company); err != nil {
-			return Person{}, err
-		}
+	if err := s.alone(ctx, by.Company, role); err != nil {
+		return Person{}, err
 	}
-	return s.SetRole(ctx, by.Author().From(ctx), by.Company, personID, role)
+	keep, err := s.rules(ctx, by.Company)
+	if err != nil {
+		return Person{}, err
+	}
+	return s.setRole(ctx, by.Author().From(ctx), by.Company, personID, role, keep)
 }
 
-var errAlone = fault.New(fault.Refused, "While two people are required, one owner cannot add a person who approves. Ask Kobo's operator to invite the person.")
-
-// alone returns an error if the company requires two people. An owner sees the link of an invitation, so one owner could
-// otherwise approve as a person of their own making.
-func (s *Service) alone(ctx context.Context, company string) error {
-	if s.TwoPeople == nil {
-		return nil
-	}
-	required, err := s.TwoPeople(ctx, company)
-	if err == nil && required {
-		err = errAlone
-	}
-	return err
-}
-
-// EndAs is End for an owner of the company.
+// EndAs is End for an owner of the company. While two people are required, two people who approve stay.
 func (s *Service) EndAs(ctx context.Context, by Person, personID string) (Person, error) {
 	if err := by.mayManage(); err != nil {
 		return Person{}, err
 	}
-	return s.End(ctx, by.Author().From(ctx), by.Company, personID)
+	keep, err := s.rules(ctx, by.Company)
+	if err != nil {
+		return Person{}, err
+	}
+	return s.end(ctx, by.Author().From(ctx), by.Company, personID, keep)
 }
 
 var errLastOwner = fault.New(fault.Refused, "The company needs an owner: make somebody else the owner first")
 
 // replace changes the row of a company's person.
-func (s *Service) replace(ctx context.Context, by operator.Operator, company, personID, action string, change func(p *Person)) (after Person, err error) {
+func (s *Service) replace(ctx context.Context, by operator.Operator, company, personID, action string, keep []Rule, change func(p *Person)) (after Person, err error) {
 	before, err := s.Find(ctx, company, personID)
 	if err != nil {
 		return Person{}, err
@@ -224,6 +226,9 @@ func (s *Service) replace(ctx context.Context, by operator.Operator, company, pe
 	details := after.details("role", after.Role)
 	return after, s.Operators.Change(ctx, by, action, company, details, errChanged, func(q db.Querier) (int64, error) {
 		if err := s.keepOwner(ctx, q, before, after); err != nil {
+			return 0, err
+		}
+		if err := s.keepApprovers(ctx, q, keep, before, after); err != nil {
 			return 0, err
 		}
 		n, err := s.updatePerson(ctx, q, before, after)

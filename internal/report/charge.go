@@ -33,7 +33,9 @@ func isCharge(l provider.StatementLine) bool {
 // split separates a payment's own lines from the lines of the bank's charges. A charge in the
 // ledger may be part of the payment's debit, or have separate lines. If the debits are not exactly
 // the payment plus its charge, smaller debits in addition to the payment's debit count as charges.
-// Small credits count as returned charges.
+// Small credits count as returned charges, up to the charges that the statement or the ledger shows. If
+// the payment was debited before the statement begins, its charge was too, and a small credit beside the
+// returned amount counts as that charge.
 func (p Payment) split(a account, w window) (own account, charged money.Kobo) {
 	var debits money.Kobo
 	beside := w.mayBeBefore(p.CreatedAt) || p.State != operation.Success
@@ -62,6 +64,9 @@ func (p Payment) split(a account, w window) (own account, charged money.Kobo) {
 		}
 	}
 	back := max(charged, p.Charged)
+	if debits == 0 && w.mayBeBefore(p.CreatedAt) && slices.ContainsFunc(a.lines, func(l provider.StatementLine) bool { return l.Amount == p.Amount }) {
+		back = mostCharge
+	}
 	for _, l := range a.lines {
 		switch {
 		case !l.Credit:

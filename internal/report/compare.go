@@ -134,8 +134,8 @@ func compare(w window, lines []provider.StatementLine, b record) (breaks []Break
 	}
 	for _, p := range b.paid {
 		a := s.take(p.ID)
-		if p.State == operation.Pending {
-			continue // the resolver still polls the provider for the payment's outcome
+		if p.isAsked(a, w) {
+			continue
 		}
 		found, charged := p.against(a, w)
 		add(found, a.last, p.UpdatedAt)
@@ -151,6 +151,16 @@ func compare(w window, lines []provider.StatementLine, b record) (breaks []Break
 	}
 	pair(breaks)
 	return append(breaks, c.breaks()...)
+}
+
+// isAsked reports whether the outcome at the provider is still being asked for. That is so while the
+// resolver polls a PENDING payment. A payment that FAILED because the provider had no record of it is
+// asked about again for a day. The provider may accept the payment late, take its money, and only then
+// refuse it and give the money back. So a line that is younger than that day decides nothing. An older
+// line counts whatever the provider says, because the money may never come back.
+func (p Payment) isAsked(a account, w window) bool {
+	rechecked := p.State == operation.Failed && !p.NextAt.IsZero() && a.last.After(w.to.Add(-operation.LastRecheck))
+	return p.State == operation.Pending || rechecked
 }
 
 // firstOf returns the first instant that is not zero.

@@ -78,7 +78,9 @@ func newest(ctx context.Context, q db.Querier, company string, spans []span, kin
 		}
 		all = append(all, list...)
 	}
-	slices.SortStableFunc(all, func(a, b Entry) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	if len(spans) > 1 { // the entries of one account are in the order of their numbers, also if a program's clock was behind
+		slices.SortStableFunc(all, func(a, b Entry) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	}
 	return all[min(offset, len(all)):min(offset+limit, len(all))], nil
 }
 

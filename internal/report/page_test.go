@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -56,6 +59,50 @@ func TestADeepPageNeedsLittleMemory(t *testing.T) {
 				if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {
 					t.Errorf("%s from %d: %d MB", name, offset, used>>20)
 				}
+			}
+		}
+	})
+}
+
+// Two programs book on one account, and their clocks differ by 13 minutes. The ledger ignores such a
+// clock, so the dates of the entries go back and forth. The list of the account still has the entries
+// in the order of their balances, on every page.
+func TestEntriesOfTwoClocksKeepTheirOrder(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		behind := clock.At(firstDay)
+		book := ledger.New(d, behind)
+		t.Cleanup(book.Drain)
+		theirs := settlement.New(settlement.Config{DB: d, Book: book, Clock: behind, Operations: w.operations})
+		w.clock.Advance(13 * time.Minute)
+		const each = 4
+		for range each {
+			w.fund(w.main, 5_00, "of the program that is ahead")
+			must(t, theirs.Fund(t.Context(), me, w.company, w.main, 7_00, "bank", "of the program that is behind"))
+			w.clock.Advance(time.Second)
+			behind.Advance(time.Second)
+		}
+		whole, total, err := w.Entries(t.Context(), w.company, report.EntryFilter{SettlementID: w.main}, 0, 100)
+		must(t, err)
+		if total != 2*each || len(whole) != total {
+			t.Fatalf("%d of %d entries", len(whole), total)
+		}
+		backwards := false
+		for i, e := range whole[1:] { // the newest comes first
+			if newer := whole[i]; e.Current != newer.Previous {
+				t.Errorf("entry %d ends with %s, and the next one begins with %s", i+1, e.Current, newer.Previous)
+			} else if newer.CreatedAt.Before(e.CreatedAt) {
+				backwards = true
+			}
+		}
+		if !backwards {
+			t.Error("the dates follow each other, so the test shows nothing")
+		}
+		for offset := range total {
+			page, _, err := w.Entries(t.Context(), w.company, report.EntryFilter{SettlementID: w.main}, offset, 1)
+			must(t, err)
+			if got, want := names(page), names(whole[offset:offset+1]); got != want {
+				t.Errorf("page %d is %s, not %s", offset, got, want)
 			}
 		}
 	})

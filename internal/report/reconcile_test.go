@@ -66,6 +66,12 @@ func through(paid []Payment) []Payment {
 	return paid
 }
 
+// askedAgain says that the provider had no record of a payment, and is asked about it again.
+func askedAgain(paid []Payment) []Payment {
+	paid[0].NextAt = noon.Add(time.Hour)
+	return paid
+}
+
 // credit returns a credit of 100 naira of which the ledger has booked the amount booked.
 func credit(booked money.Kobo, told time.Time) []Receipt {
 	return []Receipt{{Company: "c1", Session: "s1", Amount: 100 * money.Naira, Booked: booked * money.Naira, At: told, Settled: told}}
@@ -110,6 +116,9 @@ func TestCompare(t *testing.T) {
 		{"too much", lines{out(ours, 110)}, paidOut("SUCCESS", 100), nil, "AMOUNT_DIFFERS c1 " + ours + " 110 100"},
 		{"too little", lines{out(ours, 90)}, paidOut("SUCCESS", 100), nil, "AMOUNT_DIFFERS c1 " + ours + " 90 100"},
 		{"failed, and the bank kept it", lines{out(ours, 100)}, paidOut("FAILED", 0), nil, "FAILED_REVERSAL c1 " + ours + " 100 0"},
+		{"failed, asked again, taken today", lines{out(ours, 100)}, askedAgain(paidOut("FAILED", 0)), nil, ""},
+		{"failed, asked again, taken yesterday", lines{at(out(ours, 100), noon.Add(-25*time.Hour))}, askedAgain(paidOut("FAILED", 0)), nil, "FAILED_REVERSAL c1 " + ours + " 100 0"},
+		{"failed, asked again, came back", lines{at(out(ours, 100), noon.Add(-25*time.Hour)), back(ours, 100)}, askedAgain(paidOut("FAILED", 0)), nil, ""},
 		{"reversed here only", lines{out(ours, 100)}, paidOut("REVERSED", 0), nil, "FAILED_REVERSAL c1 " + ours + " 100 0"},
 		{"reversed there only", lines{out(ours, 100), back(ours, 100)}, paidOut("SUCCESS", 100), nil, "FAILED_REVERSAL c1 " + ours + " 0 100"},
 		{"the ledger differs", lines{out(ours, 100)}, paidOut("SUCCESS", 90), nil, "AMOUNT_DIFFERS c1 " + ours + " 100 90"},
@@ -179,6 +188,9 @@ func TestMovementsAtTheBeginOfTheStatement(t *testing.T) {
 		{"reversed later, all before but the return", lines{back(ours, 100)}, ended(paidOut("REVERSED", 0, old), after), ""},
 		{"reversed at the edge", lines{back(ours, 100)}, ended(paidOut("REVERSED", 0, before), after), ""},
 		{"reversed at the edge, both lines there", lines{at(out(ours, 100), after), back(ours, 100)}, ended(paidOut("REVERSED", 0, before), after), ""},
+		{"refused, all came back, taken before", lines{back(ours, 100), back(ours, 10)}, ended(paidOut("FAILED", 0, before), after), ""},
+		{"refused, came back twice, taken before", lines{back(ours, 100), back(ours, 100)}, ended(paidOut("FAILED", 0, before), after), "AMOUNT_DIFFERS c1 " + ours + " -100 0"},
+		{"refused, only a charge came back", lines{back(ours, 10)}, ended(paidOut("FAILED", 0, before), after), "FAILED_REVERSAL c1 " + ours + " 90 0"},
 		{"reversed, the return not there", lines{at(out(ours, 100), after)}, ended(paidOut("REVERSED", 0, before), after), kept},
 	} {
 		if said := verdicts(t, c.lines, c.paid, nil, nil); said != c.want {

@@ -52,6 +52,7 @@ var (
 	hashShape    = regexp.MustCompile(`^(0x)?[0-9a-f]{64}$`)
 	addressShape = regexp.MustCompile(`^(0x[0-9a-fA-F]{40}|T[1-9A-HJ-NP-Za-km-z]{33}|(bc|tb|bcrt)1[02-9ac-hj-np-z]{11,87})$`)
 	amountShape  = regexp.MustCompile(`^(₦ *[0-9][0-9,]*(\.[0-9]{1,2})?|[0-9]{1,3}(,[0-9]{3})+(\.[0-9]{1,2})?|[0-9]+\.[0-9]{1,2})$`)
+	endShape     = regexp.MustCompile(`^(…|\.\.\.)[0-9a-zA-Z-]{4,}$`)
 	digitsOnly   = regexp.MustCompile(`^[0-9]+$`)
 )
 
@@ -66,15 +67,21 @@ func Ask(text string) Question {
 	case strings.HasPrefix(lower, "kobo_") || strings.HasPrefix(lower, "whsec_"):
 		return Question{As: "a secret", Note: "That is a secret. Kobo does not search for secrets. If somebody else has seen it, revoke it: the page of the company lists its keys by their ends, and rotates the secret of a webhook."}
 	case strings.Contains(text, "@"):
-		return Question{As: "an e-mail address", Where: []string{"customers"}, Contact: "email", text: lower, looks: []lookUp{byEmail}}
+		return Question{As: "an e-mail address", Where: []string{"customers", "people who sign in"}, Contact: "email", text: lower, looks: []lookUp{byEmail, peopleByName}}
 	case uuidShape.MatchString(lower) || eventShape.MatchString(lower):
-		return Question{As: "an ID of Kobo", Where: []string{"payments", "cases", "events", "proposals", "customers", "cards", "companies' own references", "references of providers", "requests", "idempotency keys"}, text: lower, looks: []lookUp{anythingByID, customersByID, cardsByID, byOwnReference, byProviderReference, byIdempotencyKey}}
+		return Question{As: "an ID of Kobo", Where: []string{"payments", "bulk payouts", "approvals", "cases", "events", "proposals", "customers", "cards", "companies' own references", "references of providers", "requests", "idempotency keys"}, text: lower, looks: []lookUp{anythingByID, payoutsOfBulk, customersByID, cardsByID, byOwnReference, byProviderReference, byIdempotencyKey}}
 	case id.IsCuid(lower):
 		return Question{As: "the reference of a company", Where: []string{"companies"}, text: lower, looks: []lookUp{companyByReference}}
 	case hashShape.MatchString(lower):
 		return Question{As: "a transaction hash", Where: []string{"crypto deposits"}, text: lower, looks: []lookUp{byHash}}
 	case addressShape.MatchString(text):
 		return Question{As: "an address on a chain", Where: []string{"deposit addresses"}, text: text, looks: []lookUp{byAddress}}
+	}
+	if endShape.MatchString(text) {
+		return Question{As: "the end of a reference", Note: endNote}
+	}
+	if asked, is := moneyOfAccount(text); is {
+		return asked
 	}
 	if digits := strings.NewReplacer(" ", "", "-", "").Replace(strings.TrimPrefix(text, "+")); digitsOnly.MatchString(digits) {
 		return number(digits, strings.HasPrefix(text, "+"))
@@ -88,6 +95,9 @@ func Ask(text string) Question {
 		looks: []lookUp{byOwnReference, byProviderReference, byRequest, byIdempotencyKey, companyByReference, companiesByName, peopleByName, customersByName},
 	}
 }
+
+const endNote = "Kobo looks references up whole. An index of their ends would cost each payment a write at a random place. " +
+	"Copy the whole reference by the button beside it, or look in the list of payments by amount and day."
 
 // number reads the shape of a number without spaces and dashes.
 func number(digits string, plus bool) Question {

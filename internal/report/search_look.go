@@ -21,8 +21,11 @@ func anythingByID(ctx context.Context, q db.Querier, text string) ([]Hit, error)
 	if err != nil {
 		return nil, err
 	}
-	if at.kind == "operation" {
+	switch at.kind {
+	case "operation":
 		return operationsIn(ctx, q, at.company, at.id)
+	case "request":
+		return byRequest(ctx, q, text) // its page has the request's id, not the id of the row
 	}
 	return []Hit{{Kind: at.kind, Company: at.company, ID: at.id}}, nil
 }

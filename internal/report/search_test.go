@@ -42,6 +42,12 @@ func TestTheShapeOfATextSaysWhatItIs(t *testing.T) {
 		"Ada@Example.com":                            "an e-mail address",
 		"18,250.50":                                  "an amount",
 		"₦18250":                                     "an amount",
+		"18,250.50 0123456789":                       "an amount to or from an account",
+		"0123456789 ₦18250":                          "an amount to or from an account",
+		"234 8031234567":                             "a phone number",
+		"411111 1111111111":                          "a card number",
+		"…f935e96eedd2":                              "the end of a reference",
+		"...f935e96eedd2":                            "the end of a reference",
 		"abc":                                        "a short text",
 		"   ":                                        "a short text",
 		"order-17":                                   "a reference or a name",
@@ -175,10 +181,12 @@ func TestASearchFindsAPaymentByItsRequest(t *testing.T) {
 		}
 		asks("1", "req-first", "key-first", "k1", reference, 200)
 		asks("2", "req-idle", "", "person:ada", "", 400)
+		const asUUID = "0d9c2f3e-58a1-4e0e-9b7a-1f2e3d4c5b6a" // the shape of the ids that Kobo gives
+		asks("3", asUUID, "", "k1", "", 200)
 		write(`INSERT INTO idempotency_key (company_id, value, fingerprint, state, subject, running_until, status, body, created_at) VALUES ($1, 'key-first', '', 'DONE', $2, 0, 200, '', 1)`, w.company, reference)
 		write(`INSERT INTO idempotency_key (company_id, value, fingerprint, state, subject, running_until, status, body, created_at) VALUES ($1, 'key-other', '', 'DONE', 'a-customer', 0, 200, '', 1)`, w.company)
 		for text, want := range map[string][]string{
-			"req-first": {"request req-first"}, "req-idle": {"request req-idle"}, "req-firs": nil, "key-first": {"payout " + reference}, "key-other": nil, "key-firs": nil,
+			"req-first": {"request req-first"}, "req-idle": {"request req-idle"}, asUUID: {"request " + asUUID}, "req-firs": nil, "key-first": {"payout " + reference}, "key-other": nil, "key-firs": nil,
 		} {
 			if got := w.found(text); !slices.Equal(got, want) {
 				t.Errorf("%q: %v, not %v", text, got, want)
@@ -192,6 +200,9 @@ func TestASearchFindsAPaymentByItsRequest(t *testing.T) {
 		}
 		if y, err = w.Timeline(t.Context(), "req-idle"); err != nil || y.Kind != "request" || y.State != "400" || !strings.Contains(texts(y), "person ada from 102.89.23.4") {
 			t.Errorf("%+v %v", y, err)
+		}
+		if y, err = w.Timeline(t.Context(), asUUID); err != nil || y.Kind != "request" {
+			t.Errorf("the request of the search: %+v %v", y, err)
 		}
 		if got := w.found("req-first"); len(got) != 1 {
 			t.Error(got)
@@ -245,6 +256,71 @@ func TestADepositHasAStory(t *testing.T) {
 	})
 }
 
+// An amount beside an account number finds the payments of this amount to the account, and from it.
+func TestASearchFindsAnAmountOfAnAccount(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		w.fund(w.main, 1_000_00, "float")
+		w.send(w.company, w.main, provider.Confirmed, operation.Labels{}, false)
+		paid, _, err := w.Payouts(t.Context(), w.company, report.PayoutFilter{}, 0, 1)
+		must(t, err)
+		account, err := db.One(t.Context(), d, db.Value[string], `SELECT account_number FROM payout_verification WHERE id = $1`, paid[0].Reference)
+		must(t, err)
+		_, err = d.Exec(t.Context(), `INSERT INTO settlement_credit (company_id, id, provider, session_id, reference, settlement_id, account_number, amount_kobo, sender_name, sender_account, sender_bank, narration, told_at, created_at)
+			VALUES ($1, 'credit-1', 'bank', 's-1', '', 1, '8000000001', 1825050, 'OBI', '0099887766', 'GTB', '', 1, 1)`, w.company)
+		must(t, err)
+		for text, want := range map[string][]string{
+			paid[0].Amount.Decimal() + " " + account: {"payout " + paid[0].Reference}, account + " ₦" + paid[0].Amount.Decimal(): {"payout " + paid[0].Reference},
+			"999,999.99 " + account: nil, "18,250.50 0099887766": {"credit credit-1"}, "18,250.51 0099887766": nil, "18,250.50 0099887765": nil,
+		} {
+			if got := w.found(text); !slices.Equal(got, want) {
+				t.Errorf("%q: %v, not %v", text, got, want)
+			}
+		}
+	})
+}
+
+// A bulk payout and an approval of a company are found by their ids, and have stories. The story of an approval does not
+// show the act's body.
+func TestASearchFindsWhatWaitsAtACompany(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		w.fund(w.main, 1_000_00, "float")
+		w.send(w.company, w.main, provider.Confirmed, operation.Labels{}, false)
+		paid, _, err := w.Payouts(t.Context(), w.company, report.PayoutFilter{}, 0, 1)
+		must(t, err)
+		const bulk, approval = "0199c1f2-7b1e-7c0a-9d3e-00000000000b", "0199c1f2-7b1e-7c0a-9d3e-00000000000c"
+		write := func(query string, args ...any) {
+			t.Helper()
+			_, err := d.Exec(t.Context(), query, args...)
+			must(t, err)
+		}
+		write(`INSERT INTO payout_bulk (company_id, id, state, settlement_id, provider, credentials, created_at, expires_at, checked_at, confirmed_at, send_until, ended_at)
+			VALUES ($1, $2, 'CONFIRMED', 1, 'bank', 1, 1000000, 9000000, 2000000, 3000000, 9000000, 0)`, w.company, bulk)
+		for i, l := range []struct{ reference, verdict string }{{paid[0].Reference, "GOOD"}, {"not-sent", "BAD"}} {
+			write(`INSERT INTO payout_bulk_line (company_id, bulk_id, line, verdict, reference, bank_code, account_number, amount_kobo, narration, external_reference, metadata, bank_name, account_name, session, named_at, attempts, reason)
+				VALUES ($1, $2, $3, $4, $5, '000013', '0123456789', 150050, '', '', '', '', '', '', 0, 0, '')`, w.company, bulk, i+1, l.verdict, l.reference)
+		}
+		write(`INSERT INTO company_approval (company_id, id, kind, body, state, asked_by, created_at, expires_at, first_by, decided_by, decided_at, mac)
+			VALUES ($1, $2, 'sendPayout', '{"accountNumber":"0123456789"}', 'APPROVED', 'key:k1', 1000000, 9000000, 'person:ada', 'person:bola', 2000000, '')`, w.company, approval)
+		for text, want := range map[string][]string{bulk: {"bulk payout " + bulk, "payout " + paid[0].Reference}, approval: {"approval " + approval}} {
+			if got := w.found(text); !slices.Equal(got, want) {
+				t.Errorf("%q: %v, not %v", text, got, want)
+			}
+		}
+		y, err := w.Timeline(t.Context(), bulk)
+		must(t, err)
+		if y.Kind != "bulk payout" || y.Company != w.company || y.Amount != 3001_00 || y.Counterparty != "2 lines" || y.State != "CONFIRMED" || !strings.Contains(texts(y), "1 lines good, 1 bad") {
+			t.Errorf("%+v", y)
+		}
+		y, err = w.Timeline(t.Context(), approval)
+		must(t, err)
+		if all := texts(y); y.Kind != "approval" || y.State != "APPROVED" || !strings.Contains(all, "asked for by key:k1") || !strings.Contains(all, "APPROVED by person:bola, after person:ada") || strings.Contains(all, "0123456789") {
+			t.Errorf("%+v", y)
+		}
+	})
+}
+
 // The people of companies and the operators are found by the beginnings of their names, as long as they can
 // sign in.
 func TestASearchFindsPeopleWhoSignIn(t *testing.T) {
@@ -256,7 +332,9 @@ func TestASearchFindsPeopleWhoSignIn(t *testing.T) {
 		}
 		_, err := d.Exec(t.Context(), `INSERT INTO operator_key (id, name, hash, state, created_at) VALUES ('o1', 'ngozi', 'h', 'ACTIVE', 1)`)
 		must(t, err)
-		for text, want := range map[string][]string{"Ngozi": {"operator o1", "person p0"}, "ngozi.e": {"person p0"}, "ozi.": nil, "%ngo": nil} {
+		_, err = d.Exec(t.Context(), `INSERT INTO person (company, id, name, role, state, created_at, mac) VALUES ($1, 'p9', 'ada@example.com', 'owner', 'ACTIVE', 1, '')`, w.company)
+		must(t, err)
+		for text, want := range map[string][]string{"Ngozi": {"operator o1", "person p0"}, "ngozi.e": {"person p0"}, "Ada@Example.com": {"person p9"}, "ozi.": nil, "%ngo": nil} {
 			if got := w.found(text); !slices.Equal(got, want) {
 				t.Errorf("%q: %v, not %v", text, got, want)
 			}

@@ -21,7 +21,7 @@ import (
 // What the thing does not have is "" or zero.
 type Story struct {
 	// Kind is payout, vtu, card, credit, customer credit, collection, adjustment, transfer, case, event,
-	// proposal, request, deposit or withdrawal.
+	// proposal, request, deposit, withdrawal, bulk payout or approval.
 	Kind               string
 	Reference, Company string
 	State              string // as the thing stores it, such as PENDING
@@ -51,7 +51,7 @@ type OutcomeClock struct {
 }
 
 // Timeline returns the story of a payout, purchase, card funding, credit, collection, adjustment,
-// transfer between settlement accounts, case, event or proposal by its id. It also accepts the session ID
+// transfer between settlement accounts, case, event, proposal, bulk payout or approval by its id. It also accepts the session ID
 // of money that came in. The id of a case or an event returns the story of its payment, if there is one.
 // An unknown reference is a fault of the kind Missing.
 func (s *Service) Timeline(ctx context.Context, reference string) (Story, error) {
@@ -81,6 +81,10 @@ func (s *Service) story(ctx context.Context, q db.Querier, at place) (Story, err
 		return s.requestStory(ctx, q, at)
 	case "deposit":
 		return depositStory(ctx, q, at)
+	case "bulk payout":
+		return bulkStory(ctx, q, at)
+	case "approval":
+		return approvalStory(ctx, q, at)
 	}
 	out, own, err := titleOf(ctx, q, at)
 	if err != nil {
@@ -135,7 +139,11 @@ func (s *Service) operationStory(ctx context.Context, q db.Querier, at place) (S
 		return Story{}, err
 	}
 	out.Counterparty = mask(strings.Join(others, ""))
-	err = out.gather(ctx, q, at.id, at.id, nil)
+	began, err := bulkSteps(ctx, q, at.company, at.id)
+	if err != nil {
+		return Story{}, err
+	}
+	err = out.gather(ctx, q, at.id, at.id, began)
 	out.Word = wordOf(o, out.Cases, s.clock.Now())
 	return out, err
 }
@@ -243,7 +251,7 @@ func (y *Story) finish(ctx context.Context, q db.Querier) error {
 }
 
 // whats are the kinds of steps, in the order in which steps of one instant are shown.
-var whats = []string{"request", "intent", "transfer", "attempt", "answer", "state", "event", "delivery", "case", "audit", "next"}
+var whats = []string{"request", "approval", "intent", "transfer", "attempt", "answer", "state", "event", "delivery", "case", "audit", "next"}
 
 // Lane returns the lane of the timeline in which the step is shown: request, money, provider, told or
 // people.
@@ -255,7 +263,7 @@ func (s Step) Lane() string {
 		return "money"
 	case "event", "delivery":
 		return "told"
-	case "case", "audit":
+	case "case", "approval", "audit":
 		return "people"
 	}
 	return "provider"

@@ -17,7 +17,7 @@ type place struct {
 // find returns the place of a reference. The most frequent kinds come first.
 func find(ctx context.Context, q db.Querier, reference string) (place, error) {
 	for _, look := range []func(context.Context, db.Querier, string) ([]place, error){
-		payoutPlaces, sessionPlaces, proposalPlaces, moneyPlaces, casePlaces, eventPlaces, depositPlaces, requestPlaces,
+		payoutPlaces, sessionPlaces, proposalPlaces, moneyPlaces, casePlaces, eventPlaces, depositPlaces, waitingPlaces, requestPlaces,
 	} {
 		found, err := look(ctx, q, reference)
 		if err != nil || len(found) > 0 {

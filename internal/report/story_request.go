@@ -75,10 +75,12 @@ func (s *Service) requestStory(ctx context.Context, q db.Querier, at place) (Sto
 	}
 	if a.subject != "" {
 		of, err := ownPlace(ctx, q, at.company, a.subject)
-		if err != nil {
+		if err == nil {
+			return s.story(ctx, q, of)
+		}
+		if !errors.Is(err, db.ErrNone) { // a bulk payout, or a payout that waits or waited for a second person
 			return Story{}, err
 		}
-		return s.story(ctx, q, of)
 	}
 	return Story{
 		Kind: "request", Reference: a.requestID, Company: at.company, State: fmt.Sprint(a.status), Counterparty: a.method + " " + a.path, CreatedAt: a.at,

@@ -236,3 +236,45 @@ func TestOtherReferencesHaveStories(t *testing.T) {
 		}
 	})
 }
+
+// A company reads the story of its own payment, without what operators did and what providers cost. It reads
+// nothing of another company.
+func TestACompanyReadsItsOwnStory(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		w.fund(w.main, 1_000_00, "float")
+		reference := w.pay(w.main, 100_00, 0, provider.Unknown, "rent")
+		now := w.clock.Now().UnixMicro()
+		for _, row := range []string{
+			`INSERT INTO operation_case (company_id, id, subject, reason, turn, detail, amount_kobo, state, outcome, note, target_company, target_settlement,
+				proposed_by, resolved_by, proposed_at, happened_at, created_at, updated_at)
+				VALUES ($1, 'case-1', $2, 'UNRESOLVED', 0, 'ask grace of the bank', 0, 'OPEN', '', '', '', 0, '', '', 0, 0, $3, $3)`,
+			`INSERT INTO operator_audit (company_id, id, operator, action, subject, details, created_at, leaf, mac) VALUES ($1, 'audit-1', 'grace', 'case.proposed', $2, '{}', $3, 0, '')`,
+		} {
+			_, err := w.db.Exec(t.Context(), row, w.company, reference, now)
+			must(t, err)
+		}
+		all, err := w.Timeline(t.Context(), reference)
+		must(t, err)
+		own, err := w.OwnTimeline(t.Context(), w.company, reference)
+		must(t, err)
+		if !strings.Contains(texts(all), "grace") || !strings.Contains(texts(all), "by "+all.Provider) {
+			t.Errorf("the operators' story: %s", texts(all))
+		}
+		said := texts(own)
+		for _, hidden := range []string{"grace", "by " + all.Provider, "provider/"} {
+			if strings.Contains(said, hidden) {
+				t.Errorf("the company reads %q: %s", hidden, said)
+			}
+		}
+		if own.Reference != reference || own.Cases != nil || own.Counterparty != "" || !strings.Contains(said, "UNRESOLVED") || !strings.Contains(said, "first call: unknown") ||
+			!slices.ContainsFunc(own.Steps, func(s report.Step) bool { return s.Transfer != nil && s.Transfer.Amount == 100_00 }) {
+			t.Errorf("%+v", own)
+		}
+		for _, of := range [][2]string{{"another", reference}, {w.company, "nothing"}, {w.company, ""}, {w.company, "case-1"}, {w.company, w.company + "-7"}} {
+			if y, err := w.OwnTimeline(t.Context(), of[0], of[1]); !fault.Is(err, fault.Missing) || y.Steps != nil {
+				t.Errorf("%q: %+v, %v", of, y, err)
+			}
+		}
+	})
+}

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -19,7 +20,7 @@ import (
 // Step is one step of a case's timeline.
 type Step struct {
 	At   time.Time
-	What string // intent, attempt, answer, state, next, transfer, event, case or audit
+	What string // intent, attempt, answer, state, next, transfer, event, case, approval or audit
 	Text string // the description for operators
 
 	// Transfer is set for a transfer in the ledger, and nil for other steps.
@@ -212,6 +213,10 @@ func auditSteps(ctx context.Context, q db.Querier, c operation.Case, _ string) (
 	}
 	return db.All(ctx, q, func(sc db.Scanner) (Step, error) {
 		l, err := db.Fields[line](sc)
+		if err == nil && l.action == company.PayoutApproved {
+			text, err := approvalText(l.details)
+			return Step{At: l.at, What: "approval", Text: text}, err
+		}
 		return Step{At: l.at, What: "audit", Text: l.operator + " " + l.action + " " + l.details}, err
 	}, `SELECT operator, action, details, created_at FROM operator_audit
 		WHERE company_id = $1 AND subject = $2 AND created_at >= $3 ORDER BY id`, c.Company, c.ID, clock.Micros(c.CreatedAt))

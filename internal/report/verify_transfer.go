@@ -120,7 +120,7 @@ const (
 			WHERE b.company_id = t.company_id AND b.id = t.step AND b.subject = t.reference AND t.kind = 'charge'
 				AND b.state = 'RESOLVED' AND b.outcome = 'booked' AND abs(b.amount_kobo) = t.amount_kobo)
 		AND NOT (t.kind = 'credit' AND t.step = '' AND substr(t.debit_account, 1, 9) = 'provider/'
-			AND EXISTS (SELECT 1 FROM operator_audit AS l WHERE l.company_id = t.company_id AND l.action = 'settlement.fund'
+			AND EXISTS (SELECT 1 FROM operator_audit AS l WHERE l.company_id = $1 AND l.action = 'settlement.fund'
 				AND l.subject = t.credit_account AND l.details = '{"amount":"' || ` + transferDecimal + ` || '"}'))`
 )
 

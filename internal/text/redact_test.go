@@ -59,3 +59,33 @@ func TestRedactedAnswers(t *testing.T) {
 		t.Errorf("%d bytes: %q", len(got), got[len(got)-10:])
 	}
 }
+
+// A provider repeats a reference of Kobo in its words. It stays readable, also with many digits in it. A number of an
+// account, a phone, a card or a BVN beside it does not.
+func TestReferencesOfKoboStayReadable(t *testing.T) {
+	const ref, digits = "0199c1f2-7b1e-7c0a-9d3e-2f6a1b0c4d5e", "01920611-3344-7123-9439-234567890123"
+	for body, want := range map[string]string{
+		"Transfer " + digits + " not found":                         "Transfer " + digits + " not found",
+		"paymentReference=" + ref + ", account 0123456789":          "paymentReference=" + ref + ", account <number>",
+		ref + " to 5061000000000000001 by 08031234567":              ref + " to <number> by <number>",
+		"ref:" + digits + "/22212345678":                            "ref:" + digits + "/<number>",
+		`{"paymentReference":"` + digits + `","bvn":"22212345678"}`: `{"bvn":"<11 characters>","paymentReference":"` + digits + `"}`,
+		`{"narration":"Payout ` + ref + ` to ADA 0123456789"}`:      `{"narration":"<7 characters>` + ref + `<18 characters>"}`,
+		`{"card":"4111111111111111","pan":"4111-1111-1111-1111"}`:   `{"card":"<16 characters>","pan":"<19 characters>"}`,
+		// Numbers in groups.
+		"card 4111 1111 1111 1111, 4111-1111-1111-1111 or 222 1234 5678": "card <number>, <number> or <number>",
+		"call 0803 123 4567, account 012-345-6789":                       "call <number>, account <number>",
+		"at 2026-11-24 10:15:00 for 18250.50, code 00-17":                "at 2026-11-24 10:15:00 for 18250.50, code 00-17",
+		// What only looks like a reference.
+		"41111111-1111-7111-8111-022212345678":           "<number>",
+		"sent to " + ref + "@example.com":                "sent to <address>",
+		"x" + digits:                                     "<text>",
+		digits + "22212345678":                           "<text>",
+		"0192061133447123943922212345678":                "<number>",
+		"01920611-3344-4123-9439-234567890123 of theirs": "<number> of theirs",
+	} {
+		if got := text.RedactedBody([]byte(body), 1024); got != want {
+			t.Errorf("%q:\n%q, want\n%q", body, got, want)
+		}
+	}
+}

@@ -85,6 +85,8 @@ func (s *Service) work(ctx context.Context, q queue) {
 	} else {
 		err = v.events(ctx)
 	}
+	// If the last results could not be stored, their events are sent again.
+	v.queue.sequence = v.written
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if err == nil || errors.Is(err, errOver) {

@@ -41,6 +41,71 @@ func TestTheSchedule(t *testing.T) {
 	}
 }
 
+// The results of attempts cannot be stored. Then the events are sent again: a failed attempt that nobody stored would
+// otherwise never be repeated.
+func TestAnEventWhoseResultWasNotStoredIsSentAgain(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.found("acme")
+		r := newReceiver(t)
+		e := w.endpoint("acme", r.URL)
+		rename := func(from, to string) {
+			if _, err := w.db.Exec(t.Context(), `ALTER TABLE `+from+` RENAME TO `+to); err != nil {
+				t.Error(err)
+			}
+		}
+		first := true
+		r.set(func(to http.ResponseWriter, m received) {
+			if first {
+				first = false
+				rename("webhook_attempt", "away")
+				fail(to, m)
+			}
+		})
+		w.start()
+		w.tell("acme", event.VTUSuccess, 3)
+		w.settle(0)
+		if got := r.sequences(); got != "[1]" || len(w.sent(e, "")) != 0 {
+			t.Fatalf("the first visit sent %s, and stored %d", got, len(w.sent(e, "")))
+		}
+		rename("away", "webhook_attempt")
+		w.settle(5 * time.Second)
+		if got := r.sequences(); got != "[1 1 2 3]" {
+			t.Errorf("sent %s", got)
+		}
+		if n := len(w.sent(e, Delivered)); n != 3 {
+			t.Errorf("%d of 3 are delivered", n)
+		}
+	})
+}
+
+// A program stores the results of attempts and gets no answer to the COMMIT, which the database has executed. So the
+// program releases the queue with the position that it knows. The queue keeps the position of the database: otherwise it
+// would send the events again, and could never store their results.
+func TestAStoredPositionIsNotMovedBack(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.found("acme")
+		r := newReceiver(t)
+		e := w.endpoint("acme", r.URL)
+		w.tell("acme", event.VTUSuccess, 2)
+		open, err := w.open(t.Context(), nil)
+		must(t, err)
+		taken, err := w.take(t.Context(), "acme", open, w.clock.Now())
+		must(t, err)
+		v := &visit{Service: w.Service, queue: taken[0], written: taken[0].sequence, since: time.Now()}
+		must(t, v.events(t.Context()))
+		must(t, w.release(t.Context(), taken[0], taken[0].due)) // the position before the COMMIT
+		w.start()
+		w.tell("acme", event.VTUSuccess, 1)
+		w.settle(0)
+		if got := r.sequences(); got != "[1 2 3]" {
+			t.Errorf("sent %s", got)
+		}
+		if n := len(w.sent(e, Delivered)); n != 3 {
+			t.Errorf("%d of 3 are delivered", n)
+		}
+	})
+}
+
 // An endpoint that was down gets every event later. Failed deliveries are retried on the
 // schedule, and new events wait in order.
 func TestAnEndpointThatIsDownMissesNothing(t *testing.T) {

@@ -32,6 +32,7 @@ const (
 type sender struct {
 	mu       sync.Mutex
 	busy     map[string]chan struct{} // for each queue that is being processed, the slots it uses
+	entered  int                      // how many slots were ever reserved
 	slow     map[string]bool          // endpoints whose last response was slow
 	woken    map[string]bool          // companies whose queues must be read
 	all      bool                     // all queues must be read
@@ -110,14 +111,14 @@ func (s *Service) Settled(ctx context.Context) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
+		before, quiet := s.sender.isQuiet()
 		open, err := s.open(ctx, nil)
 		if err != nil {
 			return err
 		}
-		s.sender.mu.Lock()
-		quiet := len(s.sender.busy) == 0
-		s.sender.mu.Unlock()
-		if quiet && len(open) == 0 {
+		// A leased queue is not open. So the read above counts only if no queue was leased meanwhile.
+		after, still := s.sender.isQuiet()
+		if quiet && still && before == after && len(open) == 0 {
 			return nil
 		}
 		s.nudge()
@@ -143,7 +144,7 @@ func (s *Service) open(ctx context.Context, companies []string) ([]queue, error)
 			asked = append(asked, q.company)
 		}
 	}
-	heads, err := s.Book.LastEvents(ctx, asked)
+	heads, err := s.lastEvents(ctx, companies, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +155,23 @@ func (s *Service) open(ctx context.Context, companies []string) ([]queue, error)
 		}
 	}
 	return open, nil
+}
+
+// lastEvents returns the numbers of the last events of the companies in asked. If a commit has woken
+// these companies and the database is routed, it reads company by company.
+func (s *Service) lastEvents(ctx context.Context, woken, asked []string) (map[string]int64, error) {
+	if woken == nil || !s.DB.Routed() {
+		return s.Book.LastEvents(ctx, asked)
+	}
+	heads := map[string]int64{}
+	for _, company := range asked {
+		head, err := s.Book.LastEvent(ctx, company)
+		if err != nil {
+			return nil, err
+		}
+		heads[company] = head
+	}
+	return heads, nil
 }
 
 // round leases as many open queues as there are free slots, and starts to process them.
@@ -201,6 +219,13 @@ func (s *Service) round(ctx context.Context) error {
 	return nil
 }
 
+// isQuiet reports whether no queue is being processed, and how many slots were ever reserved.
+func (s *sender) isQuiet() (entered int, quiet bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.entered, len(s.busy) == 0
+}
+
 // enter reserves a slot for a queue. It returns false if no slot is free, or if this process is
 // processing the queue already.
 func (s *sender) enter(q queue) bool {
@@ -213,6 +238,7 @@ func (s *sender) enter(q queue) bool {
 	select {
 	case slots <- struct{}{}:
 		s.busy[q.key()] = slots
+		s.entered++
 		return true
 	default:
 		return false

@@ -70,7 +70,18 @@ func (s *Service) idleQueues(ctx context.Context, companies []string, now time.T
 	if companies == nil {
 		return db.All(ctx, s.DB, db.Fields[queue], idle, clock.Micros(now))
 	}
-	return db.All(ctx, s.DB, db.Fields[queue], idle+` AND l.company_id = ANY($2)`, clock.Micros(now), companies)
+	if !s.DB.Routed() {
+		return db.All(ctx, s.DB, db.Fields[queue], idle+` AND l.company_id = ANY($2)`, clock.Micros(now), companies)
+	}
+	var all []queue
+	for _, company := range companies {
+		list, err := db.All(ctx, s.DB, db.Fields[queue], idle+` AND l.company_id = $2`, clock.Micros(now), company)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return all, nil
 }
 
 func (s *Service) findQueue(ctx context.Context, company, endpointID, queueID string) (queue, error) {
@@ -107,7 +118,8 @@ func (s *Service) take(ctx context.Context, company string, open []queue, now ti
 // release ends the lease of a delivery queue, and stores due, the time at which the queue is
 // processed next. If due is zero, the queue for retries becomes due at its first retry. The queue's
 // row is locked before the retries are read, so that release does not miss a retry that is added at
-// this moment. The queue of a finished replay is deleted.
+// this moment. The queue of a finished replay is deleted. The position stays as it was stored with the results: after a
+// COMMIT that was executed without an answer, the visit knows only an older one.
 func (s *Service) release(ctx context.Context, l queue, due time.Time) error {
 	if l.kind == queueReplay && due.IsZero() {
 		due = s.Clock.Now()
@@ -129,8 +141,8 @@ func (s *Service) release(ctx context.Context, l queue, due time.Time) error {
 				return err
 			}
 		}
-		_, err = q.Exec(ctx, `UPDATE webhook_lane SET lease_until = 0, due_at = $4, sequence = $5
-			WHERE company_id = $1 AND endpoint_id = $2 AND id = $3`, l.company, l.endpoint, l.id, clock.Micros(due), l.sequence)
+		_, err = q.Exec(ctx, `UPDATE webhook_lane SET lease_until = 0, due_at = $4
+			WHERE company_id = $1 AND endpoint_id = $2 AND id = $3`, l.company, l.endpoint, l.id, clock.Micros(due))
 		return err
 	})
 }

@@ -13,11 +13,13 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // Contract is an OpenAPI document with which tests compare responses.
 type Contract struct {
-	doc *openapi3.T
+	doc    *openapi3.T
+	bodies bodies
 }
 
 // ReadContract reads and checks an OpenAPI document.
@@ -30,7 +32,11 @@ func ReadContract(text []byte) (*Contract, error) {
 	if err := doc.Validate(context.Background(), openapi3.EnableExamplesValidation()); err != nil {
 		return nil, err
 	}
-	return &Contract{doc}, nil
+	components, err := plain(doc.Components)
+	if err != nil {
+		return nil, err
+	}
+	return &Contract{doc: doc, bodies: bodies{components: components, compiled: map[*openapi3.SchemaRef]*jsonschema.Schema{}}}, nil
 }
 
 // Operations returns the ids of all operations in the document, sorted.
@@ -136,7 +142,13 @@ func (c *Contract) Holds(r *http.Request, status int, header http.Header, body [
 		Body:                   io.NopCloser(bytes.NewReader(body)),
 		Options:                &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
 	}
-	if err := openapi3filter.ValidateResponse(r.Context(), input); err != nil {
+	schema := schemaOf(route.Operation, r.Method, status, header)
+	input.Options.ExcludeResponseBody = schema != nil // it is checked below, with a schema that is compiled once
+	err := openapi3filter.ValidateResponse(r.Context(), input)
+	if err == nil && schema != nil {
+		err = c.bodies.check(schema, body)
+	}
+	if err != nil {
 		return fmt.Errorf("against the contract: %w", err)
 	}
 	return nil

@@ -36,6 +36,14 @@ func Each[T runner[T]](t T, f func(t T, d *db.DB)) {
 	}
 }
 
+// EachForm does the same as Each, with a third subtest "postgres-routed". In it PostgreSQL gets the
+// statements of a database that divides its tables by company (db.Pools.Routed).
+func EachForm[T runner[T]](t T, f func(t T, d *db.DB)) {
+	t.Helper()
+	Each(t, f)
+	t.Run("postgres-routed", func(t T) { f(t, OpenWith(t, URL(t, db.Postgres), db.Pools{Routed: true})) })
+}
+
 // New returns a new database with the current schema. The database closes when the test ends.
 func New(t testing.TB, dialect db.Dialect) *db.DB {
 	t.Helper()
@@ -45,7 +53,13 @@ func New(t testing.TB, dialect db.Dialect) *db.DB {
 // Open opens a database and closes it when the test ends.
 func Open(t testing.TB, url string) *db.DB {
 	t.Helper()
-	d, err := db.Open(t.Context(), url)
+	return OpenWith(t, url, db.Pools{})
+}
+
+// OpenWith does the same as Open, with a division of the connections.
+func OpenWith(t testing.TB, url string, pools db.Pools) *db.DB {
+	t.Helper()
+	d, err := db.OpenWith(t.Context(), url, pools)
 	if err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/cluster"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
-	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
 )
 
 func TestEachGivesAMigratedDatabaseOfEachDialect(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
+	"github.com/kobo-waas/kobo/internal/db/cluster"
 )
 
 // Dump writes a PostgreSQL database into a file with pg_dump, as an operator would.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
+	"github.com/kobo-waas/kobo/internal/db/cluster"
 )
 
 // Lone is a separate PostgreSQL server with the current schema. A test can make each COMMIT on it

@@ -148,16 +148,25 @@ func liteScans(t testing.TB, url string) func(string) []string {
 type node struct {
 	Type    string `json:"Node Type"`
 	Table   string `json:"Relation Name"`
+	Alias   string
 	Index   string `json:"Index Name"`
 	Cond    string `json:"Index Cond"`
 	Recheck string `json:"Recheck Cond"`
 	Filter  string
+	Join    string `json:"Join Filter"`
 	Plans   []node
 }
 
-// postgresScans asks for generic plans, with the settings of the program's connections. PostgreSQL
-// reuses such a plan, whatever the values of the parameters are.
+// postgresScans returns the sentences of Scans for PostgreSQL.
 func postgresScans(t testing.TB, url string) func(string) []string {
+	plan := planner(t, url)
+	partial := list(t, Open(t, url), `SELECT indexrelid::regclass::text FROM pg_index WHERE indpred IS NOT NULL`)
+	return func(statement string) []string { return plan(statement).scans(partial) }
+}
+
+// planner returns a function that asks PostgreSQL for a generic plan, with the settings of the
+// program's connections. PostgreSQL reuses such a plan, whatever the values of the parameters are.
+func planner(t testing.TB, url string) func(statement string) node {
 	c, err := pgx.Connect(t.Context(), url)
 	if err == nil {
 		_, err = c.Exec(t.Context(), `SET plan_cache_mode = force_generic_plan;
@@ -167,8 +176,7 @@ func postgresScans(t testing.TB, url string) func(string) []string {
 		t.Fatalf("dbtest: %v", err)
 	}
 	t.Cleanup(func() { _ = c.Close(t.Context()) }) // ignored, because the connection ends anyway
-	partial := list(t, Open(t, url), `SELECT indexrelid::regclass::text FROM pg_index WHERE indpred IS NOT NULL`)
-	return func(statement string) []string {
+	return func(statement string) node {
 		said, err := c.Prepare(t.Context(), "", statement)
 		var plan []byte
 		if err == nil {
@@ -191,7 +199,7 @@ func postgresScans(t testing.TB, url string) func(string) []string {
 		if err != nil {
 			t.Fatalf("%v: %s", err, statement)
 		}
-		return plans[0].Plan.scans(partial)
+		return plans[0].Plan
 	}
 }
 

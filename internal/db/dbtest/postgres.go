@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
+	"github.com/kobo-waas/kobo/internal/db/cluster"
 	"github.com/kobo-waas/kobo/internal/db/migration"
 )
 
@@ -60,10 +60,29 @@ func unavailable(t testing.TB, err error) {
 // them. The primary replies to a commit only when one standby has it.
 func Replicated(t testing.TB, database string) *cluster.Replicated {
 	t.Helper()
+	r, err := replicated(t, database, cluster.StartReplicated, func(r *cluster.Replicated) string { return r.Primary.URL })
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	return r
+}
+
+// Trio starts three servers with an empty database, of which each can become the primary. It skips like Replicated.
+func Trio(t testing.TB, database string) *cluster.Trio {
+	t.Helper()
+	r, err := replicated(t, database, startTrio, func(r *cluster.Trio) string { return r.Servers[r.Primary()].URL })
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	return r
+}
+
+func replicated[R interface{ Stop() error }](t testing.TB, database string, start func(context.Context) (R, error), primary func(R) string) (R, error) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("NOT RUN: three servers and a failover take a minute")
 	}
-	r, err := cluster.StartReplicated(t.Context())
+	r, err := start(t.Context())
 	if err != nil {
 		unavailable(t, err)
 	}
@@ -72,14 +91,11 @@ func Replicated(t testing.TB, database string) *cluster.Replicated {
 			t.Errorf("dbtest: %v", err)
 		}
 	})
-	u, err := url.Parse(r.Primary.URL)
+	u, err := url.Parse(primary(r))
 	if err == nil {
 		err = (&postgres{maintenance: *u}).execute(t.Context(), "CREATE DATABASE "+database)
 	}
-	if err != nil {
-		t.Fatalf("dbtest: %v", err)
-	}
-	return r
+	return r, err
 }
 
 // postgres is the server on which the tests run.
@@ -208,4 +224,8 @@ func schemaHash() (string, error) {
 		return err
 	})
 	return hex.EncodeToString(sum.Sum(nil))[:16], err
+}
+
+func startTrio(ctx context.Context) (*cluster.Trio, error) {
+	return cluster.StartTrio(ctx, cluster.Options{})
 }

@@ -21,7 +21,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
+	"github.com/kobo-waas/kobo/internal/db/cluster"
 )
 
 const variable = "KOBO_TEST_POSTGRES"

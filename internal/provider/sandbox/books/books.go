@@ -13,6 +13,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -33,6 +34,8 @@ type Config struct {
 	// be longer than the callers' timeouts. Zero means 30 s.
 	Hold time.Duration
 	Log  *slog.Logger // nil discards all logs
+	// Dial, if set, replaces the network of this machine when notices are sent.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Books are the open file, the clock, and the state that providers share.
@@ -105,7 +108,7 @@ func Open(ctx context.Context, cfg Config) (*Books, error) {
 		return nil, err
 	}
 	b := &Books{
-		DB: d, Clock: cfg.Clock, Log: cfg.Log, path: cfg.Path, hold: cfg.Hold, released: make(chan struct{}), client: newClient(),
+		DB: d, Clock: cfg.Clock, Log: cfg.Log, path: cfg.Path, hold: cfg.Hold, released: make(chan struct{}), client: newClient(cfg.Dial),
 		wake: make(chan struct{}, 1), late: http.NewServeMux(),
 	}
 	if err := b.prepare(ctx); err != nil {
@@ -252,6 +255,13 @@ var ErrPoor = errors.New("the account has not enough money")
 func (b *Books) OpenAccount(ctx context.Context, number string) error {
 	_, err := b.Exec(ctx, `INSERT INTO sandbox_account (number, balance_kobo) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
 		number, int64(OpeningFloat))
+	return err
+}
+
+// Begin gives an account of the client another opening balance. An account on which money has moved keeps its balance.
+func (b *Books) Begin(ctx context.Context, number string, balance money.Kobo) error {
+	_, err := b.Exec(ctx, `UPDATE sandbox_account SET balance_kobo = $2 WHERE number = $1 AND balance_kobo = $3`,
+		number, int64(balance), int64(OpeningFloat))
 	return err
 }
 

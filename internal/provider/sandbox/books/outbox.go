@@ -106,8 +106,9 @@ func IsLocal(callback string) bool {
 }
 
 // newClient returns the HTTP client that sends notices. It connects only to this machine, even if a
-// host name resolves to a different address. It follows no redirect.
-func newClient() *http.Client {
+// host name resolves to a different address. It follows no redirect. If dial is set, the client uses it
+// instead.
+func newClient(dial func(ctx context.Context, network, address string) (net.Conn, error)) *http.Client {
 	dialer := net.Dialer{Timeout: noticeTimeout, Control: func(_, address string, _ syscall.RawConn) error {
 		host, _, err := net.SplitHostPort(address)
 		if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
@@ -115,9 +116,12 @@ func newClient() *http.Client {
 		}
 		return nil
 	}}
+	if dial == nil {
+		dial = dialer.DialContext
+	}
 	return &http.Client{
 		Timeout:       noticeTimeout,
-		Transport:     &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: noticeBatch, IdleConnTimeout: time.Minute},
+		Transport:     &http.Transport{DialContext: dial, MaxIdleConnsPerHost: noticeBatch, IdleConnTimeout: time.Minute},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

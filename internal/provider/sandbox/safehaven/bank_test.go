@@ -336,3 +336,19 @@ func TestNameEnquiryBindsTheTransfer(t *testing.T) {
 		t.Errorf("%v %v", rows, err)
 	}
 }
+
+// The client's account gets another opening balance only while no money has moved on it.
+func TestTheOpeningBalanceIsSetBeforeMoneyMoves(t *testing.T) {
+	b := newBanker(t, sandbox.Config{})
+	begin := func(balance, want money.Kobo) {
+		t.Helper()
+		if err := b.BeginWith(t.Context(), balance); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := b.Balance(t.Context(), debitAccount); err != nil || got != want {
+			t.Errorf("the balance is %s: %v", got.Decimal(), err)
+		}
+	}
+	begin(1_000_000*money.Naira, 1_000_000*money.Naira)
+	begin(2_000_000*money.Naira, 1_000_000*money.Naira)
+}

@@ -37,8 +37,8 @@ func (b *Bank) creditByHand(ctx context.Context, req creditRequest) (any, error)
 	switch {
 	case len(req.AccountNumber) != 10 || !books.IsDigits(req.AccountNumber):
 		return nil, books.Complaint(`"accountNumber" must have 10 digits`)
-	case req.Amount <= 0:
-		return nil, books.Complaint(`"amount" must be naira greater than 0`)
+	case req.Amount <= 0 || req.Amount > money.Max:
+		return nil, books.Complaint(`"amount" must be naira greater than 0, and at most 100,000,000,000`)
 	}
 	copies, err := books.Copies(req.Duplicate)
 	if err != nil {

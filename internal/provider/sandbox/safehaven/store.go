@@ -175,6 +175,11 @@ func (b *Bank) Adopt(ctx context.Context, number, name, callback string) error {
 	return err
 }
 
+// BeginWith gives the client's main account an opening balance, if no money has moved on it yet.
+func (b *Bank) BeginWith(ctx context.Context, balance money.Kobo) error {
+	return b.Begin(ctx, debitAccount, balance)
+}
+
 // enquiry is one name enquiry.
 type enquiry struct {
 	session   string `db:"session,key"`

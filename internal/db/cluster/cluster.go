@@ -1,5 +1,5 @@
-// Package cluster starts a private, throw-away PostgreSQL server for tests. It stops the server
-// even if the test program is killed.
+// Package cluster starts a private, throw-away PostgreSQL server, for tests and for kobo torture. It
+// stops the server even if the program that started it is killed.
 //
 // The server listens on a free loopback port, trusts every local connection and stores its data in
 // a temporary folder. PostgreSQL refuses to run as root, so for root the package starts the server
@@ -15,7 +15,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -34,6 +33,7 @@ type Cluster struct {
 	supervisor *exec.Cmd
 	leash      io.Closer // the pipe to the supervisor; closing it makes the supervisor stop the server
 	dir, bin   string
+	keep       bool
 	port       int
 	settings   string // the options of the server's command line
 	user       *syscall.SysProcAttr
@@ -47,31 +47,43 @@ type Options struct {
 	// Synchronous is the setting synchronous_standby_names. It names the standbys that must have a
 	// commit before the server replies.
 	Synchronous string
+	// Folder is where the server makes its own folder. It is the system's temporary folder if empty.
+	Folder string
+	// Keep makes Stop leave the server's folder where it is.
+	Keep bool
 
 	standby string   // the name of this server as a standby
 	of      *Cluster // the primary of this standby
+	member  bool     // of a Trio: the server can change its part
 }
 
 // supervise is a shell script that reads from a pipe. When the program at the other end of the pipe
-// dies, even by kill -9, the pipe closes. The script then stops the server. If the server was
-// killed before, the script removes the server's shared memory segment.
+// dies, even by kill -9, the pipe closes. The script then stops the server, which may be frozen. If
+// the server was killed before, the script removes the server's shared memory segment.
 const supervise = `
 trap '' PIPE
 eval "$MAKE" >>"$DIR/log" 2>&1 || exit 1
 "$BIN/pg_ctl" -D "$DIR/data" -l "$DIR/log" -o "$SETTINGS" -w -t 60 start >>"$DIR/log" 2>&1 || exit 1
 echo ready
 cat >/dev/null
+if [ -f "$DIR/data/postmaster.pid" ]; then
+	kill -CONT "$(head -n 1 "$DIR/data/postmaster.pid")" >/dev/null 2>&1
+fi
 "$BIN/pg_ctl" -D "$DIR/data" -m immediate -w stop >/dev/null 2>&1
 if [ -f "$DIR/data/postmaster.pid" ]; then
 	set -- $(sed -n 7p "$DIR/data/postmaster.pid") && ipcrm -m "$2" >/dev/null 2>&1
 fi
-cd / && rm -rf "$DIR"
+[ -n "$KEEP" ] || { cd / && rm -rf "$DIR"; }
 `
 
 // These are the two ways to create the server's data. initdb creates new data, and backup copies
 // the primary's data.
 const (
 	initdb = `"$BIN/initdb" -D "$DIR/data" -U kobo -A trust -E UTF8 --locale=C --no-sync --no-instructions`
+	// rewindable makes data that pg_rewind can rewind. It starts the server without the options of the command line.
+	// A standby looks for the new primary twice a second, instead of every five seconds.
+	rewindable = ` --data-checksums && printf 'wal_keep_size = 1GB\nwal_retrieve_retry_interval = 500ms\n' >>"$DIR/data/postgresql.auto.conf"`
+
 	backup = `"$BIN/pg_basebackup" -D "$DIR/data" -d "$FROM" -X stream -c fast --no-sync && touch "$DIR/data/standby.signal"`
 )
 
@@ -96,23 +108,29 @@ func start(ctx context.Context, bin string, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "kobo-pg-")
+	dir, err := os.MkdirTemp(o.Folder, "kobo-pg-")
 	if err != nil {
 		return nil, err
 	}
 	c := &Cluster{
 		URL: fmt.Sprintf("postgres://kobo@127.0.0.1:%d/postgres?sslmode=disable", port),
-		dir: dir, bin: bin, port: port, settings: settings(port, o),
+		dir: dir, bin: bin, keep: o.Keep, port: port, settings: settings(port, o),
 	}
 	if c.user, err = unprivileged(dir); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	c.supervisor = c.command("/bin/sh", "-c", supervise)
+	c.supervisor = c.Command("/bin/sh", "-c", supervise)
 	data, from := initdb, ""
+	if o.member {
+		data += rewindable
+	}
 	if o.of != nil {
 		data, from = backup, o.of.conninfo(o.standby)
 	}
 	c.supervisor.Env = append(c.supervisor.Env, "BIN="+bin, "DIR="+dir, "SETTINGS="+c.settings, "MAKE="+data, "FROM="+from)
+	if o.Keep {
+		c.supervisor.Env = append(c.supervisor.Env, "KEEP=yes")
+	}
 	leash, err := c.supervisor.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -132,8 +150,8 @@ func start(ctx context.Context, bin string, o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// command returns a command that runs as the server's user.
-func (c *Cluster) command(name string, args ...string) *exec.Cmd {
+// Command returns a command that runs as the server's user.
+func (c *Cluster) Command(name string, args ...string) *exec.Cmd {
 	command := exec.Command(name, args...)
 	command.Dir, command.SysProcAttr = c.dir, c.user
 	command.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
@@ -158,7 +176,7 @@ func awaitReady(ctx context.Context, answer io.Reader) error {
 	}
 }
 
-// Stop ends the server and removes its data.
+// Stop ends the server and removes its data, unless the data is to be kept.
 func (c *Cluster) Stop() error {
 	err := c.leash.Close()
 	var exit *exec.ExitError
@@ -166,6 +184,9 @@ func (c *Cluster) Stop() error {
 	// start.
 	if e := c.supervisor.Wait(); e != nil && !errors.As(e, &exit) {
 		err = errors.Join(err, e)
+	}
+	if c.keep {
+		return err
 	}
 	return errors.Join(err, os.RemoveAll(c.dir))
 }
@@ -215,11 +236,14 @@ func settings(port int, o Options) string {
 		s = append(s, "fsync=off", "synchronous_commit=off", "full_page_writes=off",
 			"wal_level=minimal", "max_wal_senders=0", "autovacuum=off")
 	}
-	if o.Synchronous != "" {
+	if o.Durable {
 		// With mmap, a killed server leaves nothing in /dev/shm.
-		s = append(s, "synchronous_standby_names="+o.Synchronous, "dynamic_shared_memory_type=mmap")
+		s = append(s, "dynamic_shared_memory_type=mmap")
 	}
-	if o.of != nil {
+	if o.Synchronous != "" {
+		s = append(s, "synchronous_standby_names="+o.Synchronous)
+	}
+	if o.of != nil && !o.member {
 		s = append(s, "primary_conninfo="+o.of.conninfo(o.standby))
 	}
 	return "-c '" + strings.Join(s, "' -c '") + "'"
@@ -232,33 +256,6 @@ func freePort() (int, error) {
 	}
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port, nil
-}
-
-// unprivileged makes the server's user the owner of the folder, and returns the attributes of the
-// server's process. The process gets a separate process group. Otherwise a Ctrl-C at the terminal
-// would end the supervisor before it has stopped the server.
-func unprivileged(dir string) (*syscall.SysProcAttr, error) {
-	attributes := &syscall.SysProcAttr{Setpgid: true}
-	if os.Getuid() != 0 {
-		return attributes, nil
-	}
-	for _, name := range []string{"postgres", "nobody"} {
-		u, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, err := strconv.Atoi(u.Uid)
-		if err != nil {
-			continue
-		}
-		gid, err := strconv.Atoi(u.Gid)
-		if err != nil {
-			continue
-		}
-		attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		return attributes, os.Chown(dir, uid, gid)
-	}
-	return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody to run it as")
 }
 
 // logTail returns the end of the server's log, for the error of a failed start.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
+	"github.com/kobo-waas/kobo/internal/db/cluster"
 )
 
 // commit runs an SQL statement on a separate connection.

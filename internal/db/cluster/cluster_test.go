@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/kobo-waas/kobo/internal/db/dbtest/cluster"
+	"github.com/kobo-waas/kobo/internal/db/cluster"
 )
 
 func TestAClusterStartsAnswersAndGoes(t *testing.T) {

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -51,7 +49,7 @@ func (r *Replicated) Stop() error {
 
 // URL returns the URL of a database on whichever of the three servers accepts writes.
 func (r *Replicated) URL(database string) string {
-	hosts := []string{r.Primary.host(), r.Standbys[0].host(), r.Standbys[1].host()}
+	hosts := []string{r.Primary.Host(), r.Standbys[0].Host(), r.Standbys[1].Host()}
 	return "postgres://kobo@" + strings.Join(hosts, ",") + "/" + database + "?sslmode=disable&target_session_attrs=read-write"
 }
 
@@ -70,7 +68,8 @@ func (r *Replicated) StopStandbys(ctx context.Context) error {
 	return errors.Join(err, conn.Close(ctx), r.Standbys[0].Halt())
 }
 
-func (c *Cluster) host() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)) }
+// Host returns the address of the server.
+func (c *Cluster) Host() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)) }
 
 // conninfo returns the connection string with which a standby of this name reaches the primary.
 func (c *Cluster) conninfo(standby string) string {
@@ -85,75 +84,26 @@ func (c *Cluster) Resume() error {
 	return c.control("-l", filepath.Join(c.dir, "log"), "-o", c.settings, "start")
 }
 
+// Ping asks the server for an answer.
+func (c *Cluster) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.URL)
+	if err != nil {
+		return err
+	}
+	return errors.Join(conn.Ping(ctx), conn.Close(ctx))
+}
+
 // Promote makes a standby a primary.
 func (c *Cluster) Promote() error { return c.control("promote") }
 
 // control runs pg_ctl and waits until it is done.
 func (c *Cluster) control(args ...string) error {
 	args = append([]string{"-D", filepath.Join(c.dir, "data"), "-w", "-t", "60"}, args...)
-	out, err := c.command(filepath.Join(c.bin, "pg_ctl"), args...).CombinedOutput()
+	out, err := c.Command(filepath.Join(c.bin, "pg_ctl"), args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("pg_ctl %s: %w: %s\n%s", args[len(args)-1], err, out, c.logTail())
 	}
 	return nil
-}
-
-// Kill ends all processes of the server immediately, like a power failure, and waits until the port
-// is closed.
-func (c *Cluster) Kill(ctx context.Context) error {
-	text, err := os.ReadFile(filepath.Join(c.dir, "data", "postmaster.pid"))
-	if err != nil {
-		return err
-	}
-	first, _, _ := strings.Cut(string(text), "\n")
-	postmaster, err := strconv.Atoi(first)
-	if err != nil {
-		return fmt.Errorf("postmaster.pid: %w", err)
-	}
-	children := childrenOf(postmaster)
-	if err := syscall.Kill(postmaster, syscall.SIGKILL); err != nil {
-		return err
-	}
-	for _, child := range children {
-		if err := syscall.Kill(child, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return err
-		}
-	}
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	for {
-		conn, err := net.Dial("tcp", c.host())
-		if err != nil {
-			return nil // nothing listens on the port
-		}
-		_ = conn.Close()
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// childrenOf returns the processes that a process has started. Without /proc it returns none. The
-// children of a postmaster then end by themselves soon after the postmaster.
-func childrenOf(parent int) (children []int) {
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // cannot fail, because the pattern is well-formed
-	for _, path := range stats {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue // the process has ended meanwhile
-		}
-		// The process name in brackets may contain any characters. The state and the parent's
-		// process ID follow it.
-		_, after, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
-		fields := strings.Fields(after)
-		if len(fields) < 2 || fields[1] != strconv.Itoa(parent) {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
-			children = append(children, pid)
-		}
-	}
-	return children
 }

@@ -1,0 +1,179 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/peer"
+	"github.com/kobo-waas/kobo/internal/wire"
+)
+
+// SetPayoutApproval makes payouts that people ask for wait for a second person, or asks for a weaker rule.
+func (h *handlers) SetPayoutApproval(ctx context.Context, r SetPayoutApprovalRequestObject) (SetPayoutApprovalResponseObject, error) {
+	by, p, err := byPerson(ctx)
+	if err != nil {
+		return nil, err
+	}
+	want := company.PayoutRule{On: r.Body.Amount != nil, Least: sent(r.Body.Amount)}
+	if err := h.anotherMay(ctx, p, "sendPayout", "Nobody else could approve. Invite another owner, or a person in the role finance, first."); want.On && err != nil {
+		return nil, err
+	}
+	a, err := h.Companies.SetPayoutRule(ctx, by, want)
+	if err != nil {
+		return nil, err
+	}
+	if a != nil {
+		return SetPayoutApproval202JSONResponse{Status: "success", Message: waits, Data: h.approval(*a)}, nil
+	}
+	return SetPayoutApproval200JSONResponse{Status: "success", Message: "The rule holds"}, nil
+}
+
+// payoutWaits reports whether the request comes from a person whose payout waits for a second person.
+func (h *handlers) payoutWaits(ctx context.Context, amount money.Kobo) (bool, error) {
+	p, sits := seatOf(ctx)
+	if !sits {
+		return false, nil
+	}
+	return h.Companies.PayoutWaits(ctx, p.Company, amount)
+}
+
+// askPayout lets a person's payout wait for a second person.
+func (h *handlers) askPayout(ctx context.Context, o payout.Order) (SendPayoutResponseObject, error) {
+	return answer(ctx, func(a company.Approval) (SendPayoutResponseObject, error) {
+		return waitingPayout{Status: "success", Message: waits, Data: h.approval(a)}, nil
+	}, func(key *idempotency.Key) (company.Approval, error) {
+		v, fee, err := h.Payouts.MayWait(ctx, o)
+		if err != nil {
+			return company.Approval{}, err
+		}
+		peer.SetSubject(ctx, v.ID)
+		return h.Companies.AskPayout(ctx, access(ctx, ""), company.PayoutAct{
+			VerifyID: o.VerifyID, SettlementID: v.SettlementID, Amount: o.Amount, Fee: fee, AccountName: v.AccountName, AccountNumber: v.AccountNumber, BankName: v.BankName,
+			Narration: o.Narration, ExternalReference: o.Labels.ExternalReference, Metadata: string(o.Labels.Metadata),
+		}, key)
+	})
+}
+
+// askBulk lets a person's confirmation of a bulk payout wait for a second person.
+func (h *handlers) askBulk(ctx context.Context, c payout.Confirmation) (ConfirmBulkPayoutResponseObject, error) {
+	return answer(ctx, func(a company.Approval) (ConfirmBulkPayoutResponseObject, error) {
+		return waitingBulk{Status: "success", Message: waits, Data: h.approval(a)}, nil
+	}, func(key *idempotency.Key) (company.Approval, error) {
+		b, err := h.Payouts.BulkMayWait(ctx, c)
+		if err != nil {
+			return company.Approval{}, err
+		}
+		peer.SetSubject(ctx, b.ID)
+		return h.Companies.AskBulk(ctx, access(ctx, ""), company.BulkAct{
+			BulkID: b.ID, SettlementID: b.SettlementID, Lines: int64(b.Good), Amount: b.Amount, Fee: b.Fee,
+		}, key)
+	})
+}
+
+var errOtherAccount = fault.New(fault.Internal, "the account of a payout is not the one that was approved")
+
+// approvePayout starts the payouts that an approval waits for. The commit that starts them ends the approval, and the
+// other approvals of the same payouts. If one of them has ended meanwhile, nothing has begun, and approvePayout reads them
+// again.
+func (h *handlers) approvePayout(ctx context.Context, by company.Access, approvalID string) (company.Approval, error) {
+	for {
+		a, end, err := h.Companies.Accept(ctx, by, approvalID)
+		if err != nil {
+			return a, err
+		}
+		act, err := a.Act()
+		if err != nil {
+			return a, err
+		}
+		if act.Bulk != nil {
+			err = h.approveBulk(ctx, by.Company, *act.Bulk, end)
+		} else {
+			err = h.approveOne(ctx, by.Company, *act.Payout, end)
+		}
+		if !company.IsDecided(err) {
+			return a, err
+		}
+	}
+}
+
+// approveBulk confirms a bulk payout with the lines, the sum and the fees that the second person has seen.
+func (h *handlers) approveBulk(ctx context.Context, reference string, b company.BulkAct, end func(*ledger.Unit)) error {
+	approved := payout.Approved{Lines: b.Lines, Amount: b.Amount, End: end}
+	if b.SettlementID != 0 {
+		approved.Fee = &b.Fee
+	}
+	_, err := h.Payouts.ConfirmBulk(ctx, payout.Confirmation{Company: reference, BulkID: b.BulkID, Approved: &approved})
+	return err
+}
+
+// approveOne sends the payout that the second person has seen.
+func (h *handlers) approveOne(ctx context.Context, reference string, p company.PayoutAct, end func(*ledger.Unit)) error {
+	order := payout.Order{
+		Company: reference, VerifyID: p.VerifyID, Amount: p.Amount, Narration: p.Narration,
+		Labels: operation.Labels{ExternalReference: p.ExternalReference, Metadata: operation.Metadata(p.Metadata)}, Approval: end,
+	}
+	if p.SettlementID != 0 {
+		order.Fee = &p.Fee
+	}
+	v, _, err := h.Payouts.MayWait(ctx, order)
+	if err != nil {
+		return err
+	}
+	if v.AccountNumber != p.AccountNumber || v.AccountName != p.AccountName || p.SettlementID != 0 && v.SettlementID != p.SettlementID {
+		return errOtherAccount
+	}
+	_, err = h.Payouts.Send(ctx, order)
+	return err
+}
+
+// waitingPayout is the response to a payout that waits for a second person.
+type waitingPayout SendPayout202JSONResponse
+
+// VisitSendPayoutResponse sends the response.
+func (w waitingPayout) VisitSendPayoutResponse(to http.ResponseWriter) error {
+	return SendPayout202JSONResponse(w).VisitSendPayoutResponse(to)
+}
+
+func (waitingPayout) status() int { return http.StatusAccepted }
+
+// waitingBulk is the response to a confirmation that waits for a second person.
+type waitingBulk ConfirmBulkPayout202JSONResponse
+
+// VisitConfirmBulkPayoutResponse sends the response.
+func (w waitingBulk) VisitConfirmBulkPayoutResponse(to http.ResponseWriter) error {
+	return ConfirmBulkPayout202JSONResponse(w).VisitConfirmBulkPayoutResponse(to)
+}
+
+func (waitingBulk) status() int { return http.StatusAccepted }
+
+// waitsWhat adds what waits to the form of an approval in the API.
+func waitsWhat(out *Approval, act company.Act) {
+	if p := act.Payout; p != nil {
+		out.Payout = &WaitingPayout{
+			FromSettlementID: wire.Optional(p.SettlementID), RequiredFrom: act.Least, Amount: p.Amount, AccountName: p.AccountName, AccountNumber: p.AccountNumber, BankName: wire.Optional(p.BankName),
+			Narration: wire.Optional(p.Narration), ExternalReference: wire.Optional(p.ExternalReference), Reference: p.VerifyID,
+		}
+		if p.SettlementID != 0 {
+			out.Payout.Fee = &p.Fee
+		}
+	}
+	if b := act.Bulk; b != nil {
+		out.BulkPayout = &WaitingBulkPayout{BulkID: b.BulkID, FromSettlementID: wire.Optional(b.SettlementID), RequiredFrom: act.Least, Lines: b.Lines, Amount: b.Amount}
+		if b.SettlementID != 0 {
+			out.BulkPayout.Fee = &b.Fee
+		}
+	}
+	if r := act.PayoutRule; r != nil {
+		out.PayoutApproval = &PayoutApprovalRule{}
+		if r.On {
+			out.PayoutApproval.Amount = &r.Least
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// hosts knows which server of a URL with several hosts is the primary. The driver alone would use a former primary that
+// hangs, or that has woken and does not know yet that another server was promoted: it accepts connections, and its COMMITs
+// wait for ever for a standby. Each promotion raises the timeline. So the primary is the server with the highest timeline
+// that accepts writes.
+//
+// When another server becomes the primary, all connections to the former one are cut. What they waited for is then
+// decided: either the new primary has received it, or it never happens. A lower timeline than one that this program has
+// seen is never used again.
+type hosts struct {
+	each  []*pgx.ConnConfig // one for each server
+	moved func()            // runs when another server has become the primary
+	looks sync.WaitGroup
+
+	mu       sync.Mutex
+	primary  int    // an index of each, or nowhere
+	timeline string // of the primary, in 8 hexadecimal digits
+	away     bool   // the primary did not respond to the last look
+	wires    map[*wire]bool
+}
+
+const (
+	nowhere       = -1
+	hostsLook     = time.Second // between two looks at a server
+	hostsPatience = time.Second // how long a look may take
+)
+
+// timelineAt returns the timeline of a primary, and "" at a standby.
+const timelineAt = `SELECT CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`
+
+var errFormer = errors.New("db: another server is the primary")
+
+// hostsOf returns the servers of a URL, or nil if the URL has one server or does not ask for the primary.
+func hostsOf(address string, c *pgx.ConnConfig, moved func()) *hosts {
+	u, err := url.Parse(address)
+	if err != nil || !slices.Contains([]string{"read-write", "primary"}, u.Query().Get("target_session_attrs")) {
+		return nil
+	}
+	h := &hosts{moved: moved, primary: nowhere, wires: map[*wire]bool{}}
+	// One server may be in the list twice, with TLS and without.
+	for _, f := range append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}, c.Fallbacks...) {
+		if last := len(h.each) - 1; last >= 0 && h.each[last].Host == f.Host && h.each[last].Port == f.Port {
+			h.each[last].Fallbacks = append(h.each[last].Fallbacks, f)
+			continue
+		}
+		own := c.Copy()
+		own.Host, own.Port, own.TLSConfig, own.Fallbacks = f.Host, f.Port, f.TLSConfig, nil
+		own.ValidateConnect, own.Tracer = nil, nil // a look also asks the standbys
+		h.each = append(h.each, own)
+	}
+	if len(h.each) == 1 {
+		return nil
+	}
+	return h
+}
+
+// watch looks at all servers until ctx ends. It returns after the first look at each.
+func (h *hosts) watch(ctx context.Context) {
+	var first sync.WaitGroup
+	for i := range h.each {
+		first.Add(1)
+		h.looks.Go(func() { h.look(ctx, i, first.Done) })
+	}
+	first.Wait()
+}
+
+// look asks a server for its timeline again and again.
+func (h *hosts) look(ctx context.Context, server int, first func()) {
+	again := time.NewTicker(hostsLook)
+	defer again.Stop()
+	conn, timeline := h.ask(ctx, server, nil)
+	h.saw(server, timeline)
+	first()
+	for {
+		select {
+		case <-again.C:
+			conn, timeline = h.ask(ctx, server, conn)
+			h.saw(server, timeline)
+		case <-ctx.Done():
+			if conn != nil {
+				_ = conn.Close(ctx) // nothing is lost with this connection
+			}
+			return
+		}
+	}
+}
+
+// ask returns the timeline of a server, and the connection for the next look. The timeline is "" if the server is a
+// standby or did not respond.
+func (h *hosts) ask(ctx context.Context, server int, conn *pgx.Conn) (*pgx.Conn, string) {
+	ctx, cancel := context.WithTimeout(ctx, hostsPatience)
+	defer cancel()
+	if conn == nil {
+		var err error
+		if conn, err = pgx.ConnectConfig(ctx, h.each[server]); err != nil {
+			return nil, ""
+		}
+	}
+	var timeline string
+	if err := conn.QueryRow(ctx, timelineAt).Scan(&timeline); err != nil {
+		_ = conn.Close(ctx) // the next look connects again
+		return nil, ""
+	}
+	return conn, timeline
+}
+
+// saw notes what a look has shown. A server with the timeline of the primary takes its place only if the primary does
+// not respond: somebody has then started a copy without a promotion.
+func (h *hosts) saw(server int, timeline string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if server == h.primary {
+		h.away = timeline < h.timeline
+	}
+	if timeline < h.timeline || timeline == "" || timeline == h.timeline && (server == h.primary || !h.away) {
+		return
+	}
+	another := server != h.primary
+	h.primary, h.timeline, h.away = server, timeline, false
+	if !another {
+		return
+	}
+	h.moved()
+	for w := range h.wires {
+		if w.line.server != server {
+			w.line.cut.Store(true)
+			_ = w.Conn.Close() // who waits for the reply gets the error
+		}
+	}
+}
+
+// direct lets a connection be made to the primary alone, if it is known.
+func (h *hosts) direct(c *pgx.ConnConfig) (server int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.primary != nowhere {
+		to := h.each[h.primary]
+		c.Host, c.Port, c.TLSConfig, c.Fallbacks = to.Host, to.Port, to.TLSConfig, to.Fallbacks
+	}
+	return h.primary
+}
+
+// opened notes a connection, which is cut when another server becomes the primary.
+func (h *hosts) opened(w *wire) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if w.line.server != h.primary {
+		return errors.Join(errFormer, w.Conn.Close())
+	}
+	w.hosts, h.wires[w] = h, true
+	return nil
+}
+
+func (h *hosts) closed(w *wire) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.wires, w)
+}
+
+// Close ends the connection.
+func (w *wire) Close() error {
+	if w.hosts != nil {
+		w.hosts.closed(w)
+	}
+	return w.Conn.Close()
+}
+
+var _ net.Conn = (*wire)(nil)

@@ -1,0 +1,232 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// A database that divides its tables by company plans a statement quickly if the statement names one
+// table, and one company by value. Such a statement has no join, no array that becomes rows and no
+// WITH. The functions of this file make only such statements. They send more statements for the same
+// rows, still in one round trip.
+//
+// Nothing in such a statement can fail because an update has not found its row. So the writes and
+// the COMMIT are two round trips, and the program counts the rows in between. An error before the
+// COMMIT is then known to be one.
+
+// groups divides rows by their first value, in the order in which the values first appear.
+func groups(rows [][]any) (out [][][]any) {
+	at := make(map[any]int, 1)
+	for _, row := range rows {
+		i, known := at[row[0]]
+		if !known {
+			i = len(out)
+			at[row[0]] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], row)
+	}
+	return out
+}
+
+// routeLookup adds the queries of a Lookup to a round trip. Rows are locked in the order of their
+// keys, one query for each, because such a database locks only rows that are named one by one.
+func routeLookup(b *pgx.Batch, k Lookup) {
+	if k.Lock {
+		for _, key := range inOrder(k.Keys) {
+			b.Queue(routedLookupSQL(k), key...).Query(func(rows pgx.Rows) error { return eachRow(rows, k) })
+		}
+		return
+	}
+	for _, keys := range groups(k.Keys) {
+		of := k
+		if len(k.By) > 2 {
+			of.Found = onlyOf(keys, k.Found)
+		}
+		b.Queue(routedLookupSQL(k), arraysOf(k.Table, k.By, keys)...).Query(func(rows pgx.Rows) error { return eachRow(rows, of) })
+	}
+}
+
+// inOrder returns the keys in their order, each once.
+func inOrder(keys [][]any) [][]any {
+	compare := func(a, b []any) int {
+		return slices.CompareFunc(a, b, func(a, b any) int {
+			if s, isText := a.(string); isText {
+				return cmp.Compare(s, b.(string))
+			}
+			return cmp.Compare(a.(int64), b.(int64))
+		})
+	}
+	sorted := slices.SortedFunc(slices.Values(keys), compare)
+	return slices.CompactFunc(sorted, func(a, b []any) bool { return compare(a, b) == 0 })
+}
+
+// onlyOf calls found for the rows that have one of the keys. A query with several arrays also reads
+// the rows whose columns have values of different keys.
+func onlyOf(keys [][]any, found func(row []any) error) func(row []any) error {
+	wanted := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		wanted[fmt.Sprintf("%q", key)] = true
+	}
+	return func(row []any) error {
+		if !wanted[fmt.Sprintf("%q", row[:len(keys[0])])] {
+			return nil
+		}
+		return found(row)
+	}
+}
+
+// arraysOf returns the first value of the keys, which is the same in all of them, and one array for
+// each further column.
+func arraysOf(t *Table, by []string, keys [][]any) []any {
+	out := make([]any, len(by))
+	out[0] = keys[0][0]
+	for i, c := range columnsOf(t, by) {
+		if i > 0 {
+			out[i] = &pgColumn{rows: keys, at: i, of: c.Type}
+		}
+	}
+	return out
+}
+
+// routeWrite adds the statements of a Write to a round trip. The round trip fails if an update does
+// not find its row.
+func routeWrite(b *pgx.Batch, w Write) {
+	switch {
+	case w.Delete && len(w.By) == 2:
+		for _, rows := range groups(w.Rows) {
+			b.Queue(routedDeleteSQL(w), arraysOf(w.Table, w.By, rows)...)
+		}
+	case w.Delete:
+		for _, row := range w.Rows {
+			b.Queue(routedDeleteSQL(w), row...)
+		}
+	case w.Set == nil:
+		for _, rows := range groups(w.Rows) {
+			for len(rows) > 0 {
+				n := piece(len(rows))
+				b.Queue(routedInsertSQL(w.Table, n), valuesOf(rows[:n])...)
+				rows = rows[n:]
+			}
+		}
+	default:
+		for _, row := range w.Rows {
+			b.Queue(routedUpdateSQL(w), row...).Exec(func(tag pgconn.CommandTag) error {
+				if n := tag.RowsAffected(); n != 1 {
+					return fmt.Errorf("db: an update of %s found %d rows, not one", w.Table.Name, n)
+				}
+				return nil
+			})
+		}
+	}
+}
+
+// piece returns how many of n rows one INSERT has. There are only a few such numbers, so a
+// connection keeps only a few plans.
+func piece(n int) int {
+	for _, size := range []int{64, 16, 4} {
+		if n >= size {
+			return size
+		}
+	}
+	return 1
+}
+
+// valuesOf returns the values of rows as parameters. The first value is the same in all rows.
+func valuesOf(rows [][]any) []any {
+	out := make([]any, 1, 1+len(rows)*(len(rows[0])-1))
+	out[0] = rows[0][0]
+	for _, row := range rows {
+		out = append(out, row[1:]...)
+	}
+	return out
+}
+
+func routedLookupSQL(k Lookup) string {
+	key := fmt.Sprintf("routed lookup %s %v %v %v %v %s", k.Table.Name, k.By, k.Columns, k.Lock, k.Free, k.Present)
+	return cached(key, func() string {
+		s := "SELECT " + strings.Join(append(slices.Clone(k.By), k.Columns...), ", ") + " FROM " + k.Table.Name + " WHERE " + routed(k.By, !k.Lock)
+		if k.Present != "" {
+			s += " AND " + k.Present + " <> ''"
+		}
+		if k.Lock {
+			s += " FOR UPDATE"
+			if k.Free {
+				s += " SKIP LOCKED"
+			}
+		}
+		return s
+	})
+}
+
+func routedInsertSQL(t *Table, n int) string {
+	return cached(fmt.Sprintf("routed insert %s %d", t.Name, n), func() string {
+		rows, others := make([]string, n), len(t.Columns)-1
+		for i := range rows {
+			rows[i] = "($1"
+			if others > 0 {
+				rows[i] += ", " + numbered(2+i*others, others)
+			}
+			rows[i] += ")"
+		}
+		s := "INSERT INTO " + t.Name + " (" + strings.Join(t.Names(), ", ") + ") VALUES " + strings.Join(rows, ", ")
+		if t.Lenient {
+			s += " ON CONFLICT DO NOTHING"
+		}
+		return s
+	})
+}
+
+func routedUpdateSQL(w Write) string {
+	return cached(fmt.Sprintf("routed update %s %v %v", w.Table.Name, w.By, w.Set), func() string { return singleUpdate(w) })
+}
+
+func routedDeleteSQL(w Write) string {
+	return cached(fmt.Sprintf("routed delete %s %v", w.Table.Name, w.By), func() string {
+		return "DELETE FROM " + w.Table.Name + " WHERE " + routed(w.By, len(w.By) == 2)
+	})
+}
+
+// routed returns the condition of a statement. The first column, which is the company, has one
+// value. If listed is true, each further column has the values of an array.
+func routed(by []string, listed bool) string {
+	parts := make([]string, len(by))
+	for i, name := range by {
+		form := "%s = $%d"
+		if i > 0 && listed {
+			form = "%s = ANY($%d)"
+		}
+		parts[i] = fmt.Sprintf(form, name, i+1)
+	}
+	return strings.Join(parts, " AND ")
+}
+
+// commitRouted writes the rows, and sends the COMMIT only after every update has found its row. After
+// an error of a write nothing was committed. A COMMIT that comes alone is refused only by the errors
+// of refusedCommit.
+func (l *pgPipeline) commitRouted(ctx context.Context, writes []Write) error {
+	var b pgx.Batch
+	for _, w := range writes {
+		if len(w.Rows) > 0 {
+			routeWrite(&b, w)
+		}
+	}
+	senderOf(l.conn.Conn()).begin(l.conn.Conn())
+	if err := l.conn.SendBatch(ctx, &b).Close(); err != nil {
+		l.Rollback()
+		return err
+	}
+	return l.ended(l.p.committing(l.conn, func(c *pgx.Conn) error {
+		tag, err := c.Exec(ctx, "COMMIT")
+		if err == nil && tag.String() != "COMMIT" {
+			err = pgx.ErrTxCommitRollback
+		}
+		return err
+	}, refusedCommit))
+}

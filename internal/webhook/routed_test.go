@@ -1,0 +1,78 @@
+package webhook
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/event"
+	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/secret"
+)
+
+// After a commit of one company, a routed database gets no query over several companies until the
+// event is sent. The sender reads the queues of all companies only from time to time, and such a read
+// may fall into a run of the test. So the test counts the runs without one.
+func TestACommitCausesNoReadOfOtherCompanies(t *testing.T) {
+	d, since := dbtest.Recorded(t, db.Pools{Routed: true})
+	fanOuts := dbtest.FanOuts(t, func(string) bool { return true })
+	keys, err := secret.Parse(secret.Generate())
+	must(t, err)
+	w := newWorld(t, d, &clock.Movable{}, keys)
+	company, r, said := id.Cuid(), newReceiver(t), make(chan []string, 1)
+	r.set(func(w http.ResponseWriter, _ received) {
+		said <- since()
+		w.WriteHeader(http.StatusNoContent)
+	})
+	w.found(company)
+	w.endpoint(company, r.URL)
+	w.start()
+	clean := 0
+	for range 30 {
+		since()
+		w.tell(company, event.VTUSuccess, 1)
+		list := <-said
+		if !strings.Contains(strings.Join(list, "\n"), "FROM webhook_lane AS l") {
+			t.Fatalf("the queues were not read: %q", list)
+		}
+		found := fanOuts(list)
+		if len(found) == 0 {
+			clean++
+		}
+		for _, s := range found {
+			if !strings.HasPrefix(s, "SELECT l.company_id, l.endpoint_id") && !strings.Contains(s, "FROM ledger_head WHERE company_id = ANY($1)") {
+				t.Errorf("after a commit: %s", s)
+			}
+		}
+	}
+	if clean < 10 {
+		t.Errorf("after %d of 30 commits there was no query over several companies", clean)
+	}
+}
+
+// With several companies, a routed database sends the events of each.
+func TestARoutedDatabaseSendsTheEventsOfEachCompany(t *testing.T) {
+	keys, err := secret.Parse(secret.Generate())
+	must(t, err)
+	w := newWorld(t, dbtest.OpenWith(t, dbtest.URL(t, db.Postgres), db.Pools{Routed: true}), &clock.Movable{}, keys)
+	r := newReceiver(t)
+	var endpoints []Endpoint
+	for range 3 {
+		company := id.Cuid()
+		w.found(company)
+		endpoints = append(endpoints, w.endpoint(company, r.URL))
+	}
+	w.start()
+	for _, e := range endpoints {
+		w.tell(e.Company, event.VTUSuccess, 5)
+	}
+	w.settle(0)
+	for _, e := range endpoints {
+		if got := len(w.sent(e, Delivered)); got != 5 {
+			t.Errorf("%s got %d events", e.Company, got)
+		}
+	}
+}
