@@ -56,3 +56,62 @@ func TestARefusalNamesTheVerification(t *testing.T) {
 		}
 	})
 }
+
+// A comma is never read as a decimal one, nor dropped from between two digits that it may divide. The form says so and
+// keeps what was typed.
+func TestAnOperatorsCommaIsBetweenThousandsOnly(t *testing.T) {
+	w := open(t)
+	fay := w.add("fay", operator.Admin)
+	company := "/console/companies/" + w.company.Reference + "/change/"
+	adjustment := map[string]string{"account": "1", "direction": "credit", "reason": "a missing credit"}
+	for _, form := range []struct {
+		change, field, says string
+		others              map[string]string
+	}{
+		{"adjustment", "amount", "The amount must be an amount in naira", adjustment},
+		{"fees", "flat", "Flat in row 1 must be an amount in naira", map[string]string{"from": "0"}},
+		{"limit", "payouts", "The number of payouts must be a whole number", map[string]string{"amount": "5"}},
+	} {
+		for _, typed := range []string{"1,50", "1,5", "1,2,3", "1 50", "1,0000", "1,", ",100", "1,000,50"} {
+			fields := map[string]string{form.field: typed}
+			for name, value := range form.others {
+				fields[name] = value
+			}
+			g := fay.send(company+form.change, fay.form(company+form.change, fields))
+			if g.status != http.StatusUnprocessableEntity || !strings.Contains(g.text, form.says) || !strings.Contains(g.text, `value="`+typed+`"`) {
+				t.Errorf("%s of %q: %d %s", form.change, typed, g.status, g.location)
+			}
+		}
+	}
+	for typed, want := range map[string]string{"₦ 1,234.5": "₦1,234.50", "1 234 567": "₦1,234,567.00", "1500": "₦1,500.00"} {
+		adjustment["amount"] = typed
+		if text, _ := fay.look(company+"adjustment", adjustment); !strings.Contains(text, want) {
+			t.Errorf("%q is not %s", typed, want)
+		}
+	}
+	if text, _ := fay.look(company+"limit", map[string]string{"amount": "5,000", "payouts": "1,500"}); !strings.Contains(text, "1500 payouts") && !strings.Contains(text, "1,500 payouts") {
+		t.Error(text)
+	}
+	if g := fay.get("/console/payments?least=1,50"); g.status != http.StatusBadRequest {
+		t.Errorf("the filter of payments takes 1,50: %d", g.status)
+	}
+	if g := fay.send("/console/search", fay.form("/console/payments", map[string]string{"q": "₦1,50"})); g.status != http.StatusUnprocessableEntity {
+		t.Errorf("the search takes ₦1,50: %d %s", g.status, g.location)
+	}
+}
+
+// The first form of a payout refuses an amount that nobody can pay, before the bank is asked. What was typed stays.
+func TestAPayoutOfNoAmountIsRefusedAtItsFirstForm(t *testing.T) {
+	w := open(t)
+	ada := w.seat(w.company.Reference, "ada", who.Owner)
+	for typed, says := range map[string]string{
+		"0": "more than ₦0.00", "0.00": "more than ₦0.00", "0.001": "no more than 2 decimal places", "999999999999": "larger than the largest amount",
+	} {
+		g := ada.send("/app/payouts/check", ada.form("/app/payouts/new", map[string]string{
+			"bank_code": "000013", "account_number": "0123456710", "amount": typed, "fromSettlementId": "1", "pin": w.company.PIN, "narration": "for rice",
+		}))
+		if g.status != http.StatusUnprocessableEntity || !strings.Contains(g.text, says) || !strings.Contains(g.text, `value="`+typed+`"`) || !strings.Contains(g.text, `value="for rice"`) {
+			t.Errorf("%s: %d %s %s", typed, g.status, g.location, g.text)
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/api"
@@ -31,7 +30,7 @@ var appItems = []item{
 // company can do, as far as the person's role permits, and sees nothing of another company.
 func NewApp(c Config) http.Handler {
 	k := newConsole(c, companies)
-	return k.handler(k.homeRoutes(), k.payoutRoutes(), k.listRoutes(), k.keyRoutes(), k.settingRoutes())
+	return k.handler(k.homeRoutes(), k.payoutRoutes(), k.customerRoutes(), k.collectionRoutes(), k.cardRoutes(), k.ownSearchRoutes(), k.pinRoutes(), k.listRoutes(), k.keyRoutes(), k.settingRoutes())
 }
 
 // reply is a response of the companies' API.
@@ -213,23 +212,3 @@ func (v *visit) isOwner() bool { return v.who.Role == person.Owner }
 
 // field returns a field of the form without the spaces around it.
 func (v *visit) field(name string) string { return strings.TrimSpace(v.PostForm.Get(name)) }
-
-// separated matches an amount with commas between its thousands. Any other comma may be a decimal one, so it is refused.
-var separated = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$`)
-
-// number returns an amount that somebody has typed, such as ₦18,250.50, as the API reads it.
-func number(text string) (json.Number, error) {
-	plain := strings.NewReplacer("₦", "", " ", "").Replace(text)
-	if separated.MatchString(plain) {
-		plain = strings.ReplaceAll(plain, ",", "")
-	}
-	if plain == "" || strings.Trim(plain, "0123456789.") != "" || strings.Count(plain, ".") > 1 || strings.HasPrefix(plain, ".") || strings.HasSuffix(plain, ".") {
-		return "", fault.Newf(fault.Invalid, "%q is not an amount in naira", text)
-	}
-	if whole := strings.TrimLeft(plain, "0"); whole == "" || whole[0] == '.' {
-		plain = "0" + whole
-	} else {
-		plain = whole
-	}
-	return json.Number(plain), nil
-}

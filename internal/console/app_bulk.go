@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -139,16 +140,21 @@ var (
 	ofThree  = regexp.MustCompile(`^[0-9]{3}(\.[0-9]*)?$`)
 )
 
-// fieldsOf returns the fields of a line. The first tab or comma separates the fields of the whole line: a spreadsheet
-// puts tabs between pasted cells, which may have commas inside. A CSV file has such fields within quotation marks.
+// fieldsOf returns the fields of a line. The first tab, comma or semicolon separates the fields of the whole line: a
+// spreadsheet puts tabs between pasted cells, which may have commas inside, and in some countries semicolons into a CSV
+// file. A CSV file has fields with a separator inside within quotation marks.
 func fieldsOf(text string) (fields []string, err error) {
-	if at := strings.IndexAny(text, "\t,"); at >= 0 && text[at] == '\t' {
+	at := strings.IndexAny(text, "\t,;")
+	if at >= 0 && text[at] == '\t' {
 		fields = strings.Split(text, "\t")
 		for i := range fields {
 			fields[i] = strings.Trim(strings.TrimSpace(fields[i]), `"`)
 		}
 	} else {
 		r := csv.NewReader(strings.NewReader(text))
+		if at >= 0 {
+			r.Comma = rune(text[at])
+		}
 		r.TrimLeadingSpace = true
 		if fields, err = r.Read(); err != nil {
 			return nil, err
@@ -157,7 +163,22 @@ func fieldsOf(text string) (fields []string, err error) {
 	for i := range fields {
 		fields[i] = strings.TrimSpace(fields[i])
 	}
+	if at >= 0 && text[at] == ';' && len(fields) > 2 && decimalComma.MatchString(fields[2]) {
+		fields[2] = strings.Replace(fields[2], ",", ".", 1) // a country that writes semicolons writes 1500,50
+	}
 	return fields, nil
+}
+
+// decimalComma matches an amount with a decimal comma. With three digits after it, the comma may be between thousands.
+var decimalComma = regexp.MustCompile(`^[0-9]+,[0-9]{1,2}$`)
+
+// rounded matches a number as spreadsheets write large ones, such as 1.2E+09.
+var rounded = regexp.MustCompile(`^[0-9][0-9.,]*[eE][+-]?[0-9]+$`)
+
+// semicolons reports whether semicolons separate the fields of a line.
+func semicolons(text string) bool {
+	at := strings.IndexAny(text, "\t,;")
+	return at >= 0 && text[at] == ';'
 }
 
 // isHeads reports whether the first line has the heads of the columns. A payout has digits.
@@ -174,7 +195,7 @@ func lineOf(number_ int, text string) (map[string]any, error) {
 	if err != nil {
 		return nil, wrong("a quotation mark is out of place")
 	}
-	if len(fields) > 3 && hundreds.MatchString(fields[2]) && ofThree.MatchString(fields[3]) {
+	if len(fields) > 3 && !semicolons(text) && hundreds.MatchString(fields[2]) && ofThree.MatchString(fields[3]) {
 		return nil, wrong("%q may be one amount. Write the amount without the comma, or with two decimals, such as 1500.00", fields[2]+","+fields[3])
 	}
 	if len(fields) < 3 || len(fields) > 5 {
@@ -190,6 +211,12 @@ func lineOf(number_ int, text string) (map[string]any, error) {
 		return nil, wrong("%q has 9 digits. A spreadsheet may have removed the first 0: 0%s", account, account)
 	case len(account) != 10:
 		return nil, wrong("%q has %d digits instead of 10", account, len(account))
+	}
+	if rounded.MatchString(fields[2]) {
+		return nil, wrong("%q is an amount that a spreadsheet has rounded. Format the column as a number, and write all digits.", fields[2])
+	}
+	if strings.Contains(fields[2], ",") && semicolons(text) {
+		return nil, wrong("%q may be thousands or decimals. Write the amount without the comma, such as 1500.50", fields[2])
 	}
 	amount, err := number(fields[2])
 	if err != nil {
@@ -208,6 +235,9 @@ func lineOf(number_ int, text string) (map[string]any, error) {
 // openBulk opens a bulk payout from typed lines. If a line cannot be read, nothing is opened, and each such line is
 // named.
 func openBulk(v *visit) (string, error) {
+	if v.fileProblem != nil {
+		return "", v.fileProblem
+	}
 	var lines []map[string]any
 	var wrong []string
 	for n, text := range strings.Split(v.PostForm.Get("lines"), "\n") {
@@ -247,9 +277,19 @@ func showBulk(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
+	var c one[api.Company]
+	if _, err := v.ask("GET", "/api/v1/company", nil, &c); err != nil {
+		return view{}, err
+	}
+	var waiting string
+	if b.Data.State == "CHECKED" {
+		if waiting, err = v.waitingFor(b.Data.ID); err != nil {
+			return view{}, err
+		}
+	}
 	for _, a := range s.accounts {
 		if a.ID == b.Data.Account {
-			return view{title: "Bulk payout", item: "payouts", body: bulkPage(v, b.Data, a)}, nil
+			return view{title: "Bulk payout", item: "payouts", body: bulkPage(v, b.Data, a, payoutWaits(c.Data, b.Data.Amount), waiting)}, nil
 		}
 	}
 	return view{}, errNothing
@@ -257,14 +297,28 @@ func showBulk(v *visit) (view, error) {
 
 func confirmBulk(v *visit) (string, error) {
 	id := url.PathEscape(v.PathValue("id"))
-	_, err := v.ask(http.MethodPost, "/api/v1/settlement/bulk-payout/"+id+"/confirm", map[string]string{"pin": v.PostForm.Get("pin")}, nil)
-	return "/app/payouts/bulk/" + id, err
+	var sent one[asked]
+	status, err := v.ask(http.MethodPost, "/api/v1/settlement/bulk-payout/"+id+"/confirm", map[string]string{"pin": v.PostForm.Get("pin")}, &sent)
+	return sentPage(status, sent.Data.ID, "/app/payouts/bulk/"+id), stateInWords(err)
+}
+
+// stateInWords returns a refusal for the state of a bulk payout with the words of the state's chip.
+func stateInWords(err error) error {
+	why := fault.Of(err)
+	if err == nil || why.Reason() != fault.BulkState {
+		return err
+	}
+	said, state, _ := strings.Cut(why.Message, " is ")
+	if _, word := bulkChip(state); state != "" {
+		return fault.New(why.Kind, said+": "+strings.ToLower(word)).With(fault.BulkState).Because(err)
+	}
+	return err
 }
 
 func cancelBulk(v *visit) (string, error) {
 	id := url.PathEscape(v.PathValue("id"))
 	_, err := v.ask(http.MethodPost, "/api/v1/settlement/bulk-payout/"+id+"/cancel", nil, nil)
-	return "/app/payouts/bulk/" + id, err
+	return "/app/payouts/bulk/" + id, stateInWords(err)
 }
 
 // failed returns the lines that failed, as somebody types them into a new bulk payout. A line whose outcome is not

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"time"
+
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -38,6 +40,27 @@ type home struct {
 	more      int // unknown outcomes that the page does not show
 	approvals []api.Approval
 	failing   []endpoint
+	chart     accountDays // of the first settlement account
+}
+
+// accountDays are the balances of a settlement account of the last days.
+type accountDays struct {
+	account account
+	days    []dayBalance
+}
+
+type dayBalance struct{ api.DayBalance }
+
+// at returns the beginning of the day.
+func (d dayBalance) at() time.Time {
+	at, _ := time.ParseInLocation(time.DateOnly, d.Day, lagos) // the API has written it
+	return at
+}
+
+func balancesOf(v *visit, a account) (accountDays, error) {
+	var days one[[]dayBalance]
+	_, err := v.ask("GET", "/api/v1/settlement/accounts/"+accountID(a)+"/balances?days=30", nil, &days)
+	return accountDays{a, days.Data}, err
 }
 
 func showHome(v *visit) (view, error) {
@@ -68,41 +91,11 @@ func showHome(v *visit) (view, error) {
 			h.failing = append(h.failing, e)
 		}
 	}
-	return view{title: "Home", item: "home", body: homePage(v, h)}, nil
-}
-
-// approvalWords says what waits.
-func approvalWords(a api.Approval) string {
-	switch a.Kind {
-	case "ISSUE_API_KEY":
-		if name := optional(a.Name); name != "" {
-			return "New API key “" + name + "”"
+	if len(h.accounts) > 0 {
+		var err error
+		if h.chart, err = balancesOf(v, h.accounts[0]); err != nil {
+			return view{}, err
 		}
-		return "New API key"
-	case "REVOKE_API_KEY":
-		return "Revoke the API key " + ending(optional(a.APIKeyID))
 	}
-	return "Require two people no longer"
-}
-
-// approvalChip returns the chip of an approval's state.
-func approvalChip(state string) (kind, word string) {
-	switch state {
-	case "WAITING":
-		return "propose", "Waiting for approval"
-	case "APPROVED":
-		return "ok", "Approved"
-	}
-	return "idle", sentence(words(state))
-}
-
-// authorWords names who asked or decided.
-func authorWords(by string) string {
-	if name, isPerson := cutPrefix(by, "person:"); isPerson {
-		return name
-	}
-	if key, isKey := cutPrefix(by, "key:"); isKey {
-		return "a program with the API key " + ending(key)
-	}
-	return by
+	return view{title: "Home", item: "home", body: homePage(v, h)}, nil
 }

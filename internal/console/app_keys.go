@@ -81,59 +81,6 @@ func revokeOwnKey(v *visit) (string, error) {
 	return "/app/developers", err
 }
 
-func showApprovals(v *visit) (view, error) {
-	var l listOf[api.Approval]
-	if _, err := v.ask("GET", "/api/v1/company/approvals"+v.asked(), nil, &l); err != nil {
-		return view{}, err
-	}
-	var company one[api.Company]
-	_, err := v.ask("GET", "/api/v1/company", nil, &company)
-	return view{title: "Approvals", item: "settings", body: approvalsPage(v, l.Data.Data, l.Data.Meta, company.Data.TwoPeople)}, err
-}
-
-// approval returns the approval of the address. It looks through those that wait first, which are few.
-func (v *visit) approval() (api.Approval, error) {
-	for _, query := range []string{"?waiting=true&pageSize=100&page=", "?pageSize=100&page="} {
-		for page := 1; page <= 10; page++ {
-			var l listOf[api.Approval]
-			if _, err := v.ask("GET", "/api/v1/company/approvals"+query+strconv.Itoa(page), nil, &l); err != nil {
-				return api.Approval{}, err
-			}
-			for _, a := range l.Data.Data {
-				if a.ID == v.PathValue("id") {
-					return a, nil
-				}
-			}
-			if !l.Data.Meta.HasNextPage {
-				break
-			}
-		}
-	}
-	return api.Approval{}, errNothing
-}
-
-func showApproval(v *visit) (view, error) {
-	a, err := v.approval()
-	return view{title: "Approval", item: "settings", body: approvalPage(v, a)}, err
-}
-
-func approveRequest(v *visit) (string, error) {
-	var said one[api.DecidedApproval]
-	_, err := v.ask("POST", "/api/v1/company/approvals/"+url.PathEscape(v.PathValue("id"))+"/approve", nil, &said)
-	if err != nil || said.Data.APIKey == nil {
-		return "/app/approvals/" + url.PathEscape(v.PathValue("id")), err
-	}
-	return v.keep(newKey{optional(said.Data.APIKey.Name), said.Data.APIKey.APIKey})
-}
-
-func rejectRequest(v *visit) (string, error) {
-	_, err := v.ask("POST", "/api/v1/company/approvals/"+url.PathEscape(v.PathValue("id"))+"/reject", nil, nil)
-	return "/app/approvals/" + url.PathEscape(v.PathValue("id")), err
-}
-
-// isOwnRequest reports whether the person asked for what waits.
-func (v *visit) isOwnRequest(a api.Approval) bool { return a.AskedBy == "person:"+v.who.Name }
-
 // delivery is a delivery of an event as pages show it.
 type delivery struct {
 	ID             string  `json:"id"`

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/a-h/templ"
+
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -101,7 +103,7 @@ func creditsOf(v *visit, more ...string) (table, error) {
 		if bank := optional(r.SenderBank); bank != "" {
 			from += ", " + bank
 		}
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(from), sum(r.Amount), text(optional(r.Narration)), reference(r.ID)})
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(from), sum(r.Amount), text(optional(r.Narration)), link(ending(r.ID), "/app/p/"+r.ID)})
 	}
 	return t, err
 }
@@ -119,17 +121,17 @@ func showOwnVirtualAccounts(v *visit) (view, error) {
 	_, err := v.ask("GET", "/api/v1/virtual-account/"+v.asked(), nil, &l)
 	t := table{
 		title: "Virtual accounts", item: "money", tabs: creditTabs, tab: creditTabs[1].path, meta: l.Data.Meta,
-		head: []string{"Time", "Account", "Name", "Amount", "State", "Reference"}, nothing: "There is no virtual account yet. Your program makes one for a payment that it expects.",
+		head: []string{"Time", "Account", "Name", "Amount", "State", "Reference"}, nothing: "There is no virtual account yet. Your program makes one for a payment that it expects.", above: virtualAccountButton(v),
 	}
 	for _, r := range l.Data.Data {
 		kind, word := map[string]string{"SUCCESS": "ok", "PENDING": "wait"}[r.Status], map[string]string{"SUCCESS": "Paid", "PENDING": "Not paid yet", "FAILED": "Expired"}[r.Status]
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(r.AccountNumber), text(r.AccountName), sum(r.Amount), state(cmp.Or(kind, "idle"), word), reference(r.ID)})
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(r.AccountNumber), text(r.AccountName), sum(r.Amount), state(cmp.Or(kind, "idle"), word), link(ending(r.ID), "/app/p/"+r.ID)})
 	}
 	return t.view(v), err
 }
 
-// operations are the sources of ledger entries that have a page of their own. A credit or a transfer has none.
-var operations = []string{"payout", "vtu", "card"}
+// storied are the sources of ledger entries whose reference has a page of its own.
+var storied = []string{"payout", "vtu", "card", "credit", "collection", "transfer", "adjustment"}
 
 // downloadStatement sends the statement of a settlement account as a file.
 func downloadStatement(v *visit) error { return v.deliver("/api/v1/settlement/statement" + v.asked()) }
@@ -149,10 +151,18 @@ func showLedger(v *visit) (view, error) {
 	if _, err := v.ask("GET", "/api/v1/settlement/transaction"+v.asked(), nil, &l); err != nil {
 		return view{}, err
 	}
-	var accounts one[[]account]
-	_, err := v.ask("GET", "/api/v1/settlement/accounts", nil, &accounts)
+	accounts, err := v.settlementAccounts()
+	if err != nil {
+		return view{}, err
+	}
+	var chart accountDays
+	if i := slices.IndexFunc(accounts, func(a account) bool { return accountID(a) == v.filter("settlementId", "") }); i >= 0 {
+		if chart, err = balancesOf(v, accounts[i]); err != nil {
+			return view{}, err
+		}
+	}
 	t := table{
-		above: statementForm(v, accounts.Data),
+		above: ledgerHead(v, accounts, chart),
 		title: "Ledger", item: "money", tabs: creditTabs, tab: creditTabs[2].path, meta: l.Data.Meta,
 		head: []string{"Time", "What", "In", "Out", "Balance after", "Reference"}, nothing: "There is no entry yet.",
 	}
@@ -162,12 +172,12 @@ func showLedger(v *visit) (view, error) {
 			in, out = out, in
 		}
 		of := reference(r.Reference)
-		if slices.Contains(operations, r.Source) {
+		if slices.Contains(storied, r.Source) {
 			of = link(ending(r.Reference), "/app/p/"+r.Reference)
 		}
 		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(r.Narration), in, out, sum(r.Balance), of})
 	}
-	return t.view(v), err
+	return t.view(v), nil
 }
 
 func showOwnCustomers(v *visit) (view, error) {
@@ -181,7 +191,7 @@ func showOwnCustomers(v *visit) (view, error) {
 	_, err := v.ask("GET", "/api/v1/customer/"+v.asked(), nil, &l)
 	t := table{
 		title: "Customers", item: "customers", meta: l.Data.Meta, head: []string{"Since", "Name", "State", "Reference"},
-		nothing: "There is no customer yet. Your program makes one with POST /api/v1/customer/create.",
+		nothing: "There is no customer yet. Your program makes one with POST /api/v1/customer/create.", above: customerButton(v),
 	}
 	for _, r := range l.Data.Data {
 		name := link(r.FirstName+" "+r.LastName, "/app/customers/"+r.ID)
@@ -213,8 +223,12 @@ func showOwnCustomer(v *visit) (view, error) {
 	if _, err := v.ask("GET", "/api/v1/customer/"+url.PathEscape(v.PathValue("id")), nil, &c); err != nil {
 		return view{}, err
 	}
+	accounts, err := v.settlementAccounts()
+	if err != nil {
+		return view{}, err
+	}
 	t, err := creditsOf(v, "customerId", c.Data.ID)
-	t.title, t.item, t.above = c.Data.FirstName+" "+c.Data.LastName, "customers", customerFacts(v, c.Data)
+	t.title, t.item, t.above = c.Data.FirstName+" "+c.Data.LastName, "customers", templ.Join(customerFacts(v, c.Data), customerAccountForm(v, c.Data, accounts))
 	t.tabs, t.nothing = nil, "Nothing has arrived on the account of this customer yet."
 	return t.view(v), err
 }
@@ -235,7 +249,7 @@ func showOwnCards(v *visit) (view, error) {
 	}
 	for _, r := range l.Data.Data {
 		kind, word := stateChip(r.Status)
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(strings.TrimSpace(r.Brand + " " + r.MaskedPan)), text(r.Type), state(kind, word), reference(r.ID)})
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(strings.TrimSpace(r.Brand + " " + r.MaskedPan)), text(r.Type), state(kind, word), link(ending(r.ID), "/app/services/cards/"+r.ID)})
 	}
 	return t.view(v), err
 }
@@ -382,6 +396,3 @@ func stateChip(state string) (kind, word string) {
 }
 
 func accountID(a account) string { return strconv.FormatInt(a.ID, 10) }
-
-// cutPrefix is strings.CutPrefix, for templates.
-func cutPrefix(text, prefix string) (rest string, has bool) { return strings.CutPrefix(text, prefix) }

@@ -2,7 +2,6 @@ package console
 
 import (
 	"encoding/json"
-	"net/url"
 	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/api"
@@ -23,6 +22,7 @@ func (c *console) payoutRoutes() map[string]route {
 		"GET /app/payouts/bulk/{id}":         {show: showBulk, query: []string{"after"}},
 		"POST /app/payouts/bulk/{id}/send":   {show: showBulk, do: confirmBulk, proof: true},
 		"POST /app/payouts/bulk/{id}/cancel": {show: showBulk, do: cancelBulk},
+		"GET /app/payouts/bulk/{id}/bad.csv": {download: downloadBadLines},
 		"GET /app/p/{reference}":             {show: showThing},
 	}
 }
@@ -117,7 +117,7 @@ func (d draft) body() map[string]any {
 
 // checkPayout asks the bank for the name of the account. Nothing is sent before the person has seen the name.
 func checkPayout(v *visit) (string, error) {
-	amount, err := number(v.field("amount"))
+	amount, err := payable(v.field("amount"))
 	if err != nil {
 		return "", err
 	}
@@ -171,7 +171,28 @@ func showConfirm(v *visit) (view, error) {
 		}
 	}
 	amount, err := money.Parse(d.Amount.String())
-	return view{title: "Confirm the payout", item: "payouts", body: confirmPage(v, d, amount, p.Data)}, err
+	if err != nil {
+		return view{}, err
+	}
+	var c one[api.Company]
+	if _, err = v.ask("GET", "/api/v1/company", nil, &c); err != nil {
+		return view{}, err
+	}
+	waiting, err := v.waitingFor(d.VerifyID)
+	return view{title: "Confirm the payout", item: "payouts", body: confirmPage(v, d, amount, p.Data, payoutWaits(c.Data, amount), waiting)}, err
+}
+
+// payoutWaits reports whether a payout waits for a second person.
+func payoutWaits(c api.Company, k money.Kobo) bool {
+	return c.PayoutApproval != nil && k >= *c.PayoutApproval
+}
+
+// sendWord is the label of the button that sends an amount, or asks a second person to approve it.
+func sendWord(k money.Kobo, waits bool) string {
+	if waits {
+		return "Ask a second person to approve " + naira(k)
+	}
+	return "Send " + naira(k)
 }
 
 func sendPayout(v *visit) (string, error) {
@@ -179,62 +200,7 @@ func sendPayout(v *visit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var sent one[payoutRow]
-	_, err = v.ask("POST", "/api/v1/settlement/send-payout", d.body(), &sent)
-	return "/app/p/" + sent.Data.Reference, err
-}
-
-// thing is an operation of the company, with the payout if it is one.
-type thing struct {
-	api.Outcome
-	payout *payoutRow
-}
-
-func showThing(v *visit) (view, error) {
-	reference := url.PathEscape(v.PathValue("reference"))
-	var o one[api.Outcome]
-	if _, err := v.ask("GET", "/api/v1/outcomes/"+reference, nil, &o); err != nil {
-		return view{}, err
-	}
-	t := thing{Outcome: o.Data}
-	if t.Type == "payout" {
-		var p one[payoutRow]
-		if _, err := v.ask("GET", "/api/v1/settlement/payout-status/"+reference, nil, &p); err != nil {
-			return view{}, err
-		}
-		t.payout = &p.Data
-	}
-	item := "payouts"
-	if t.payout == nil {
-		item = "services"
-	}
-	return view{title: sentence(words(t.Type)) + " " + ending(t.Reference), item: item, body: thingPage(v, t)}, nil
-}
-
-// chip returns the chip of the operation.
-func (t thing) chip(v *visit) (kind, word string) {
-	switch {
-	case t.Status == "PENDING" && t.NeedsDecision:
-		return "case", "Case"
-	case t.Status == "PENDING":
-		return "unknown", "Unknown for " + age(v.now().Sub(instant(t.CreatedAt)))
-	case t.Status == "SUCCESS" && t.payout == nil:
-		return "ok", "Done"
-	}
-	return payoutChip(t.Status)
-}
-
-// sentenceFor says what the state means for the company.
-func (t thing) sentenceFor() string {
-	switch {
-	case t.Status == "PENDING" && t.NeedsDecision:
-		return "The provider is asked by hand. Two people of Kobo's operator decide. Do not pay again."
-	case t.Status == "PENDING":
-		return "We do not know yet whether it was carried out. The money waits in clearing. Do not pay again."
-	case t.Status == "SUCCESS":
-		return "The provider has confirmed it."
-	case t.Status == "REVERSED":
-		return "It was carried out and came back. The money is back in your account."
-	}
-	return "It was not carried out. The money is back in your account."
+	var sent one[asked]
+	status, err := v.ask("POST", "/api/v1/settlement/send-payout", d.body(), &sent)
+	return sentPage(status, sent.Data.ID, "/app/p/"+sent.Data.Reference), err
 }

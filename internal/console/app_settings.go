@@ -13,6 +13,7 @@ func (c *console) settingRoutes() map[string]route {
 		"GET /app/live/{reference}":             {stream: streamThing, query: []string{"from"}},
 		"GET /app/settings":                     {show: showOwnTerms},
 		"POST /app/settings/two-people":         {show: showApprovals, do: setTwoPeople, proof: true},
+		"POST /app/settings/payout-approval":    {show: showApprovals, do: setPayoutRule, proof: true},
 		"GET /app/settings/people":              {show: showCrew},
 		"POST /app/settings/people/invite":      {show: showCrew, do: invitePerson, proof: true},
 		"GET /app/settings/people/invited/{n}":  {show: showInvitedPerson},

@@ -19,7 +19,7 @@ import (
 
 // appPages are the addresses of the pages that all people of a company may read.
 var appPages = []string{
-	"/app/home", "/app/payouts", "/app/payouts?status=PENDING", "/app/payouts/new", "/app/payouts/bulk", "/app/payouts/bulk/new",
+	"/app/home", "/app/payouts", "/app/payouts?status=PENDING", "/app/payouts/new", "/app/payouts/bulk", "/app/payouts/bulk/new", "/app/customers/new", "/app/search", "/app/settings/pin", "/app/money/virtual-accounts/new",
 	"/app/money", "/app/money/virtual-accounts", "/app/money/ledger", "/app/customers", "/app/services", "/app/services/purchases", "/app/services/crypto",
 	"/app/developers", "/app/developers/requests", "/app/developers/events", "/app/developers/webhooks", "/app/approvals", "/app/settings", "/app/settings/people", "/app/me",
 }
@@ -229,6 +229,7 @@ func TestOnePersonIsNotTwo(t *testing.T) {
 		ada := w.seat(w.company.Reference, "ada", who.Owner)
 		emeka := w.seat(w.company.Reference, "emeka", who.Developer)
 		w.seat(w.company.Reference, "vera", who.Viewer)
+		w.seat(w.company.Reference, "dele", who.Developer) // two people stay after emeka
 		shown := ada.submit("/app/settings/people", "/app/settings/people/invite", map[string]string{"name": "emeka", "role": who.Developer}).location
 		mine := regexp.MustCompile(`/app/link/[a-z0-9]+/[A-Za-z0-9_-]+`).FindString(ada.read(shown))
 		ada.submit("/app/approvals", "/app/settings/two-people", map[string]string{"on": "true"})
@@ -245,7 +246,7 @@ func TestOnePersonIsNotTwo(t *testing.T) {
 			id[p.Name] = p.ID
 		}
 		for path, fields := range map[string]map[string]string{
-			"/app/settings/people/invite":                  {"name": "me.too", "role": who.Viewer},
+			"/app/settings/people/invite":                  {"name": "me.too", "role": who.Developer},
 			"/app/settings/people/" + id["vera"] + "/role": {"role": who.Owner},
 		} {
 			if g := ada.send(path, ada.form("/app/settings/people", fields)); g.status != http.StatusUnprocessableEntity || !strings.Contains(g.text, "two people are required") {
@@ -311,6 +312,8 @@ func TestALineOfABulkPayoutIsReadAsItIsMeant(t *testing.T) {
 		`000013,0123456710,"1,500.00",Rent`:              "000013|0123456710|1500.00|Rent|",
 		`000013, 0123456710, 1500, "Rent, March", own-1`: "000013|0123456710|1500|Rent, March|own-1",
 		"000013,0123456710,100.00,500":                   "000013|0123456710|100.00|500|",
+		"000013;0123456710;1500,50;Rent, March":          "000013|0123456710|1500.50|Rent, March|",
+		`000013;0123456710;1500.50;"a;b";own-1`:          "000013|0123456710|1500.50|a;b|own-1",
 	} {
 		if got, err := console.LineOf(2, text); err != nil || got != want {
 			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
@@ -318,6 +321,10 @@ func TestALineOfABulkPayoutIsReadAsItIsMeant(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"000013,0123456710,1,500.00":            "1,500.00",
+		"000013;0123456710;1,500":               "thousands or decimals",
+		"000013;0123456710;1.2E+09":             "rounded",
+		"000013;0123456710;1,2E+09":             "rounded",
+		"000013;123456702;100":                  "0123456702",
 		"000013,0123456710,₦1,500.00,Rent":      "₦1,500.00",
 		"000013,0123456710,1,234,567.00":        "1,234",
 		"000013,0123456710,12,500":              "12,500",

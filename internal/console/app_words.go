@@ -1,6 +1,8 @@
 package console
 
 import (
+	"strings"
+
 	"github.com/kobo-waas/kobo/internal/api"
 )
 
@@ -71,3 +73,6 @@ func firstWords(a api.Approval) string {
 	}
 	return "The first was " + authorWords(*a.FirstApprovedBy) + "."
 }
+
+// cutPrefix is strings.CutPrefix, for templates.
+func cutPrefix(text, prefix string) (rest string, has bool) { return strings.CutPrefix(text, prefix) }

@@ -95,7 +95,7 @@ func TestPagesAboutACompany(t *testing.T) {
 		company := "/console/companies/" + w.company.Reference
 		for path, want := range map[string]string{
 			"": "Settlement accounts", "/terms": "Daily limits", "/accounts/1": "Ledger entries", "/customers": "0803•••4567", "/virtual-accounts": "Virtual accounts",
-			"/cards": "Cards", "/cards?customer=c1": "Nothing matches", "/events": "Events", "/deliveries": "Deliveries",
+			"/cards": "Cards", "/cards?customer=c1": "Nothing matches", "/events": "Events", "/deliveries": "Deliveries", "/people": "Nobody signs in",
 		} {
 			text := p.read(company + path)
 			if !strings.Contains(text, want) {

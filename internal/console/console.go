@@ -54,6 +54,8 @@ type Config struct {
 	Leaving func() bool
 	// Origin is the setting console_origin, or "".
 	Origin string
+	// PublicURL is the setting public_url, or "".
+	PublicURL string
 	// Failed limits the failed sign-ins from one address. nil means no limit.
 	Failed *limit.Limit
 	// Company is the companies' API, which the pages of companies' people ask.
@@ -143,7 +145,7 @@ func (c *console) all() map[string]route {
 	out := map[string]route{}
 	for _, some := range []map[string]route{
 		c.peopleRoutes(), c.caseRoutes(), c.proposalRoutes(), c.timelineRoutes(), c.paymentRoutes(), c.overviewRoutes(), c.moneyRoutes(), c.revenueRoutes(), c.feeRoutes(), c.bankDayRoutes(), c.systemRoutes(),
-		c.liveRoutes(), c.searchRoutes(), c.companyRoutes(), c.changeRoutes(), c.webhookRoutes(), c.maintenanceRoutes(), c.inboxRoutes(),
+		c.liveRoutes(), c.searchRoutes(), c.companyRoutes(), c.changeRoutes(), c.webhookRoutes(), c.companyPeopleRoutes(), c.maintenanceRoutes(), c.inboxRoutes(),
 	} {
 		maps.Copy(out, some)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,11 +59,7 @@ func streamThing(v *visit, changed func() error) error {
 	if v.isForCompanies() {
 		company = v.who.Company
 	}
-	from := instant(v.URL.Query().Get("from"))
-	if from.IsZero() {
-		return fault.New(fault.Invalid, `"from" must be an instant.`)
-	}
-	next, err := v.Events.Since(v.Context(), company, from)
+	next, err := v.Events.Since(v.Context(), company, instant(v.URL.Query().Get("from")))
 	if err != nil {
 		return err
 	}
@@ -111,8 +108,13 @@ func streamDesk(v *visit, changed func() error) error {
 	return nil
 }
 
-// stream serves a stream of server-sent events.
+// stream serves a stream of server-sent events. An address without the instant that it needs gets a page with an error,
+// and the browser does not ask again.
 func (v *visit) stream() {
+	if slices.Contains(v.route.query, "from") && instant(v.URL.Query().Get("from")).IsZero() {
+		v.fail(fault.New(fault.Invalid, `"from" must be an instant.`))
+		return
+	}
 	control := http.NewResponseController(v.w)
 	ctx, stop := context.WithTimeout(v.Context(), streamLife+time.Minute)
 	defer stop()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/console"
+	who "github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/webhook"
 )
 
@@ -30,14 +31,19 @@ func TestNoAddressMixesTwoCompanies(t *testing.T) {
 		w.ask("GET", "companies/"+one, "", &key)
 		var two struct{ Reference string }
 		w.ask("POST", "companies", `{"name":"Other Company"}`, &two)
-		ids := map[string]string{"customers": "c1", "keys": key.APIKeys[0].ID, "accounts": "1", "deliveries": sent.ID, "webhooks": hook.ID}
+		w.seat(one, "vera", who.Viewer)
+		crew, err := w.app.People.People(w.t.Context(), one)
+		if err != nil || len(crew) == 0 {
+			w.t.Fatal(err)
+		}
+		ids := map[string]string{"people": crew[0].ID, "customers": "c1", "keys": key.APIKeys[0].ID, "accounts": "1", "deliveries": sent.ID, "webhooks": hook.ID}
 		fields := map[string]string{"reason": "INVESTIGATION", "status": "INACTIVE", "from": "1", "to": "2", "name": "Mixed", "account": "1", "live": "true", "sure": "yes"}
 
 		// state is all that the requests could change.
 		state := func() (text string) {
 			w.t.Helper()
 			for _, reference := range []string{one, two.Reference} {
-				for _, path := range []string{"", "/webhooks", "/deliveries", "/events", "/payout-fees", "/payout-limits", "/customers"} {
+				for _, path := range []string{"", "/webhooks", "/deliveries", "/events", "/people", "/payout-fees", "/payout-limits", "/customers"} {
 					var said any
 					w.ask("GET", "companies/"+reference+path, "", &said)
 					text += fmt.Sprint(said)

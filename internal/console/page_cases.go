@@ -81,7 +81,7 @@ func findOutcome(v *visit) (string, error) {
 
 // agreeOutcome approves the proposal that the page has shown. Kobo refuses another one.
 func agreeOutcome(v *visit) (string, error) {
-	body := admin.ApprovalRequest{Outcome: v.PostForm.Get("outcome"), Company: v.PostForm.Get("company")}
+	body := admin.ApprovalRequest{Outcome: v.PostForm.Get("outcome"), Company: v.PostForm.Get("company"), Note: v.PostForm.Get("note")}
 	if text := v.PostForm.Get("settlementId"); text != "" {
 		account, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {

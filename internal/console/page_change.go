@@ -269,28 +269,8 @@ func (c typedChange) naira(name, label string) (money.Kobo, error) {
 	return nairaOf(c.Get(name), label)
 }
 
-// nairaOf reads an amount as people type it. Nothing is 0.
-func nairaOf(text, label string) (money.Kobo, error) {
-	if text = plainAmount(text); text == "" {
-		return 0, nil
-	}
-	k, err := money.Parse(text)
-	if err != nil {
-		return 0, fault.Newf(fault.Invalid, "%s must be an amount in naira, such as 18,250.50.", label).Because(err)
-	}
-	return k, nil
-}
-
 func (c typedChange) count(name, label string) (int64, error) {
-	text := strings.ReplaceAll(c.text(name), ",", "")
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
-		return 0, fault.Newf(fault.Invalid, "%s must be a whole number.", label)
-	}
-	return n, nil
+	return countOf(c.Get(name), label)
 }
 
 // endOf reads a day in Lagos. It returns the instant of its end, or "".

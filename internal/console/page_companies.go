@@ -50,6 +50,7 @@ func (a about) tabs() []tab {
 		{a.path() + "/events", "Events"},
 		{a.path() + "/webhooks", "Webhooks"},
 		{a.path() + "/deliveries", "Deliveries"},
+		{a.path() + "/people", "People"},
 	}
 }
 

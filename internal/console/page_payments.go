@@ -60,11 +60,6 @@ func showPayments(v *visit) (view, error) {
 	return view{title: "Payments", item: "payments", body: paymentsPage(v, page)}, err
 }
 
-// plainAmount returns an amount as a person types it, such as ₦18,250.50, in the form of the API.
-func plainAmount(text string) string {
-	return strings.NewReplacer("₦", "", ",", "", " ", "").Replace(text)
-}
-
 // paymentChip returns the kind and the word of the chip for what a state means.
 func paymentChip(p admin.Payment) (kind, word string) {
 	switch p.Word {

@@ -3,8 +3,6 @@ package console
 import (
 	"encoding/json"
 	"net/url"
-	"regexp"
-	"strings"
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -17,21 +15,33 @@ func (c *console) searchRoutes() map[string]route {
 	}
 }
 
-// amounts matches what can only be an amount: with ₦, or with two decimals. Digits alone are a number of something.
-var amounts = regexp.MustCompile(`^(₦ ?[0-9,]+(\.[0-9]{1,2})?|[0-9]{1,3}(,[0-9]{3})*\.[0-9]{2}|[0-9]+\.[0-9]{2})$`)
+// searched is what a search has found, for the page that shows it.
+type searched struct {
+	admin.Found
+	Day string // to which the hits are narrowed, or ""
+	// Payments is the address of the payments of an amount, if the number that was typed may be one. Otherwise it is "".
+	Payments string
+}
 
 // search asks what a text is, and leads to the only thing that was found, or to a page with all of them. No
-// address has the text, since it may be a phone number or a name.
+// address has the text, since it may be a phone number or a name. An amount and a day lead to the payments.
 func search(v *visit) (string, error) {
-	if text := strings.TrimSpace(v.PostForm.Get("q")); amounts.MatchString(text) {
-		k, err := nairaOf(text, "The amount")
-		return "/console/payments?" + url.Values{"least": {k.Decimal()}, "most": {k.Decimal()}}.Encode(), err
+	w, err := wantedOf(v.PostForm.Get("q"), v.now())
+	if err != nil || w.text == "" && w.payments() != "/console/payments?" {
+		return w.payments(), err
 	}
-	var found admin.Found
-	if _, err := v.call("search", admin.Input{Body: admin.SearchRequest{Text: v.PostForm.Get("q")}}, &found); err != nil {
+	var found searched
+	if _, err := v.call("search", admin.Input{Body: admin.SearchRequest{Text: w.text}}, &found.Found); err != nil {
 		return "", err
 	}
-	if len(found.Hits) == 1 && !found.More {
+	found.Hits, found.Day = w.onDay(found.Hits), w.day
+	if w.isMaybe {
+		if len(found.Hits) == 0 {
+			return w.payments(), nil
+		}
+		found.Payments = w.payments()
+	}
+	if len(found.Hits) == 1 && !found.More && !w.isMaybe {
 		return hitPath(found.Hits[0]), nil
 	}
 	text, err := json.Marshal(found)
@@ -48,7 +58,7 @@ func showFound(v *visit) (view, error) {
 	if !there {
 		return view{}, errOldSearch
 	}
-	var found admin.Found
+	var found searched
 	err := json.Unmarshal(text, &found)
 	return view{title: "Search: " + found.As, body: foundPage(v, found)}, err
 }
@@ -57,8 +67,10 @@ func showFound(v *visit) (view, error) {
 func hitPath(h admin.Hit) string {
 	company := "/console/companies/" + url.PathEscape(h.Company)
 	switch h.Kind {
-	case "company", "deposit address", "person":
+	case "company", "deposit address":
 		return company
+	case "person":
+		return company + "/people"
 	case "operator":
 		return "/console/people"
 	case "deposit":

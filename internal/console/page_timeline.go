@@ -227,6 +227,14 @@ type row struct {
 	title string
 	said  string // the provider's words
 	chip  string // the kind of the answer's chip
+	moved *moved // if money moved
+}
+
+// moved is money that moved between two accounts of the ledger.
+type moved struct {
+	from, to   string // as people say it
+	amount     money.Kobo
+	left, then *money.Kobo // the balances afterwards, if the reader may see them
 }
 
 // rows returns what has happened, in the chosen lane. The state and the next poll stand in the clock.
@@ -241,7 +249,11 @@ func (s story) rows() (out []row) {
 		if step.What == "next" || step.What == "state" && s.Clock != nil || s.lane != "" && step.Lane != s.lane {
 			continue
 		}
+		if m := step.Transfer; m != nil {
+			r.moved = &moved{accountName(m.Debit), accountName(m.Credit), m.Amount, &m.DebitBalance, &m.CreditBalance}
+		}
 		r.title, r.said = s.rowWords(step)
+		r.title, r.said = inLagos(r.title), inLagos(r.said)
 		r.chip = answerChip(r.said)
 		out = append(out, r)
 	}
@@ -274,6 +286,8 @@ func (s story) rowWords(step admin.TimelineStep) (title, said string) {
 		return "Event " + number + " " + name, ""
 	case "case":
 		return "Case opened", step.Text
+	case "approval":
+		return "A second person of the company approved it", step.Text
 	case "audit":
 		who, what, _ := strings.Cut(step.Text, " ")
 		return who, what

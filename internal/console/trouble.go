@@ -30,6 +30,8 @@ func (t trouble) title() string {
 		return "Your role does not allow this"
 	case http.StatusConflict:
 		return "Something has changed"
+	case http.StatusRequestEntityTooLarge:
+		return "The form is too large"
 	case http.StatusTooManyRequests:
 		return "Too many attempts"
 	case http.StatusServiceUnavailable:

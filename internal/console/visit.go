@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/peer"
@@ -20,8 +22,13 @@ import (
 
 type component = templ.Component
 
-// maxForm is the largest body of a form in bytes.
-const maxForm = 1 << 20
+const (
+	// maxForm is the largest body of a form in bytes.
+	maxForm = 1 << 20
+	// maxDropped is how many bytes of a larger form are read and dropped. A browser shows no answer before it has
+	// sent the whole form.
+	maxDropped = 16 << 20
+)
 
 // visit is one request of a person.
 type visit struct {
@@ -34,7 +41,9 @@ type visit struct {
 	who     person.Person
 	session string         // the token of the session; "" for nobody
 	opened  person.Session // the session
-	problem *fault.Fault   // why the form was refused, when a page shows it again
+	// fileProblem is why the file of a form cannot be read, or nil.
+	fileProblem error
+	problem     *fault.Fault // why the form was refused, when a page shows it again
 }
 
 // errNothing looks alike for what does not exist and for what the person may not see.
@@ -109,9 +118,8 @@ func (v *visit) post() {
 		v.fail(errNothing)
 		return
 	}
-	v.Body = http.MaxBytesReader(v.w, v.Body, maxForm)
-	if err := v.ParseForm(); err != nil {
-		v.fail(fault.New(fault.Invalid, "The form could not be read.").Because(err))
+	if err := v.readForm(); err != nil {
+		v.fail(err)
 		return
 	}
 	if err := v.stepUp(); err != nil {
@@ -141,6 +149,29 @@ func (v *visit) post() {
 	}
 	page.title = "Error: " + page.title
 	v.render(status, page)
+}
+
+// readForm reads the fields of a form. A form of somebody who has not signed in may have the size of an API request.
+func (v *visit) readForm() error {
+	most, whole := int64(maxForm), v.Body
+	if v.session == "" {
+		most = contract.MaxBody
+	}
+	v.Body = http.MaxBytesReader(v.w, whole, most)
+	err := v.parseForm()
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		err = nil
+		if v.session != "" {
+			_, err = io.Copy(io.Discard, io.LimitReader(whole, maxDropped))
+		}
+		v.w.Header().Set("Connection", "close")
+		return fault.Newf(contract.TooLarge, "The form is larger than %d KiB. Send it in parts: a bulk payout has at most 1,000 lines.", most>>10).Because(errors.Join(over, err))
+	case err != nil:
+		return fault.New(fault.Invalid, "The form could not be read.").Because(err)
+	}
+	return nil
 }
 
 // call asks an operation of the operators' API, as the person.
@@ -197,6 +228,7 @@ var statuses = map[fault.Kind]int{
 	fault.Limited:         http.StatusTooManyRequests,
 	fault.Unavailable:     http.StatusServiceUnavailable,
 	fault.Unknown:         http.StatusServiceUnavailable,
+	contract.TooLarge:     http.StatusRequestEntityTooLarge,
 }
 
 // fail shows a page that says what went wrong. The cause goes into the log only.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -61,6 +62,19 @@ func instant(text string) time.Time {
 		return time.Time{}
 	}
 	return at
+}
+
+// written matches an instant within a text, as the API writes it.
+var written = regexp.MustCompile(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z`)
+
+// inLagos returns a text with its instants in the time of Lagos, as pages show them.
+func inLagos(text string) string {
+	return written.ReplaceAllStringFunc(text, func(one string) string {
+		if at := instant(one); !at.IsZero() {
+			return at.In(lagos).Format("Mon 2 Jan 2006, 15:04")
+		}
+		return one
+	})
 }
 
 // optional returns the text behind a pointer, or "".

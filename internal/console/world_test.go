@@ -119,12 +119,18 @@ type page struct {
 // do sends a request, as a browser does from a page of the console.
 func (p *person) do(method, path, body string) page {
 	p.t.Helper()
+	return p.doAs(method, path, "application/x-www-form-urlencoded", body)
+}
+
+// doAs is do with the type of the body.
+func (p *person) doAs(method, path, kind, body string) page {
+	p.t.Helper()
 	r, err := http.NewRequestWithContext(p.t.Context(), method, p.url+path, strings.NewReader(body))
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	if method == http.MethodPost {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Content-Type", kind)
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 	}
 	if p.cookie != "" {

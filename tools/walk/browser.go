@@ -25,6 +25,8 @@ type browser struct {
 	origin, axe, pictures string
 	close                 func()
 
+	kept *network.Cookie // the session of another person of the company
+
 	mu  sync.Mutex
 	bad []string // what the pages did wrong since the last look
 }
@@ -139,6 +141,33 @@ func (b *browser) says(words ...string) error {
 		}
 	}
 	return err
+}
+
+const companyCookie = "__Host-kobo_company"
+
+// keepPerson takes the session of the signed-in person of a company out of the browser.
+func (b *browser) keepPerson() error {
+	return b.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		all, err := network.GetCookies().Do(ctx)
+		if err != nil {
+			return err
+		}
+		for _, c := range all {
+			if c.Name == companyCookie {
+				b.kept = c
+				return network.DeleteCookies(companyCookie).WithURL(b.origin).Do(ctx)
+			}
+		}
+		return errors.New("nobody of a company is signed in")
+	}))
+}
+
+// takePerson lets the kept person go on instead of the present one.
+func (b *browser) takePerson() error {
+	return b.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		c := b.kept
+		return network.SetCookie(c.Name, c.Value).WithURL(b.origin).WithPath(c.Path).WithSecure(c.Secure).WithHTTPOnly(c.HTTPOnly).WithSameSite(c.SameSite).Do(ctx)
+	}))
 }
 
 // turnsTo waits until the page says all words.

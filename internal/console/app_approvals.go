@@ -1,0 +1,227 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/person"
+)
+
+func showApprovals(v *visit) (view, error) {
+	var l listOf[api.Approval]
+	if _, err := v.ask("GET", "/api/v1/company/approvals"+v.asked(), nil, &l); err != nil {
+		return view{}, err
+	}
+	var company one[api.Company]
+	_, err := v.ask("GET", "/api/v1/company", nil, &company)
+	return view{title: "Approvals", item: "settings", body: approvalsPage(v, l.Data.Data, l.Data.Meta, company.Data)}, err
+}
+
+// approval returns the approval of the address. It looks through those that wait first, which are few.
+func (v *visit) approval() (api.Approval, error) {
+	isIt := func(a api.Approval) bool { return a.ID == v.PathValue("id") }
+	a, found, err := v.findApproval("?waiting=true", isIt)
+	if !found && err == nil {
+		a, found, err = v.findApproval("?waiting=false", isIt)
+	}
+	if !found && err == nil {
+		err = errNothing
+	}
+	return a, err
+}
+
+// findApproval returns the first of the newest 1,000 approvals that is the right one.
+func (v *visit) findApproval(query string, isIt func(api.Approval) bool) (api.Approval, bool, error) {
+	for page := 1; page <= 10; page++ {
+		var l listOf[api.Approval]
+		if _, err := v.ask("GET", "/api/v1/company/approvals"+query+"&pageSize=100&page="+strconv.Itoa(page), nil, &l); err != nil {
+			return api.Approval{}, false, err
+		}
+		if i := slices.IndexFunc(l.Data.Data, isIt); i >= 0 {
+			return l.Data.Data[i], true, nil
+		}
+		if !l.Data.Meta.HasNextPage {
+			break
+		}
+	}
+	return api.Approval{}, false, nil
+}
+
+// waitingFor returns the address of the approval that waits for a payout or a bulk payout, or "".
+func (v *visit) waitingFor(id string) (string, error) {
+	a, found, err := v.findApproval("?waiting=true", func(a api.Approval) bool {
+		return a.Payout != nil && a.Payout.Reference == id || a.BulkPayout != nil && a.BulkPayout.BulkID == id
+	})
+	if !found {
+		return "", err
+	}
+	return "/app/approvals/" + a.ID, nil
+}
+
+func showApproval(v *visit) (view, error) {
+	a, err := v.approval()
+	if err != nil {
+		return view{}, err
+	}
+	m, err := v.moneyOf(a)
+	return view{title: "Approval", item: "settings", body: approvalPage(v, a, m)}, err
+}
+
+// waitingMoney is what an approval would take from an account.
+type waitingMoney struct {
+	from                      account
+	amount, fee, requiredFrom money.Kobo
+	isOld                     bool // the approval is of an earlier version, which did not record the account and the fee
+}
+
+// moneyOf returns the money about which people decide, or nil if the approval is about something else.
+func (v *visit) moneyOf(a api.Approval) (*waitingMoney, error) {
+	var m waitingMoney
+	var id *int64
+	var fee *money.Kobo
+	switch {
+	case a.Payout != nil:
+		m.amount, m.requiredFrom, id, fee = a.Payout.Amount, a.Payout.RequiredFrom, a.Payout.FromSettlementID, a.Payout.Fee
+	case a.BulkPayout != nil:
+		m.amount, m.requiredFrom, id, fee = a.BulkPayout.Amount, a.BulkPayout.RequiredFrom, a.BulkPayout.FromSettlementID, a.BulkPayout.Fee
+	default:
+		return nil, nil
+	}
+	if m.isOld = id == nil || fee == nil; m.isOld {
+		return &m, nil
+	}
+	m.fee = *fee
+	var accounts one[[]account]
+	if _, err := v.ask("GET", "/api/v1/settlement/accounts", nil, &accounts); err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(accounts.Data, func(one account) bool { return one.ID == *id })
+	if at < 0 {
+		return nil, errNothing
+	}
+	m.from = accounts.Data[at]
+	return &m, nil
+}
+
+// approveRequest approves, and leads to what has begun: the payout, the bulk payout or the new API key.
+func approveRequest(v *visit) (string, error) {
+	var said one[api.DecidedApproval]
+	_, err := v.ask("POST", "/api/v1/company/approvals/"+url.PathEscape(v.PathValue("id"))+"/approve", nil, &said)
+	done := said.Data
+	switch {
+	case err != nil:
+	case done.APIKey != nil:
+		return v.keep(newKey{optional(done.APIKey.Name), done.APIKey.APIKey})
+	case done.Approval.Payout != nil:
+		return "/app/p/" + done.Approval.Payout.Reference, nil
+	case done.Approval.BulkPayout != nil:
+		return "/app/payouts/bulk/" + done.Approval.BulkPayout.BulkID, nil
+	}
+	return "/app/approvals/" + url.PathEscape(v.PathValue("id")), err
+}
+
+func rejectRequest(v *visit) (string, error) {
+	_, err := v.ask("POST", "/api/v1/company/approvals/"+url.PathEscape(v.PathValue("id"))+"/reject", nil, nil)
+	return "/app/approvals/" + url.PathEscape(v.PathValue("id")), err
+}
+
+// isOwnRequest reports whether the person asked for what waits.
+func (v *visit) isOwnRequest(a api.Approval) bool { return a.AskedBy == "person:"+v.who.Name }
+
+// approvalWords says what waits.
+func approvalWords(a api.Approval) string {
+	switch a.Kind {
+	case "ISSUE_API_KEY":
+		if name := optional(a.Name); name != "" {
+			return "New API key “" + name + "”"
+		}
+		return "New API key"
+	case "REVOKE_API_KEY":
+		return "Revoke the API key " + ending(optional(a.APIKeyID))
+	}
+	if p := a.Payout; p != nil {
+		return naira(p.Amount) + " to " + p.AccountName
+	}
+	if b := a.BulkPayout; b != nil {
+		return "Bulk payout of " + count(int(b.Lines), "line", "lines") + ", " + naira(b.Amount)
+	}
+	if r := a.PayoutApproval; r != nil && r.Amount != nil {
+		return "Two people for payouts only from " + naira(*r.Amount) + " on"
+	}
+	if a.PayoutApproval != nil {
+		return "Require two people for payouts no longer"
+	}
+	return "Require two people no longer"
+}
+
+// decides reports whether people with the role of the person decide about an approval.
+func (v *visit) decides(a api.Approval) bool { return api.MayDecide(v.who.Role, a.Kind) }
+
+// decidersOf says who decides about an approval.
+func decidersOf(a api.Approval) string {
+	if api.MayDecide(person.Finance, a.Kind) {
+		return "an owner or a person in the role finance"
+	}
+	return "an owner or a developer"
+}
+
+// approveWord is the label of the button that approves.
+func approveWord(a api.Approval) string {
+	if a.Payout != nil || a.BulkPayout != nil {
+		return "Approve and send"
+	}
+	return "Approve"
+}
+
+func setPayoutRule(v *visit) (string, error) {
+	body := map[string]any{"amount": nil}
+	if v.field("end") == "" {
+		amount, err := number(v.field("amount"))
+		if err != nil {
+			return "", err
+		}
+		body["amount"] = amount
+	}
+	_, err := v.ask("POST", "/api/v1/company/payout-approval", body, nil)
+	return "/app/approvals", err
+}
+
+// asked is the answer to a request that a second person may have to approve: a payout, or an approval.
+type asked struct {
+	Reference string `json:"reference"`
+	ID        string `json:"id"`
+}
+
+// sentPage returns the page of an approval if the answer is one.
+func sentPage(status int, id, otherwise string) string {
+	if status == http.StatusAccepted {
+		return "/app/approvals/" + id
+	}
+	return otherwise
+}
+
+// approvalChip returns the chip of an approval's state.
+func approvalChip(state string) (kind, word string) {
+	switch state {
+	case "WAITING":
+		return "propose", "Waiting for approval"
+	case "APPROVED":
+		return "ok", "Approved"
+	}
+	return "idle", sentence(words(state))
+}
+
+// authorWords names who asked or decided.
+func authorWords(by string) string {
+	if name, isPerson := cutPrefix(by, "person:"); isPerson {
+		return name
+	}
+	if key, isKey := cutPrefix(by, "key:"); isKey {
+		return "a program with the API key " + ending(key)
+	}
+	return by
+}

@@ -1,0 +1,172 @@
+package console
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+// thing is a payment of the company with all that happened to it.
+type thing struct {
+	// Outcome is about a payout, purchase or card funding. It is empty for everything else.
+	api.Outcome
+	story  api.Timeline
+	payout *payoutRow // if it is one
+}
+
+func showThing(v *visit) (view, error) {
+	reference := url.PathEscape(v.PathValue("reference"))
+	var y one[api.Timeline]
+	if _, err := v.ask("GET", "/api/v1/timeline/"+reference, nil, &y); err != nil {
+		return view{}, err
+	}
+	t := thing{story: y.Data}
+	var o one[api.Outcome]
+	if _, err := v.ask("GET", "/api/v1/outcomes/"+reference, nil, &o); err == nil {
+		t.Outcome = o.Data
+	} else if !fault.Is(err, fault.Missing) {
+		return view{}, err
+	}
+	if t.story.Kind == "payout" {
+		var p one[payoutRow]
+		if _, err := v.ask("GET", "/api/v1/settlement/payout-status/"+reference, nil, &p); err != nil {
+			return view{}, err
+		}
+		t.payout = &p.Data
+	}
+	return view{title: sentence(t.noun()) + " " + ending(t.story.Reference), item: t.list().item, body: thingPage(v, t)}, nil
+}
+
+// isOperation reports whether a provider is asked for the outcome.
+func (t thing) isOperation() bool { return t.Type != "" }
+
+// noun says what it is, such as "payout" or "airtime".
+func (t thing) noun() string {
+	if t.story.Kind == "vtu" {
+		return "purchase"
+	}
+	if t.isOperation() {
+		return words(t.Type)
+	}
+	return t.story.Kind
+}
+
+// title returns what it is, with its amount. A movement on a chain has no amount in naira.
+func (t thing) title() string {
+	if t.story.Amount == 0 {
+		return sentence(t.noun())
+	}
+	return naira(t.story.Amount) + ", " + t.noun()
+}
+
+// ownList is the list of the company in which a thing stands.
+type ownList struct{ item, path, label string }
+
+func (t thing) list() ownList {
+	switch t.story.Kind {
+	case "payout":
+		return ownList{"payouts", "/app/payouts", "Payouts"}
+	case "vtu":
+		return ownList{"services", "/app/services/purchases", "Purchases"}
+	case "card":
+		return ownList{"services", "/app/services", "Cards"}
+	case "deposit", "withdrawal":
+		return ownList{"services", "/app/services/crypto", "Crypto"}
+	case "collection":
+		return ownList{"money", "/app/money/virtual-accounts", "Virtual accounts"}
+	case "customer credit":
+		return ownList{"customers", "/app/customers", "Customers"}
+	case "credit":
+		return ownList{"money", "/app/money", "Money in"}
+	}
+	return ownList{"money", "/app/money/ledger", "Ledger"}
+}
+
+// chip returns the chip of the state.
+func (t thing) chip(v *visit) (kind, word string) {
+	switch {
+	case !t.isOperation():
+		return story{Timeline: admin.Timeline{Kind: t.story.Kind, Status: t.story.Status}}.chip()
+	case t.Status == "PENDING" && t.NeedsDecision:
+		return "case", "Case"
+	case t.Status == "PENDING":
+		return "unknown", "Unknown for " + age(v.now().Sub(instant(t.CreatedAt)))
+	case t.Status == "SUCCESS" && t.payout == nil:
+		return "ok", "Done"
+	}
+	return payoutChip(t.Status)
+}
+
+// sentenceFor says what the state of an operation means for the company.
+func (t thing) sentenceFor() string {
+	switch {
+	case t.Status == "PENDING" && t.NeedsDecision:
+		return "The provider is asked by hand. Two people of Kobo's operator decide. Do not pay again."
+	case t.Status == "PENDING":
+		return "We do not know yet whether it was carried out. The money waits in clearing. Do not pay again."
+	case t.Status == "SUCCESS":
+		return "The provider has confirmed it."
+	case t.Status == "REVERSED":
+		return "It was carried out and came back. The money is back in your account."
+	}
+	return "It was not carried out. The money is back in your account."
+}
+
+// rows returns what has happened.
+func (t thing) rows() (out []row) {
+	var first time.Time
+	for _, step := range t.story.Steps {
+		r := row{TimelineStep: admin.TimelineStep{At: step.At, What: step.What, Text: step.Text, Lane: lanesOf[step.What], Event: step.Event}, at: instant(step.At)}
+		if m := step.Transfer; m != nil {
+			r.moved = &moved{accountName(m.From), accountName(m.To), m.Amount, m.FromBalance, m.ToBalance}
+		}
+		if first.IsZero() {
+			first = r.at
+		}
+		r.after = r.at.Sub(first)
+		r.title, r.said = t.stepWords(step)
+		r.chip = answerChip(r.said)
+		out = append(out, r)
+	}
+	return out
+}
+
+// lanesOf has the icon of each kind of step.
+var lanesOf = map[string]string{"request": "request", "intent": "request", "transfer": "money", "answer": "provider", "state": "provider", "event": "told", "delivery": "told", "case": "people", "approval": "people"}
+
+// stepWords returns the title of a step for the company's people, and the words below it.
+func (t thing) stepWords(step api.TimelineStep) (title, said string) {
+	switch step.What {
+	case "transfer":
+		return naira(step.Transfer.Amount) + " moved", ""
+	case "intent":
+		return t.beginning(), step.Text
+	case "answer":
+		if title, said, _ = strings.Cut(step.Text, ": "); title == "first call" {
+			return "The provider was asked", said
+		}
+		return askedAgain(title), said
+	case "approval":
+		return "A second person approved it", inLagos(step.Text)
+	case "case":
+		return "Kobo's operators look into it", sentence(words(step.Text))
+	}
+	return story{}.rowWords(admin.TimelineStep{What: step.What, Text: step.Text})
+}
+
+// beginning says how it began.
+func (t thing) beginning() string {
+	switch t.story.Kind {
+	case "credit", "customer credit":
+		return "Money arrived"
+	case "deposit", "withdrawal":
+		return "Seen on the chain"
+	case "adjustment":
+		return "Kobo's operators corrected the balance"
+	}
+	return "Your company asked for it"
+}
