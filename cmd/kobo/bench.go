@@ -68,7 +68,7 @@ at which the operation should have begun.`,
 		o.Child = []string{self, c.Name(), benchChild}
 		return runBench(c, o, file, before)
 	}
-	c.AddCommand(&cobra.Command{
+	c.AddCommand(soakCommand(), &cobra.Command{
 		Use: benchChild, Short: "Run a process of kobo bench", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return bench.Child(c.Context(), c.InOrStdin(), c.OutOrStdout())

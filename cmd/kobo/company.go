@@ -32,7 +32,7 @@ func companyCommand() *cobra.Command {
 	add("live REFERENCE on|off", "Switch a company on or off", 2, setLive)
 	add("request-limit REFERENCE REQUESTS", "Set how many requests the company may make per second", 2, setRequestLimit).
 		Long = `Set how many requests the company may make per second. 0 restores the limit of the deployment.
-Every program applies the new limit within 30 seconds.`
+Every program applies the new limit within a second.`
 	add("key REFERENCE", "Issue another API key (in live mode a key token); older keys stay valid", 1, issueKey).
 		Flags().String("expires", "", "the end of the key, such as 2030-12-31T23:59:59Z; empty: never")
 	add("keys REFERENCE", "List the API keys of a company", 1, ofCompany(listKeys))
@@ -48,6 +48,7 @@ Every program applies the new limit within 30 seconds.`
 	add("xpubs REFERENCE", "List the extended public keys of a company", 1, listXpubs)
 	addSettlementCommands(add)
 	addQuotaCommands(add)
+	c.AddCommand(companyPersonCommand())
 	add("card-address REFERENCE", "Show the address of cardholders without an address", 1, ofCompany(showCardAddress))
 	address := add("set-card-address REFERENCE LINE1 CITY STATE", "Set the address of cardholders without an address", 4,
 		setCardAddress).Flags()

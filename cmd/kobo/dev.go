@@ -72,7 +72,11 @@ func dev(ctx context.Context, listen string, cfg app.Config, credentials string,
 		a.Close()
 		return errors.Join(err, listener.Close())
 	}
-	if c.AppURL, c.SecondAppURL, err = a.AppURLs(ctx, c.Reference); err != nil {
+	if err = a.AppURLs(ctx, &c); err != nil {
+		a.Close()
+		return errors.Join(err, listener.Close())
+	}
+	if err = a.AgreeWithBank(ctx); err != nil {
 		a.Close()
 		return errors.Join(err, listener.Close())
 	}
@@ -144,6 +148,7 @@ Kobo is ready, in sandbox mode.
   second key     %[11]s (another operator, for what takes two)
   console        %[12]s (signs in once)
   company's side %[13]s (signs its owner in once)
+  approves       %[14]s (signs in once the one who approves payouts)
 
 Move money (buys %[8]s):
 
@@ -160,5 +165,5 @@ Be paid (a pretend transfer into the settlement account):
   curl -s -X POST %[1]s/sandbox/credit -H 'Content-Type: application/json' \
     -d '{"accountNumber":"%[6]s","amount":5000,"senderName":"BOLA SAMPLE"}'
 
-`, c.BaseURL, c.Reference, c.APIKey, c.PIN, c.SettlementID, c.SettlementAccountNumber, c.AdminKey, b.name, b.category, b.product, c.SecondAdminKey, cmp.Or(c.ConsoleLink(), "off"), cmp.Or(c.AppLink(), "off"))
+`, c.BaseURL, c.Reference, c.APIKey, c.PIN, c.SettlementID, c.SettlementAccountNumber, c.AdminKey, b.name, b.category, b.product, c.SecondAdminKey, cmp.Or(c.ConsoleLink(), "off"), cmp.Or(c.AppLink(), "off"), cmp.Or(c.ThirdAppLink(), "off"))
 }

@@ -60,7 +60,7 @@ command line is not valid, and 3 if the outcome of an operation is still unknown
 	}
 	c.AddCommand(devCommand(), serveCommand(), migrateCommand(), companyCommand(), operatorCommand(), payoutCommand(), adjustmentCommand(), proposalCommand(), auditCommand(),
 		listenCommand(), triggerCommand(), providerCommand(), productCommand(), caseCommand(), webhookCommand(), verifyCommand(), receiptCommand(), reconcileCommand(),
-		backupCommand(), restoreCommand(), archiveCommand(), eraseCommand(), adoptCommand(), accessCommand(), benchCommand(), readyCommand(), keygenCommand(), keyCommand(), rekeyCommand(), versionCommand())
+		backupCommand(), restoreCommand(), archiveCommand(), eraseCommand(), adoptCommand(), accessCommand(), benchCommand(), tortureCommand(), readyCommand(), keygenCommand(), keyCommand(), rekeyCommand(), versionCommand())
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
 	strict(c)
 	c.SetUsageTemplate(strings.Replace(c.UsageTemplate(), "{{if .Runnable}}", `{{if and .Runnable (not (index .Annotations "group"))}}`, 1))

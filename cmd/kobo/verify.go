@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -88,11 +86,13 @@ func verify(c *cobra.Command, d *db.DB, trees *evidence.Service, keyless bool) e
 			return err
 		}
 		add(found)
-		lines, err := verifyTree(ctx, d, trees, one, found.Rows)
-		if err != nil {
-			return err
+		if trees != nil {
+			lines, err := r.VerifyTree(ctx, trees, one, found.Rows)
+			if err != nil {
+				return err
+			}
+			say(lines)
 		}
-		say(lines)
 		_ = bar.Add(1) // if the progress bar cannot be drawn, the check goes on
 	}
 	_ = bar.Finish()
@@ -101,11 +101,13 @@ func verify(c *cobra.Command, d *db.DB, trees *evidence.Service, keyless bool) e
 		return err
 	}
 	add(log)
-	rest, err := verifyRest(ctx, d, trees, log.Rows)
-	if err != nil {
-		return err
+	if trees != nil {
+		rest, err := r.VerifyTreesOfNoCompany(ctx, trees, log.Rows)
+		if err != nil {
+			return err
+		}
+		say(rest)
 	}
-	say(rest)
 	if wrong {
 		return errors.New("the ledger does not add up")
 	}
@@ -123,41 +125,6 @@ func verify(c *cobra.Command, d *db.DB, trees *evidence.Service, keyless bool) e
 		return errors.New("neither MACs nor trees were checked: set evidence_key_file, or give --without-key")
 	}
 	return nil
-}
-
-// verifyTree checks the tree of a company, as it is at one instant. It reads only rows that are not in
-// the tally.
-func verifyTree(ctx context.Context, d *db.DB, trees *evidence.Service, company string, rows *evidence.Tally) (lines []string, err error) {
-	if trees == nil {
-		return nil, nil
-	}
-	ctx = db.WithLongTimeout(ctx)
-	err = d.Snapshot(ctx, func(q db.Querier) error {
-		removed, err := report.Archived(ctx, q, company)
-		if err == nil {
-			lines, err = trees.Verify(ctx, q, company, removed, rows)
-		}
-		return err
-	})
-	return lines, err
-}
-
-// verifyRest checks the tree of the audit lines of no company, the tree of the deployment, and the
-// second place. The tally is that of the audit lines of no company.
-func verifyRest(ctx context.Context, d *db.DB, trees *evidence.Service, rows *evidence.Tally) (all []string, err error) {
-	if trees == nil {
-		return nil, nil
-	}
-	log, err := verifyTree(ctx, d, trees, "", rows)
-	if err != nil {
-		return nil, err
-	}
-	own, err := verifyTree(ctx, d, trees, evidence.Deployment, nil)
-	if err != nil {
-		return nil, err
-	}
-	place, err := trees.VerifyPlace(ctx, d)
-	return slices.Concat(log, own, place), err
 }
 
 // isTerminal reports whether a file is a terminal, which can show a progress bar.

@@ -1,0 +1,65 @@
+package torture
+
+import "slices"
+
+// subject is a payment as its sender knows it.
+type subject struct{ company, key string }
+
+// answers compares all answers about a key with each other and with the payment at the end.
+func answers(h *History, r *Result) {
+	byKey := map[subject]Payment{}
+	byReference := map[string]Payment{}
+	for _, b := range h.Facts.Companies {
+		for _, p := range b.Payments {
+			byReference[p.Reference] = p
+			if p.Key == "" {
+				continue
+			}
+			if _, twice := byKey[subject{b.Reference, p.Key}]; twice {
+				r.wrong("there are two payments for the key %s", p.Key)
+			}
+			byKey[subject{b.Reference, p.Key}] = p
+		}
+	}
+	named := map[subject]string{}
+	for _, c := range h.Calls {
+		if !slices.Contains([]string{purchase, payout, funding, look}, c.Kind) {
+			continue
+		}
+		key := subject{c.Company, c.Key}
+		if c.Status != 0 {
+			r.Compared++
+		}
+		if c.State == unknown && c.Answer != "" {
+			r.wrong("the %s %s was answered %d %s", c.Kind, c.Key, c.Status, c.Answer)
+		}
+		if c.Reference != "" {
+			if was := named[key]; was != "" && was != c.Reference {
+				r.wrong("the key %s was said to be %s and %s", c.Key, was, c.Reference)
+			}
+			named[key] = c.Reference
+		}
+		p, exists := byKey[key]
+		if c.Reference != "" {
+			p, exists = byReference[c.Reference]
+		}
+		if !agree(c, p, exists) {
+			r.wrong("the %s %s was said to be %s, and is %q at the end", c.Kind, c.Key, c.State, p.State)
+		}
+	}
+}
+
+// agree reports whether an answer may have been right before the end.
+func agree(c Call, p Payment, exists bool) bool {
+	switch c.State {
+	case success:
+		return exists && (p.State == success || p.State == reversed)
+	case failed: // a payout that came back before its first answer is said to be refunded too
+		return exists && (p.State == failed || p.Kind == payout && p.State == reversed)
+	case reversed:
+		return exists && p.State == reversed
+	case pending:
+		return exists
+	}
+	return true // nobody was told anything, or nothing had happened yet
+}

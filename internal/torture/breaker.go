@@ -1,0 +1,115 @@
+package torture
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+)
+
+// These are the things that a run does to Kobo.
+const (
+	killing     = "kill -9"
+	freezing    = "freeze"
+	clockJump   = "clock jump"
+	latePayment = "late payment"
+	cutting     = "connections cut"
+)
+
+// breaker breaks the programs of a run on a schedule that follows from the seed alone.
+type breaker struct {
+	*world
+	programs []*program
+	server   *server  // nil with SQLite
+	base     *servers // nil without servers of the run's own
+	only     []string // the kinds of breaks; all if empty
+}
+
+// plan is one entry of the schedule.
+type plan struct {
+	kind   string
+	after  time.Duration // since the entry before
+	length time.Duration
+	target int
+}
+
+// next draws an entry of the schedule.
+func (b *breaker) next(r *rand.Rand) plan {
+	p := plan{
+		after: time.Duration(300+r.IntN(2700)) * time.Millisecond, length: time.Duration(100+r.IntN(1900)) * time.Millisecond,
+		target: r.IntN(len(b.programs)),
+	}
+	if kinds, often := b.onDatabase(); len(kinds) > 0 && r.IntN(often) == 0 {
+		p.ofDatabase(r, kinds)
+		return p
+	}
+	switch n := r.IntN(10); {
+	case n < 3 && b.server != nil:
+		p.kind, p.length = cutting, 0
+	case n < 5:
+		p.kind = killing
+	case n < 8:
+		p.kind = freezing
+	case n < 9:
+		p.kind, p.length = clockJump, time.Duration(1+r.IntN(20))*time.Minute
+	default:
+		p.kind, p.length = latePayment, time.Duration(1+r.IntN(180))*time.Minute
+	}
+	return p
+}
+
+// scheduleOf returns the source of a seed's schedule. No client has the same one.
+func scheduleOf(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1<<63)) }
+
+// run breaks the programs until the context ends, and mends the last break.
+func (b *breaker) run(ctx context.Context, seed uint64) error {
+	r := scheduleOf(seed)
+	for {
+		p, err := b.chosen(r)
+		if err != nil {
+			return err
+		}
+		if !wait(ctx, p.after) {
+			return nil
+		}
+		at := time.Since(b.began)
+		target, err := b.do(ctx, p)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.kind, err)
+		}
+		b.broke(Break{Kind: p.kind, Target: target, At: at, For: p.length, Commits: b.base.losses()})
+	}
+}
+
+// do does one thing to Kobo. It returns what it did this to.
+func (b *breaker) do(ctx context.Context, p plan) (target string, err error) {
+	one := b.programs[p.target]
+	switch p.kind {
+	case killing:
+		one.kill()
+		wait(ctx, p.length)
+		return one.name, one.restart(context.WithoutCancel(ctx))
+	case freezing:
+		running := one.running()
+		if err = freeze(running.Process); err == nil {
+			wait(ctx, p.length)
+			err = thaw(running.Process)
+		}
+		return one.name, err
+	case cutting:
+		return b.server.name, b.server.cut(context.WithoutCancel(ctx))
+	case clockJump:
+		b.tell(ctx, "/sandbox/clock", map[string]string{"advance": p.length.String()})
+	case latePayment:
+		b.tell(ctx, "/sandbox/next-payment", map[string]string{"late": p.length.String()})
+	default:
+		return b.breakDatabase(ctx, p)
+	}
+	return "", nil
+}
+
+// tell sends a control to the sandbox. The answer does not matter, because a program may be down.
+func (b *breaker) tell(ctx context.Context, path string, body any) {
+	_, _ = b.fleet.send(context.WithoutCancel(ctx), http.MethodPost, path, body)
+}

@@ -1,0 +1,202 @@
+package torture
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// sound returns the history of a run in which everything is right: a purchase, a refused purchase, a
+// payout that came back, a card funding that failed and was executed late, and a credit.
+// It also has a purchase without an outcome, which two operators have rejected.
+func sound() *History {
+	p := proof()
+	return &History{
+		Run:    Header{Programs: 1},
+		Breaks: []Break{{Kind: latePayment}},
+		Calls: []Call{
+			{Kind: purchase, Company: us, Account: 1, Key: "k1", Begin: 10, End: 20, Status: 200, State: success, Reference: "p1"},
+			{Kind: purchase, Company: us, Account: 1, Key: "k2", Begin: 10, End: 20, Status: 400, State: failed, Reference: "p2"},
+			{Kind: balance, Company: us, Account: 1, Begin: 30, End: 40, Status: 200, Balance: 900},
+			{Kind: look, Company: us, Account: 1, Key: "k1", Begin: 30, End: 40, Status: 200, State: success},
+			{Kind: payout, Company: us, Account: 1, Key: "o1", Begin: 50, End: 60, Status: 200, State: pending, Reference: "o1"},
+			{Kind: funding, Company: us, Account: 1, Key: "k3", Begin: 50, End: 60, Status: 400, State: pending, Reference: "f1"},
+			{Kind: credit, Company: us, Account: 1, Key: "s1", Begin: 50, End: 60, Status: 200, State: success, Amount: 7},
+			{Kind: adjustment, Company: us, Account: 1, Key: "a1", Begin: 50, End: 60, Status: 200, State: success, Amount: -5},
+			{Kind: purchase, Company: us, Account: 1, Key: "k4", Begin: 70, End: 80, Status: 200, State: pending, Reference: "p3", Story: endless},
+			{Kind: newKey, Company: us, Key: "n1", Begin: 70, End: 80, Status: 200, State: success},
+			{Kind: oldKey, Company: us, Key: "n2", Begin: 90, End: 91, Status: 401, State: refused},
+		},
+		Facts: Facts{
+			Companies: []Books{{
+				Reference: us, Main: 1, First: 1, Intact: true, Proofs: []Proof{p},
+				Accounts: []Account{{ID: 1, Balance: 902, Opening: 1000}},
+				Payments: []Payment{
+					{purchase, "p1", "k1", success, 100, 0, 1, false},
+					{purchase, "p2", "k2", failed, 100, 0, 1, true},
+					{payout, "o1", "o1", reversed, 50, 2, 1, true},
+					{funding, "f1", "", failed, 30, 0, 1, true},
+					{purchase, "p3", "k4", failed, 100, 0, 1, true},
+				},
+				Entries: []Entry{
+					{"opening", "credit", 1, 1000, 0, 1000},
+					{"p1", "vtu", 1, -100, 1000, 900},
+					{"p2", "vtu", 1, -100, 900, 800},
+					{"p2", "vtu", 1, 100, 800, 900},
+					{"o1", "payout", 1, -52, 900, 848},
+					{"f1", "card", 1, -30, 848, 818},
+					{"o1", "payout", 1, 52, 818, 870},
+					{"f1", "card", 1, 30, 870, 900},
+					{"c1", "credit", 1, 7, 900, 907},
+					{"a1", "adjustment", 1, -5, 907, 902},
+					{"p3", "vtu", 1, -100, 902, 802},
+					{"p3", "vtu", 1, 100, 802, 902},
+				},
+				Events: numbered([]Event{
+					{Kind: "vtu.pending", Subject: "p1"},
+					{Kind: "vtu.success", Subject: "p1"},
+					{Kind: "vtu.pending", Subject: "p2"},
+					{Kind: "vtu.failed", Subject: "p2"},
+					{Kind: "payout.pending", Subject: "o1"},
+					{Kind: "payout.success", Subject: "o1"},
+					{Kind: "payout.reversed", Subject: "o1"},
+					{Kind: "card.funding_pending", Subject: "f1"},
+					{Kind: "card.funding_failed", Subject: "f1"},
+					{Kind: "settlement.credit", Subject: "s1", Amount: 7, Account: 1},
+					{Kind: "vtu.pending", Subject: "p3"},
+					{Kind: "vtu.failed", Subject: "p3"},
+				}),
+			}},
+			Executions: []Execution{
+				{"p1", "data", "successful", 100, 1, 1}, {"o1", "payout", returned, 50, 1, 1}, {"f1", "card funding", "successful", 30, 1, 1}, {"s1", "credit", "successful", 7, 1, 0},
+			},
+			Cases:    []Case{{ID: "1", Subject: "f1", Reason: "CONTRADICTION", Status: "RESOLVED"}, {ID: "2", Subject: "p3", Reason: unresolved, Status: "RESOLVED", Outcome: rejected}},
+			Messages: map[string]int{"a": 1, "b": 1, "c": 2, "d": 1, "e": 1, "f": 1, "g": 1, "h": 1, "i": 1, "j": 1, "k": 1, "l": 1},
+		},
+	}
+}
+
+// us is the company of the receipt in testdata.
+const us = "c1fd1kj9nkeezuj9af84rhosm"
+
+// proof returns a receipt that a company has fetched from a throw-away Kobo.
+func proof() (p Proof) {
+	text, err := os.ReadFile("testdata/receipt.json")
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+func numbered(list []Event) []Event {
+	for i := range list {
+		list[i].Sequence, list[i].ID = int64(i+1), string(rune('a'+i))
+	}
+	return list
+}
+
+// failing returns the names of the checks that find something.
+func failing(h *History) (names []string) {
+	for _, r := range Check(h) {
+		if len(r.Findings) > 0 {
+			names = append(names, r.Check)
+		}
+	}
+	return names
+}
+
+// The first answer about a payout that came back says that the balance was refunded.
+func TestARefundMayBeAReversal(t *testing.T) {
+	h := sound()
+	h.Calls[4].State = failed
+	if wrong := failing(h); len(wrong) > 0 {
+		t.Errorf("%v", wrong)
+	}
+	h.Calls[5].State = reversed
+	if wrong := failing(h); !slices.Contains(wrong, "answers") {
+		t.Errorf("a card funding is no payout: %v", wrong)
+	}
+}
+
+// Each alteration of a right history makes the named check fail. So each check can fail.
+func TestEachCheckCanFail(t *testing.T) {
+	if wrong := failing(sound()); len(wrong) > 0 {
+		t.Fatalf("the right history fails %v: %+v", wrong, Check(sound()))
+	}
+	caught := map[string]bool{}
+	for name, a := range map[string]struct {
+		check string
+		alter func(h *History, b *Books)
+	}{
+		"a kobo too much":              {"balances", func(_ *History, b *Books) { b.Accounts[0].Balance++ }},
+		"an adjustment twice":          {"balances", func(h *History, _ *Books) { h.Calls[7].Amount *= 2 }},
+		"an entry is missing":          {"entries", func(_ *History, b *Books) { b.Entries = slices.Delete(b.Entries, 3, 4) }},
+		"an entry is altered":          {"entries", func(_ *History, b *Books) { b.Entries[1].Change -= money.Kobo(1) }},
+		"a success without execution":  {"executions", func(h *History, _ *Books) { h.Facts.Executions = h.Facts.Executions[1:] }},
+		"two executions":               {"executions", func(h *History, _ *Books) { h.Facts.Executions[0].Executions = 2 }},
+		"an execution without payment": {"executions", func(h *History, _ *Books) { h.Facts.Executions[3].Kind = "payout" }},
+		"a failure was executed":       {"executions", func(h *History, _ *Books) { h.Facts.Cases = nil }},
+		"a failure without a refund":   {"executions", func(_ *History, b *Books) { b.Payments[1].Refunded = false }},
+		"a reversal that was not":      {"executions", func(h *History, _ *Books) { h.Facts.Executions[1].Status = "successful" }},
+		"another amount":               {"executions", func(h *History, _ *Books) { h.Facts.Executions[0].Amount++ }},
+		"no outcome":                   {"outcomes", func(_ *History, b *Books) { b.Payments[0].State = pending }},
+		"an open operation":            {"outcomes", func(_ *History, b *Books) { b.Open = []string{"p1"} }},
+		"a credit is missing":          {"credits", func(_ *History, b *Books) { b.Events[9].Subject = "" }},
+		"a credit twice":               {"credits", func(_ *History, b *Books) { b.Events = append(b.Events, b.Events[9]) }},
+		"a credit elsewhere":           {"credits", func(_ *History, b *Books) { b.Events[9].Account = 2 }},
+		"a lost credit":                {"credits", func(h *History, _ *Books) { h.Facts.Executions = h.Facts.Executions[:3] }},
+		"a gap in the events":          {"events", func(_ *History, b *Books) { b.Events[4].Sequence = 6 }},
+		"an event is missing":          {"events", func(_ *History, b *Books) { b.Events[1].Kind = "customer.created" }},
+		"an event twice":               {"events", func(_ *History, b *Books) { b.Events[2] = b.Events[1]; b.Events[2].Sequence = 3 }},
+		"a key with two payments":      {"answers", func(_ *History, b *Books) { b.Payments[1].Key = "k1" }},
+		"success was said":             {"answers", func(h *History, _ *Books) { h.Calls[1].State = success }},
+		"failure was said":             {"answers", func(h *History, _ *Books) { h.Calls[0].State = failed }},
+		"a key with two references": {"answers", func(h *History, _ *Books) {
+			h.Calls = append(h.Calls, Call{Kind: purchase, Company: us, Key: "k1", Reference: "p9"})
+		}},
+		"an answer of another kind":    {"answers", func(h *History, _ *Books) { h.Calls[0].State, h.Calls[0].Answer = "", "500" }},
+		"a payment is gone":            {"answers", func(_ *History, b *Books) { b.Payments = b.Payments[:3] }},
+		"a webhook is missing":         {"webhooks", func(h *History, _ *Books) { delete(h.Facts.Messages, "c") }},
+		"a forged webhook":             {"webhooks", func(h *History, _ *Books) { h.Facts.Forged = 1 }},
+		"a case that nobody expects":   {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Reason = "MISSING_CREDIT" }},
+		"a case without a reason":      {"cases", func(h *History, _ *Books) { h.Breaks = nil }},
+		"an open case":                 {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Status = "OPEN" }},
+		"a case about nothing endless": {"cases", func(h *History, _ *Books) { h.Facts.Cases[1].Subject = "p1" }},
+		"a decision is not followed":   {"decisions", func(h *History, _ *Books) { h.Facts.Cases[1].Outcome = confirmed }},
+		"nobody has decided":           {"decisions", func(h *History, b *Books) { h.Facts.Cases, b.Payments[4].State = h.Facts.Cases[:1], success }},
+		"an old key is taken":          {"credentials", func(h *History, _ *Books) { h.Calls[10].State = unknown }},
+		"an old key has bought":        {"credentials", func(_ *History, b *Books) { b.Payments[4].Key = "n2" }},
+		"kobo verify finds something":  {"verify", func(h *History, _ *Books) { h.Facts.Verify = []string{"a row"} }},
+		"the integrity is broken":      {"verify", func(_ *History, b *Books) { b.Intact = false }},
+		"a receipt of another row":     {"receipts", func(_ *History, b *Books) { b.Proofs[0].Reference = "p1" }},
+		"a forged receipt": {"receipts", func(_ *History, b *Books) {
+			b.Proofs[0].Receipt = bytes.Replace(b.Proofs[0].Receipt, []byte(`"index":`), []byte(`"index":1`), 1)
+		}},
+		"another public key":            {"receipts", func(_ *History, b *Books) { b.Proofs[0].Key = "kobo+0" }},
+		"no receipt":                    {"receipts", func(_ *History, b *Books) { b.Proofs = nil }},
+		"a panic":                       {"programs", func(h *History, _ *Books) { h.Facts.Panics = []string{"panic: nil"} }},
+		"a balance of another time":     {"order", func(h *History, _ *Books) { h.Calls[2].Balance = 1000 }},
+		"a success is forgotten":        {"order", func(h *History, _ *Books) { h.Calls[3].State = pending }},
+		"a payment that was not begun":  {"order", func(h *History, _ *Books) { h.Calls[3].Begin, h.Calls[3].End = 1, 2 }},
+		"a payment that exists is gone": {"order", func(h *History, _ *Books) { h.Calls[3].State = absent }},
+	} {
+		h := sound()
+		a.alter(h, &h.Facts.Companies[0])
+		if got := failing(h); !slices.Contains(got, a.check) {
+			t.Errorf("%s: %v fail, not %s", name, got, a.check)
+		}
+		caught[a.check] = true
+	}
+	for _, c := range checks {
+		if !caught[c.name] {
+			t.Errorf("no alteration makes %s fail", c.name)
+		}
+	}
+}

@@ -1,0 +1,287 @@
+package torture
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// Facts is what Kobo, the simulated providers and the receiver of webhooks hold after a run.
+type Facts struct {
+	Companies  []Books        `json:"companies"`
+	Executions []Execution    `json:"executions"` // what the providers carried out
+	Cases      []Case         `json:"cases"`
+	Verify     []string       `json:"verify"`   // what kobo verify reports
+	Messages   map[string]int `json:"messages"` // verified webhooks by event
+	Forged     int            `json:"forged"`   // webhooks that no secret verifies
+	Panics     []string       `json:"panics"`   // from the logs of the programs
+	Starts     []string       `json:"starts"`   // programs that ended by themselves
+}
+
+// Books is what the API shows of a company.
+type Books struct {
+	Reference string    `json:"reference"`
+	Main      int64     `json:"main"`
+	First     int64     `json:"first"` // the number of the first event that the webhook must tell
+	Accounts  []Account `json:"accounts"`
+	Payments  []Payment `json:"payments"`
+	Entries   []Entry   `json:"entries"` // oldest first
+	Events    []Event   `json:"events"`
+	Open      []string  `json:"open"` // operations without an outcome
+	Intact    bool      `json:"intact"`
+	Proofs    []Proof   `json:"proofs"` // receipts of some payments
+}
+
+// Account is a settlement account.
+type Account struct {
+	ID      int64
+	Balance money.Kobo
+	Opening money.Kobo // what it held before the run
+}
+
+// Payment is a purchase, a payout or a card funding.
+type Payment struct {
+	Kind, Reference, Key, State string
+	Amount, Fee                 money.Kobo
+	Account                     int64
+	Refunded                    bool
+}
+
+// Entry is a ledger entry of a settlement account. Change is negative for a debit.
+type Entry struct {
+	Reference, Source     string
+	Account               int64
+	Change, Before, After money.Kobo
+}
+
+// Event is an event of a company. Subject is the payment or the session that it is about.
+type Event struct {
+	ID, Kind, Subject string
+	Sequence          int64
+	Amount            money.Kobo
+	Account           int64
+}
+
+// Execution is a request that a provider carried out.
+type Execution struct {
+	Reference, Kind, Status string
+	Amount                  money.Kobo
+	Executions, Requests    int64
+}
+
+// Case is a case, with what two operators have decided.
+type Case struct{ ID, Company, Subject, Reason, Status, Outcome, Detail string }
+
+// gather reads the facts from the API, except for what kobo verify reports.
+func (w *world) gather(ctx context.Context) (f Facts, err error) {
+	for _, c := range w.companies {
+		b, err := w.books(ctx, c)
+		if err != nil {
+			return f, err
+		}
+		f.Companies = append(f.Companies, b)
+	}
+	if f.Executions, err = w.executions(ctx); err != nil {
+		return f, err
+	}
+	f.Messages, f.Forged, err = w.hook.messages()
+	return f, err
+}
+
+func (w *world) executions(ctx context.Context) (list []Execution, err error) {
+	send := func() (answer, error) {
+		return w.fleet.send(ctx, http.MethodGet, "/sandbox/provider-ledger", nil)
+	}
+	return list, w.fleet.ok(ctx, send, &list)
+}
+
+func (w *world) books(ctx context.Context, c *company) (b Books, err error) {
+	b = Books{Reference: c.reference, Main: c.main, First: c.firstEvent}
+	get := func(path string, v any) error { return c.data(ctx, http.MethodGet, "/api/v1/"+path, nil, v) }
+	var accounts []struct {
+		ID      int64
+		Balance money.Kobo
+	}
+	if err = get("settlement/accounts", &accounts); err != nil {
+		return b, err
+	}
+	for _, a := range accounts {
+		one := Account{ID: a.ID, Balance: a.Balance}
+		if c.number != "" && a.ID == c.main {
+			one.Opening = devFloat
+		}
+		b.Accounts = append(b.Accounts, one)
+	}
+	var intact struct {
+		Intact   bool
+		InFlight struct{ Intact bool }
+	}
+	if err = get("integrity", &intact); err != nil {
+		return b, err
+	}
+	b.Intact = intact.Intact && intact.InFlight.Intact
+	for _, read := range []func(context.Context, *company, *Books) error{readPurchases, readPayouts, readEvents, readFundings, readEntries, readOpen} {
+		if err = read(ctx, c, &b); err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// pages reads all pages of a list, and calls add with each row. The path ends with ? or &.
+func pages[T any](ctx context.Context, c *company, path string, add func(T)) error {
+	for page := 1; ; page++ {
+		var list struct {
+			Data []T
+			Meta struct{ HasNextPage bool }
+		}
+		err := c.data(ctx, http.MethodGet, fmt.Sprintf("/api/v1/%spageSize=100&page=%d", path, page), nil, &list)
+		if err != nil {
+			return err
+		}
+		for _, row := range list.Data {
+			add(row)
+		}
+		if !list.Meta.HasNextPage {
+			return nil
+		}
+	}
+}
+
+func readPurchases(ctx context.Context, c *company, b *Books) error {
+	type row struct {
+		TransactionID, Status, IdempotencyKey string
+		Amount, Fee                           money.Text
+		SettlementID                          int64
+		Refunded                              bool
+	}
+	return pages(ctx, c, "vtu/transactions?", func(r row) {
+		b.Payments = append(b.Payments, Payment{
+			purchase, r.TransactionID, r.IdempotencyKey, r.Status, money.Kobo(r.Amount), money.Kobo(r.Fee), r.SettlementID, r.Refunded,
+		})
+	})
+}
+
+func readPayouts(ctx context.Context, c *company, b *Books) error {
+	type row struct {
+		Reference, Status string
+		Amount, Fee       money.Kobo
+		SettlementID      int64
+		Refunded          bool
+	}
+	return pages(ctx, c, "settlement/payouts?", func(r row) {
+		b.Payments = append(b.Payments, Payment{payout, r.Reference, r.Reference, r.Status, r.Amount, r.Fee, r.SettlementID, r.Refunded})
+	})
+}
+
+// readFundings reads the card fundings that the events name, because the API has no list of them.
+func readFundings(ctx context.Context, c *company, b *Books) error {
+	for _, e := range b.Events {
+		if e.Kind != "card.funding_pending" {
+			continue
+		}
+		var r struct {
+			Reference, Status string
+			Amount            money.Kobo
+			SettlementID      int64
+			Refunded          bool
+		}
+		if err := c.data(ctx, http.MethodGet, "/api/v1/card/transaction/"+e.Subject, nil, &r); err != nil {
+			return err
+		}
+		b.Payments = append(b.Payments, Payment{funding, r.Reference, "", r.Status, r.Amount, 0, r.SettlementID, r.Refunded})
+	}
+	return nil
+}
+
+func readEntries(ctx context.Context, c *company, b *Books) error {
+	type row struct {
+		Amount       money.Kobo
+		Type         string
+		Previous     money.Kobo `json:"previous_balance"`
+		Current      money.Kobo `json:"current_balance"`
+		Source       string
+		Reference    string
+		SettlementID int64
+	}
+	for _, a := range b.Accounts {
+		var own []Entry
+		err := pages(ctx, c, fmt.Sprintf("settlement/transaction/?settlementId=%d&", a.ID), func(r row) {
+			e := Entry{r.Reference, r.Source, r.SettlementID, r.Amount, r.Previous, r.Current}
+			if r.Type == "debit" {
+				e.Change = -e.Change
+			}
+			own = append(own, e)
+		})
+		if err != nil {
+			return err
+		}
+		slices.Reverse(own)
+		b.Entries = append(b.Entries, own...)
+	}
+	return nil
+}
+
+func readOpen(ctx context.Context, c *company, b *Books) error {
+	return pages(ctx, c, "outcomes?", func(r struct{ Reference string }) { b.Open = append(b.Open, r.Reference) })
+}
+
+func readEvents(ctx context.Context, c *company, b *Books) error {
+	for after := int64(0); ; {
+		var feed struct {
+			Data []struct {
+				ID, Event string
+				Sequence  int64
+				Data      json.RawMessage
+			}
+			HasMore bool
+		}
+		if err := c.data(ctx, http.MethodGet, fmt.Sprintf("/api/v1/events?limit=1000&after=%d", after), nil, &feed); err != nil {
+			return err
+		}
+		for _, r := range feed.Data {
+			e, err := readEvent(r.Data)
+			if err != nil {
+				return err
+			}
+			if e.ID, e.Kind, e.Sequence = r.ID, r.Event, r.Sequence; e.Kind == "transaction.credit" {
+				e.Account = c.main // the customers of a run have this account
+			}
+			b.Events, after = append(b.Events, e), r.Sequence
+		}
+		if !feed.HasMore {
+			return nil
+		}
+	}
+}
+
+// readEvent reads what an event is about: a session, else an operation, else nothing.
+func readEvent(data json.RawMessage) (e Event, err error) {
+	var d struct {
+		TransactionID, Reference, SessionID, VirtualID string
+		SettlementID                                   *int64
+		Amount, PaidAmount                             json.RawMessage
+	}
+	if err = json.Unmarshal(data, &d); err != nil {
+		return e, err
+	}
+	amount := d.Amount
+	if d.PaidAmount != nil {
+		amount = d.PaidAmount
+	}
+	e.Subject = d.TransactionID + d.Reference
+	if e.Subject == "" {
+		e.Subject = d.SessionID
+	}
+	if d.SettlementID != nil {
+		e.Account = *d.SettlementID
+	}
+	if len(amount) > 0 && amount[0] != '"' && string(amount) != "null" {
+		err = json.Unmarshal(amount, &e.Amount)
+	}
+	return e, err
+}

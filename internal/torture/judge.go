@@ -1,0 +1,132 @@
+package torture
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// judge lets two operators decide each case that a run expects.
+//
+//   - A payment that the provider executed late has left the provider and come back to the company. The case changes no balance.
+//   - A payment that the provider leaves without an outcome is decided by its id: it counts as executed, or the company gets the
+//     money back. If the provider then keeps the money on the statement, the second case changes no balance.
+func (w *world) judge(ctx context.Context) error {
+	list, err := w.cases(ctx, "OPEN")
+	if err != nil {
+		return err
+	}
+	for _, c := range list {
+		outcome := decision(c)
+		if outcome == "" {
+			continue
+		}
+		body := map[string]string{"outcome": outcome, "note": "the provider's list was read"}
+		for who := range w.by.keys {
+			if err = w.resolve(ctx, who, c, body); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// decision returns what operators decide about a case, or "" if the run does not expect the case.
+func decision(c Case) string {
+	switch {
+	case isLate(c.Reason), c.Reason == unresolved && strings.HasPrefix(c.Detail, "the operation FAILED"):
+		return dismissed
+	case c.Reason == unresolved && c.Subject[len(c.Subject)-1]%2 == 0:
+		return confirmed
+	case c.Reason == unresolved:
+		return rejected
+	}
+	return ""
+}
+
+// These are the words of cases about payments without an outcome, and of decisions.
+const (
+	unresolved = "UNRESOLVED"
+	dismissed  = "dismissed"
+	confirmed  = "confirmed"
+	rejected   = "rejected"
+)
+
+// resolve sends the finding of one operator. A request without an answer may have resolved the case, and is refused then.
+func (w *world) resolve(ctx context.Context, who int, c Case, body map[string]string) error {
+	err := w.by.data(ctx, who, http.MethodPost, "cases/"+c.ID+"/resolve", body, nil)
+	if err == nil {
+		return nil
+	}
+	var now Case
+	if e := w.by.data(ctx, who, http.MethodGet, "cases/"+c.ID, nil, &now); e == nil && now.Status == "RESOLVED" && now.Outcome == body["outcome"] {
+		return nil
+	}
+	return fmt.Errorf("case %s: %w", c.ID, err)
+}
+
+// cases reads all cases of these states.
+func (w *world) cases(ctx context.Context, states ...string) (all []Case, err error) {
+	for _, state := range states {
+		for page, more := 1, true; more; page++ {
+			var list struct {
+				Data []Case
+				Meta struct{ HasNextPage bool }
+			}
+			path := fmt.Sprintf("cases?status=%s&pageSize=100&page=%d", state, page)
+			if err = w.by.data(ctx, 0, http.MethodGet, path, nil, &list); err != nil {
+				return nil, err
+			}
+			all, more = append(all, list.Data...), list.Meta.HasNextPage
+		}
+	}
+	return all, nil
+}
+
+// endlessPayments returns the payments that their provider leaves without an outcome.
+func (h *History) endlessPayments() map[string]Payment {
+	told := map[subject]bool{}
+	for _, c := range h.Calls {
+		if c.Story == endless {
+			told[subject{c.Company, c.Key}] = true
+		}
+	}
+	out := map[string]Payment{}
+	for _, b := range h.Facts.Companies {
+		for _, p := range b.Payments {
+			if told[subject{b.Reference, p.Key}] {
+				out[p.Reference] = p
+			}
+		}
+	}
+	return out
+}
+
+// decided returns the outcomes of the cases about payments without an outcome, by the payments.
+func (h *History) decided() map[string]string {
+	out := map[string]string{}
+	for _, c := range h.Facts.Cases {
+		if c.Reason == unresolved {
+			out[c.Subject] = c.Outcome
+		}
+	}
+	return out
+}
+
+// decisions checks that each endless payment ends as two operators have decided. Without a case it must have FAILED: a program
+// was killed before the provider had the request. If the provider had it nevertheless, the statement would show its debit.
+func decisions(h *History, r *Result) {
+	of := h.decided()
+	for reference, p := range h.endlessPayments() {
+		r.Compared++
+		want, judged := map[string]string{confirmed: success, rejected: failed, dismissed: failed}[of[reference]]
+		switch {
+		case !judged && p.State == failed:
+		case !judged:
+			r.wrong("the endless %s %s is %s without a decision", p.Kind, reference, p.State)
+		case p.State != want:
+			r.wrong("two operators have decided that the %s %s is %s, and it is %s", p.Kind, reference, of[reference], p.State)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package torture
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// longest is the number of calls of a payment or an account up to which an order is searched.
+const longest = 200
+
+// linear searches for an order of the calls of each payment and each account in which each answer
+// is right. The order must agree with the times of the calls (linearizability).
+func linear(h *History, r *Result) {
+	for key, calls := range h.ofPayments() {
+		r.decide("the payment "+key.key, states, calls)
+	}
+	for _, b := range h.Facts.Companies {
+		for _, a := range b.Accounts {
+			r.decide("an account of "+b.Reference, holdings, h.ofAccount(b, a.ID))
+		}
+	}
+}
+
+func (r *Result) decide(what string, m porcupine.Model, calls []porcupine.Operation) {
+	const enough = 5 * time.Second
+	if len(calls) == 0 || len(calls) > longest {
+		return
+	}
+	r.Compared++
+	if porcupine.CheckOperationsTimeout(m, calls, enough) == porcupine.Illegal {
+		r.wrong("the answers about %s have no order in which each is right", what)
+	}
+}
+
+// ofPayments returns the calls of each payment that its key finds: purchases and payouts.
+func (h *History) ofPayments() map[subject][]porcupine.Operation {
+	out := map[subject][]porcupine.Operation{}
+	for _, c := range h.Calls {
+		if c.Kind != purchase && c.Kind != payout && (c.Kind != look || c.State == unknown) {
+			continue
+		}
+		o := porcupine.Operation{ClientId: c.Client + 1, Input: c.Kind == look, Call: c.Begin, Output: c.State, Return: c.End}
+		if c.State == unknown {
+			o.Return = math.MaxInt64 // the request may still be at work
+		}
+		key := subject{c.Company, c.Key}
+		out[key] = append(out[key], o)
+	}
+	return out
+}
+
+// states is the model of a payment. Its state is absent, pending, success, failed or reversed. A
+// repeated request gets the first answer again, so its answer may be older than the state. The first
+// answer about a payout that came back says that the balance was refunded, as about one that FAILED.
+var states = (&porcupine.NondeterministicModel{
+	Init: func() []any { return []any{absent} },
+	Step: func(state, input, output any) (next []any) {
+		reading, said := input.(bool), output.(string)
+		for _, s := range reachable(state.(string), !reading) {
+			right := said == s
+			if !reading {
+				right = said == unknown || said == refused || said == pending && s != absent || said == success && s == reversed || said == failed && s == reversed || said == s
+			}
+			if right {
+				next = append(next, s)
+			}
+		}
+		return next
+	},
+}).ToModel()
+
+// reachable returns the states that a payment may have after a state. Only a request begins one.
+func reachable(s string, request bool) []string {
+	switch {
+	case s == absent && !request:
+		return []string{absent}
+	case s == absent:
+		return []string{absent, pending, success, failed, reversed}
+	case s == pending:
+		return []string{pending, success, failed, reversed}
+	case s == success:
+		return []string{success, reversed}
+	}
+	return []string{s}
+}
+
+// posting is the input of an account's model: the number of a ledger entry, or a look at the balance.
+type posting struct {
+	entry int // -1 for a look
+	after money.Kobo
+}
+
+// holding is the state of an account's model: how many of its entries are booked, and the balance.
+type holding struct {
+	booked  int
+	balance money.Kobo
+}
+
+// holdings is the model of an account. The entries take effect in the order of the ledger.
+var holdings = porcupine.Model{
+	Init: func() any { return holding{} },
+	Step: func(state, input, output any) (bool, any) {
+		s, p := state.(holding), input.(posting)
+		if p.entry < 0 {
+			return s.balance == output.(money.Kobo), s
+		}
+		return p.entry == s.booked, holding{p.entry + 1, p.after}
+	},
+}
+
+// ofAccount returns the entries of an account as operations, and the looks at its balance. An entry
+// takes effect after the begin of the first call that can have caused it. The entry of a debit takes
+// effect before the first answer that knows of it.
+func (h *History) ofAccount(b Books, account int64) []porcupine.Operation {
+	begin, known := h.times(b)
+	var out []porcupine.Operation
+	seen := map[string]bool{}
+	for _, e := range b.Entries {
+		if e.Account != account {
+			continue
+		}
+		o := porcupine.Operation{Input: posting{len(out), e.After}, Call: begin[e.Reference], Return: math.MaxInt64}
+		if at, answered := known[e.Reference]; answered && !seen[e.Reference] {
+			o.Return = at
+		}
+		seen[e.Reference] = true
+		out = append(out, o)
+	}
+	for _, c := range h.Calls {
+		if c.Kind == balance && c.Company == b.Reference && c.Account == account {
+			out = append(out, porcupine.Operation{ClientId: c.Client + 1, Input: posting{entry: -1}, Call: c.Begin, Output: c.Balance, Return: c.End})
+		}
+	}
+	slices.SortStableFunc(out, func(x, y porcupine.Operation) int { return cmp.Compare(x.Call, y.Call) })
+	return out
+}
+
+// times returns by reference when the first call of a payment or adjustment began, and when the
+// first answer knew of it. Credits have neither, because a bank tells of them at any time.
+func (h *History) times(b Books) (begin, known map[string]int64) {
+	begin, known = map[string]int64{}, map[string]int64{}
+	byKey := map[string]string{}
+	for _, p := range b.Payments {
+		byKey[p.Key] = p.Reference
+	}
+	for _, c := range h.Calls {
+		if c.Company == b.Reference && c.Reference != "" {
+			byKey[c.Key] = c.Reference // the API does not show the key of a card funding
+		}
+	}
+	for _, c := range h.Calls {
+		if c.Company != b.Reference || c.Key == "" || c.Kind == credit || c.Kind == reversal {
+			continue
+		}
+		reference := cmp.Or(byKey[c.Key], c.Key)
+		if at, there := begin[reference]; !there || c.Begin < at {
+			begin[reference] = c.Begin
+		}
+		if c.State != pending && c.State != success && c.State != failed && c.State != reversed {
+			continue
+		}
+		if at, there := known[reference]; !there || c.End < at {
+			known[reference] = c.End
+		}
+	}
+	return begin, known
+}

@@ -1,0 +1,106 @@
+package torture
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/leash"
+)
+
+// program is one of the programs of a run. The breaker kills, freezes and starts it again.
+type program struct {
+	name string
+	role role
+	args []string
+	log  string
+
+	mu      sync.Mutex
+	process *leash.Process // nil while the program is down
+	url     string
+}
+
+func newProgram(n int, args []string, r role) *program {
+	return &program{name: fmt.Sprintf("program %d", n+1), role: r, args: args, log: filepath.Join(r.Data, fmt.Sprintf("program-%d.log", n+1))}
+}
+
+// start starts the program and returns its credentials.
+func (p *program) start(ctx context.Context) (app.Credentials, error) {
+	var c app.Credentials
+	process, err := leash.Start(ctx, leash.Command{Args: p.args, Log: p.log}, p.role, &c)
+	if err != nil {
+		return c, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.process, p.url = process, c.BaseURL
+	return c, nil
+}
+
+// restart starts the program until it serves. A start fails while the database is away.
+func (p *program) restart(ctx context.Context) error {
+	const pause, patience = 300 * time.Millisecond, 2 * time.Minute
+	for began := time.Now(); ; {
+		_, err := p.start(ctx)
+		if err == nil || ctx.Err() != nil || time.Since(began) > patience {
+			return err
+		}
+		if !wait(ctx, pause) {
+			return ctx.Err()
+		}
+	}
+}
+
+// address returns the program's URL, or "" while the program is down.
+func (p *program) address() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.process == nil {
+		return ""
+	}
+	return p.url
+}
+
+func (p *program) running() *leash.Process {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.process
+}
+
+func (p *program) forget() *leash.Process {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	was := p.process
+	p.process, p.url = nil, ""
+	return was
+}
+
+// kill kills the program as kill -9 does.
+func (p *program) kill() {
+	if was := p.forget(); was != nil {
+		was.Kill()
+	}
+}
+
+// stop stops the program as a signal does.
+func (p *program) stop() error {
+	if was := p.forget(); was != nil {
+		return was.Stop()
+	}
+	return nil
+}
+
+// wait waits for a duration. It returns false if the context ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,171 @@
+package torture
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+)
+
+// mostKeys is the number of API keys that each company of a run issues. Kobo lets a company issue 20 a day.
+const mostKeys = 15
+
+// retired is an API key that the company has revoked, and the last access token from it.
+type retired struct{ key, token string }
+
+// rotate replaces the company's API key or the secret of its webhook, while other clients of the company work.
+func (c *client) rotate(ctx context.Context, r *rand.Rand, key string, _ int64) error {
+	if r.IntN(2) == 0 {
+		return c.replace(ctx, newKey, key)
+	}
+	return c.replace(ctx, newSecret, key)
+}
+
+func (c *client) replace(ctx context.Context, kind, key string) error {
+	ctx = context.WithoutCancel(ctx) // a rotation that has begun must end, because its answer has the only copy of the secret
+	what := c.rotateSecret
+	if kind == newKey {
+		what = c.rotateKey
+	}
+	c.own.rotating.Lock()
+	defer c.own.rotating.Unlock()
+	return what(ctx, key)
+}
+
+// rotateKey issues an API key, makes all clients use it, and revokes the keys before it. The answer of a repeated request
+// shows the key for ten minutes only. If the clock jumps meanwhile, the key is lost, and the next rotation revokes it.
+func (c *client) rotateKey(ctx context.Context, key string) error {
+	own := c.own
+	if own.issued >= mostKeys {
+		return nil
+	}
+	own.issued++
+	call := Call{Kind: newKey, Company: own.reference, Key: key, Client: c.number, Begin: c.now()}
+	var before []string
+	err := pages(ctx, own, "company/api-keys?", func(r struct{ ID, Status string }) {
+		if r.Status == "ACTIVE" {
+			before = append(before, r.ID)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	var made struct{ APIKey string }
+	body := map[string]any{"pin": own.pin, "name": key}
+	err = own.data(ctx, http.MethodPost, "/api/v1/company/api-keys", body, &made, "Idempotency-Key", key)
+	if err != nil || made.APIKey == "" {
+		return err
+	}
+	own.mu.Lock()
+	old := retired{own.key, own.token}
+	own.key, own.token = made.APIKey, ""
+	own.retired = append(own.retired, old)
+	own.mu.Unlock()
+	for _, id := range before {
+		if err := own.revoke(ctx, id); err != nil {
+			return err
+		}
+	}
+	call.End, call.Status, call.State = c.now(), http.StatusOK, success
+	c.call(call)
+	return nil
+}
+
+// revoke revokes an API key. A repeated request finds the key revoked.
+func (c *company) revoke(ctx context.Context, id string) error {
+	path := "/api/v1/company/api-keys/" + id
+	err := c.fleet.ok(ctx, func() (answer, error) {
+		a, err := c.call(ctx, http.MethodDelete, path, map[string]any{"pin": c.pin})
+		if err == nil && a.status == http.StatusBadRequest && strings.Contains(string(a.body), "revoked already") {
+			a.status = http.StatusOK
+		}
+		return a, err
+	}, nil)
+	if err != nil {
+		return fmt.Errorf("DELETE %s: %w", path, err)
+	}
+	return nil
+}
+
+// rotateSecret replaces the secret of the company's webhook. Messages have the signatures of both secrets for a day.
+func (c *client) rotateSecret(ctx context.Context, key string) error {
+	call := Call{Kind: newSecret, Company: c.own.reference, Key: key, Client: c.number, Begin: c.now()}
+	var made struct{ Secret string }
+	path := "/api/v1/webhooks/" + c.own.webhook + "/rotate-secret"
+	for n := 1; made.Secret == ""; n++ { // a repeated answer shows no secret after a jump of the clock
+		if err := c.own.data(ctx, http.MethodPost, path, nil, &made, "Idempotency-Key", fmt.Sprint(key, "-", n)); err != nil {
+			return err
+		}
+	}
+	c.hook.trust(c.own.reference, made.Secret)
+	call.End, call.Status, call.State = c.now(), http.StatusOK, success
+	c.call(call)
+	return nil
+}
+
+// reuse tries each retired API key, and buys with the last access token of each. All programs have followed by now.
+func (w *world) reuse(ctx context.Context) {
+	for _, c := range w.companies {
+		for i, old := range c.retired {
+			call := Call{Kind: oldKey, Company: c.reference, Key: fmt.Sprintf("key-of-old-%d", i), Begin: w.now()}
+			w.refuse(ctx, call, func() (answer, error) {
+				return w.fleet.send(ctx, http.MethodPost, "/api/v1/auth/generate-token/"+c.reference, nil, "X-Api-Key", old.key)
+			})
+			call.Key = fmt.Sprintf("token-of-old-%d", i)
+			if call.Begin = w.now(); old.token == "" {
+				continue
+			}
+			w.refuse(ctx, call, func() (answer, error) {
+				return w.fleet.send(ctx, http.MethodPost, "/api/v1/vtu/purchase-data", map[string]any{
+					"idempotencyKey": call.Key, "serviceCategoryId": w.bundle.category, "productId": w.bundle.id,
+					"phoneNumber": "08031234510", "settlementId": c.main,
+				}, "Authorization", "Bearer "+old.token)
+			})
+		}
+	}
+}
+
+// refuse sends a request that Kobo must refuse, until it is answered, and records the call.
+func (w *world) refuse(ctx context.Context, call Call, send func() (answer, error)) {
+	const tries = 10
+	for range tries {
+		a, err := send()
+		if err != nil || a.status >= http.StatusInternalServerError {
+			wait(ctx, retry)
+			continue
+		}
+		call.End, call.Status = w.now(), a.status
+		if a.status == http.StatusUnauthorized || a.status == http.StatusForbidden {
+			call.State = refused
+		}
+		w.call(call)
+		return
+	}
+	call.End = w.now()
+	w.call(call)
+}
+
+// credentials compares the answers about retired API keys and tokens. Nothing may have been bought with them.
+func credentials(h *History, r *Result) {
+	used := map[subject]bool{}
+	for _, c := range h.Calls {
+		switch c.Kind {
+		case newKey, newSecret:
+			r.Compared++
+		case oldKey:
+			r.Compared++
+			used[subject{c.Company, c.Key}] = true
+			if c.State != refused {
+				r.wrong("%s: the %s was answered %d", c.Company, c.Key, c.Status)
+			}
+		}
+	}
+	for _, b := range h.Facts.Companies {
+		for _, p := range b.Payments {
+			if used[subject{b.Reference, p.Key}] {
+				r.wrong("%s: %s was bought with the %s", b.Reference, p.Reference, p.Key)
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package torture
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// retry is the pause before something is tried again.
+const retry = 500 * time.Millisecond
+
+// moves of the clock after the load. Requeries, the poll of credits, the rechecks of failed payments
+// the daily comparison with the bank's statement, and the cases of payments without an outcome become due.
+var moves = []time.Duration{
+	10 * time.Second, 30 * time.Second, 2 * time.Minute, 4 * time.Minute, 6 * time.Minute, 10 * time.Minute, 15 * time.Minute,
+	30 * time.Minute, time.Hour, 2 * time.Hour, 22 * time.Hour, 6 * time.Minute, time.Hour, 23 * time.Hour, 23 * time.Hour, 2 * time.Hour,
+}
+
+// settle lets everything come to its end: it sends again what was not answered, and moves the clock.
+// It returns the cases that operators have decided.
+func (w *world) settle(ctx context.Context, clients []*client) (found []Case, err error) {
+	w.hook.settle()
+	w.repeat(ctx, clients)
+	w.hook.trustNewest()
+	w.reuse(ctx)
+	for _, by := range moves {
+		if err = w.advance(ctx, by); err != nil {
+			return nil, err
+		}
+	}
+	// Now the endless payments have cases. After the decisions, the statement is compared once more.
+	if err = w.judge(ctx); err != nil {
+		return nil, err
+	}
+	if err = w.advance(ctx, 24*time.Hour); err != nil {
+		return nil, err
+	}
+	const rounds = 20
+	for range rounds {
+		quiet, err := w.quiet(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if quiet {
+			break
+		}
+		if err = w.advance(ctx, time.Hour); err != nil {
+			return nil, err
+		}
+	}
+	if err = w.judge(ctx); err != nil {
+		return nil, err
+	}
+	return w.cases(ctx, "OPEN", "RESOLVED")
+}
+
+// repeat sends each order again that got no answer, until it has one.
+func (w *world) repeat(ctx context.Context, clients []*client) {
+	heard := map[subject]bool{}
+	for _, c := range w.calls() {
+		if c.State != unknown && c.Kind != look {
+			heard[subject{c.Company, c.Key}] = true
+		}
+	}
+	const tries = 30
+	for _, c := range clients {
+		for _, o := range c.orders {
+			if heard[subject{o.call.Company, o.call.Key}] {
+				continue
+			}
+			for range tries {
+				if said := c.post(ctx, o); said.State != unknown || !wait(ctx, retry) {
+					break
+				}
+			}
+		}
+	}
+}
+
+func (w *world) advance(ctx context.Context, by time.Duration) error {
+	return w.fleet.ok(ctx, func() (answer, error) {
+		return w.fleet.send(ctx, http.MethodPost, "/sandbox/clock", map[string]string{"advance": by.String()})
+	}, nil)
+}
+
+// quiet reports whether no operation is open, all credits are booked and all webhooks have arrived.
+func (w *world) quiet(ctx context.Context) (bool, error) {
+	f, err := w.gather(ctx)
+	if err != nil {
+		return false, err
+	}
+	h := &History{Facts: f, Calls: w.calls()}
+	for _, do := range []func(*History, *Result){outcomes, webhooks, credits} {
+		var r Result
+		if do(h, &r); len(r.Findings) > 0 {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,77 @@
+package torture
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"text/tabwriter"
+)
+
+// shown is the number of findings of a check that a verdict prints.
+const shown = 10
+
+// Print writes what a run did and what the checks found. It returns whether all checks passed.
+func Print(w io.Writer, h *History, results []Result) (sound bool, err error) {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(t, "seed %d, %s of load, %d clients, %d programs on %s, %s\n\n", h.Run.Seed, h.Run.Duration, h.Run.Clients, h.Run.Programs, h.Run.Engine, h.Run.Version)
+	calls, unanswered := map[string]int{}, map[string]int{}
+	for _, c := range h.Calls {
+		if calls[c.Kind]++; c.Status == 0 {
+			unanswered[c.Kind]++
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(calls)) {
+		fmt.Fprintf(t, "%s\t%d calls\t%d without an answer\n", kind, calls[kind], unanswered[kind])
+	}
+	ends, breaks, lost := map[string]int{}, map[string]int{}, map[string]int{}
+	for _, b := range h.Facts.Companies {
+		for _, p := range b.Payments {
+			ends[p.Kind+" "+p.State]++
+		}
+	}
+	for _, b := range h.Breaks {
+		if breaks[b.Kind]++; b.Commits > 0 {
+			lost[b.Kind] += b.Commits
+		}
+	}
+	fmt.Fprint(t, "\npayments\t", tally(ends), "\nbreaks\t", tally(breaks), "\n")
+	if len(lost) > 0 {
+		fmt.Fprint(t, "COMMITs\t", tally(lost), "\n")
+	}
+	fmt.Fprintln(t)
+	sound = true
+	for _, r := range results {
+		said := "holds"
+		if len(r.Findings) > 0 {
+			said, sound = fmt.Sprintf("FAILS: %d findings", len(r.Findings)), false
+		}
+		fmt.Fprintf(t, "%s\t%d compared\t%s\n", r.Check, r.Compared, said)
+		for _, f := range r.Findings[:min(len(r.Findings), shown)] {
+			fmt.Fprintf(t, "  %s\n", f)
+		}
+	}
+	verdict := "nothing was lost, and nothing was done twice"
+	if !sound {
+		verdict = fmt.Sprintf("FAILED; --seed %d repeats the choices", h.Run.Seed)
+	}
+	fmt.Fprintf(t, "\nverdict: %s\n", verdict)
+	return sound, t.Flush()
+}
+
+func tally(of map[string]int) string {
+	text := ""
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		text += fmt.Sprintf("%d %s, ", of[name], name)
+	}
+	return text[:max(0, len(text)-2)]
+}
+
+// Describe returns a line about each check.
+func Describe() string {
+	text := ""
+	for _, c := range checks {
+		text += fmt.Sprintf("  %-11s %s\n", c.name, c.about)
+	}
+	return text
+}

@@ -1,0 +1,151 @@
+package torture
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/evidence"
+	"github.com/kobo-waas/kobo/internal/report"
+)
+
+// verify checks the whole ledger as kobo verify does: sums, copies of facts, MACs and Merkle trees.
+func (r *run) verify(ctx context.Context) (lines []string, err error) {
+	cfg := app.DevConfig(r.folder, r.database)
+	keys, err := cfg.Evidence()
+	if err != nil {
+		return nil, err
+	}
+	d, err := db.Open(ctx, r.database)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	d.SignWith(keys)
+	trees, err := cfg.Trees(d)
+	if err != nil {
+		return nil, err
+	}
+	reports := report.New(d, clock.System{})
+	companies, err := reports.Companies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range companies {
+		v, err := reports.Verify(ctx, one)
+		if err != nil {
+			return nil, err
+		}
+		found, err := reports.VerifyTree(ctx, trees, one, v.Rows)
+		if err != nil {
+			return nil, err
+		}
+		lines = slices.Concat(lines, v.Lines(), unsigned(v), found)
+	}
+	log, err := reports.VerifyLog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := reports.VerifyTreesOfNoCompany(ctx, trees, log.Rows)
+	return slices.Concat(lines, log.Lines(), unsigned(log), rest), err
+}
+
+// unsigned returns a finding if rows have no signature. A new database has no such rows.
+func unsigned(v report.Verification) []string {
+	switch {
+	case v.Unchecked:
+		return []string{"no MAC was checked"}
+	case v.Unsigned > 0:
+		return []string{fmt.Sprintf("%d rows are not signed", v.Unsigned)}
+	}
+	return nil
+}
+
+// Proof is a receipt as a company fetches it, and the public key that the company has stored.
+type Proof struct {
+	Reference string
+	Key       string
+	Receipt   json.RawMessage
+}
+
+// mostReceipts is the number of receipts that a run fetches for each company.
+const mostReceipts = 10
+
+// receipts fetches the receipts of some payments and of the last event. They are spread over the whole run.
+func (w *world) receipts(ctx context.Context, c *company, b *Books) error {
+	var public struct{ Key string }
+	if err := c.data(ctx, http.MethodGet, "/api/v1/checkpoints/key", nil, &public); err != nil {
+		return err
+	}
+	var of []string
+	for i, every := 0, max(len(b.Payments)/mostReceipts, 1); i < len(b.Payments) && len(of) < mostReceipts; i += every {
+		of = append(of, b.Payments[i].Reference)
+	}
+	if len(b.Events) > 0 {
+		of = append(of, b.Events[0].ID)
+	}
+	for _, reference := range of {
+		p := Proof{Reference: reference, Key: public.Key}
+		err := w.receipt(ctx, c, &p)
+		if err != nil {
+			return fmt.Errorf("the receipt of %s: %w", reference, err)
+		}
+		b.Proofs = append(b.Proofs, p)
+	}
+	return nil
+}
+
+// receipt fetches one receipt. Kobo makes at most one checkpoint a second, and answers 429 to who asks for more.
+func (w *world) receipt(ctx context.Context, c *company, p *Proof) error {
+	const tries = 30
+	for range tries {
+		a, err := c.call(ctx, http.MethodGet, "/api/v1/receipts/"+p.Reference, nil)
+		if err == nil && a.status == http.StatusOK {
+			var body struct{ Data json.RawMessage }
+			err = a.into(&body)
+			p.Receipt = body.Data
+			return err
+		}
+		if err == nil && a.status < http.StatusInternalServerError && a.status != http.StatusTooManyRequests {
+			return fmt.Errorf("%d %s", a.status, a.body)
+		}
+		if !wait(ctx, time.Second) {
+			return ctx.Err()
+		}
+	}
+	return errors.New("no answer")
+}
+
+// receipts verifies each receipt as kobo receipt verify does. The proven row must be the one that the company asked for.
+func receipts(h *History, r *Result) {
+	for _, b := range h.Facts.Companies {
+		if len(b.Payments) > 0 && len(b.Proofs) == 0 {
+			r.wrong("no receipt of %s was fetched", b.Reference)
+		}
+		for _, p := range b.Proofs {
+			r.Compared++
+			var receipt evidence.Receipt
+			err := json.Unmarshal(p.Receipt, &receipt)
+			var proven evidence.Statement
+			if err == nil {
+				proven, err = receipt.Verify(p.Key)
+			}
+			named := slices.ContainsFunc(proven.Row, func(f evidence.Field) bool {
+				return (f.Name == "reference" || f.Name == "id") && f.Value == p.Reference
+			})
+			switch {
+			case err != nil:
+				r.wrong("the receipt of %s: %s", p.Reference, err)
+			case proven.Company != b.Reference || !named:
+				r.wrong("the receipt of %s of %s proves the row %v of %s", p.Reference, b.Reference, proven.Row, proven.Company)
+			}
+		}
+	}
+}
