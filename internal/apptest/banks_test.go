@@ -148,7 +148,7 @@ func TestTwoBanksAreKeptApart(t *testing.T) {
 		holds(t, p, b, 101_650*money.Naira)
 		reconciled(t, p)
 
-		lost, otp := verify(t, b, "02"), customerOf(t, b, "22212345799")
+		lost, otp := verify(t, b, "06"), customerOf(t, b, "22212345799")
 		send(b, lost, 1000).Want(t, http.StatusOK)
 		p.Stop()
 		p = start("", "main") // the second bank is not configured for a while

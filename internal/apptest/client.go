@@ -26,9 +26,14 @@ type Client struct {
 }
 
 func newClient(t testing.TB, c app.Credentials) *Client {
+	return NewClient(t, c, &http.Transport{MaxIdleConnsPerHost: 32})
+}
+
+// NewClient returns a client of a company that reaches its program through the transport.
+func NewClient(t testing.TB, c app.Credentials, through http.RoundTripper) *Client {
 	return &Client{Credentials: c, t: t, http: &http.Client{
 		Timeout:   40 * time.Second, // a long poll may take 30 seconds
-		Transport: &http.Transport{MaxIdleConnsPerHost: 32},
+		Transport: through,
 	}}
 }
 

@@ -33,13 +33,19 @@ func dial(address string) (*line, error) {
 	return &line{c, bufio.NewReader(c)}, nil
 }
 
-// ask sends a request and reads the response.
+// ask sends a GET request and reads the response.
 func (l *line) ask(path, token string) (*http.Response, string, error) {
-	r, err := http.NewRequest(http.MethodGet, "http://kobo"+path, nil)
+	return l.send(http.MethodGet, path, token, "")
+}
+
+// send sends a request with a body in JSON and reads the response.
+func (l *line) send(method, path, token, body string) (*http.Response, string, error) {
+	r, err := http.NewRequest(method, "http://kobo"+path, strings.NewReader(body))
 	if err != nil {
 		return nil, "", err
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
 	if err := r.Write(l); err != nil {
 		return nil, "", err
 	}
@@ -47,8 +53,8 @@ func (l *line) ask(path, token string) (*http.Response, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	body, err := io.ReadAll(res.Body)
-	return res, string(body), errors.Join(err, res.Body.Close())
+	answer, err := io.ReadAll(res.Body)
+	return res, string(answer), errors.Join(err, res.Body.Close())
 }
 
 // fleet is a load balancer in front of several programs. It sends a caller to the first program

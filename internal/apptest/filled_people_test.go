@@ -8,6 +8,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/person"
 )
@@ -37,6 +38,8 @@ func people(t *testing.T, p *apptest.Program) {
 	by := company.Access{Company: p.Reference, Person: "ada"}
 	must(p.App.Companies.RequireTwoPeople(ctx, by))
 	off, err := p.App.Companies.WaiveTwoPeople(ctx, by)
+	must(err)
+	_, err = p.App.Companies.SetPayoutRule(ctx, by, company.PayoutRule{On: true, Least: money.Naira})
 	must(err)
 	by.Person = "bola"
 	_, _, err = p.App.Companies.Approve(ctx, by, off.ID)

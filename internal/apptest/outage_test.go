@@ -209,10 +209,12 @@ func TestADefiniteAnswerOutlivesItsConnection(t *testing.T) {
 	t.Parallel()
 	for ending, want := range map[string]string{"10": "SUCCESS", "01": "FAILED"} {
 		for name, harm := range map[string]func(*apptest.Proxy){
-			"at COMMIT":   func(proxy *apptest.Proxy) { proxy.AtCommit(func(_, closeClient func()) { closeClient() }) },
+			"at COMMIT": func(proxy *apptest.Proxy) {
+				proxy.AtCommitOf("ledger_entry", func(_, closeClient func()) { closeClient() })
+			},
 			"all of them": func(proxy *apptest.Proxy) { proxy.Cut(); proxy.Mend() },
 			"answer unsent": func(proxy *apptest.Proxy) {
-				proxy.AtCommit(func(forward, closeClient func()) { forward(); closeClient() })
+				proxy.AtCommitOf("ledger_entry", func(forward, closeClient func()) { forward(); closeClient() })
 			},
 		} {
 			t.Run(want+" "+name, func(t *testing.T) {
@@ -244,11 +246,11 @@ func TestAPurchaseWhoseCommitIsLost(t *testing.T) {
 	t.Parallel()
 	p, proxy := behind(t)
 	bundle := p.Bundle()
-	proxy.AtCommit(func(forward, closeClient func()) { forward(); closeClient() })
+	proxy.AtCommitOf("vtu_purchase", func(forward, closeClient func()) { forward(); closeClient() })
 	if tr := p.Bought(p.Buy(p.Order(bundle, "committed", "10"))); tr.Status != "SUCCESS" {
 		t.Errorf("its first unit was committed: %+v", tr)
 	}
-	proxy.AtCommit(func(_, closeClient func()) { closeClient() })
+	proxy.AtCommitOf("vtu_purchase", func(_, closeClient func()) { closeClient() })
 	order := p.Order(bundle, "not-committed", "10")
 	p.Buy(order, header, "h").Want(t, http.StatusServiceUnavailable)
 	if n := len(p.Audit(t, apptest.DevFloat)); n != 1 {

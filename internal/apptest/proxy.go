@@ -20,6 +20,7 @@ type Proxy struct {
 	cut   bool
 	mute  atomic.Bool
 	fate  func(forward, closeClient func())
+	about []byte // the next COMMIT counts only if its transaction has this text
 	tasks sync.WaitGroup
 }
 
@@ -100,10 +101,14 @@ func (p *Proxy) Mend() {
 // AtCommit calls the function fate at the next COMMIT of a client. In fate, the test may forward
 // the COMMIT to the server and close the client's connection, in either order. The server's reply
 // to the COMMIT is dropped.
-func (p *Proxy) AtCommit(fate func(forward, closeClient func())) {
+func (p *Proxy) AtCommit(fate func(forward, closeClient func())) { p.AtCommitOf("", fate) }
+
+// AtCommitOf is AtCommit for the next transaction in whose SQL statements the text stands. A program
+// also commits work of its own, such as the request log.
+func (p *Proxy) AtCommitOf(text string, fate func(forward, closeClient func())) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.fate = fate
+	p.fate, p.about = fate, []byte(text)
 }
 
 func (p *Proxy) accept() {
@@ -133,7 +138,7 @@ func (p *Proxy) accept() {
 // function, it calls that function and stops.
 func (p *Proxy) fromClient(l *line) {
 	defer p.forget(l)
-	buffer, tail := make([]byte, 64<<10), []byte(nil)
+	buffer, tail, transaction := make([]byte, 64<<10), []byte(nil), []byte(nil)
 	for {
 		n, err := l.client.Read(buffer)
 		if err != nil {
@@ -142,11 +147,17 @@ func (p *Proxy) fromClient(l *line) {
 		if p.mute.Load() {
 			continue
 		}
+		if bytes.Contains(bytes.ToUpper(buffer[:n]), begin) {
+			transaction = nil
+		}
+		transaction = append(transaction, buffer[:n]...)
 		said := append(tail, buffer[:n]...)
-		if fate := p.fateOf(said); fate != nil {
-			chunk := bytes.Clone(buffer[:n])
-			fate(func() { l.forward(chunk) }, func() { _ = l.client.Close() })
-			return
+		if bytes.Contains(said, commit) && bytes.Contains(said, execute) {
+			if fate := p.fateOf(transaction); fate != nil {
+				chunk := bytes.Clone(buffer[:n])
+				fate(func() { l.forward(chunk) }, func() { _ = l.client.Close() })
+				return
+			}
 		}
 		tail = bytes.Clone(said[max(0, len(said)-len(commit)):])
 		if _, err := l.server.Write(buffer[:n]); err != nil {
@@ -158,14 +169,16 @@ func (p *Proxy) fromClient(l *line) {
 // A message that only prepares a COMMIT does not execute it. So the proxy searches for both the
 // message that prepares it and the message that executes it.
 var (
+	begin   = []byte("BEGIN")
 	commit  = []byte("COMMIT")
 	execute = []byte("E\x00\x00\x00\x09\x00\x00\x00\x00\x00")
 )
 
-func (p *Proxy) fateOf(said []byte) func(forward, closeClient func()) {
+// fateOf returns the function that AtCommit has set for this transaction, and forgets it.
+func (p *Proxy) fateOf(transaction []byte) func(forward, closeClient func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.fate == nil || !bytes.Contains(said, commit) || !bytes.Contains(said, execute) {
+	if p.fate == nil || !bytes.Contains(transaction, p.about) {
 		return nil
 	}
 	fate := p.fate

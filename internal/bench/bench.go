@@ -136,6 +136,14 @@ type Cost struct {
 	Fsyncs   int64            `json:"fsyncsPerThousand"`
 	WAL      int64            `json:"walBytesPerOperation"`
 	Stored   int64            `json:"storedBytesPerOperation"`
+	Tables   []Growth         `json:"tables,omitempty"` // of PostgreSQL, in the order of their names
+}
+
+// Growth is by how many bytes a table, or one of its indexes, has grown for each operation.
+type Growth struct {
+	Table string `json:"table"`
+	Index string `json:"index,omitempty"` // empty for the rows of the table
+	Bytes int64  `json:"bytesPerOperation"`
 }
 
 // Run measures each mix on a new instance.

@@ -90,6 +90,13 @@ func TestAShortRunOnPostgreSQL(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
+	printed := new(strings.Builder)
+	if err := is.Print(printed, nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := "hot: stored by"; !strings.Contains(printed.String(), want) {
+		t.Errorf("%q is not in the report:\n%s", want, printed)
+	}
 	d, err := db.Open(t.Context(), o.Postgres)
 	if err != nil {
 		t.Fatal(err)

@@ -33,6 +33,7 @@ type role struct {
 	ProviderURL    string
 	Companies      int
 	Poor           bool // only the first company gets money
+	Soak           *soakRole
 }
 
 // ready is the line that a child writes to its standard output once it serves.
@@ -89,7 +90,8 @@ func (r role) provide(ctx context.Context, tell func(ready) error) error {
 }
 
 // serve runs Kobo as kobo serve does in sandbox mode, with one difference: the plug of the bank
-// calls the instant provider for everything that a measured request causes.
+// calls the instant provider for everything that a measured request causes. In a soak the plug
+// calls the sandbox instead.
 func (r role) serve(ctx context.Context, tell func(ready) error) error {
 	cfg := app.DevConfig(r.Data, r.Database)
 	cfg.Window, cfg.Log = app.Defaults().Window, app.Defaults().Log
@@ -97,7 +99,9 @@ func (r role) serve(ctx context.Context, tell func(ready) error) error {
 	if err != nil {
 		return err
 	}
-	if err := r.connect(&cfg); err != nil {
+	if r.Soak != nil {
+		r.Soak.configure(&cfg)
+	} else if err := r.connect(&cfg); err != nil {
 		return err
 	}
 	a, first, err := app.OpenDev(ctx, cfg, false, log)
@@ -187,7 +191,10 @@ const float = money.Max
 
 // found creates the companies. The first exists already.
 func (r role) found(ctx context.Context, a *app.App, first app.Credentials) ([]Account, error) {
-	by := operator.Local("bench")
+	by, opening := operator.Local("bench"), money.Kobo(float)
+	if r.Soak != nil {
+		opening = soakFloat
+	}
 	all := make([]Account, max(r.Companies, 1))
 	all[0].Credentials = first
 	errs := make([]error, len(all))
@@ -201,7 +208,7 @@ func (r role) found(ctx context.Context, a *app.App, first app.Credentials) ([]A
 				all[i].Credentials, errs[i] = foundOne(ctx, a, by, fmt.Sprint("Company ", i))
 			}
 			if errs[i] == nil && (i == 0 || !r.Poor) {
-				errs[i] = a.Settlements.Fund(ctx, by, all[i].Reference, all[i].SettlementID, float, "safehaven", "bench")
+				errs[i] = a.Settlements.Fund(ctx, by, all[i].Reference, all[i].SettlementID, opening, "safehaven", "bench")
 			}
 		})
 	}

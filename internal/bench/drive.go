@@ -141,6 +141,15 @@ func (d driven) cost(n int64) Cost {
 		CPU: map[string]int64{}, Memory: map[string]int64{}, Disk: per(after["kobo"].written - before["kobo"].written),
 		Commits: per(wrote.Commits * 1000), Fsyncs: per(wrote.Fsyncs * 1000), WAL: per(wrote.WAL), Stored: per(wrote.Stored),
 	}
+	for _, f := range wrote.Files {
+		g := Growth{Table: f.Table, Bytes: per(f.Bytes)}
+		if f.Name != f.Table {
+			g.Index = f.Name
+		}
+		if g.Bytes != 0 {
+			out.Tables = append(out.Tables, g)
+		}
+	}
 	for name, u := range after {
 		out.CPU[name], out.Memory[name] = per(u.cpu-before[name].cpu), u.memory
 	}

@@ -54,10 +54,12 @@ func (o Options) start(ctx context.Context, m mix) (i *instance, err error) {
 		env = append(env, "SSL_CERT_FILE="+r.Certificate)
 	}
 	var provider, kobo ready
-	if i.provider, provider, err = o.spawn(ctx, i, "provider", r, nil); err != nil {
-		return i, err
+	if m.soak == nil {
+		if i.provider, provider, err = o.spawn(ctx, i, "provider", r, nil); err != nil {
+			return i, err
+		}
 	}
-	r = role{Data: i.folder, Database: i.database, ProviderURL: provider.Address, Companies: m.companies, Poor: m.poor}
+	r = role{Data: i.folder, Database: i.database, ProviderURL: provider.Address, Companies: m.companies, Poor: m.poor, Soak: m.soak}
 	if i.kobo, kobo, err = o.spawn(ctx, i, "kobo", r, env); err != nil {
 		return i, err
 	}

@@ -21,6 +21,7 @@ type mix struct {
 	// beside, if set, is the step of a flooder, while a polite company repeats the mix's step.
 	beside maker
 	fill   bool // the flooder makes purchases first, so that it has rows to read
+	soak   *soakRole
 }
 
 // maker returns the step of one client.

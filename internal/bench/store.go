@@ -72,10 +72,26 @@ func (s server) drop(ctx context.Context, name string) error {
 // written is what a database server has done since its start.
 type written struct {
 	Commits, Fsyncs, WAL, Stored int64
+	Files                        []file
 }
 
 func (w written) less(o written) written {
-	return written{w.Commits - o.Commits, w.Fsyncs - o.Fsyncs, w.WAL - o.WAL, w.Stored - o.Stored}
+	out := written{w.Commits - o.Commits, w.Fsyncs - o.Fsyncs, w.WAL - o.WAL, w.Stored - o.Stored, nil}
+	before := map[string]int64{}
+	for _, f := range o.Files {
+		before[f.Name] = f.Bytes
+	}
+	for _, f := range w.Files {
+		f.Bytes -= before[f.Name]
+		out.Files = append(out.Files, f)
+	}
+	return out
+}
+
+// file is the size of a table without its indexes, or of an index. A row of a table has Name = Table.
+type file struct {
+	Table, Name string
+	Bytes       int64
 }
 
 // writtenBy reads the statistics of a PostgreSQL server. Releases before 18 count the fsyncs of the
@@ -92,6 +108,11 @@ func writtenBy(ctx context.Context, d *db.DB) (w written, err error) {
 	w.Fsyncs, err = db.One(ctx, d, db.Value[int64], `SELECT wal_sync FROM pg_stat_wal`)
 	if err != nil {
 		w.Fsyncs, err = db.One(ctx, d, db.Value[int64], `SELECT CAST(sum(fsyncs) AS BIGINT) FROM pg_stat_io WHERE object = 'wal'`)
+	}
+	if err == nil {
+		w.Files, err = db.All(ctx, d, db.Fields[file], `SELECT t.relname, c.relname, pg_table_size(c.oid) FROM pg_class AS c
+			LEFT JOIN pg_index AS i ON i.indexrelid = c.oid JOIN pg_class AS t ON t.oid = coalesce(i.indrelid, c.oid)
+			WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'i') ORDER BY t.relname, c.relkind DESC, c.relname`)
 	}
 	return w, err
 }

@@ -43,7 +43,22 @@ func (r Report) Print(out io.Writer, before *Report) error {
 			fmt.Fprintf(out, "%s: %d of %d operations failed, the first with: %s\n", m.Mix, m.Failed, m.Failed+m.Operations, m.FirstFailure)
 		}
 	}
-	return nil
+	return r.printStorage(out)
+}
+
+// printStorage writes by how many bytes the tables and indexes of PostgreSQL have grown.
+func (r Report) printStorage(out io.Writer) error {
+	t := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	for _, m := range r.Results {
+		if len(m.Tables) == 0 {
+			continue
+		}
+		fmt.Fprintf(t, "%s: stored by\tindex\tbytes an operation\n", m.Mix)
+		for _, g := range m.Tables {
+			fmt.Fprintf(t, "%s\t%s\t%d\n", g.Table, g.Index, g.Bytes)
+		}
+	}
+	return t.Flush()
 }
 
 // cpu returns the processor time of all processes.

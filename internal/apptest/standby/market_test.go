@@ -35,13 +35,15 @@ type market struct {
 	stop    chan struct{}
 	callers sync.WaitGroup
 
-	mu     sync.Mutex
-	orders []*order
-	given  int // number of responses that confirm an operation
+	mu       sync.Mutex
+	orders   []*order
+	given    int         // number of responses that confirm an operation
+	at       []time.Time // when they came
+	statuses map[int]int // the number of first responses with each status; 0 for none
 }
 
 func newMarket(t *testing.T, p *apptest.Program) *market {
-	m := &market{p: p, t: t, bundle: p.Bundle(), stop: make(chan struct{})}
+	m := &market{p: p, t: t, bundle: p.Bundle(), stop: make(chan struct{}), statuses: map[int]int{}}
 	// The test uses several companies, because the commits of different companies may hang at
 	// different points.
 	for _, c := range []*apptest.Client{p.Client, p.Company(apptest.DevFloat), p.Company(apptest.DevFloat), p.Company(apptest.DevFloat)} {
@@ -100,8 +102,10 @@ func (m *market) place(o *order) {
 	m.ask(m.t, o)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.statuses[o.told.Status]++
 	if m.orders = append(m.orders, o); o.reference != "" {
 		m.given++
+		m.at = append(m.at, time.Now())
 	}
 }
 

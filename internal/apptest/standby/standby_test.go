@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// alone is how long the primary runs without standbys. This is more than twice the time that a
+	// lonely is how long the primary runs without standbys. This is more than twice the time that a
 	// request may wait for the database.
-	alone = 42 * time.Second
+	lonely = 42 * time.Second
 	// window is the timeout of a provider call, as in production.
 	window = 30 * time.Second
 	// enough is the number of responses to wait for before and after the failover.
@@ -39,7 +39,7 @@ func TestNoAcknowledgedOperationIsLostInAFailover(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d answers before the standbys stopped", m.count())
-	hangs := time.NewTimer(alone)
+	hangs := time.NewTimer(lonely)
 	defer hangs.Stop()
 	<-hangs.C
 	t.Logf("%d answers when the primary dies", m.count())
@@ -54,12 +54,17 @@ func TestNoAcknowledgedOperationIsLostInAFailover(t *testing.T) {
 	m.repeat(t)
 	m.settle(t)
 	m.nothingIsBoughtTwice(t)
-	heads, err := p.App.Reports.Heads(t.Context())
+	m.addsUp(t)
+}
+
+// addsUp checks the ledgers of all companies.
+func (m *market) addsUp(t *testing.T) {
+	heads, err := m.p.App.Reports.Heads(t.Context())
 	if err != nil || len(heads) == 0 {
 		t.Fatalf("%d companies, %v", len(heads), err)
 	}
 	for _, h := range heads {
-		if found, err := p.App.Reports.Integrity(t.Context(), h.Company); err != nil || !found.Intact() {
+		if found, err := m.p.App.Reports.Integrity(t.Context(), h.Company); err != nil || !found.Intact() {
 			t.Errorf("%s does not add up: %v, %v", h.Company, found.Wrongs, err)
 		}
 	}

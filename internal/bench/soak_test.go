@@ -1,0 +1,157 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+)
+
+// A short soak moves money with faults, keeps a record after each sample, and finds the ledger sound.
+func TestSoakOnSQLite(t *testing.T) { soakFor(t, "") }
+
+func TestSoakOnPostgreSQL(t *testing.T) { soakFor(t, dbtest.URL(t, db.Postgres)) }
+
+func soakFor(t *testing.T, postgres string) {
+	t.Setenv(isChild, "yes")
+	kept := 0
+	o := SoakOptions{
+		Rate: 40, Clients: 16, Duration: 8 * time.Second, Every: time.Second, Seed: 1, Window: 2 * time.Second, Postgres: postgres,
+		Folder: t.TempDir(), Child: []string{os.Args[0]}, Progress: io.Discard,
+		Keep: func(SoakReport) error { kept++; return nil },
+	}
+	is, err := Soak(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := is.Samples[len(is.Samples)-1]
+	if len(is.Samples) != 9 || kept != 10 || last.Failed != 0 || is.FirstFailure != "" {
+		t.Errorf("%d samples, kept %d times, %d unexplained responses, the first: %s", len(is.Samples), kept, last.Failed, is.FirstFailure)
+	}
+	if last.Operations < 100 || last.Refunded == 0 || last.Pending == 0 || last.Webhooks == 0 || last.P99 == 0 {
+		t.Errorf("the load: %+v", last)
+	}
+	if last.Memory == 0 || last.Heap == 0 || last.Goroutines == 0 || last.Handles == 0 || last.Stored == 0 || last.Books == 0 {
+		t.Errorf("the sizes: %+v", last)
+	}
+	if tables := len(last.Tables); postgres != "" && tables < 20 {
+		t.Errorf("%d tables", tables)
+	}
+	if len(is.Checks) == 0 {
+		t.Error("nothing was judged")
+	}
+	if left, err := os.ReadDir(o.Folder); err != nil || len(left) > 0 {
+		t.Errorf("the soak left %v behind (%v)", left, err)
+	}
+	if err := is.Chart(xmlCheck{t}); err != nil {
+		t.Error(err)
+	}
+}
+
+// xmlCheck is a writer that fails the test if one write is not a whole XML document.
+type xmlCheck struct{ t *testing.T }
+
+func (x xmlCheck) Write(text []byte) (int, error) {
+	for d := xml.NewDecoder(bytes.NewReader(text)); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return len(text), nil
+		} else if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// steady returns the samples of a program that does not grow.
+func steady() (all []Sample) {
+	for n := range int64(41) {
+		all = append(all, Sample{
+			Seconds: n * 30, Operations: n * 600, Memory: 200*megabyte + n%3*megabyte, Heap: 100 * megabyte, Goal: 150 * megabyte,
+			Goroutines: 120 + n%7, Handles: 60, Stored: 40*megabyte + n*600*3000, Tables: map[string]int64{"event": n * 600 * 1500},
+			JobLate: n % 3, Open: 20, OpenAge: 900,
+		})
+	}
+	return all
+}
+
+// Each kind of growth is found, by the check of that number alone.
+func TestGrowthIsNotFlat(t *testing.T) {
+	if checks := judge(steady()); !flat(checks) {
+		t.Fatalf("a steady program: %+v", checks)
+	}
+	for name, change := range map[string]func(n int64, s *Sample){
+		"resident memory":             func(n int64, s *Sample) { s.Memory += n * 3 * megabyte },
+		"goroutines":                  func(n int64, s *Sample) { s.Goroutines += n },
+		"open file descriptors":       func(n int64, s *Sample) { s.Handles += n / 2 },
+		"delay of the most overdue":   func(n int64, s *Sample) { s.JobLate = map[bool]int64{true: 61}[n == 20] },
+		"age of the oldest open":      func(n int64, s *Sample) { s.OpenAge = n * 60 },
+		"open operations":             func(n int64, s *Sample) { s.Open += n * 5 },
+		"unexplained responses":       func(n int64, s *Sample) { s.Failed = n / 40 },
+		"table event":                 func(n int64, s *Sample) { s.Tables["event"] += n * n * 600 * 40 },
+		"database, bytes":             func(n int64, s *Sample) { s.Stored += n * n * 600 * 80 },
+		"age of the oldest waiting e": func(n int64, s *Sample) { s.Event = n * 2 },
+	} {
+		all := steady()
+		for n := range all {
+			change(int64(n), &all[n])
+		}
+		for _, c := range judge(all) {
+			if expected := !strings.HasPrefix(c.Name, name); c.Flat != expected {
+				t.Errorf("%s: the check of %s says flat=%t: %+v", name, c.Name, c.Flat, c)
+			}
+		}
+	}
+}
+
+// A sample without the numbers of the database does not count as a sample of zeros.
+func TestABlindSampleIsNotJudged(t *testing.T) {
+	all := steady()
+	for n := range all[:8] {
+		all[n].Blind, all[n].Open = true, 0
+	}
+	for n := range all {
+		all[n].Open *= 10
+	}
+	if checks := judge(all); !flat(checks) {
+		t.Errorf("%+v", checks)
+	}
+}
+
+func TestMetricsAreRead(t *testing.T) {
+	text := "# HELP a b\na 3\nb{c=\"d e\",f=\"g\"} 1.5\nb{c=\"h\"} -2e+01\n"
+	m, err := parseMetrics([]byte(text))
+	if err != nil || m["a"].sum != 3 || m["b"].sum != -18.5 || m["b"].most != 1.5 || m["b"].least != -20 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if _, err := parseMetrics([]byte("a b\n")); err == nil {
+		t.Error("a line without a number was read")
+	}
+	if err := new(Sample).read([]byte("kobo_figures_up{source=\"jobs\"} 1\n")); err == nil {
+		t.Error("metrics that lack names were read")
+	}
+}
+
+func TestSoakOptionsThatAreRefused(t *testing.T) {
+	good := SoakOptions{Rate: 20, Clients: 8, Duration: time.Hour, Every: time.Minute}
+	if err := good.Check(); err != nil {
+		t.Error(err)
+	}
+	for what, change := range map[string]func(*SoakOptions){
+		"no rate": func(o *SoakOptions) { o.Rate = 0 }, "no clients": func(o *SoakOptions) { o.Clients = 0 },
+		"too few samples": func(o *SoakOptions) { o.Duration = 7 * time.Minute }, "no interval": func(o *SoakOptions) { o.Every = 0 },
+	} {
+		o := good
+		if change(&o); !errors.Is(o.Check(), ErrOptions) {
+			t.Errorf("%s: %v", what, o.Check())
+		}
+	}
+	if good.Name = "kobo"; !errors.Is(good.Check(), ErrForeign) {
+		t.Error(good.Check())
+	}
+}
