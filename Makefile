@@ -10,9 +10,13 @@ FUZZ_IN  ?= internal cmd
 REQUESTS ?= 1000000
 BENCH    ?= .
 N        ?= 1
+DAYS     ?= 1000
+MINUTES  ?= 1
+PROGRAMS ?= 3
+SEED     ?= $(shell date +%s)
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-pg standby mutants console-walk bench bench-go fuzz fuzz-requests lint generate measure release release-twice image
+.PHONY: help run check test test-pg standby failover rolling simulate torture mutants prove console-walk bench bench-go fuzz fuzz-requests lint generate measure release release-twice image
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -31,6 +35,31 @@ test-pg: ## the PostgreSQL half of the tests alone
 
 standby: ## a failover under load, N times (N=5): three PostgreSQL servers, of which the primary dies
 	$(GO) test -count=$(N) -timeout 60m -v ./internal/apptest/standby
+
+failover: ## N failovers under load (N=50): the primary is killed, frozen or cut off, or the standbys stop (SEED=7 repeats the order)
+	KOBO_TEST_FAILOVERS=$(N) KOBO_TEST_SEED=$(SEED) $(GO) test -count=1 -timeout 120m -v -run TestFailoversUnderLoad ./internal/apptest/standby | grep -v level=
+
+simulate: ## run the whole program for virtual days, with faults that a seed chooses (DAYS=1000, SEED=7 repeats a run)
+	KOBO_SIM_DAYS=$(DAYS) KOBO_SIM_SEED=$(SEED) $(GO) test -count=1 -v -timeout 0 -run TestDays ./internal/sim
+
+rolling: ## three programs replaced in turn under load, N times (N=5), on SQLite and PostgreSQL
+	$(POSTGRES) -- $(GO) test -count=$(N) -timeout 60m -v -run TestThreeProgramsAreReplacedInTurn ./internal/apptest
+
+torture: ## break a throw-away Kobo and its database under load, on SQLite and PostgreSQL, with failovers (MINUTES=60, PROGRAMS=3, SEED=7 repeats the choices)
+	$(GO) build -o bin/kobo ./cmd/kobo
+	bin/kobo torture --seed $(SEED) --minutes $(MINUTES)
+	$(POSTGRES) -- sh -c 'bin/kobo torture --seed $(SEED) --minutes $(MINUTES) --programs $(PROGRAMS) --postgres "$$KOBO_TEST_POSTGRES"'
+	bin/kobo torture --seed $(SEED) --minutes $(MINUTES) --programs $(PROGRAMS) --postgres own
+	bin/kobo torture --seed $(SEED) --minutes $(MINUTES) --programs $(PROGRAMS) --postgres own --standbys 2
+
+prove: ## hours: planted bugs, failovers, virtual days, long torture, long fuzzing, a million requests (write the results into docs/proof.md)
+	$(MAKE) mutants
+	$(MAKE) failover N=50
+	$(MAKE) rolling N=5
+	$(MAKE) simulate DAYS=1000
+	$(MAKE) torture MINUTES=60
+	$(MAKE) fuzz FUZZTIME=10m
+	$(MAKE) fuzz-requests REQUESTS=1000000
 
 mutants: ## plant bugs, and prove that the named test catches each (ARGS='sweep inbox' for some, ARGS='-write docs/proof.md' keeps the result)
 	@$(GO) -C tools build -o ../bin/mutants ./mutants

@@ -43,6 +43,8 @@ var mayScan = map[string]string{
 	"report.pendingOperations":  "an index of the open cases, and the work that waits; for operators",
 	"report.heldIn":             "a row of each company, and its accounts by key; operators list the providers",
 	"report.moneyPlaces":        "a row of each company, and its rows by key; operators look for a reference",
+	"report.waitingPlaces":      "a row of each company, and its rows by key; operators look for a reference",
+	"report.payoutsOfBulk":      "a row of each company, and its rows by key; operators look for a reference",
 	"report.casePlaces":         "a row of each company, and its rows by key; operators look for a reference",
 	"report.byIdempotencyKey":   "a row of each company, and its rows by key; operators look for a reference",
 	"report.eventPlaces":        "a row of each company, and its rows by key; operators look for a reference",
@@ -74,7 +76,7 @@ var mayScan = map[string]string{
 	"webhook.List":           "a company has few webhooks",
 
 	"ledger.Alerts": "a company has few ledger accounts", "report.period": "a settlement account has few bank accounts",
-	"crypto.findKey": "a company has few keys", "company.findNumbered": "a company has few tokens",
+	"crypto.findKey": "a company has few keys", "company.revokedKeys": "a company has few keys", "company.findNumbered": "a company has few tokens",
 
 	"customer.matches":    "a search for a part of a name reads the company's customers",
 	"crypto.Transactions": "any filter may be left out, and the exact count reads the company's transactions",

@@ -23,7 +23,6 @@ var impersonal = map[string]string{
 	"request_log.reason":         "a word of a closed list",
 	"crypto_transaction.tx_hash": "public on the chain", "crypto_transaction.block_hash": "public on the chain",
 	"archive_month.hash": "the hash of a file", "operation_case.reason": "one of a few words",
-	"company_approval.body":       "an act on API keys, with the company's own name of a key",
 	"settlement_finding.detail":   "names a row by its key",
 	"vtu_product_pair.first_name": "the name of a product",
 	"operator_door.reason":        "why API access is closed",

@@ -29,6 +29,7 @@ var forOperators = map[string]int{
 	"internal/person/link.go":           all, // people read them in the console
 	"internal/person/passkey.go":        all,
 	"internal/person/person.go":         all,
+	"internal/person/two.go":            all,
 	"internal/settlement/adjustment.go": all,
 	"internal/settlement/assign.go":     all,
 	"internal/settlement/attach.go":     all,

@@ -16,6 +16,8 @@ import (
 var scans = map[string]string{
 	"job_due":                      "the scan for due work of programs of schema 32",
 	"job_lane":                     "the worker's scan for due work (job.lanes, job.due)",
+	"company_changed":              "what has just changed about any company, for the programs' memory (company.changed)",
+	"job_turn":                     "the worker's scan for the companies in turn (job.turns)",
 	"payout_reference":             "whose a payout is, for a bank that names only its reference (payout.owner), or for an operator (report.payoutPlaces)",
 	"crypto_transaction_block":     "what was in a block that is gone (crypto.inBlocks)",
 	"customer_id":                  "whose a customer is, for an operator who erases them (customer.CompanyOf)",

@@ -20,6 +20,7 @@ import (
 // the reason. Each key names the package and the declaration that contain the SQL statement.
 var overCompanies = map[string]string{
 	"job.queues":             "the worker's scan: it reads which queues have work that is due, and takes nothing",
+	"job.turns":              "the worker's scan: it reads which companies have work that is due",
 	"job.due":                "the worker's scan: it reads who has work that is due, and takes nothing",
 	"job.failing":            "an operator knows a failing job by its id alone",
 	"operation.FindCase":     "an operator's case is found by its id alone",
@@ -30,6 +31,7 @@ var overCompanies = map[string]string{
 	"operation.OpenOf":       "a credit of the statement that is nobody's may be any company's",
 	"company.count":          "operators work across companies",
 	"company.page":           "operators work across companies",
+	"company.changed":        "what a program keeps in memory is of all companies",
 
 	"erasure.opened": "kobo erase completes the erasures of all companies",
 
@@ -53,6 +55,7 @@ var overCompanies = map[string]string{
 	"report.byMeter": "an operator searches over all companies", "report.collectionsByAccount": "an operator searches over all companies",
 	"report.payoutsTo": "an operator searches over all companies", "report.byOwnReference": "an operator searches over all companies",
 	"report.byProviderReference": "an operator searches over all companies", "report.customersByName": "an operator searches over all companies",
+	"report.ofAmount":    "an operator searches over all companies",
 	"report.creditsFrom": "an operator searches over all companies", "report.byRequest": "an operator searches over all companies",
 	"report.requestPlaces": "an operator looks for a reference over all companies",
 	"report.mostReveals":   "Prometheus is told of the operator who reveals the most",
@@ -156,7 +159,7 @@ var archived = map[string]string{
 
 // sqlHomes are the packages that may have SQL in any file, not only in store.go.
 var sqlHomes = []string{
-	"internal/ledger", "internal/job", "internal/event", "internal/report", "internal/db", "internal/db/dbtest", "internal/db/bulk", "internal/provider/sandbox/books",
+	"internal/ledger", "internal/job", "internal/event", "internal/report", "internal/db", "internal/db/dbtest", "internal/db/cluster", "internal/db/bulk", "internal/provider/sandbox/books",
 }
 
 // foreignTables are the packages whose SQL may name tables of other packages.
@@ -169,10 +172,12 @@ var foreignTables = map[string]string{
 // ownSchema are the packages whose SQL is not about the project's schema, or is built only
 // while the program runs. Tests in those packages run the SQL.
 var ownSchema = map[string]string{
-	"internal/db":        "it makes statements from the descriptions of tables",
-	"internal/db/dbtest": "it makes databases",
-	"internal/bench":     "it makes databases, and reads the statistics of a server",
-	"internal/db/bulk":   "it copies rows of any schema, for benchmarks",
+	"internal/db/cluster": "it asks servers about themselves",
+	"internal/db":         "it makes statements from the descriptions of tables",
+	"internal/db/dbtest":  "it makes databases",
+	"internal/bench":      "it makes databases, and reads the statistics of a server",
+	"internal/db/bulk":    "it copies rows of any schema, for benchmarks",
+	"internal/torture":    "it makes databases, and ends the connections to them",
 }
 
 // hasOwnSchema reports whether a package is exempt from the rules for the project's SQL. The

@@ -305,6 +305,15 @@ type Approval struct {
 	// APIKeyID The API key to revoke; `null` for another kind.
 	APIKeyID *string `json:"apiKeyId"`
 
+	// Payout The payout that waits; `null` for another kind.
+	Payout *WaitingPayout `json:"payout"`
+
+	// BulkPayout The bulk payout that waits; `null` for another kind.
+	BulkPayout *WaitingBulkPayout `json:"bulkPayout"`
+
+	// PayoutApproval The weaker rule for payouts that waits; `null` for another kind.
+	PayoutApproval *PayoutApprovalRule `json:"payoutApproval"`
+
 	// AskedBy `person:NAME`, or `key:ID` for a program with an API key.
 	//
 	// Examples: person:ada
@@ -963,6 +972,9 @@ type Company struct {
 	// TwoPeople True if acts on your API keys wait for a second person of your company.
 	TwoPeople bool `json:"twoPeople"`
 
+	// PayoutApproval From this amount on, in naira, payouts that people ask for wait for a second person; `null` for none.
+	PayoutApproval *Kobo `json:"payoutApproval"`
+
 	// Fees The fees of your payouts, by amount. Empty if there are none.
 	Fees []FeeBand `json:"fees"`
 
@@ -1518,6 +1530,19 @@ type DataPurchase struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// DayBalance defines model for DayBalance.
+type DayBalance struct {
+	// Day The day in Lagos.
+	//
+	// Examples: 2030-01-02
+	Day string `json:"day"`
+
+	// Balance The balance at the end of the day, or now; naira.
+	//
+	// Examples: 98475
+	Balance Kobo `json:"balance"`
 }
 
 // DayTotals defines model for DayTotals.
@@ -2425,6 +2450,20 @@ type Payout struct {
 	Metadata *map[string]string `json:"metadata,omitempty"`
 }
 
+// PayoutApprovalRequest defines model for PayoutApprovalRequest.
+type PayoutApprovalRequest struct {
+	// Amount Naira; above 0 and with at most two decimals. `0.01` means each payout. `null` ends the rule.
+	Amount *Kobo `json:"amount"`
+}
+
+// PayoutApprovalRule defines model for PayoutApprovalRule.
+type PayoutApprovalRule struct {
+	// Amount From this amount on, in naira, payouts of people wait; `null` for none.
+	//
+	// Examples: 500000
+	Amount *Kobo `json:"amount"`
+}
+
 // PayoutLimit defines model for PayoutLimit.
 type PayoutLimit struct {
 	// SettlementID `null` for the whole company.
@@ -2914,6 +2953,94 @@ type Succeeded = bool
 // SuccessStatus defines model for SuccessStatus.
 type SuccessStatus = string
 
+// Timeline defines model for Timeline.
+type Timeline struct {
+	// Reference The reference or id of the payment.
+	Reference string `json:"reference"`
+
+	// Kind What it is: `payout`, `vtu`, `card`, `credit`, `collection`, `adjustment`, `transfer`, `customer credit`, `deposit` or `withdrawal`.
+	//
+	// Examples: payout
+	Kind string `json:"kind"`
+
+	// Status Its state, such as `SUCCESS`.
+	//
+	// Examples: SUCCESS
+	Status string `json:"status"`
+
+	// Amount Naira, without the fee. 0 for a movement on a chain.
+	//
+	// Examples: 1500
+	Amount Kobo `json:"amount"`
+
+	// Fee Naira.
+	//
+	// Examples: 25
+	Fee Kobo `json:"fee"`
+
+	// CreatedAt When it began.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+
+	// Steps What happened, oldest first.
+	Steps []TimelineStep `json:"steps"`
+}
+
+// TimelineStep defines model for TimelineStep.
+type TimelineStep struct {
+	// At When it happened.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	At Instant `json:"at"`
+
+	// What The kind of step: `request`, `intent`, `transfer`, `answer`, `state`, `event`, `delivery`, `case` or `approval`. There may be further kinds later.
+	//
+	// Examples: transfer
+	What string `json:"what"`
+
+	// Text The step in words for people. The words may change.
+	//
+	// Examples: first call: confirmed (00) Approved
+	Text string `json:"text"`
+
+	// Transfer The amount that moved, of a `transfer`.
+	Transfer *TimelineTransfer `json:"transfer"`
+
+	// Event The `sequence` of the event, of an `event` or `delivery`.
+	//
+	// Examples: 42
+	Event *int64 `json:"event"`
+}
+
+// TimelineTransfer defines model for TimelineTransfer.
+type TimelineTransfer struct {
+	// From The account in your ledger that was debited, such as `settlement/1`; `outside` for money that came in.
+	//
+	// Examples: settlement/1
+	From string `json:"from"`
+
+	// To The account in your ledger that was credited, such as `clearing/payout`; `outside` for money that went out.
+	//
+	// Examples: clearing/payout
+	To string `json:"to"`
+
+	// Amount Naira.
+	//
+	// Examples: 1525
+	Amount Kobo `json:"amount"`
+
+	// FromBalance The balance of `from` afterwards, in naira; `null` for `outside`.
+	//
+	// Examples: 98475
+	FromBalance *Kobo `json:"fromBalance"`
+
+	// ToBalance The balance of `to` afterwards, in naira; `null` for `outside`.
+	//
+	// Examples: 1525
+	ToBalance *Kobo `json:"toBalance"`
+}
+
 // Tokens defines model for Tokens.
 type Tokens struct {
 	// AccessToken A JWT. Valid 15 minutes.
@@ -3337,6 +3464,76 @@ type VtuTransactionPage struct {
 
 // VtuType defines model for VtuType.
 type VtuType = string
+
+// WaitingBulkPayout defines model for WaitingBulkPayout.
+type WaitingBulkPayout struct {
+	// BulkID The `bulkId`.
+	BulkID string `json:"bulkId"`
+
+	// FromSettlementID The settlement account that pays; `null` in an approval of an earlier version.
+	FromSettlementID *int64 `json:"fromSettlementId"`
+
+	// RequiredFrom The amount of the rule by which it waits, in naira.
+	//
+	// Examples: 500000
+	RequiredFrom Kobo `json:"requiredFrom"`
+
+	// Lines The number of good lines.
+	Lines int64 `json:"lines"`
+
+	// Amount The sum of the good lines, without fees; naira.
+	//
+	// Examples: 180000
+	Amount Kobo `json:"amount"`
+
+	// Fee The sum of the fees; naira. Kobo refuses the approval if the fees have changed; `null` in an approval of an earlier version.
+	//
+	// Examples: 2500
+	Fee *Kobo `json:"fee"`
+}
+
+// WaitingPayout defines model for WaitingPayout.
+type WaitingPayout struct {
+	// FromSettlementID The settlement account that pays; `null` in an approval of an earlier version.
+	FromSettlementID *int64 `json:"fromSettlementId"`
+
+	// RequiredFrom The amount of the rule by which it waits, in naira.
+	//
+	// Examples: 500000
+	RequiredFrom Kobo `json:"requiredFrom"`
+
+	// Amount Naira.
+	//
+	// Examples: 5000
+	Amount Kobo `json:"amount"`
+
+	// Fee Naira. Kobo refuses the approval if the fee has changed; `null` in an approval of an earlier version.
+	//
+	// Examples: 25
+	Fee *Kobo `json:"fee"`
+
+	// AccountName The name that the bank has for the account.
+	//
+	// Examples: ADA OBI
+	AccountName string `json:"accountName"`
+
+	// AccountNumber The account.
+	//
+	// Examples: 0123456789
+	AccountNumber string `json:"accountNumber"`
+
+	// BankName The bank; `null` if its name is not known.
+	BankName *string `json:"bankName"`
+
+	// Narration `null` for none.
+	Narration *string `json:"narration"`
+
+	// ExternalReference `null` for none.
+	ExternalReference *string `json:"externalReference"`
+
+	// Reference The `reference` that the payout has when it is approved.
+	Reference string `json:"reference"`
+}
 
 // Webhook defines model for Webhook.
 type Webhook struct {
@@ -3951,6 +4148,12 @@ type SetSettlementAlertParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListDayBalancesParams defines parameters for ListDayBalances.
+type ListDayBalancesParams struct {
+	// Days The number of days, with today.
+	Days *int `form:"days,omitempty" json:"days,omitempty"`
+}
+
 // ListBanksParams defines parameters for ListBanks.
 type ListBanksParams struct {
 	// Search Only banks whose name contains this text.
@@ -4393,6 +4596,9 @@ type IssueAPIKeyJSONRequestBody = APIKeyRequest
 
 // RevokeAPIKeyJSONRequestBody defines body for RevokeAPIKey for application/json ContentType.
 type RevokeAPIKeyJSONRequestBody = APIKeyRevocation
+
+// SetPayoutApprovalJSONRequestBody defines body for SetPayoutApproval for application/json ContentType.
+type SetPayoutApprovalJSONRequestBody = PayoutApprovalRequest
 
 // SetPINJSONRequestBody defines body for SetPIN for application/json ContentType.
 type SetPINJSONRequestBody = OwnPinRequest
@@ -4882,8 +5088,8 @@ type ClientInterface interface {
 
 	// RevokeAPIKeyWithBody Revoke an API key
 	//
-	// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
-	// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+	// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately, and
+	// within a second the access tokens that came from the key. The last working key stays.
 	//
 	// A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
 	// of your company approves.
@@ -4895,8 +5101,8 @@ type ClientInterface interface {
 
 	// RevokeAPIKey Revoke an API key
 	//
-	// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
-	// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+	// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately, and
+	// within a second the access tokens that came from the key. The last working key stays.
 	//
 	// A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
 	// of your company approves.
@@ -4929,6 +5135,32 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/company/approvals/{id}/reject (the `RejectRequest` operationId).
 	RejectRequest(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetPayoutApprovalWithBody Require two people for payouts
+	//
+	// With `amount`, a payout or bulk payout of at least this amount that a person asks for at Kobo's pages waits for a second person of
+	// your company, for 24 hours. `0.01` means each payout. `null` ends the rule. A weaker rule, which is a larger amount or the end of the
+	// rule, waits likewise (202). Payouts that a program asks for with an access token never wait: the program decides.
+	// Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+	// `person_needed`. Another owner or a person in the role finance must exist.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/company/payout-approval (the `SetPayoutApproval` operationId).
+	SetPayoutApprovalWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetPayoutApproval Require two people for payouts
+	//
+	// With `amount`, a payout or bulk payout of at least this amount that a person asks for at Kobo's pages waits for a second person of
+	// your company, for 24 hours. `0.01` means each payout. `null` ends the rule. A weaker rule, which is a larger amount or the end of the
+	// rule, waits likewise (202). Payouts that a program asks for with an access token never wait: the program decides.
+	// Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+	// `person_needed`. Another owner or a person in the role finance must exist.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/company/payout-approval (the `SetPayoutApproval` operationId).
+	SetPayoutApproval(ctx context.Context, body SetPayoutApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SetPINWithBody Set your transaction PIN
 	//
@@ -5357,6 +5589,14 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/settlement/accounts/{settlementId}/alert (the `SetSettlementAlert` operationId).
 	SetSettlementAlert(ctx context.Context, settlementID string, params *SetSettlementAlertParams, body SetSettlementAlertJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListDayBalances List the balances of the last days
+	//
+	// The balance of a settlement account at the end of each of the last days in Lagos (UTC+1), oldest first. The last one is the balance
+	// now. Days before the account was opened are left out.
+	//
+	// Corresponds with GET /api/v1/settlement/accounts/{settlementId}/balances (the `ListDayBalances` operationId).
+	ListDayBalances(ctx context.Context, settlementID string, params *ListDayBalancesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListBanks List supported banks
 	//
 	// The banks that payouts can go to, by name. The list changes seldom, and you may cache it for an hour.
@@ -5592,6 +5832,16 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/settlement/validate-account (the `ValidateAccount` operationId).
 	ValidateAccount(ctx context.Context, params *ValidateAccountParams, body ValidateAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FindTimeline Show what happened to a payment
+	//
+	// The steps of a payout, purchase, card funding, credit, collection, adjustment, transfer, customer's credit or movement on a
+	// chain, oldest first: your request, the money in your ledger, the answers of the provider, the events, and the deliveries of
+	// these to your webhooks. Long numbers in the provider's words are masked. The log of requests is kept for some weeks, so an
+	// older payment may have no step `request`.
+	//
+	// Corresponds with GET /api/v1/timeline/{reference} (the `FindTimeline` operationId).
+	FindTimeline(ctx context.Context, reference string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTransactions List all transactions
 	//
@@ -6587,8 +6837,8 @@ func (c *Client) IssueAPIKey(ctx context.Context, params *IssueAPIKeyParams, bod
 
 // RevokeAPIKeyWithBody Revoke an API key
 //
-// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
-// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately, and
+// within a second the access tokens that came from the key. The last working key stays.
 //
 // A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
 // of your company approves.
@@ -6610,8 +6860,8 @@ func (c *Client) RevokeAPIKeyWithBody(ctx context.Context, id string, contentTyp
 
 // RevokeAPIKey Revoke an API key
 //
-// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
-// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately, and
+// within a second the access tokens that came from the key. The last working key stays.
 //
 // A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
 // of your company approves.
@@ -6675,6 +6925,52 @@ func (c *Client) ApproveRequest(ctx context.Context, id string, reqEditors ...Re
 // Corresponds with POST /api/v1/company/approvals/{id}/reject (the `RejectRequest` operationId).
 func (c *Client) RejectRequest(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRejectRequestRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetPayoutApprovalWithBody Require two people for payouts
+//
+// With `amount`, a payout or bulk payout of at least this amount that a person asks for at Kobo's pages waits for a second person of
+// your company, for 24 hours. `0.01` means each payout. `null` ends the rule. A weaker rule, which is a larger amount or the end of the
+// rule, waits likewise (202). Payouts that a program asks for with an access token never wait: the program decides.
+// Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+// `person_needed`. Another owner or a person in the role finance must exist.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/company/payout-approval (the `SetPayoutApproval` operationId).
+func (c *Client) SetPayoutApprovalWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetPayoutApprovalRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetPayoutApproval Require two people for payouts
+//
+// With `amount`, a payout or bulk payout of at least this amount that a person asks for at Kobo's pages waits for a second person of
+// your company, for 24 hours. `0.01` means each payout. `null` ends the rule. A weaker rule, which is a larger amount or the end of the
+// rule, waits likewise (202). Payouts that a program asks for with an access token never wait: the program decides.
+// Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+// `person_needed`. Another owner or a person in the role finance must exist.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/company/payout-approval (the `SetPayoutApproval` operationId).
+func (c *Client) SetPayoutApproval(ctx context.Context, body SetPayoutApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetPayoutApprovalRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7502,6 +7798,24 @@ func (c *Client) SetSettlementAlert(ctx context.Context, settlementID string, pa
 	return c.Client.Do(req)
 }
 
+// ListDayBalances List the balances of the last days
+//
+// The balance of a settlement account at the end of each of the last days in Lagos (UTC+1), oldest first. The last one is the balance
+// now. Days before the account was opened are left out.
+//
+// Corresponds with GET /api/v1/settlement/accounts/{settlementId}/balances (the `ListDayBalances` operationId).
+func (c *Client) ListDayBalances(ctx context.Context, settlementID string, params *ListDayBalancesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDayBalancesRequest(c.Server, settlementID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListBanks List supported banks
 //
 // The banks that payouts can go to, by name. The list changes seldom, and you may cache it for an hour.
@@ -7928,6 +8242,26 @@ func (c *Client) ValidateAccountWithBody(ctx context.Context, params *ValidateAc
 // Corresponds with POST /api/v1/settlement/validate-account (the `ValidateAccount` operationId).
 func (c *Client) ValidateAccount(ctx context.Context, params *ValidateAccountParams, body ValidateAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewValidateAccountRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FindTimeline Show what happened to a payment
+//
+// The steps of a payout, purchase, card funding, credit, collection, adjustment, transfer, customer's credit or movement on a
+// chain, oldest first: your request, the money in your ledger, the answers of the provider, the events, and the deliveries of
+// these to your webhooks. Long numbers in the provider's words are masked. The log of requests is kept for some weeks, so an
+// older payment may have no step `request`.
+//
+// Corresponds with GET /api/v1/timeline/{reference} (the `FindTimeline` operationId).
+func (c *Client) FindTimeline(ctx context.Context, reference string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFindTimelineRequest(c.Server, reference)
 	if err != nil {
 		return nil, err
 	}
@@ -9930,6 +10264,46 @@ func NewRejectRequestRequest(server string, id string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewSetPayoutApprovalRequest calls the generic SetPayoutApproval builder with application/json body
+func NewSetPayoutApprovalRequest(server string, body SetPayoutApprovalJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetPayoutApprovalRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewSetPayoutApprovalRequestWithBody constructs an http.Request for the SetPayoutApproval method, with any body, and a specified content type
+func NewSetPayoutApprovalRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/company/payout-approval")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewSetPINRequest calls the generic SetPIN builder with application/json body
 func NewSetPINRequest(server string, params *SetPINParams, body SetPINJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -11477,6 +11851,67 @@ func NewSetSettlementAlertRequestWithBody(server string, settlementID string, pa
 	return req, nil
 }
 
+// NewListDayBalancesRequest constructs an http.Request for the ListDayBalances method
+func NewListDayBalancesRequest(server string, settlementID string, params *ListDayBalancesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "settlementId", settlementID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/settlement/accounts/%s/balances", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Days != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "days", *params.Days, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListBanksRequest constructs an http.Request for the ListBanks method
 func NewListBanksRequest(server string, params *ListBanksParams) (*http.Request, error) {
 	var err error
@@ -12507,6 +12942,40 @@ func NewValidateAccountRequestWithBody(server string, params *ValidateAccountPar
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewFindTimelineRequest constructs an http.Request for the FindTimeline method
+func NewFindTimelineRequest(server string, reference string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "reference", reference, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/timeline/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -14489,8 +14958,8 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeAPIKeyWithBodyWithResponse Revoke an API key
 	//
-	// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
-	// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+	// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately, and
+	// within a second the access tokens that came from the key. The last working key stays.
 	//
 	// A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
 	// of your company approves.
@@ -14502,8 +14971,8 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeAPIKeyWithResponse Revoke an API key
 	//
-	// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
-	// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+	// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately, and
+	// within a second the access tokens that came from the key. The last working key stays.
 	//
 	// A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
 	// of your company approves.
@@ -14542,6 +15011,32 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/company/approvals/{id}/reject (the `RejectRequest` operationId).
 	RejectRequestWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*RejectRequestResponse, error)
+
+	// SetPayoutApprovalWithBodyWithResponse Require two people for payouts
+	//
+	// With `amount`, a payout or bulk payout of at least this amount that a person asks for at Kobo's pages waits for a second person of
+	// your company, for 24 hours. `0.01` means each payout. `null` ends the rule. A weaker rule, which is a larger amount or the end of the
+	// rule, waits likewise (202). Payouts that a program asks for with an access token never wait: the program decides.
+	// Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+	// `person_needed`. Another owner or a person in the role finance must exist.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/company/payout-approval (the `SetPayoutApproval` operationId).
+	SetPayoutApprovalWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetPayoutApprovalResponse, error)
+
+	// SetPayoutApprovalWithResponse Require two people for payouts
+	//
+	// With `amount`, a payout or bulk payout of at least this amount that a person asks for at Kobo's pages waits for a second person of
+	// your company, for 24 hours. `0.01` means each payout. `null` ends the rule. A weaker rule, which is a larger amount or the end of the
+	// rule, waits likewise (202). Payouts that a program asks for with an access token never wait: the program decides.
+	// Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+	// `person_needed`. Another owner or a person in the role finance must exist.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/company/payout-approval (the `SetPayoutApproval` operationId).
+	SetPayoutApprovalWithResponse(ctx context.Context, body SetPayoutApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*SetPayoutApprovalResponse, error)
 
 	// SetPINWithBodyWithResponse Set your transaction PIN
 	//
@@ -15000,6 +15495,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/settlement/accounts/{settlementId}/alert (the `SetSettlementAlert` operationId).
 	SetSettlementAlertWithResponse(ctx context.Context, settlementID string, params *SetSettlementAlertParams, body SetSettlementAlertJSONRequestBody, reqEditors ...RequestEditorFn) (*SetSettlementAlertResponse, error)
 
+	// ListDayBalancesWithResponse List the balances of the last days
+	//
+	// The balance of a settlement account at the end of each of the last days in Lagos (UTC+1), oldest first. The last one is the balance
+	// now. Days before the account was opened are left out.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/settlement/accounts/{settlementId}/balances (the `ListDayBalances` operationId).
+	ListDayBalancesWithResponse(ctx context.Context, settlementID string, params *ListDayBalancesParams, reqEditors ...RequestEditorFn) (*ListDayBalancesResponse, error)
+
 	// ListBanksWithResponse List supported banks
 	//
 	// The banks that payouts can go to, by name. The list changes seldom, and you may cache it for an hour.
@@ -15255,6 +15760,18 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/settlement/validate-account (the `ValidateAccount` operationId).
 	ValidateAccountWithResponse(ctx context.Context, params *ValidateAccountParams, body ValidateAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*ValidateAccountResponse, error)
+
+	// FindTimelineWithResponse Show what happened to a payment
+	//
+	// The steps of a payout, purchase, card funding, credit, collection, adjustment, transfer, customer's credit or movement on a
+	// chain, oldest first: your request, the money in your ledger, the answers of the provider, the events, and the deliveries of
+	// these to your webhooks. Long numbers in the provider's words are masked. The log of requests is kept for some weeks, so an
+	// older payment may have no step `request`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/timeline/{reference} (the `FindTimeline` operationId).
+	FindTimelineWithResponse(ctx context.Context, reference string, reqEditors ...RequestEditorFn) (*FindTimelineResponse, error)
 
 	// ListTransactionsWithResponse List all transactions
 	//
@@ -16972,6 +17489,63 @@ func (r RejectRequestResponse) ContentType() string {
 	return ""
 }
 
+type SetPayoutApprovalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Message What was done.
+		//
+		// Examples: The rule holds
+		Message string `json:"message"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SetPayoutApprovalResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Message What was done.
+	//
+	// Examples: The rule holds
+	Message string `json:"message"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r SetPayoutApprovalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SetPayoutApprovalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SetPayoutApprovalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SetPayoutApprovalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type SetPINResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -18443,6 +19017,59 @@ func (r SetSettlementAlertResponse) ContentType() string {
 	return ""
 }
 
+type ListDayBalancesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data The days, oldest first.
+		Data []DayBalance `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListDayBalancesResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The days, oldest first.
+	Data []DayBalance `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ListDayBalancesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListDayBalancesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListDayBalancesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListDayBalancesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListBanksResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -19238,6 +19865,59 @@ func (r ValidateAccountResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ValidateAccountResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type FindTimelineResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data The payment and its steps.
+		Data Timeline `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r FindTimelineResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The payment and its steps.
+	Data Timeline `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r FindTimelineResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FindTimelineResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FindTimelineResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FindTimelineResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -21159,8 +21839,8 @@ func (c *ClientWithResponses) IssueAPIKeyWithResponse(ctx context.Context, param
 
 // RevokeAPIKeyWithBodyWithResponse Revoke an API key
 //
-// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
-// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately, and
+// within a second the access tokens that came from the key. The last working key stays.
 //
 // A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
 // of your company approves.
@@ -21178,8 +21858,8 @@ func (c *ClientWithResponses) RevokeAPIKeyWithBodyWithResponse(ctx context.Conte
 
 // RevokeAPIKeyWithResponse Revoke an API key
 //
-// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
-// came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+// Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately, and
+// within a second the access tokens that came from the key. The last working key stays.
 //
 // A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
 // of your company approves.
@@ -21241,6 +21921,44 @@ func (c *ClientWithResponses) RejectRequestWithResponse(ctx context.Context, id 
 		return nil, err
 	}
 	return ParseRejectRequestResponse(rsp)
+}
+
+// SetPayoutApprovalWithBodyWithResponse Require two people for payouts
+//
+// With `amount`, a payout or bulk payout of at least this amount that a person asks for at Kobo's pages waits for a second person of
+// your company, for 24 hours. `0.01` means each payout. `null` ends the rule. A weaker rule, which is a larger amount or the end of the
+// rule, waits likewise (202). Payouts that a program asks for with an access token never wait: the program decides.
+// Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+// `person_needed`. Another owner or a person in the role finance must exist.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/company/payout-approval (the `SetPayoutApproval` operationId).
+func (c *ClientWithResponses) SetPayoutApprovalWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetPayoutApprovalResponse, error) {
+	rsp, err := c.SetPayoutApprovalWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetPayoutApprovalResponse(rsp)
+}
+
+// SetPayoutApprovalWithResponse Require two people for payouts
+//
+// With `amount`, a payout or bulk payout of at least this amount that a person asks for at Kobo's pages waits for a second person of
+// your company, for 24 hours. `0.01` means each payout. `null` ends the rule. A weaker rule, which is a larger amount or the end of the
+// rule, waits likewise (202). Payouts that a program asks for with an access token never wait: the program decides.
+// Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+// `person_needed`. Another owner or a person in the role finance must exist.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/company/payout-approval (the `SetPayoutApproval` operationId).
+func (c *ClientWithResponses) SetPayoutApprovalWithResponse(ctx context.Context, body SetPayoutApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*SetPayoutApprovalResponse, error) {
+	rsp, err := c.SetPayoutApproval(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetPayoutApprovalResponse(rsp)
 }
 
 // SetPINWithBodyWithResponse Set your transaction PIN
@@ -21934,6 +22652,22 @@ func (c *ClientWithResponses) SetSettlementAlertWithResponse(ctx context.Context
 	return ParseSetSettlementAlertResponse(rsp)
 }
 
+// ListDayBalancesWithResponse List the balances of the last days
+//
+// The balance of a settlement account at the end of each of the last days in Lagos (UTC+1), oldest first. The last one is the balance
+// now. Days before the account was opened are left out.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/settlement/accounts/{settlementId}/balances (the `ListDayBalances` operationId).
+func (c *ClientWithResponses) ListDayBalancesWithResponse(ctx context.Context, settlementID string, params *ListDayBalancesParams, reqEditors ...RequestEditorFn) (*ListDayBalancesResponse, error) {
+	rsp, err := c.ListDayBalances(ctx, settlementID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListDayBalancesResponse(rsp)
+}
+
 // ListBanksWithResponse List supported banks
 //
 // The banks that payouts can go to, by name. The list changes seldom, and you may cache it for an hour.
@@ -22308,6 +23042,24 @@ func (c *ClientWithResponses) ValidateAccountWithResponse(ctx context.Context, p
 		return nil, err
 	}
 	return ParseValidateAccountResponse(rsp)
+}
+
+// FindTimelineWithResponse Show what happened to a payment
+//
+// The steps of a payout, purchase, card funding, credit, collection, adjustment, transfer, customer's credit or movement on a
+// chain, oldest first: your request, the money in your ledger, the answers of the provider, the events, and the deliveries of
+// these to your webhooks. Long numbers in the provider's words are masked. The log of requests is kept for some weeks, so an
+// older payment may have no step `request`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/timeline/{reference} (the `FindTimeline` operationId).
+func (c *ClientWithResponses) FindTimelineWithResponse(ctx context.Context, reference string, reqEditors ...RequestEditorFn) (*FindTimelineResponse, error) {
+	rsp, err := c.FindTimeline(ctx, reference, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFindTimelineResponse(rsp)
 }
 
 // ListTransactionsWithResponse List all transactions
@@ -23722,6 +24474,40 @@ func ParseRejectRequestResponse(rsp *http.Response) (*RejectRequestResponse, err
 	return response, nil
 }
 
+// ParseSetPayoutApprovalResponse parses an HTTP response from a SetPayoutApprovalWithResponse call
+func ParseSetPayoutApprovalResponse(rsp *http.Response) (*SetPayoutApprovalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SetPayoutApprovalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Message What was done.
+			//
+			// Examples: The rule holds
+			Message string `json:"message"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseSetPINResponse parses an HTTP response from a SetPINWithResponse call
 func ParseSetPINResponse(rsp *http.Response) (*SetPINResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -24606,6 +25392,38 @@ func ParseSetSettlementAlertResponse(rsp *http.Response) (*SetSettlementAlertRes
 	return response, nil
 }
 
+// ParseListDayBalancesResponse parses an HTTP response from a ListDayBalancesWithResponse call
+func ParseListDayBalancesResponse(rsp *http.Response) (*ListDayBalancesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListDayBalancesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data The days, oldest first.
+			Data []DayBalance `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListBanksResponse parses an HTTP response from a ListBanksWithResponse call
 func ParseListBanksResponse(rsp *http.Response) (*ListBanksResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -25081,6 +25899,38 @@ func ParseValidateAccountResponse(rsp *http.Response) (*ValidateAccountResponse,
 		var dest struct {
 			// Data The account and the name of its owner.
 			Data ValidatedAccount `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseFindTimelineResponse parses an HTTP response from a FindTimelineWithResponse call
+func ParseFindTimelineResponse(rsp *http.Response) (*FindTimelineResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FindTimelineResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data The payment and its steps.
+			Data Timeline `json:"data"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err

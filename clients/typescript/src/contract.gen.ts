@@ -401,8 +401,8 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately. Access tokens that
-         *     came from the key work until they expire, for up to 15 minutes, but not for issuing or revoking keys. The last working key stays.
+         * @description Revokes an API key of your company, with your transaction PIN. The key and its refresh token stop working immediately, and
+         *     within a second the access tokens that came from the key. The last working key stays.
          *
          *     A wrong PIN counts like any wrong PIN. If your company requires two people, the answer is 202, and the key works until a second person
          *     of your company approves.
@@ -429,6 +429,30 @@ export interface paths {
          *     `person_needed`. Another owner or developer must exist.
          */
         post: operations["setTwoPeople"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/company/payout-approval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Require two people for payouts
+         * @description With `amount`, a payout or bulk payout of at least this amount that a person asks for at Kobo's pages waits for a second person of
+         *     your company, for 24 hours. `0.01` means each payout. `null` ends the rule. A weaker rule, which is a larger amount or the end of the
+         *     rule, waits likewise (202). Payouts that a program asks for with an access token never wait: the program decides.
+         *     Only a person who has signed in at Kobo's pages can do this, in the role owner. With an access token the answer is 403
+         *     `person_needed`. Another owner or a person in the role finance must exist.
+         */
+        post: operations["setPayoutApproval"];
         delete?: never;
         options?: never;
         head?: never;
@@ -595,6 +619,27 @@ export interface paths {
          *     threshold before the next event. An account that is below a new threshold already gets an event too.
          */
         post: operations["setSettlementAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settlement/accounts/{settlementId}/balances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the balances of the last days
+         * @description The balance of a settlement account at the end of each of the last days in Lagos (UTC+1), oldest first. The last one is the balance
+         *     now. Days before the account was opened are left out.
+         */
+        get: operations["listDayBalances"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1618,6 +1663,29 @@ export interface paths {
          * @description State, attempts, last answer and next try of one operation, resolved or not.
          */
         get: operations["findOutcome"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/timeline/{reference}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what happened to a payment
+         * @description The steps of a payout, purchase, card funding, credit, collection, adjustment, transfer, customer's credit or movement on a
+         *     chain, oldest first: your request, the money in your ledger, the answers of the provider, the events, and the deliveries of
+         *     these to your webhooks. Long numbers in the provider's words are masked. The log of requests is kept for some weeks, so an
+         *     older payment may have no step `request`.
+         */
+        get: operations["findTimeline"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3193,7 +3261,7 @@ export interface components {
              * @description What waits.
              * @enum {string}
              */
-            kind: "ISSUE_API_KEY" | "REVOKE_API_KEY" | "TWO_PEOPLE_OFF";
+            kind: "ISSUE_API_KEY" | "REVOKE_API_KEY" | "TWO_PEOPLE_OFF" | "SEND_PAYOUT" | "CONFIRM_BULK" | "PAYOUT_RULE";
             /**
              * @description Only `WAITING` can be decided.
              * @enum {string}
@@ -3208,6 +3276,12 @@ export interface components {
             keyExpiresAt: string | null;
             /** @description The API key to revoke; `null` for another kind. */
             apiKeyId: string | null;
+            /** @description The payout that waits; `null` for another kind. */
+            payout: components["schemas"]["WaitingPayout"] | null;
+            /** @description The bulk payout that waits; `null` for another kind. */
+            bulkPayout: components["schemas"]["WaitingBulkPayout"] | null;
+            /** @description The weaker rule for payouts that waits; `null` for another kind. */
+            payoutApproval: components["schemas"]["PayoutApprovalRule"] | null;
             /**
              * @description `person:NAME`, or `key:ID` for a program with an API key.
              * @example person:ada
@@ -3226,6 +3300,89 @@ export interface components {
              * @description When it was decided; `null` while it waits.
              */
             decidedAt: string | null;
+        };
+        WaitingPayout: {
+            /**
+             * Format: int64
+             * @description The settlement account that pays; `null` in an approval of an earlier version.
+             */
+            fromSettlementId: number | null;
+            /**
+             * @description The amount of the rule by which it waits, in naira.
+             * @example 500000
+             */
+            requiredFrom: Kobo;
+            /**
+             * @description Naira.
+             * @example 5000
+             */
+            amount: Kobo;
+            /**
+             * @description Naira. Kobo refuses the approval if the fee has changed; `null` in an approval of an earlier version.
+             * @example 25
+             */
+            fee: Kobo | null;
+            /**
+             * @description The name that the bank has for the account.
+             * @example ADA OBI
+             */
+            accountName: string;
+            /**
+             * @description The account.
+             * @example 0123456789
+             */
+            accountNumber: string;
+            /** @description The bank; `null` if its name is not known. */
+            bankName: string | null;
+            /** @description `null` for none. */
+            narration: string | null;
+            /** @description `null` for none. */
+            externalReference: string | null;
+            /** @description The `reference` that the payout has when it is approved. */
+            reference: string;
+        };
+        WaitingBulkPayout: {
+            /** @description The `bulkId`. */
+            bulkId: string;
+            /**
+             * Format: int64
+             * @description The settlement account that pays; `null` in an approval of an earlier version.
+             */
+            fromSettlementId: number | null;
+            /**
+             * @description The amount of the rule by which it waits, in naira.
+             * @example 500000
+             */
+            requiredFrom: Kobo;
+            /**
+             * Format: int64
+             * @description The number of good lines.
+             */
+            lines: number;
+            /**
+             * @description The sum of the good lines, without fees; naira.
+             * @example 180000
+             */
+            amount: Kobo;
+            /**
+             * @description The sum of the fees; naira. Kobo refuses the approval if the fees have changed; `null` in an approval of an earlier version.
+             * @example 2500
+             */
+            fee: Kobo | null;
+        };
+        PayoutApprovalRule: {
+            /**
+             * @description From this amount on, in naira, payouts of people wait; `null` for none.
+             * @example 500000
+             */
+            amount: Kobo | null;
+        };
+        PayoutApprovalRequest: {
+            /**
+             * Format: naira
+             * @description Naira; above 0 and with at most two decimals. `0.01` means each payout. `null` ends the rule.
+             */
+            amount: Kobo | null;
         };
         DecidedApproval: {
             /** @description The approval. */
@@ -3401,6 +3558,8 @@ export interface components {
             environment: "dev" | "staging" | "live";
             /** @description True if acts on your API keys wait for a second person of your company. */
             twoPeople: boolean;
+            /** @description From this amount on, in naira, payouts that people ask for wait for a second person; `null` for none. */
+            payoutApproval: Kobo | null;
             /** @description The fees of your payouts, by amount. Empty if there are none. */
             fees: components["schemas"]["FeeBand"][];
             /** @description Your limits and what of them is used today. */
@@ -5644,6 +5803,96 @@ export interface components {
             /** @description The place of this page in the whole list. */
             meta: components["schemas"]["ListMeta"];
         };
+        DayBalance: {
+            /**
+             * Format: date
+             * @description The day in Lagos.
+             * @example 2030-01-02
+             */
+            day: string;
+            /**
+             * @description The balance at the end of the day, or now; naira.
+             * @example 98475
+             */
+            balance: Kobo;
+        };
+        Timeline: {
+            /** @description The reference or id of the payment. */
+            reference: string;
+            /**
+             * @description What it is: `payout`, `vtu`, `card`, `credit`, `collection`, `adjustment`, `transfer`, `customer credit`, `deposit` or `withdrawal`.
+             * @example payout
+             */
+            kind: string;
+            /**
+             * @description Its state, such as `SUCCESS`.
+             * @example SUCCESS
+             */
+            status: string;
+            /**
+             * @description Naira, without the fee. 0 for a movement on a chain.
+             * @example 1500
+             */
+            amount: Kobo;
+            /**
+             * @description Naira.
+             * @example 25
+             */
+            fee: Kobo;
+            /** @description When it began. */
+            createdAt: components["schemas"]["Instant"];
+            /** @description What happened, oldest first. */
+            steps: components["schemas"]["TimelineStep"][];
+        };
+        TimelineStep: {
+            /** @description When it happened. */
+            at: components["schemas"]["Instant"];
+            /**
+             * @description The kind of step: `request`, `intent`, `transfer`, `answer`, `state`, `event`, `delivery`, `case` or `approval`. There may be further kinds later.
+             * @example transfer
+             */
+            what: string;
+            /**
+             * @description The step in words for people. The words may change.
+             * @example first call: confirmed (00) Approved
+             */
+            text: string;
+            /** @description The amount that moved, of a `transfer`. */
+            transfer: components["schemas"]["TimelineTransfer"] | null;
+            /**
+             * Format: int64
+             * @description The `sequence` of the event, of an `event` or `delivery`.
+             * @example 42
+             */
+            event: number | null;
+        };
+        TimelineTransfer: {
+            /**
+             * @description The account in your ledger that was debited, such as `settlement/1`; `outside` for money that came in.
+             * @example settlement/1
+             */
+            from: string;
+            /**
+             * @description The account in your ledger that was credited, such as `clearing/payout`; `outside` for money that went out.
+             * @example clearing/payout
+             */
+            to: string;
+            /**
+             * @description Naira.
+             * @example 1525
+             */
+            amount: Kobo;
+            /**
+             * @description The balance of `from` afterwards, in naira; `null` for `outside`.
+             * @example 98475
+             */
+            fromBalance: Kobo | null;
+            /**
+             * @description The balance of `to` afterwards, in naira; `null` for `outside`.
+             * @example 1525
+             */
+            toBalance: Kobo | null;
+        };
         Event: {
             /**
              * @description The same in every delivery of the event.
@@ -6909,6 +7158,43 @@ export interface operations {
             };
         };
     };
+    setPayoutApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "amount": 500000
+                 *     }
+                 */
+                "application/json": components["schemas"]["PayoutApprovalRequest"];
+            };
+        };
+        responses: {
+            /** @description The rule holds. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /**
+                         * @description What was done.
+                         * @example The rule holds
+                         */
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
     listApprovals: {
         parameters: {
             query?: {
@@ -7226,6 +7512,37 @@ export interface operations {
                         status: components["schemas"]["SuccessStatus"];
                         /** @description The settlement account in its present state. */
                         data: components["schemas"]["SettlementAccount"];
+                    };
+                };
+            };
+        };
+    };
+    listDayBalances: {
+        parameters: {
+            query?: {
+                /** @description The number of days, with today. */
+                days?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The settlement account's `id`. */
+                settlementId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The balances. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description The days, oldest first. */
+                        data: components["schemas"]["DayBalance"][];
                     };
                 };
             };
@@ -9247,6 +9564,34 @@ export interface operations {
                         status: components["schemas"]["SuccessStatus"];
                         /** @description The operation and its known outcome. */
                         data: components["schemas"]["Outcome"];
+                    };
+                };
+            };
+        };
+    };
+    findTimeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The reference or id of the payment; for a purchase its `transactionId`. */
+                reference: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The payment and its steps. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description The payment and its steps. */
+                        data: components["schemas"]["Timeline"];
                     };
                 };
             };
