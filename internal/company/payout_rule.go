@@ -43,6 +43,10 @@ func (r payoutRuleRow) rule() PayoutRule { return PayoutRule{On: r.State == rule
 
 var payoutRules = db.Declare[payoutRuleRow]("company_payout_rule", db.Reads(payoutRuleColumns), db.Rights("state", "least_kobo"))
 
+// payoutRuleSchema is the first schema whose programs know the rule. An older program sends each payout, and takes the approval
+// of a payout for the end of the rule about two people.
+const payoutRuleSchema = 148
+
 // payoutRuleChanges counts the changes of the rule. A change that has not seen the last one begins again.
 const payoutRuleChanges = "payout-rule"
 
@@ -111,6 +115,11 @@ func (s *Service) SetPayoutRule(ctx context.Context, by Access, want PayoutRule)
 		if want == now.rule() || !want.On && !now.rule().On {
 			return nil, fault.New(fault.Refused, "The rule is so already").With(fault.ApprovalState)
 		}
+		if want.On {
+			if err := s.knowPayoutRule(ctx); err != nil {
+				return nil, err
+			}
+		}
 		if want.isWeaker(now.rule()) {
 			ask := ledger.For(by.Company)
 			a, err := s.ask(ctx, &ask, by, ApprovePayoutRule, Act{PayoutRule: &want})
@@ -124,6 +133,15 @@ func (s *Service) SetPayoutRule(ctx context.Context, by Access, want PayoutRule)
 			return nil, explain(err)
 		}
 	}
+}
+
+// knowPayoutRule returns an error if a program runs that does not know the rule.
+func (s *Service) knowPayoutRule(ctx context.Context) error {
+	older, err := s.db.Beside(ctx, payoutRuleSchema)
+	if err == nil && older {
+		err = fault.New(fault.Refused, "A program of an older Kobo runs, which would not keep the rule: ask the operator to upgrade it first")
+	}
+	return err
 }
 
 // countPayoutRule returns the stored rule. The unit is refused if the rule has changed when it is committed.

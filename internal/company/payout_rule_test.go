@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -63,6 +65,28 @@ func TestTheRuleForPayouts(t *testing.T) {
 			t.Errorf("another company has the rule: %+v, %v", r, err)
 		}
 	})
+}
+
+// While a program runs that does not know the rule, nobody can rely on it.
+func TestNoRuleForPayoutsBesideAnOlderProgram(t *testing.T) {
+	d := dbtest.New(t, db.Postgres)
+	h := open(t, d)
+	by, _ := h.owner()
+	ada := person(by, "ada")
+	err := d.Tx(t.Context(), func(q db.Querier) error {
+		if _, err := q.Exec(t.Context(), `SET LOCAL application_name = 'kobo/0.1/147'`); err != nil {
+			return err
+		}
+		_, err := h.SetPayoutRule(t.Context(), ada, from(1_000))
+		refused(t, "beside an older program", err, fault.Refused, "A program of an older Kobo runs, which would not keep the rule: ask the operator to upgrade it first")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := h.SetPayoutRule(t.Context(), ada, from(1_000)); a != nil || err != nil {
+		t.Errorf("%+v, %v", a, err)
+	}
 }
 
 // What has waited for a day cannot be approved. The unit with the end of an approval commits once, also if two people
