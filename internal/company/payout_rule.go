@@ -2,6 +2,7 @@ package company
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -46,6 +47,8 @@ var payoutRules = db.Declare[payoutRuleRow]("company_payout_rule", db.Reads(payo
 // payoutRuleSchema is the first schema whose programs know the rule. An older program sends each payout, and takes the approval
 // of a payout for the end of the rule about two people.
 const payoutRuleSchema = 148
+
+var errOlderRuns = errors.New("a program of an older Kobo runs, which would not keep the rule for payouts: upgrade it first")
 
 // payoutRuleChanges counts the changes of the rule. A change that has not seen the last one begins again.
 const payoutRuleChanges = "payout-rule"
@@ -139,7 +142,7 @@ func (s *Service) SetPayoutRule(ctx context.Context, by Access, want PayoutRule)
 func (s *Service) knowPayoutRule(ctx context.Context) error {
 	older, err := s.db.Beside(ctx, payoutRuleSchema)
 	if err == nil && older {
-		err = fault.New(fault.Refused, "A program of an older Kobo runs, which would not keep the rule: ask the operator to upgrade it first")
+		err = fault.New(fault.Unavailable, "Service temporarily unavailable").Because(errOlderRuns)
 	}
 	return err
 }

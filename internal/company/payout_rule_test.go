@@ -78,7 +78,7 @@ func TestNoRuleForPayoutsBesideAnOlderProgram(t *testing.T) {
 			return err
 		}
 		_, err := h.SetPayoutRule(t.Context(), ada, from(1_000))
-		refused(t, "beside an older program", err, fault.Refused, "A program of an older Kobo runs, which would not keep the rule: ask the operator to upgrade it first")
+		refused(t, "beside an older program", err, fault.Unavailable, "Service temporarily unavailable")
 		return nil
 	})
 	if err != nil {
