@@ -2,6 +2,7 @@ package company
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -219,15 +220,22 @@ func (s *Service) approveRule(ctx context.Context, by Access, a Approval, want P
 // IsOfPayouts reports whether people who pay decide about an approval of this kind. People who write programs decide
 // about the others.
 func (k ApprovalKind) IsOfPayouts() bool {
-	return k == ApprovePayout || k == ApproveBulk || k == ApprovePayoutRule
+	return slices.Contains(ofPayouts, string(k))
 }
 
-// mayWait returns how many requests of this kind one person may have waiting at once, with those of other kinds.
-func (k ApprovalKind) mayWait() int64 {
+// ofPayouts and ofKeys are the kinds of approvals, by what they are about.
+var (
+	ofPayouts = []string{string(ApprovePayout), string(ApproveBulk), string(ApprovePayoutRule)}
+	ofKeys    = []string{string(ApproveIssue), string(ApproveRevoke), string(ApproveRuleOff)}
+)
+
+// mayWait returns how many requests of this and of like kinds one person may have waiting at once. Those about payouts
+// leave room for those about API keys.
+func (k ApprovalKind) mayWait() (most int64, kinds []string) {
 	if k.IsOfPayouts() {
-		return mostPayoutsWaiting
+		return mostPayoutsWaiting, ofPayouts
 	}
-	return mostWaiting
+	return mostWaiting, ofKeys
 }
 
 // byKey reports whether a program with an API key asked.
