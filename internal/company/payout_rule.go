@@ -62,6 +62,7 @@ type PayoutAct struct {
 	Fee               money.Kobo `json:"fee,omitempty"`
 	AccountName       string     `json:"accountName"`
 	AccountNumber     string     `json:"accountNumber"`
+	BankCode          string     `json:"bankCode,omitempty"` // "" in an approval of an earlier version
 	BankName          string     `json:"bankName,omitempty"`
 	Narration         string     `json:"narration,omitempty"`
 	ExternalReference string     `json:"externalReference,omitempty"`
@@ -75,6 +76,7 @@ type BulkAct struct {
 	Lines        int64      `json:"lines"`
 	Amount       money.Kobo `json:"amount"` // of all lines, without fees
 	Fee          money.Kobo `json:"fee,omitempty"`
+	Digest       string     `json:"digest,omitempty"` // of the lines; "" in an approval of an earlier version
 }
 
 // subject returns what waits: the reference of a payout, or the id of a bulk payout. It is "" for other acts.
