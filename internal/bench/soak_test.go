@@ -88,7 +88,7 @@ func TestGrowthIsNotFlat(t *testing.T) {
 	for name, change := range map[string]func(n int64, s *Sample){
 		"resident memory":             func(n int64, s *Sample) { s.Memory += n * 3 * megabyte },
 		"goroutines":                  func(n int64, s *Sample) { s.Goroutines += n },
-		"open file descriptors":       func(n int64, s *Sample) { s.Handles += n / 2 },
+		"open file descriptors":       func(n int64, s *Sample) { s.Handles += n },
 		"delay of the most overdue":   func(n int64, s *Sample) { s.JobLate = map[bool]int64{true: 61}[n == 20] },
 		"age of the oldest open":      func(n int64, s *Sample) { s.OpenAge = n * 60 },
 		"open operations":             func(n int64, s *Sample) { s.Open += n * 5 },
