@@ -96,3 +96,19 @@ func TestAnAlteredPayoutIsNotApproved(t *testing.T) {
 			`UPDATE payout_bulk_line SET account_number = '0123456711' WHERE company_id = $1 AND line = 2`, http.StatusConflict)
 	})
 }
+
+// A bulk payout that was cancelled while it waited says so in words, as its own page does.
+func TestAnApprovalOfACancelledBulkPayoutSaysSoInWords(t *testing.T) {
+	w := open(t)
+	ada, fola := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "fola", who.Finance)
+	if g := ada.require("1"); g.location != "/app/approvals" {
+		t.Fatal(g.text)
+	}
+	at := fola.lines(t)
+	waits := fola.submit(at, at+"/send", map[string]string{"pin": w.company.PIN}).approval(t)
+	form := ada.form(waits, nil)
+	fola.submit(at, at+"/cancel", nil)
+	if g := ada.send(waits+"/approve", form); !strings.Contains(g.text, "Bulk payout: cancelled") || strings.Contains(g.text, "CANCELLED") {
+		t.Errorf("%d %s", g.status, g.text)
+	}
+}
