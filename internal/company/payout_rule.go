@@ -3,6 +3,7 @@ package company
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,6 +69,7 @@ type PayoutAct struct {
 	Fee               money.Kobo `json:"fee,omitempty"`
 	AccountName       string     `json:"accountName"`
 	AccountNumber     string     `json:"accountNumber"`
+	BankCode          string     `json:"bankCode,omitempty"` // "" in an approval of an earlier version
 	BankName          string     `json:"bankName,omitempty"`
 	Narration         string     `json:"narration,omitempty"`
 	ExternalReference string     `json:"externalReference,omitempty"`
@@ -81,6 +83,7 @@ type BulkAct struct {
 	Lines        int64      `json:"lines"`
 	Amount       money.Kobo `json:"amount"` // of all lines, without fees
 	Fee          money.Kobo `json:"fee,omitempty"`
+	Digest       string     `json:"digest,omitempty"` // of the lines; "" in an approval of an earlier version
 }
 
 // subject returns what waits: the reference of a payout, or the id of a bulk payout. It is "" for other acts.
@@ -240,15 +243,22 @@ func (s *Service) approveRule(ctx context.Context, by Access, a Approval, want P
 // IsOfPayouts reports whether people who pay decide about an approval of this kind. People who write programs decide
 // about the others.
 func (k ApprovalKind) IsOfPayouts() bool {
-	return k == ApprovePayout || k == ApproveBulk || k == ApprovePayoutRule
+	return slices.Contains(ofPayouts, string(k))
 }
 
-// mayWait returns how many requests of this kind one person may have waiting at once, with those of other kinds.
-func (k ApprovalKind) mayWait() int64 {
+// ofPayouts and ofKeys are the kinds of approvals, by what they are about.
+var (
+	ofPayouts = []string{string(ApprovePayout), string(ApproveBulk), string(ApprovePayoutRule)}
+	ofKeys    = []string{string(ApproveIssue), string(ApproveRevoke), string(ApproveRuleOff)}
+)
+
+// mayWait returns how many requests of this and of like kinds one person may have waiting at once. Those about payouts
+// leave room for those about API keys.
+func (k ApprovalKind) mayWait() (most int64, kinds []string) {
 	if k.IsOfPayouts() {
-		return mostPayoutsWaiting
+		return mostPayoutsWaiting, ofPayouts
 	}
-	return mostWaiting
+	return mostWaiting, ofKeys
 }
 
 // byKey reports whether a program with an API key asked.

@@ -146,3 +146,64 @@ func TestAnApprovalOfAPayoutEndsOnce(t *testing.T) {
 		refused(t, "after a day", err, fault.Conflict, "The approval does not wait any more")
 	})
 }
+
+// Whoever reads the rule while it changes reads the rule before or after the change. It is never taken for an altered row.
+func TestTheRuleForPayoutsIsReadWhole(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		by, _ := h.owner()
+		ada := person(by, "ada")
+		const changes = 200
+		if _, err := h.SetPayoutRule(ctx, ada, from(changes+1)); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		done := make(chan struct{})
+		for range 2 {
+			all.Go(func() {
+				for {
+					select {
+					case <-done:
+						return
+					default:
+					}
+					if _, err := h.PayoutRule(ctx, by.Company); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		for n := range changes {
+			if _, err := h.SetPayoutRule(ctx, ada, from(int64(changes-n))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		close(done)
+		all.Wait()
+	})
+}
+
+// Payouts that wait do not use up the requests about API keys. So an owner can ask for the end of a leaked key on a day
+// with many payouts.
+func TestWaitingPayoutsLeaveRoomForAKey(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		by, _ := h.owner()
+		ada := person(by, "ada")
+		leaked := h.issues(by, "leaked", time.Time{})
+		h.issues(by, "other", time.Time{})
+		if err := h.RequireTwoPeople(ctx, ada); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			if _, err := h.AskPayout(ctx, ada, company.PayoutAct{VerifyID: "v", Amount: 5_00, AccountName: "BOLA", AccountNumber: "0123456789"}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, err := h.RevokeOwnKey(ctx, ada, leaked.ID)
+		if err != nil || a == nil || a.Kind != company.ApproveRevoke {
+			t.Errorf("%+v, %v", a, err)
+		}
+	})
+}
