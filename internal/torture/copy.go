@@ -24,15 +24,16 @@ import (
 // SQLite by kobo backup and kobo restore, PostgreSQL by its own tools.
 type copier struct {
 	cfg    app.Config
-	server *server // nil with SQLite
+	server *server  // nil with SQLite
+	base   *servers // nil without servers of the run's own
 	folder string
 	tools  string // the folder of PostgreSQL's tools
 	made   int
 }
 
 // newCopier returns nil if the machine has no tools for the database.
-func newCopier(folder, database string, s *server) *copier {
-	c := &copier{cfg: app.DevConfig(folder, database), server: s, folder: folder}
+func newCopier(folder, database string, s *server, base *servers) *copier {
+	c := &copier{cfg: app.DevConfig(folder, database), server: s, base: base, folder: folder}
 	if s != nil {
 		var err error
 		if c.tools, err = cluster.Binaries(); err != nil {
@@ -65,13 +66,22 @@ func (c *copier) epoch() (n int64, err error) {
 	return strconv.ParseInt(number, 10, 64)
 }
 
+// url returns where the database is now. A standby may not have a database yet that was made anew, and the tools do not go on
+// to the next host then.
+func (c *copier) url() string {
+	if c.base == nil {
+		return c.cfg.Database
+	}
+	return address([]string{c.base.all()[c.base.primary()].Host()}, c.server.name)
+}
+
 // with opens the database as a command of Kobo does.
 func (c *copier) with(ctx context.Context, do func(d *db.DB, o *operator.Service) error) error {
 	keys, err := c.cfg.Evidence()
 	if err != nil {
 		return err
 	}
-	d, err := db.Open(ctx, c.cfg.Database)
+	d, err := db.Open(ctx, c.url())
 	if err != nil {
 		return err
 	}
@@ -148,7 +158,7 @@ func (c *copier) load(ctx context.Context, file string) error {
 
 // tool runs one of PostgreSQL's tools on the run's database. A password is not among the arguments, which other users see.
 func (c *copier) tool(ctx context.Context, name string, args ...string) error {
-	u, err := url.Parse(c.cfg.Database)
+	u, err := url.Parse(c.url())
 	if err != nil {
 		return errURL
 	}

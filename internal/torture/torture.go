@@ -114,7 +114,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	if err = r.found(ctx); err != nil {
 		return err
 	}
-	r.copier = newCopier(r.folder, r.database, r.server)
+	r.copier = newCopier(r.folder, r.database, r.server, r.base)
 	var first app.Credentials
 	for n := range r.Programs {
 		p := newProgram(n, r.Child, role{Data: r.folder, Database: r.reached})
