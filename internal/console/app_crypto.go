@@ -1,0 +1,90 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/kobo-waas/kobo/internal/fault"
+)
+
+func (c *console) cryptoRoutes() map[string]route {
+	return map[string]route{
+		"GET /app/services/crypto/addresses":  {show: showAddresses, query: []string{"network"}},
+		"POST /app/services/crypto/addresses": {show: showAddresses, do: makeAddress},
+	}
+}
+
+// chainRow is a network on which deposits arrive.
+type chainRow struct {
+	ID            string `json:"id"`
+	Name          string `json:"name"`
+	NativeAsset   string `json:"nativeAsset"`
+	IsActive      bool   `json:"isActive"`
+	Confirmations int64  `json:"confirmations"`
+	Tokens        []struct {
+		Symbol string `json:"symbol"`
+	} `json:"tokens"`
+}
+
+// assets are the symbols that arrive on the network.
+func (c chainRow) assets() string {
+	out := c.NativeAsset
+	for _, t := range c.Tokens {
+		out += ", " + t.Symbol
+	}
+	return out
+}
+
+// depositAddress is an address of the company.
+type depositAddress struct {
+	Address string `json:"address"`
+	Index   int64  `json:"index"`
+	Label   string `json:"label"`
+}
+
+// mostAddresses is how many addresses the page shows.
+const mostAddresses = 200
+
+// addresses are the networks, and the newest addresses on one of them.
+type addresses struct {
+	networks []chainRow
+	network  chainRow // empty while nobody has chosen one
+	rows     []depositAddress
+	all      int
+}
+
+func showAddresses(v *visit) (view, error) {
+	var networks one[[]chainRow]
+	if _, err := v.ask("GET", "/api/v1/crypto/networks", nil, &networks); err != nil {
+		return view{}, err
+	}
+	a := addresses{networks: networks.Data}
+	if chosen := v.chosen("network"); chosen != "" {
+		at := slices.IndexFunc(a.networks, func(c chainRow) bool { return c.ID == chosen })
+		if at < 0 {
+			return view{}, errNothing
+		}
+		a.network = a.networks[at]
+		var said one[struct {
+			Address []depositAddress `json:"address"`
+		}]
+		if _, err := v.ask("GET", "/api/v1/crypto/pregenerated-address/"+url.PathEscape(chosen), nil, &said); err != nil {
+			return view{}, err
+		}
+		a.rows, a.all = said.Data.Address, len(said.Data.Address)
+		slices.Reverse(a.rows)
+		a.rows = a.rows[:min(len(a.rows), mostAddresses)]
+	}
+	return view{title: "Deposit addresses", item: "services", body: addressesPage(v, a)}, nil
+}
+
+func makeAddress(v *visit) (string, error) {
+	network, body := v.field("network"), map[string]any{}
+	if network == "" {
+		return "", fault.New(fault.Invalid, "Choose a network")
+	}
+	v.some(body, "label")
+	_, err := v.ask(http.MethodPost, "/api/v1/crypto/generate-address/"+url.PathEscape(network), body, nil)
+	return "/app/services/crypto/addresses?network=" + url.QueryEscape(network), err
+}
