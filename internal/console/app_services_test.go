@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/evidence"
 	"github.com/kobo-waas/kobo/internal/operator"
 	who "github.com/kobo-waas/kobo/internal/person"
@@ -311,6 +312,12 @@ func TestACompanySeesItsVerification(t *testing.T) {
 		if g := nora.get("/app/settings"); g.status != http.StatusForbidden {
 			t.Errorf("%d", g.status)
 		}
+		for _, to := range []company.KYB{company.InProgress, company.Submitted, company.Rejected} {
+			if _, err := w.app.Companies.SetKYB(t.Context(), operator.Local("test"), c.Reference, to, "The registration has run out"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		nora.says(path, "Rejected", "The registration has run out")
 		if _, err := w.app.Companies.SetLive(t.Context(), operator.Local("test"), w.company.Reference, false); err != nil {
 			t.Fatal(err)
 		}

@@ -3,11 +3,13 @@ package console
 import (
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/operator"
 )
 
 // verification is how far the company is, and what it lacks.
 type verification struct {
 	state    string // of the business verification
+	reason   string // what Kobo's operator has written at the last change, or ""
 	isOff    bool   // the company is switched off
 	isOpen   bool   // the company may use the API, so the tasks are known
 	tasks    []task
@@ -24,7 +26,23 @@ type task struct {
 // sees whose API is closed.
 func showVerification(v *visit) (view, error) {
 	y, err := v.verification()
+	if err == nil {
+		y.reason, err = v.reasonOf(y)
+	}
 	return view{title: "Verification", item: "settings", body: verificationPage(v, y)}, err
+}
+
+// reasonOf returns what Kobo's operator has written when the verification changed last. It is what the event
+// company.kyb_changed tells, which a company whose API is closed cannot read.
+func (v *visit) reasonOf(y verification) (string, error) {
+	if y.state != "CHANGES_REQUESTED" && y.state != "REJECTED" {
+		return "", nil
+	}
+	lines, _, err := v.Operators.SearchAudit(v.Context(), operator.AuditFilter{Company: v.who.Company, Action: "company.kyb"}, 1, 0)
+	if err != nil || len(lines) == 0 || lines[0].Details["status"] != y.state {
+		return "", err
+	}
+	return lines[0].Details["reason"], nil
 }
 
 func (v *visit) verification() (y verification, err error) {
@@ -90,9 +108,9 @@ func (y verification) sentence() string {
 	case y.state == "APPROVED":
 		return "Your business is verified. Nothing is missing."
 	case y.state == "REJECTED":
-		return "Kobo's operator has rejected the verification. The API is closed. Ask the operator for the reason, and begin again."
+		return "Kobo's operator has rejected the verification. The API is closed. Ask the operator how to begin again."
 	case y.state == "CHANGES_REQUESTED":
-		return "Kobo's operator needs something changed. The API stays open meanwhile. The event company.kyb_changed has the reason."
+		return "Kobo's operator needs something changed. The API stays open meanwhile."
 	case y.state == "SUBMITTED":
 		return "Kobo's operator checks what you have sent. There is nothing for you to do now."
 	case y.state == "IN_PROGRESS":
