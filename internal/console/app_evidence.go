@@ -53,7 +53,11 @@ func showEvidence(v *visit) (view, error) {
 // downloadReceipt sends the receipt of a payment as a file for kobo receipt verify.
 func downloadReceipt(v *visit) error {
 	reference := v.PathValue("reference")
-	return v.saveJSON("/api/v1/receipts/"+url.PathEscape(reference)+v.asked(), "receipt-"+reference+v.filter("step", ""))
+	name := "receipt-" + reference
+	if step := v.filter("step", ""); step != "" {
+		name += "-" + step
+	}
+	return v.saveJSON("/api/v1/receipts/"+url.PathEscape(reference)+v.asked(), name)
 }
 
 // downloadAnyReceipt sends the receipt of a reference that somebody has typed.

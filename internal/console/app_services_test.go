@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/evidence"
@@ -349,5 +350,28 @@ func TestServicesOfAnotherCompanyAreNotThere(t *testing.T) {
 		}
 		bola.says("/app/home", "₦1,000,000.00")
 		bola.says(card, "Active")
+	})
+}
+
+// If a price has changed since the review, nothing is bought, and the answer has both prices.
+func TestAChangedPriceBuysNothing(t *testing.T) {
+	each(t, func(w *world) {
+		bola := w.seat(w.company.Reference, "bola", who.Finance)
+		at := bola.counter("Data")
+		product := regexp.MustCompile(`(?s)<option value="([^"]+)">[^<]*: ₦`).FindStringSubmatch(at.text)
+		review := bola.submit(at.path, "/app/services/purchases/check", map[string]string{
+			"settlementId": "1", "service": at.service, "category": at.category, "number": "08031234510", "product": product[1],
+		}).location
+		form := bola.form(review, nil)
+		was := regexp.MustCompile(`Buy for (₦[0-9,.]+)`).FindStringSubmatch(bola.read(review))
+		w.plant(`UPDATE vtu_product SET amount_kobo = 12345600 WHERE id = $1`, product[1])
+		w.advance(time.Minute)
+		g := bola.send(review, form)
+		if text := html.UnescapeString(g.text); g.status != http.StatusConflict || !strings.Contains(text, "it was "+was[1]) || !strings.Contains(text, "is ₦123,456.00") {
+			t.Errorf("%d to %q: %s", g.status, g.location, text)
+		}
+		if text := bola.read("/app/services/purchases"); strings.Contains(text, "/app/p/") {
+			t.Error(text)
+		}
 	})
 }

@@ -101,8 +101,11 @@ func (t thing) isOperation() bool { return t.Type != "" }
 
 // noun says what it is, such as "payout" or "airtime".
 func (t thing) noun() string {
-	if t.story.Kind == "vtu" {
+	switch t.story.Kind {
+	case "vtu":
 		return "purchase"
+	case "card":
+		return "card funding"
 	}
 	if t.isOperation() {
 		return words(t.Type)

@@ -180,7 +180,14 @@ func moveMoney(_ *program, b *browser) error {
 }
 
 func makeAddress(_ *program, b *browser) error {
-	if err := b.visit("/app/services/crypto/addresses?network=ethereum-mainnet"); err != nil {
+	if err := b.visit("/app/services/crypto/addresses"); err != nil {
+		return err
+	}
+	var network string
+	if err := b.do(chromedp.Evaluate(`[...document.querySelectorAll("#network option")].map((o) => o.value).find((id) => id.startsWith("ethereum"))`, &network)); err != nil {
+		return err
+	}
+	if err := b.visit("/app/services/crypto/addresses?network=" + network); err != nil {
 		return err
 	}
 	if err := fill(b, "label", "customer 2417"); err != nil {
