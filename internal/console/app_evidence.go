@@ -145,3 +145,11 @@ func (t thing) receiptSteps() []pageTab {
 	}
 	return out
 }
+
+// ownAccountName names an account of the company's ledger. There is a clearing account for each provider.
+func ownAccountName(account string) string {
+	if name, clears := cutPrefix(account, "clearing/"); clears {
+		return "Clearing, " + providerName(name)
+	}
+	return accountName(account)
+}

@@ -302,7 +302,7 @@ func TestACompanySeesItsVerification(t *testing.T) {
 	each(t, func(w *world) {
 		ada := w.seat(w.company.Reference, "ada", who.Owner)
 		const path = "/app/settings/verification"
-		ada.says(path, "Approved", "Nothing is missing", "A webhook endpoint", "Missing")
+		ada.says(path, "Approved", "Your business is verified.", "A webhook endpoint", "Missing")
 		c, _, err := w.app.Companies.Create(t.Context(), operator.Local("test"), "New Company")
 		if err != nil {
 			t.Fatal(err)

@@ -106,7 +106,7 @@ func (y verification) sentence() string {
 	case y.isOff:
 		return "Your business is verified. Kobo's operator has switched the company off, so the API refuses its requests. Ask the operator."
 	case y.state == "APPROVED":
-		return "Your business is verified. Nothing is missing."
+		return "Your business is verified."
 	case y.state == "REJECTED":
 		return "Kobo's operator has rejected the verification. The API is closed. Ask the operator how to begin again."
 	case y.state == "CHANGES_REQUESTED":

@@ -202,7 +202,7 @@ func makeAddress(_ *program, b *browser) error {
 func seeProof(_ *program, b *browser) error {
 	for path, words := range map[string][]string{
 		"/app/settings/proof":        {"All sums agree", "kobo receipt verify", "Checkpoints"},
-		"/app/settings/verification": {"Approved", "Nothing is missing"},
+		"/app/settings/verification": {"Approved", "Your business is verified."},
 	} {
 		if err := b.visit(path); err != nil {
 			return err
