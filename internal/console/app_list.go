@@ -52,8 +52,12 @@ var (
 	serviceTabs   = []pageTab{{"Cards", "/app/services"}, {"Purchases", "/app/services/purchases"}, {"Crypto", "/app/services/crypto"}}
 	developerTabs = []pageTab{{"API keys", "/app/developers"}, {"Requests", "/app/developers/requests"}, {"Events", "/app/developers/events"}, {"Webhooks", "/app/developers/webhooks"}}
 	settingTabs   = []pageTab{
-		{"Company", "/app/settings"}, {"Verification", "/app/settings/verification"}, {"People", "/app/settings/people"}, {"Approvals", "/app/approvals"},
-		{"Proof", "/app/settings/proof"}, {"My sign-in", "/app/me"},
+		{"Company", "/app/settings"},
+		{"Verification", "/app/settings/verification"},
+		{"People", "/app/settings/people"},
+		{"Approvals", "/app/approvals"},
+		{"Proof", "/app/settings/proof"},
+		{"My sign-in", "/app/me"},
 	}
 )
 

@@ -40,9 +40,18 @@ type boughtRow struct {
 // facts are the labels and the texts of a purchase. The codes of a meter stand in the order in which somebody enters them.
 func (b boughtRow) facts() (out []filter) {
 	for _, f := range []filter{
-		{"Product", optional(b.Product)}, {"Phone", optional(b.Phone)}, {"Smartcard", optional(b.Card)}, {"Meter", optional(b.Meter)},
-		{"First code for a new key", b.FirstKey}, {"Second code for a new key", b.SecondKey}, {"Code for the meter", optional(b.Token)}, {"Bonus code", b.BonusToken},
-		{"Reset code", b.ResetToken}, {"Configuration code", b.ConfigureToken}, {"Units", b.Units}, {"Own reference", b.OwnReference},
+		{"Product", optional(b.Product)},
+		{"Phone", optional(b.Phone)},
+		{"Smartcard", optional(b.Card)},
+		{"Meter", optional(b.Meter)},
+		{"First code for a new key", b.FirstKey},
+		{"Second code for a new key", b.SecondKey},
+		{"Code for the meter", optional(b.Token)},
+		{"Bonus code", b.BonusToken},
+		{"Reset code", b.ResetToken},
+		{"Configuration code", b.ConfigureToken},
+		{"Units", b.Units},
+		{"Own reference", b.OwnReference},
 		{"The vendor says", optional(b.Message)},
 	} {
 		if f.value != "" {
