@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -87,4 +88,33 @@ func makeAddress(v *visit) (string, error) {
 	v.some(body, "label")
 	_, err := v.ask(http.MethodPost, "/api/v1/crypto/generate-address/"+url.PathEscape(network), body, nil)
 	return "/app/services/crypto/addresses?network=" + url.QueryEscape(network), err
+}
+
+// showDeposits lists what has moved to and from the company's addresses.
+func showDeposits(v *visit) (view, error) {
+	var l struct {
+		Data struct {
+			Data []struct {
+				Direction string `json:"direction"`
+				Hash      string `json:"txHash"`
+				Network   string `json:"networkId"`
+				Asset     string `json:"asset"`
+				Amount    string `json:"amountDecimal"`
+				Status    string `json:"status"`
+				CreatedAt string `json:"createdAt"`
+			} `json:"data"`
+			Meta contract.Meta `json:"meta"`
+		} `json:"data"`
+	}
+	_, err := v.ask("GET", "/api/v1/crypto/history"+v.asked(), nil, &l)
+	t := table{
+		title: "Crypto", item: "services", tabs: serviceTabs, tab: serviceTabs[2].path,
+		meta: l.Data.Meta, above: addressButton(v),
+		head: []string{"Time", "What", "Amount", "State", "Hash"}, nothing: "No deposit has arrived yet.",
+	}
+	for _, r := range l.Data.Data {
+		kind, word := map[string]string{"completed": "ok", "failed": "failed", "pending": "wait"}[r.Status], sentence(r.Status)
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(sentence(r.Direction) + ": " + r.Asset + " on " + r.Network), text(r.Amount), state(kind, word), reference(r.Hash)})
+	}
+	return t.view(v), err
 }
