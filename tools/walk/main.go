@@ -62,6 +62,7 @@ func run(ctx context.Context, kobo, axe, chromium, pictures string) error {
 		{"a company's owner signs in", signInCompany},
 		{"pay in bulk, with one bad line", payInBulk},
 		{"download a statement as PDF", downloadPDF},
+		{"sell, put money on a card, move money", useServices},
 		{"rotate a webhook's secret", rotateSecret},
 		{"two people of a company issue a key", issueByTwo},
 		{"decide a case by two people", decideCase},
