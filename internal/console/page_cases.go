@@ -76,7 +76,7 @@ func findOutcome(v *visit) (string, error) {
 		body.Company, body.SettlementID = strings.TrimSpace(v.PostForm.Get("company")), account
 	}
 	_, err := v.call("resolveCase", admin.Input{Path: map[string]string{"id": v.PathValue("id")}, Body: body}, nil)
-	return "/console/cases/" + v.PathValue("id"), err
+	return "/console/cases/" + v.PathValue("id"), v.decidedCase(err)
 }
 
 // agreeOutcome approves the proposal that the page has shown. Kobo refuses another one.
@@ -90,7 +90,7 @@ func agreeOutcome(v *visit) (string, error) {
 		body.SettlementID = account
 	}
 	_, err := v.call("approveCase", admin.Input{Path: map[string]string{"id": v.PathValue("id")}, Body: body}, nil)
-	return "/console/cases/" + v.PathValue("id"), err
+	return "/console/cases/" + v.PathValue("id"), v.decidedCase(err)
 }
 
 // maySettle reports whether the person may decide about money.
