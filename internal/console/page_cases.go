@@ -1,6 +1,7 @@
 package console
 
 import (
+	"encoding/json"
 	"net/url"
 	"strconv"
 	"strings"
@@ -137,4 +138,28 @@ func laneOf(what string) string {
 		return "people"
 	}
 	return "provider"
+}
+
+// caseStepWords returns the title of a step of a case, and the words below it. What an operator did has the outcome and the note.
+func caseStepWords(s admin.Step) (title, said string) {
+	switch s.What {
+	case "case":
+		reason, detail, found := strings.Cut(s.Text, ": ")
+		if found {
+			return "Case opened: " + words(reason), inLagos(detail)
+		}
+		return "Case opened", inLagos(s.Text)
+	case "transfer":
+		return "Money moved", inLagos(s.Text)
+	case "audit":
+		who, rest, _ := strings.Cut(s.Text, " ")
+		action, details, _ := strings.Cut(rest, " ")
+		act, known := map[string]string{"case.propose": "proposed", "case.resolve": "approved"}[action]
+		var d struct{ Outcome, Note string }
+		if !known || json.Unmarshal([]byte(details), &d) != nil {
+			return who + " " + action, details
+		}
+		return who + " " + act + " “" + d.Outcome + "”", d.Note
+	}
+	return sentence(s.What), inLagos(s.Text)
 }

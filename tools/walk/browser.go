@@ -161,7 +161,8 @@ func (b *browser) says(words ...string) error {
 
 const companyCookie = "__Host-kobo_company"
 
-// keepPerson remembers the session of the signed-in person of a company under a name.
+// keepPerson takes the session of the signed-in person of a company out of the browser, and remembers it under a name. A sign-in
+// over it would end it.
 func (b *browser) keepPerson(name string) error {
 	return b.do(chromedp.ActionFunc(func(ctx context.Context) error {
 		all, err := network.GetCookies().Do(ctx)
@@ -171,7 +172,7 @@ func (b *browser) keepPerson(name string) error {
 		for _, c := range all {
 			if c.Name == companyCookie {
 				b.kept[name] = c
-				return nil
+				return network.DeleteCookies(companyCookie).WithURL(b.origin).Do(ctx)
 			}
 		}
 		return errors.New("nobody of a company is signed in")

@@ -51,7 +51,7 @@ func signInCompany(p *program, b *browser) error {
 			return err
 		}
 	}
-	if err := b.visit("/app/home"); err != nil {
+	if err := errors.Join(b.takePerson("owner"), b.visit("/app/home")); err != nil {
 		return err
 	}
 	return b.turnsTo("Balances", "Main account", "Payouts", "Developers")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -49,7 +50,7 @@ func decideCase(p *program, b *browser) error {
 	if err := third.visit("/console/cases/" + id); err != nil {
 		return err
 	}
-	if err := b.visit("/console/waiting"); err != nil {
+	if err := errors.Join(b.do(page.BringToFront()), b.visit("/console/waiting")); err != nil {
 		return err
 	}
 	agree := `form[action$="/agreed"] button.main`
@@ -57,6 +58,9 @@ func decideCase(p *program, b *browser) error {
 		return err
 	}
 	if err := b.turnsTo("Decided", "dev2"); err != nil {
+		return err
+	}
+	if err := third.do(page.BringToFront()); err != nil {
 		return err
 	}
 	if err := third.decide(id, "rejected", "The bank has no such transfer."); err != nil {
@@ -68,7 +72,7 @@ func decideCase(p *program, b *browser) error {
 	if err := errors.Join(third.answered(409), third.complaints()); err != nil {
 		return err
 	}
-	if err := b.visit("/console/p/" + reference); err != nil {
+	if err := errors.Join(b.do(page.BringToFront()), b.visit("/console/p/"+reference)); err != nil {
 		return err
 	}
 	return b.until("Paid")

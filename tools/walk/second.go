@@ -45,11 +45,10 @@ func approvePayout(p *program, b *browser) error {
 	if err := b.turnsTo("Two people from ₦50,000.00 on", "MOHAMMED ADA, 0123456710"); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.Click(`form[action$="/approve"] button.main`, chromedp.ByQuery), chromedp.WaitVisible(`main a[href^="/app/p/"]`, chromedp.ByQuery),
-		chromedp.Click(`main a[href^="/app/p/"]`, chromedp.ByQuery)); err != nil {
+	if err := b.do(chromedp.Click(`form[action$="/approve"] button.main`, chromedp.ByQuery)); err != nil {
 		return err
 	}
-	return b.turnsTo("₦51,000.00 to MOHAMMED ADA", "Paid", "approved by owner")
+	return b.turnsTo("₦51,000.00 to MOHAMMED ADA", "Paid", "owner approved it")
 }
 
 // findOwn finds a payment of the company by its reference.

@@ -30,7 +30,7 @@ func support(p *program, b *browser) error {
 	if err := b.refuses(403, company+"/change/key", company+"/change/adjustment", "/console/companies/new"); err != nil {
 		return err
 	}
-	if err := b.lacks("/change/key", "/change/adjustment", "/revoke"); err != nil {
+	if err := b.lacks("/change/key", "/change/adjustment"); err != nil {
 		return err
 	}
 	if err := b.do(chromedp.SendKeys("#q", "0803 123 4567\r", chromedp.ByQuery)); err != nil {
@@ -105,7 +105,7 @@ func withoutScript(p *program, b *browser) error {
 	if err := plain.do(chromedp.SendKeys("#q", reference+"\r", chromedp.ByQuery)); err != nil {
 		return err
 	}
-	if err := plain.waits("₦864.00 to", "Unknown for", "We do not know yet", "asked again at", "What happened", "payout.pending"); err != nil {
+	if err := plain.waits("₦864.00 to", "Unknown for", "We do not know yet", "race period over at", "What happened", "payout.pending"); err != nil {
 		return err
 	}
 	if err := plain.visit("/app/payouts"); err != nil {
