@@ -32,7 +32,7 @@ var scans = map[string]string{
 	"vtu_purchase_anywhere":          "an operator looks for a reference over all companies",
 	"idempotency_key_anywhere":       "an operator looks for a key over all companies (report.byIdempotencyKey)",
 	"operation_key_anywhere":         "an operator looks for a key over all companies (report.byIdempotencyKey)",
-	"ledger_account_anywhere":        "the sum of what all companies have at a provider (report.atProviders)",
+	"ledger_account_anywhere":        "the sum of what all companies have at a provider (report.heldIn)",
 	"payout_reference":               "whose a payout is, for a bank that names only its reference (payout.owner), or for an operator (report.payoutPlaces)",
 	"crypto_transaction_block":       "what was in a block that is gone (crypto.inBlocks)",
 	"customer_id":                    "whose a customer is, for an operator who erases them (customer.CompanyOf)",

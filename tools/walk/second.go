@@ -147,7 +147,7 @@ func invited(p *program, b *browser, at, name, role string) error {
 	if err := b.turnsTo("The link for "+name, "Shown once", "another operator has approved"); err != nil {
 		return err
 	}
-	link, err := b.find(`/(?:console|app)/link/[\w-]{43}`)
+	link, err := b.find(`/(?:console/link|app/link/\w+)/[\w-]{43}`)
 	if err != nil {
 		return err
 	}
@@ -164,10 +164,12 @@ func invited(p *program, b *browser, at, name, role string) error {
 	if err != nil {
 		return err
 	}
+	leave := func() error { return b.keepPerson("before") } // a sign-in over it would end the session
 	if strings.HasPrefix(link, "/console/") {
-		if err := signOut(p, b); err != nil {
-			return err
-		}
+		leave = func() error { return signOut(p, b) }
+	}
+	if err := leave(); err != nil {
+		return err
 	}
 	return b.do(chromedp.Navigate(b.origin+link), chromedp.SendKeys("#code", code, chromedp.ByQuery), chromedp.Click("main button.main", chromedp.ByQuery), chromedp.WaitVisible("nav.side", chromedp.ByQuery))
 }
