@@ -256,6 +256,7 @@ func (b *browser) check(name string, deep bool) error {
 		b.complain("%s scrolls sideways by %d pixels", name, wider)
 	}
 	if b.pictures != "" {
+		time.Sleep(400 * time.Millisecond) // charts follow the width of the window
 		var picture []byte
 		if err := b.do(chromedp.FullScreenshot(&picture, 100)); err != nil {
 			return err
