@@ -196,6 +196,7 @@ func (t thing) rows() (out []row) {
 		}
 		r.after = r.at.Sub(first)
 		r.title, r.said = t.stepWords(step)
+		r.said = inLagos(r.said)
 		r.chip = answerChip(r.said)
 		out = append(out, r)
 	}
@@ -218,7 +219,7 @@ func (t thing) stepWords(step api.TimelineStep) (title, said string) {
 		}
 		return askedAgain(title), said
 	case "approval":
-		return "A second person approved it", inLagos(step.Text)
+		return "A second person approved it", step.Text
 	case "case":
 		return "Kobo's operators look into it", sentence(words(step.Text))
 	}
