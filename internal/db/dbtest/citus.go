@@ -23,6 +23,9 @@ import (
 // variable, nothing runs on Citus.
 const citusVariable = "KOBO_TEST_CITUS"
 
+// shards is the number of shards of a table. With few shards, a database is copied quickly.
+const shards = 2
+
 // citus is a PostgreSQL whose extension Citus divides tables among several servers, the nodes.
 type citus struct {
 	coordinator url.URL
@@ -145,24 +148,28 @@ func (c *citus) everywhere(ctx context.Context, statements ...string) error {
 }
 
 func (c *citus) eachNode(ctx context.Context, path string, statements ...string) error {
-	for _, node := range c.nodes {
-		u, err := url.Parse(at(c.coordinator, node, path))
-		if err != nil {
-			return err
-		}
-		err = (&postgres{maintenance: *u}).connected(ctx, func(conn *pgx.Conn) error {
-			for _, s := range statements {
-				if err := run(ctx, conn, s); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("%s: %w", node, err)
-		}
+	failed := make([]error, len(c.nodes))
+	var all sync.WaitGroup
+	for i, node := range c.nodes {
+		all.Go(func() { failed[i] = c.atNode(ctx, node, path, statements) })
 	}
-	return nil
+	all.Wait()
+	return errors.Join(failed...)
+}
+
+func (c *citus) atNode(ctx context.Context, node, path string, statements []string) error {
+	u, err := url.Parse(at(c.coordinator, node, path))
+	if err != nil {
+		return err
+	}
+	return (&postgres{maintenance: *u}).connected(ctx, func(conn *pgx.Conn) error {
+		for _, s := range statements {
+			if err := run(ctx, conn, s); err != nil {
+				return fmt.Errorf("%s: %w", node, err)
+			}
+		}
+		return nil
+	})
 }
 
 // closing returns the SQL statements that end all connections to a database, also those of Citus.
@@ -199,7 +206,7 @@ func (c *citus) template(ctx context.Context, withSchema bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := fmt.Sprintf("kobo_template_%s_%d", hash, len(c.nodes))
+	name := fmt.Sprintf("kobo_template_%s_%d_%d", hash, len(c.nodes), shards)
 	if !withSchema {
 		name = fmt.Sprintf("kobo_template_empty_%d", len(c.nodes))
 	}
@@ -229,6 +236,9 @@ func (c *citus) build(ctx context.Context, conn *pgx.Conn, name string, withSche
 	if err == nil {
 		err = c.join(ctx, draft)
 	}
+	if err == nil {
+		err = c.everywhere(ctx, fmt.Sprintf("ALTER DATABASE %s SET citus.shard_count = %d", draft, shards))
+	}
 	if err == nil && withSchema {
 		err = migrate(ctx, c.url(draft))
 	}
@@ -236,8 +246,6 @@ func (c *citus) build(ctx context.Context, conn *pgx.Conn, name string, withSche
 		err = c.everywhere(ctx, closing(draft)...)
 	}
 	if err == nil {
-		// The coordinator comes last of all, because its template says that the others exist.
-		c := citus{coordinator: c.coordinator, nodes: append(c.nodes[1:len(c.nodes):len(c.nodes)], c.nodes[0])}
 		err = c.everywhere(ctx, "DROP DATABASE IF EXISTS "+name, "ALTER DATABASE "+draft+" RENAME TO "+name)
 	}
 	return err
