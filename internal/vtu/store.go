@@ -50,8 +50,7 @@ func (s *Shop) owner(ctx context.Context, purchaseID string) (string, error) {
 		SELECT p.company_id FROM buyer JOIN vtu_purchase AS p ON p.company_id = buyer.id AND p.id = $1`, purchaseID)
 }
 
-// Services returns the services that have a category on sale.
-func (s *Shop) Services(ctx context.Context) ([]Service, error) {
+func (s *Shop) services(ctx context.Context) ([]Service, error) {
 	return db.All(ctx, s.DB, db.Fields[Service], `SELECT v.id, v.name, v.kind FROM vtu_service AS v
 		WHERE EXISTS (SELECT 1 FROM vtu_category AS c WHERE c.service_id = v.id AND c.active = 1) ORDER BY v.name, v.id`)
 }

@@ -274,3 +274,28 @@ func (c *citus) join(ctx context.Context, database string) error {
 		return nil
 	})
 }
+
+// Crash kills the server process of a connection to a node with the signal 9. The server then ends all
+// other connections, and starts again with the write-ahead log.
+func Crash(t testing.TB, node string) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), node)
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	if err := run(t.Context(), c, "COPY (SELECT 1) TO PROGRAM 'kill -9 $PPID'"); err == nil {
+		t.Fatal("dbtest: the server does not crash")
+	}
+}
+
+// Distribute divides the tables that a test has made, if the database is a Citus.
+func Distribute(t testing.TB, d *db.DB) {
+	t.Helper()
+	wrong, err := d.Misplaced(t.Context())
+	if err == nil && len(wrong) > 0 {
+		err = d.Migrate(t.Context())
+	}
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+}

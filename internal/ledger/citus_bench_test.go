@@ -1,0 +1,142 @@
+package ledger
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// BenchmarkNodes measures what a commit costs the database servers, on plain PostgreSQL and on the nodes of
+// a Citus. The metric db-µs/op is the processor time of all processes of all servers. The servers run on
+// this machine (Linux).
+func BenchmarkNodes(b *testing.B) {
+	for _, shape := range []struct{ companies, callers int }{{1, 1}, {1, 32}, {32, 32}, {32, 128}} {
+		name := fmt.Sprintf("companies=%d,callers=%d", shape.companies, shape.callers)
+		b.Run("postgres/"+name, func(b *testing.B) {
+			url := dbtest.URL(b, db.Postgres)
+			spread(b, url, []string{url}, shape.companies, shape.callers)
+		})
+		b.Run("citus/"+name, func(b *testing.B) {
+			url := dbtest.CitusURL(b)
+			spread(b, url, dbtest.CitusNodes(b, url), shape.companies, shape.callers)
+		})
+	}
+}
+
+func spread(b *testing.B, url string, servers []string, companies, callers int) {
+	d := dbtest.Open(b, url)
+	book := New(d, clock.System{})
+	names := make([]string, companies)
+	for i := range names {
+		names[i] = fmt.Sprint("company", i)
+		u := Found(names[i])
+		u.OpenAccounts(Account{ID: "settlement"}, Account{ID: "capital", Floor: money.NoFloor})
+		if err := book.Commit(b.Context(), u); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var masters []int
+	for _, server := range servers {
+		masters = append(masters, master(b, server))
+	}
+	run := func(n int) {
+		var next atomic.Int64
+		var all sync.WaitGroup
+		for range callers {
+			all.Go(func() {
+				for i := next.Add(1); i <= int64(n); i = next.Add(1) {
+					pay(b, book, names[int(i)%companies])
+				}
+			})
+		}
+		all.Wait()
+	}
+	run(8 * callers) // the connections exist, and have their statements
+	before := serversTime(b, masters)
+	b.ResetTimer()
+	run(b.N)
+	b.StopTimer()
+	b.ReportMetric(float64((serversTime(b, masters)-before).Microseconds())/float64(b.N), "db-µs/op")
+}
+
+// master returns the process ID of a database server.
+func master(b *testing.B, server string) int {
+	c, err := pgx.Connect(b.Context(), server)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = c.Close(b.Context()) }() // ignored, because the connection only reads
+	var pid int
+	if err := c.QueryRow(b.Context(), "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+		b.Fatal(err)
+	}
+	stat := procOf(strconv.Itoa(pid))
+	if stat == nil {
+		b.Skip("the database server is not on this machine")
+	}
+	return stat[parentOf]
+}
+
+// serversTime returns the processor time of database servers with all their processes, also of those that
+// have ended.
+func serversTime(b *testing.B, masters []int) (sum time.Duration) {
+	paths, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		b.Fatal(err)
+	}
+	ticks := 0
+	for _, path := range paths {
+		stat := procOf(filepath.Base(path))
+		for _, master := range masters {
+			switch {
+			case stat == nil: // the process has ended
+			case filepath.Base(path) == strconv.Itoa(master):
+				ticks += stat[userTicks] + stat[systemTicks] + stat[endedUser] + stat[endedSystem]
+			case stat[parentOf] == master:
+				ticks += stat[userTicks] + stat[systemTicks]
+			}
+		}
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
+
+// The positions of fields in /proc/PID/stat, counted from the field after the name.
+const (
+	parentOf    = 1
+	userTicks   = 11
+	systemTicks = 12
+	endedUser   = 13 // of children that have ended
+	endedSystem = 14
+)
+
+// procOf returns the numbers of /proc/PID/stat, or nil if there is no such process.
+func procOf(pid string) []int {
+	text, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return nil
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	numbers := make([]int, endedSystem+1)
+	for i := 1; i < len(numbers); i++ {
+		n, err := strconv.Atoi(fields[i])
+		if err != nil {
+			return nil
+		}
+		numbers[i] = n
+	}
+	return numbers
+}
