@@ -36,6 +36,11 @@ type Write struct {
 	// followed by those of Set.
 	By, Set []string
 	Rows    [][]any
+	// Still names columns of an update that must still have the values Was, one list for each row. Only a
+	// routed database compares them, because there a lock ends when its row moves to another node. A row
+	// that has changed counts as not found.
+	Still []string
+	Was   [][]any
 }
 
 // Pipeline is one transaction in two steps, Read and then Commit or Rollback. On PostgreSQL each

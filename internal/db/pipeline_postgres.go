@@ -80,7 +80,7 @@ func (l *pgPipeline) Read(ctx context.Context, lookups ...Lookup) error {
 	senderOf(l.conn.Conn()).begin(l.conn.Conn())
 	if err := l.conn.SendBatch(ctx, &b).Close(); err != nil {
 		l.Rollback()
-		return err
+		return l.p.moved(err)
 	}
 	return nil
 }

@@ -310,7 +310,7 @@ type postgresTx struct {
 // whether to run the transaction again, and turns only the last error into a fault.
 func (t *postgresTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	tag, err := t.tx.Exec(ctx, query, args...)
-	return tag.RowsAffected(), err
+	return tag.RowsAffected(), t.p.moved(err)
 }
 
 func (t *postgresTx) Query(ctx context.Context, query string, args ...any) (Rows, error) {

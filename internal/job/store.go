@@ -162,7 +162,7 @@ func find(keys [][]any, lock bool, found map[Job]Job) db.Lookup {
 func (e end) isOf(j Job) bool { return j.ID == e.ID && j.fence == e.fence }
 
 // changes are the rows that store writes.
-type changes struct{ done, again, leases [][]any }
+type changes struct{ done, again, leases, fences [][]any }
 
 func (c *changes) end(e end) {
 	if e.next.IsZero() {
@@ -173,6 +173,7 @@ func (c *changes) end(e end) {
 }
 
 func (c *changes) lease(j Job, until time.Time) Job {
+	c.fences = append(c.fences, []any{j.fence})
 	j.LeaseUntil, j.fence, j.Attempts = until, j.fence+1, j.Attempts+1
 	c.leases = append(c.leases, append(j.key(), clock.Micros(until), j.fence, j.Attempts))
 	return j
@@ -183,7 +184,7 @@ func (c *changes) writes() []db.Write {
 	return []db.Write{
 		{Table: table.Table, Delete: true, By: by, Rows: c.done},
 		{Table: table.Table, By: by, Set: []string{"run_at", "lease_until", "last_error"}, Rows: c.again},
-		{Table: table.Table, By: by, Set: []string{"lease_until", "fence", "attempts"}, Rows: c.leases},
+		{Table: table.Table, By: by, Set: []string{"lease_until", "fence", "attempts"}, Rows: c.leases, Still: []string{"fence"}, Was: c.fences},
 	}
 }
 

@@ -87,6 +87,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 	var d *decision
 	err := b.run(ctx, func(p db.Pipeline) error {
 		d = newDecision(b.db.Signer(), b.onLow, func(lookups ...db.Lookup) error { return p.Read(ctx, lookups...) })
+		d.guarded = b.db.Routed()
 		for _, w := range all {
 			d.name(w)
 		}
@@ -105,7 +106,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 		writes := d.writes()
 		d.wrote = slices.ContainsFunc(writes, func(w db.Write) bool { return len(w.Rows) > 0 })
 		switch {
-		case !b.certain(doubts) && d.prove():
+		case (d.guarded && d.wrote || !b.certain(doubts)) && d.prove():
 			writes = d.writes() // now with unchanged lock rows
 		case !d.wrote:
 			p.Rollback() // each unit is refused, or only expected rows in their states
