@@ -30,6 +30,7 @@ type loaded struct {
 	paid  map[string][]string // the references of the payments that were acknowledged, by company
 	never map[string][]string // of those that were refused as Unavailable
 	open  map[string][]string // of those without a known outcome
+	why   map[string]int      // the errors of the refused ones
 }
 
 const loadFund, loadPrice = 1_000_000, 10
@@ -37,7 +38,7 @@ const loadFund, loadPrice = 1_000_000, 10
 // load starts callers, two for each company.
 func load(t *testing.T) *loaded {
 	t.Helper()
-	l := &loaded{t: t, url: dbtest.CitusURL(t), paid: map[string][]string{}, never: map[string][]string{}, open: map[string][]string{}}
+	l := &loaded{t: t, url: dbtest.CitusURL(t), paid: map[string][]string{}, never: map[string][]string{}, open: map[string][]string{}, why: map[string]int{}}
 	l.d = dbtest.Open(t, l.url)
 	l.book = open(t, l.d)
 	places := map[string]bool{}
@@ -79,6 +80,7 @@ func (l *loaded) pay(company, reference string) {
 	case err == nil:
 		l.paid[company] = append(l.paid[company], reference)
 	case fault.Is(err, fault.Unavailable):
+		l.why[fmt.Sprint(err)]++
 		l.never[company] = append(l.never[company], reference)
 	case fault.Is(err, fault.Unknown):
 		l.open[company] = append(l.open[company], reference)
@@ -157,6 +159,9 @@ func (l *loaded) end(refusals bool) {
 	}
 	if !refusals && refused+unknown > 0 {
 		t.Errorf("%d payments were refused, and %d have no outcome", refused, unknown)
+	}
+	for why, n := range l.why {
+		t.Logf("%d times %s", n, why)
 	}
 	t.Logf("%d acknowledged, %d refused as unavailable, %d unknown", acknowledged, refused, unknown)
 }

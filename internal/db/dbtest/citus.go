@@ -283,6 +283,10 @@ func Crash(t testing.TB, node string) {
 	if err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}
+	var waits string
+	if err := c.QueryRow(t.Context(), "SHOW synchronous_commit").Scan(&waits); err != nil || waits == "off" {
+		t.Fatalf("dbtest: a crash loses commits, because synchronous_commit is %s at %s: %v", waits, node, err)
+	}
 	if err := run(t.Context(), c, "COPY (SELECT 1) TO PROGRAM 'kill -9 $PPID'"); err == nil {
 		t.Fatal("dbtest: the server does not crash")
 	}
