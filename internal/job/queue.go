@@ -161,7 +161,7 @@ func (w *Worker) exhausted(running map[string]int) bool {
 func (w *Worker) look(ctx context.Context, now time.Time, running map[string]int) error {
 	lanes := map[string]*lane{}
 	err := w.db.Ordered(ctx, func(q db.Querier) error {
-		names, err := queues(ctx, q, now, false)
+		names, err := queues(ctx, q, w.db.Routed(), now, false)
 		for _, queue := range names {
 			if err != nil || w.Kinds[kindOf(queue)] == nil {
 				continue

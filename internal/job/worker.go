@@ -139,7 +139,7 @@ func (w *Worker) Settled(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		w.Wake()
-		open, err := queues(ctx, w.db, w.clock.Now(), true)
+		open, err := queues(ctx, w.db, w.db.Routed(), w.clock.Now(), true)
 		if err != nil || !slices.ContainsFunc(open, func(queue string) bool { return w.Kinds[kindOf(queue)] != nil }) {
 			return err
 		}
