@@ -25,9 +25,7 @@ var fanOut = map[string]string{
 	"operation.AttemptOwner operation_attempt": "a biller that tells of a purchase names only its reference",
 	"vtu.owner vtu_purchase":                   "as operation.AttemptOwner",
 
-	"operation.routedAttemptOwner operation_attempt": "as operation.AttemptOwner",
-	"vtu.routedOwner vtu_purchase":                   "as operation.AttemptOwner",
-	"request.companyAfter request_log":               "old entries are removed company by company",
+	"request.companyAfter request_log": "old entries are removed company by company",
 
 	"evidence.sizes evidence_tree":          "the job that signs checkpoints goes through all companies",
 	"evidence.untold evidence_checkpoint":   "as evidence.sizes",

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,8 +20,8 @@ import (
 )
 
 // BenchmarkNodes measures what a commit costs the database servers, on plain PostgreSQL and on the nodes of
-// a Citus. The metric db-µs/op is the processor time of all processes of all servers. The servers run on
-// this machine (Linux).
+// a Citus. The metric db-µs/op is the processor time of all processes of all servers that work for the
+// database. The servers run on this machine (Linux).
 func BenchmarkNodes(b *testing.B) {
 	for _, shape := range []struct{ companies, callers int }{{1, 1}, {1, 32}, {32, 32}, {32, 128}} {
 		name := fmt.Sprintf("companies=%d,callers=%d", shape.companies, shape.callers)
@@ -49,10 +48,6 @@ func spread(b *testing.B, url string, servers []string, companies, callers int) 
 			b.Fatal(err)
 		}
 	}
-	var masters []int
-	for _, server := range servers {
-		masters = append(masters, master(b, server))
-	}
 	run := func(n int) {
 		var next atomic.Int64
 		var all sync.WaitGroup
@@ -66,61 +61,50 @@ func spread(b *testing.B, url string, servers []string, companies, callers int) 
 		all.Wait()
 	}
 	run(8 * callers) // the connections exist, and have their statements
-	before := serversTime(b, masters)
+	before := serversTime(b, servers)
 	b.ResetTimer()
 	run(b.N)
 	b.StopTimer()
-	b.ReportMetric(float64((serversTime(b, masters)-before).Microseconds())/float64(b.N), "db-µs/op")
+	b.ReportMetric(float64((serversTime(b, servers)-before).Microseconds())/float64(b.N), "db-µs/op")
 }
 
-// master returns the process ID of a database server.
-func master(b *testing.B, server string) int {
+// serversTime returns the processor time of all processes of all servers that work for a database.
+func serversTime(b *testing.B, servers []string) (sum time.Duration) {
+	for _, server := range servers {
+		sum += serverTime(b, server)
+	}
+	return sum
+}
+
+func serverTime(b *testing.B, server string) time.Duration {
 	c, err := pgx.Connect(b.Context(), server)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer func() { _ = c.Close(b.Context()) }() // ignored, because the connection only reads
-	var pid int
-	if err := c.QueryRow(b.Context(), "SELECT pg_backend_pid()").Scan(&pid); err != nil {
-		b.Fatal(err)
-	}
-	stat := procOf(strconv.Itoa(pid))
-	if stat == nil {
-		b.Fatal("the database server is not on this machine")
-	}
-	return stat[parentOf]
-}
-
-// serversTime returns the processor time of database servers with all their processes, also of those that
-// have ended.
-func serversTime(b *testing.B, masters []int) (sum time.Duration) {
-	paths, err := filepath.Glob("/proc/[0-9]*")
+	rows, err := c.Query(b.Context(), "SELECT pid::text FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 	if err != nil {
 		b.Fatal(err)
 	}
+	pids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(pids) == 0 {
+		b.Fatalf("%s: %d processes: %v", server, len(pids), err)
+	}
 	ticks := 0
-	for _, path := range paths {
-		stat := procOf(filepath.Base(path))
-		for _, master := range masters {
-			switch {
-			case stat == nil: // the process has ended
-			case filepath.Base(path) == strconv.Itoa(master):
-				ticks += stat[userTicks] + stat[systemTicks] + stat[endedUser] + stat[endedSystem]
-			case stat[parentOf] == master:
-				ticks += stat[userTicks] + stat[systemTicks]
-			}
+	for _, pid := range pids {
+		stat := procOf(pid)
+		if stat == nil {
+			b.Fatal("the database server is not on this machine")
 		}
+		ticks += stat[userTicks] + stat[systemTicks]
 	}
 	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
 // The positions of fields in /proc/PID/stat, counted from the field after the name.
 const (
-	parentOf    = 1
 	userTicks   = 11
 	systemTicks = 12
-	endedUser   = 13 // of children that have ended
-	endedSystem = 14
 )
 
 // procOf returns the numbers of /proc/PID/stat, or nil if there is no such process.
@@ -130,7 +114,7 @@ func procOf(pid string) []int {
 		return nil
 	}
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	numbers := make([]int, endedSystem+1)
+	numbers := make([]int, systemTicks+1)
 	for i := 1; i < len(numbers); i++ {
 		n, err := strconv.Atoi(fields[i])
 		if err != nil {
