@@ -303,3 +303,29 @@ func Distribute(t testing.TB, d *db.DB) {
 		t.Fatalf("dbtest: %v", err)
 	}
 }
+
+// Column runs an SQL statement at a server, in a connection of its own, and returns the first column of its rows as text.
+func Column(t testing.TB, server, statement string) []string {
+	t.Helper()
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close(ctx) }() // ignored, because each statement has committed
+	rows, err := c.Query(ctx, statement)
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	values, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (string, error) {
+		all, err := r.Values()
+		if err != nil || len(all) == 0 {
+			return "", err
+		}
+		return fmt.Sprint(all[0]), nil
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	return values
+}
