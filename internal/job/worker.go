@@ -25,6 +25,8 @@ const (
 	// lease is how long a worker's lease of a job lasts. The work must end well before that time,
 	// or call Renew.
 	lease = 2 * time.Minute
+	// parting is how long a worker that stops tries to store the ends of jobs whose rows another transaction holds.
+	parting = 5 * time.Second
 )
 
 // Config states which kinds of job a worker runs, and with which limits.
@@ -52,6 +54,8 @@ type Worker struct {
 
 	lanes map[string]*lane  // the due jobs of the last look, by queue
 	turns map[string]string // the company that had the last turn in a queue
+
+	stopped time.Time // when Run began to stop; zero before
 
 	mu      sync.Mutex
 	running load
@@ -164,7 +168,8 @@ func (w *Worker) Renew(ctx context.Context, j Job) error {
 	return err
 }
 
-// Run runs due jobs until ctx ends, and then waits for the running jobs.
+// Run runs due jobs until ctx ends, and then waits for the running jobs. A job whose row another transaction holds for long,
+// such as a COMMIT that waits for its standby, keeps its lease, and runs again when the lease is over.
 func (w *Worker) Run(ctx context.Context) {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
@@ -175,7 +180,7 @@ func (w *Worker) Run(ctx context.Context) {
 		}
 		select {
 		case <-stop:
-			stop = nil
+			stop, w.stopped = nil, time.Now()
 		case <-tick.C:
 			w.news.Store(true)
 		case <-w.wake:
@@ -213,7 +218,11 @@ func (w *Worker) round(ctx context.Context) error {
 		}
 		failed = cmp.Or(failed, err)
 		w.begin(ctx, leased)
-		w.retry(blocked)
+		if w.stopped.IsZero() || time.Since(w.stopped) < parting {
+			w.retry(blocked)
+		} else if len(blocked) > 0 {
+			w.log.Warn("the ends of jobs were not stored, because their rows are held", "jobs", len(blocked))
+		}
 		// Other workers have leased some of the jobs first. If they hold all of them, the worker waits for
 		// the next tick: a COMMIT that waits for its standby may hold a row for long.
 		overtaken := err == nil && len(leased) > 0 && len(leased) < len(due)

@@ -163,6 +163,7 @@ func (r *run) work(ctx context.Context) (f Facts, err error) {
 		if e := p.stop(); e != nil {
 			f.Starts = append(f.Starts, p.name+": "+e.Error())
 		}
+		f.Starts = append(f.Starts, p.deaths...)
 	}
 	f.Panics, err = r.panics()
 	if err == nil {
@@ -217,12 +218,17 @@ func (r *run) panics() (lines []string, err error) {
 			return nil, err
 		}
 		for line := range strings.Lines(string(text)) {
-			if strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") || strings.Contains(line, "DATA RACE") {
+			if tellsOfPanic(line) {
 				lines = append(lines, p.name+": "+strings.TrimSpace(line))
 			}
 		}
 	}
 	return lines, nil
+}
+
+// tellsOfPanic reports whether a line of a log tells of a crash, or of a panic after which the program has gone on.
+func tellsOfPanic(line string) bool {
+	return strings.Contains(line, "panic") || strings.HasPrefix(line, "fatal error:") || strings.Contains(line, "DATA RACE")
 }
 
 // found creates the database.
