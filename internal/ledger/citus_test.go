@@ -87,16 +87,6 @@ func (l *loaded) pay(company, reference string) {
 	}
 }
 
-// count returns the number of acknowledged payments.
-func (l *loaded) count() (n int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, list := range l.paid {
-		n += len(list)
-	}
-	return n
-}
-
 // more waits until each company has paid more, or the test's time is over.
 func (l *loaded) more() {
 	l.t.Helper()

@@ -76,8 +76,8 @@ func run(ctx context.Context, kobo, axe, chromium, pictures string) error {
 		{"find a payout by its session id", findBySession},
 		{"make a passkey, and sign in by it", usePasskey},
 		{"every page of operators", everyPage},
-		{"every page of a company", everyAppPage},
 		{"sign out", signOut},
+		{"every page of a company", everyAppPage},
 	} {
 		began := time.Now()
 		if err := step.walk(p, b); err != nil {
