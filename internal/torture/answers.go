@@ -5,8 +5,8 @@ import "slices"
 // subject is a payment as its sender knows it.
 type subject struct{ company, key string }
 
-// answers compares all answers about a key with each other and with the payment at the end. What was answered in a time that a
-// restore has lost may be otherwise at the end, but the key has the same reference.
+// answers compares all answers about a key with each other and with the payment at the end. An answer from a time that a
+// restore has lost may differ from the end, but the key has the same reference.
 func answers(h *History, r *Result) {
 	byKey := map[subject]Payment{}
 	byReference := map[string]Payment{}

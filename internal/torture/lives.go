@@ -11,7 +11,7 @@ import (
 )
 
 // Each restore ends one life of the database and begins another. The next life goes on from the backup,
-// so it lacks the lost time. What was answered before the backup holds in all later lives.
+// so it lacks the lost time. Each answer from before the backup holds in all later lives.
 
 // lost returns the times that restores have lost, in their order.
 func (h *History) lost() (all []Lost) {
@@ -87,14 +87,14 @@ func (h *History) lives() (all []seen) {
 			if c.Kind != purchase && c.Kind != payout && c.Kind != look || c.Begin >= end {
 				continue
 			}
-			whole, any := c.End < end, true
+			whole, part := c.End < end, true
 			for _, l := range ends[:n] {
-				whole, any = whole && !l.touches(c), any && !l.covers(c)
+				whole, part = whole && !l.touches(c), part && !l.covers(c)
 			}
 			switch {
 			case whole && c.State != unknown:
 				s.add(c, c.State, c.End)
-			case any && c.Kind != look: // it has no answer in this life, and may still be at work
+			case part && c.Kind != look: // it has no answer in this life, and may still be at work
 				s.add(c, unknown, math.MaxInt64)
 			}
 		}

@@ -60,7 +60,7 @@ func (w *world) settle(ctx context.Context, clients []*client, c *copier) (found
 	return w.cases(ctx, "OPEN", "RESOLVED")
 }
 
-// repeat sends each order again that got no answer, until it has one. Of the orders whose answers are in a lost time, companies repeat some.
+// repeat sends each order again that got no answer, until it has one. Companies also repeat some orders whose answers are in a lost time.
 func (w *world) repeat(ctx context.Context, clients []*client) {
 	heard, h := map[subject]bool{}, &History{Calls: w.calls(), Breaks: w.breaks()}
 	for _, c := range h.Calls {
