@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -81,6 +82,7 @@ type DB struct {
 	turns      turns
 	heavyLimit time.Duration
 	signer     Signer
+	packs      atomic.Bool
 	place      func(company string) string // nil if all rows are at one place
 	routed     bool
 }

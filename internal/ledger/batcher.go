@@ -85,7 +85,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 	defer cancel()
 	var d *decision
 	err := b.run(ctx, func(p db.Pipeline) error {
-		d = newDecision(b.db.Signer(), b.onLow, func(lookups ...db.Lookup) error { return p.Read(ctx, lookups...) })
+		d = newDecision(b.db.Signer(), b.db.Packs(), b.onLow, func(lookups ...db.Lookup) error { return p.Read(ctx, lookups...) })
 		for _, w := range all {
 			d.name(w)
 		}
