@@ -53,6 +53,7 @@ func (d *DB) Packs() bool { return d.packs.Load() }
 var finishing = []string{
 	"DROP INDEX IF EXISTS event_leaf",
 	"DROP INDEX IF EXISTS ledger_transfer_leaf",
+	"DROP INDEX IF EXISTS operation_provider_reference",
 }
 
 // Finish ends the service of programs of schemas before 190. Then it removes what only they use, and the next
