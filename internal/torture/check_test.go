@@ -79,11 +79,15 @@ func sound() *History {
 				}),
 			}},
 			Executions: []Execution{
-				{"p1", "data", "successful", 100, 1, 1}, {"o1", "payout", returned, 50, 1, 1}, {"f1", "card funding", "successful", 30, 1, 1}, {"s1", "credit", "successful", 7, 1, 0},
+				{"p1", "data", "successful", 100, 1, 1},
+				{"o1", "payout", returned, 50, 1, 1},
+				{"f1", "card funding", "successful", 30, 1, 1},
+				{"s1", "credit", "successful", 7, 1, 0},
 				{lost, "data", "successful", 100, 1, 1},
 			},
 			Cases: []Case{
-				{ID: "1", Subject: "f1", Reason: "CONTRADICTION", Status: "RESOLVED"}, {ID: "2", Subject: "p3", Reason: unresolved, Status: "RESOLVED", Outcome: rejected},
+				{ID: "1", Subject: "f1", Reason: "CONTRADICTION", Status: "RESOLVED"},
+				{ID: "2", Subject: "p3", Reason: unresolved, Status: "RESOLVED", Outcome: rejected},
 				{ID: "3", Subject: "safehaven/dbt-1", Reason: unknownDebit, Status: "RESOLVED", Outcome: dismissed, Detail: "a debit of ₦1.00; the bank's words have the reference " + lost},
 			},
 			Messages: map[string]int{"a": 1, "b": 1, "c": 2, "d": 1, "e": 1, "f": 1, "g": 1, "h": 1, "i": 1, "j": 1, "k": 1, "l": 1},
