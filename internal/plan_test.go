@@ -32,13 +32,10 @@ var mayScan = map[string]string{
 
 	"erasure.opened": "kobo erase, which the owner of the database runs seldom",
 
-	"job.queues": "an index scan that stops after each queue's first row",
+	"operation.AttemptOwner": "only where tables are divided does a query read all; a biller names only its reference",
+	"vtu.owner":              "as operation.AttemptOwner",
 
-	"job.routedQueues":             "the due jobs, which wait and are not history; only where tables are divided",
-	"job.routedTurns":              "as job.routedQueues",
-	"report.allJobQueues":          "as job.routedQueues; for operators",
-	"operation.routedAttemptOwner": "only where tables are divided, for a biller that names only its reference",
-	"vtu.routedOwner":              "as operation.routedAttemptOwner",
+	"job.queues": "an index scan that stops after each queue's first row",
 
 	"job.Providers": "the start of a program; the rows are work that waits, and not history",
 

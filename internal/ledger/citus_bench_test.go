@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
@@ -76,19 +74,7 @@ func serversTime(b *testing.B, servers []string) (sum time.Duration) {
 }
 
 func serverTime(b *testing.B, server string) time.Duration {
-	c, err := pgx.Connect(b.Context(), server)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = c.Close(b.Context()) }() // ignored, because the connection only reads
-	rows, err := c.Query(b.Context(), "SELECT pid::text FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()")
-	if err != nil {
-		b.Fatal(err)
-	}
-	pids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil || len(pids) == 0 {
-		b.Fatalf("%s: %d processes: %v", server, len(pids), err)
-	}
+	pids := dbtest.ServerProcesses(b, server)
 	ticks := 0
 	for _, pid := range pids {
 		stat := procOf(pid)

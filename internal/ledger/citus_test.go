@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -171,14 +169,7 @@ func ptr(list []string) *[]string { return &list }
 // do runs an SQL statement at the coordinator.
 func (l *loaded) do(statement string) {
 	l.t.Helper()
-	c, err := pgx.Connect(l.t.Context(), l.url)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	defer func() { _ = c.Close(l.t.Context()) }() // ignored, because each statement has committed
-	if _, err := c.Exec(l.t.Context(), statement); err != nil {
-		l.t.Fatalf("%s: %v", statement, err)
-	}
+	dbtest.Do(l.t, l.url, statement)
 }
 
 // move moves the shard of a company to the other worker.

@@ -303,3 +303,34 @@ func Distribute(t testing.TB, d *db.DB) {
 		t.Fatalf("dbtest: %v", err)
 	}
 }
+
+// Do runs an SQL statement at a server, without a time limit.
+func Do(t testing.TB, server, statement string) {
+	t.Helper()
+	u, err := url.Parse(server)
+	if err == nil {
+		err = (&postgres{maintenance: *u}).execute(t.Context(), statement)
+	}
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+}
+
+// ServerProcesses returns the process IDs of all connections to a database at a server.
+func ServerProcesses(t testing.TB, server string) (pids []string) {
+	t.Helper()
+	u, err := url.Parse(server)
+	if err == nil {
+		err = (&postgres{maintenance: *u}).connected(t.Context(), func(c *pgx.Conn) error {
+			rows, err := c.Query(t.Context(), "SELECT pid::text FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()")
+			if err == nil {
+				pids, err = pgx.CollectRows(rows, pgx.RowTo[string])
+			}
+			return err
+		})
+	}
+	if err != nil || len(pids) == 0 {
+		t.Fatalf("dbtest: %d processes: %v", len(pids), err)
+	}
+	return pids
+}
