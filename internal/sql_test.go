@@ -23,6 +23,7 @@ var overCompanies = map[string]string{
 
 	"operation.AttemptOwner": "a biller that tells of a purchase names only its reference",
 	"vtu.owner":              "as operation.AttemptOwner",
+
 	"job.turns":              "the worker's scan: it reads which companies have work that is due",
 	"job.due":                "the worker's scan: it reads who has work that is due, and takes nothing",
 	"job.failing":            "an operator knows a failing job by its id alone",

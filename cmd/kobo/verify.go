@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -112,17 +113,29 @@ func verify(c *cobra.Command, d *db.DB, trees *evidence.Service, keyless bool) e
 	if wrong {
 		return errors.New("the ledger does not add up")
 	}
-	if log.Unchecked {
-		fmt.Fprintln(c.OutOrStdout(), "no MAC was checked: evidence_key_file is not set, or cannot be read")
+	return concluded(c.OutOrStdout(), covered{len(companies), entries, operations, unsigned, !log.Unchecked, trees != nil}, keyless)
+}
+
+// covered is what a check that has found nothing covers.
+type covered struct {
+	companies                     int
+	entries, operations, unsigned int64
+	macs, trees                   bool // whether they were checked
+}
+
+// concluded says what the check covers. Rows that it does not cover are an error, but for a check without the key.
+func concluded(w io.Writer, all covered, keyless bool) error {
+	if !all.macs {
+		fmt.Fprintln(w, "no MAC was checked: evidence_key_file is not set, or cannot be read")
 	}
-	if unsigned > 0 {
-		fmt.Fprintf(c.OutOrStdout(), "%d rows are not signed: after an upgrade from a schema before %d, kobo adopt signs the rows of earlier programs\n", unsigned, signing)
+	if all.unsigned > 0 {
+		fmt.Fprintf(w, "%d rows are not signed: after an upgrade from a schema before %d, kobo adopt signs the rows of earlier programs\n", all.unsigned, signing)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%d companies, %d entries, %d operations open: everything adds up\n", len(companies), entries, operations)
+	fmt.Fprintf(w, "%d companies, %d entries, %d operations open: everything adds up\n", all.companies, all.entries, all.operations)
 	switch {
-	case unsigned > 0:
+	case all.unsigned > 0:
 		return errors.New("rows are not signed, so they may be forged")
-	case !keyless && (log.Unchecked || trees == nil):
+	case !keyless && (!all.macs || !all.trees):
 		return errors.New("neither MACs nor trees were checked: set evidence_key_file, or give --without-key")
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -84,6 +85,7 @@ type DB struct {
 	heavyLimit time.Duration
 	signer     Signer
 	place      func(company string) string // of Pools.Place, or nil
+	packs      atomic.Bool
 }
 
 // CheckURL returns an error if Open does not understand the URL. It does not connect to the

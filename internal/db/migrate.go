@@ -67,8 +67,10 @@ func up(ctx context.Context, p *goose.Provider, handle *sql.DB, have, serves int
 	if _, err := handle.ExecContext(ctx, "UPDATE db_schema SET serves = $1 WHERE serves < $2", serves, serves); err != nil {
 		return err
 	}
-	_, err := p.Up(ctx)
-	return err
+	if _, err := p.Up(ctx); err != nil || have > 0 {
+		return err
+	}
+	return finish(ctx, handle) // no program of an earlier schema has seen a new database
 }
 
 // Migrated returns the version of the database's schema, and the version that this program needs.

@@ -96,6 +96,9 @@ func (d *decision) append(company string, r db.Record) {
 	case r.Table.Evidence:
 		out = own(out, r)
 		d.sign(r.Table, out, d.locks[company])
+		if p := r.Table.Packing; p != nil && d.packs {
+			out[p.Column] = p.Pack(out)
+		}
 	case r.Table.Rights != nil:
 		out = own(out, r)
 		d.grant(r.Table, out)

@@ -86,7 +86,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 	ctx = b.db.At(ctx, all[0].unit.Company) // all companies of a batch have one place
 	var d *decision
 	err := b.run(ctx, func(p db.Pipeline) error {
-		d = newDecision(b.db.Signer(), b.onLow, func(lookups ...db.Lookup) error { return p.Read(ctx, lookups...) })
+		d = newDecision(b.db.Signer(), b.db.Packs(), b.onLow, func(lookups ...db.Lookup) error { return p.Read(ctx, lookups...) })
 		d.guarded = b.db.Routed()
 		for _, w := range all {
 			d.name(w)

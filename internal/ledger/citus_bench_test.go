@@ -74,7 +74,10 @@ func serversTime(b *testing.B, servers []string) (sum time.Duration) {
 }
 
 func serverTime(b *testing.B, server string) time.Duration {
-	pids := dbtest.ServerProcesses(b, server)
+	pids := dbtest.Column(b, server, "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()")
+	if len(pids) == 0 {
+		b.Fatalf("%s has no process for the database", server)
+	}
 	ticks := 0
 	for _, pid := range pids {
 		stat := procOf(pid)

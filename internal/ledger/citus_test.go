@@ -87,16 +87,6 @@ func (l *loaded) pay(company, reference string) {
 	}
 }
 
-// count returns the number of acknowledged payments.
-func (l *loaded) count() (n int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, list := range l.paid {
-		n += len(list)
-	}
-	return n
-}
-
 // more waits until each company has paid more, or the test's time is over.
 func (l *loaded) more() {
 	l.t.Helper()
@@ -169,7 +159,7 @@ func ptr(list []string) *[]string { return &list }
 // do runs an SQL statement at the coordinator.
 func (l *loaded) do(statement string) {
 	l.t.Helper()
-	dbtest.Do(l.t, l.url, statement)
+	dbtest.Column(l.t, l.url, statement)
 }
 
 // move moves the shard of a company to the other worker.

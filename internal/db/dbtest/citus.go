@@ -304,33 +304,28 @@ func Distribute(t testing.TB, d *db.DB) {
 	}
 }
 
-// Do runs an SQL statement at a server, without a time limit.
-func Do(t testing.TB, server, statement string) {
+// Column runs an SQL statement at a server, in a connection of its own, and returns the first column of its rows as text.
+func Column(t testing.TB, server, statement string) []string {
 	t.Helper()
-	u, err := url.Parse(server)
-	if err == nil {
-		err = (&postgres{maintenance: *u}).execute(t.Context(), statement)
-	}
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, server)
 	if err != nil {
-		t.Fatalf("dbtest: %v", err)
+		t.Fatal(err)
 	}
-}
-
-// ServerProcesses returns the process IDs of all connections to a database at a server.
-func ServerProcesses(t testing.TB, server string) (pids []string) {
-	t.Helper()
-	u, err := url.Parse(server)
-	if err == nil {
-		err = (&postgres{maintenance: *u}).connected(t.Context(), func(c *pgx.Conn) error {
-			rows, err := c.Query(t.Context(), "SELECT pid::text FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()")
-			if err == nil {
-				pids, err = pgx.CollectRows(rows, pgx.RowTo[string])
-			}
-			return err
-		})
+	defer func() { _ = c.Close(ctx) }() // ignored, because each statement has committed
+	rows, err := c.Query(ctx, statement)
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
 	}
-	if err != nil || len(pids) == 0 {
-		t.Fatalf("dbtest: %d processes: %v", len(pids), err)
+	values, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (string, error) {
+		all, err := r.Values()
+		if err != nil || len(all) == 0 {
+			return "", err
+		}
+		return fmt.Sprint(all[0]), nil
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
 	}
-	return pids
+	return values
 }
