@@ -65,10 +65,7 @@ func verify(c *cobra.Command, d *db.DB, trees *evidence.Service, keyless bool) e
 	if err != nil {
 		return err
 	}
-	bar := progressbar.NewOptions(len(companies), progressbar.OptionSetWriter(os.Stderr),
-		progressbar.OptionSetVisibility(isTerminal(os.Stderr)),
-		progressbar.OptionSetDescription("re-adding"), progressbar.OptionShowCount(),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	bar := progressOf(len(companies))
 	var entries, operations, unsigned int64
 	wrong := false
 	say := func(lines []string) {
@@ -99,13 +96,10 @@ func verify(c *cobra.Command, d *db.DB, trees *evidence.Service, keyless bool) e
 		_ = bar.Add(1) // if the progress bar cannot be drawn, the check goes on
 	}
 	_ = bar.Finish()
-	misplaced, err := d.Misplaced(ctx)
-	if err != nil {
-		return err
-	}
+	misplaced, placed := d.Misplaced(ctx)
 	say(misplaced)
 	log, err := r.VerifyLog(ctx)
-	if err != nil {
+	if err = errors.Join(placed, err); err != nil {
 		return err
 	}
 	add(log)
@@ -145,6 +139,14 @@ func concluded(w io.Writer, all covered, keyless bool) error {
 		return errors.New("neither MACs nor trees were checked: set evidence_key_file, or give --without-key")
 	}
 	return nil
+}
+
+// progressOf returns the progress bar of a number of companies.
+func progressOf(companies int) *progressbar.ProgressBar {
+	return progressbar.NewOptions(companies, progressbar.OptionSetWriter(os.Stderr),
+		progressbar.OptionSetVisibility(isTerminal(os.Stderr)),
+		progressbar.OptionSetDescription("re-adding"), progressbar.OptionShowCount(),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 }
 
 // isTerminal reports whether a file is a terminal, which can show a progress bar.
