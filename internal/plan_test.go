@@ -12,7 +12,7 @@ import (
 // reason. No request depends on the number of these rows.
 var mayScan = map[string]string{
 	"company.count": "operators list the companies", "company.page": "operators list the companies",
-	"operation.Cases": "operators list cases", "operation.FindCase": "operators name a case by its id alone",
+	"operation.Cases":  "operators list cases",
 	"operation.OpenOf": "the reconciliation, once a day", "operation.OpenBreaks": "the reconciliation, once a day",
 	"payout.FeesOf":          "a company has few fee schedules; operators list those of fifty companies",
 	"operator.pageProposals": "operators list proposals", "operator.endProposalsOf": "an operator is removed",
@@ -23,9 +23,9 @@ var mayScan = map[string]string{
 	"report.movedCompanies":  "the same job, for new rows",
 	"report.movePlace":       "a company has one place",
 	"ledger.Clearing":        "the start of a program, and an hourly job; a company has few ledger accounts",
-	"settlement.Adjustments": "operators list adjustments", "settlement.findAdjustment": "operators name an adjustment by its id alone",
-	"webhook.All":        "operators list webhooks",
-	"keyring.dependents": "kobo key status and kobo key remove, which operators run seldom", "keyring.counts": "kobo rekey shows its progress",
+	"settlement.Adjustments": "operators list adjustments",
+	"webhook.All":            "operators list webhooks",
+	"keyring.dependents":     "kobo key status and kobo key remove, which operators run seldom", "keyring.counts": "kobo rekey shows its progress",
 	"keyring.keysOf": "a company has few keys", "keyring.hasPINOf": "a company has one PIN",
 	"keyring.companiesOf": "an hourly job, and only when a revocation is due",
 	"keyring.countTokens": "kobo key status and kobo key remove, which operators run seldom",
