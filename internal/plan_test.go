@@ -16,8 +16,8 @@ var mayScan = map[string]string{
 	"operation.OpenOf": "the reconciliation, once a day", "operation.OpenBreaks": "the reconciliation, once a day",
 	"payout.FeesOf":          "a company has few fee schedules; operators list those of fifty companies",
 	"operator.pageProposals": "operators list proposals", "operator.endProposalsOf": "an operator is removed",
-	"report.Overdue": "the reconciliation, over the open operations", "report.read": "the reconciliation, once a day",
-	"report.Heads": "kobo verify and backups go through all companies", "report.addCredits": "the integrity of the whole ledger of a company",
+	"report.Overdue": "the reconciliation, over the open operations",
+	"report.Heads":   "kobo verify and backups go through all companies", "report.addCredits": "the integrity of the whole ledger of a company",
 	"report.integrity":       "the integrity of the whole ledger of a company",
 	"report.dueWalks":        "the job of the daily walk goes through all companies",
 	"report.movedCompanies":  "the same job, for new rows",
@@ -32,7 +32,11 @@ var mayScan = map[string]string{
 
 	"erasure.opened": "kobo erase, which the owner of the database runs seldom",
 
-	"job.queues":    "an index scan that stops after each queue's first row",
+	"job.queues": "an index scan that stops after each queue's first row",
+
+	"report.jobQueues":       "the jobs that wait, and no history; only where tables are divided; for operators",
+	"operation.AttemptOwner": "only where tables are divided, for a biller that names only its reference",
+
 	"job.Providers": "the start of a program; the rows are work that waits, and not history",
 
 	"report.openCases":          "an index of the open cases, for the metrics",
@@ -57,7 +61,6 @@ var mayScan = map[string]string{
 	"report.unsignedSince":      "a row of each company and of its tree, for the metrics",
 	"evidence.lost":             "the start of a program, and an hourly job",
 	"report.Archived":           "kobo verify; a row for each month of a company",
-	"report.jobQueues":          "an index scan that stops after each queue's first row, and at most 10,000 rows of a queue; for operators",
 	"report.failingJobs":        "an index of the failing jobs, for operators",
 	"report.failingSum":         "an index of the failing jobs; for the overview, which is read once in five seconds",
 	"report.casesByReason":      "an index of the open cases, for the overview",

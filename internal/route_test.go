@@ -24,7 +24,8 @@ var fanOut = map[string]string{
 
 	"operation.AttemptOwner operation_attempt": "a biller that tells of a purchase names only its reference",
 	"vtu.owner vtu_purchase":                   "as operation.AttemptOwner",
-	"request.companyAfter request_log":         "old entries are removed company by company",
+
+	"request.companyAfter request_log": "old entries are removed company by company",
 
 	"evidence.sizes evidence_tree":          "the job that signs checkpoints goes through all companies",
 	"evidence.untold evidence_checkpoint":   "as evidence.sizes",

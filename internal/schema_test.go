@@ -47,7 +47,7 @@ var scans = map[string]string{
 	"customer_search":                "an operator searches over all companies (report.customersByName)",
 	"customer_account_search":        "an operator searches over all companies (report.customersByAccount)",
 	"customer_email_address":         "an operator searches over all companies (report.byEmail)",
-	"operation_provider_reference":   "an operator searches over all companies (report.byProviderReference)",
+	"operation_other_reference":      "an operator searches over all companies (report.byProviderReference)",
 	"operation_label_own":            "an operator searches over all companies (report.byOwnReference)",
 	"payout_verification_search":     "an operator searches over all companies (report.payoutsTo)",
 	"vtu_purchase_meter":             "an operator searches over all companies (report.byMeter)",

@@ -19,10 +19,15 @@ a database of another environment (docs/operating/environments.md).
 
 Run it as the owner of the database. --grant-serve and --grant-read give the rights to other
 roles of PostgreSQL, which must exist (docs/operating/growth.md). Name the roles at every
-migration, because new tables need rights too.`,
+migration, because new tables need rights too.
+
+--finish comes after the upgrade of all programs. It ends the service of programs before
+schema 190, removes the indexes that only they use, and lets each program store events in the
+shorter form from its next start on (docs/upgrading.md).`,
 		Args: cobra.NoArgs,
 	}
 	force := c.Flags().Bool("force", false, "migrate beside programs that the new schema does not serve")
+	finish := c.Flags().Bool("finish", false, "end the service of programs before schema 190, and store rows in the shorter form")
 	var roles db.Roles
 	c.Flags().StringVar(&roles.Serve, "grant-serve", "", "give `ROLE` the rights that kobo serve needs, and no others")
 	c.Flags().StringVar(&roles.Read, "grant-read", "", "let `ROLE` read all columns without secrets and personal data")
@@ -35,6 +40,11 @@ migration, because new tables need rights too.`,
 		}
 		if err := cfg.Migrate(c.Context(), *force); err != nil {
 			return err
+		}
+		if *finish {
+			if err := cfg.FinishMigration(c.Context()); err != nil {
+				return err
+			}
 		}
 		if roles != (db.Roles{}) {
 			err = app.Grant(c.Context(), cfg.Database, roles)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -35,6 +36,8 @@ Last, compute the Merkle tree of each company again from its transfers, events a
 lines. Compare it with the stored tiles, with all checkpoints, and with the checkpoints in
 checkpoint_folder. This needs the evidence key.
 
+On Citus, also check that each table is on the nodes where it belongs.
+
 The command only reads, and may run beside a serving Kobo. The exit code is 1 if there is
 a difference, or a row without a MAC. It is also 1 without the evidence key, unless
 --without-key is given, because then neither MACs nor trees are checked.`,
@@ -62,10 +65,7 @@ func verify(c *cobra.Command, d *db.DB, trees *evidence.Service, keyless bool) e
 	if err != nil {
 		return err
 	}
-	bar := progressbar.NewOptions(len(companies), progressbar.OptionSetWriter(os.Stderr),
-		progressbar.OptionSetVisibility(isTerminal(os.Stderr)),
-		progressbar.OptionSetDescription("re-adding"), progressbar.OptionShowCount(),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	bar := progressOf(len(companies))
 	var entries, operations, unsigned int64
 	wrong := false
 	say := func(lines []string) {
@@ -96,8 +96,10 @@ func verify(c *cobra.Command, d *db.DB, trees *evidence.Service, keyless bool) e
 		_ = bar.Add(1) // if the progress bar cannot be drawn, the check goes on
 	}
 	_ = bar.Finish()
+	misplaced, placed := d.Misplaced(ctx)
+	say(misplaced)
 	log, err := r.VerifyLog(ctx)
-	if err != nil {
+	if err = errors.Join(placed, err); err != nil {
 		return err
 	}
 	add(log)
@@ -111,20 +113,40 @@ func verify(c *cobra.Command, d *db.DB, trees *evidence.Service, keyless bool) e
 	if wrong {
 		return errors.New("the ledger does not add up")
 	}
-	if log.Unchecked {
-		fmt.Fprintln(c.OutOrStdout(), "no MAC was checked: evidence_key_file is not set, or cannot be read")
+	return concluded(c.OutOrStdout(), covered{len(companies), entries, operations, unsigned, !log.Unchecked, trees != nil}, keyless)
+}
+
+// covered is what a check that has found nothing covers.
+type covered struct {
+	companies                     int
+	entries, operations, unsigned int64
+	macs, trees                   bool // whether they were checked
+}
+
+// concluded says what the check covers. Rows that it does not cover are an error, but for a check without the key.
+func concluded(w io.Writer, all covered, keyless bool) error {
+	if !all.macs {
+		fmt.Fprintln(w, "no MAC was checked: evidence_key_file is not set, or cannot be read")
 	}
-	if unsigned > 0 {
-		fmt.Fprintf(c.OutOrStdout(), "%d rows are not signed: after an upgrade from a schema before %d, kobo adopt signs the rows of earlier programs\n", unsigned, signing)
+	if all.unsigned > 0 {
+		fmt.Fprintf(w, "%d rows are not signed: after an upgrade from a schema before %d, kobo adopt signs the rows of earlier programs\n", all.unsigned, signing)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%d companies, %d entries, %d operations open: everything adds up\n", len(companies), entries, operations)
+	fmt.Fprintf(w, "%d companies, %d entries, %d operations open: everything adds up\n", all.companies, all.entries, all.operations)
 	switch {
-	case unsigned > 0:
+	case all.unsigned > 0:
 		return errors.New("rows are not signed, so they may be forged")
-	case !keyless && (log.Unchecked || trees == nil):
+	case !keyless && (!all.macs || !all.trees):
 		return errors.New("neither MACs nor trees were checked: set evidence_key_file, or give --without-key")
 	}
 	return nil
+}
+
+// progressOf returns the progress bar of a number of companies.
+func progressOf(companies int) *progressbar.ProgressBar {
+	return progressbar.NewOptions(companies, progressbar.OptionSetWriter(os.Stderr),
+		progressbar.OptionSetVisibility(isTerminal(os.Stderr)),
+		progressbar.OptionSetDescription("re-adding"), progressbar.OptionShowCount(),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 }
 
 // isTerminal reports whether a file is a terminal, which can show a progress bar.

@@ -44,6 +44,18 @@ func (h *handlers) payoutWaits(ctx context.Context, amount money.Kobo) (bool, er
 	return h.Companies.PayoutWaits(ctx, p.Company, amount)
 }
 
+var errNeedsSecond = fault.New(fault.Forbidden, "Your company requires two people for this amount. A card funding or a purchase cannot wait for a second person: only a program with an API key can do it").With(fault.SecondPersonNeeded)
+
+// mayAlone returns an error for a person who asks for a card funding or a purchase of an amount that, as a payout, would
+// wait for a second person. Otherwise one person could take the money out of the company by a card.
+func (h *handlers) mayAlone(ctx context.Context, amount money.Kobo) error {
+	waits, err := h.payoutWaits(ctx, amount)
+	if err == nil && waits {
+		err = tokenless(ctx, errNeedsSecond)
+	}
+	return err
+}
+
 // askPayout lets a person's payout wait for a second person.
 func (h *handlers) askPayout(ctx context.Context, o payout.Order) (SendPayoutResponseObject, error) {
 	return answer(ctx, func(a company.Approval) (SendPayoutResponseObject, error) {

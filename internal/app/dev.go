@@ -131,6 +131,17 @@ func (c Config) Migrate(ctx context.Context, force bool) error {
 	return d.Migrate(ctx)
 }
 
+// FinishMigration ends the service of programs before schema 190, and removes what only they use
+// (db.DB.Finish).
+func (c Config) FinishMigration(ctx context.Context) error {
+	d, err := db.Open(ctx, c.Database)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Finish(ctx)
+}
+
 // removeData removes the files of a development program, and leaves other files in its folder.
 // It empties a PostgreSQL database. It refuses a database of a different environment.
 func removeData(ctx context.Context, cfg Config) error {

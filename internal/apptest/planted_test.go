@@ -80,15 +80,16 @@ var alterations = []alteration{
 	}},
 	{"event renumbered", "where the company lock row says", []string{`UPDATE event SET sequence = sequence + 100000 WHERE company_id = $1 AND sequence = ` + told}},
 	{"two events of one operation swapped", "operation event", swapping(told, `(SELECT min(e.sequence) FROM event AS e WHERE e.company_id = $1 AND e.kind = 'payout.pending'
-		AND substr(e.data, 15, 36) = (SELECT substr(f.data, 15, 36) FROM event AS f WHERE f.company_id = $1 AND f.sequence = `+told+`))`)},
+		AND substr(e.data, 2, 36) = (SELECT substr(f.data, 2, 36) FROM event AS f WHERE f.company_id = $1 AND f.sequence = `+told+`))`)},
 	{"two events of two operations swapped", "operation event", swapping(told, `(SELECT max(sequence) FROM event WHERE company_id = $1 AND kind = 'payout.success')`)},
 	{"two credits' events swapped", "credit event", swapping(`(SELECT min(sequence) FROM event WHERE company_id = $1 AND kind = 'settlement.credit')`,
 		`(SELECT max(sequence) FROM event WHERE company_id = $1 AND kind = 'settlement.credit')`)},
-	{"event amount", "operation event", []string{`UPDATE event SET data = replace(data, '"amount":', '"amount":1') WHERE company_id = $1 AND sequence = ` + told}},
+	{"event amount", "operation event", []string{"UPDATE event SET data = replace(data, '\x17', '\x171') WHERE company_id = $1 AND sequence = " + told}}, // \x17 is the name of the amount (event.Pack)
+	{"event stored as another text", "operation event", []string{`UPDATE event SET data = '{"reference":"' || substr(data, 2, 36) || '"}' WHERE company_id = $1 AND sequence = ` + told}},
 	{"event amount of a credit", "credit event", []string{`UPDATE event SET data = replace(data, '"amount":', '"amount":1') WHERE company_id = $1 AND kind = 'settlement.credit'`}},
 	{"event amount of a collection", "collection event", []string{`UPDATE event SET data = replace(data, '"paidAmount":', '"paidAmount":1') WHERE company_id = $1 AND kind = 'virtual_account.success'`}},
 	{"event amount of a deposit", "crypto event", []string{`UPDATE event SET data = replace(data, '"amountUnits":"', '"amountUnits":"1') WHERE company_id = $1 AND kind = 'crypto.deposit_completed'`}},
-	{"event reference", "operation event", []string{`UPDATE event SET data = replace(data, '"reference":"', '"reference":"0') WHERE company_id = $1 AND sequence = ` + told}},
+	{"event reference", "operation event", []string{`UPDATE event SET data = '10' || substr(data, 2) WHERE company_id = $1 AND sequence = ` + told}},
 	{"event kind", "operation event", []string{`UPDATE event SET kind = 'payout.failed' WHERE company_id = $1 AND sequence = ` + told}},
 	{"event kind to another noun", "event count", []string{`UPDATE event SET kind = 'webhook.endpoint_failing' WHERE company_id = $1 AND sequence = ` + told}},
 

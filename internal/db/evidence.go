@@ -53,14 +53,14 @@ func EvidenceTables() []*Table {
 // The content is a list of texts: the name of the table, and then the name and the value of each
 // column. A number is in decimal digits. The column mac is left out, and so are columns with "" or 0.
 // So a column that a later schema adds does not change the content of earlier rows. The content of a
-// row of rights has only the columns that its MAC covers. Each text follows its length in bytes as an
+// row of rights has only the columns that its MAC covers. A packed column (Packing) counts with its text. Each text follows its length in bytes as an
 // unsigned varint.
 func Content[V any](to []byte, t *Table, row []V) []byte {
 	to = frame(to, t.Name)
 	if texts, ok := any(row).([]string); ok { // a row that was read page by page, with numbers as texts
 		for i, c := range t.Columns {
 			if v := texts[i]; v != "" && (c.Type == Text || v != "0") && t.covers(i) {
-				to = frame(frame(to, c.Name), v)
+				to = frame(frame(to, c.Name), t.unpacked(i, v))
 			}
 		}
 		return to
@@ -72,7 +72,7 @@ func Content[V any](to []byte, t *Table, row []V) []byte {
 		switch v := any(row[i]).(type) {
 		case string:
 			if v != "" && (c.Type == Text || v != "0") {
-				to = frame(frame(to, c.Name), v)
+				to = frame(frame(to, c.Name), t.unpacked(i, v))
 			}
 		case int64:
 			if v != 0 {
@@ -86,6 +86,14 @@ func Content[V any](to []byte, t *Table, row []V) []byte {
 	return to
 }
 
+// unpacked returns the text of a column whose value may be packed.
+func (t *Table) unpacked(i int, stored string) string {
+	if t.Packing == nil || t.Packing.Column != i {
+		return stored
+	}
+	return t.Packing.Unpack(stored)
+}
+
 // covers reports whether the MAC of a row covers the column at a position.
 func (t *Table) covers(i int) bool {
 	return t.Columns[i].Name != "mac" && (t.Rights == nil || t.Rights[i])
@@ -97,9 +105,9 @@ func frame(to []byte, text string) []byte {
 }
 
 // HasUnsigned reports whether a company has a row of evidence in the table that has no number yet. It reads
-// only the index of the numbers.
+// only the first tile of the table.
 func HasUnsigned(ctx context.Context, q Querier, t *Table, company string) (bool, error) {
-	_, err := One(ctx, q, Value[string], "SELECT company_id FROM "+t.Name+" WHERE company_id = $1 AND leaf = 0 LIMIT 1", company)
+	_, err := One(ctx, q, Value[string], "SELECT company_id FROM "+t.Name+" WHERE company_id = $1 AND leaf / 256 = 0 AND leaf = 0 LIMIT 1", company)
 	if errors.Is(err, ErrNone) {
 		return false, nil
 	}

@@ -131,7 +131,7 @@ func (r *replica) resting(now time.Time) bool { return now.UnixMicro() < r.rest.
 // fromReplica runs fn in a snapshot of the replica. It reports whether that is done: if not, the primary must answer.
 func (d *DB) fromReplica(ctx context.Context, l lane, begin string, fn func(t *watchedTx) error) (done bool, err error) {
 	p, ok := d.engine.(*postgres)
-	if !ok || p.replica == nil || p.replica.resting(time.Now()) {
+	if !ok || p.replica == nil || p.nodes.divided.Load() || p.replica.resting(time.Now()) {
 		return false, nil
 	}
 	r, begun := p.replica, false

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"database/sql"
 	"embed"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"github.com/pressly/goose/v3"
 
 	"github.com/kobo-waas/kobo/internal/db/migration"
 )
@@ -22,7 +25,10 @@ import (
 func (d *DB) Fits(ctx context.Context) error {
 	ctx = inLane(ctx, probing)
 	have, want, err := d.Migrated(ctx)
-	if err != nil || have == want {
+	if err == nil {
+		err = d.placed(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	if have < want {
@@ -34,6 +40,45 @@ func (d *DB) Fits(ctx context.Context) error {
 	}
 	if serves > want {
 		return fmt.Errorf("the database has schema %d, which serves programs from schema %d on, and this program knows %d: it is for a newer Kobo", have, serves, want)
+	}
+	d.packs.Store(serves >= packedSince)
+	return nil
+}
+
+// packedSince is the first schema whose programs read packed columns (Packing).
+const packedSince = 190
+
+// Packs reports whether this program stores columns packed. It does so from its next start on, after Finish has
+// ended the service of programs that do not read the packed form.
+func (d *DB) Packs() bool { return d.packs.Load() }
+
+// finishing are the statements that remove what only programs of a schema before packedSince use.
+var finishing = []string{
+	"DROP INDEX IF EXISTS event_leaf",
+	"DROP INDEX IF EXISTS ledger_transfer_leaf",
+	"DROP INDEX IF EXISTS operation_provider_reference",
+}
+
+// Finish ends the service of programs of schemas before 190. Then it removes what only they use, and the next
+// starts of Kobo store rows packed. If such a program is connected, Finish returns an error and changes nothing.
+// A new database is finished by Migrate.
+func (d *DB) Finish(ctx context.Context) error {
+	if err := d.Outgrow(ctx, packedSince); err != nil {
+		return err
+	}
+	return d.withProvider(ctx, true, func(_ *goose.Provider, handle *sql.DB) error {
+		return d.lockTimeout().retry(ctx, func() error { return finish(ctx, handle) })
+	})
+}
+
+func finish(ctx context.Context, handle *sql.DB) error {
+	if _, err := handle.ExecContext(ctx, "UPDATE db_schema SET serves = $1 WHERE serves < $2", packedSince, packedSince); err != nil {
+		return err
+	}
+	for _, statement := range finishing {
+		if _, err := handle.ExecContext(ctx, statement); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -159,13 +204,14 @@ func (l liteMigrations) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return liteMigration{file, bytes.NewReader(fill.ReplaceAll(lockTable.ReplaceAll(text, nil), nil))}, nil
+	return changedMigration{file, bytes.NewReader(fill.ReplaceAll(lockTable.ReplaceAll(text, nil), nil))}, nil
 }
 
-type liteMigration struct {
+// changedMigration is a migration file with another text.
+type changedMigration struct {
 	fs.File
 	text *bytes.Reader
 }
 
-// Read reads the text of the file without its LOCK statements.
-func (l liteMigration) Read(p []byte) (int, error) { return l.text.Read(p) }
+// Read reads the other text.
+func (m changedMigration) Read(p []byte) (int, error) { return m.text.Read(p) }

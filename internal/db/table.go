@@ -43,6 +43,18 @@ type Table struct {
 	// Rights states for each column whether the MAC of a row covers it (Rights). It is nil if the rows
 	// hold no rights.
 	Rights []bool
+	// Packing is the column that is stored in a shorter form, or nil.
+	Packing *Packing
+}
+
+// Packing describes a column of evidence that is stored in a shorter form (PackSince). MACs and hashes are
+// made of the text itself, so they do not depend on the form.
+type Packing struct {
+	Column int
+	// Pack returns the stored form of the column, given all values of a row.
+	Pack func(row []any) string
+	// Unpack returns the text itself. A text that is not packed stays as it is.
+	Unpack func(stored string) string
 }
 
 // Texts returns TEXT columns with these names.

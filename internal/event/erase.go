@@ -26,7 +26,7 @@ var customerKinds = []string{CustomerCreated, AccountGenerated, TransactionCredi
 // Naming returns the events about a customer that may name them, with numbers after one number and up
 // to another, the oldest first.
 func (s *Service) Naming(ctx context.Context, company, customerID string, after, through int64, limit int) ([]Event, error) {
-	return db.All(ctx, s.db, table.Scan, `SELECT `+columns+` FROM event
+	return db.All(ctx, s.db, scan, `SELECT `+columns+` FROM event
 		WHERE company_id = $1 AND sequence > $2 AND sequence <= $3 AND kind = ANY($4) AND strpos(data, $5) > 0
 		ORDER BY sequence LIMIT $6`, company, after, through, customerKinds, customerID, limit)
 }

@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/id"
@@ -9,11 +10,26 @@ import (
 
 const columns = `company_id, sequence, id, kind, data, created_at, leaf, mac`
 
-var table = db.Declare[Event]("event", db.Reads(columns), db.Unique("company_id", "id"), db.Evidence())
+var table = db.Declare[Event]("event", db.Reads(columns), db.Unique("company_id", "id"), db.Evidence(), packs)
+
+// packs makes the ledger store the data of events packed.
+func packs(t *db.Table) {
+	kind, data := t.Index("kind"), t.Index("data")
+	t.Packing = &db.Packing{Column: data, Unpack: Unpack, Pack: func(row []any) string {
+		return Pack(row[kind].(string), row[data].(string))
+	}}
+}
+
+// scan reads an event from a row, without an environment.
+func scan(row db.Scanner) (Event, error) {
+	e, err := table.Scan(row)
+	e.Data = json.RawMessage(Unpack(string(e.Data)))
+	return e, err
+}
 
 // scan reads an event from a row.
 func (s *Service) scan(row db.Scanner) (Event, error) {
-	e, err := table.Scan(row)
+	e, err := scan(row)
 	e.Environment = s.Environment
 	return e, err
 }

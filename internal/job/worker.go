@@ -143,7 +143,7 @@ func (w *Worker) Settled(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		w.Wake()
-		open, err := queues(ctx, w.db, w.clock.Now(), true)
+		open, err := queues(ctx, w.db, w.db.Routed(), w.clock.Now(), true)
 		if err != nil || !slices.ContainsFunc(open, func(queue string) bool { return w.Kinds[kindOf(queue)] != nil }) {
 			return err
 		}
@@ -209,9 +209,10 @@ func (w *Worker) round(ctx context.Context) error {
 	if ctx.Err() == nil {
 		due, failed = w.next(ctx, now)
 	}
-	if len(ends)+len(due) > 0 {
+	for _, part := range w.placed(ends, due) {
+		ends, due := part.ends, part.due
 		// The ends are stored even if ctx has ended because the program stops.
-		leased, blocked, err := store(context.WithoutCancel(ctx), w.db, ends, due, now, now.Add(lease))
+		leased, blocked, err := store(w.db.At(context.WithoutCancel(ctx), part.company), w.db, ends, due, now, now.Add(lease))
 		if err != nil && len(ends) > 0 {
 			// The leases will expire, and then the jobs run again.
 			w.log.Warn("the ends of jobs were not stored", "jobs", len(ends), "error", err)
@@ -256,7 +257,7 @@ func (w *Worker) guarded(ctx context.Context, j Job, log *slog.Logger) (next tim
 			log.Warn("a job failed", "error", err)
 		}
 	}()
-	return w.Kinds[j.Kind](ctx, j)
+	return w.Kinds[j.Kind](w.db.At(ctx, j.Company), j)
 }
 
 // pause returns the pause after a failed attempt. It doubles with each attempt: 1 s, 2 s, 4 s …

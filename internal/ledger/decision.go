@@ -13,6 +13,7 @@ import (
 // nothing that a decision has read can change before the commit.
 type decision struct {
 	companies []string
+	guarded   bool // each batch changes the lock rows, and compares them with what was read (still)
 	locks     map[string]*lockRow
 	counters  map[counterKey]*counter
 	accounts  map[accountKey]*account
@@ -24,6 +25,7 @@ type decision struct {
 	read  func(lookups ...db.Lookup) error // reads further rows in the transaction of the batch
 
 	signer    db.Signer
+	packs     bool   // rows are stored packed (db.Packing)
 	content   []byte // a buffer for the content of a row of evidence
 	stamp     any    // a random int64 in each transfer of this batch, which no other batch has
 	accepted  []*pending
@@ -85,9 +87,9 @@ type uniqueSet struct {
 	rows map[string]db.Record // the rows that exist or that this batch inserts, by their unique key
 }
 
-func newDecision(signer db.Signer, onLow OnLowBalance, read func(lookups ...db.Lookup) error) *decision {
+func newDecision(signer db.Signer, packs bool, onLow OnLowBalance, read func(lookups ...db.Lookup) error) *decision {
 	return &decision{
-		signer: signer, onLow: onLow, read: read, stamp: rand.Int64(),
+		signer: signer, packs: packs, onLow: onLow, read: read, stamp: rand.Int64(),
 		locks: map[string]*lockRow{}, counters: map[counterKey]*counter{}, accounts: map[accountKey]*account{},
 		uniques: map[*db.Table]*uniqueSet{}, guards: map[*db.Table]*guardSet{},
 		inserts: map[*db.Table][][]any{}, updates: map[string]*db.Write{},

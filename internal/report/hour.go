@@ -84,7 +84,7 @@ type told struct {
 // transactionId.
 func (e told) operation() (string, error) {
 	var data struct{ Reference, TransactionID string }
-	err := json.Unmarshal([]byte(e.data), &data)
+	err := json.Unmarshal([]byte(unpacked(e.data)), &data)
 	return cmp.Or(data.Reference, data.TransactionID), err
 }
 

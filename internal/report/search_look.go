@@ -130,9 +130,11 @@ func byOwnReference(ctx context.Context, q db.Querier, text string) ([]Hit, erro
 	return slices.Concat(labels, waiting), err
 }
 
+// byProviderReference finds operations by a reference of the provider's own. If it is our reference, the
+// operation is found by its ID.
 func byProviderReference(ctx context.Context, q db.Querier, text string) ([]Hit, error) {
 	return db.All(ctx, q, db.Fields[Hit], `SELECT kind, company_id, id, '', amount_kobo, created_at FROM operation
-		WHERE provider_reference = $1 AND provider_reference <> '' ORDER BY company_id, id LIMIT $2`, text, atMost+1)
+		WHERE provider_reference = $1 AND provider_reference <> '' AND provider_reference <> id ORDER BY company_id, id LIMIT $2`, text, atMost+1)
 }
 
 // byHash finds the deposits of a transaction on a chain. Chains write a hash with or without 0x.

@@ -307,7 +307,7 @@ func (s *Service) eventStory(ctx context.Context, q db.Querier, at place) (Story
 		return Story{}, err
 	}
 	data := map[string]any{}
-	if json.Unmarshal([]byte(e.data), &data) == nil { // data that is no object names nothing
+	if json.Unmarshal([]byte(unpacked(e.data)), &data) == nil { // data that is no object names nothing
 		for _, name := range []string{"reference", "transactionReference", "id"} {
 			named, isText := data[name].(string)
 			if !isText {

@@ -283,7 +283,7 @@ func eventsAround(ctx context.Context, q db.Querier, company, subject string, st
 				return nil, err
 			}
 			for _, e := range page {
-				if !e.at.After(w.to) && !seen[e.sequence] && strings.Contains(e.data, `"`+subject+`"`) {
+				if !e.at.After(w.to) && !seen[e.sequence] && strings.Contains(unpacked(e.data), `"`+subject+`"`) {
 					seen[e.sequence] = true
 					out = append(out, Step{At: e.at, What: "event", Event: e.sequence, event: e.id, Text: fmt.Sprintf("%s, number %d", e.kind, e.sequence)})
 				}

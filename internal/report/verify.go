@@ -75,9 +75,9 @@ type check struct {
 	agree func(ctx context.Context, q db.Querier, company string, seen func(event []string)) (bool, error)
 	// then is an expensive SQL query for details. It runs if find has returned a row.
 	then string
-	// ordered means that find returns every event, with the account and the number of its entry.
-	// The events of an account must be in the same order as the account's entries.
-	ordered bool
+	// ordered reads a row of find, which then returns every event, with the account and the number of its
+	// entry. The events of an account must be in the same order as the account's entries.
+	ordered func(db.Scanner) (toldEvent, error)
 }
 
 // checks run while the ledger is added up in parallel. The checks of money come first.
@@ -86,7 +86,7 @@ var checks = slices.Concat(moneyChecks, eventChecks, rowChecks, rightsChecks)
 // Verify compares all copies of a company's facts, as they are at one instant. In parallel it adds
 // up the ledger in a second snapshot, which was taken at a slightly different instant.
 func (s *Service) Verify(ctx context.Context, company string) (Verification, error) {
-	ctx = db.Reading(ctx)
+	ctx = s.db.At(db.Reading(ctx), company)
 	var v Verification
 	var found []Finding
 	var checked error
@@ -194,8 +194,8 @@ func (c check) run(ctx context.Context, q db.Querier, company string, seen func(
 			return nil, err
 		}
 	}
-	if c.ordered {
-		return orderedEvents(ctx, q, c.find, company, c.name)
+	if c.ordered != nil {
+		return orderedEvents(ctx, q, c, company)
 	}
 	found, err := findings(ctx, q, c.find, company, c.name)
 	if err != nil || len(found) == 0 || c.then == "" {

@@ -77,7 +77,7 @@ func (t *digest) addEvents(ctx context.Context, q db.Querier, company string, se
 	last := int64(math.MinInt64)
 	return db.Pages(ctx, q, allEvents, 8, func() []any { return []any{company, last} }, func(row []string) error {
 		seen(row)
-		kind, data := row[3], row[4]
+		kind, data := row[3], unpacked(row[4])
 		if !toldOfOperations[kind] {
 			return db.Numbers(row[1:], &last)
 		}

@@ -58,7 +58,7 @@ var creditChecks = []check{
 	ORDER BY c.id` + upTo},
 	// Each event about a credit agrees with the credit. The SQL query also reads the entry of the
 	// credit in the settlement account. The events must be in the same order as these entries.
-	{name: "credit event", ordered: true, find: `
+	{name: "credit event", ordered: db.Fields[toldEvent], find: `
 	SELECT e.sequence, e.kind, coalesce(t.credit_account, ''), coalesce(t.credit_entry, 0),
 		CASE WHEN c.id IS NULL THEN 'a credit that it is about' WHEN strpos(e.data, '"amount":' || ` + creditNaira + ` || ',') > 0
 				AND (strpos(e.data, '\') > 0 OR strpos(e.data, '"sessionId":"' || c.session_id || '"') > 0)
@@ -100,8 +100,8 @@ var creditChecks = []check{
 	)
 	SELECT due.event, CAST(due.n AS TEXT) || ' events', CAST(coalesce(said.n, 0) AS TEXT) FROM due LEFT JOIN said ON said.kind = due.event
 	WHERE due.n <> coalesce(said.n, 0) ORDER BY due.event` + upTo, then: meanings + `, told AS (
-		SELECT m.event, substr(e.data, m.place, strpos(substr(e.data, m.place, 80) || '"', '"') - 1) AS subject, count(*) AS n
-		FROM event AS e CROSS JOIN meaning AS m WHERE e.company_id = $1 AND m.event = e.kind GROUP BY 1, 2
+		SELECT m.event, ` + eventSubject + ` AS subject, count(*) AS n
+		FROM event AS v CROSS JOIN meaning AS m WHERE v.company_id = $1 AND m.event = v.kind GROUP BY 1, 2
 	)
 	SELECT o.id, 'one event ' || m.event, CAST(coalesce(told.n, 0) AS TEXT)
 	FROM operation AS o CROSS JOIN meaning AS m LEFT JOIN told ON told.event = m.event AND told.subject = o.id
@@ -128,38 +128,7 @@ var eventChecks = []check{
 	// Each event of an operation agrees with the operation. The operation's first event must also
 	// agree with the payee or the purchase. The SQL query also reads the entry of the same commit in
 	// the clearing account. The events must be in the same order as these entries.
-	{name: "operation event", ordered: true, agree: eventsAgree, find: meanings + `
-	SELECT e.sequence, e.kind, coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_account ELSE t.debit_account END, ''),
-		coalesce(CASE WHEN t.step IN ('', 'reverse') THEN t.credit_entry ELSE t.debit_entry END, 0),
-		CASE WHEN o.id IS NULL THEN 'an operation that it is about' WHEN (e.told = 'PENDING' OR e.told = o.state OR e.told = 'SUCCESS' AND o.state = 'REVERSED')
-			AND o.kind = e.noun AND CASE o.kind
-				WHEN 'payout' THEN o.idempotency_key = o.id
-					AND strpos(e.data, '{"reference":"' || o.id || '","amount":' || ` + operationNaira + ` || ',"fee":' || ` + operationFee + ` || ',"status":"' || e.told || '",') = 1
-					AND (e.told <> 'PENDING' OR v.settlement_id = o.settlement_id AND v.provider = o.provider
-						AND substr(e.data, length(e.data) - 34 - length(CAST(o.settlement_id AS TEXT)))
-							= '"settlementId":' || CAST(o.settlement_id AS TEXT) || ',"completedAt":null}'
-						AND strpos(e.data, '"account_number":"' || v.account_number || '","bank_code":"' || v.bank_code || '"') > 0)
-				WHEN 'vtu' THEN strpos(e.data, '{"transactionId":"' || o.id || '","status":"' || e.told || '",') = 1
-					AND strpos(e.data, '"amount":"' || ` + operationDecimal + ` || '"') > 0
-					AND (strpos(e.data, '\') > 0 OR strpos(e.data, '"idempotencyKey":"' || o.idempotency_key || '","settlementId":' || CAST(o.settlement_id AS TEXT) || ',') > 0)
-					AND (e.told <> 'PENDING' OR (p.phone_number = '' OR strpos(e.data, '"phoneNumber":"' || p.phone_number || '"') > 0)
-						AND (p.card_number = '' OR strpos(e.data, '"cardNumber":"' || p.card_number || '"') > 0)
-						AND (p.meter_number = '' OR strpos(e.data, '"meterNumber":"' || p.meter_number || '"') > 0))
-				WHEN 'card' THEN strpos(e.data, '{"reference":"' || o.id || '","cardId":"') = 1
-					AND strpos(e.data, ',"amount":' || ` + operationNaira + ` || ',"status":"' || e.told || '",') > 0
-					AND strpos(e.data, '"settlementId":' || CAST(o.settlement_id AS TEXT) || ',') > 0
-				ELSE 1 = 0 END THEN ''
-			ELSE 'the words of a ' || o.kind || ' ' || o.state || ' of ' || CAST(o.amount_kobo AS TEXT) || ' kobo, ' || o.id END
-	FROM (
-		SELECT v.company_id, v.sequence, v.kind, v.data, m.operation AS noun, m.state AS told, m.step,
-			substr(v.data, m.place, strpos(substr(v.data, m.place, 80) || '"', '"') - 1) AS subject
-		FROM event AS v JOIN meaning AS m ON m.event = v.kind WHERE v.company_id = $1
-	) AS e
-	LEFT JOIN operation AS o ON o.company_id = e.company_id AND o.id = e.subject
-	LEFT JOIN ledger_transfer AS t ON t.company_id = o.company_id AND t.reference = o.id AND t.step = e.step
-	LEFT JOIN payout_verification AS v ON e.kind = 'payout.pending' AND v.company_id = o.company_id AND v.id = o.id
-	LEFT JOIN vtu_purchase AS p ON e.kind = 'vtu.pending' AND p.company_id = o.company_id AND p.id = o.id
-	ORDER BY e.sequence`},
+	{name: "operation event", ordered: wordsOf, agree: eventsAgree, find: operationEvents},
 	// Each event of a virtual account belongs to a collection in the right state. The paid amount
 	// is the amount of a credit.
 	{name: "collection event", when: `SELECT id, '', '' FROM collection WHERE company_id = $1 LIMIT 1`, find: `
@@ -210,10 +179,10 @@ type toldEvent struct {
 // orderedEvents reads events in the order of their sequence. It returns a finding for each event
 // with wrong data. It also returns a finding if the entries of two successive events about an
 // account are not in the same order as the events.
-func orderedEvents(ctx context.Context, q db.Querier, statement, company, name string) (out []Finding, err error) {
+func orderedEvents(ctx context.Context, q db.Querier, c check, company string) (out []Finding, err error) {
 	last := map[string]int64{}
 	_, err = db.All(ctx, q, func(s db.Scanner) (struct{}, error) {
-		e, err := db.Fields[toldEvent](s)
+		e, err := c.ordered(s)
 		found := "other words, or none"
 		if e.expected == "" && e.account != "" {
 			if before := last[e.account]; e.entry <= before {
@@ -224,9 +193,9 @@ func orderedEvents(ctx context.Context, q db.Querier, statement, company, name s
 		}
 		if e.expected != "" && len(out) < most {
 			id := fmt.Sprintf("%d %s", e.sequence, e.kind)
-			out = append(out, Finding{Company: company, Check: name, ID: id, Expected: e.expected, Found: found})
+			out = append(out, Finding{Company: company, Check: c.name, ID: id, Expected: e.expected, Found: found})
 		}
 		return struct{}{}, err
-	}, statement, company)
+	}, c.find, company)
 	return out, err
 }

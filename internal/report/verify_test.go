@@ -38,7 +38,7 @@ func TestEventsAgreeUntilOneIsAltered(t *testing.T) {
 			}
 			agree(d, true, "untouched")
 			for what, statement := range map[string]string{
-				"an amount": `UPDATE event SET data = replace(data, '"amount":', '"amount":1') WHERE company_id = $1 AND kind = 'payout.success'`,
+				"an amount": "UPDATE event SET data = replace(data, '\x17', '\x171') WHERE company_id = $1 AND kind = 'payout.success'", // event.Pack
 				"a key":     `UPDATE operation SET idempotency_key = 'x' WHERE company_id = $1 AND idempotency_key = 'plain-2'`,
 				"a payee":   `UPDATE payout_verification SET bank_code = '1' WHERE company_id = $1`,
 				"a state":   `UPDATE operation SET state = 'FAILED' WHERE company_id = $1 AND kind = 'vtu' AND state = 'PENDING'`,

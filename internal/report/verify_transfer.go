@@ -100,24 +100,24 @@ const (
 	FROM ledger_transfer AS t WHERE t.company_id = $1`
 	ownedOtherwise = `
 		AND NOT EXISTS (SELECT 1 FROM settlement_credit AS c
-			WHERE c.company_id = t.company_id AND c.id = t.reference AND c.amount_kobo = t.amount_kobo
+			WHERE c.company_id = $1 AND c.id = t.reference AND c.amount_kobo = t.amount_kobo
 				AND (t.step = '' AND t.debit_account = 'provider/' || c.provider AND (
 					c.settlement_id = 0 AND t.kind = 'suspense' AND t.credit_account = 'suspense/inbound'
 					OR c.settlement_id <> 0 AND t.kind IN ('credit', 'collection')
 						AND t.credit_account = 'settlement/' || CAST(c.settlement_id AS TEXT))
 				OR t.kind = 'assign' AND t.debit_account = 'suspense/inbound' AND t.credit_account = 'provider/' || c.provider
-					AND EXISTS (SELECT 1 FROM operation_case AS a WHERE a.company_id = c.company_id
+					AND EXISTS (SELECT 1 FROM operation_case AS a WHERE a.company_id = $1
 						AND a.subject = c.provider || '/' || c.session_id AND a.state = 'RESOLVED' AND a.outcome = 'assigned')))
 		AND NOT EXISTS (SELECT 1 FROM settlement_adjustment AS j
-			WHERE j.company_id = t.company_id AND j.id = t.reference AND t.step = '' AND t.kind = 'adjustment'
+			WHERE j.company_id = $1 AND j.id = t.reference AND t.step = '' AND t.kind = 'adjustment'
 				AND j.state = 'APPROVED' AND j.amount_kobo = t.amount_kobo
 				AND (j.direction = 'credit' AND t.debit_account = 'adjustment' AND t.credit_account = 'settlement/' || CAST(j.settlement_id AS TEXT)
 				OR j.direction = 'debit' AND t.credit_account = 'adjustment' AND t.debit_account = 'settlement/' || CAST(j.settlement_id AS TEXT)))
 		AND NOT EXISTS (SELECT 1 FROM settlement_transfer AS m
-			WHERE m.company_id = t.company_id AND m.id = t.reference AND t.step = '' AND t.kind = 'transfer' AND m.amount_kobo = t.amount_kobo
+			WHERE m.company_id = $1 AND m.id = t.reference AND t.step = '' AND t.kind = 'transfer' AND m.amount_kobo = t.amount_kobo
 				AND t.debit_account = 'settlement/' || CAST(m.from_id AS TEXT) AND t.credit_account = 'settlement/' || CAST(m.to_id AS TEXT))
 		AND NOT EXISTS (SELECT 1 FROM operation_case AS b
-			WHERE b.company_id = t.company_id AND b.id = t.step AND b.subject = t.reference AND t.kind = 'charge'
+			WHERE b.company_id = $1 AND b.id = t.step AND b.subject = t.reference AND t.kind = 'charge'
 				AND b.state = 'RESOLVED' AND b.outcome = 'booked' AND abs(b.amount_kobo) = t.amount_kobo)
 		AND NOT (t.kind = 'credit' AND t.step = '' AND substr(t.debit_account, 1, 9) = 'provider/'
 			AND EXISTS (SELECT 1 FROM operator_audit AS l WHERE l.company_id = $1 AND l.action = 'settlement.fund'

@@ -78,6 +78,7 @@ type run struct {
 	server   *server  // nil with SQLite
 	base     *servers // nil without servers of the run's own
 	programs []*program
+	copier   *copier // nil if the run cannot back the database up
 	clients  []*client
 	undo     []func() error
 }
@@ -113,6 +114,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	if err = r.found(ctx); err != nil {
 		return err
 	}
+	r.copier = newCopier(r.folder, r.database, r.server, r.base)
 	var first app.Credentials
 	for n := range r.Programs {
 		p := newProgram(n, r.Child, role{Data: r.folder, Database: r.reached})
@@ -145,7 +147,7 @@ func (r *run) work(ctx context.Context) (f Facts, err error) {
 		return f, err
 	}
 	r.say("settling")
-	found, err := r.settle(ctx, r.clients)
+	found, err := r.settle(ctx, r.clients, r.copier)
 	if err != nil {
 		return f, fmt.Errorf("settling: %w", err)
 	}
@@ -172,6 +174,11 @@ func (r *run) work(ctx context.Context) (f Facts, err error) {
 	return f, err
 }
 
+// breaker returns what breaks the programs of the run.
+func (r *run) breaker() *breaker {
+	return &breaker{world: r.world, programs: r.programs, server: r.server, base: r.base, only: r.Only, copier: r.copier}
+}
+
 // load drives the programs and breaks them for the duration of the run.
 func (r *run) load(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, r.Duration)
@@ -192,7 +199,7 @@ func (r *run) load(ctx context.Context) error {
 			}
 		})
 	}
-	b := &breaker{world: r.world, programs: r.programs, server: r.server, base: r.base, only: r.Only}
+	b := r.breaker()
 	all.Go(func() {
 		if errs[r.Clients] = b.run(ctx, r.Seed); errs[r.Clients] != nil {
 			stop()

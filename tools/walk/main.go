@@ -60,6 +60,7 @@ func run(ctx context.Context, kobo, axe, chromium, pictures string) error {
 		{"three people of a company sign in", signInCompany},
 		{"pay in bulk, with one bad line", payInBulk},
 		{"download a statement as PDF", downloadPDF},
+		{"sell, put money on a card, move money", useServices},
 		{"rotate a secret, and replay what was missed", replayMissed},
 		{"two people of a company issue a key", issueByTwo},
 		{"two people of a company pay", approvePayout},

@@ -59,10 +59,32 @@ func (r routing) unrouted(n node, joins ...string) (found []string) {
 
 func (r routing) isRouted(n node, joins []string) bool {
 	routes := func(cond string, own bool) bool {
-		return !strings.Contains(cond, " OR ") && slices.ContainsFunc(byCompany.FindAllStringSubmatch("("+cond+")", -1), func(m []string) bool {
-			return !r.everywhere[m[1]] && !r.everywhere[m[2]] && (own || m[1] == n.Alias || m[2] == n.Alias)
+		return slices.ContainsFunc(conjuncts(cond), func(one string) bool {
+			return !strings.Contains(one, " OR ") && slices.ContainsFunc(byCompany.FindAllStringSubmatch("("+one+")", -1), func(m []string) bool {
+				return !r.everywhere[m[1]] && !r.everywhere[m[2]] && (own || m[1] == n.Alias || m[2] == n.Alias)
+			})
 		})
 	}
 	return slices.ContainsFunc([]string{n.Cond, n.Recheck, n.Filter}, func(cond string) bool { return routes(cond, true) }) ||
 		slices.ContainsFunc(joins, func(cond string) bool { return routes(cond, false) })
+}
+
+// conjuncts returns the parts of a condition that must all be true. PostgreSQL prints each in parentheses.
+func conjuncts(cond string) (parts []string) {
+	depth, from := 0, 0
+	for i := range len(cond) {
+		switch {
+		case cond[i] == '(':
+			depth++
+		case cond[i] == ')':
+			depth--
+		case depth == 1 && strings.HasPrefix(cond[i:], " AND "):
+			parts = append(parts, strings.TrimPrefix(cond[from:i], "("))
+			from = i + len(" AND ")
+		}
+	}
+	if len(parts) == 0 {
+		return []string{cond}
+	}
+	return append(parts, strings.TrimSuffix(cond[from:], ")"))
 }

@@ -1,0 +1,66 @@
+package db_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+)
+
+// before is the last schema whose programs do not read the packed form.
+const before = 162
+
+// removed is what only programs up to that schema use.
+const removed = `SELECT count(*) FROM pg_indexes WHERE indexname IN ('event_leaf', 'ledger_transfer_leaf', 'operation_provider_reference')`
+
+// Rows are stored packed only when no program is left that cannot read them: kobo migrate --finish refuses beside
+// such a program, and afterwards none starts.
+func TestRowsArePackedAfterOlderPrograms(t *testing.T) {
+	t.Parallel()
+	d, url := at(t, before)
+	older := named(t, url, fmt.Sprint("kobo/8/", before))
+	if err := d.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	is := func(when string, packs bool, indexes int64) {
+		t.Helper()
+		if err := d.Fits(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		n, err := db.One(t.Context(), d, db.Value[int64], removed)
+		if err != nil || d.Packs() != packs || n != indexes {
+			t.Errorf("%s: packs is %v, and %d indexes are left, %v", when, d.Packs(), n, err)
+		}
+	}
+	is("after the migration", false, 3)
+	if err := d.Finish(t.Context()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("pid %d: ", older.PgConn().PID())) {
+		t.Errorf("beside an older program: %v", err)
+	}
+	is("refused", false, 3)
+	if err := older.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for d.Finish(t.Context()) != nil { // the server notices the end of a connection a little later
+		if t.Context().Err() != nil {
+			t.Fatal("refused without an older program")
+		}
+	}
+	is("finished", true, 0)
+	if serves, err := db.One(t.Context(), d, db.Value[int64], `SELECT serves FROM db_schema`); err != nil || serves <= before {
+		t.Errorf("programs from schema %d on may start, %v", serves, err)
+	}
+}
+
+// No older program has seen a new database, so its rows are packed from the first one on.
+func TestANewDatabaseIsFinished(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		if err := d.Fits(t.Context()); err != nil || !d.Packs() {
+			t.Errorf("packs is %v, %v", d.Packs(), err)
+		}
+		if err := d.Finish(t.Context()); err != nil {
+			t.Errorf("once more: %v", err)
+		}
+	})
+}
