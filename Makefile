@@ -37,7 +37,8 @@ standby: ## a failover under load, N times (N=5): three PostgreSQL servers, of w
 	$(GO) test -count=$(N) -timeout 60m -v ./internal/apptest/standby
 
 failover: ## N failovers under load (N=50): the primary is killed, frozen or cut off, or the standbys stop (SEED=7 repeats the order)
-	KOBO_TEST_FAILOVERS=$(N) KOBO_TEST_SEED=$(SEED) $(GO) test -count=1 -timeout 120m -v -run TestFailoversUnderLoad ./internal/apptest/standby | grep -v level=
+	@mkdir -p bin
+	KOBO_TEST_FAILOVERS=$(N) KOBO_TEST_SEED=$(SEED) $(GO) test -count=1 -timeout 120m -v -run TestFailoversUnderLoad ./internal/apptest/standby >bin/failover.log 2>&1; code=$$?; grep -v level= bin/failover.log; exit $$code
 
 simulate: ## run the whole program for virtual days, with faults that a seed chooses (DAYS=1000, SEED=7 repeats a run)
 	KOBO_SIM_DAYS=$(DAYS) KOBO_SIM_SEED=$(SEED) $(GO) test -count=1 -v -timeout 0 -run TestDays ./internal/sim

@@ -32,7 +32,14 @@ var mayScan = map[string]string{
 
 	"erasure.opened": "kobo erase, which the owner of the database runs seldom",
 
-	"job.queues":    "an index scan that stops after each queue's first row",
+	"job.queues": "an index scan that stops after each queue's first row",
+
+	"job.routedQueues":             "the due jobs, which wait and are not history; only where tables are divided",
+	"job.routedTurns":              "as job.routedQueues",
+	"report.allJobQueues":          "as job.routedQueues; for operators",
+	"operation.routedAttemptOwner": "only where tables are divided, for a biller that names only its reference",
+	"vtu.routedOwner":              "as operation.routedAttemptOwner",
+
 	"job.Providers": "the start of a program; the rows are work that waits, and not history",
 
 	"report.openCases":          "an index of the open cases, for the metrics",

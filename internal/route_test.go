@@ -24,7 +24,8 @@ var fanOut = map[string]string{
 
 	"operation.AttemptOwner operation_attempt": "a biller that tells of a purchase names only its reference",
 	"vtu.owner vtu_purchase":                   "as operation.AttemptOwner",
-	"request.companyAfter request_log":         "old entries are removed company by company",
+
+	"request.companyAfter request_log": "old entries are removed company by company",
 
 	"evidence.sizes evidence_tree":          "the job that signs checkpoints goes through all companies",
 	"evidence.untold evidence_checkpoint":   "as evidence.sizes",
@@ -77,7 +78,8 @@ var fanOut = map[string]string{
 	"report.waitingPlaces company_approval":       "an operator looks for a reference over all companies",
 	"report.waitingPlaces payout_bulk":            "an operator looks for a reference over all companies",
 	"report.payoutsOfBulk payout_bulk_line":       "an operator looks for a reference over all companies",
-	"report.moneyPlaces operation":                "an operator looks for a reference over all companies",
+	"report.moneyPlaces vtu_purchase":             "an operator looks for a reference over all companies",
+	"report.moneyPlaces card_funding":             "an operator looks for a reference over all companies",
 	"report.moneyPlaces settlement_credit":        "an operator looks for a reference over all companies",
 	"report.moneyPlaces collection":               "an operator looks for a reference over all companies",
 	"report.moneyPlaces settlement_adjustment":    "an operator looks for a reference over all companies",

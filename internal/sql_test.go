@@ -19,7 +19,13 @@ import (
 // overCompanies are the SQL statements that read the rows of all companies on purpose, with
 // the reason. Each key names the package and the declaration that contain the SQL statement.
 var overCompanies = map[string]string{
-	"job.queues":             "the worker's scan: it reads which queues have work that is due, and takes nothing",
+	"job.queues":       "the worker's scan: it reads which queues have work that is due, and takes nothing",
+	"job.routedQueues": "as job.queues",
+	"job.routedTurns":  "as job.turns",
+
+	"operation.routedAttemptOwner": "a biller that tells of a purchase names only its reference",
+	"vtu.routedOwner":              "as operation.routedAttemptOwner",
+
 	"job.turns":              "the worker's scan: it reads which companies have work that is due",
 	"job.due":                "the worker's scan: it reads who has work that is due, and takes nothing",
 	"job.failing":            "an operator knows a failing job by its id alone",
@@ -93,6 +99,7 @@ var overCompanies = map[string]string{
 	"keyring.counts":      "kobo rekey shows its progress over all companies",
 
 	"report.jobQueues":          "operators see the work of all companies",
+	"report.allJobQueues":       "operators see the work of all companies",
 	"report.failingJobs":        "operators see the work of all companies",
 	"report.failingSum":         "the overview covers all companies",
 	"report.casesByReason":      "the overview covers all companies",

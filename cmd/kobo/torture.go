@@ -24,10 +24,10 @@ func tortureCommand() *cobra.Command {
 		Long: `Start programs, a database and simulated providers in a temporary folder. Drive them with a
 random mix of purchases, payouts, card fundings, credits, virtual accounts, reversals,
 adjustments and replaced API keys. Meanwhile kill and freeze the programs, fill the disk, move
-the clock, and let the providers refuse, fall silent, lie and execute late. With --postgres own
-also kill and freeze the database server, silence its connections and lose COMMITs before or
-after the server executes them; with --standbys 2 also let standbys take over. Then let
-everything end, and check:
+the clock, put a backup in place of the database, and let the providers refuse, fall silent,
+lie and execute late. With --postgres own also kill and freeze the database server, silence its
+connections and lose COMMITs before or after the server executes them; with --standbys 2 also
+let standbys take over. Then let everything end, and check:
 
 ` + torture.Describe() + `
 All choices and breaks follow from --seed. The order in which requests meet does not. The

@@ -35,6 +35,8 @@ Last, compute the Merkle tree of each company again from its transfers, events a
 lines. Compare it with the stored tiles, with all checkpoints, and with the checkpoints in
 checkpoint_folder. This needs the evidence key.
 
+On Citus, also check that each table is on the nodes where it belongs.
+
 The command only reads, and may run beside a serving Kobo. The exit code is 1 if there is
 a difference, or a row without a MAC. It is also 1 without the evidence key, unless
 --without-key is given, because then neither MACs nor trees are checked.`,
@@ -96,6 +98,11 @@ func verify(c *cobra.Command, d *db.DB, trees *evidence.Service, keyless bool) e
 		_ = bar.Add(1) // if the progress bar cannot be drawn, the check goes on
 	}
 	_ = bar.Finish()
+	misplaced, err := d.Misplaced(ctx)
+	if err != nil {
+		return err
+	}
+	say(misplaced)
 	log, err := r.VerifyLog(ctx)
 	if err != nil {
 		return err

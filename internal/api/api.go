@@ -78,6 +78,9 @@ type Config struct {
 	// Bound returns the context of a request, with the limit of its waiting for the database. nil
 	// sets no limit.
 	Bound func(r *http.Request) context.Context
+	// At returns the context of a request of a company, which runs at the node of the database that holds
+	// the company. nil changes nothing.
+	At func(ctx context.Context, company string) context.Context
 	// Around wraps every handler of the contract. Tests inject faults there.
 	Around []StrictMiddlewareFunc
 

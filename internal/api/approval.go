@@ -92,7 +92,7 @@ func (h *handlers) ApproveRequest(ctx context.Context, r ApproveRequestRequestOb
 }
 
 // mayDecide returns an approval about which the person may decide: who pays decides about payouts, and who writes
-// programs about API keys. Everybody may end what they have asked for.
+// programs about API keys.
 func (h *handlers) mayDecide(ctx context.Context, p person.Person, approvalID string) (company.Approval, error) {
 	a, err := h.Companies.Approval(ctx, p.Company, approvalID)
 	if err == nil && !MayRun(p.Role, decides(a.Kind)) {

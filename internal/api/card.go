@@ -23,6 +23,9 @@ func (h *handlers) GenerateCard(ctx context.Context, r GenerateCardRequestObject
 	if r.Body.Number != "" {
 		request.Number = secret.NewText(r.Body.Number)
 	}
+	if err := h.mayAlone(ctx, request.Load); err != nil {
+		return nil, err
+	}
 	return answer(ctx, generatedCard, func(key *idempotency.Key) (card.Generated, error) {
 		request.Key = key
 		return h.Cards.Generate(ctx, request)
@@ -133,6 +136,9 @@ func (h *handlers) FundCard(ctx context.Context, r FundCardRequestObject) (FundC
 		p, err := h.Cards.Preview(ctx, order)
 		c.explain(p)
 		return FundCard200JSONResponse{Status: "success", Message: nothingSent, Data: p}, err
+	}
+	if err := h.mayAlone(ctx, order.Amount); err != nil {
+		return nil, err
 	}
 	return resumable(ctx, h.funded, h.Cards.Resume, func(key *idempotency.Key) (card.Funding, error) {
 		order.Key = key

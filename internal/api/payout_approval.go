@@ -44,6 +44,18 @@ func (h *handlers) payoutWaits(ctx context.Context, amount money.Kobo) (bool, er
 	return h.Companies.PayoutWaits(ctx, p.Company, amount)
 }
 
+var errNeedsSecond = fault.New(fault.Forbidden, "Your company requires two people for this amount. A card funding or a purchase cannot wait for a second person: only a program with an API key can do it").With(fault.SecondPersonNeeded)
+
+// mayAlone returns an error for a person who asks for a card funding or a purchase of an amount that, as a payout, would
+// wait for a second person. Otherwise one person could take the money out of the company by a card.
+func (h *handlers) mayAlone(ctx context.Context, amount money.Kobo) error {
+	waits, err := h.payoutWaits(ctx, amount)
+	if err == nil && waits {
+		err = tokenless(ctx, errNeedsSecond)
+	}
+	return err
+}
+
 // askPayout lets a person's payout wait for a second person.
 func (h *handlers) askPayout(ctx context.Context, o payout.Order) (SendPayoutResponseObject, error) {
 	return answer(ctx, func(a company.Approval) (SendPayoutResponseObject, error) {
@@ -55,7 +67,8 @@ func (h *handlers) askPayout(ctx context.Context, o payout.Order) (SendPayoutRes
 		}
 		peer.SetSubject(ctx, v.ID)
 		return h.Companies.AskPayout(ctx, access(ctx, ""), company.PayoutAct{
-			VerifyID: o.VerifyID, SettlementID: v.SettlementID, Amount: o.Amount, Fee: fee, AccountName: v.AccountName, AccountNumber: v.AccountNumber, BankName: v.BankName,
+			VerifyID: o.VerifyID, SettlementID: v.SettlementID, Amount: o.Amount, Fee: fee, AccountName: v.AccountName, AccountNumber: v.AccountNumber,
+			BankCode: v.BankCode, BankName: v.BankName,
 			Narration: o.Narration, ExternalReference: o.Labels.ExternalReference, Metadata: string(o.Labels.Metadata),
 		}, key)
 	})
@@ -66,13 +79,13 @@ func (h *handlers) askBulk(ctx context.Context, c payout.Confirmation) (ConfirmB
 	return answer(ctx, func(a company.Approval) (ConfirmBulkPayoutResponseObject, error) {
 		return waitingBulk{Status: "success", Message: waits, Data: h.approval(a)}, nil
 	}, func(key *idempotency.Key) (company.Approval, error) {
-		b, err := h.Payouts.BulkMayWait(ctx, c)
+		b, digest, err := h.Payouts.BulkMayWait(ctx, c)
 		if err != nil {
 			return company.Approval{}, err
 		}
 		peer.SetSubject(ctx, b.ID)
 		return h.Companies.AskBulk(ctx, access(ctx, ""), company.BulkAct{
-			BulkID: b.ID, SettlementID: b.SettlementID, Lines: int64(b.Good), Amount: b.Amount, Fee: b.Fee,
+			BulkID: b.ID, SettlementID: b.SettlementID, Lines: int64(b.Good), Amount: b.Amount, Fee: b.Fee, Digest: digest,
 		}, key)
 	})
 }
@@ -98,14 +111,26 @@ func (h *handlers) approvePayout(ctx context.Context, by company.Access, approva
 			err = h.approveOne(ctx, by.Company, *act.Payout, end)
 		}
 		if !company.IsDecided(err) {
-			return a, err
+			return a, h.decidedMeanwhile(ctx, by, approvalID, err)
 		}
 	}
 }
 
+// decidedMeanwhile returns the refusal of an approved payout. If another person has decided meanwhile, the refusal says
+// so: otherwise it would say that the payout has begun already, as if that were wrong.
+func (h *handlers) decidedMeanwhile(ctx context.Context, by company.Access, approvalID string, why error) error {
+	if !fault.Is(why, fault.Refused) && !fault.Is(why, fault.Conflict) {
+		return why
+	}
+	if _, _, now := h.Companies.Accept(ctx, by, approvalID); fault.Is(now, fault.Conflict) {
+		return now
+	}
+	return why
+}
+
 // approveBulk confirms a bulk payout with the lines, the sum and the fees that the second person has seen.
 func (h *handlers) approveBulk(ctx context.Context, reference string, b company.BulkAct, end func(*ledger.Unit)) error {
-	approved := payout.Approved{Lines: b.Lines, Amount: b.Amount, End: end}
+	approved := payout.Approved{Lines: b.Lines, Amount: b.Amount, Digest: b.Digest, End: end}
 	if b.SettlementID != 0 {
 		approved.Fee = &b.Fee
 	}
@@ -126,7 +151,9 @@ func (h *handlers) approveOne(ctx context.Context, reference string, p company.P
 	if err != nil {
 		return err
 	}
-	if v.AccountNumber != p.AccountNumber || v.AccountName != p.AccountName || p.SettlementID != 0 && v.SettlementID != p.SettlementID {
+	switch {
+	case v.AccountNumber != p.AccountNumber, v.AccountName != p.AccountName, p.BankCode != "" && v.BankCode != p.BankCode,
+		p.SettlementID != 0 && v.SettlementID != p.SettlementID:
 		return errOtherAccount
 	}
 	_, err = h.Payouts.Send(ctx, order)

@@ -45,6 +45,7 @@ func buy[B any](
 	c := callOf(ctx)
 	return resumable(ctx, dress, h.VTU.Resume, func(key *idempotency.Key) (vtu.Receipt, error) {
 		order.Company, order.Key, order.DryRun = c.company, key, isDry(c.request)
+		order.May = func(price money.Kobo) error { return h.mayAlone(ctx, price) }
 		return purchase(ctx, *body)
 	})
 }

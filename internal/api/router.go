@@ -118,6 +118,11 @@ func (e *edge) admit(op *contract.Operation, handler http.Handler) http.Handler 
 			refuse(w, r, err)
 			return
 		}
+		if e.At != nil {
+			if ctx := e.At(r.Context(), c.company); ctx != r.Context() {
+				r = r.WithContext(ctx)
+			}
+		}
 		onePage(r)
 		handler.ServeHTTP(w, r)
 	})

@@ -46,24 +46,23 @@ var rules = []rule{
 
 // bound is a number that no sample may exceed.
 type bound struct {
-	name  string
-	of    func(Sample) int64
-	most  int64
-	why   string
-	blind bool // the number is missing in a blind sample
+	name string
+	of   func(Sample) int64
+	most int64
+	why  string
 }
 
 var bounds = []bound{
-	{"delay of the most overdue job, s", func(s Sample) int64 { return s.JobLate }, 60, "no sample above a minute", true},
-	{"age of the oldest open operation, s", func(s Sample) int64 { return s.OpenAge }, 35 * 60, "no sample above 35 minutes: the resolver asks at 15 and 30", true},
-	{"age of the oldest waiting event, s", func(s Sample) int64 { return s.Event }, 60, "no sample above a minute", true},
-	{"age of the oldest waiting notification, s", func(s Sample) int64 { return s.InboxAt }, 60, "no sample above a minute", true},
-	{"unexplained responses", func(s Sample) int64 { return s.Failed }, 0, "none", false},
-	{"open cases", func(s Sample) int64 { return s.Cases }, 0, "none", true},
+	{"delay of the most overdue job, s", func(s Sample) int64 { return s.JobLate }, 60, "no sample above a minute"},
+	{"age of the oldest open operation, s", func(s Sample) int64 { return s.OpenAge }, 35 * 60, "no sample above 35 minutes: the resolver asks at 15 and 30"},
+	{"age of the oldest waiting event, s", func(s Sample) int64 { return s.Event }, 60, "no sample above a minute"},
+	{"age of the oldest waiting notification, s", func(s Sample) int64 { return s.InboxAt }, 60, "no sample above a minute"},
+	{"unexplained responses", func(s Sample) int64 { return s.Failed }, 0, "none"},
+	{"open cases", func(s Sample) int64 { return s.Cases }, 0, "none"},
 }
 
-// judge compares the samples. It returns nothing while there are too few.
-func judge(all []Sample) (out []Check) {
+// judge compares the samples of a load of some operations per second. It returns nothing while there are too few.
+func judge(all []Sample, rate int64) (out []Check) {
 	if len(all) <= leastSamples {
 		return nil
 	}
@@ -81,7 +80,32 @@ func judge(all []Sample) (out []Check) {
 		c.Flat = c.Last <= c.Most
 		out = append(out, c)
 	}
+	out = append(out, done(all, rate), blindness(first, last))
 	return append(out, growth(all)...)
+}
+
+// done compares the operations that have ended with those that were asked for. A program that stands still would not grow.
+func done(all []Sample, rate int64) Check {
+	end := all[len(all)-1]
+	asked := rate * end.Seconds
+	c := Check{Name: "operations that are behind", First: asked, Last: asked - end.Operations, Most: max(asked/10, rate), Rule: "a tenth of those that were asked for, or a second's"}
+	c.Flat = c.Last <= c.Most
+	return c
+}
+
+// blindness counts the blind samples of the quarters, whose numbers of the database are missing. They would look like zeros.
+func blindness(first, last []Sample) Check {
+	count := func(all []Sample) (n int64) {
+		for _, s := range all {
+			if s.Blind {
+				n++
+			}
+		}
+		return n
+	}
+	c := Check{Name: "samples without the numbers of the database", First: count(first), Last: count(last), Most: int64(len(last) * 2 / 3), Rule: "two thirds of the samples of a quarter"}
+	c.Flat = max(c.First, c.Last) <= c.Most
+	return c
 }
 
 // growth compares the bytes that each operation stored in the first and in the second half.

@@ -68,6 +68,9 @@ func (x xmlCheck) Write(text []byte) (int, error) {
 	}
 }
 
+// steadyRate is the load of the steady program, in operations per second.
+const steadyRate = 20
+
 // steady returns the samples of a program that does not grow.
 func steady() (all []Sample) {
 	for n := range int64(41) {
@@ -82,13 +85,13 @@ func steady() (all []Sample) {
 
 // Each kind of growth is found, by the check of that number alone.
 func TestGrowthIsNotFlat(t *testing.T) {
-	if checks := judge(steady()); !flat(checks) {
+	if checks := judge(steady(), steadyRate); !flat(checks) {
 		t.Fatalf("a steady program: %+v", checks)
 	}
 	for name, change := range map[string]func(n int64, s *Sample){
 		"resident memory":             func(n int64, s *Sample) { s.Memory += n * 3 * megabyte },
 		"goroutines":                  func(n int64, s *Sample) { s.Goroutines += n },
-		"open file descriptors":       func(n int64, s *Sample) { s.Handles += n / 2 },
+		"open file descriptors":       func(n int64, s *Sample) { s.Handles += n },
 		"delay of the most overdue":   func(n int64, s *Sample) { s.JobLate = map[bool]int64{true: 61}[n == 20] },
 		"age of the oldest open":      func(n int64, s *Sample) { s.OpenAge = n * 60 },
 		"open operations":             func(n int64, s *Sample) { s.Open += n * 5 },
@@ -101,26 +104,60 @@ func TestGrowthIsNotFlat(t *testing.T) {
 		for n := range all {
 			change(int64(n), &all[n])
 		}
-		for _, c := range judge(all) {
-			if expected := !strings.HasPrefix(c.Name, name); c.Flat != expected {
-				t.Errorf("%s: the check of %s says flat=%t: %+v", name, c.Name, c.Flat, c)
-			}
+		onlyNotFlat(t, all, name)
+	}
+}
+
+// onlyNotFlat fails the test unless the check whose name begins so finds the samples not flat, and every other check finds
+// them flat.
+func onlyNotFlat(t *testing.T, all []Sample, name string) {
+	t.Helper()
+	found := false
+	for _, c := range judge(all, steadyRate) {
+		is := strings.HasPrefix(c.Name, name)
+		if found = found || is; c.Flat == is {
+			t.Errorf("%s: the check of %s says flat=%t: %+v", name, c.Name, c.Flat, c)
 		}
+	}
+	if !found {
+		t.Errorf("there is no check of %s", name)
 	}
 }
 
 // A sample without the numbers of the database does not count as a sample of zeros.
 func TestABlindSampleIsNotJudged(t *testing.T) {
 	all := steady()
-	for n := range all[:8] {
+	for n := range all[:6] {
 		all[n].Blind, all[n].Open = true, 0
 	}
 	for n := range all {
 		all[n].Open *= 10
 	}
-	if checks := judge(all); !flat(checks) {
+	if checks := judge(all, steadyRate); !flat(checks) {
 		t.Errorf("%+v", checks)
 	}
+}
+
+// A program that never shows the numbers of its database is not flat.
+func TestABlindRunIsNotFlat(t *testing.T) {
+	for _, part := range [][2]int{{0, 10}, {31, 41}} {
+		all := steady()
+		for n := part[0]; n < part[1]; n++ {
+			all[n].Blind, all[n].Open, all[n].OpenAge, all[n].JobLate = true, 0, 0, 0
+		}
+		onlyNotFlat(t, all, "samples without")
+	}
+}
+
+// A program that stands still for a fifth of the run does not grow, and is not flat.
+func TestAProgramThatStandsStillIsNotFlat(t *testing.T) {
+	all := steady()
+	for n := 33; n < len(all); n++ {
+		still := all[33]
+		still.Seconds = all[n].Seconds
+		all[n] = still
+	}
+	onlyNotFlat(t, all, "operations that are behind")
 }
 
 func TestMetricsAreRead(t *testing.T) {

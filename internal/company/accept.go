@@ -2,6 +2,7 @@ package company
 
 import (
 	"context"
+	"errors"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/ledger"
@@ -55,7 +56,11 @@ func (s *Service) othersOf(ctx context.Context, a Approval, act Act) (others []A
 		if o.ID == a.ID || same.subject() != act.subject() {
 			continue
 		}
-		if o, err = s.waiting(ctx, a.Company, o.ID); err != nil {
+		o, err = s.waiting(ctx, a.Company, o.ID)
+		if errors.Is(err, errDecided) {
+			continue // meanwhile
+		}
+		if err != nil {
 			return nil, err
 		}
 		others = append(others, o)

@@ -62,8 +62,8 @@ const (
 
 const (
 	approvalLife = 24 * time.Hour
-	mostWaiting  = 10 // approvals of one person or API key that wait at once
-	// mostPayoutsWaiting is the same for payouts.
+	mostWaiting  = 10 // approvals about API keys of one person or API key that wait at once
+	// mostPayoutsWaiting is the same about payouts.
 	mostPayoutsWaiting = 200
 )
 
@@ -179,8 +179,9 @@ func (s *Service) WaiveTwoPeople(ctx context.Context, by Access) (Approval, erro
 
 // ask inserts an approval.
 func (s *Service) ask(ctx context.Context, u *ledger.Unit, by Access, kind ApprovalKind, act Act) (Approval, error) {
-	waiting, err := s.waitingOf(ctx, by.Company, by.who())
-	if most := kind.mayWait(); err == nil && waiting >= most {
+	most, kinds := kind.mayWait()
+	waiting, err := s.waitingOf(ctx, by.Company, by.who(), kinds)
+	if err == nil && waiting >= most {
 		err = fault.Newf(fault.Refused, "%d of your requests wait already", most).With(fault.QuotaReached)
 	}
 	if err != nil {
@@ -212,7 +213,7 @@ func (s *Service) waiting(ctx context.Context, reference, approvalID string) (Ap
 	if a.Status(s.clock.Now()) != ApprovalWaiting {
 		return a, errDecided
 	}
-	if row := approvals.Record(a).Put("mac", mac); !s.db.Signer().Verify(db.Content(nil, row.Table, row.Values), mac) {
+	if !s.isSigned(approvals.Record(a), mac) {
 		err = fault.New(fault.Internal, "the row of the approval was altered")
 	}
 	return a, err

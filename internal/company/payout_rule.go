@@ -2,6 +2,8 @@ package company
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +45,12 @@ func (r payoutRuleRow) rule() PayoutRule { return PayoutRule{On: r.State == rule
 
 var payoutRules = db.Declare[payoutRuleRow]("company_payout_rule", db.Reads(payoutRuleColumns), db.Rights("state", "least_kobo"))
 
+// payoutRuleSchema is the first schema whose programs know the rule. An older program sends each payout, and takes the approval
+// of a payout for the end of the rule about two people.
+const payoutRuleSchema = 148
+
+var errOlderRuns = errors.New("a program of an older Kobo runs, which would not keep the rule for payouts: upgrade it first")
+
 // payoutRuleChanges counts the changes of the rule. A change that has not seen the last one begins again.
 const payoutRuleChanges = "payout-rule"
 
@@ -61,6 +69,7 @@ type PayoutAct struct {
 	Fee               money.Kobo `json:"fee,omitempty"`
 	AccountName       string     `json:"accountName"`
 	AccountNumber     string     `json:"accountNumber"`
+	BankCode          string     `json:"bankCode,omitempty"` // "" in an approval of an earlier version
 	BankName          string     `json:"bankName,omitempty"`
 	Narration         string     `json:"narration,omitempty"`
 	ExternalReference string     `json:"externalReference,omitempty"`
@@ -74,6 +83,7 @@ type BulkAct struct {
 	Lines        int64      `json:"lines"`
 	Amount       money.Kobo `json:"amount"` // of all lines, without fees
 	Fee          money.Kobo `json:"fee,omitempty"`
+	Digest       string     `json:"digest,omitempty"` // of the lines; "" in an approval of an earlier version
 }
 
 // subject returns what waits: the reference of a payout, or the id of a bulk payout. It is "" for other acts.
@@ -111,6 +121,11 @@ func (s *Service) SetPayoutRule(ctx context.Context, by Access, want PayoutRule)
 		if want == now.rule() || !want.On && !now.rule().On {
 			return nil, fault.New(fault.Refused, "The rule is so already").With(fault.ApprovalState)
 		}
+		if want.On {
+			if err := s.knowPayoutRule(ctx); err != nil {
+				return nil, err
+			}
+		}
 		if want.isWeaker(now.rule()) {
 			ask := ledger.For(by.Company)
 			a, err := s.ask(ctx, &ask, by, ApprovePayoutRule, Act{PayoutRule: &want})
@@ -124,6 +139,15 @@ func (s *Service) SetPayoutRule(ctx context.Context, by Access, want PayoutRule)
 			return nil, explain(err)
 		}
 	}
+}
+
+// knowPayoutRule returns an error if a program runs that does not know the rule.
+func (s *Service) knowPayoutRule(ctx context.Context) error {
+	older, err := s.db.Beside(ctx, payoutRuleSchema)
+	if err == nil && older {
+		err = fault.New(fault.Unavailable, "Service temporarily unavailable").Because(errOlderRuns)
+	}
+	return err
 }
 
 // countPayoutRule returns the stored rule. The unit is refused if the rule has changed when it is committed.
@@ -219,15 +243,22 @@ func (s *Service) approveRule(ctx context.Context, by Access, a Approval, want P
 // IsOfPayouts reports whether people who pay decide about an approval of this kind. People who write programs decide
 // about the others.
 func (k ApprovalKind) IsOfPayouts() bool {
-	return k == ApprovePayout || k == ApproveBulk || k == ApprovePayoutRule
+	return slices.Contains(ofPayouts, string(k))
 }
 
-// mayWait returns how many requests of this kind one person may have waiting at once, with those of other kinds.
-func (k ApprovalKind) mayWait() int64 {
+// ofPayouts and ofKeys are the kinds of approvals, by what they are about.
+var (
+	ofPayouts = []string{string(ApprovePayout), string(ApproveBulk), string(ApprovePayoutRule)}
+	ofKeys    = []string{string(ApproveIssue), string(ApproveRevoke), string(ApproveRuleOff)}
+)
+
+// mayWait returns how many requests of this and of like kinds one person may have waiting at once. Those about payouts
+// leave room for those about API keys.
+func (k ApprovalKind) mayWait() (most int64, kinds []string) {
 	if k.IsOfPayouts() {
-		return mostPayoutsWaiting
+		return mostPayoutsWaiting, ofPayouts
 	}
-	return mostWaiting
+	return mostWaiting, ofKeys
 }
 
 // byKey reports whether a program with an API key asked.

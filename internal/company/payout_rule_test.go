@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -65,6 +67,28 @@ func TestTheRuleForPayouts(t *testing.T) {
 	})
 }
 
+// While a program runs that does not know the rule, nobody can rely on it.
+func TestNoRuleForPayoutsBesideAnOlderProgram(t *testing.T) {
+	d := dbtest.New(t, db.Postgres)
+	h := open(t, d)
+	by, _ := h.owner()
+	ada := person(by, "ada")
+	err := d.Tx(t.Context(), func(q db.Querier) error {
+		if _, err := q.Exec(t.Context(), `SET LOCAL application_name = 'kobo/0.1/147'`); err != nil {
+			return err
+		}
+		_, err := h.SetPayoutRule(t.Context(), ada, from(1_000))
+		refused(t, "beside an older program", err, fault.Unavailable, "Service temporarily unavailable")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := h.SetPayoutRule(t.Context(), ada, from(1_000)); a != nil || err != nil {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
 // What has waited for a day cannot be approved. The unit with the end of an approval commits once, also if two people
 // approve at the same time.
 func TestAnApprovalOfAPayoutEndsOnce(t *testing.T) {
@@ -120,5 +144,66 @@ func TestAnApprovalOfAPayoutEndsOnce(t *testing.T) {
 		h.clock.Advance(24 * time.Hour)
 		_, _, err = h.Accept(ctx, person(by, "bola"), id)
 		refused(t, "after a day", err, fault.Conflict, "The approval does not wait any more")
+	})
+}
+
+// Whoever reads the rule while it changes reads the rule before or after the change. It is never taken for an altered row.
+func TestTheRuleForPayoutsIsReadWhole(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		by, _ := h.owner()
+		ada := person(by, "ada")
+		const changes = 200
+		if _, err := h.SetPayoutRule(ctx, ada, from(changes+1)); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		done := make(chan struct{})
+		for range 2 {
+			all.Go(func() {
+				for {
+					select {
+					case <-done:
+						return
+					default:
+					}
+					if _, err := h.PayoutRule(ctx, by.Company); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		for n := range changes {
+			if _, err := h.SetPayoutRule(ctx, ada, from(int64(changes-n))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		close(done)
+		all.Wait()
+	})
+}
+
+// Payouts that wait do not use up the requests about API keys. So an owner can ask for the end of a leaked key on a day
+// with many payouts.
+func TestWaitingPayoutsLeaveRoomForAKey(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		by, _ := h.owner()
+		ada := person(by, "ada")
+		leaked := h.issues(by, "leaked", time.Time{})
+		h.issues(by, "other", time.Time{})
+		if err := h.RequireTwoPeople(ctx, ada); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			if _, err := h.AskPayout(ctx, ada, company.PayoutAct{VerifyID: "v", Amount: 5_00, AccountName: "BOLA", AccountNumber: "0123456789"}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, err := h.RevokeOwnKey(ctx, ada, leaked.ID)
+		if err != nil || a == nil || a.Kind != company.ApproveRevoke {
+			t.Errorf("%+v, %v", a, err)
+		}
 	})
 }

@@ -147,27 +147,33 @@ func (s *Service) findNumbered(ctx context.Context, reference string, to purpose
 
 // twoPeople returns the rule. Its state is "" if the company has never decided.
 func (s *Service) twoPeople(ctx context.Context, reference string) (rule, error) {
-	r, err := db.OrZero(db.One(ctx, s.db, rules.Scan, `SELECT `+ruleColumns+` FROM company_rule WHERE company_id = $1 AND name = $2`, reference, twoPeople))
-	if err != nil || r.State == "" {
-		return r, err
-	}
-	mac, err := db.One(ctx, s.db, db.Value[string], `SELECT mac FROM company_rule WHERE company_id = $1 AND name = $2`, reference, twoPeople)
-	if row := rules.Record(r).Put("mac", mac); err == nil && !s.db.Signer().Verify(db.Content(nil, row.Table, row.Values), mac) {
+	r, mac, err := signed(ctx, s.db, rules, `SELECT `+ruleColumns+`, mac FROM company_rule WHERE company_id = $1 AND name = $2`, reference, twoPeople)
+	if err == nil && r.State != "" && !s.isSigned(rules.Record(r), mac) {
 		err = errors.New("company: the row of the rule was altered")
 	}
 	return r, err
 }
 
 func (s *Service) payoutRule(ctx context.Context, reference string) (payoutRuleRow, error) {
-	r, err := db.OrZero(db.One(ctx, s.db, payoutRules.Scan, `SELECT `+payoutRuleColumns+` FROM company_payout_rule WHERE company_id = $1`, reference))
-	if err != nil || r.State == "" {
-		return r, err
-	}
-	mac, err := db.One(ctx, s.db, db.Value[string], `SELECT mac FROM company_payout_rule WHERE company_id = $1`, reference)
-	if row := payoutRules.Record(r).Put("mac", mac); err == nil && !s.db.Signer().Verify(db.Content(nil, row.Table, row.Values), mac) {
+	r, mac, err := signed(ctx, s.db, payoutRules, `SELECT `+payoutRuleColumns+`, mac FROM company_payout_rule WHERE company_id = $1`, reference)
+	if err == nil && r.State != "" && !s.isSigned(payoutRules.Record(r), mac) {
 		err = errors.New("company: the row of the rule for payouts was altered")
 	}
 	return r, err
+}
+
+// signed returns a row with its MAC, as both were at one instant. Without a row it returns the zero value.
+func signed[T any](ctx context.Context, q db.Querier, t *db.Declared[T], query string, args ...any) (row T, mac string, err error) {
+	row, err = db.OrZero(db.One(ctx, q, func(sc db.Scanner) (one T, err error) {
+		return one, sc.Scan(append(t.Targets(&one), &mac)...)
+	}, query, args...))
+	return row, mac, err
+}
+
+// isSigned reports whether a row has the MAC that the ledger gave it.
+func (s *Service) isSigned(row db.Record, mac string) bool {
+	row = row.Put("mac", mac)
+	return s.db.Signer().Verify(db.Content(nil, row.Table, row.Values), mac)
 }
 
 // Approvals returns a page of the company's approvals, the newest first, and the total count. With waiting, it
@@ -186,23 +192,17 @@ func (s *Service) Approvals(ctx context.Context, reference string, waiting bool,
 
 // Approval returns an approval of the company. An unknown id is a fault of kind Missing.
 func (s *Service) Approval(ctx context.Context, reference, approvalID string) (Approval, error) {
-	return findApproval(ctx, s.db, reference, approvalID)
-}
-
-func findApproval(ctx context.Context, q db.Querier, reference, approvalID string) (Approval, error) {
-	a, err := db.One(ctx, q, approvals.Scan,
-		`SELECT `+approvalColumns+` FROM company_approval WHERE company_id = $1 AND id = $2`, reference, approvalID)
-	if errors.Is(err, db.ErrNone) {
-		err = fault.New(fault.Missing, "Approval not found")
-	}
+	a, _, err := s.approvalWithMAC(ctx, reference, approvalID)
 	return a, err
 }
 
-// waitingOf returns how many requests of one person or API key wait.
-func (s *Service) waitingOf(ctx context.Context, reference, askedBy string) (int64, error) {
+var errNoApproval = fault.New(fault.Missing, "Approval not found")
+
+// waitingOf returns how many requests of some kinds one person or API key has waiting.
+func (s *Service) waitingOf(ctx context.Context, reference, askedBy string, kinds []string) (int64, error) {
 	return db.One(ctx, s.db, db.Value[int64], `
-		SELECT count(*) FROM company_approval WHERE company_id = $1 AND created_at > $2 AND state = 'WAITING' AND asked_by = $3`,
-		reference, clock.Micros(s.clock.Now().Add(-approvalLife)), askedBy)
+		SELECT count(*) FROM company_approval WHERE company_id = $1 AND created_at > $2 AND state = 'WAITING' AND asked_by = $3 AND kind = ANY($4)`,
+		reference, clock.Micros(s.clock.Now().Add(-approvalLife)), askedBy, kinds)
 }
 
 // waitingOfKind returns the company's approvals of a kind that wait, the oldest first. They are few, because a person may
@@ -214,13 +214,10 @@ func (s *Service) waitingOfKind(ctx context.Context, reference string, kind Appr
 }
 
 // approvalWithMAC returns an approval with its MAC, as both were at one instant.
-func (s *Service) approvalWithMAC(ctx context.Context, reference, approvalID string) (a Approval, mac string, err error) {
-	err = s.db.Snapshot(ctx, func(q db.Querier) (err error) {
-		if a, err = findApproval(ctx, q, reference, approvalID); err != nil {
-			return err
-		}
-		mac, err = db.One(ctx, q, db.Value[string], `SELECT mac FROM company_approval WHERE company_id = $1 AND id = $2`, reference, approvalID)
-		return err
-	})
+func (s *Service) approvalWithMAC(ctx context.Context, reference, approvalID string) (Approval, string, error) {
+	a, mac, err := signed(ctx, s.db, approvals, `SELECT `+approvalColumns+`, mac FROM company_approval WHERE company_id = $1 AND id = $2`, reference, approvalID)
+	if err == nil && a.ID == "" {
+		err = errNoApproval
+	}
 	return a, mac, err
 }

@@ -23,6 +23,8 @@ type keptAnswer struct {
 	session string
 	text    json.RawMessage
 	since   time.Time
+	form    string // the number of the form that acts on the answer
+	done    string // the address of the page that shows what came of the form, or ""
 }
 
 // keep returns the name under which the session can take the answer once.
@@ -36,7 +38,7 @@ func (a *answers) keep(session string, text json.RawMessage) string {
 		}
 	}
 	name := id.New()
-	a.kept[name] = keptAnswer{session, text, now}
+	a.kept[name] = keptAnswer{session: session, text: text, since: now, form: name}
 	return name
 }
 
@@ -49,6 +51,47 @@ func (a *answers) read(session, name string) (json.RawMessage, bool) {
 		return nil, false
 	}
 	return one.text, true
+}
+
+// form returns the number of the form that acts on an answer, or a new one if the answer is gone. Each page that shows
+// the answer has this number. So what the form does happens once, also if somebody opens the page twice.
+func (a *answers) form(session, name string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if one, there := a.kept[name]; there && one.session == session {
+		return one.form
+	}
+	return newForm()
+}
+
+// renew gives the form another number after the API has refused the old one for good.
+func (a *answers) renew(session, name, old string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if one, there := a.kept[name]; there && one.session == session && one.form == old {
+		one.form = newForm()
+		a.kept[name] = one
+	}
+}
+
+// finish notes what came of the form that acts on an answer.
+func (a *answers) finish(session, name, page string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if one, there := a.kept[name]; there && one.session == session {
+		one.done = page
+		a.kept[name] = one
+	}
+}
+
+// finished returns the page that shows what came of the form that acts on an answer, or "".
+func (a *answers) finished(session, name string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if one := a.kept[name]; one.session == session {
+		return one.done
+	}
+	return ""
 }
 
 // take returns an answer of the session, once.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -30,7 +31,8 @@ var appItems = []item{
 // company can do, as far as the person's role permits, and sees nothing of another company.
 func NewApp(c Config) http.Handler {
 	k := newConsole(c, companies)
-	return k.handler(k.homeRoutes(), k.payoutRoutes(), k.customerRoutes(), k.collectionRoutes(), k.cardRoutes(), k.ownSearchRoutes(), k.pinRoutes(), k.listRoutes(), k.keyRoutes(), k.settingRoutes())
+	return k.handler(k.homeRoutes(), k.payoutRoutes(), k.customerRoutes(), k.collectionRoutes(), k.cardRoutes(), k.purchaseRoutes(),
+		k.cryptoRoutes(), k.transferRoutes(), k.evidenceRoutes(), k.ownSearchRoutes(), k.pinRoutes(), k.listRoutes(), k.keyRoutes(), k.settingRoutes())
 }
 
 // reply is a response of the companies' API.
@@ -66,8 +68,8 @@ func (v *visit) ask(method, path string, body, out any) (status int, err error) 
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	if form := v.PostForm.Get("form"); form != "" && method == http.MethodPost && !showsSecret(path) {
-		r.Header.Set("Idempotency-Key", "page-"+form)
+	if form := cmp.Or(v.number, v.PostForm.Get("form")); form != "" && method == http.MethodPost && !showsSecret(path) {
+		r.Header.Set("Idempotency-Key", keyOf(form))
 	}
 	to := &reply{header: http.Header{}, status: http.StatusOK}
 	v.Company.ServeHTTP(to, r)
@@ -79,6 +81,9 @@ func (v *visit) ask(method, path string, body, out any) (status int, err error) 
 	}
 	return to.status, json.Unmarshal(to.body.Bytes(), out)
 }
+
+// keyOf returns the Idempotency-Key of a form.
+func keyOf(form string) string { return "page-" + form }
 
 // toCompany returns a request of the person to the companies' API.
 func (v *visit) toCompany(method, path string, body []byte) (*http.Request, error) {
@@ -151,12 +156,23 @@ var kinds = map[int]fault.Kind{
 	http.StatusTooManyRequests: fault.Limited, http.StatusServiceUnavailable: fault.Unavailable,
 }
 
+// These are the further fields of a refusal.
+const (
+	referenceOf = "reference" // of the payment that was declined or is not known yet
+	kybOf       = "kybStatus"
+)
+
 // refusalOf returns the fault that a response shows.
 func refusalOf(to *reply) error {
 	var said struct {
 		Message string   `json:"message"`
 		Error   string   `json:"error"`
 		Details []string `json:"details"`
+		KYB     string   `json:"kybStatus"`
+		Data    struct {
+			Reference string `json:"reference"`
+			Purchase  string `json:"transactionId"`
+		} `json:"data"`
 	}
 	kind, known := kinds[to.status]
 	if err := json.Unmarshal(to.body.Bytes(), &said); err != nil || !known {
@@ -171,6 +187,7 @@ func refusalOf(to *reply) error {
 	}
 	why := fault.New(kind, message).With(fault.Reason(to.header.Get("Kobo-Reason")))
 	why.Details = said.Details
+	why.Extra = map[string]any{referenceOf: cmp.Or(said.Data.Reference, said.Data.Purchase), kybOf: said.KYB}
 	return why
 }
 

@@ -121,7 +121,7 @@ func approveRequest(v *visit) (string, error) {
 	case done.Approval.BulkPayout != nil:
 		return "/app/payouts/bulk/" + done.Approval.BulkPayout.BulkID, nil
 	}
-	return "/app/approvals/" + url.PathEscape(v.PathValue("id")), err
+	return "/app/approvals/" + url.PathEscape(v.PathValue("id")), stateInWords(err)
 }
 
 func rejectRequest(v *visit) (string, error) {

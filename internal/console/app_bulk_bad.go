@@ -21,8 +21,8 @@ func downloadBadLines(v *visit) error {
 		for _, l := range b.Data.Rows {
 			if l.Verdict == "BAD" {
 				rows = append(rows, []string{
-					l.BankCode, l.AccountNumber, l.Amount.Decimal(), spreadsheet.Cell(optional(l.Narration)), spreadsheet.Cell(optional(l.OwnReference)),
-					strconv.Itoa(l.Line), spreadsheet.Cell(optional(l.Reason)),
+					spreadsheet.Cell(l.BankCode), spreadsheet.Cell(l.AccountNumber), l.Amount.Decimal(), spreadsheet.Cell(optional(l.Narration)),
+					spreadsheet.Cell(optional(l.OwnReference)), strconv.Itoa(l.Line), spreadsheet.Cell(optional(l.Reason)),
 				})
 			}
 		}

@@ -19,6 +19,7 @@ type account struct {
 	BankName      *string    `json:"bankName"`
 	Balance       money.Kobo `json:"balance"`
 	Status        string     `json:"status"`
+	IsDefault     bool       `json:"isDefault"`
 }
 
 // endpoint is a webhook endpoint as pages show it.

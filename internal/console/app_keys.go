@@ -108,6 +108,43 @@ func (d delivery) answerWords() string {
 	return "none yet"
 }
 
+// eventWords names the event with its number, which a replay asks for. A test has no number.
+func (d delivery) eventWords() string {
+	if d.Sequence == 0 {
+		return d.Event
+	}
+	return d.Event + " " + strconv.FormatInt(d.Sequence, 10)
+}
+
+// missed is the range of the events that an endpoint has not taken.
+type missed struct {
+	from, to int64
+	isAny    bool
+}
+
+func missedOf(all []delivery) (m missed) {
+	for _, d := range all {
+		if d.Sequence == 0 || d.Status == "DELIVERED" {
+			continue
+		}
+		if !m.isAny {
+			m = missed{d.Sequence, d.Sequence, true}
+		}
+		m.from, m.to = min(m.from, d.Sequence), max(m.to, d.Sequence)
+	}
+	return m
+}
+
+func (m missed) first() string { return m.text(m.from) }
+func (m missed) last() string  { return m.text(m.to) }
+
+func (m missed) text(n int64) string {
+	if !m.isAny {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
 func sentChip(state string) (kind, word string) {
 	switch state {
 	case "DELIVERED":

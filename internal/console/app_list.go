@@ -51,7 +51,14 @@ var (
 	creditTabs    = []pageTab{{"Credits", "/app/money"}, {"Virtual accounts", "/app/money/virtual-accounts"}, {"Ledger", "/app/money/ledger"}}
 	serviceTabs   = []pageTab{{"Cards", "/app/services"}, {"Purchases", "/app/services/purchases"}, {"Crypto", "/app/services/crypto"}}
 	developerTabs = []pageTab{{"API keys", "/app/developers"}, {"Requests", "/app/developers/requests"}, {"Events", "/app/developers/events"}, {"Webhooks", "/app/developers/webhooks"}}
-	settingTabs   = []pageTab{{"Company", "/app/settings"}, {"People", "/app/settings/people"}, {"Approvals", "/app/approvals"}, {"My sign-in", "/app/me"}}
+	settingTabs   = []pageTab{
+		{"Company", "/app/settings"},
+		{"Verification", "/app/settings/verification"},
+		{"People", "/app/settings/people"},
+		{"Approvals", "/app/approvals"},
+		{"Proof", "/app/settings/proof"},
+		{"My sign-in", "/app/me"},
+	}
 )
 
 func (t table) view(v *visit) view {
@@ -245,10 +252,10 @@ func showOwnCards(v *visit) (view, error) {
 	_, err := v.ask("GET", "/api/v1/card/"+v.asked(), nil, &l)
 	t := table{
 		title: "Cards", item: "services", tabs: serviceTabs, tab: serviceTabs[0].path, meta: l.Data.Meta,
-		head: []string{"Since", "Card", "Kind", "State", "Reference"}, nothing: "There is no card yet.",
+		head: []string{"Since", "Card", "Kind", "State", "Reference"}, nothing: "There is no card yet.", above: cardButton(v),
 	}
 	for _, r := range l.Data.Data {
-		kind, word := stateChip(r.Status)
+		kind, word := ownCardChip(r.Status)
 		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(strings.TrimSpace(r.Brand + " " + r.MaskedPan)), text(r.Type), state(kind, word), link(ending(r.ID), "/app/services/cards/"+r.ID)})
 	}
 	return t.view(v), err
@@ -265,42 +272,11 @@ func showPurchases(v *visit) (view, error) {
 	_, err := v.ask("GET", "/api/v1/vtu/transactions"+v.asked(), nil, &l)
 	t := table{
 		title: "Purchases", item: "services", tabs: serviceTabs, tab: serviceTabs[1].path, meta: l.Data.Meta,
-		head: []string{"Time", "What", "Amount", "State", "Reference"}, nothing: "Nothing has been sold yet.",
+		head: []string{"Time", "What", "Amount", "State", "Reference"}, nothing: "Nothing has been sold yet.", above: purchaseButton(v),
 	}
 	for _, r := range l.Data.Data {
 		kind, word := stateChip(r.Status)
 		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(sentence(words(r.Type))), sum(money.Kobo(r.Amount)), state(kind, word), link(ending(r.ID), "/app/p/"+r.ID)})
-	}
-	return t.view(v), err
-}
-
-func showDeposits(v *visit) (view, error) {
-	var l struct {
-		Data struct {
-			Data []struct {
-				Direction string `json:"direction"`
-				Hash      string `json:"txHash"`
-				Network   string `json:"networkId"`
-				Asset     string `json:"asset"`
-				Amount    string `json:"amountDecimal"`
-				Status    string `json:"status"`
-				CreatedAt string `json:"createdAt"`
-			} `json:"data"`
-			Meta struct {
-				Page       int `json:"page"`
-				TotalPages int `json:"totalPages"`
-			} `json:"meta"`
-		} `json:"data"`
-	}
-	_, err := v.ask("GET", "/api/v1/crypto/transactions"+v.asked("limit", "50"), nil, &l)
-	t := table{
-		title: "Crypto", item: "services", tabs: serviceTabs, tab: serviceTabs[2].path,
-		meta: contract.Meta{Page: l.Data.Meta.Page, TotalPages: l.Data.Meta.TotalPages},
-		head: []string{"Time", "What", "Amount", "State", "Hash"}, nothing: "No deposit has arrived yet.",
-	}
-	for _, r := range l.Data.Data {
-		kind, word := map[string]string{"completed": "ok", "failed": "failed", "pending": "wait"}[r.Status], sentence(r.Status)
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(sentence(r.Direction) + ": " + r.Asset + " on " + r.Network), text(r.Amount), state(kind, word), reference(r.Hash)})
 	}
 	return t.view(v), err
 }

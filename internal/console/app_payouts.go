@@ -202,5 +202,8 @@ func sendPayout(v *visit) (string, error) {
 	}
 	var sent one[asked]
 	status, err := v.ask("POST", "/api/v1/settlement/send-payout", d.body(), &sent)
+	if story := storyOf(err); story != "" {
+		return story, nil
+	}
 	return sentPage(status, sent.Data.ID, "/app/p/"+sent.Data.Reference), err
 }

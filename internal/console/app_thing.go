@@ -16,6 +16,55 @@ type thing struct {
 	api.Outcome
 	story  api.Timeline
 	payout *payoutRow // if it is one
+	bought *boughtRow // if it is a purchase
+	loaded *loadedRow // if it is the funding of a card
+}
+
+// boughtRow is a purchase as pages show it.
+type boughtRow struct {
+	Product        *string `json:"productName"`
+	Phone          *string `json:"phoneNumber"`
+	Card           *string `json:"cardNumber"`
+	Meter          *string `json:"meterNumber"`
+	Message        *string `json:"message"`
+	Token          *string `json:"token"`
+	BonusToken     string  `json:"bonusToken"`
+	FirstKey       string  `json:"kct1"`
+	SecondKey      string  `json:"kct2"`
+	ResetToken     string  `json:"resetToken"`
+	ConfigureToken string  `json:"configureToken"`
+	Units          string  `json:"units"`
+	OwnReference   string  `json:"externalReference"`
+}
+
+// facts are the labels and the texts of a purchase. The codes of a meter stand in the order in which somebody enters them.
+func (b boughtRow) facts() (out []filter) {
+	for _, f := range []filter{
+		{"Product", optional(b.Product)},
+		{"Phone", optional(b.Phone)},
+		{"Smartcard", optional(b.Card)},
+		{"Meter", optional(b.Meter)},
+		{"First code for a new key", b.FirstKey},
+		{"Second code for a new key", b.SecondKey},
+		{"Code for the meter", optional(b.Token)},
+		{"Bonus code", b.BonusToken},
+		{"Reset code", b.ResetToken},
+		{"Configuration code", b.ConfigureToken},
+		{"Units", b.Units},
+		{"Own reference", b.OwnReference},
+		{"The vendor says", optional(b.Message)},
+	} {
+		if f.value != "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// loadedRow is the funding of a card as pages show it.
+type loadedRow struct {
+	CardID       string `json:"cardId"`
+	OwnReference string `json:"externalReference"`
 }
 
 func showThing(v *visit) (view, error) {
@@ -31,14 +80,29 @@ func showThing(v *visit) (view, error) {
 	} else if !fault.Is(err, fault.Missing) {
 		return view{}, err
 	}
-	if t.story.Kind == "payout" {
-		var p one[payoutRow]
-		if _, err := v.ask("GET", "/api/v1/settlement/payout-status/"+reference, nil, &p); err != nil {
-			return view{}, err
-		}
-		t.payout = &p.Data
+	if err := v.factsOf(&t, url.PathEscape(t.story.Reference)); err != nil {
+		return view{}, err
 	}
 	return view{title: sentence(t.noun()) + " " + ending(t.story.Reference), item: t.list().item, body: thingPage(v, t)}, nil
+}
+
+// factsOf reads what a payout, a purchase or a funding has of its own.
+func (v *visit) factsOf(t *thing, reference string) (err error) {
+	switch t.story.Kind {
+	case "payout":
+		var p one[payoutRow]
+		_, err = v.ask("GET", "/api/v1/settlement/payout-status/"+reference, nil, &p)
+		t.payout = &p.Data
+	case "vtu":
+		var p success[boughtRow]
+		_, err = v.ask("GET", "/api/v1/vtu/transaction/"+reference, nil, &p)
+		t.bought = &p.Data
+	case "card":
+		var p one[loadedRow]
+		_, err = v.ask("GET", "/api/v1/card/transaction/"+reference, nil, &p)
+		t.loaded = &p.Data
+	}
+	return err
 }
 
 // isOperation reports whether a provider is asked for the outcome.
@@ -46,8 +110,11 @@ func (t thing) isOperation() bool { return t.Type != "" }
 
 // noun says what it is, such as "payout" or "airtime".
 func (t thing) noun() string {
-	if t.story.Kind == "vtu" {
+	switch t.story.Kind {
+	case "vtu":
 		return "purchase"
+	case "card":
+		return "card funding"
 	}
 	if t.isOperation() {
 		return words(t.Type)
@@ -129,6 +196,7 @@ func (t thing) rows() (out []row) {
 		}
 		r.after = r.at.Sub(first)
 		r.title, r.said = t.stepWords(step)
+		r.said = inLagos(r.said)
 		r.chip = answerChip(r.said)
 		out = append(out, r)
 	}
@@ -151,7 +219,7 @@ func (t thing) stepWords(step api.TimelineStep) (title, said string) {
 		}
 		return askedAgain(title), said
 	case "approval":
-		return "A second person approved it", inLagos(step.Text)
+		return "A second person approved it", step.Text
 	case "case":
 		return "Kobo's operators look into it", sentence(words(step.Text))
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/person"
+	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
 
@@ -58,6 +59,8 @@ type Config struct {
 	PublicURL string
 	// Failed limits the failed sign-ins from one address. nil means no limit.
 	Failed *limit.Limit
+	// Reports draws proofs of payment.
+	Reports *report.Service
 	// Company is the companies' API, which the pages of companies' people ask.
 	Company http.Handler
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -52,7 +53,8 @@ func (w *world) asCompany(method, path, token string, body, out any) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode >= http.StatusBadRequest {
-		w.t.Fatalf("%s %s: %d", method, path, answer.StatusCode)
+		said, err := io.ReadAll(answer.Body)
+		w.t.Fatalf("%s %s: %d %s %v", method, path, answer.StatusCode, said, err)
 	}
 	if out == nil {
 		return

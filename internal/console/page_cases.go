@@ -1,6 +1,7 @@
 package console
 
 import (
+	"encoding/json"
 	"net/url"
 	"strconv"
 	"strings"
@@ -76,7 +77,7 @@ func findOutcome(v *visit) (string, error) {
 		body.Company, body.SettlementID = strings.TrimSpace(v.PostForm.Get("company")), account
 	}
 	_, err := v.call("resolveCase", admin.Input{Path: map[string]string{"id": v.PathValue("id")}, Body: body}, nil)
-	return "/console/cases/" + v.PathValue("id"), err
+	return "/console/cases/" + v.PathValue("id"), v.decidedCase(err)
 }
 
 // agreeOutcome approves the proposal that the page has shown. Kobo refuses another one.
@@ -90,7 +91,7 @@ func agreeOutcome(v *visit) (string, error) {
 		body.SettlementID = account
 	}
 	_, err := v.call("approveCase", admin.Input{Path: map[string]string{"id": v.PathValue("id")}, Body: body}, nil)
-	return "/console/cases/" + v.PathValue("id"), err
+	return "/console/cases/" + v.PathValue("id"), v.decidedCase(err)
 }
 
 // maySettle reports whether the person may decide about money.
@@ -137,4 +138,28 @@ func laneOf(what string) string {
 		return "people"
 	}
 	return "provider"
+}
+
+// caseStepWords returns the title of a step of a case, and the words below it. What an operator did has the outcome and the note.
+func caseStepWords(s admin.Step) (title, said string) {
+	switch s.What {
+	case "case":
+		reason, detail, found := strings.Cut(s.Text, ": ")
+		if found {
+			return "Case opened: " + words(reason), inLagos(detail)
+		}
+		return "Case opened", inLagos(s.Text)
+	case "transfer":
+		return "Money moved", inLagos(s.Text)
+	case "audit":
+		who, rest, _ := strings.Cut(s.Text, " ")
+		action, details, _ := strings.Cut(rest, " ")
+		act, known := map[string]string{"case.propose": "proposed", "case.resolve": "approved"}[action]
+		var d struct{ Outcome, Note string }
+		if !known || json.Unmarshal([]byte(details), &d) != nil {
+			return who + " " + action, details
+		}
+		return who + " " + act + " “" + d.Outcome + "”", d.Note
+	}
+	return sentence(s.What), inLagos(s.Text)
 }

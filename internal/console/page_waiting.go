@@ -89,7 +89,7 @@ func approveProposal(v *visit) (string, error) {
 	var answer json.RawMessage
 	_, err := v.call("approveProposal", in, &answer)
 	if err != nil {
-		return "", err
+		return "", v.decidedProposal(err)
 	}
 	return "/console/proposals/" + v.PathValue("id") + "/answers/" + v.answers.keep(v.session, answer), nil
 }
@@ -98,14 +98,14 @@ func rejectProposal(v *visit) (string, error) {
 	in := v.id()
 	in.Body = admin.RejectionRequest{Note: v.PostForm.Get("note")}
 	_, err := v.call("rejectProposal", in, nil)
-	return "/console/proposals/" + v.PathValue("id"), err
+	return "/console/proposals/" + v.PathValue("id"), v.decidedProposal(err)
 }
 
 func withdrawProposal(v *visit) (string, error) {
 	in := v.id()
 	in.Body = struct{}{}
 	_, err := v.call("withdrawProposal", in, nil)
-	return "/console/proposals/" + v.PathValue("id"), err
+	return "/console/proposals/" + v.PathValue("id"), v.decidedProposal(err)
 }
 
 func showAdjustment(v *visit) (view, error) {

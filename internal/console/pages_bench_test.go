@@ -29,8 +29,8 @@ func BenchmarkPages(b *testing.B) {
 	entries, companies := setting(b, "KOBO_TEST_FILL", 4_000), setting(b, "KOBO_TEST_COMPANIES", 20)
 	w := openOn(b, dbtest.EmptyURL(b, db.Postgres))
 	w.trade(b)
-	w.clone(b, companies-1)
 	id := w.buy(b, "pages-fill")
+	w.clone(b, companies-1)
 	began := time.Now()
 	t := bulk.Template{Company: w.company.Reference, Operation: id, Key: "pages-fill"}
 	if err := bulk.Purchases(context.Background(), w.app.DB, t, entries/4, func(done int) {

@@ -44,6 +44,7 @@ type visit struct {
 	// fileProblem is why the file of a form cannot be read, or nil.
 	fileProblem error
 	problem     *fault.Fault // why the form was refused, when a page shows it again
+	number      string       // what the company is asked with in place of the number of the form, or ""
 }
 
 // errNothing looks alike for what does not exist and for what the person may not see.

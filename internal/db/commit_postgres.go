@@ -25,6 +25,7 @@ type line struct {
 	sender     *sender     // nil before the first batch
 	server     int         // the primary among hosts when the connection was made
 	cut        atomic.Bool // another server has become the primary
+	node       *node       // nil for the server to which the database's URL leads
 }
 
 // wire is the network connection to the server. After giving up a connection, pgx waits at most
@@ -61,11 +62,11 @@ var (
 )
 
 // attend attaches a line to the configuration of a new connection. The line records the state of
-// the connection.
-func (p *postgres) attend(_ context.Context, c *pgx.ConnConfig) error {
-	l := &line{}
-	if p.hosts != nil {
-		l.server = p.hosts.direct(c)
+// the connection. The parameters hosts and to say where the connection leads.
+func (p *postgres) attend(c *pgx.ConnConfig, hosts *hosts, to *node) error {
+	l := &line{node: to}
+	if hosts != nil {
+		l.server = hosts.direct(c)
 	}
 	dial, watcher := c.DialFunc, c.BuildContextWatcherHandler
 	c.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -81,8 +82,8 @@ func (p *postgres) attend(_ context.Context, c *pgx.ConnConfig) error {
 			return nil, err
 		}
 		w := &wire{Conn: conn, line: l}
-		if p.hosts != nil {
-			if err := p.hosts.opened(w); err != nil {
+		if hosts != nil {
+			if err := hosts.opened(w); err != nil {
 				return nil, err
 			}
 		}
@@ -163,18 +164,19 @@ func (p *postgres) release(conn *pgxpool.Conn) {
 	}
 	p.leaving.Add(1) // called before Hijack, because close waits first for the pool and then for leaving
 	left := conn.Hijack().PgConn()
+	at := left.CustomData()[lineKey].(*line).node
 	go func() {
 		defer p.leaving.Done()
 		defer p.unanswered.Add(-1)
 		defer p.doubt.Add(1) // the rows of the COMMIT may be visible from now on
-		p.attendEnd(left)
+		p.attendEnd(left, at)
 	}()
 }
 
 // attendEnd waits until the server has ended a connection, or until this program ends. A server
 // that disappears from the network never ends the connection. So attendEnd also checks regularly
 // whether the present server still has this connection.
-func (p *postgres) attendEnd(left *pgconn.PgConn) {
+func (p *postgres) attendEnd(left *pgconn.PgConn, at *node) {
 	question := time.NewTicker(p.question)
 	defer question.Stop()
 	for known := true; known; {
@@ -184,7 +186,7 @@ func (p *postgres) attendEnd(left *pgconn.PgConn) {
 		case <-p.ended.Done():
 			known = false
 		case <-question.C:
-			known = p.knows(left.PID())
+			known = p.knows(left.PID(), at)
 		}
 	}
 	_ = left.Conn().Close() // the error is ignored, because the connection may be closed already
@@ -194,10 +196,10 @@ func (p *postgres) attendEnd(left *pgconn.PgConn) {
 // knows reports whether the server has a connection with this process ID. It also returns true if
 // the server does not respond. A pooler assigns different process IDs. So behind a pooler, knows
 // returns false at the first call, even if the connection has not ended.
-func (p *postgres) knows(pid uint32) bool {
+func (p *postgres) knows(pid uint32, at *node) bool {
 	ctx, cancel := context.WithTimeout(p.ended, 5*time.Second)
 	defer cancel()
 	known := true
-	err := p.in(probing).QueryRow(ctx, "SELECT count(*) > 0 FROM pg_stat_activity WHERE pid = $1", int64(pid)).Scan(&known)
+	err := p.probe(at).QueryRow(ctx, "SELECT count(*) > 0 FROM pg_stat_activity WHERE pid = $1", int64(pid)).Scan(&known)
 	return err != nil || known
 }

@@ -65,6 +65,8 @@ type engine interface {
 	ping(ctx context.Context) error
 	doubts() uint64
 	pools() []poolState
+	place(company string) string
+	isRouted() bool
 	reads() (answered, missed int64)
 	close()
 }
@@ -83,8 +85,7 @@ type DB struct {
 	heavyLimit time.Duration
 	signer     Signer
 	packs      atomic.Bool
-	place      func(company string) string // nil if all rows are at one place
-	routed     bool
+	place      func(company string) string // of Pools.Place, or nil
 }
 
 // CheckURL returns an error if Open does not understand the URL. It does not connect to the
@@ -113,7 +114,7 @@ func OpenWith(ctx context.Context, url string, pools Pools) (*DB, error) {
 	if err := CheckURL(url); err != nil {
 		return nil, err
 	}
-	d := &DB{dialect: Postgres, heavyLimit: cmp.Or(pools.Heavy, usualHeavy), place: pools.Place, routed: pools.Routed}
+	d := &DB{dialect: Postgres, heavyLimit: cmp.Or(pools.Heavy, usualHeavy), place: pools.Place}
 	var err error
 	if path, lite := SQLitePath(url); lite {
 		if pools.Replica != "" {
@@ -138,15 +139,15 @@ func (d *DB) Dialect() Dialect { return d.dialect }
 // answer may be stale. It decides which companies share a transaction and which connection a
 // statement takes, and never whether a result is right.
 func (d *DB) Place(company string) string {
-	if d.place == nil {
-		return ""
+	if d.place != nil {
+		return d.place(company)
 	}
-	return d.place(company)
+	return d.engine.place(company)
 }
 
-// Routed reports whether a statement about several companies asks several nodes (Pools.Routed). Work
-// that a commit causes then reads company by company.
-func (d *DB) Routed() bool { return d.routed }
+// Routed reports whether a statement about several companies asks several nodes (nodes, Pools.Routed).
+// Work that a commit causes then reads company by company.
+func (d *DB) Routed() bool { return d.isRouted() }
 
 // Ping returns an error unless the database responds and can write. On PostgreSQL with at least four
 // connections, it does not wait for connections that other work uses.

@@ -31,6 +31,9 @@ func exec(t *testing.T, q db.Querier, statement string, args ...any) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if d, is := q.(*db.DB); is && strings.HasPrefix(statement, "CREATE TABLE") {
+		dbtest.Distribute(t, d)
+	}
 	return n
 }
 

@@ -40,6 +40,9 @@ func Classify(err error) Trouble {
 	if errors.Is(err, ErrUncommitted) {
 		return Uncommitted
 	}
+	if errors.Is(err, errMoved) {
+		return Transient
+	}
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
 		return classifyState(pg.Code)

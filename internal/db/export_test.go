@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -67,3 +68,20 @@ func PageQueries(t *Table) (queries []string) {
 	}, func([][]any) error { return nil })
 	return queries
 }
+
+// MigrateDivided applies the migrations in files as those of a database that divides its tables.
+func MigrateDivided(ctx context.Context, d *DB, files fs.FS) error {
+	handle := d.engine.(*postgres).handle(ctx, true)
+	defer func() { _ = handle.Close() }() // ignored, because each migration has committed
+	p, err := goose.NewProvider(goose.DialectPostgres, handle, dividedMigrations{files})
+	if err == nil {
+		_, err = p.Up(ctx)
+	}
+	return err
+}
+
+// LookAtNodes reads the map of the nodes now.
+func LookAtNodes(d *DB) { d.engine.(*postgres).lookOnce() }
+
+// HashOf is PostgreSQL's hash of a text.
+var HashOf = hashOf

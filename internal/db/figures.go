@@ -3,6 +3,7 @@ package db
 import (
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/kobo-waas/kobo/internal/figure"
@@ -20,10 +21,22 @@ type poolState struct {
 var laneNames = map[lane]string{working: "work", reading: "reads", heavy: "heavy", probing: "probe"}
 
 func (p *postgres) pools() (all []poolState) {
-	for l, pool := range p.apart {
+	all = poolStates(p.apart, "")
+	p.nodes.mu.Lock()
+	defer p.nodes.mu.Unlock()
+	for name, n := range p.nodes.named {
+		all = append(all, poolStates(n.pools, " "+name)...)
+	}
+	return all
+}
+
+// poolStates describes the pools of connections to a server. The name of the server follows the names of
+// the lanes.
+func poolStates(pools map[lane]*pgxpool.Pool, server string) (all []poolState) {
+	for l, pool := range pools {
 		s := pool.Stat()
 		all = append(all, poolState{
-			laneNames[l], int64(s.AcquiredConns()), int64(s.MaxConns()), s.EmptyAcquireCount(), s.EmptyAcquireWaitTime(),
+			laneNames[l] + server, int64(s.AcquiredConns()), int64(s.MaxConns()), s.EmptyAcquireCount(), s.EmptyAcquireWaitTime(),
 		})
 	}
 	return all
@@ -58,6 +71,10 @@ func (p *postgres) reads() (answered, missed int64) {
 	}
 	return p.replica.answered.Load(), p.replica.missed.Load()
 }
+
+func (s *lite) place(string) string { return "" }
+
+func (s *lite) isRouted() bool { return false }
 
 func (s *lite) reads() (answered, missed int64) { return 0, 0 }
 

@@ -50,10 +50,10 @@ type Pools struct {
 	// snapshots and heavy reads. "" for none.
 	Replica string
 	// Routed sends the statements of batches in the form for a PostgreSQL that divides its tables by
-	// company (pipeline_routed.go). No setting of the program sets it yet.
+	// company (pipeline_routed.go), also to one that does not. Tests set it.
 	Routed bool
-	// Place returns the place that holds the rows of a company (DB.Place). It is nil if all rows are at
-	// one place. No setting of the program sets it yet.
+	// Place returns the place that holds the rows of a company (DB.Place), instead of the database. Tests
+	// set it.
 	Place func(company string) string
 }
 
@@ -93,6 +93,7 @@ func (d *DB) Heavy(ctx context.Context, company string, fn func(q Querier) error
 		return err
 	}
 	defer d.turns.end()
+	ctx = d.At(ctx, company)
 	var limit, patience time.Duration // commands and jobs have no time limit
 	if budgetOf(ctx) != nil {
 		limit, patience = d.heavyLimit, d.heavyLimit

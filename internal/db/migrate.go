@@ -28,6 +28,16 @@ func (d *DB) Migrate(ctx context.Context) error { return d.migrate(ctx, false) }
 func (d *DB) ForceMigrate(ctx context.Context) error { return d.migrate(ctx, true) }
 
 func (d *DB) migrate(ctx context.Context, force bool) error {
+	if err := d.migrateTables(ctx, force); err != nil {
+		return err
+	}
+	if err := d.distribute(ctx); err != nil {
+		return explain(fmt.Errorf("db: migrate: %w", err))
+	}
+	return nil
+}
+
+func (d *DB) migrateTables(ctx context.Context, force bool) error {
 	return d.withProvider(ctx, true, func(p *goose.Provider, handle *sql.DB) error {
 		have, want, err := p.GetVersions(ctx)
 		if err == nil {
@@ -106,6 +116,12 @@ func (d *DB) withProvider(ctx context.Context, changes bool, use func(*goose.Pro
 		handle = e.handle(ctx, changes)
 		defer func() { _ = handle.Close() }()
 		dialect = goose.DialectPostgres
+		if changes {
+			var err error
+			if files, err = d.migrations(ctx); err != nil {
+				return explain(fmt.Errorf("db: migrate: %w", err))
+			}
+		}
 		locker, err := lock.NewPostgresSessionLocker()
 		if err != nil {
 			return fmt.Errorf("db: migrate: %w", err)

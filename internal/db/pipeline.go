@@ -36,6 +36,11 @@ type Write struct {
 	// followed by those of Set.
 	By, Set []string
 	Rows    [][]any
+	// Still names columns of an update that must still have the values Was, one list for each row. Only a
+	// routed database compares them, because there a lock ends when its row moves to another node. A row
+	// that has changed counts as not found.
+	Still []string
+	Was   [][]any
 }
 
 // Pipeline is one transaction in two steps, Read and then Commit or Rollback. On PostgreSQL each
@@ -74,12 +79,28 @@ func (d *DB) Insert(ctx context.Context, records ...Record) error {
 		}
 		writes[i].Rows = append(writes[i].Rows, r.Values)
 	}
-	return d.Apply(ctx, func(ctx context.Context, p Pipeline) error {
+	return d.Apply(d.At(ctx, d.common(records)), func(ctx context.Context, p Pipeline) error {
 		if err := p.Read(ctx); err != nil {
 			return err
 		}
 		return p.Commit(ctx, writes...)
 	})
+}
+
+// common returns a company at the place of all records, or "" if they have several places or belong to
+// no company.
+func (d *DB) common(records []Record) (company string) {
+	for _, r := range records {
+		if !r.Table.OfCompanies() {
+			return ""
+		}
+		of := r.Values[0].(string)
+		if company != "" && company != of && d.Place(company) != d.Place(of) {
+			return ""
+		}
+		company = of
+	}
+	return company
 }
 
 // Apply runs the steps as Run does. If the database does not respond, Apply stops waiting.

@@ -24,8 +24,11 @@ func (p *postgres) pipeline() Pipeline { return &pgPipeline{p: p} }
 // plan that was made for a small table would read the whole table after the table has grown.
 // Without generic plans, PostgreSQL would plan small look-ups each time, which takes a tenth of a
 // batch's time.
-const keepPlans = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), ` +
-	`set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
+const keepPlans = keepKeys + `, set_config('plan_cache_mode', 'force_generic_plan', true)`
+
+// keepKeys is keepPlans without generic plans.
+const keepKeys = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), ` +
+	`set_config('enable_mergejoin', 'off', true)`
 
 // keepOrder adds to keepPlans: the planner reads rows in the order of an index, and sorts only what
 // no index sorts. The price of such a sort is fictitious, so PostgreSQL must not compile the query
@@ -49,13 +52,13 @@ func (p *postgres) outdated(of map[string]any) bool {
 func (l *pgPipeline) Read(ctx context.Context, lookups ...Lookup) error {
 	var b pgx.Batch
 	if l.conn == nil {
-		conn, err := l.p.pool.Acquire(ctx)
+		conn, err := l.p.at(ctx, working).Acquire(ctx)
 		if err != nil {
 			return err
 		}
 		l.conn = conn
 		b.Queue("BEGIN")
-		if !l.p.routed {
+		if !l.p.isRouted() {
 			b.Queue(keepPlans)
 		}
 		if l.p.outdated(conn.Conn().PgConn().CustomData()) {
@@ -65,7 +68,7 @@ func (l *pgPipeline) Read(ctx context.Context, lookups ...Lookup) error {
 	for _, k := range lookups {
 		switch {
 		case len(k.Keys) == 0:
-		case l.p.routed:
+		case l.p.isRouted():
 			routeLookup(&b, k)
 		default:
 			set := setOf(columnsOf(k.Table, k.By), k.Keys)
@@ -77,7 +80,7 @@ func (l *pgPipeline) Read(ctx context.Context, lookups ...Lookup) error {
 	senderOf(l.conn.Conn()).begin(l.conn.Conn())
 	if err := l.conn.SendBatch(ctx, &b).Close(); err != nil {
 		l.Rollback()
-		return err
+		return l.p.moved(err)
 	}
 	return nil
 }
@@ -97,7 +100,7 @@ func eachRow(rows pgx.Rows, k Lookup) error {
 }
 
 func (l *pgPipeline) Commit(ctx context.Context, writes ...Write) error {
-	if l.p.routed {
+	if l.p.isRouted() {
 		return l.commitRouted(ctx, writes)
 	}
 	var b pgx.Batch

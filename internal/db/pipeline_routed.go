@@ -3,6 +3,7 @@ package db
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -116,10 +117,13 @@ func routeWrite(b *pgx.Batch, w Write) {
 			}
 		}
 	default:
-		for _, row := range w.Rows {
+		for i, row := range w.Rows {
+			if len(w.Still) > 0 {
+				row = append(row[:len(row):len(row)], w.Was[i]...)
+			}
 			b.Queue(routedUpdateSQL(w), row...).Exec(func(tag pgconn.CommandTag) error {
 				if n := tag.RowsAffected(); n != 1 {
-					return fmt.Errorf("db: an update of %s found %d rows, not one", w.Table.Name, n)
+					return fmt.Errorf("%w: %s, %d rows", errMissed, w.Table.Name, n)
 				}
 				return nil
 			})
@@ -184,7 +188,13 @@ func routedInsertSQL(t *Table, n int) string {
 }
 
 func routedUpdateSQL(w Write) string {
-	return cached(fmt.Sprintf("routed update %s %v %v", w.Table.Name, w.By, w.Set), func() string { return singleUpdate(w) })
+	return cached(fmt.Sprintf("routed update %s %v %v %v", w.Table.Name, w.By, w.Set, w.Still), func() string {
+		s := singleUpdate(w)
+		for i, column := range w.Still {
+			s += fmt.Sprintf(" AND %s = $%d", column, len(w.By)+len(w.Set)+i+1)
+		}
+		return s
+	})
 }
 
 func routedDeleteSQL(w Write) string {
@@ -207,6 +217,29 @@ func routed(by []string, listed bool) string {
 	return strings.Join(parts, " AND ")
 }
 
+// errMissed means that an update has not found its row, or more than one row. errMoved means that this
+// happened while a row may have been moving to another node. A statement that has waited for the end of a
+// move sees the rows as they were before, and so it finds none. Or its shard has left the node (42P01,
+// XX000).
+var (
+	errMissed = errors.New("db: an update has not found exactly its row")
+	errMoved  = errors.New("db: a row may have moved to another node")
+)
+
+// moved returns the error of a statement before the COMMIT. If a move may be the reason, the transaction is
+// tried again, and the map is read again.
+func (p *postgres) moved(err error) error {
+	if err == nil || !p.nodes.divided.Load() {
+		return err
+	}
+	var pg *pgconn.PgError
+	if errors.Is(err, errMissed) || errors.As(err, &pg) && (pg.Code == "42P01" || pg.Code == "XX000") {
+		p.nodes.doubt()
+		return fmt.Errorf("%w: %w", errMoved, err)
+	}
+	return err
+}
+
 // commitRouted writes the rows, and sends the COMMIT only after every update has found its row. After
 // an error of a write nothing was committed. A COMMIT that comes alone is refused only by the errors
 // of refusedCommit.
@@ -220,7 +253,7 @@ func (l *pgPipeline) commitRouted(ctx context.Context, writes []Write) error {
 	senderOf(l.conn.Conn()).begin(l.conn.Conn())
 	if err := l.conn.SendBatch(ctx, &b).Close(); err != nil {
 		l.Rollback()
-		return err
+		return l.p.moved(err)
 	}
 	return l.ended(l.p.committing(l.conn, func(c *pgx.Conn) error {
 		tag, err := c.Exec(ctx, "COMMIT")

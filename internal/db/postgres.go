@@ -28,7 +28,10 @@ type postgres struct {
 	hosts   *hosts                 // nil for a URL with one host
 	replan  time.Duration          // how long a connection reuses the plans of batches
 	locks   lockTimeout            // the lock timeout of a migration
-	routed  bool                   // batches use the SQL statements of pipeline_routed.go
+	routed  bool                   // batches always use the SQL statements of pipeline_routed.go
+	nodes   nodes                  // the servers of a database that divides its tables
+	address string                 // the URL
+	sizes   map[lane]int32         // the number of connections of each lane, to each server
 	doubt   atomic.Uint64
 	leaving sync.WaitGroup
 
@@ -49,18 +52,10 @@ func openPostgres(ctx context.Context, address string, pools Pools) (*postgres, 
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := pgxpool.ParseConfig(address)
+	cfg, err := poolConfig(address)
 	if err != nil {
-		// The error of pgx would show the URL with its password.
-		return nil, errUnreadable
+		return nil, err
 	}
-	cfg.ConnConfig.ConnectTimeout = 5 * time.Second
-	cfg.ConnConfig.RuntimeParams["application_name"] = applicationName() // replaces the name in the URL
-	// Without a collector, the tracer would cost time in each query and record nothing.
-	if _, traced := otel.GetTracerProvider().(*trace.TracerProvider); traced {
-		cfg.ConnConfig.Tracer = otelpgx.NewTracer()
-	}
-	cfg.HealthCheckPeriod = 5 * time.Second
 	cfg.MaxConns = max(cfg.MaxConns, usualConns)
 	if said {
 		cfg.MaxConns = most
@@ -71,26 +66,17 @@ func openPostgres(ctx context.Context, address string, pools Pools) (*postgres, 
 	}
 	p := &postgres{
 		apart: map[lane]*pgxpool.Pool{}, replan: 5 * time.Second, locks: usualLockTimeout,
-		most: int64(cfg.MaxConns), question: 15 * time.Second, routed: pools.Routed,
+		most: int64(cfg.MaxConns), question: 15 * time.Second, routed: pools.Routed, address: address, sizes: sizes,
+		nodes: nodes{stale: make(chan struct{}, 1), named: map[string]*node{}},
 	}
 	p.doubt.Store(1) // the server may have restarted before this program started (DB.Doubts)
 	p.ended, p.end = context.WithCancel(context.Background())
-	cfg.BeforeConnect = p.attend
+	cfg.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error { return p.attend(c, p.hosts, nil) }
 	if p.hosts = hostsOf(address, cfg.ConnConfig, p.reset); p.hosts != nil {
 		p.hosts.watch(p.ended)
 	}
 	for l, size := range sizes {
-		of := cfg.Copy()
-		of.MaxConns, of.MinConns, of.MinIdleConns = size, min(of.MinConns, size), min(of.MinIdleConns, size)
-		of.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
-			if l == working {
-				p.doubt.Add(1)
-			}
-			_, err := c.Exec(ctx, planByKeys) // not a startup parameter, which a pooler may refuse
-			return err
-		}
-		of.BeforeClose = p.brokeOff
-		pool, err := pgxpool.NewWithConfig(ctx, of)
+		pool, err := p.pooled(cfg, l, size, p.brokeOff)
 		if err != nil {
 			p.close()
 			return nil, fmt.Errorf("db: %w", err)
@@ -107,6 +93,40 @@ func openPostgres(ctx context.Context, address string, pools Pools) (*postgres, 
 	}
 	p.opened.Store(true)
 	return p, nil
+}
+
+// poolConfig returns the configuration of a pool of connections to a URL.
+func poolConfig(address string) (*pgxpool.Config, error) {
+	cfg, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		// The error of pgx would show the URL with its password.
+		return nil, errUnreadable
+	}
+	cfg.ConnConfig.ConnectTimeout = 5 * time.Second
+	cfg.ConnConfig.RuntimeParams["application_name"] = applicationName() // replaces the name in the URL
+	// Without a collector, the tracer would cost time in each query and record nothing.
+	if _, traced := otel.GetTracerProvider().(*trace.TracerProvider); traced {
+		cfg.ConnConfig.Tracer = otelpgx.NewTracer()
+	}
+	cfg.HealthCheckPeriod = 5 * time.Second
+	return cfg, nil
+}
+
+// pooled makes the pool of a lane. It calls the function left before it closes a connection.
+func (p *postgres) pooled(cfg *pgxpool.Config, l lane, size int32, left func(*pgx.Conn)) (*pgxpool.Pool, error) {
+	of := cfg.Copy()
+	of.MaxConns, of.MinConns, of.MinIdleConns = size, min(of.MinConns, size), min(of.MinIdleConns, size)
+	of.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+		if l == working {
+			p.doubt.Add(1)
+		}
+		if _, err := c.Exec(ctx, planByKeys); err != nil { // not a startup parameter, which a pooler may refuse
+			return err
+		}
+		return p.recognise(ctx, c)
+	}
+	of.BeforeClose = left
+	return pgxpool.NewWithConfig(p.ended, of)
 }
 
 // brokeOff closes all idle connections if a connection is closed that is broken already. The server has
@@ -175,6 +195,7 @@ func (p *postgres) close() {
 		p.replica.pool.Close()
 	}
 	p.end()
+	p.nodes.close()
 	p.leaving.Wait()
 	if p.hosts != nil {
 		p.hosts.looks.Wait()
@@ -202,7 +223,7 @@ func (p *postgres) Exec(ctx context.Context, query string, args ...any) (rows in
 }
 
 func (p *postgres) exec(ctx context.Context, query string, args []any) (int64, error) {
-	conn, err := p.pool.Acquire(ctx)
+	conn, err := p.at(ctx, working).Acquire(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -216,7 +237,7 @@ func (p *postgres) exec(ctx context.Context, query string, args []any) (int64, e
 }
 
 func (p *postgres) Query(ctx context.Context, query string, args ...any) (Rows, error) {
-	rows, err := p.in(laneOf(ctx)).Query(ctx, query, args...)
+	rows, err := p.at(ctx, laneOf(ctx)).Query(ctx, query, args...)
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -243,17 +264,17 @@ var errShort = errors.New("db: PostgreSQL takes a parameter for a short integer:
 func isShort(oid uint32) bool { return oid == pgtype.Int4OID || oid == pgtype.Int2OID }
 
 func (p *postgres) begin(ctx context.Context) (tx, error) {
-	return p.beginAs(ctx, p.pool, pgx.TxOptions{})
+	return p.beginAs(ctx, p.at(ctx, working), pgx.TxOptions{})
 }
 
 func (p *postgres) snapshot(ctx context.Context) (tx, error) {
-	return p.beginAs(ctx, p.in(laneOf(ctx)), pgx.TxOptions{BeginQuery: planFreely})
+	return p.beginAs(ctx, p.at(ctx, laneOf(ctx)), pgx.TxOptions{BeginQuery: planFreely})
 }
 
 // heavy begins a snapshot whose SQL statements have a time limit. The planner knows the values of the
 // filters. Its old statistics cannot make it read a whole table, and it does not compile plans.
 func (p *postgres) heavy(ctx context.Context, limit time.Duration) (tx, error) {
-	return p.beginAs(ctx, p.in(heavy), pgx.TxOptions{BeginQuery: beginHeavy(limit)})
+	return p.beginAs(ctx, p.at(ctx, heavy), pgx.TxOptions{BeginQuery: beginHeavy(limit)})
 }
 
 func beginHeavy(limit time.Duration) string {
@@ -289,7 +310,7 @@ type postgresTx struct {
 // whether to run the transaction again, and turns only the last error into a fault.
 func (t *postgresTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	tag, err := t.tx.Exec(ctx, query, args...)
-	return tag.RowsAffected(), err
+	return tag.RowsAffected(), t.p.moved(err)
 }
 
 func (t *postgresTx) Query(ctx context.Context, query string, args ...any) (Rows, error) {

@@ -27,19 +27,23 @@ type replica struct {
 
 const (
 	replicaPatience = 250 * time.Millisecond
+	replicaBegin    = time.Second          // how long the replica may take to connect, to reach the position and to begin
 	replicaLook     = 5 * time.Millisecond // between two looks at the position of the replica
 	replicaRest     = 5 * time.Second
 	replicaLag      = time.Second // the rest of a replica that was behind, so that not each read waits for it
 	replicaConns    = 4           // if the URL has no pool_max_conns
 )
 
-var errBehind = errors.New("db: the replica has not replayed the position of the primary")
+var (
+	errBehind   = errors.New("db: the replica has not replayed the position of the primary")
+	errPromoted = errors.New("db: the replica has become a primary")
+)
 
 // The timeline of a primary is in the name of its present WAL file. A standby knows the timeline of
 // its last restart point, which is never newer than what it replays.
 const (
 	primaryAt = `SELECT pg_current_wal_flush_lsn()::text, substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8)`
-	replicaAt = `SELECT pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= $1::pg_lsn
+	replicaAt = `SELECT pg_is_in_recovery(), pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= $1::pg_lsn
 		AND lpad(upper(to_hex((SELECT timeline_id FROM pg_control_checkpoint()))), 8, '0') = $2`
 )
 
@@ -69,17 +73,24 @@ func (p *postgres) openReplica(ctx context.Context, address string) (*replica, e
 	return &replica{pool: pool, patience: replicaPatience}, nil
 }
 
-// begin begins a snapshot on the replica, which sees what the primary has committed by now.
+// begin begins a snapshot on the replica, which sees what the primary has committed by now. A replica that hangs takes only
+// a part of the time that the request may wait, so that the primary can answer. When the replica has become a primary, its
+// connections end: the URL may name another standby.
 func (r *replica) begin(ctx context.Context, primary *pgxpool.Pool, begin string) (tx, error) {
 	var position, timeline string
 	if err := primary.QueryRow(ctx, primaryAt).Scan(&position, &timeline); err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, replicaBegin)
+	defer cancel()
 	conn, err := r.pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err = r.await(ctx, conn, position, timeline); err == nil {
+	if err = r.await(ctx, conn, position, timeline); errors.Is(err, errPromoted) {
+		r.pool.Reset()
+	}
+	if err == nil {
 		var t pgx.Tx
 		if t, err = conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin}); err == nil {
 			return &replicaTx{conn, t}, nil
@@ -97,9 +108,12 @@ func (r *replica) await(ctx context.Context, conn *pgxpool.Conn, position, timel
 	look := time.NewTicker(replicaLook)
 	defer look.Stop()
 	for {
-		var there bool
-		if err := conn.QueryRow(ctx, replicaAt, position, timeline).Scan(&there); err != nil || there {
+		var standby, there bool
+		if err := conn.QueryRow(ctx, replicaAt, position, timeline).Scan(&standby, &there); err != nil || there {
 			return err
+		}
+		if !standby {
+			return errPromoted
 		}
 		select {
 		case <-look.C:
@@ -117,7 +131,7 @@ func (r *replica) resting(now time.Time) bool { return now.UnixMicro() < r.rest.
 // fromReplica runs fn in a snapshot of the replica. It reports whether that is done: if not, the primary must answer.
 func (d *DB) fromReplica(ctx context.Context, l lane, begin string, fn func(t *watchedTx) error) (done bool, err error) {
 	p, ok := d.engine.(*postgres)
-	if !ok || p.replica == nil || p.replica.resting(time.Now()) {
+	if !ok || p.replica == nil || p.nodes.divided.Load() || p.replica.resting(time.Now()) {
 		return false, nil
 	}
 	r, begun := p.replica, false

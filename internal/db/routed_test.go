@@ -72,6 +72,12 @@ func TestRoutedStatementsNameOneTableAndOneCompany(t *testing.T) {
 				`UPDATE routed_thing SET name = $4, n = $5 WHERE company_id = $1 AND kind = $2 AND id = $3 5`,
 			},
 		},
+		"update that compares": {
+			func(b *pgx.Batch) {
+				routeWrite(b, Write{Table: routedThing, By: by, Set: []string{"n"}, Still: []string{"name"}, Rows: [][]any{{"c1", "a", "1", int64(2)}}, Was: [][]any{{"old"}}})
+			},
+			[]string{`UPDATE routed_thing SET n = $4 WHERE company_id = $1 AND kind = $2 AND id = $3 AND name = $5 5`},
+		},
 		"delete": {
 			func(b *pgx.Batch) { routeWrite(b, Write{Table: routedThing, Delete: true, By: by, Rows: keys[:2]}) },
 			[]string{

@@ -25,6 +25,9 @@ import (
 func (d *DB) Fits(ctx context.Context) error {
 	ctx = inLane(ctx, probing)
 	have, want, err := d.Migrated(ctx)
+	if err == nil {
+		err = d.placed(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -201,13 +204,14 @@ func (l liteMigrations) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return liteMigration{file, bytes.NewReader(fill.ReplaceAll(lockTable.ReplaceAll(text, nil), nil))}, nil
+	return changedMigration{file, bytes.NewReader(fill.ReplaceAll(lockTable.ReplaceAll(text, nil), nil))}, nil
 }
 
-type liteMigration struct {
+// changedMigration is a migration file with another text.
+type changedMigration struct {
 	fs.File
 	text *bytes.Reader
 }
 
-// Read reads the text of the file without its LOCK statements.
-func (l liteMigration) Read(p []byte) (int, error) { return l.text.Read(p) }
+// Read reads the other text.
+func (m changedMigration) Read(p []byte) (int, error) { return m.text.Read(p) }

@@ -60,12 +60,20 @@ func again(ctx context.Context, do func() error) error {
 func (d *DB) Ordered(ctx context.Context, fn func(q Querier) error) error {
 	return d.Snapshot(ctx, func(q Querier) error {
 		if d.dialect == Postgres {
-			if _, err := q.Exec(ctx, keepPlans+keepOrder); err != nil {
+			if _, err := q.Exec(ctx, d.planning()+keepOrder); err != nil {
 				return err
 			}
 		}
 		return fn(q)
 	})
+}
+
+// planning returns the SQL that sets how a transaction plans. Citus refuses generic plans.
+func (d *DB) planning() string {
+	if d.Routed() {
+		return keepKeys
+	}
+	return keepPlans
 }
 
 // Snapshot runs fn in a read-only transaction, which sees the database as it was at one instant. It may run

@@ -26,7 +26,7 @@ const MostTold = mostTurns
 
 // Look runs the SQL with which a worker looks at the list.
 func Look(ctx context.Context, q db.Querier, queue string, now time.Time) error {
-	_, err := queues(ctx, q, now, false)
+	_, err := queues(ctx, q, false, now, false)
 	if err == nil {
 		_, err = due(ctx, q, queue, now, ahead)
 	}
@@ -35,7 +35,7 @@ func Look(ctx context.Context, q db.Querier, queue string, now time.Time) error 
 
 // LookInTurn runs the SQL with which a worker looks at a queue with many due jobs.
 func LookInTurn(ctx context.Context, q db.Querier, company, queue string, now time.Time) error {
-	_, err := turns(ctx, q, queue, "", now, mostTurns)
+	_, err := turns(ctx, q, false, queue, "", now, mostTurns)
 	if err == nil {
 		_, err = dueOf(ctx, q, company, queue, now, ahead)
 	}

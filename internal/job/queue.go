@@ -69,7 +69,8 @@ func (w *Worker) next(ctx context.Context, now time.Time) (list []Job, err error
 	w.told = nil
 	w.mu.Unlock()
 	if w.news.Swap(false) || w.exhausted(running.queues) {
-		if err := w.look(ctx, now, running.queues); err != nil {
+		// If one of several nodes is away, the whole look fails. The jobs of which the ledger has told go on.
+		if err = w.look(ctx, now, running.queues); err != nil && !w.db.Routed() {
 			return nil, err
 		}
 	}
@@ -77,7 +78,7 @@ func (w *Worker) next(ctx context.Context, now time.Time) (list []Job, err error
 	for {
 		j, found := w.choose(running)
 		if !found {
-			return list, nil
+			return list, err
 		}
 		running.add(j, 1)
 		list = append(list, j)
@@ -113,6 +114,38 @@ func (w *Worker) queueUp(told []Job) {
 	}
 }
 
+// part is a part of the ends and due jobs of a round, whose companies have one place. The company is one
+// of them.
+type part struct {
+	company string
+	ends    []end
+	due     []Job
+}
+
+// placed divides ends and due jobs by the places of their companies (db.DB.Place). Usually there is one
+// place. A place that is away then does not keep the others from storing.
+func (w *Worker) placed(ends []end, due []Job) (parts []*part) {
+	at := map[string]*part{}
+	of := func(company string) *part {
+		place := w.db.Place(company)
+		p := at[place]
+		if p == nil {
+			p = &part{company: company}
+			at[place], parts = p, append(parts, p)
+		}
+		return p
+	}
+	for _, e := range ends {
+		p := of(e.Company)
+		p.ends = append(p.ends, e)
+	}
+	for _, j := range due {
+		p := of(j.Company)
+		p.due = append(p.due, j)
+	}
+	return parts
+}
+
 // exhausted reports whether the worker could run further jobs of a queue, and has read no more.
 func (w *Worker) exhausted(running map[string]int) bool {
 	for queue, l := range w.lanes {
@@ -128,7 +161,7 @@ func (w *Worker) exhausted(running map[string]int) bool {
 func (w *Worker) look(ctx context.Context, now time.Time, running map[string]int) error {
 	lanes := map[string]*lane{}
 	err := w.db.Ordered(ctx, func(q db.Querier) error {
-		names, err := queues(ctx, q, now, false)
+		names, err := queues(ctx, q, w.db.Routed(), now, false)
 		for _, queue := range names {
 			if err != nil || w.Kinds[kindOf(queue)] == nil {
 				continue

@@ -12,13 +12,27 @@ const columns = `company_id, kind, subject, id, run_at, lease_until, fence, atte
 
 var table = db.Declare[Job]("job", db.Reads(columns), db.KeepFirst())
 
+// routedQueues and routedTurns find what queues and turns find. A routed database refuses recursive queries over
+// all companies, and so it reads the due jobs.
+const (
+	routedQueues = `SELECT DISTINCT kind || '/' || provider AS name FROM job WHERE run_at <= $1 AND lease_until <= $2 ORDER BY name`
+	routedTurns  = `SELECT company_id, subject, run_at FROM (
+			SELECT company_id, subject, run_at, row_number() OVER (PARTITION BY company_id ORDER BY run_at) AS place FROM job
+			WHERE kind || '/' || provider = $1 AND company_id > $2 AND run_at <= $4 AND lease_until <= $4
+		) AS due WHERE place = 1 ORDER BY company_id LIMIT $3`
+)
+
 // queues returns the names of the queues that have a due job, across all companies. Jobs with a
 // lease count only if leased is true. It finds the names in an index and reads one row for each
-// queue. So a long queue takes no more time than a short queue.
-func queues(ctx context.Context, q db.Querier, now time.Time, leased bool) ([]string, error) {
+// queue. So a long queue takes no more time than a short queue. A routed database cannot do that, and reads
+// the due jobs.
+func queues(ctx context.Context, q db.Querier, routed bool, now time.Time, leased bool) ([]string, error) {
 	free := now
 	if leased {
 		free = never
+	}
+	if routed {
+		return db.All(ctx, q, db.Value[string], routedQueues, clock.Micros(now), clock.Micros(free))
 	}
 	return db.All(ctx, q, db.Value[string], `
 		WITH RECURSIVE lane (name) AS (
@@ -47,8 +61,12 @@ func due(ctx context.Context, q db.Querier, queue string, now time.Time, limit i
 }
 
 // turns returns the companies after a company that have jobs in a queue, in the order of their IDs, each
-// with its most overdue job without a lease. It reads two or three entries of an index for each company.
-func turns(ctx context.Context, q db.Querier, queue, after string, now time.Time, limit int) ([]turn, error) {
+// with its most overdue job without a lease. It reads two or three entries of an index for each company. A
+// routed database reads the due jobs, and leaves out a company without one.
+func turns(ctx context.Context, q db.Querier, routed bool, queue, after string, now time.Time, limit int) ([]turn, error) {
+	if routed {
+		return db.All(ctx, q, db.Fields[turn], routedTurns, queue, after, limit, clock.Micros(now))
+	}
 	return db.All(ctx, q, db.Fields[turn], `
 		WITH RECURSIVE turn (company, visited) AS (
 			SELECT (SELECT company_id FROM job WHERE kind || '/' || provider = $1 AND company_id > $2 ORDER BY company_id LIMIT 1), CAST(1 AS BIGINT)
@@ -162,7 +180,7 @@ func find(keys [][]any, lock bool, found map[Job]Job) db.Lookup {
 func (e end) isOf(j Job) bool { return j.ID == e.ID && j.fence == e.fence }
 
 // changes are the rows that store writes.
-type changes struct{ done, again, leases [][]any }
+type changes struct{ done, again, leases, fences [][]any }
 
 func (c *changes) end(e end) {
 	if e.next.IsZero() {
@@ -173,6 +191,7 @@ func (c *changes) end(e end) {
 }
 
 func (c *changes) lease(j Job, until time.Time) Job {
+	c.fences = append(c.fences, []any{j.fence})
 	j.LeaseUntil, j.fence, j.Attempts = until, j.fence+1, j.Attempts+1
 	c.leases = append(c.leases, append(j.key(), clock.Micros(until), j.fence, j.Attempts))
 	return j
@@ -183,7 +202,7 @@ func (c *changes) writes() []db.Write {
 	return []db.Write{
 		{Table: table.Table, Delete: true, By: by, Rows: c.done},
 		{Table: table.Table, By: by, Set: []string{"run_at", "lease_until", "last_error"}, Rows: c.again},
-		{Table: table.Table, By: by, Set: []string{"lease_until", "fence", "attempts"}, Rows: c.leases},
+		{Table: table.Table, By: by, Set: []string{"lease_until", "fence", "attempts"}, Rows: c.leases, Still: []string{"fence"}, Was: c.fences},
 	}
 }
 

@@ -115,11 +115,11 @@ func (w *Worker) read(ctx context.Context, q db.Querier, queue string, now time.
 // visit returns the companies with jobs in a queue, beginning after the one that had the last turn.
 func (w *Worker) visit(ctx context.Context, q db.Querier, queue string, now time.Time) ([]turn, error) {
 	after := w.turns[queue]
-	list, err := turns(ctx, q, queue, after, now, mostTurns)
+	list, err := turns(ctx, q, w.db.Routed(), queue, after, now, mostTurns)
 	if err != nil || after == "" || len(list) == mostTurns {
 		return list, err
 	}
-	rest, err := turns(ctx, q, queue, "", now, mostTurns-len(list))
+	rest, err := turns(ctx, q, w.db.Routed(), queue, "", now, mostTurns-len(list))
 	return append(list, rest...), err
 }
 

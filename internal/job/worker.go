@@ -25,6 +25,8 @@ const (
 	// lease is how long a worker's lease of a job lasts. The work must end well before that time,
 	// or call Renew.
 	lease = 2 * time.Minute
+	// parting is how long a worker that stops tries to store the ends of jobs whose rows another transaction holds.
+	parting = 5 * time.Second
 )
 
 // Config states which kinds of job a worker runs, and with which limits.
@@ -52,6 +54,8 @@ type Worker struct {
 
 	lanes map[string]*lane  // the due jobs of the last look, by queue
 	turns map[string]string // the company that had the last turn in a queue
+
+	stopped time.Time // when Run began to stop; zero before
 
 	mu      sync.Mutex
 	running load
@@ -139,7 +143,7 @@ func (w *Worker) Settled(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		w.Wake()
-		open, err := queues(ctx, w.db, w.clock.Now(), true)
+		open, err := queues(ctx, w.db, w.db.Routed(), w.clock.Now(), true)
 		if err != nil || !slices.ContainsFunc(open, func(queue string) bool { return w.Kinds[kindOf(queue)] != nil }) {
 			return err
 		}
@@ -164,7 +168,8 @@ func (w *Worker) Renew(ctx context.Context, j Job) error {
 	return err
 }
 
-// Run runs due jobs until ctx ends, and then waits for the running jobs.
+// Run runs due jobs until ctx ends, and then waits for the running jobs. A job whose row another transaction holds for long,
+// such as a COMMIT that waits for its standby, keeps its lease, and runs again when the lease is over.
 func (w *Worker) Run(ctx context.Context) {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
@@ -175,7 +180,7 @@ func (w *Worker) Run(ctx context.Context) {
 		}
 		select {
 		case <-stop:
-			stop = nil
+			stop, w.stopped = nil, time.Now()
 		case <-tick.C:
 			w.news.Store(true)
 		case <-w.wake:
@@ -204,16 +209,21 @@ func (w *Worker) round(ctx context.Context) error {
 	if ctx.Err() == nil {
 		due, failed = w.next(ctx, now)
 	}
-	if len(ends)+len(due) > 0 {
+	for _, part := range w.placed(ends, due) {
+		ends, due := part.ends, part.due
 		// The ends are stored even if ctx has ended because the program stops.
-		leased, blocked, err := store(context.WithoutCancel(ctx), w.db, ends, due, now, now.Add(lease))
+		leased, blocked, err := store(w.db.At(context.WithoutCancel(ctx), part.company), w.db, ends, due, now, now.Add(lease))
 		if err != nil && len(ends) > 0 {
 			// The leases will expire, and then the jobs run again.
 			w.log.Warn("the ends of jobs were not stored", "jobs", len(ends), "error", err)
 		}
 		failed = cmp.Or(failed, err)
 		w.begin(ctx, leased)
-		w.retry(blocked)
+		if w.stopped.IsZero() || time.Since(w.stopped) < parting {
+			w.retry(blocked)
+		} else if len(blocked) > 0 {
+			w.log.Warn("the ends of jobs were not stored, because their rows are held", "jobs", len(blocked))
+		}
 		// Other workers have leased some of the jobs first. If they hold all of them, the worker waits for
 		// the next tick: a COMMIT that waits for its standby may hold a row for long.
 		overtaken := err == nil && len(leased) > 0 && len(leased) < len(due)
@@ -247,7 +257,7 @@ func (w *Worker) guarded(ctx context.Context, j Job, log *slog.Logger) (next tim
 			log.Warn("a job failed", "error", err)
 		}
 	}()
-	return w.Kinds[j.Kind](ctx, j)
+	return w.Kinds[j.Kind](w.db.At(ctx, j.Company), j)
 }
 
 // pause returns the pause after a failed attempt. It doubles with each attempt: 1 s, 2 s, 4 s …

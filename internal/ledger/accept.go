@@ -226,8 +226,9 @@ func (d *decision) prove() (any bool) {
 
 // writes returns the changes of the batch as sets of rows.
 func (d *decision) writes() []db.Write {
-	var newLocks, locks, newAccounts, accounts, marked [][]any
+	var newLocks, locks, was, newAccounts, accounts, marked [][]any
 	for c, l := range d.locks {
+		before := len(locks)
 		row := []any{c, l.sequence, l.at, l.leaf, l.rights.sealed(d.signer, c)}
 		switch {
 		case l.founded:
@@ -237,6 +238,10 @@ func (d *decision) writes() []db.Write {
 		case l.restated:
 			row[2] = l.dated
 			locks = append(locks, row)
+		}
+		if d.guarded && len(locks) > before {
+			row[2] = max(l.at, l.dated+1)
+			was = append(was, []any{l.dated})
 		}
 	}
 	for k, a := range d.accounts {
@@ -255,7 +260,7 @@ func (d *decision) writes() []db.Write {
 		{Table: counterTable, Rows: newCounters},
 		{Table: counterTable, By: counterTable.KeyNames(), Set: []string{"value", "mac"}, Rows: counters},
 		{Table: lockTable, Rows: newLocks},
-		{Table: lockTable, By: lockTable.KeyNames(), Set: lockTable.Names()[1:], Rows: locks},
+		{Table: lockTable, By: lockTable.KeyNames(), Set: lockTable.Names()[1:], Rows: locks, Still: d.still(), Was: was},
 		{Table: accountTable, Rows: newAccounts},
 		{Table: accountTable, By: accountTable.KeyNames(), Set: []string{"alert_kobo", "balance_kobo", "entry_sequence"}, Rows: accounts},
 		{Table: accountTable, By: accountTable.KeyNames(), Set: []string{"closed_at", "mac"}, Rows: marked},
@@ -270,6 +275,16 @@ func (d *decision) writes() []db.Write {
 		out = append(out, *d.updates[name])
 	}
 	return out
+}
+
+// still names the columns of a lock row that must not have changed since they were read. While a company
+// moves to another node, a lock of its former node holds back no one. So each batch changes the instant of
+// the row, and compares the instant that it has read.
+func (d *decision) still() []string {
+	if d.guarded {
+		return []string{"dated_at"}
+	}
+	return nil
 }
 
 // counterRows returns the counters and sequences that this batch inserts, and those that it

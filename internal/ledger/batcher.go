@@ -83,9 +83,11 @@ func (b *Book) newQueue(room int) *batch.Queue[*pending] {
 func (b *Book) commit(all []*pending) (late []*pending) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.timeout)
 	defer cancel()
+	ctx = b.db.At(ctx, all[0].unit.Company) // all companies of a batch have one place
 	var d *decision
 	err := b.run(ctx, func(p db.Pipeline) error {
 		d = newDecision(b.db.Signer(), b.db.Packs(), b.onLow, func(lookups ...db.Lookup) error { return p.Read(ctx, lookups...) })
+		d.guarded = b.db.Routed()
 		for _, w := range all {
 			d.name(w)
 		}
@@ -104,7 +106,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 		writes := d.writes()
 		d.wrote = slices.ContainsFunc(writes, func(w db.Write) bool { return len(w.Rows) > 0 })
 		switch {
-		case !b.certain(doubts) && d.prove():
+		case (d.guarded && d.wrote || !b.certain(doubts)) && d.prove():
 			writes = d.writes() // now with unchanged lock rows
 		case !d.wrote:
 			p.Rollback() // each unit is refused, or only expected rows in their states
@@ -200,6 +202,9 @@ func (b *Book) lookUp(d *decision) (again []*pending) {
 func (b *Book) happened(d *decision) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.timeout)
 	defer cancel()
+	if len(d.companies) > 0 {
+		ctx = b.db.At(ctx, d.companies[0])
+	}
 	happened, err := b.witnessed(ctx, d)
 	for pause := 50 * time.Millisecond; err != nil && !errors.Is(err, errNoWitness) && !errors.Is(err, errOther) && ctx.Err() == nil; pause *= 2 {
 		if errors.Is(err, errUnheld) && pause > time.Second {

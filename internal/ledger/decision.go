@@ -13,6 +13,7 @@ import (
 // nothing that a decision has read can change before the commit.
 type decision struct {
 	companies []string
+	guarded   bool // each batch changes the lock rows, and compares them with what was read (still)
 	locks     map[string]*lockRow
 	counters  map[counterKey]*counter
 	accounts  map[accountKey]*account

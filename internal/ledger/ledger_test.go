@@ -67,6 +67,7 @@ func open(t testing.TB, d *db.DB) *Book {
 			t.Fatal(err)
 		}
 	}
+	dbtest.Distribute(t, d)
 	return New(d, clock.System{})
 }
 

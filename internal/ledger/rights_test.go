@@ -52,7 +52,7 @@ func TestRightsAreSignedAgain(t *testing.T) {
 		}
 		exec(`CREATE TABLE ledger_right (company_id TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL, owner TEXT NOT NULL,
 			level BIGINT NOT NULL, note TEXT NOT NULL, mac TEXT NOT NULL DEFAULT '', PRIMARY KEY (company_id, id))`)
-		b := open(t, d)
+		b := open(t, d) // it also distributes the table
 		is := func(step, wrong string, sums bool) {
 			t.Helper()
 			if gotWrong, gotSums := rightsIn(t, d, "c1"); gotWrong != wrong || gotSums != sums {

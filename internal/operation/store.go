@@ -225,9 +225,15 @@ func (s *Service) FindAttempt(ctx context.Context, company, reference string) (A
 		WHERE company_id = $1 AND reference = $2`, company, reference)
 }
 
+// routedAttemptOwner finds what AttemptOwner finds. A routed database refuses its recursive query.
+const routedAttemptOwner = `SELECT company_id FROM operation_attempt WHERE reference = $1`
+
 // AttemptOwner returns the company of an attempt. A provider's notice has only the reference. The
 // query looks into each company by its unique constraint.
 func (s *Service) AttemptOwner(ctx context.Context, reference string) (string, error) {
+	if s.db.Routed() {
+		return db.One(ctx, s.db, db.Value[string], routedAttemptOwner, reference)
+	}
 	return db.One(ctx, s.db, db.Value[string], `WITH RECURSIVE owner (id) AS (
 			SELECT min(company_id) FROM operation_attempt
 			UNION ALL SELECT (SELECT min(n.company_id) FROM operation_attempt AS n WHERE n.company_id > owner.id) FROM owner WHERE owner.id IS NOT NULL)

@@ -29,12 +29,12 @@ const (
 // only the banks whose name contains the search text.
 func (s *Service) Banks(ctx context.Context, company, search string) ([]Bank, error) {
 	payer, _ := s.Payers.For(provider.Payouts, company)
-	all, err := s.banks(ctx, payer)
+	kept, err := s.lists.Read(s.Clock.Now(), payer, func() ([]Bank, error) { return s.banks(ctx, payer) })
 	if err != nil {
 		return nil, err
 	}
 	search = plain(search)
-	all = slices.DeleteFunc(all, func(b Bank) bool { return !strings.Contains(plain(b.Name), search) })
+	all := slices.DeleteFunc(slices.Clone(kept), func(b Bank) bool { return !strings.Contains(plain(b.Name), search) })
 	slices.SortFunc(all, func(a, b Bank) int {
 		return cmp.Or(strings.Compare(plain(a.Name), plain(b.Name)), strings.Compare(a.Code, b.Code))
 	})
@@ -75,6 +75,7 @@ func (s *Service) sync(ctx context.Context, name string, p provider.Payer) error
 		return errors.New("the list is empty")
 	}
 	defer s.names.Drop()
+	defer s.lists.Drop()
 	at := s.Clock.Now()
 	return s.DB.Tx(ctx, func(q db.Querier) error {
 		for _, b := range list {

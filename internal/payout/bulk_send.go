@@ -46,6 +46,7 @@ type Approved struct {
 	Lines  int64                // that the person has seen
 	Amount money.Kobo           // the same, without fees
 	Fee    *money.Kobo          // the same, of the fees; nil if any fees may be taken
+	Digest string               // of the lines, as BulkMayWait has returned it; "" in an approval of an earlier version
 	End    func(u *ledger.Unit) // adds the end of the approval to the commit that confirms the bulk payout
 }
 
@@ -88,7 +89,12 @@ func (s *Service) ConfirmBulk(ctx context.Context, c Confirmation) (Bulk, error)
 		}
 	}
 	if a := c.Approved; a != nil {
+		digest, err := b.digest()
 		switch {
+		case err != nil:
+			return Bulk{}, err
+		case a.Digest != "" && a.Digest != digest:
+			return Bulk{}, errBulkChanged
 		case a.Lines != int64(len(b.good())) || a.Amount != shown.Amount:
 			return Bulk{}, errBulkChanged
 		case a.Fee != nil && *a.Fee != shown.Fee:
@@ -111,14 +117,19 @@ func (s *Service) mayConfirm(ctx context.Context, c Confirmation) error {
 	return s.Companies.CheckPIN(ctx, c.Company, c.PIN.Reveal())
 }
 
-// BulkMayWait returns a bulk payout that a second person may confirm, after it has checked the PIN. The faults are those of
-// ConfirmBulk, apart from those of the balance and the limits, which count when the bulk payout is confirmed.
-func (s *Service) BulkMayWait(ctx context.Context, c Confirmation) (Bulk, error) {
+// BulkMayWait returns a bulk payout that a second person may confirm, with the digest of its lines, after it has checked
+// the PIN. The faults are those of ConfirmBulk, apart from those of the balance and the limits, which count when the bulk
+// payout is confirmed.
+func (s *Service) BulkMayWait(ctx context.Context, c Confirmation) (Bulk, string, error) {
 	if err := s.mayConfirm(ctx, c); err != nil {
-		return Bulk{}, err
+		return Bulk{}, "", err
 	}
 	b, err := s.confirmable(ctx, c.Company, c.BulkID)
-	return b.shown(), err
+	if err != nil {
+		return Bulk{}, "", err
+	}
+	digest, err := b.digest()
+	return b.shown(), digest, err
 }
 
 // confirmable returns a bulk payout that can be confirmed now.

@@ -104,6 +104,7 @@ type Config struct {
 // Service sends payouts.
 type Service struct {
 	Config
+	lists memo.Memo[[]Bank] // the lists of banks that were read in the last seconds, by provider
 	names memo.Memo[string] // the names of banks that were read in the last seconds, by provider and code
 }
 
@@ -111,7 +112,7 @@ type Service struct {
 // because each payout uses the bank that replied to its name enquiry.
 func New(c Config) *Service {
 	s := &Service{Config: c}
-	s.names.Keep = fresh
+	s.names.Keep, s.lists.Keep = fresh, fresh
 	c.Operations.Handle(Kind, operation.Kind{Route: route, Requery: s.requery, Effects: s.effects, Returns: true})
 	return s
 }

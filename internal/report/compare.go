@@ -256,12 +256,29 @@ func unknown(name, company string, a account) Break {
 	b := Break{Company: company, Subject: name, Bank: a.out}
 	switch {
 	case a.out > 0:
-		b.Reason, b.Detail = operation.UnknownDebit, fmt.Sprintf("a debit of %s that nothing of ours asked for", a.out)
+		b.Reason, b.Detail = operation.UnknownDebit, fmt.Sprintf("a debit of %s that nothing of ours asked for", a.out)+a.mentions(name)
 	case a.out < 0:
 		b.Bank = -a.out
 		b.Reason, b.Detail = operation.MissingCredit, fmt.Sprintf("a credit of %s that is in no ledger", -a.out)
 	}
 	return b
+}
+
+// mentions returns which references like ours the lines have, beside their name. After a restore the ledger lacks such a
+// payment, and the bank's name for the debit says nothing to the company that asked for it.
+func (a account) mentions(name string) (text string) {
+	var all []string
+	for _, l := range a.lines {
+		for _, n := range named(l) {
+			if n != name && !session.MatchString(n) && shape.FindString(n) == n && !slices.Contains(all, n) {
+				all = append(all, n)
+			}
+		}
+	}
+	if len(all) > 0 {
+		text = "; the bank's words have the reference " + strings.Join(all, ", ")
+	}
+	return text
 }
 
 // explained adds to a break about unknown debits which refused attempt they name.

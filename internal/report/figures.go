@@ -103,7 +103,7 @@ var operationKinds = []string{"payout", "vtu", "card"}
 // moneyFigures reads the operations and the ledger in one SQL query, so both are as of one instant.
 // The money in clearing is then exactly the money of PENDING operations.
 func (s *Service) moneyFigures(ctx context.Context) (out []prometheus.Metric, err error) {
-	queues, err := queueNames(ctx, s.db, operation.ResolveJob)
+	queues, err := queueNames(ctx, s.db, s.db.Routed(), operation.ResolveJob)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (s *Service) moneyFigures(ctx context.Context) (out []prometheus.Metric, er
 
 func (s *Service) jobFigures(ctx context.Context) (out []prometheus.Metric, err error) {
 	now := s.clock.Now()
-	due, err := dueJobs(ctx, s.db, now)
+	due, err := dueJobs(ctx, s.db, s.db.Routed(), now)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func (s *Service) evidenceFigures(ctx context.Context) ([]prometheus.Metric, err
 }
 
 // queueNames returns the names of the job queues of a kind.
-func queueNames(ctx context.Context, q db.Querier, kind string) ([]string, error) {
-	all, err := allQueues(ctx, q)
+func queueNames(ctx context.Context, q db.Querier, routed bool, kind string) ([]string, error) {
+	all, err := allQueues(ctx, q, routed)
 	return slices.DeleteFunc(all, func(queue string) bool { return !strings.HasPrefix(queue, kind+"/") }), err
 }

@@ -43,7 +43,7 @@ const mostFailing = 200
 // Jobs returns all job queues, and the oldest of the failing jobs, at most 200.
 func (s *Service) Jobs(ctx context.Context) (queues []Queue, failing []FailingJob, err error) {
 	err = s.db.Ordered(ctx, func(q db.Querier) (err error) {
-		if queues, err = jobQueues(ctx, q, s.clock.Now()); err == nil {
+		if queues, err = jobQueues(ctx, q, s.db.Routed(), s.clock.Now()); err == nil {
 			failing, err = failingJobs(ctx, q)
 		}
 		return err
@@ -54,15 +54,25 @@ func (s *Service) Jobs(ctx context.Context) (queues []Queue, failing []FailingJo
 	return queues, failing, err
 }
 
-func jobQueues(ctx context.Context, q db.Querier, now time.Time) ([]Queue, error) {
-	return db.All(ctx, q, func(sc db.Scanner) (out Queue, err error) {
+// allJobQueues does in a routed database what jobQueues does. It reads all jobs.
+const allJobQueues = `
+		SELECT kind || '/' || provider AS name, count(*), count(*) FILTER (WHERE run_at <= $1 AND lease_until <= $1),
+			coalesce(min(run_at) FILTER (WHERE run_at <= $1 AND lease_until <= $1), 0), coalesce(min(run_at), 0)
+		FROM job GROUP BY kind || '/' || provider ORDER BY name`
+
+func jobQueues(ctx context.Context, q db.Querier, routed bool, now time.Time) ([]Queue, error) {
+	scan := func(sc db.Scanner) (out Queue, err error) {
 		var name string
 		var since, next int64
 		err = sc.Scan(&name, &out.Waiting, &out.Due, &since, &next)
 		out.Kind, out.Provider, _ = strings.Cut(name, "/")
 		out.DueSince, out.NextAt = clock.Time(since), clock.Time(next)
 		return out, err
-	}, lanes+`
+	}
+	if routed {
+		return db.All(ctx, q, scan, allJobQueues, clock.Micros(now))
+	}
+	return db.All(ctx, q, scan, lanes+`
 		SELECT lane.name, (
 			SELECT count(*) FROM (SELECT id FROM job WHERE kind || '/' || provider = lane.name ORDER BY run_at LIMIT 10000) AS waiting
 		), (

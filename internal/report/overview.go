@@ -115,7 +115,7 @@ func (s *Service) Overview(ctx context.Context) (Overview, error) {
 }
 
 func (s *Service) readOverview(ctx context.Context, now time.Time) (o Overview, err error) {
-	queues, err := allQueues(ctx, s.db)
+	queues, err := allQueues(ctx, s.db, s.db.Routed())
 	if err != nil {
 		return o, err
 	}

@@ -136,7 +136,7 @@ func (s *Service) CreditAccounts(ctx context.Context, bank string, limit int) (o
 
 // unknowns returns the operations without an outcome by provider, in the order of Ages.
 func (s *Service) unknowns(ctx context.Context) (map[string][len(Ages)]Unknown, error) {
-	queues, err := queueNames(ctx, s.db, operation.ResolveJob)
+	queues, err := queueNames(ctx, s.db, s.db.Routed(), operation.ResolveJob)
 	if err != nil {
 		return nil, err
 	}

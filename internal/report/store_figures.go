@@ -41,12 +41,20 @@ const lanes = `
 		) FROM lane WHERE lane.name IS NOT NULL
 	) `
 
-func allQueues(ctx context.Context, q db.Querier) ([]string, error) {
+// allQueues returns the names of all job queues. A routed database refuses the SQL of lanes, and reads all jobs.
+func allQueues(ctx context.Context, q db.Querier, routed bool) ([]string, error) {
+	if routed {
+		return db.All(ctx, q, db.Value[string], `SELECT DISTINCT kind || '/' || provider AS name FROM job`)
+	}
 	return db.All(ctx, q, db.Value[string], lanes+`SELECT lane.name FROM lane WHERE lane.name IS NOT NULL`)
 }
 
 // dueJobs returns the due jobs without a lease by queue. It counts at most 10,000 of a queue.
-func dueJobs(ctx context.Context, q db.Querier, now time.Time) (map[string]total, error) {
+func dueJobs(ctx context.Context, q db.Querier, routed bool, now time.Time) (map[string]total, error) {
+	if routed {
+		return totals(ctx, q, `SELECT kind || '/' || provider AS name, count(*) FILTER (WHERE run_at <= $1 AND lease_until <= $1), 0,
+			coalesce(min(run_at) FILTER (WHERE run_at <= $1 AND lease_until <= $1), 0) FROM job GROUP BY kind || '/' || provider`, clock.Micros(now))
+	}
 	return totals(ctx, q, lanes+`
 		SELECT lane.name, (
 			SELECT count(*) FROM (

@@ -96,7 +96,7 @@ func (p paymentSource) reached(ctx context.Context, q db.Querier, l look) (posit
 // pendingPayments returns the PENDING operations of a filter, newest first. Each has a job or an open
 // case. They are few unless a provider is away.
 func (s *Service) pendingPayments(ctx context.Context, q db.Querier, l look) ([]paymentRow, error) {
-	queues, err := queueNames(ctx, q, operation.ResolveJob)
+	queues, err := queueNames(ctx, q, s.db.Routed(), operation.ResolveJob)
 	if err != nil {
 		return nil, err
 	}

@@ -42,11 +42,13 @@ func proposalPlaces(ctx context.Context, q db.Querier, reference string) ([]plac
 	return db.All(ctx, q, db.Fields[place], `SELECT 'proposal', company, id FROM operator_proposal WHERE id = $1`, reference)
 }
 
-// moneyPlaces finds what moves money. It goes through the companies, and looks for each by key. CROSS
-// JOIN makes SQLite begin with the companies.
+// moneyPlaces finds what moves money, but payouts. Each table has an index by id for it. CROSS JOIN makes SQLite begin with the
+// companies, and look for each by key.
 func moneyPlaces(ctx context.Context, q db.Querier, reference string) ([]place, error) {
 	return db.All(ctx, q, db.Fields[place], `SELECT 'operation', t.company_id, t.id FROM ledger_head AS h
-			CROSS JOIN operation AS t WHERE t.company_id = h.company_id AND t.id = $1
+			CROSS JOIN vtu_purchase AS t WHERE t.company_id = h.company_id AND t.id = $1
+		UNION ALL SELECT 'operation', t.company_id, t.id FROM ledger_head AS h
+			CROSS JOIN card_funding AS t WHERE t.company_id = h.company_id AND t.id = $1
 		UNION ALL SELECT 'credit', t.company_id, t.id FROM ledger_head AS h
 			CROSS JOIN settlement_credit AS t WHERE t.company_id = h.company_id AND t.id = $1
 		UNION ALL SELECT 'collection', t.company_id, t.id FROM ledger_head AS h

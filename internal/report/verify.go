@@ -86,7 +86,7 @@ var checks = slices.Concat(moneyChecks, eventChecks, rowChecks, rightsChecks)
 // Verify compares all copies of a company's facts, as they are at one instant. In parallel it adds
 // up the ledger in a second snapshot, which was taken at a slightly different instant.
 func (s *Service) Verify(ctx context.Context, company string) (Verification, error) {
-	ctx = db.Reading(ctx)
+	ctx = s.db.At(db.Reading(ctx), company)
 	var v Verification
 	var found []Finding
 	var checked error

@@ -55,6 +55,29 @@ func TestAShortRunWhoseServerDies(t *testing.T) {
 	t.Log(text)
 }
 
+// The database is backed up and put back under load: by Kobo's commands, and by somebody who forgets them.
+func TestAShortRunWithARestore(t *testing.T) {
+	for _, kind := range []string{restore, oldCopy} {
+		t.Run(kind, func(t *testing.T) {
+			h, text := brief(t, Options{Seed: 3, Programs: 2, Only: []string{kind}})
+			t.Log(text)
+			if len(h.lost()) == 0 {
+				t.Errorf("nothing was restored: %+v", h.Breaks)
+			}
+		})
+	}
+}
+
+// A dump is put back into a server of the run's own.
+func TestAShortRunWithARestoreOfPostgreSQL(t *testing.T) {
+	dbtest.URL(t, db.Postgres) // skips without PostgreSQL
+	h, text := brief(t, Options{Seed: 3, Programs: 1, Postgres: Own, Only: []string{restore, oldCopy}})
+	t.Log(text)
+	if len(h.lost()) == 0 {
+		t.Errorf("nothing was restored: %+v", h.Breaks)
+	}
+}
+
 // seedWith returns a seed whose first breaks of these kinds are each there once.
 func seedWith(t *testing.T, first int, kinds ...string) uint64 {
 	t.Helper()
@@ -90,11 +113,11 @@ func TestUnknownBreaksAreRefused(t *testing.T) {
 
 // Each kind of break is drawn by a run that can do it.
 func TestEachBreakIsDrawn(t *testing.T) {
-	all := []string{killing, freezing, clockJump, latePayment, cutting, databaseKill, databaseFreeze, silence, lostBefore, lostAfter}
+	all := []string{killing, freezing, clockJump, latePayment, cutting, databaseKill, databaseFreeze, silence, lostBefore, lostAfter, backup, restore, oldCopy}
 	if canFillServer() {
 		all = append(all, fullDisk)
 	}
-	b := &breaker{programs: make([]*program, 1), server: &server{}, base: &servers{}}
+	b := &breaker{programs: make([]*program, 1), server: &server{}, base: &servers{}, copier: &copier{}}
 	for _, kind := range all {
 		b.only = []string{kind}
 		if p, err := b.chosen(scheduleOf(1)); err != nil || p.length < 0 || p.kind != kind {

@@ -24,6 +24,8 @@ type breaker struct {
 	server   *server  // nil with SQLite
 	base     *servers // nil without servers of the run's own
 	only     []string // the kinds of breaks; all if empty
+	copier   *copier  // nil if the run cannot back the database up
+	copy     *copied  // the last backup of the present life of the database
 }
 
 // plan is one entry of the schedule.
@@ -39,6 +41,11 @@ func (b *breaker) next(r *rand.Rand) plan {
 	p := plan{
 		after: time.Duration(300+r.IntN(2700)) * time.Millisecond, length: time.Duration(100+r.IntN(1900)) * time.Millisecond,
 		target: r.IntN(len(b.programs)),
+	}
+	const rarely = 8
+	if b.copier != nil && r.IntN(rarely) == 0 {
+		p.ofBackup(r)
+		return p
 	}
 	if kinds, often := b.onDatabase(); len(kinds) > 0 && r.IntN(often) == 0 {
 		p.ofDatabase(r, kinds)
@@ -73,13 +80,30 @@ func (b *breaker) run(ctx context.Context, seed uint64) error {
 		if !wait(ctx, p.after) {
 			return nil
 		}
-		at := time.Since(b.began)
-		target, err := b.do(ctx, p)
-		if err != nil {
-			return fmt.Errorf("%s: %w", p.kind, err)
+		if err := b.act(ctx, p); err != nil {
+			return err
 		}
-		b.broke(Break{Kind: p.kind, Target: target, At: at, For: p.length, Commits: b.base.losses()})
 	}
+}
+
+// act does one thing to Kobo, and records it.
+func (b *breaker) act(ctx context.Context, p plan) (err error) {
+	is := Break{Kind: p.kind, At: time.Since(b.began), For: p.length}
+	switch p.kind {
+	case backup:
+		err = b.backUp(ctx)
+	case restore, oldCopy:
+		is.Target = b.programs[p.target].name
+		is.Lost, err = b.restore(ctx, p)
+	default:
+		is.Target, err = b.do(ctx, p)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.kind, err)
+	}
+	is.Commits = b.base.losses()
+	b.broke(is)
+	return nil
 }
 
 // do does one thing to Kobo. It returns what it did this to.

@@ -36,6 +36,7 @@ var checks = []check{
 	{"answers", "no two answers for a key contradict each other or the end", answers},
 	{"webhooks", "each event arrived as a signed webhook", webhooks},
 	{"cases", "operators have decided each case that the run expects, and there is no other", cases},
+	{"restores", "what a restore has lost is found and booked once, and companies wait for operators", restores},
 	{"decisions", "each payment without an outcome ends as two operators have decided", decisions},
 	{"verify", "kobo verify and the integrity of each company have no finding", verify},
 	{"credentials", "each revoked API key and its tokens are refused", credentials},
@@ -76,7 +77,7 @@ func balances(h *History, r *Result) {
 	want := map[place]money.Kobo{}
 	bank := h.executed()
 	for _, c := range h.Calls {
-		if c.Kind == adjustment && c.State == success {
+		if c.Kind == adjustment && c.State == success && !h.mayBeLost(c) {
 			want[place{c.Company, c.Account}] += c.Amount
 		}
 	}
@@ -144,7 +145,7 @@ func (h *History) contradicted() map[string]bool {
 const returned = "reversed"
 
 func executions(h *History, r *Result) {
-	left, late, judged := h.executed(), h.contradicted(), h.decided()
+	left, late, judged, endless := h.executed(), h.contradicted(), h.decided(), h.endlessPayments()
 	if len(left) != len(h.Facts.Executions) {
 		r.wrong("the providers list a reference twice")
 	}
@@ -152,11 +153,12 @@ func executions(h *History, r *Result) {
 		for _, p := range b.Payments {
 			r.Compared++
 			e, done := left[p.Reference]
+			_, open := endless[p.Reference]
 			delete(left, p.Reference)
 			switch {
 			case done && (e.Executions != 1 || e.Amount != p.Amount):
 				r.wrong("the %s %s was executed %d times for %s, not once for %s", p.Kind, p.Reference, e.Executions, e.Amount, p.Amount)
-			case !done && p.State == success && judged[p.Reference] == confirmed: // two operators have decided so
+			case !done && p.State == success && open && judged[p.Reference] == confirmed: // two operators have decided so
 			case !done && (p.State == success || p.State == reversed):
 				r.wrong("the %s %s is %s and was never executed", p.Kind, p.Reference, p.State)
 			case done && p.State == failed && e.Status != returned && !late[p.Reference]:
@@ -169,9 +171,13 @@ func executions(h *History, r *Result) {
 			}
 		}
 	}
+	lost := h.lostPayments()
 	for _, reference := range slices.Sorted(maps.Keys(left)) {
-		if e := left[reference]; slices.Contains([]string{"data", "payout", "card funding"}, e.Kind) {
+		e := left[reference]
+		if _, may := lost[reference]; e.isPayment() && !may {
 			r.wrong("the provider executed the %s %s, which Kobo does not know", e.Kind, reference)
+		} else if e.isPayment() && e.Executions != 1 {
+			r.wrong("the lost %s %s was executed %d times", e.Kind, reference, e.Executions)
 		}
 	}
 }
@@ -202,7 +208,12 @@ func credits(h *History, r *Result) {
 			meant[c.Key] = c
 		}
 	}
-	bank := h.executed()
+	bank, given := h.executed(), map[string]bool{} // given are those that operators have assigned to the main account
+	for _, c := range h.Facts.Cases {
+		if _, session, _ := strings.Cut(c.Subject, "/"); c.Reason == unknownAccount && c.Outcome == assigned {
+			given[session] = true
+		}
+	}
 	for _, b := range h.Facts.Companies {
 		for _, e := range b.Events {
 			if !isCredit(e.Kind) {
@@ -212,7 +223,7 @@ func credits(h *History, r *Result) {
 			if got := bank[e.Subject]; got.Kind != "credit" || got.Amount != e.Amount {
 				r.wrong("the credit %s is %s, and %s at the bank", e.Subject, e.Amount, got.Amount)
 			}
-			if c, answered := meant[e.Subject]; answered && (c.Company != b.Reference || c.Account != e.Account) {
+			if c, answered := meant[e.Subject]; answered && (c.Company != b.Reference || c.Account != e.Account && (e.Account != b.Main || !given[e.Subject])) {
 				r.wrong("the credit %s went into account %d of %s, not into account %d of %s", e.Subject, e.Account, b.Reference, c.Account, c.Company)
 			}
 		}
@@ -283,20 +294,20 @@ func webhooks(h *History, r *Result) {
 	}
 }
 
-// cases lets only two kinds of payments be cases, because all else has an answer without people. Some
-// were executed after their refund; they need a break that delays a provider or moves the clock. The
-// others stay without an outcome at their provider.
+// cases lets only some payments be cases, because all else has an answer without people. Some
+// were executed after their refund; they need a break that delays a provider or moves the clock.
+// Others stay without an outcome at their provider. The rest was lost by a restore.
 func cases(h *History, r *Result) {
-	bank, late, endless := h.executed(), map[string]bool{}, h.endlessPayments()
+	bank, late, endless, lost := h.executed(), map[string]bool{}, h.endlessPayments(), h.lostPayments()
 	for _, b := range h.Facts.Companies {
 		for _, p := range b.Payments {
-			late[p.Reference] = p.State == failed && bank[p.Reference].Executions > 0 && h.brokeBy(clockJump, latePayment, freezing)
+			late[p.Reference] = p.State == failed && bank[p.Reference].Executions > 0 && h.brokeBy(clockJump, latePayment, freezing, restore, oldCopy)
 		}
 	}
 	for _, c := range h.Facts.Cases {
 		r.Compared++
 		_, open := endless[c.Subject]
-		if !(isLate(c.Reason) && late[c.Subject]) && !(open && (c.Reason == unresolved || isLate(c.Reason))) {
+		if !(isLate(c.Reason) && late[c.Subject]) && !(open && (c.Reason == unresolved || isLate(c.Reason))) && !h.ofLost(c, lost) {
 			r.wrong("the case %s about %s: %s", c.Reason, c.Subject, c.Detail)
 		} else if c.Status != "RESOLVED" {
 			r.wrong("the case %s about %s is %s", c.Reason, c.Subject, c.Status)

@@ -12,12 +12,13 @@ import (
 
 // sound returns the history of a run in which everything is right: a purchase, a refused purchase, a
 // payout that came back, a card funding that failed and was executed late, and a credit.
-// It also has a purchase without an outcome, which two operators have rejected.
+// It also has a purchase without an outcome, which two operators have rejected, and a purchase that a restore has lost.
 func sound() *History {
 	p := proof()
+	lost := Call{Kind: purchase, Company: us, Key: "k5"}.reference()
 	return &History{
 		Run:    Header{Programs: 1},
-		Breaks: []Break{{Kind: latePayment}},
+		Breaks: []Break{{Kind: latePayment}, {Kind: restore, Lost: &Lost{From: 100, Copied: 110, Down: 150, Up: 160, Open: 170, Closed: true, Held: true}}},
 		Calls: []Call{
 			{Kind: purchase, Company: us, Account: 1, Key: "k1", Begin: 10, End: 20, Status: 200, State: success, Reference: "p1"},
 			{Kind: purchase, Company: us, Account: 1, Key: "k2", Begin: 10, End: 20, Status: 400, State: failed, Reference: "p2"},
@@ -30,11 +31,16 @@ func sound() *History {
 			{Kind: purchase, Company: us, Account: 1, Key: "k4", Begin: 70, End: 80, Status: 200, State: pending, Reference: "p3", Story: endless},
 			{Kind: newKey, Company: us, Key: "n1", Begin: 70, End: 80, Status: 200, State: success},
 			{Kind: oldKey, Company: us, Key: "n2", Begin: 90, End: 91, Status: 401, State: refused},
+			{Kind: purchase, Company: us, Account: 1, Key: "k5", Begin: 120, End: 130, Status: 200, State: success, Reference: lost},
+			{Kind: balance, Company: us, Account: 1, Begin: 140, End: 145, Status: 200, Balance: 802},
+			{Kind: purchase, Company: us, Account: 1, Key: "k5", Begin: 155, End: 156, Status: 503},
+			{Kind: look, Company: us, Account: 1, Key: "k5", Begin: 180, End: 181, Status: 400, State: absent},
+			{Kind: adjustment, Company: us, Account: 1, Key: "a2", Begin: 200, End: 210, Status: 200, State: success, Amount: -100, For: lost},
 		},
 		Facts: Facts{
 			Companies: []Books{{
 				Reference: us, Main: 1, First: 1, Intact: true, Proofs: []Proof{p},
-				Accounts: []Account{{ID: 1, Balance: 902, Opening: 1000}},
+				Accounts: []Account{{ID: 1, Balance: 802, Opening: 1000}},
 				Payments: []Payment{
 					{purchase, "p1", "k1", success, 100, 0, 1, false},
 					{purchase, "p2", "k2", failed, 100, 0, 1, true},
@@ -55,6 +61,7 @@ func sound() *History {
 					{"a1", "adjustment", 1, -5, 907, 902},
 					{"p3", "vtu", 1, -100, 902, 802},
 					{"p3", "vtu", 1, 100, 802, 902},
+					{"a2", "adjustment", 1, -100, 902, 802},
 				},
 				Events: numbered([]Event{
 					{Kind: "vtu.pending", Subject: "p1"},
@@ -72,9 +79,17 @@ func sound() *History {
 				}),
 			}},
 			Executions: []Execution{
-				{"p1", "data", "successful", 100, 1, 1}, {"o1", "payout", returned, 50, 1, 1}, {"f1", "card funding", "successful", 30, 1, 1}, {"s1", "credit", "successful", 7, 1, 0},
+				{"p1", "data", "successful", 100, 1, 1},
+				{"o1", "payout", returned, 50, 1, 1},
+				{"f1", "card funding", "successful", 30, 1, 1},
+				{"s1", "credit", "successful", 7, 1, 0},
+				{lost, "data", "successful", 100, 1, 1},
 			},
-			Cases:    []Case{{ID: "1", Subject: "f1", Reason: "CONTRADICTION", Status: "RESOLVED"}, {ID: "2", Subject: "p3", Reason: unresolved, Status: "RESOLVED", Outcome: rejected}},
+			Cases: []Case{
+				{ID: "1", Subject: "f1", Reason: "CONTRADICTION", Status: "RESOLVED"},
+				{ID: "2", Subject: "p3", Reason: unresolved, Status: "RESOLVED", Outcome: rejected},
+				{ID: "3", Subject: "safehaven/dbt-1", Reason: unknownDebit, Status: "RESOLVED", Outcome: dismissed, Detail: "a debit of ₦1.00; the bank's words have the reference " + lost},
+			},
 			Messages: map[string]int{"a": 1, "b": 1, "c": 2, "d": 1, "e": 1, "f": 1, "g": 1, "h": 1, "i": 1, "j": 1, "k": 1, "l": 1},
 		},
 	}
@@ -146,42 +161,60 @@ func TestEachCheckCanFail(t *testing.T) {
 		"a failure without a refund":   {"executions", func(_ *History, b *Books) { b.Payments[1].Refunded = false }},
 		"a reversal that was not":      {"executions", func(h *History, _ *Books) { h.Facts.Executions[1].Status = "successful" }},
 		"another amount":               {"executions", func(h *History, _ *Books) { h.Facts.Executions[0].Amount++ }},
-		"no outcome":                   {"outcomes", func(_ *History, b *Books) { b.Payments[0].State = pending }},
-		"an open operation":            {"outcomes", func(_ *History, b *Books) { b.Open = []string{"p1"} }},
-		"a credit is missing":          {"credits", func(_ *History, b *Books) { b.Events[9].Subject = "" }},
-		"a credit twice":               {"credits", func(_ *History, b *Books) { b.Events = append(b.Events, b.Events[9]) }},
-		"a credit elsewhere":           {"credits", func(_ *History, b *Books) { b.Events[9].Account = 2 }},
-		"a lost credit":                {"credits", func(h *History, _ *Books) { h.Facts.Executions = h.Facts.Executions[:3] }},
-		"a gap in the events":          {"events", func(_ *History, b *Books) { b.Events[4].Sequence = 6 }},
-		"an event is missing":          {"events", func(_ *History, b *Books) { b.Events[1].Kind = "customer.created" }},
-		"an event twice":               {"events", func(_ *History, b *Books) { b.Events[2] = b.Events[1]; b.Events[2].Sequence = 3 }},
-		"a key with two payments":      {"answers", func(_ *History, b *Books) { b.Payments[1].Key = "k1" }},
-		"success was said":             {"answers", func(h *History, _ *Books) { h.Calls[1].State = success }},
-		"failure was said":             {"answers", func(h *History, _ *Books) { h.Calls[0].State = failed }},
+		"a lost execution twice":       {"executions", func(h *History, _ *Books) { h.Facts.Executions[4].Executions = 2 }},
+		"an execution without restore": {"executions", func(h *History, _ *Books) { h.Breaks = h.Breaks[:1] }},
+		"a success by decision": {"executions", func(h *History, b *Books) {
+			h.Calls[8].Story, b.Payments[4].State, h.Facts.Cases[1].Outcome = "", success, confirmed
+		}},
+		"no outcome":              {"outcomes", func(_ *History, b *Books) { b.Payments[0].State = pending }},
+		"an open operation":       {"outcomes", func(_ *History, b *Books) { b.Open = []string{"p1"} }},
+		"a credit is missing":     {"credits", func(_ *History, b *Books) { b.Events[9].Subject = "" }},
+		"a credit twice":          {"credits", func(_ *History, b *Books) { b.Events = append(b.Events, b.Events[9]) }},
+		"a credit elsewhere":      {"credits", func(_ *History, b *Books) { b.Events[9].Account = 2 }},
+		"a lost credit":           {"credits", func(h *History, _ *Books) { h.Facts.Executions = h.Facts.Executions[:3] }},
+		"a gap in the events":     {"events", func(_ *History, b *Books) { b.Events[4].Sequence = 6 }},
+		"an event is missing":     {"events", func(_ *History, b *Books) { b.Events[1].Kind = "customer.created" }},
+		"an event twice":          {"events", func(_ *History, b *Books) { b.Events[2] = b.Events[1]; b.Events[2].Sequence = 3 }},
+		"a key with two payments": {"answers", func(_ *History, b *Books) { b.Payments[1].Key = "k1" }},
+		"success was said":        {"answers", func(h *History, _ *Books) { h.Calls[1].State = success }},
+		"failure was said":        {"answers", func(h *History, _ *Books) { h.Calls[0].State = failed }},
 		"a key with two references": {"answers", func(h *History, _ *Books) {
 			h.Calls = append(h.Calls, Call{Kind: purchase, Company: us, Key: "k1", Reference: "p9"})
 		}},
-		"an answer of another kind":    {"answers", func(h *History, _ *Books) { h.Calls[0].State, h.Calls[0].Answer = "", "500" }},
-		"a payment is gone":            {"answers", func(_ *History, b *Books) { b.Payments = b.Payments[:3] }},
-		"a webhook is missing":         {"webhooks", func(h *History, _ *Books) { delete(h.Facts.Messages, "c") }},
-		"a forged webhook":             {"webhooks", func(h *History, _ *Books) { h.Facts.Forged = 1 }},
-		"a case that nobody expects":   {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Reason = "MISSING_CREDIT" }},
-		"a case without a reason":      {"cases", func(h *History, _ *Books) { h.Breaks = nil }},
-		"an open case":                 {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Status = "OPEN" }},
-		"a case about nothing endless": {"cases", func(h *History, _ *Books) { h.Facts.Cases[1].Subject = "p1" }},
-		"a decision is not followed":   {"decisions", func(h *History, _ *Books) { h.Facts.Cases[1].Outcome = confirmed }},
-		"nobody has decided":           {"decisions", func(h *History, b *Books) { h.Facts.Cases, b.Payments[4].State = h.Facts.Cases[:1], success }},
-		"an old key is taken":          {"credentials", func(h *History, _ *Books) { h.Calls[10].State = unknown }},
-		"an old key has bought":        {"credentials", func(_ *History, b *Books) { b.Payments[4].Key = "n2" }},
-		"kobo verify finds something":  {"verify", func(h *History, _ *Books) { h.Facts.Verify = []string{"a row"} }},
-		"the integrity is broken":      {"verify", func(_ *History, b *Books) { b.Intact = false }},
-		"a receipt of another row":     {"receipts", func(_ *History, b *Books) { b.Proofs[0].Reference = "p1" }},
+		"a reference after a restore": {"answers", func(h *History, _ *Books) {
+			h.Calls = append(h.Calls, Call{Kind: purchase, Company: us, Key: "k5", Begin: 190, End: 191, Reference: "p9"})
+		}},
+		"a payment from before a backup": {"answers", func(h *History, _ *Books) { h.Calls[11].Begin, h.Calls[11].End = 92, 93 }},
+		"an answer of another kind":      {"answers", func(h *History, _ *Books) { h.Calls[0].State, h.Calls[0].Answer = "", "500" }},
+		"a payment is gone":              {"answers", func(_ *History, b *Books) { b.Payments = b.Payments[:3] }},
+		"a webhook is missing":           {"webhooks", func(h *History, _ *Books) { delete(h.Facts.Messages, "c") }},
+		"a forged webhook":               {"webhooks", func(h *History, _ *Books) { h.Facts.Forged = 1 }},
+		"a case that nobody expects":     {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Reason = "MISSING_CREDIT" }},
+		"a case without a reason":        {"cases", func(h *History, _ *Books) { h.Breaks = nil }},
+		"an open case":                   {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Status = "OPEN" }},
+		"a case about nothing endless":   {"cases", func(h *History, _ *Books) { h.Facts.Cases[1].Subject = "p1" }},
+		"a case without a restore":       {"cases", func(h *History, _ *Books) { h.Breaks = h.Breaks[:1] }},
+		"API access was open":            {"restores", func(h *History, _ *Books) { h.Breaks[1].Lost.Closed = false }},
+		"moves were not held":            {"restores", func(h *History, _ *Books) { h.Breaks[1].Lost.Held = false }},
+		"an answer behind the door":      {"restores", func(h *History, _ *Books) { h.Calls[13].Status = 200 }},
+		"a lost payment is not booked":   {"restores", func(h *History, _ *Books) { h.Calls[15].For = "" }},
+		"a lost payment booked twice":    {"restores", func(h *History, _ *Books) { h.Calls = append(h.Calls, h.Calls[15]) }},
+		"a lost payment is not found":    {"restores", func(h *History, _ *Books) { h.Facts.Cases = h.Facts.Cases[:2] }},
+		"a known payment is booked":      {"restores", func(h *History, _ *Books) { h.Calls[15].For = "p1" }},
+		"a decision is not followed":     {"decisions", func(h *History, _ *Books) { h.Facts.Cases[1].Outcome = confirmed }},
+		"nobody has decided":             {"decisions", func(h *History, b *Books) { h.Facts.Cases, b.Payments[4].State = h.Facts.Cases[:1], success }},
+		"an old key is taken":            {"credentials", func(h *History, _ *Books) { h.Calls[10].State = unknown }},
+		"an old key has bought":          {"credentials", func(_ *History, b *Books) { b.Payments[4].Key = "n2" }},
+		"kobo verify finds something":    {"verify", func(h *History, _ *Books) { h.Facts.Verify = []string{"a row"} }},
+		"the integrity is broken":        {"verify", func(_ *History, b *Books) { b.Intact = false }},
+		"a receipt of another row":       {"receipts", func(_ *History, b *Books) { b.Proofs[0].Reference = "p1" }},
 		"a forged receipt": {"receipts", func(_ *History, b *Books) {
 			b.Proofs[0].Receipt = bytes.Replace(b.Proofs[0].Receipt, []byte(`"index":`), []byte(`"index":1`), 1)
 		}},
 		"another public key":            {"receipts", func(_ *History, b *Books) { b.Proofs[0].Key = "kobo+0" }},
 		"no receipt":                    {"receipts", func(_ *History, b *Books) { b.Proofs = nil }},
 		"a panic":                       {"programs", func(h *History, _ *Books) { h.Facts.Panics = []string{"panic: nil"} }},
+		"a success of a lost life":      {"order", func(h *History, _ *Books) { h.Calls[14].Begin, h.Calls[14].End = 146, 147 }},
 		"a balance of another time":     {"order", func(h *History, _ *Books) { h.Calls[2].Balance = 1000 }},
 		"a success is forgotten":        {"order", func(h *History, _ *Books) { h.Calls[3].State = pending }},
 		"a payment that was not begun":  {"order", func(h *History, _ *Books) { h.Calls[3].Begin, h.Calls[3].End = 1, 2 }},

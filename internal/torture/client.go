@@ -28,6 +28,9 @@ func newFleet(programs []*program) *fleet {
 	return &fleet{programs, &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
 }
 
+// of returns a fleet of one of the programs.
+func (f *fleet) of(p *program) *fleet { return &fleet{[]*program{p}, f.http} }
+
 // answer is an HTTP response.
 type answer struct {
 	status int
@@ -115,6 +118,7 @@ type company struct {
 
 	mu     sync.Mutex
 	key    string
+	made   int64 // when the company got the key
 	token  string
 	nextID int // counts the accounts
 

@@ -50,6 +50,7 @@ type Call struct {
 	Amount  money.Kobo `json:"amount"`
 	Story   string     `json:"story,omitempty"` // of a purchase or a payout: what the simulated provider does
 	Paying  Paying     `json:"paying,omitzero"` // of a credit
+	For     string     `json:"for,omitempty"`   // of an adjustment: the lost payment that it books
 	Begin   int64      `json:"begin"`
 	End     int64      `json:"end"`
 	Client  int        `json:"client"`
@@ -68,7 +69,20 @@ type Break struct {
 	At     time.Duration `json:"at"`  // after the begin of the run
 	For    time.Duration `json:"for"` // until it was mended
 
-	Commits int `json:"commits,omitempty"` // that were lost
+	Commits int   `json:"commits,omitempty"` // that were lost
+	Lost    *Lost `json:"lost,omitempty"`    // of a restore
+}
+
+// Lost is the time that a restore has lost. Times are microseconds since the begin of the run.
+type Lost struct {
+	From   int64 `json:"from"`   // the backup was begun
+	Copied int64 `json:"copied"` // the backup was complete
+	Down   int64 `json:"down"`   // all programs had ended
+	Up     int64 `json:"up"`     // all programs served again
+	Open   int64 `json:"open"`   // an operator opened API access
+
+	Closed bool `json:"closed"` // API access was closed before an operator opened it
+	Held   bool `json:"held"`   // moves of purchases were held
 }
 
 // History is everything that a run did and found.
@@ -161,6 +175,13 @@ func (r *recorder) calls() []Call {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.history.Calls)
+}
+
+// breaks returns the breaks so far.
+func (r *recorder) breaks() []Break {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.history.Breaks)
 }
 
 // ReadHistory reads the file of a history.

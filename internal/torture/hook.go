@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -20,7 +21,7 @@ type receiver struct {
 	url    string
 
 	mu      sync.Mutex
-	secrets map[string][]string // of each company, the oldest first
+	secrets map[string][]shared // of each company, the one in use last
 	taken   map[string]int      // verified messages by event
 	forged  int                 // messages that no secret verifies
 	seen    int
@@ -33,7 +34,7 @@ func newReceiver() (*receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &receiver{url: "http://" + l.Addr().String() + "/hooks", taken: map[string]int{}, secrets: map[string][]string{}}
+	r := &receiver{url: "http://" + l.Addr().String() + "/hooks", taken: map[string]int{}, secrets: map[string][]shared{}}
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
 	go func() {
 		if err := r.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -45,11 +46,35 @@ func newReceiver() (*receiver, error) {
 	return r, nil
 }
 
+// shared is a secret that a company has got from Kobo.
+type shared struct {
+	secret string
+	made   int64
+}
+
 // trust adds a secret of a company's endpoint.
-func (r *receiver) trust(company, secret string) {
+func (r *receiver) trust(company, secret string, at int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.secrets[company] = append(r.secrets[company], secret)
+	r.secrets[company] = append(r.secrets[company], shared{secret, at})
+}
+
+// forget puts the secrets of a lost time before those that are in use again. Messages that they signed may still arrive.
+func (r *receiver) forget(lost Lost) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, all := range r.secrets {
+		slices.SortStableFunc(all, func(x, y shared) int {
+			return cmp.Compare(btoi(x.made < lost.From), btoi(y.made < lost.From))
+		})
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // trustNewest forgets all secrets but the newest of each company, because no rotation is under way any more.
@@ -89,10 +114,10 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 
 // verified reports whether one of the secrets signed a message. The time of a message is not
 // compared, because the clock of a run jumps.
-func verified(body []byte, header http.Header, secrets map[string][]string) bool {
+func verified(body []byte, header http.Header, secrets map[string][]shared) bool {
 	for _, all := range secrets {
 		for _, s := range slices.Backward(all) {
-			w, err := standardwebhooks.NewWebhook(s)
+			w, err := standardwebhooks.NewWebhook(s.secret)
 			if err == nil && w.VerifyIgnoringTimestamp(body, header) == nil {
 				return true
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -12,17 +13,41 @@ import (
 //   - A payment that the provider executed late has left the provider and come back to the company. The case changes no balance.
 //   - A payment that the provider leaves without an outcome is decided by its id: it counts as executed, or the company gets the
 //     money back. If the provider then keeps the money on the statement, the second case changes no balance.
+//   - A debit on the statement that a restore has lost is booked by an adjustment, unless the company has repeated the payment.
+//   - Money for a virtual account that a restore has lost is assigned.
 func (w *world) judge(ctx context.Context) error {
+	if err := w.book(ctx); err != nil {
+		return err
+	}
 	list, err := w.cases(ctx, "OPEN")
 	if err != nil {
 		return err
 	}
+	executed, err := w.executions(ctx)
+	if err != nil {
+		return err
+	}
+	endless := w.endless()
 	for _, c := range list {
+		if c.Reason == unknownAccount && len(w.gone) > 0 {
+			if err = w.assign(ctx, c); err != nil {
+				return err
+			}
+			continue
+		}
 		outcome := decision(c)
+		if outcome == confirmed || outcome == rejected {
+			if !endless[c.Subject] { // the provider can say what happened
+				outcome = rejected
+				if slices.ContainsFunc(executed, func(e Execution) bool { return e.Reference == c.Subject }) {
+					outcome = confirmed
+				}
+			}
+		}
 		if outcome == "" {
 			continue
 		}
-		body := map[string]string{"outcome": outcome, "note": "the provider's list was read"}
+		body := map[string]any{"outcome": outcome, "note": "the provider's list was read"}
 		for who := range w.by.keys {
 			if err = w.resolve(ctx, who, c, body); err != nil {
 				return err
@@ -32,10 +57,21 @@ func (w *world) judge(ctx context.Context) error {
 	return nil
 }
 
+// endless returns the references of the payments that their provider leaves without an outcome.
+func (w *world) endless() map[string]bool {
+	out := map[string]bool{}
+	for _, c := range w.calls() {
+		if c.Story == endless {
+			out[c.reference()] = true
+		}
+	}
+	return out
+}
+
 // decision returns what operators decide about a case, or "" if the run does not expect the case.
 func decision(c Case) string {
 	switch {
-	case isLate(c.Reason), c.Reason == unresolved && strings.HasPrefix(c.Detail, "the operation FAILED"):
+	case isLate(c.Reason), c.Reason == unknownDebit, c.Reason == unresolved && strings.HasPrefix(c.Detail, "the operation FAILED"):
 		return dismissed
 	case c.Reason == unresolved && c.Subject[len(c.Subject)-1]%2 == 0:
 		return confirmed
@@ -54,7 +90,7 @@ const (
 )
 
 // resolve sends the finding of one operator. A request without an answer may have resolved the case, and is refused then.
-func (w *world) resolve(ctx context.Context, who int, c Case, body map[string]string) error {
+func (w *world) resolve(ctx context.Context, who int, c Case, body map[string]any) error {
 	err := w.by.data(ctx, who, http.MethodPost, "cases/"+c.ID+"/resolve", body, nil)
 	if err == nil {
 		return nil

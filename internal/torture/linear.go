@@ -15,10 +15,13 @@ import (
 const longest = 200
 
 // linear searches for an order of the calls of each payment and each account in which each answer
-// is right. The order must agree with the times of the calls (linearizability).
+// is right. The order must agree with the times of the calls (linearizability). Each life of the database has an order of its own
+// for a payment. Accounts are compared in the last life only, because the entries of the others are lost.
 func linear(h *History, r *Result) {
-	for key, calls := range h.ofPayments() {
-		r.decide("the payment "+key.key, states, calls)
+	for _, life := range h.lives() {
+		for key, calls := range life {
+			r.decide("the payment "+key.key, states, calls)
+		}
 	}
 	for _, b := range h.Facts.Companies {
 		for _, a := range b.Accounts {
@@ -36,23 +39,6 @@ func (r *Result) decide(what string, m porcupine.Model, calls []porcupine.Operat
 	if porcupine.CheckOperationsTimeout(m, calls, enough) == porcupine.Illegal {
 		r.wrong("the answers about %s have no order in which each is right", what)
 	}
-}
-
-// ofPayments returns the calls of each payment that its key finds: purchases and payouts.
-func (h *History) ofPayments() map[subject][]porcupine.Operation {
-	out := map[subject][]porcupine.Operation{}
-	for _, c := range h.Calls {
-		if c.Kind != purchase && c.Kind != payout && (c.Kind != look || c.State == unknown) {
-			continue
-		}
-		o := porcupine.Operation{ClientId: c.Client + 1, Input: c.Kind == look, Call: c.Begin, Output: c.State, Return: c.End}
-		if c.State == unknown {
-			o.Return = math.MaxInt64 // the request may still be at work
-		}
-		key := subject{c.Company, c.Key}
-		out[key] = append(out[key], o)
-	}
-	return out
 }
 
 // states is the model of a payment. Its state is absent, pending, success, failed or reversed. A
@@ -133,7 +119,7 @@ func (h *History) ofAccount(b Books, account int64) []porcupine.Operation {
 		out = append(out, o)
 	}
 	for _, c := range h.Calls {
-		if c.Kind == balance && c.Company == b.Reference && c.Account == account {
+		if c.Kind == balance && c.Company == b.Reference && c.Account == account && !h.mayBeLost(c) {
 			out = append(out, porcupine.Operation{ClientId: c.Client + 1, Input: posting{entry: -1}, Call: c.Begin, Output: c.Balance, Return: c.End})
 		}
 	}
@@ -162,7 +148,7 @@ func (h *History) times(b Books) (begin, known map[string]int64) {
 		if at, there := begin[reference]; !there || c.Begin < at {
 			begin[reference] = c.Begin
 		}
-		if c.State != pending && c.State != success && c.State != failed && c.State != reversed {
+		if h.mayBeLost(c) || c.State != pending && c.State != success && c.State != failed && c.State != reversed {
 			continue
 		}
 		if at, there := known[reference]; !there || c.End < at {

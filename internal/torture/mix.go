@@ -22,6 +22,7 @@ type counter struct {
 	mu      sync.Mutex
 	company *company
 	account int64
+	opened  int64 // when the account was opened
 	steps   int
 }
 
@@ -29,12 +30,15 @@ type counter struct {
 func (w *world) turn(ctx context.Context, c *counter) (int64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.account == 0 || c.steps >= most {
-		id, err := w.account(ctx, c.company)
+	if c.account == 0 || c.steps >= most || w.isGone(c.opened) {
+		w.copying.RLock()
+		defer w.copying.RUnlock()
+		at := w.now()
+		id, err := w.account(context.WithoutCancel(ctx), c.company)
 		if err != nil {
 			return 0, err
 		}
-		c.account, c.steps = id, 0
+		c.account, c.opened, c.steps = id, at, 0
 	}
 	c.steps++
 	return c.account, nil
@@ -49,6 +53,7 @@ type client struct {
 	own     *company
 	orders  []order           // what the client has sent so far
 	virtual map[string]string // the numbers of its virtual accounts, by their keys
+	life    int               // of the database, when the step began
 }
 
 // order is a payment that a client sends, perhaps several times.
@@ -102,6 +107,7 @@ func (c *client) run(ctx context.Context) error {
 	}
 	for n := 0; ctx.Err() == nil; n++ {
 		r := rand.New(rand.NewPCG(c.seed, uint64(c.number)<<32|uint64(n)))
+		c.life = c.lives()
 		account, err := c.turn(ctx, c.counter)
 		if err == nil {
 			pick, i := r.IntN(total), 0

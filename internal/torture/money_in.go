@@ -48,7 +48,7 @@ func (c *client) pay(ctx context.Context, to Paying, number string, account int6
 
 // collect opens a virtual account and pays into it: right, wrong or twice.
 func (c *client) collect(ctx context.Context, r *rand.Rand, key string, account int64) error {
-	amount := money.Kobo(100+r.IntN(900)) * money.Naira
+	amount, at := money.Kobo(100+r.IntN(900))*money.Naira, c.now()
 	a, err := c.own.call(ctx, http.MethodPost, virtualAccounts, virtual(key, account, amount), "Idempotency-Key", key)
 	var made struct {
 		Data struct{ AccountNumber string }
@@ -56,7 +56,7 @@ func (c *client) collect(ctx context.Context, r *rand.Rand, key string, account 
 	if err != nil || a.status != http.StatusOK || a.into(&made) != nil {
 		return nil // no money moves here
 	}
-	number, to := c.remember(key, made.Data.AccountNumber), Paying{To: key, Asked: amount}
+	number, to := c.remember(key, made.Data.AccountNumber), Paying{To: key, Asked: amount, Since: at}
 	switch r.IntN(4) {
 	case 0:
 		c.pay(ctx, to.manner(r), number, account, amount+money.Naira)
@@ -117,15 +117,20 @@ func (c *client) correct(ctx context.Context, r *rand.Rand, _ string, account in
 	if r.IntN(2) == 0 {
 		direction = "debit"
 	}
-	return c.adjust(ctx, c.number, c.own, account, money.Kobo(1+r.IntN(1000)), direction)
+	c.copying.RLock()
+	defer c.copying.RUnlock()
+	if c.life != c.lives() {
+		return nil // a restore may have lost the account
+	}
+	return c.adjust(ctx, c.number, c.own, account, money.Kobo(1+r.IntN(1000)), direction, "")
 }
 
 // adjust lets one operator propose an adjustment and the other approve it, until both are done. A
 // repeated proposal is a second one, so only an answered one is approved. A repeated approval is
-// refused, so the state is read then.
-func (w *world) adjust(ctx context.Context, client int, c *company, account int64, amount money.Kobo, direction string) error {
+// refused, so the state is read then. The adjustment may book a lost payment.
+func (w *world) adjust(ctx context.Context, client int, c *company, account int64, amount money.Kobo, direction, lost string) error {
 	ctx = context.WithoutCancel(ctx)
-	call := Call{Kind: adjustment, Company: c.reference, Account: account, Amount: amount, Client: client, Begin: w.now()}
+	call := Call{Kind: adjustment, Company: c.reference, Account: account, Amount: amount, For: lost, Client: client, Begin: w.now()}
 	if direction == "debit" {
 		call.Amount = -amount
 	}

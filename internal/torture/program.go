@@ -21,6 +21,7 @@ type program struct {
 	mu      sync.Mutex
 	process *leash.Process // nil while the program is down
 	url     string
+	deaths  []string // the ends of the program by itself that kill has found
 }
 
 func newProgram(n int, args []string, r role) *program {
@@ -78,11 +79,20 @@ func (p *program) forget() *leash.Process {
 	return was
 }
 
-// kill kills the program as kill -9 does.
+// kill kills the program as kill -9 does. It notes a program that has ended by itself before, which a kill would hide.
 func (p *program) kill() {
-	if was := p.forget(); was != nil {
-		was.Kill()
+	was := p.forget()
+	if was == nil {
+		return
 	}
+	select {
+	case <-was.Died():
+		p.mu.Lock()
+		p.deaths = append(p.deaths, p.name+": the process ended by itself"+was.Said())
+		p.mu.Unlock()
+	default:
+	}
+	was.Kill()
 }
 
 // stop stops the program as a signal does.

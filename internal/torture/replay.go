@@ -32,19 +32,22 @@ func (o *Options) Replay(h *History) error {
 	return nil
 }
 
+// account is an account of the second life, and when it was opened.
+type account struct{ id, opened int64 }
+
 // replay is the second life of a history. Accounts and payouts have other ids than in the first.
 type replay struct {
 	of    *History
 	first int64 // when the load began in the first life
 
 	mu       sync.Mutex
-	accounts map[place]int64
+	accounts map[place]account
 }
 
 // replay makes the calls of each client and the breaks of the history again. A call is never earlier after the begin of
 // the load than it was. It waits for the call before it.
 func (r *run) replay(ctx context.Context) error {
-	p := &replay{of: r.replayed, first: -1, accounts: map[place]int64{}}
+	p := &replay{of: r.replayed, first: -1, accounts: map[place]account{}}
 	calls := map[int][]Call{}
 	for _, c := range p.of.Calls {
 		if c.Client >= 0 && c.Kind != oldKey && c.Begin <= p.end() {
@@ -55,7 +58,7 @@ func (r *run) replay(ctx context.Context) error {
 		}
 	}
 	for i, b := range p.of.Facts.Companies {
-		p.accounts[place{b.Reference, b.Main}] = r.companies[i%len(r.companies)].main
+		p.accounts[place{b.Reference, b.Main}] = account{id: r.companies[i%len(r.companies)].main}
 	}
 	begin := r.now()
 	var all sync.WaitGroup
@@ -73,7 +76,7 @@ func (r *run) replay(ctx context.Context) error {
 			}
 		})
 	}
-	b := &breaker{world: r.world, programs: r.programs, server: r.server}
+	b := r.breaker()
 	all.Go(func() {
 		if errs[r.Clients] = b.replay(ctx, p, begin); errs[r.Clients] != nil {
 			stop()
@@ -111,14 +114,15 @@ func (p *replay) account(ctx context.Context, w *world, c *company, was Call) (i
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := place{was.Company, was.Account}
-	if p.accounts[key] == 0 {
+	if is := p.accounts[key]; is.id == 0 || w.isGone(is.opened) {
+		at := w.now()
 		id, err := w.account(ctx, c)
 		if err != nil {
 			return 0, err
 		}
-		p.accounts[key] = id
+		p.accounts[key] = account{id, at}
 	}
-	return p.accounts[key], nil
+	return p.accounts[key].id, nil
 }
 
 // replay makes the calls of one client again.
@@ -128,7 +132,12 @@ func (c *client) replay(ctx context.Context, p *replay, begin int64, calls []Cal
 		if !p.await(ctx, c.world, begin, was.Begin) {
 			return nil
 		}
+		c.copying.RLock()
 		account, err := p.account(ctx, c.world, c.own, was)
+		if err == nil && was.Kind == adjustment {
+			err = c.correctAgain(ctx, was, account)
+		}
+		c.copying.RUnlock()
 		if err == nil {
 			err = c.makeAgain(ctx, was, account, sent)
 		}
@@ -165,16 +174,19 @@ func (c *client) makeAgain(ctx context.Context, was Call, account int64, sent ma
 		return c.look(ctx, nil, "", account)
 	case credit:
 		return c.payAgain(ctx, was, account)
-	case adjustment:
-		direction := "credit"
-		if was.Amount < 0 {
-			direction = "debit"
-		}
-		return c.adjust(ctx, c.number, c.own, account, max(was.Amount, -was.Amount), direction)
 	case newKey, newSecret:
 		return c.replace(ctx, was.Kind, was.Key)
 	}
 	return nil
+}
+
+// correctAgain makes an adjustment of the first life again.
+func (c *client) correctAgain(ctx context.Context, was Call, account int64) error {
+	direction := "credit"
+	if was.Amount < 0 {
+		direction = "debit"
+	}
+	return c.adjust(ctx, c.number, c.own, account, max(was.Amount, -was.Amount), direction, "")
 }
 
 // orderAgain returns an order of the first life. A payout gets a new id from the bank's answer about the name.
@@ -218,12 +230,9 @@ func (b *breaker) replay(ctx context.Context, p *replay, begin int64) error {
 		if err != nil || n < 1 || n > len(b.programs) {
 			n = 1 // the break is of no program
 		}
-		at := time.Since(b.began)
-		target, err := b.do(ctx, plan{kind: was.Kind, length: was.For, target: n - 1})
-		if err != nil {
-			return fmt.Errorf("%s: %w", was.Kind, err)
+		if err := b.act(ctx, plan{kind: was.Kind, length: was.For, target: n - 1}); err != nil {
+			return err
 		}
-		b.broke(Break{Kind: was.Kind, Target: target, At: at, For: was.For})
 	}
 	return nil
 }
@@ -234,6 +243,7 @@ type Paying struct {
 	Asked     money.Kobo `json:"asked,omitempty"` // the amount of the virtual account
 	Duplicate int        `json:"duplicate,omitempty"`
 	Silent    bool       `json:"silent,omitempty"`
+	Since     int64      `json:"since,omitempty"` // when the virtual account was asked for
 }
 
 // These are the words for credits that go into no virtual account.

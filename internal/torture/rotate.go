@@ -11,8 +11,11 @@ import (
 // mostKeys is the number of API keys that each company of a run issues. Kobo lets a company issue 20 a day.
 const mostKeys = 15
 
-// retired is an API key that the company has revoked, and the last access token from it.
-type retired struct{ key, token string }
+// retired is an API key that the company has revoked or a restore has lost, and the last access token from it.
+type retired struct {
+	key, token string
+	made, at   int64 // when the company got it, and when it was revoked or lost
+}
 
 // rotate replaces the company's API key or the secret of its webhook, while other clients of the company work.
 func (c *client) rotate(ctx context.Context, r *rand.Rand, key string, _ int64) error {
@@ -24,6 +27,8 @@ func (c *client) rotate(ctx context.Context, r *rand.Rand, key string, _ int64) 
 
 func (c *client) replace(ctx context.Context, kind, key string) error {
 	ctx = context.WithoutCancel(ctx) // a rotation that has begun must end, because its answer has the only copy of the secret
+	c.copying.RLock()
+	defer c.copying.RUnlock()
 	what := c.rotateSecret
 	if kind == newKey {
 		what = c.rotateKey
@@ -58,8 +63,8 @@ func (c *client) rotateKey(ctx context.Context, key string) error {
 		return err
 	}
 	own.mu.Lock()
-	old := retired{own.key, own.token}
-	own.key, own.token = made.APIKey, ""
+	old := retired{own.key, own.token, own.made, c.now()}
+	own.key, own.token, own.made = made.APIKey, "", call.Begin
 	own.retired = append(own.retired, old)
 	own.mu.Unlock()
 	for _, id := range before {
@@ -98,7 +103,7 @@ func (c *client) rotateSecret(ctx context.Context, key string) error {
 			return err
 		}
 	}
-	c.hook.trust(c.own.reference, made.Secret)
+	c.hook.trust(c.own.reference, made.Secret, call.Begin)
 	call.End, call.Status, call.State = c.now(), http.StatusOK, success
 	c.call(call)
 	return nil
@@ -113,7 +118,7 @@ func (w *world) reuse(ctx context.Context) {
 				return w.fleet.send(ctx, http.MethodPost, "/api/v1/auth/generate-token/"+c.reference, nil, "X-Api-Key", old.key)
 			})
 			call.Key = fmt.Sprintf("token-of-old-%d", i)
-			if call.Begin = w.now(); old.token == "" {
+			if call.Begin = w.now(); old.token == "" || w.isGone(old.made) { // a token of a lost key works until it expires
 				continue
 			}
 			w.refuse(ctx, call, func() (answer, error) {

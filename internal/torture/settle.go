@@ -2,6 +2,7 @@ package torture
 
 import (
 	"context"
+	"hash/crc32"
 	"net/http"
 	"time"
 )
@@ -18,9 +19,14 @@ var moves = []time.Duration{
 
 // settle lets everything come to its end: it sends again what was not answered, and moves the clock.
 // It returns the cases that operators have decided.
-func (w *world) settle(ctx context.Context, clients []*client) (found []Case, err error) {
+func (w *world) settle(ctx context.Context, clients []*client, c *copier) (found []Case, err error) {
 	w.hook.settle()
 	w.repeat(ctx, clients)
+	if w.lives() > 0 { // no company repeats an order from before the restore any more
+		if err = c.allowMoves(ctx); err != nil {
+			return nil, err
+		}
+	}
 	w.hook.trustNewest()
 	w.reuse(ctx)
 	for _, by := range moves {
@@ -54,11 +60,11 @@ func (w *world) settle(ctx context.Context, clients []*client) (found []Case, er
 	return w.cases(ctx, "OPEN", "RESOLVED")
 }
 
-// repeat sends each order again that got no answer, until it has one.
+// repeat sends each order again that got no answer, until it has one. Of the orders whose answers are in a lost time, companies repeat some.
 func (w *world) repeat(ctx context.Context, clients []*client) {
-	heard := map[subject]bool{}
-	for _, c := range w.calls() {
-		if c.State != unknown && c.Kind != look {
+	heard, h := map[subject]bool{}, &History{Calls: w.calls(), Breaks: w.breaks()}
+	for _, c := range h.Calls {
+		if c.State != unknown && c.Kind != look && !(h.mayBeLost(c) && repeats(c.Key)) {
 			heard[subject{c.Company, c.Key}] = true
 		}
 	}
@@ -77,6 +83,9 @@ func (w *world) repeat(ctx context.Context, clients []*client) {
 	}
 }
 
+// repeats reports whether a company sends a lost order again under its key. It gives up the others.
+func repeats(key string) bool { return crc32.ChecksumIEEE([]byte(key))%2 == 0 }
+
 func (w *world) advance(ctx context.Context, by time.Duration) error {
 	return w.fleet.ok(ctx, func() (answer, error) {
 		return w.fleet.send(ctx, http.MethodPost, "/sandbox/clock", map[string]string{"advance": by.String()})
@@ -89,7 +98,7 @@ func (w *world) quiet(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	h := &History{Facts: f, Calls: w.calls()}
+	h := &History{Facts: f, Calls: w.calls(), Breaks: w.breaks()}
 	for _, do := range []func(*History, *Result){outcomes, webhooks, credits} {
 		var r Result
 		if do(h, &r); len(r.Findings) > 0 {

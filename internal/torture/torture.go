@@ -78,6 +78,7 @@ type run struct {
 	server   *server  // nil with SQLite
 	base     *servers // nil without servers of the run's own
 	programs []*program
+	copier   *copier // nil if the run cannot back the database up
 	clients  []*client
 	undo     []func() error
 }
@@ -113,6 +114,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	if err = r.found(ctx); err != nil {
 		return err
 	}
+	r.copier = newCopier(r.folder, r.database, r.server, r.base)
 	var first app.Credentials
 	for n := range r.Programs {
 		p := newProgram(n, r.Child, role{Data: r.folder, Database: r.reached})
@@ -145,7 +147,7 @@ func (r *run) work(ctx context.Context) (f Facts, err error) {
 		return f, err
 	}
 	r.say("settling")
-	found, err := r.settle(ctx, r.clients)
+	found, err := r.settle(ctx, r.clients, r.copier)
 	if err != nil {
 		return f, fmt.Errorf("settling: %w", err)
 	}
@@ -163,12 +165,18 @@ func (r *run) work(ctx context.Context) (f Facts, err error) {
 		if e := p.stop(); e != nil {
 			f.Starts = append(f.Starts, p.name+": "+e.Error())
 		}
+		f.Starts = append(f.Starts, p.deaths...)
 	}
 	f.Panics, err = r.panics()
 	if err == nil {
 		f.Verify, err = r.verify(ctx)
 	}
 	return f, err
+}
+
+// breaker returns what breaks the programs of the run.
+func (r *run) breaker() *breaker {
+	return &breaker{world: r.world, programs: r.programs, server: r.server, base: r.base, only: r.Only, copier: r.copier}
 }
 
 // load drives the programs and breaks them for the duration of the run.
@@ -191,7 +199,7 @@ func (r *run) load(ctx context.Context) error {
 			}
 		})
 	}
-	b := &breaker{world: r.world, programs: r.programs, server: r.server, base: r.base, only: r.Only}
+	b := r.breaker()
 	all.Go(func() {
 		if errs[r.Clients] = b.run(ctx, r.Seed); errs[r.Clients] != nil {
 			stop()
@@ -217,12 +225,17 @@ func (r *run) panics() (lines []string, err error) {
 			return nil, err
 		}
 		for line := range strings.Lines(string(text)) {
-			if strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") || strings.Contains(line, "DATA RACE") {
+			if tellsOfPanic(line) {
 				lines = append(lines, p.name+": "+strings.TrimSpace(line))
 			}
 		}
 	}
 	return lines, nil
+}
+
+// tellsOfPanic reports whether a line of a log tells of a crash, or of a panic after which the program has gone on.
+func tellsOfPanic(line string) bool {
+	return strings.Contains(line, "panic") || strings.HasPrefix(line, "fatal error:") || strings.Contains(line, "DATA RACE")
 }
 
 // found creates the database.

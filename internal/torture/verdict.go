@@ -39,6 +39,9 @@ func Print(w io.Writer, h *History, results []Result) (sound bool, err error) {
 	if len(lost) > 0 {
 		fmt.Fprint(t, "COMMITs\t", tally(lost), "\n")
 	}
+	if n := len(h.lost()); n > 0 {
+		fmt.Fprintf(t, "restores\t%s\n", h.restored(n))
+	}
 	fmt.Fprintln(t)
 	sound = true
 	for _, r := range results {
@@ -57,6 +60,21 @@ func Print(w io.Writer, h *History, results []Result) (sound bool, err error) {
 	}
 	fmt.Fprintf(t, "\nverdict: %s\n", verdict)
 	return sound, t.Flush()
+}
+
+// restored says what became of the payments that restores may have lost.
+func (h *History) restored(restores int) string {
+	executed, repeated, booked := 0, 0, len(h.unbooked())
+	known, may := h.Facts.payments(), h.lostPayments()
+	for _, e := range h.Facts.Executions {
+		if _, lost := may[e.Reference]; lost && e.isPayment() {
+			executed++
+			if _, there := known[e.Reference]; there {
+				repeated++
+			}
+		}
+	}
+	return fmt.Sprintf("%d, around which providers executed %d payments: Kobo knows %d, and operators booked %d", restores, executed, repeated, booked)
 }
 
 func tally(of map[string]int) string {

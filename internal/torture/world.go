@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -29,6 +30,9 @@ type world struct {
 	companies []*company
 	bundle    product
 	hook      *receiver
+
+	copying sync.RWMutex // held for writing while the database is backed up or restored
+	gone    []Lost       // under the lock of the recorder
 }
 
 // populate makes the companies of a run, each with a customer, a card and a webhook.
@@ -123,7 +127,7 @@ func (w *world) account(ctx context.Context, c *company) (int64, error) {
 	var made struct{ ID int64 }
 	err := c.data(ctx, http.MethodPost, "/api/v1/settlement/accounts", map[string]string{"name": name}, &made, "Idempotency-Key", name)
 	if err == nil {
-		err = w.adjust(ctx, -1, c, made.ID, float, "credit")
+		err = w.adjust(ctx, -1, c, made.ID, float, "credit", "")
 	}
 	return made.ID, err
 }
@@ -136,7 +140,7 @@ func (w *world) equip(ctx context.Context, c *company, n int) error {
 	if err != nil {
 		return err
 	}
-	w.hook.trust(c.reference, made.Secret)
+	w.hook.trust(c.reference, made.Secret, w.now())
 	c.webhook = made.ID
 	for _, kind := range []string{"settlement-account", "virtual-account", "otp"} { // a long run reaches each quota
 		err := w.by.data(ctx, 0, http.MethodPost, "companies/"+c.reference+"/quotas", map[string]any{"kind": kind, "most": 0}, nil)

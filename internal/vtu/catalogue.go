@@ -22,28 +22,42 @@ var Names = map[provider.ServiceKind]string{
 // few hours, so a few seconds more change nothing.
 const fresh = 5 * time.Second
 
-// shelf keeps the parts of the catalogue that purchases have read in the last seconds. It keeps no part
-// that does not exist. So a caller cannot fill the memory, and a new part is on sale immediately.
+// shelf keeps the parts of the catalogue that were read in the last seconds. It keeps no part that does
+// not exist. So a caller cannot fill the memory, and a new part is on sale immediately.
 type shelf struct {
-	category memo.Memo[Category]  // by its ID
-	products memo.Memo[[]Product] // by the ID of their category
+	services   memo.Memo[[]Service]  // all
+	categories memo.Memo[[]Category] // by the ID of their service
+	category   memo.Memo[Category]   // by its ID
+	products   memo.Memo[[]Product]  // by the ID of their category
 }
 
-func (s *shelf) keep(d time.Duration) { s.category.Keep, s.products.Keep = d, d }
+func (s *shelf) keep(d time.Duration) {
+	s.services.Keep, s.categories.Keep, s.category.Keep, s.products.Keep = d, d, d, d
+}
 
-// drop makes the next purchase read the catalogue again.
+// drop makes the next reader read the catalogue again.
 func (s *shelf) drop() {
+	s.services.Drop()
+	s.categories.Drop()
 	s.category.Drop()
 	s.products.Drop()
+}
+
+// Services returns the services that have a category on sale.
+func (s *Shop) Services(ctx context.Context) ([]Service, error) {
+	return s.shelf.services.Read(s.Clock.Now(), "", func() ([]Service, error) { return s.services(ctx) })
 }
 
 // Categories returns the categories on sale in a service. A vendor that several billers offer
 // appears once.
 func (s *Shop) Categories(ctx context.Context, serviceID string) ([]Category, error) {
-	offered, err := s.categories(ctx, serviceID)
-	if err == nil && len(offered) == 0 {
-		err = fault.New(fault.Missing, "Service not found")
-	}
+	offered, err := s.shelf.categories.Read(s.Clock.Now(), serviceID, func() ([]Category, error) {
+		offered, err := s.categories(ctx, serviceID)
+		if err == nil && len(offered) == 0 {
+			err = fault.New(fault.Missing, "Service not found")
+		}
+		return offered, err
+	})
 	return s.onSale(offered), err
 }
 
@@ -69,10 +83,10 @@ func (s *Shop) readCategory(ctx context.Context, categoryID string) (Category, e
 
 // Products returns the products on sale in a category.
 func (s *Shop) Products(ctx context.Context, categoryID string) ([]Product, error) {
-	if _, err := s.readCategory(ctx, categoryID); err != nil {
+	if _, err := s.findCategory(ctx, categoryID); err != nil {
 		return nil, err
 	}
-	return s.products(ctx, categoryID)
+	return s.onShelf(ctx, categoryID)
 }
 
 func (s *Shop) onShelf(ctx context.Context, categoryID string) ([]Product, error) {

@@ -35,6 +35,8 @@ type Order struct {
 	SettlementID   int64            `json:"settlementId"`
 	Key            *idempotency.Key `json:"-"` // from the Idempotency-Key header; nil without this header
 	DryRun         bool             `json:"-"` // whether to return a preview and buy nothing
+	// May returns why the caller may not buy at this price, or nil. No function means that the caller may.
+	May func(price money.Kobo) error `json:"-"`
 	operation.Labels
 }
 
@@ -101,6 +103,9 @@ func (s *Shop) buy(ctx context.Context, order Order, choose func() (basket, erro
 		return s.dryRun(ctx, order, choose)
 	}
 	b, err := choose()
+	if err == nil && order.May != nil {
+		err = order.May(b.amount)
+	}
 	if err != nil {
 		return s.unstarted(ctx, order, err)
 	}

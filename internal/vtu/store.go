@@ -41,17 +41,22 @@ func (s *Shop) findPurchase(ctx context.Context, company, purchaseID string) (Pu
 		`SELECT `+PurchaseColumns+` FROM vtu_purchase AS p WHERE company_id = $1 AND id = $2`, company, purchaseID)
 }
 
+// routedOwner finds what owner finds, in a routed database, which refuses the recursive query.
+const routedOwner = `SELECT company_id FROM vtu_purchase WHERE id = $1`
+
 // owner returns the company of a purchase. A biller's callback contains only the reference. The query
 // looks into each company by the primary key, since an index of IDs would slow down each purchase.
 func (s *Shop) owner(ctx context.Context, purchaseID string) (string, error) {
+	if s.DB.Routed() {
+		return db.One(ctx, s.DB, db.Value[string], routedOwner, purchaseID)
+	}
 	return db.One(ctx, s.DB, db.Value[string], `WITH RECURSIVE buyer (id) AS (
 			SELECT min(company_id) FROM vtu_purchase
 			UNION ALL SELECT (SELECT min(n.company_id) FROM vtu_purchase AS n WHERE n.company_id > buyer.id) FROM buyer WHERE buyer.id IS NOT NULL)
 		SELECT p.company_id FROM buyer JOIN vtu_purchase AS p ON p.company_id = buyer.id AND p.id = $1`, purchaseID)
 }
 
-// Services returns the services that have a category on sale.
-func (s *Shop) Services(ctx context.Context) ([]Service, error) {
+func (s *Shop) services(ctx context.Context) ([]Service, error) {
 	return db.All(ctx, s.DB, db.Fields[Service], `SELECT v.id, v.name, v.kind FROM vtu_service AS v
 		WHERE EXISTS (SELECT 1 FROM vtu_category AS c WHERE c.service_id = v.id AND c.active = 1) ORDER BY v.name, v.id`)
 }

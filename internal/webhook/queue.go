@@ -221,6 +221,9 @@ func (v *visit) retries(ctx context.Context) error {
 			return err
 		}
 		list, err := v.dueDeliveries(ctx, v.queue.company, v.queue.endpoint, v.Clock.Now(), together)
+		if err == nil && len(list) == 0 {
+			v.queue.due = time.Time{} // the queue waits for its first retry, and not for a time that has passed
+		}
 		if err != nil || len(list) == 0 {
 			return err
 		}

@@ -106,6 +106,40 @@ func TestAStoredPositionIsNotMovedBack(t *testing.T) {
 	})
 }
 
+// A queue of retries is due and has none that are due. That happens after a COMMIT that was executed without an answer: the
+// program sets the queue due in five seconds, and the retry is delivered by then. The queue is read once, and then waits.
+func TestAQueueWithoutDueRetriesWaits(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.found("acme")
+		r := newReceiver(t)
+		e := w.endpoint("acme", r.URL)
+		w.start()
+		fence := func() int64 {
+			q, err := w.findQueue(t.Context(), "acme", e.ID, queueRetries)
+			must(t, err)
+			return q.fence
+		}
+		must(t, w.bringForward(t.Context(), "acme", e.ID, queueRetries, w.Clock.Now()))
+		w.settle(0)
+		if n := fence(); n != 1 {
+			t.Errorf("the queue was leased %d times for nothing", n)
+		}
+		r.set(fail)
+		w.tell("acme", event.VTUSuccess, 1)
+		w.settle(0)
+		r.set(nil)
+		must(t, w.bringForward(t.Context(), "acme", e.ID, queueRetries, w.Clock.Now())) // before the retry is due
+		w.settle(0)
+		if n := fence(); n != 2 {
+			t.Errorf("the queue was leased %d times before its first retry", n)
+		}
+		w.settle(5 * time.Second)
+		if n := len(w.sent(e, Delivered)); n != 1 {
+			t.Errorf("%d of 1 are delivered", n)
+		}
+	})
+}
+
 // An endpoint that was down gets every event later. Failed deliveries are retried on the
 // schedule, and new events wait in order.
 func TestAnEndpointThatIsDownMissesNothing(t *testing.T) {

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -174,6 +175,19 @@ func (s *Service) lastEvents(ctx context.Context, woken, asked []string) (map[st
 	return heads, nil
 }
 
+// openOf does the same as open. If the database is routed, it reads the woken companies one by one. So a node
+// that is away keeps only its own companies waiting.
+func (s *Service) openOf(ctx context.Context, companies []string) (all []queue, failed error) {
+	if companies == nil || !s.DB.Routed() {
+		return s.open(ctx, companies)
+	}
+	for _, company := range companies {
+		list, err := s.open(s.DB.At(ctx, company), []string{company})
+		all, failed = append(all, list...), errors.Join(failed, err)
+	}
+	return all, failed
+}
+
 // round leases as many open queues as there are free slots, and starts to process them.
 func (s *Service) round(ctx context.Context) error {
 	s.sender.mu.Lock()
@@ -188,10 +202,7 @@ func (s *Service) round(ctx context.Context) error {
 	case len(companies) == 0:
 		return nil
 	}
-	open, err := s.open(ctx, companies)
-	if err != nil {
-		return err
-	}
+	open, failed := s.openOf(ctx, companies)
 	rand.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
 	byCompany := map[string][]queue{}
 	for _, q := range open {
@@ -200,6 +211,7 @@ func (s *Service) round(ctx context.Context) error {
 		}
 	}
 	for company, queues := range byCompany {
+		ctx := s.DB.At(ctx, company)
 		taken, err := s.take(ctx, company, queues, s.Clock.Now())
 		for i, q := range queues {
 			if err != nil || taken[i].fence == 0 {
@@ -212,11 +224,9 @@ func (s *Service) round(ctx context.Context) error {
 				s.wake([]string{q.company}) // some events may have come during the release
 			})
 		}
-		if err != nil {
-			return err
-		}
+		failed = errors.Join(failed, err) // the queues of the other companies have their slots already
 	}
-	return nil
+	return failed
 }
 
 // isQuiet reports whether no queue is being processed, and how many slots were ever reserved.

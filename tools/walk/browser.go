@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -25,7 +25,7 @@ type browser struct {
 	origin, axe, pictures string
 	close                 func()
 
-	kept *network.Cookie // the session of another person of the company
+	kept map[string]*network.Cookie // the sessions of people of companies, by the name of the person
 
 	mu  sync.Mutex
 	bad []string // what the pages did wrong since the last look
@@ -43,13 +43,25 @@ func open(ctx context.Context, chromium, origin, axe, pictures string) (*browser
 		chromedp.Flag("disable-sync", true), chromedp.NoFirstRun)
 	allocated, stop := chromedp.NewExecAllocator(ctx, options...)
 	tab, end := chromedp.NewContext(allocated)
-	b := &browser{Context: tab, origin: origin, axe: axe, pictures: pictures, close: func() { end(); stop() }}
+	b := &browser{Context: tab, origin: origin, axe: axe, pictures: pictures, kept: map[string]*network.Cookie{}, close: func() { end(); stop() }}
 	chromedp.ListenTarget(tab, b.hear)
-	if err := chromedp.Run(tab, network.Enable(), runtime.Enable()); err != nil {
+	if err := chromedp.Run(tab, network.Enable(), runtime.Enable(), log.Enable()); err != nil {
 		b.close()
 		return nil, err
 	}
 	return b, nil
+}
+
+// tab opens another tab of the same browser, with the same people signed in. The caller closes it.
+func (b *browser) tab() (*browser, error) {
+	tab, end := chromedp.NewContext(b.Context)
+	other := &browser{Context: tab, origin: b.origin, axe: b.axe, kept: b.kept, close: end}
+	chromedp.ListenTarget(tab, other.hear)
+	if err := chromedp.Run(tab, network.Enable(), runtime.Enable(), log.Enable()); err != nil {
+		end()
+		return nil, err
+	}
+	return other, nil
 }
 
 // expected are the answers that a walk asks for on purpose.
@@ -60,6 +72,10 @@ func (b *browser) hear(event any) {
 	case *network.EventRequestWillBeSent:
 		if url := e.Request.URL; !strings.HasPrefix(url, b.origin+"/") && !strings.HasPrefix(url, "data:") {
 			b.complain("a request to another origin: %s", url)
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.LevelError && !expected.MatchString(e.Entry.Text) {
+			b.complain("an error of the browser: %s %s", e.Entry.Text, e.Entry.URL)
 		}
 	case *runtime.EventExceptionThrown:
 		b.complain("an exception: %s", e.ExceptionDetails.Error())
@@ -145,8 +161,9 @@ func (b *browser) says(words ...string) error {
 
 const companyCookie = "__Host-kobo_company"
 
-// keepPerson takes the session of the signed-in person of a company out of the browser.
-func (b *browser) keepPerson() error {
+// keepPerson takes the session of the signed-in person of a company out of the browser, and remembers it under a name. A sign-in
+// over it would end it.
+func (b *browser) keepPerson(name string) error {
 	return b.do(chromedp.ActionFunc(func(ctx context.Context) error {
 		all, err := network.GetCookies().Do(ctx)
 		if err != nil {
@@ -154,7 +171,7 @@ func (b *browser) keepPerson() error {
 		}
 		for _, c := range all {
 			if c.Name == companyCookie {
-				b.kept = c
+				b.kept[name] = c
 				return network.DeleteCookies(companyCookie).WithURL(b.origin).Do(ctx)
 			}
 		}
@@ -162,19 +179,39 @@ func (b *browser) keepPerson() error {
 	}))
 }
 
-// takePerson lets the kept person go on instead of the present one.
-func (b *browser) takePerson() error {
+// takePerson lets a remembered person go on instead of the present one.
+func (b *browser) takePerson(name string) error {
 	return b.do(chromedp.ActionFunc(func(ctx context.Context) error {
-		c := b.kept
+		c := b.kept[name]
+		if c == nil {
+			return fmt.Errorf("nobody is remembered as %s", name)
+		}
 		return network.SetCookie(c.Name, c.Value).WithURL(b.origin).WithPath(c.Path).WithSecure(c.Secure).WithHTTPOnly(c.HTTPOnly).WithSameSite(c.SameSite).Do(ctx)
 	}))
 }
 
-// turnsTo waits until the page says all words.
+// refuses fails unless the page that is open gets the status for each path.
+func (b *browser) refuses(status int, paths ...string) error {
+	for _, path := range paths {
+		var got int
+		err := b.do(chromedp.Evaluate(`fetch(`+quote(path)+`, {redirect: "manual"}).then((r) => r.status)`, &got, func(p *runtime.EvaluateParams) *runtime.EvaluateParams {
+			return p.WithAwaitPromise(true)
+		}))
+		if err != nil {
+			return err
+		}
+		if got != status {
+			return fmt.Errorf("%s answers %d, want %d", path, got, status)
+		}
+	}
+	return nil
+}
+
+// turnsTo waits until the page says all words. Then axe looks at the page.
 func (b *browser) turnsTo(words ...string) (err error) {
 	for range 100 {
 		if err = b.says(words...); err == nil {
-			return b.complete()
+			return errors.Join(b.complete(), b.accessible(words[0]))
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -219,6 +256,7 @@ func (b *browser) check(name string, deep bool) error {
 		b.complain("%s scrolls sideways by %d pixels", name, wider)
 	}
 	if b.pictures != "" {
+		time.Sleep(400 * time.Millisecond) // charts follow the width of the window
 		var picture []byte
 		if err := b.do(chromedp.FullScreenshot(&picture, 100)); err != nil {
 			return err
@@ -249,9 +287,4 @@ func (b *browser) accessible(name string) error {
 		}
 	}
 	return err
-}
-
-// bypass makes the browser accept axe's script. The policy itself is tested in package console.
-func (b *browser) bypass() error {
-	return b.do(page.SetBypassCSP(true))
 }

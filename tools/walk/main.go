@@ -3,10 +3,8 @@
 //
 //	make console-walk
 //
-// It starts a development program of its own on a free port, and a headless Chromium. It signs operators in,
-// follows an unknown payout until it is paid while the clock moves, has a case decided by two people, onboards a company,
-// invites an operator, books a credit that only the bank's statement has, and visits every page at three widths, light and dark. Then people of the company pay in bulk, rotate a secret and issue an API
-// key by two. It fails if a page misbehaves in the walk, if axe finds a serious or critical
+// It starts a development program of its own on a free port, and a headless Chromium. The list in run names the journeys of
+// operators and of people of companies. Last it looks at every page from 320 to 2560 pixels, light and dark. It fails if a page misbehaves in the walk, if axe finds a serious or critical
 // violation, if a page scrolls sideways or writes an error to the console of the browser, or if a page asks another
 // host. The pictures are in the folder of -pictures.
 package main
@@ -57,22 +55,29 @@ func run(ctx context.Context, kobo, axe, chromium, pictures string) error {
 		name string
 		walk func(*program, *browser) error
 	}{
-		{"sign in", signIn},
-		{"follow an unknown payout until it is paid", followPayout},
-		{"a company's owner signs in", signInCompany},
+		{"sign in, also by a link of another site", signIn},
+		{"follow unknown payouts until they end", followPayout},
+		{"three people of a company sign in", signInCompany},
 		{"pay in bulk, with one bad line", payInBulk},
 		{"download a statement as PDF", downloadPDF},
-		{"rotate a webhook's secret", rotateSecret},
+		{"sell, put money on a card, move money", useServices},
+		{"rotate a secret, and replay what was missed", replayMissed},
 		{"two people of a company issue a key", issueByTwo},
+		{"two people of a company pay", approvePayout},
+		{"find a payment as a company", findOwn},
+		{"read and download without script", withoutScript},
 		{"decide a case by two people", decideCase},
 		{"onboard a company by two people", onboard},
+		{"approve on changed ground", changeGround},
 		{"invite an operator by a link and a code", invite},
+		{"help a caller in the role support", support},
+		{"meet nothing of another company", secondCompany},
 		{"book a planted break by two people", bookBreak},
 		{"find a payout by its session id", findBySession},
-		{"every page at three widths, light and dark", everyPage},
 		{"make a passkey, and sign in by it", usePasskey},
+		{"every page of operators", everyPage},
+		{"every page of a company", everyAppPage},
 		{"sign out", signOut},
-		{"every page of a company at three widths", everyAppPage},
 	} {
 		began := time.Now()
 		if err := step.walk(p, b); err != nil {

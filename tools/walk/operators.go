@@ -73,36 +73,7 @@ func onboard(p *program, b *browser) error {
 
 // invite invites an operator, who needs the link of one operator and the code of another one.
 func invite(p *program, b *browser) error {
-	if err := b.visit("/console/people"); err != nil {
-		return err
-	}
-	if err := b.do(chromedp.SendKeys("#name", "grace", chromedp.ByQuery), chromedp.SetValue("#role", "finance", chromedp.ByQuery), chromedp.Click(`form[action="/console/people/invite"] button.main`, chromedp.ByQuery)); err != nil {
-		return err
-	}
-	if err := b.turnsTo("The link for grace", "Shown once", "another operator has approved"); err != nil {
-		return err
-	}
-	link, err := b.find(`/console/link/[\w-]{43}`)
-	if err != nil {
-		return err
-	}
-	if err := becomes(p, b, p.key.SecondKey); err != nil {
-		return err
-	}
-	if err := b.do(chromedp.Navigate(b.origin+"/console/waiting"), chromedp.Click(`main a[href^="/console/proposals/"]`, chromedp.ByQuery), chromedp.Click(approve, chromedp.ByQuery)); err != nil {
-		return err
-	}
-	if err := b.turnsTo("This is shown once"); err != nil {
-		return err
-	}
-	code, err := b.find(`\b[A-Z2-7]{12}\b`)
-	if err != nil {
-		return err
-	}
-	if err := signOut(p, b); err != nil {
-		return err
-	}
-	if err := b.do(chromedp.Navigate(b.origin+link), chromedp.SendKeys("#code", code, chromedp.ByQuery), chromedp.Click("main button.main", chromedp.ByQuery), chromedp.WaitVisible("nav.side", chromedp.ByQuery)); err != nil {
+	if err := invited(p, b, "/console/people", "grace", "finance"); err != nil {
 		return err
 	}
 	if err := b.visit("/console/me"); err != nil {

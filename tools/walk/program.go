@@ -32,6 +32,7 @@ type program struct {
 		ConsoleURL   string `json:"console_url"`
 		AppURL       string `json:"app_url"`
 		SecondAppURL string `json:"second_app_url"`
+		ThirdAppURL  string `json:"third_app_url"`
 	}
 }
 
@@ -105,35 +106,31 @@ func (p *program) ask(method, path, header, value string, body, out any) error {
 	return json.Unmarshal(said, out)
 }
 
-// payout sends a payout and returns its reference. The end of the account number chooses the story.
-func (p *program) payout(account string, naira int) (string, error) {
+// asCompany sends a request with an access token of the company.
+func (p *program) asCompany(method, path string, body, out any) error {
 	var token struct{ AccessToken string }
 	if err := p.ask("POST", "/api/v1/auth/generate-token/"+p.key.Reference, "X-Api-Key", p.key.APIKey, nil, &token); err != nil {
-		return "", err
+		return err
 	}
-	bearer := "Bearer " + token.AccessToken
-	var banks struct{ Data []struct{ Code string } }
-	if err := p.ask("GET", "/api/v1/settlement/banks", "Authorization", bearer, nil, &banks); err != nil {
-		return "", err
-	}
+	return p.ask(method, path, "Authorization", "Bearer "+token.AccessToken, body, out)
+}
+
+// payout sends a payout and returns its reference. The end of the account number chooses the story.
+func (p *program) payout(account string, naira int) (string, error) {
 	var checked struct{ Data struct{ ID string } }
-	err := p.ask("POST", "/api/v1/settlement/validate-account", "Authorization", bearer, map[string]any{
-		"account_number": account, "bank_code": banks.Data[0].Code, "fromSettlementId": p.key.SettlementID, "pin": p.key.PIN,
+	err := p.asCompany("POST", "/api/v1/settlement/validate-account", map[string]any{
+		"account_number": account, "bank_code": "000013", "fromSettlementId": p.key.SettlementID, "pin": p.key.PIN,
 	}, &checked)
 	if err != nil {
 		return "", err
 	}
-	return checked.Data.ID, p.ask("POST", "/api/v1/settlement/send-payout", "Authorization", bearer, map[string]any{"verify_id": checked.Data.ID, "amount": naira}, nil)
+	return checked.Data.ID, p.asCompany("POST", "/api/v1/settlement/send-payout", map[string]any{"verify_id": checked.Data.ID, "amount": naira}, nil)
 }
 
 // sessionID returns the session id that the bank has given a payout.
 func (p *program) sessionID(reference string) (string, error) {
-	var token struct{ AccessToken string }
-	if err := p.ask("POST", "/api/v1/auth/generate-token/"+p.key.Reference, "X-Api-Key", p.key.APIKey, nil, &token); err != nil {
-		return "", err
-	}
 	var payout struct{ Data struct{ SessionID string } }
-	err := p.ask("GET", "/api/v1/settlement/payout-status/"+reference, "Authorization", "Bearer "+token.AccessToken, nil, &payout)
+	err := p.asCompany("GET", "/api/v1/settlement/payout-status/"+reference, nil, &payout)
 	return payout.Data.SessionID, err
 }
 

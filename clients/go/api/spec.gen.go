@@ -5121,8 +5121,9 @@ type ClientInterface interface {
 
 	// ApproveRequest Approve what waits
 	//
-	// Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, in the role owner or developer, and never
-	// the person who asked. What a program asked for with an API key needs two of them, since whoever holds the key may be one: after the first,
+	// Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, and never the person who asked: in the
+	// role owner or developer about API keys, and in the role owner or finance about payouts. An approved payout or bulk payout begins with
+	// the amount, the fees and the accounts that the approval shows, or is refused. What a program asked for with an API key needs two of them, since whoever holds the key may be one: after the first,
 	// the answer has `state` `WAITING` and `firstApprovedBy`. The act is checked again, and may be refused now. If it issues an API key, only this answer shows the key.
 	//
 	// Corresponds with POST /api/v1/company/approvals/{id}/approve (the `ApproveRequest` operationId).
@@ -5131,7 +5132,7 @@ type ClientInterface interface {
 	// RejectRequest Reject what waits
 	//
 	// Ends an approval. Nothing happens. If the person who asked ends it, its state is `WITHDRAWN`. Only a person who has signed in at Kobo's
-	// pages can do this.
+	// pages can do this, in a role that may approve it.
 	//
 	// Corresponds with POST /api/v1/company/approvals/{id}/reject (the `RejectRequest` operationId).
 	RejectRequest(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6900,8 +6901,9 @@ func (c *Client) ListApprovals(ctx context.Context, params *ListApprovalsParams,
 
 // ApproveRequest Approve what waits
 //
-// Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, in the role owner or developer, and never
-// the person who asked. What a program asked for with an API key needs two of them, since whoever holds the key may be one: after the first,
+// Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, and never the person who asked: in the
+// role owner or developer about API keys, and in the role owner or finance about payouts. An approved payout or bulk payout begins with
+// the amount, the fees and the accounts that the approval shows, or is refused. What a program asked for with an API key needs two of them, since whoever holds the key may be one: after the first,
 // the answer has `state` `WAITING` and `firstApprovedBy`. The act is checked again, and may be refused now. If it issues an API key, only this answer shows the key.
 //
 // Corresponds with POST /api/v1/company/approvals/{id}/approve (the `ApproveRequest` operationId).
@@ -6920,7 +6922,7 @@ func (c *Client) ApproveRequest(ctx context.Context, id string, reqEditors ...Re
 // RejectRequest Reject what waits
 //
 // Ends an approval. Nothing happens. If the person who asked ends it, its state is `WITHDRAWN`. Only a person who has signed in at Kobo's
-// pages can do this.
+// pages can do this, in a role that may approve it.
 //
 // Corresponds with POST /api/v1/company/approvals/{id}/reject (the `RejectRequest` operationId).
 func (c *Client) RejectRequest(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14993,8 +14995,9 @@ type ClientWithResponsesInterface interface {
 
 	// ApproveRequestWithResponse Approve what waits
 	//
-	// Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, in the role owner or developer, and never
-	// the person who asked. What a program asked for with an API key needs two of them, since whoever holds the key may be one: after the first,
+	// Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, and never the person who asked: in the
+	// role owner or developer about API keys, and in the role owner or finance about payouts. An approved payout or bulk payout begins with
+	// the amount, the fees and the accounts that the approval shows, or is refused. What a program asked for with an API key needs two of them, since whoever holds the key may be one: after the first,
 	// the answer has `state` `WAITING` and `firstApprovedBy`. The act is checked again, and may be refused now. If it issues an API key, only this answer shows the key.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -15005,7 +15008,7 @@ type ClientWithResponsesInterface interface {
 	// RejectRequestWithResponse Reject what waits
 	//
 	// Ends an approval. Nothing happens. If the person who asked ends it, its state is `WITHDRAWN`. Only a person who has signed in at Kobo's
-	// pages can do this.
+	// pages can do this, in a role that may approve it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21892,8 +21895,9 @@ func (c *ClientWithResponses) ListApprovalsWithResponse(ctx context.Context, par
 
 // ApproveRequestWithResponse Approve what waits
 //
-// Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, in the role owner or developer, and never
-// the person who asked. What a program asked for with an API key needs two of them, since whoever holds the key may be one: after the first,
+// Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, and never the person who asked: in the
+// role owner or developer about API keys, and in the role owner or finance about payouts. An approved payout or bulk payout begins with
+// the amount, the fees and the accounts that the approval shows, or is refused. What a program asked for with an API key needs two of them, since whoever holds the key may be one: after the first,
 // the answer has `state` `WAITING` and `firstApprovedBy`. The act is checked again, and may be refused now. If it issues an API key, only this answer shows the key.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -21910,7 +21914,7 @@ func (c *ClientWithResponses) ApproveRequestWithResponse(ctx context.Context, id
 // RejectRequestWithResponse Reject what waits
 //
 // Ends an approval. Nothing happens. If the person who asked ends it, its state is `WITHDRAWN`. Only a person who has signed in at Kobo's
-// pages can do this.
+// pages can do this, in a role that may approve it.
 //
 // Returns a wrapper object for the known response body format(s).
 //

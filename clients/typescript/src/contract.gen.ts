@@ -490,8 +490,9 @@ export interface paths {
         put?: never;
         /**
          * Approve what waits
-         * @description Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, in the role owner or developer, and never
-         *     the person who asked. What a program asked for with an API key needs two of them, since whoever holds the key may be one: after the first,
+         * @description Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, and never the person who asked: in the
+         *     role owner or developer about API keys, and in the role owner or finance about payouts. An approved payout or bulk payout begins with
+         *     the amount, the fees and the accounts that the approval shows, or is refused. What a program asked for with an API key needs two of them, since whoever holds the key may be one: after the first,
          *     the answer has `state` `WAITING` and `firstApprovedBy`. The act is checked again, and may be refused now. If it issues an API key, only this answer shows the key.
          */
         post: operations["approveRequest"];
@@ -513,7 +514,7 @@ export interface paths {
         /**
          * Reject what waits
          * @description Ends an approval. Nothing happens. If the person who asked ends it, its state is `WITHDRAWN`. Only a person who has signed in at Kobo's
-         *     pages can do this.
+         *     pages can do this, in a role that may approve it.
          */
         post: operations["rejectRequest"];
         delete?: never;

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -21,21 +22,46 @@ type bodies struct {
 	compiled map[*openapi3.SchemaRef]*jsonschema.Schema
 }
 
-// schemaOf returns the schema of a JSON response, or nil if the document has none.
-func schemaOf(op *openapi3.Operation, method string, status int, header http.Header) *openapi3.SchemaRef {
+// answerOf returns a response of the document with the schema of its JSON, or nil if the document has none.
+func answerOf(op *openapi3.Operation, method string, status int, header http.Header) (*openapi3.Response, *openapi3.SchemaRef) {
 	kind, _, err := mime.ParseMediaType(header.Get("Content-Type"))
 	answer := op.Responses.Status(status)
 	if answer == nil {
 		answer = op.Responses.Default()
 	}
 	if err != nil || kind != "application/json" || method == http.MethodHead || answer == nil || answer.Value == nil {
-		return nil
+		return nil, nil
 	}
 	content := answer.Value.Content.Get(kind)
 	if content == nil {
-		return nil
+		return nil, nil
 	}
-	return content.Schema
+	return answer.Value, content.Schema
+}
+
+// headers returns nil if the headers of a response agree with the document.
+func (b *bodies) headers(answer *openapi3.Response, header http.Header) error {
+	for name, ref := range answer.Headers {
+		text := header.Get(name)
+		switch {
+		case text == "" && ref.Value.Required:
+			return fmt.Errorf("the header %s is missing", name)
+		case text == "" || ref.Value.Schema == nil:
+			continue
+		}
+		var value any = text
+		compiled, err := b.compile(ref.Value.Schema)
+		if is := ref.Value.Schema.Value.Type; err == nil && (is.Includes("integer") || is.Includes("number")) {
+			value, err = jsonschema.UnmarshalJSON(strings.NewReader(text))
+		}
+		if err == nil {
+			err = compiled.Validate(value)
+		}
+		if err != nil {
+			return fmt.Errorf("the header %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // check returns nil if a body agrees with a schema.

@@ -12,7 +12,7 @@ const small = `{"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "pat
     "one": {"$ref": "#/components/schemas/One"}, "at": {"type": ["string", "null"], "format": "date-time"}, "n": {"type": "integer", "format": "int32"}}}}}},
   "400": {"$ref": "#/components/responses/Bad"}}}}},
   "components": {"schemas": {"One": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string", "minLength": 2}, "next": {"$ref": "#/components/schemas/One"}}}},
-    "responses": {"Bad": {"description": "d", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/One"}}}}}}}`
+    "responses": {"Bad": {"description": "d", "headers": {"Why": {"schema": {"enum": ["x", "y"]}}, "Left": {"required": true, "schema": {"type": "integer", "minimum": 0}}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/One"}}}}}}}`
 
 // A body is compared with the schema of its status, also below references and in the second response.
 func TestBodiesAreComparedWithTheirSchema(t *testing.T) {
@@ -42,7 +42,7 @@ func TestBodiesAreComparedWithTheirSchema(t *testing.T) {
 	} {
 		for range 2 { // the second time with the compiled schema
 			r := httptest.NewRequest(http.MethodGet, "/api/a", nil)
-			err := c.Holds(r, one.status, http.Header{"Content-Type": {"application/json; charset=utf-8"}}, []byte(one.body))
+			err := c.Holds(r, one.status, http.Header{"Content-Type": {"application/json; charset=utf-8"}, "Left": {"3"}}, []byte(one.body))
 			if (err == nil) != one.holds {
 				t.Errorf("%d %s: %v", one.status, one.body, err)
 			}
@@ -51,5 +51,22 @@ func TestBodiesAreComparedWithTheirSchema(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/api/a", nil)
 	if err := c.Holds(r, http.StatusOK, http.Header{"Content-Type": {"text/plain"}}, []byte(`{"one":{"id":"ab"}}`)); err == nil || !strings.Contains(err.Error(), "text/plain") {
 		t.Errorf("a body of another type: %v", err)
+	}
+}
+
+// The headers of a response are compared with their schemas too.
+func TestHeadersAreComparedWithTheirSchema(t *testing.T) {
+	c, err := ReadContract([]byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for left, holds := range map[string]bool{"3": true, "0": true, "": false, "-1": false, "three": false, "1.5": false, "3 4": false} {
+		for why, isReason := range map[string]bool{"": true, "x": true, "z": false} {
+			h := http.Header{"Content-Type": {"application/json"}, "Left": {left}, "Why": {why}}
+			err := c.Holds(httptest.NewRequest(http.MethodGet, "/api/a", nil), http.StatusBadRequest, h, []byte(`{"id":"ab"}`))
+			if (err == nil) != (holds && isReason) {
+				t.Errorf("%q, %q: %v", left, why, err)
+			}
+		}
 	}
 }

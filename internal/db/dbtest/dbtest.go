@@ -28,11 +28,15 @@ type runner[T any] interface {
 }
 
 // Each runs f as two subtests (or two sub-benchmarks), "sqlite" and "postgres". Each subtest gets a
-// new database with the current schema.
+// new database with the current schema. If the environment variable KOBO_TEST_CITUS leads to a Citus,
+// there is a third subtest "citus".
 func Each[T runner[T]](t T, f func(t T, d *db.DB)) {
 	t.Helper()
 	for _, dialect := range Dialects {
 		t.Run(string(dialect), func(t T) { f(t, New(t, dialect)) })
+	}
+	if HasCitus() {
+		t.Run("citus", func(t T) { f(t, NewCitus(t)) })
 	}
 }
 

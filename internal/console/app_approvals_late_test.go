@@ -1,0 +1,114 @@
+package console_test
+
+import (
+	"html"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	who "github.com/kobo-waas/kobo/internal/person"
+)
+
+// lines asks for the names of a bulk payout of two lines, and returns its address once they are there.
+func (p *person) lines(t *testing.T) string {
+	at := p.submit("/app/payouts/bulk/new", "/app/payouts/bulk/new", map[string]string{
+		"fromSettlementId": "1", "pin": p.company.PIN, "lines": "000013,0123456710,100\n000013,0123456711,50",
+	}).location
+	later(t, func() string {
+		if text := html.UnescapeString(p.read(at)); !strings.Contains(text, "Ask a second person to approve") {
+			return text
+		}
+		return ""
+	})
+	return at
+}
+
+// Two people approve the same at the same time. One of them sends it, and the other one reads that it does not wait any
+// more: not that something about the payout is wrong.
+func TestTheSecondOfTwoApprovalsReadsThatItIsDecided(t *testing.T) {
+	each(t, func(w *world) {
+		ada, fola, bola := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "fola", who.Finance), w.seat(w.company.Reference, "bola", who.Finance)
+		if g := ada.require("1"); g.location != "/app/approvals" {
+			t.Fatal(g.text)
+		}
+		at := fola.lines(t)
+		waits := []string{fola.submit(at, at+"/send", map[string]string{"pin": w.company.PIN}).approval(t)}
+		for range 4 {
+			waits = append(waits, fola.sends("0123456710", "10").approval(t))
+		}
+		for _, at := range waits {
+			forms := []string{ada.form(at, nil).Encode(), bola.form(at, nil).Encode()}
+			var both sync.WaitGroup
+			said := make([]page, 2)
+			for i, p := range []*person{ada, bola} {
+				both.Go(func() { said[i] = p.do(http.MethodPost, at+"/approve", forms[i]) })
+			}
+			both.Wait()
+			sent := 0
+			for _, g := range said {
+				switch {
+				case g.status == http.StatusSeeOther:
+					sent++
+				case g.status != http.StatusConflict || !strings.Contains(g.text, "The approval does not wait any more"):
+					t.Errorf("%d %s", g.status, g.text)
+				}
+			}
+			if sent != 1 {
+				t.Errorf("%d people have sent it", sent)
+			}
+		}
+		if w.paid() != 6 {
+			t.Errorf("%d payouts", w.paid())
+		}
+	})
+}
+
+// Somebody who can write the database moves no approved money to another account: not to the same number at another bank,
+// and not by another line of a bulk payout with the same sum.
+func TestAnAlteredPayoutIsNotApproved(t *testing.T) {
+	each(t, func(w *world) {
+		ada, fola := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "fola", who.Finance)
+		if g := ada.require("1"); g.location != "/app/approvals" {
+			t.Fatal(g.text)
+		}
+		refused := func(what, waits, alter, restore string, want int) {
+			t.Helper()
+			for _, one := range []string{alter, restore} {
+				form := ada.form(waits, nil)
+				if n, err := w.app.DB.Exec(t.Context(), one, w.company.Reference); n == 0 || err != nil {
+					t.Fatalf("%s: %d rows, %v", what, n, err)
+				}
+				before := w.paid()
+				if g := ada.send(waits+"/approve", form); one == alter && (g.status != want || w.paid() != before) {
+					t.Errorf("%s: approved with %d", what, g.status)
+				} else if one == restore && g.status != http.StatusSeeOther {
+					t.Errorf("%s: not approved as it was: %d %s", what, g.status, g.text)
+				}
+			}
+		}
+		refused("the bank", fola.sends("0123456710", "10").approval(t),
+			`UPDATE payout_verification SET bank_code = '000014' WHERE company_id = $1`,
+			`UPDATE payout_verification SET bank_code = '000013' WHERE company_id = $1`, http.StatusInternalServerError)
+		at := fola.lines(t)
+		refused("a line", fola.submit(at, at+"/send", map[string]string{"pin": w.company.PIN}).approval(t),
+			`UPDATE payout_bulk_line SET account_number = '0123456799' WHERE company_id = $1 AND line = 2`,
+			`UPDATE payout_bulk_line SET account_number = '0123456711' WHERE company_id = $1 AND line = 2`, http.StatusConflict)
+	})
+}
+
+// A bulk payout that was cancelled while it waited says so in words, as its own page does.
+func TestAnApprovalOfACancelledBulkPayoutSaysSoInWords(t *testing.T) {
+	w := open(t)
+	ada, fola := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "fola", who.Finance)
+	if g := ada.require("1"); g.location != "/app/approvals" {
+		t.Fatal(g.text)
+	}
+	at := fola.lines(t)
+	waits := fola.submit(at, at+"/send", map[string]string{"pin": w.company.PIN}).approval(t)
+	form := ada.form(waits, nil)
+	fola.submit(at, at+"/cancel", nil)
+	if g := ada.send(waits+"/approve", form); !strings.Contains(g.text, "Bulk payout: cancelled") || strings.Contains(g.text, "CANCELLED") {
+		t.Errorf("%d %s", g.status, g.text)
+	}
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+// decideCase waits until an outcome has been unknown for 72 hours. One operator proposes, and the other one
+// approves what the page shows. Another tab still has the form, and decides the contrary too late.
+func decideCase(p *program, b *browser) error {
+	reference, err := p.payout("0123456708", 2468) // the bank never says more
+	if err != nil {
+		return err
+	}
+	var id string
+	for range 80 {
+		if err := p.advance(time.Hour); err != nil {
+			return err
+		}
+	}
+	if id, err = p.openCase(reference); err != nil {
+		return err
+	}
+	if err := b.visit("/console/p/" + reference); err != nil {
+		return err
+	}
+	if err := b.says("by hand", "Two people decide"); err != nil {
+		return err
+	}
+	if err := b.visit("/console/cases/" + id); err != nil {
+		return err
+	}
+	if err := b.decide(id, "confirmed", "The bank has confirmed it on the phone."); err != nil {
+		return err
+	}
+	if err := b.turnsTo("Waiting for approval", "You proposed this"); err != nil {
+		return err
+	}
+	if err := becomes(p, b, p.key.SecondKey); err != nil {
+		return err
+	}
+	third, err := b.tab()
+	if err != nil {
+		return err
+	}
+	defer third.close()
+	if err := third.visit("/console/cases/" + id); err != nil {
+		return err
+	}
+	if err := errors.Join(b.do(page.BringToFront()), b.visit("/console/waiting")); err != nil {
+		return err
+	}
+	agree := `form[action$="/agreed"] button.main`
+	if err := b.do(chromedp.Click(`a[href$="/cases/`+id+`"]`, chromedp.ByQuery), chromedp.Click(agree, chromedp.ByQuery), chromedp.WaitVisible("main .chip.ok", chromedp.ByQuery)); err != nil {
+		return err
+	}
+	if err := b.turnsTo("Decided", "dev2"); err != nil {
+		return err
+	}
+	if err := third.do(page.BringToFront()); err != nil {
+		return err
+	}
+	if err := third.decide(id, "rejected", "The bank has no such transfer."); err != nil {
+		return err
+	}
+	if err := third.turnsTo("The case was decided meanwhile: “confirmed”, proposed by dev and approved by dev2, ", "Nothing was changed"); err != nil {
+		return err
+	}
+	if err := errors.Join(third.answered(409), third.complaints()); err != nil {
+		return err
+	}
+	if err := errors.Join(b.do(page.BringToFront()), b.visit("/console/p/"+reference)); err != nil {
+		return err
+	}
+	return b.until("Paid")
+}
+
+// decide fills in the form of a case, and sends it.
+func (b *browser) decide(id, outcome, note string) error {
+	return b.do(chromedp.Click("#o-"+outcome, chromedp.ByQuery), chromedp.SendKeys("#note", note, chromedp.ByQuery),
+		chromedp.Click(`form[action$="/cases/`+id+`"] button.main`, chromedp.ByQuery))
+}
+
+// answered fails unless the page that is open came with the status.
+func (b *browser) answered(status int) error {
+	var got int
+	if err := b.do(chromedp.Evaluate(`performance.getEntriesByType("navigation")[0].responseStatus`, &got)); err != nil {
+		return err
+	}
+	if got != status {
+		return errors.New("the page came with another status")
+	}
+	return nil
+}
+
+// changeGround proposes an API limit twice. The approval of the first proposal changes what the second one rests on, so the
+// second one is dead: its page shows then and now, and has left the list.
+func changeGround(p *program, b *browser) error {
+	change := "/console/companies/" + p.key.Reference + "/change/request-limit"
+	var proposals []string
+	for _, requests := range []string{"500", "600"} {
+		if err := b.visit(change); err != nil {
+			return err
+		}
+		if err := b.do(chromedp.SetValue("#requests", requests, chromedp.ByQuery), chromedp.Click(submit, chromedp.ByQuery)); err != nil {
+			return err
+		}
+		if err := b.turnsTo("What will happen", "Ask a second person"); err != nil {
+			return err
+		}
+		if err := b.do(chromedp.Click(submit, chromedp.ByQuery), chromedp.WaitVisible(`form[action$="/withdraw"]`, chromedp.ByQuery)); err != nil {
+			return err
+		}
+		var at string
+		if err := b.do(chromedp.Location(&at)); err != nil {
+			return err
+		}
+		proposals = append(proposals, at[len(b.origin):])
+	}
+	if err := becomes(p, b, p.key.SecondKey); err != nil {
+		return err
+	}
+	for _, at := range proposals {
+		if err := b.visit(at); err != nil {
+			return err
+		}
+		if err := b.do(chromedp.Click(approve, chromedp.ByQuery)); err != nil {
+			return err
+		}
+		words := []string{"Approved"}
+		if at == proposals[1] {
+			words = []string{"The proposal is dead", " was ", ", and is ", "Nothing was changed"}
+		}
+		if err := b.turnsTo(words...); err != nil {
+			return err
+		}
+	}
+	if err := b.answered(409); err != nil {
+		return err
+	}
+	var buttons int
+	if err := b.do(chromedp.Evaluate(`document.querySelectorAll('form[action$="/approve"]').length`, &buttons)); err != nil || buttons > 0 {
+		return errors.Join(err, errors.New("a dead proposal can be approved"))
+	}
+	if err := b.visit("/console/waiting"); err != nil {
+		return err
+	}
+	var listed int
+	if err := b.do(chromedp.Evaluate(`document.querySelectorAll('a[href="`+proposals[1]+`"]').length`, &listed)); err != nil || listed > 0 {
+		return errors.Join(err, errors.New("a dead proposal waits"))
+	}
+	return becomes(p, b, p.key.AdminKey)
+}
