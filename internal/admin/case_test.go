@@ -53,13 +53,6 @@ func TestACaseIsResolvedByAnOperator(t *testing.T) {
 			}
 		}
 
-		// The search finds an operation by the row of its business.
-		if _, err := d.base.Exec(ctx, `INSERT INTO vtu_purchase (company_id, id, kind, category_id, product_id, product_name, phone_number,
-				card_number, meter_number, verification_id, created_at, settlement_id)
-			VALUES ($1, $2, 'AIRTIME', '', '', '', '', '', '', '', $3, $4)`, made.Reference, o.ID, o.CreatedAt.UnixMicro(), a.ID); err != nil {
-			t.Fatal(err)
-		}
-
 		rows := d.ok(d.ada, "GET", "/admin/v1/cases", "")["data"].([]any)
 		if len(rows) != 1 {
 			t.Fatalf("cases: %v", rows)
