@@ -145,6 +145,12 @@ func (d *DB) Place(company string) string {
 	return d.engine.place(company)
 }
 
+// IsDivided reports whether the rows of companies are on several nodes, and may move from one to another.
+func (d *DB) IsDivided() bool {
+	p, ok := d.engine.(*postgres)
+	return ok && p.nodes.divided.Load()
+}
+
 // Routed reports whether a statement about several companies asks several nodes (nodes, Pools.Routed).
 // Work that a commit causes then reads company by company.
 func (d *DB) Routed() bool { return d.isRouted() }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -137,7 +138,7 @@ func TestAReplicaShowsWhatWasCommittedBefore(t *testing.T) {
 		}
 		write(101)
 		do(strings.Replace(servers.Primary.URL, "/postgres?", "/reports?", 1), `VACUUM serving.note`)
-		for range 10_000 {
+		for began := time.Now(); time.Since(began) < 30*time.Second; {
 			if _, err := db.One(t.Context(), q, db.Value[int], `SELECT n FROM note`); err != nil {
 				return err
 			}

@@ -29,14 +29,14 @@ func TestABatchComparesWhatItHasRead(t *testing.T) {
 	if err := change(true); err == nil {
 		t.Error("the batch overwrote the change of another program")
 	}
-	if got := things(t, d, "c1"); got != "a=5" {
+	if got := things(t, d, "c1"); got != "[a=5]" {
 		t.Errorf("%q", got)
 	}
 	exec(t, d, `UPDATE db_thing SET n = 1 WHERE company_id = 'c1' AND id = 'a'`)
 	if err := change(false); err != nil {
 		t.Error(err)
 	}
-	if got := things(t, d, "c1"); got != "a=2" {
+	if got := things(t, d, "c1"); got != "[a=2]" {
 		t.Errorf("%q", got)
 	}
 }

@@ -87,7 +87,7 @@ func (b *Book) commit(all []*pending) (late []*pending) {
 	var d *decision
 	err := b.run(ctx, func(p db.Pipeline) error {
 		d = newDecision(b.db.Signer(), b.db.Packs(), b.onLow, func(lookups ...db.Lookup) error { return p.Read(ctx, lookups...) })
-		d.guarded = b.db.Routed()
+		d.guarded = b.db.IsDivided()
 		for _, w := range all {
 			d.name(w)
 		}
