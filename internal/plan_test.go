@@ -35,6 +35,8 @@ var mayScan = map[string]string{
 	"job.queues": "an index scan that stops after each queue's first row",
 
 	"report.jobQueues":       "the jobs that wait, and no history; only where tables are divided; for operators",
+	"report.read":            "the reconciliation, once a day",
+	"vtu.owner":              "as operation.AttemptOwner",
 	"operation.AttemptOwner": "only where tables are divided, for a biller that names only its reference",
 
 	"job.Providers": "the start of a program; the rows are work that waits, and not history",

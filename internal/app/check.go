@@ -218,7 +218,7 @@ func (c Config) checkTransport() error {
 
 // pools returns how the connections are divided.
 func (c Config) pools() db.Pools {
-	return db.Pools{Reads: c.Pools.Reads, Heavy: c.Pools.HeavyLimit, Replica: c.Replica}
+	return db.Pools{Reads: c.Pools.Reads, Heavy: c.Pools.HeavyLimit, Replica: c.Replica, Undivided: !c.ExperimentalCitus}
 }
 
 // OpenDatabase opens the database, and the replica if there is one, and nothing else.

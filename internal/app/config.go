@@ -37,7 +37,10 @@ type Config struct {
 	// and the comparison of statements then read from it, and never what decides about money
 	// (docs/operating/install.md). `pool_max_conns` in it is 4 if it is not given. Empty: none.
 	Replica string `koanf:"replica"`
-	Data    string `koanf:"data"` // Folder of the sandbox's books.
+	// Whether `database` may be a Citus with several nodes. Its support is experimental
+	// (docs/scaling.md). Without this setting no command works with one.
+	ExperimentalCitus bool   `koanf:"experimental_citus"`
+	Data              string `koanf:"data"` // Folder of the sandbox's books.
 	// Bearer token that `/sandbox/` requires. Without a token `/sandbox/` answers only
 	// programs of this machine, and only when `listen` is on loopback. Sandbox mode only.
 	SandboxToken secret.Text `koanf:"sandbox_token"`

@@ -63,6 +63,18 @@ func TestCitusHoldsACompanyAtItsPlace(t *testing.T) {
 	}
 }
 
+// A program whose configuration does not allow a Citus works with none.
+func TestCitusIsRefusedWithoutTheSetting(t *testing.T) {
+	d, err := db.OpenWith(t.Context(), dbtest.CitusURL(t), db.Pools{Undivided: true})
+	if err == nil {
+		defer d.Close()
+		err = d.Fits(t.Context())
+	}
+	if err == nil || !strings.Contains(err.Error(), "experimental_citus") {
+		t.Errorf("%v", err)
+	}
+}
+
 // A migration copies a table, as several have done, and makes new tables. Afterwards each table is where it
 // belongs, with its rows.
 func TestCitusKeepsACopiedTableDivided(t *testing.T) {

@@ -84,8 +84,8 @@ type DB struct {
 	turns      turns
 	heavyLimit time.Duration
 	signer     Signer
-	place      func(company string) string // of Pools.Place, or nil
 	packs      atomic.Bool
+	place      func(company string) string // of Pools.Place, or nil
 }
 
 // CheckURL returns an error if Open does not understand the URL. It does not connect to the

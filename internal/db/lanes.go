@@ -52,6 +52,8 @@ type Pools struct {
 	// Routed sends the statements of batches in the form for a PostgreSQL that divides its tables by
 	// company (pipeline_routed.go), also to one that does not. Tests set it.
 	Routed bool
+	// Undivided refuses a database that divides its tables by company among several servers (nodes).
+	Undivided bool
 	// Place returns the place that holds the rows of a company (DB.Place), instead of the database. Tests
 	// set it.
 	Place func(company string) string

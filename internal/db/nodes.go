@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -58,6 +59,9 @@ const (
 		WHERE s.logicalrelid = to_regclass('ledger_head') ORDER BY 1`
 )
 
+// ErrDivided means that the database is a Citus with several nodes, and Pools.Undivided refuses one.
+var ErrDivided = errors.New("the database is a Citus with several nodes, and its support is experimental: see docs/scaling.md, and set experimental_citus to use it")
+
 // recognise finds out whether a connection leads to a database that divides its tables. It asks only
 // until it knows.
 func (p *postgres) recognise(ctx context.Context, c *pgx.Conn) error {
@@ -71,6 +75,9 @@ func (p *postgres) recognise(ctx context.Context, c *pgx.Conn) error {
 	}
 	if err != nil {
 		return err
+	}
+	if divided && p.undivided {
+		return ErrDivided
 	}
 	p.nodes.mu.Lock()
 	defer p.nodes.mu.Unlock()

@@ -22,18 +22,19 @@ import (
 
 // postgres is a PostgreSQL database with connection pools of pgx.
 type postgres struct {
-	pool    *pgxpool.Pool          // for all that writes, and for lanes without a separate pool
-	apart   map[lane]*pgxpool.Pool // the separate pools
-	replica *replica               // nil for none
-	hosts   *hosts                 // nil for a URL with one host
-	replan  time.Duration          // how long a connection reuses the plans of batches
-	locks   lockTimeout            // the lock timeout of a migration
-	routed  bool                   // batches always use the SQL statements of pipeline_routed.go
-	nodes   nodes                  // the servers of a database that divides its tables
-	address string                 // the URL
-	sizes   map[lane]int32         // the number of connections of each lane, to each server
-	doubt   atomic.Uint64
-	leaving sync.WaitGroup
+	pool      *pgxpool.Pool          // for all that writes, and for lanes without a separate pool
+	apart     map[lane]*pgxpool.Pool // the separate pools
+	replica   *replica               // nil for none
+	hosts     *hosts                 // nil for a URL with one host
+	replan    time.Duration          // how long a connection reuses the plans of batches
+	locks     lockTimeout            // the lock timeout of a migration
+	undivided bool                   // a database that divides its tables is refused
+	routed    bool                   // batches always use the SQL statements of pipeline_routed.go
+	nodes     nodes                  // the servers of a database that divides its tables
+	address   string                 // the URL
+	sizes     map[lane]int32         // the number of connections of each lane, to each server
+	doubt     atomic.Uint64
+	leaving   sync.WaitGroup
 
 	unanswered atomic.Int64  // the number of COMMITs that were sent and may still be running
 	most       int64         // the largest value of unanswered
@@ -66,7 +67,7 @@ func openPostgres(ctx context.Context, address string, pools Pools) (*postgres, 
 	}
 	p := &postgres{
 		apart: map[lane]*pgxpool.Pool{}, replan: 5 * time.Second, locks: usualLockTimeout,
-		most: int64(cfg.MaxConns), question: 15 * time.Second, routed: pools.Routed, address: address, sizes: sizes,
+		most: int64(cfg.MaxConns), question: 15 * time.Second, routed: pools.Routed, undivided: pools.Undivided, address: address, sizes: sizes,
 		nodes: nodes{stale: make(chan struct{}, 1), named: map[string]*node{}},
 	}
 	p.doubt.Store(1) // the server may have restarted before this program started (DB.Doubts)
