@@ -556,7 +556,7 @@ func bandFields(typed url.Values) templ.Component {
 			templ_7745c5c3_Var26 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<div class=\"scroll\"><table class=\"stack\"><caption class=\"hidden\">Bands of fees</caption> <thead><tr><th scope=\"col\">From ₦</th><th scope=\"col\">Flat ₦</th><th scope=\"col\">Percent</th><th scope=\"col\">At most ₦</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><caption class=\"hidden\">Bands of fees</caption> <thead><tr><th scope=\"col\">From ₦</th><th scope=\"col\">Flat ₦</th><th scope=\"col\">Percent</th><th scope=\"col\">At most ₦</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

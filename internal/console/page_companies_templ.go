@@ -55,7 +55,7 @@ func companiesPage(v *visit, page list[admin.Company]) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<div class=\"scroll\"><table class=\"stack\"><caption class=\"hidden\">Companies</caption> <thead><tr><th scope=\"col\">Name</th><th scope=\"col\">KYB</th><th scope=\"col\">Live</th><th scope=\"col\">Since</th><th scope=\"col\">Reference</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><caption class=\"hidden\">Companies</caption> <thead><tr><th scope=\"col\">Name</th><th scope=\"col\">KYB</th><th scope=\"col\">Live</th><th scope=\"col\">Since</th><th scope=\"col\">Reference</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -320,7 +320,7 @@ func companyPage(v *visit, a about) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<div class=\"scroll\"><table class=\"stack\"><caption class=\"hidden\">Settlement accounts</caption> <thead><tr><th scope=\"col\">Account</th><th scope=\"col\">At the bank</th><th scope=\"col\" class=\"number\">Balance</th><th scope=\"col\">State</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><caption class=\"hidden\">Settlement accounts</caption> <thead><tr><th scope=\"col\">Account</th><th scope=\"col\">At the bank</th><th scope=\"col\" class=\"number\">Balance</th><th scope=\"col\">State</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -797,7 +797,7 @@ func termsPage(v *visit, a about, t terms) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "<div class=\"scroll\"><table><caption class=\"hidden\">Fees of payouts</caption> <thead><tr><th scope=\"col\" class=\"number\">From</th><th scope=\"col\" class=\"number\">Flat</th><th scope=\"col\" class=\"number\">Percent</th><th scope=\"col\" class=\"number\">At most</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "<div class=\"scroll\" tabindex=\"0\"><table><caption class=\"hidden\">Fees of payouts</caption> <thead><tr><th scope=\"col\" class=\"number\">From</th><th scope=\"col\" class=\"number\">Flat</th><th scope=\"col\" class=\"number\">Percent</th><th scope=\"col\" class=\"number\">At most</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -877,7 +877,7 @@ func termsPage(v *visit, a about, t terms) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 91, "<div class=\"scroll\"><table><caption class=\"hidden\">Daily limits of payouts</caption> <thead><tr><th scope=\"col\">Of</th><th scope=\"col\" class=\"number\">Limit</th><th scope=\"col\" class=\"number\">Paid out today</th><th scope=\"col\" class=\"number\">Payouts today</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 91, "<div class=\"scroll\" tabindex=\"0\"><table><caption class=\"hidden\">Daily limits of payouts</caption> <thead><tr><th scope=\"col\">Of</th><th scope=\"col\" class=\"number\">Limit</th><th scope=\"col\" class=\"number\">Paid out today</th><th scope=\"col\" class=\"number\">Payouts today</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -952,7 +952,7 @@ func termsPage(v *visit, a about, t terms) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, ", Lagos</span></header><div class=\"scroll\"><table><caption class=\"hidden\">Daily quotas</caption> <thead><tr><th scope=\"col\">Of</th><th scope=\"col\" class=\"number\">Used today</th><th scope=\"col\" class=\"number\">At most</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, ", Lagos</span></header><div class=\"scroll\" tabindex=\"0\"><table><caption class=\"hidden\">Daily quotas</caption> <thead><tr><th scope=\"col\">Of</th><th scope=\"col\" class=\"number\">Used today</th><th scope=\"col\" class=\"number\">At most</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1024,7 +1024,7 @@ func termsPage(v *visit, a about, t terms) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 107, "<div class=\"scroll\"><table class=\"stack\"><caption class=\"hidden\">Extended public keys, the present one of each chain first</caption> <thead><tr><th scope=\"col\">Chain</th><th scope=\"col\" class=\"number\">Version</th><th scope=\"col\">Source</th><th scope=\"col\">Key</th><th scope=\"col\">Since</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 107, "<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><caption class=\"hidden\">Extended public keys, the present one of each chain first</caption> <thead><tr><th scope=\"col\">Chain</th><th scope=\"col\" class=\"number\">Version</th><th scope=\"col\">Source</th><th scope=\"col\">Key</th><th scope=\"col\">Since</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -53,7 +53,7 @@ func entriesPage(v *visit, a about, page admin.Entries) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<div class=\"scroll\"><table class=\"stack\"><caption class=\"hidden\">Ledger entries, newest first</caption> <thead><tr><th scope=\"col\">When</th><th scope=\"col\">Step</th><th scope=\"col\" class=\"number\">In</th><th scope=\"col\" class=\"number\">Out</th><th scope=\"col\" class=\"number\">Balance</th><th scope=\"col\">Reference</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><caption class=\"hidden\">Ledger entries, newest first</caption> <thead><tr><th scope=\"col\">When</th><th scope=\"col\">Step</th><th scope=\"col\" class=\"number\">In</th><th scope=\"col\" class=\"number\">Out</th><th scope=\"col\" class=\"number\">Balance</th><th scope=\"col\">Reference</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -251,7 +251,7 @@ func customersPage(v *visit, a about, page admin.CompanyCustomers) templ.Compone
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<div class=\"scroll\"><table class=\"stack\"><caption class=\"hidden\">Customers, newest first</caption> <thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Phone</th><th scope=\"col\">E-mail</th><th scope=\"col\">Account</th><th scope=\"col\">State</th><th scope=\"col\">Since</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><caption class=\"hidden\">Customers, newest first</caption> <thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Phone</th><th scope=\"col\">E-mail</th><th scope=\"col\">Account</th><th scope=\"col\">State</th><th scope=\"col\">Since</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -752,7 +752,7 @@ func virtualAccountsPage(v *visit, a about, page admin.VirtualAccounts) templ.Co
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "<div class=\"scroll\"><table class=\"stack\"><caption class=\"hidden\">Virtual accounts, newest first</caption> <thead><tr><th scope=\"col\">When</th><th scope=\"col\">Account</th><th scope=\"col\" class=\"number\">Amount</th><th scope=\"col\">State</th><th scope=\"col\">Until</th><th scope=\"col\">Own reference</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><caption class=\"hidden\">Virtual accounts, newest first</caption> <thead><tr><th scope=\"col\">When</th><th scope=\"col\">Account</th><th scope=\"col\" class=\"number\">Amount</th><th scope=\"col\">State</th><th scope=\"col\">Until</th><th scope=\"col\">Own reference</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -906,7 +906,7 @@ func cardsPage(v *visit, a about, page admin.Cards) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<div class=\"scroll\"><table class=\"stack\"><caption class=\"hidden\">Cards, newest first</caption> <thead><tr><th scope=\"col\">When</th><th scope=\"col\">Card</th><th scope=\"col\">State</th><th scope=\"col\">Customer</th><th scope=\"col\">Id</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><caption class=\"hidden\">Cards, newest first</caption> <thead><tr><th scope=\"col\">When</th><th scope=\"col\">Card</th><th scope=\"col\">State</th><th scope=\"col\">Customer</th><th scope=\"col\">Id</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1195,7 +1195,7 @@ func deliveriesPage(v *visit, a about, page admin.Deliveries) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 110, "<div class=\"scroll\"><table class=\"stack\"><caption class=\"hidden\">Deliveries to webhooks, newest first</caption> <thead><tr><th scope=\"col\">When</th><th scope=\"col\">Event</th><th scope=\"col\">State</th><th scope=\"col\" class=\"number\">Attempts</th><th scope=\"col\">Last answer</th><th scope=\"col\">Webhook</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 110, "<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><caption class=\"hidden\">Deliveries to webhooks, newest first</caption> <thead><tr><th scope=\"col\">When</th><th scope=\"col\">Event</th><th scope=\"col\">State</th><th scope=\"col\" class=\"number\">Attempts</th><th scope=\"col\">Last answer</th><th scope=\"col\">Webhook</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -115,7 +115,7 @@ func inboxPage(v *visit, page admin.Notifications) templ.Component {
 				}
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<div class=\"scroll\"><table class=\"stack\"><caption class=\"hidden\">Notifications, newest first</caption> <thead><tr><th scope=\"col\">When</th><th scope=\"col\">Provider</th><th scope=\"col\">State</th><th scope=\"col\">What came of it</th><th scope=\"col\">Notification</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><caption class=\"hidden\">Notifications, newest first</caption> <thead><tr><th scope=\"col\">When</th><th scope=\"col\">Provider</th><th scope=\"col\">State</th><th scope=\"col\">What came of it</th><th scope=\"col\">Notification</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-const phoneOfCustomer = "08031234567"
+const phoneOfCustomer = "08039876543"
 
 // support invites an operator who helps callers. Controls of money are absent and refused, contact data are masked until there
 // is a reason, and no address and no audit line has them.
@@ -33,13 +33,13 @@ func support(p *program, b *browser) error {
 	if err := b.lacks("/change/key", "/change/adjustment"); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.SendKeys("#q", "0803 123 4567\r", chromedp.ByQuery)); err != nil {
+	if err := b.do(chromedp.SendKeys("#q", "0803 987 6543\r", chromedp.ByQuery)); err != nil {
 		return err
 	}
-	if err := b.turnsTo("Ngozi Okafor", "0803•••4567", "n•••@e•••.com"); err != nil {
+	if err := b.turnsTo("Amaka Eze", "0803•••6543", "a•••@e•••.com"); err != nil {
 		return err
 	}
-	if err := b.lacks(phoneOfCustomer, "ngozi@example.com"); err != nil {
+	if err := b.lacks(phoneOfCustomer, "amaka@example.com"); err != nil {
 		return err
 	}
 	var at string
@@ -49,7 +49,7 @@ func support(p *program, b *browser) error {
 	if err := b.do(chromedp.SendKeys("#note", "Asks for a receipt.", chromedp.ByQuery), chromedp.Click("main form button.main", chromedp.ByQuery)); err != nil {
 		return err
 	}
-	if err := b.turnsTo(phoneOfCustomer, "ngozi@example.com", "The audit log has this reveal with its reason"); err != nil {
+	if err := b.turnsTo(phoneOfCustomer, "amaka@example.com", "The audit log has this reveal with its reason"); err != nil {
 		return err
 	}
 	if err := becomes(p, b, p.key.AdminKey); err != nil {
@@ -61,14 +61,14 @@ func support(p *program, b *browser) error {
 	if err := b.turnsTo("sade", "Asks for a receipt."); err != nil {
 		return err
 	}
-	return b.lacks(phoneOfCustomer, "ngozi@example.com")
+	return b.lacks(phoneOfCustomer, "amaka@example.com")
 }
 
 // customer creates a customer with an account, and returns its id.
 func (p *program) customer() (string, error) {
 	var made struct{ Data struct{ ID string } }
 	err := p.asCompany("POST", "/api/v1/customer/create", map[string]string{
-		"firstName": "Ngozi", "lastName": "Okafor", "email": "ngozi@example.com", "phoneNumber": phoneOfCustomer, "bvn": "22222222222",
+		"firstName": "Amaka", "lastName": "Eze", "email": "amaka@example.com", "phoneNumber": phoneOfCustomer, "bvn": "22222222225",
 	}, &made)
 	return made.Data.ID, errors.Join(err, p.asCompany("POST", "/api/v1/customer/generate-account", map[string]string{"customerId": made.Data.ID, "otp": "123456"}, nil))
 }
