@@ -86,7 +86,7 @@ func TestAnApprovalShowsTheMoneyAndEndsTheOthers(t *testing.T) {
 			text := html.UnescapeString(fola.read(paid.location))
 			for _, want := range []string{
 				"Person fola sent the request", "POST /api/v1/settlement/send-payout", "Idempotency-Key page-", "Person ada sent the request",
-				"A second person approved it", "ada approved it. fola asked for it at ", "two people from 1000.00 naira on",
+				"A second person approved it", "ada approved it. fola asked for it at ", "two people from ₦1,000.00 on",
 			} {
 				if !strings.Contains(text, want) {
 					return "no " + want + " in " + text
