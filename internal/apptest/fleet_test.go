@@ -17,7 +17,7 @@ import (
 // cacheLife is the age at which a program reads a company again in any case.
 const cacheLife = 30 * time.Second
 
-// What an operator or a company ends at one program, a second program refuses soon, and long before its
+// A second program soon refuses what an operator or a company ends at one program, and long before its
 // memory is old: the access tokens of a revoked key, a company that is switched off, a rejected KYB.
 func TestEveryProgramRefusesWhatOneHasEnded(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {

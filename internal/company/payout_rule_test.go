@@ -89,7 +89,7 @@ func TestNoRuleForPayoutsBesideAnOlderProgram(t *testing.T) {
 	}
 }
 
-// What has waited for a day cannot be approved. The unit with the end of an approval commits once, also if two people
+// A request that has waited for a day cannot be approved. The unit with the end of an approval commits once, also if two people
 // approve at the same time.
 func TestAnApprovalOfAPayoutEndsOnce(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
