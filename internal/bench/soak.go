@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"sync"
 	"time"
 )
 
@@ -138,12 +139,13 @@ func (s *soak) run(ctx context.Context) error {
 	defer cancel()
 	start := time.Now()
 	end := s.begin(ctx, start)
-	errs := make(chan error, 1)
-	go func() { errs <- s.renew(ctx) }()
+	var renewal sync.WaitGroup
+	renewal.Go(func() { s.renew(ctx, tokenAge, tokenAgain) })
 	err := s.watch(ctx, start)
 	cancel()
 	end()
-	return errors.Join(err, <-errs)
+	renewal.Wait()
+	return err
 }
 
 // watch takes a sample at each interval until the end of the run.

@@ -19,6 +19,8 @@ const (
 	soakFloat = 100_000_000_000_000
 	// tokenAge is the age at which a soak replaces its access tokens, which live for fifteen minutes.
 	tokenAge = 10 * time.Minute
+	// tokenAgain is the time after which a soak tries again if an exchange has failed.
+	tokenAgain = 10 * time.Second
 )
 
 // errand is a kind of operation of a soak, and how often it is chosen among all.
@@ -107,18 +109,24 @@ func (b *bearers) pick(r *rand.Rand) Account {
 	return all[r.IntN(len(all))]
 }
 
-// renew replaces the access tokens before they expire, until the context ends.
-func (s *soak) renew(ctx context.Context) error {
+// renew replaces the access tokens before they expire, until the context ends. An exchange that fails counts as a failed
+// operation, and renew soon tries again. Otherwise one failure would fail every later operation of the run.
+func (s *soak) renew(ctx context.Context, age, again time.Duration) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for wait(ctx, timer, time.Now().Add(tokenAge)) {
-		all := slices.Clone(s.companies)
-		if err := s.target.tokens(ctx, all); err != nil && ctx.Err() == nil {
-			return err
+	for next := age; wait(ctx, timer, time.Now().Add(next)); {
+		all, began := slices.Clone(*s.bearers.all.Load()), time.Now()
+		err := s.target.tokens(ctx, all)
+		if ctx.Err() != nil {
+			return
 		}
-		s.bearers.set(all)
+		s.bearers.set(all) // a company whose exchange has failed keeps its token
+		next = age
+		if err != nil {
+			s.done.add(0, err, time.Since(began))
+			next = again
+		}
 	}
-	return nil
 }
 
 // begin starts the clients. Together they begin s.Rate operations a second. The function that it

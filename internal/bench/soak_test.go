@@ -2,14 +2,18 @@ package bench
 
 import (
 	"bytes"
+	"context"
 	"encoding/xml"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
@@ -52,6 +56,32 @@ func soakFor(t *testing.T, postgres string) {
 	}
 	if err := is.Chart(xmlCheck{t}); err != nil {
 		t.Error(err)
+	}
+}
+
+// A soak counts an exchange for tokens that fails, and tries it again.
+func TestAFailedExchangeIsRepeated(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		switch asked++; asked {
+		case 1:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case 2:
+			_, _ = io.WriteString(w, `{"accessToken":"second"}`)
+		default:
+			cancel()
+		}
+	}))
+	defer server.Close()
+	s := &soak{place: &place{target: target{host: server.Listener.Addr().String()}}}
+	s.bearers.set([]Account{{Credentials: app.Credentials{Reference: "acme"}, token: "first"}})
+	s.renew(ctx, time.Millisecond, time.Millisecond)
+	if _, failed, _ := s.done.since(); failed != 1 || !strings.Contains(s.done.failure(), "HTTP 503") {
+		t.Errorf("%d failures, the first: %s", failed, s.done.failure())
+	}
+	if now := (*s.bearers.all.Load())[0].token; now != "second" {
+		t.Errorf("the token is %q", now)
 	}
 }
 
