@@ -131,7 +131,11 @@ func showBulks(v *visit) (view, error) {
 
 func showNewBulk(v *visit) (view, error) {
 	s, err := v.sources()
-	return view{title: "New bulk payout", item: "payouts", body: newBulkPage(v, s)}, err
+	if err != nil {
+		return view{}, err
+	}
+	m, err := v.mended()
+	return view{title: "New bulk payout", item: "payouts", body: newBulkPage(v, s, m)}, err
 }
 
 // A comma within an amount makes two fields of it: the hundreds, and groups of three digits.
@@ -262,6 +266,9 @@ func openBulk(v *visit) (string, error) {
 	from, err := strconv.ParseInt(v.field("fromSettlementId"), 10, 64)
 	if err != nil {
 		return "", fault.New(fault.Invalid, "Choose the account that pays").Because(err)
+	}
+	if err := v.replaced(); err != nil {
+		return "", err
 	}
 	var opened one[bulk]
 	_, err = v.ask("POST", "/api/v1/settlement/bulk-payout", map[string]any{"fromSettlementId": from, "pin": v.PostForm.Get("pin"), "lines": lines}, &opened)

@@ -59,12 +59,15 @@
     due = false;
     loaded = performance.now();
     const before = document.querySelector("main h1 ~ .chip")?.textContent;
+    const held = document.activeElement?.closest("main a[href], main [data-live-pause]");
+    const again = held && (held.matches("a") ? `main a[href="${CSS.escape(held.getAttribute("href"))}"]` : "main [data-live-pause]");
     htmx.ajax("GET", location.pathname + location.search, { target: "#main", select: "#main", swap: "outerHTML" }).then(() => {
       const after = document.querySelector("main h1 ~ .chip");
       if (after && after.textContent !== before) {
         after.classList.add("flash");
         document.getElementById("said").textContent = document.querySelector("main h1").textContent + ": " + after.textContent;
       }
+      if (again && document.activeElement === document.body) document.querySelector(again)?.focus();
       listen();
     });
   };
@@ -93,12 +96,23 @@
 
   // Keys. They never do an act, and do nothing while somebody types.
   const typing = (e) => e.target.closest("input, textarea, select, [contenteditable]") || e.ctrlKey || e.metaKey || e.altKey;
+  const help = document.getElementById("keys"), on = document.getElementById("keys-on");
+  const off = () => localStorage.getItem("keys") === "off"; // of this browser
+  if (help) {
+    on.checked = !off();
+    on.addEventListener("change", () => { localStorage.setItem("keys", on.checked ? "on" : "off"); });
+    const open = document.querySelector("[data-keys]");
+    open.hidden = false;
+    open.addEventListener("click", () => help.showModal());
+    help.querySelector("[data-close]").addEventListener("click", () => help.close());
+  }
   let chord = 0;
   document.addEventListener("keydown", (e) => {
     const box = document.querySelector(".search input[type=search]");
     if (box && e.key === "k" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); box.focus(); return; }
     if (e.key === "Escape" && document.activeElement === box) box.blur();
-    if (typing(e)) return;
+    if (typing(e) || off() || help?.open) return;
+    if (e.key === "?") { help?.showModal(); return; }
     if (e.key === "/" && box) { e.preventDefault(); box.focus(); return; }
     if (e.key === "g") { chord = performance.now(); return; }
     if (performance.now() - chord < 1500) {
