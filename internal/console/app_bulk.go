@@ -244,7 +244,8 @@ func openBulk(v *visit) (string, error) {
 	}
 	var lines []map[string]any
 	var wrong []string
-	for n, text := range strings.Split(v.PostForm.Get("lines"), "\n") {
+	var bad []badLine
+	for n, text := range v.typedLines() {
 		text = strings.TrimSpace(text)
 		if text == "" || n == 0 && isHeads(text) {
 			continue // an empty line, or the heads of the columns
@@ -252,6 +253,8 @@ func openBulk(v *visit) (string, error) {
 		line, err := lineOf(n+1, text)
 		if err != nil {
 			wrong = append(wrong, fault.Of(err).Message)
+			_, reason, _ := strings.Cut(fault.Of(err).Message, ": ")
+			bad = append(bad, badLine{n + 1, text, reason})
 			continue
 		}
 		lines = append(lines, line)
@@ -261,6 +264,7 @@ func openBulk(v *visit) (string, error) {
 		if why.Details = wrong; len(wrong) == 0 {
 			why = fault.New(fault.Invalid, "There is no line")
 		}
+		why.Extra = map[string]any{badOf: bad}
 		return "", why
 	}
 	from, err := strconv.ParseInt(v.field("fromSettlementId"), 10, 64)

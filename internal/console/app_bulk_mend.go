@@ -13,8 +13,32 @@ import (
 // mending is a bulk payout whose lines somebody changes. The new bulk payout replaces it.
 type mending struct {
 	id    string
-	lines string   // as somebody types them
-	bad   []string // the reason of each bad line, with its number
+	lines string // as somebody types them
+	bad   []badLine
+}
+
+// badLine is a line that somebody has to mend. It has a field of its own, because nobody finds line 157 among 300.
+type badLine struct {
+	number    int
+	text, why string
+}
+
+func (l badLine) field() string { return "line-" + strconv.Itoa(l.number) }
+
+// badOf is the further field of a refusal that has the bad lines.
+const badOf = "bad"
+
+// typedLines returns the lines of the form. If somebody has changed a line in its own field, the field counts.
+func (v *visit) typedLines() []string {
+	lines := strings.Split(v.PostForm.Get("lines"), "\n")
+	for n := range lines {
+		l := badLine{number: n + 1}
+		if now := v.PostForm.Get(l.field()); v.PostForm.Has(l.field()) && now != v.PostForm.Get("was-"+l.field()) {
+			lines[n] = now
+		}
+	}
+	v.PostForm.Set("lines", strings.Join(lines, "\n")) // for the form, which comes back if a line is still bad
+	return lines
 }
 
 // typed is the line as somebody types it.
@@ -40,7 +64,11 @@ func (l bulkLine) said() string {
 
 // mended reads the lines of the bulk payout that the form replaces. It returns nothing if the form replaces none.
 func (v *visit) mended() (m mending, err error) {
-	if m.id = v.filter("instead", v.PostForm.Get("instead")); m.id == "" || v.problem != nil {
+	m.id = v.filter("instead", v.PostForm.Get("instead"))
+	if v.problem != nil {
+		m.bad, _ = v.problem.Extra[badOf].([]badLine) // none, if the lines can be read
+	}
+	if m.id == "" || v.problem != nil {
 		return m, nil
 	}
 	var lines []string
@@ -51,7 +79,7 @@ func (v *visit) mended() (m mending, err error) {
 		}
 		for _, l := range b.Data.Rows {
 			if lines = append(lines, l.typed()); l.Verdict == "BAD" {
-				m.bad = append(m.bad, "line "+strconv.Itoa(len(lines))+": "+optional(l.Reason))
+				m.bad = append(m.bad, badLine{len(lines), l.typed(), optional(l.Reason)})
 			}
 		}
 		if b.Data.NextAfter == nil {

@@ -53,7 +53,8 @@ func payInBulk(p *program, b *browser) error {
 		return errors.Join(err, fmt.Errorf("the lines have changed: %.200s", typed))
 	}
 	lines[6], lines[7] = "000013,0123456702,1007,Invoice 7", "000013,0123456710,1200,Invoice 8"
-	if err := b.sendLines(p, lines); err != nil {
+	if err := b.do(chromedp.SetValue("#line-7", lines[6], chromedp.ByQuery), chromedp.SetValue("#line-8", lines[7], chromedp.ByQuery),
+		chromedp.SendKeys("#pin", p.key.PIN, chromedp.ByQuery), chromedp.Click("main form button.main", chromedp.ByQuery)); err != nil {
 		return err
 	}
 	if err := b.do(chromedp.WaitVisible("main .facts", chromedp.ByQuery)); err != nil {
@@ -77,7 +78,7 @@ func mendInPlace(p *program, b *browser, lines []string) error {
 	if err := b.do(chromedp.Location(&old), chromedp.Click(`a[href*="instead="]`, chromedp.ByQuery), chromedp.WaitVisible("#lines", chromedp.ByQuery)); err != nil {
 		return err
 	}
-	if err := b.turnsTo("These lines replace", "line 12: "); err != nil {
+	if err := b.turnsTo("These lines replace", "Line 12"); err != nil {
 		return err
 	}
 	typed, err := b.value("#lines")

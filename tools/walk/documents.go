@@ -123,7 +123,8 @@ func withoutMotion(p *program, b *browser) error {
 // hurry lets the clock of a page go faster from a button of the walk on, so that nobody waits for half a minute.
 const hurry = `(() => { let ahead = 0; const now = performance.now.bind(performance); performance.now = () => now() + ahead; window.walkAhead = (s) => { ahead += s * 1000; }; })()`
 
-// cutOffStream cuts the stream of a page. The page says in amber that it is old, asks by itself, and so changes.
+// cutOffStream cuts the stream of a page. The page says so in amber, asks by itself, and so changes. If it
+// gets no answer either, it says since when it is old.
 func cutOffStream(p *program, b *browser) error {
 	reference, err := p.payout("0123456706", 861)
 	if err != nil {
@@ -146,19 +147,14 @@ func cutOffStream(p *program, b *browser) error {
 	if err := tab.visit("/console/p/" + reference); err != nil {
 		return err
 	}
-	if err := tab.do(chromedp.Evaluate(`window.walkAhead(31)`, nil)); err != nil {
+	if err := tab.do(chromedp.Evaluate(`window.walkAhead(6)`, nil)); err != nil {
 		return err
 	}
-	if err := tab.turnsTo("Old since"); err != nil {
+	if err := tab.turnsTo("No stream, asks every 10 s"); err != nil {
 		return err
 	}
-	var late, amber bool
-	if err := tab.do(chromedp.Evaluate(`document.querySelector("[data-live]").classList.contains("late")`, &late),
-		chromedp.Evaluate(`getComputedStyle(document.querySelector("[data-live]"), "::before").backgroundColor === "rgb(106, 67, 0)"`, &amber)); err != nil {
+	if err := tab.amber(); err != nil {
 		return err
-	}
-	if !late || !amber {
-		return errors.New("a page without its stream is not amber")
 	}
 	for range 2 {
 		if err := p.advance(35 * time.Second); err != nil {
@@ -176,8 +172,26 @@ func cutOffStream(p *program, b *browser) error {
 	if err != nil {
 		return err
 	}
-	tab.complaints() // the browser has said that the stream is cut
+	if err := tab.do(fetch.Enable(), chromedp.Evaluate(`window.walkAhead(32)`, nil)); err != nil { // now nothing comes through
+		return err
+	}
+	if err := tab.waits("Old since "); err != nil {
+		return err
+	}
+	if err := tab.amber(); err != nil {
+		return err
+	}
+	_ = tab.complaints() // the browser has said that it loads nothing
 	return b.do(page.BringToFront())
+}
+
+// amber fails unless the page says in amber that it does not change by itself.
+func (b *browser) amber() error {
+	var is bool
+	if err := b.do(chromedp.Evaluate(`getComputedStyle(document.querySelector("[data-live].late"), "::before").backgroundColor === "rgb(106, 67, 0)"`, &is)); err != nil || !is {
+		return errors.Join(err, errors.New("a page without its stream is not amber"))
+	}
+	return nil
 }
 
 // cut lets no stream of the tab come through.

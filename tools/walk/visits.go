@@ -113,6 +113,10 @@ const cutOff = `(() => {
 		const style = getComputedStyle(e);
 		if (style.overflowX === "hidden" && e.scrollWidth > e.clientWidth + 1 && !e.closest(".hidden, thead, .chart")) out.push("cut off: " + e.textContent.trim().slice(0, 40));
 	}
+	for (const e of document.querySelectorAll("main *, header.top *")) {
+		const own = [...e.childNodes].filter((n) => n.nodeType === 3).map((n) => n.textContent.trim()).join(" "), at = e.getBoundingClientRect();
+		if (own.length > 12 && at.width > 1 && at.width < 28 && e.checkVisibility() && !e.closest(".hidden, .scroll, thead")) out.push("squeezed to " + at.width + " pixels: " + own.slice(0, 40));
+	}
 	const below = new Set([...document.querySelectorAll("nav.tabbar a")].map((a) => a.getAttribute("href")));
 	for (const a of document.querySelectorAll("nav.side a")) if (!below.has(a.getAttribute("href"))) out.push("not in the menu: " + a.textContent.trim());
 	for (const table of document.querySelectorAll("table.stack")) {

@@ -43,14 +43,35 @@
   // countdown is over. It does not while somebody reads closely: with a selection, an open menu or focus in
   // a form. One stream is open, and none while the tab is hidden.
   let source = null, paused = false, due = false, loaded = performance.now();
+
+  // A stream that cannot be had is replaced by asking every ten seconds. A page whose question fails too is old. A stream ends by
+  // itself after 50 seconds, so one of a minute has died.
+  let opened = 0, heard = performance.now(), fresh = heard, asked = heard;
+  const isCut = () => performance.now() - heard > 5000;
+  const isOld = () => isCut() && performance.now() - fresh > 30000;
+  const clock = (then) => new Date(at + then - began + 3600000).toISOString().slice(11, 19);
+  const watch = () => {
+    const now = performance.now();
+    if (paused || document.hidden || !document.querySelector("[data-live]")) { heard = now; return; }
+    if (source?.readyState === EventSource.OPEN && now - opened < 60000) heard = fresh = now;
+    if (isCut() && now - asked >= 10000) {
+      asked = now;
+      source?.close();
+      source = null; // the next page opens another one
+      listen();
+      reload();
+    }
+    sign();
+  };
+  document.addEventListener("htmx:afterSwap", () => { fresh = performance.now(); });
   const busy = () => paused || document.hidden || String(getSelection()) !== "" || document.querySelector("main details[open]:not(.filters)")
     || document.activeElement?.closest("main form");
   const sign = () => {
     const one = document.querySelector("[data-live]");
     if (!one) return;
     const word = one.querySelector("[data-live-word]");
-    word.textContent = paused ? "Paused" : due ? "Changed" : "Live";
-    one.classList.toggle("late", paused || due);
+    word.textContent = paused ? "Paused" : due ? "Changed" : isOld() ? "Old since " + clock(fresh) : isCut() ? "No stream, asks every 10 s" : "Live";
+    one.classList.toggle("late", paused || due || isCut());
     one.querySelector("[data-live-pause]").textContent = paused ? "Go on" : "Pause";
   };
   const reload = () => {
@@ -82,6 +103,7 @@
     if (!address) return;
     source = new EventSource(address);
     source.address = address;
+    source.addEventListener("open", () => { opened = performance.now(); });
     source.addEventListener("changed", reload);
   };
   document.addEventListener("visibilitychange", listen);
@@ -91,7 +113,7 @@
     listen();
     if (!paused && due) reload();
   });
-  setInterval(() => { if (due) reload(); }, 1000);
+  setInterval(() => { if (due) reload(); watch(); }, 1000);
   document.addEventListener("DOMContentLoaded", listen);
 
   // Keys. They never do an act, and do nothing while somebody types.
