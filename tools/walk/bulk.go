@@ -189,7 +189,7 @@ func (b *browser) addsUp(good, bad, amount int) error {
 
 // factsTurnTo waits until the facts are so, given as pairs of name and value.
 func (b *browser) factsTurnTo(pairs ...string) (err error) {
-	for range 300 {
+	for range 1200 {
 		facts, failed := b.facts()
 		if err = failed; err == nil {
 			for n := 0; n+1 < len(pairs); n += 2 {

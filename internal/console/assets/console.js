@@ -128,7 +128,7 @@
     open.addEventListener("click", () => help.showModal());
     help.querySelector("[data-close]").addEventListener("click", () => help.close());
   }
-  let chord = 0;
+  let chord = -Infinity;
   document.addEventListener("keydown", (e) => {
     const box = document.querySelector(".search input[type=search]");
     if (box && e.key === "k" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); box.focus(); return; }
@@ -138,7 +138,7 @@
     if (e.key === "/" && box) { e.preventDefault(); box.focus(); return; }
     if (e.key === "g") { chord = performance.now(); return; }
     if (performance.now() - chord < 1500) {
-      chord = 0;
+      chord = -Infinity;
       const to = document.querySelector(`.side a[data-key="${CSS.escape(e.key)}"]`);
       if (to) to.click();
       return;
