@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kobo-waas/kobo/internal/who"
+	who "github.com/kobo-waas/kobo/internal/person"
 )
 
 // A line that cannot be read comes back in a field of its own, and nothing else is changed. The lines of a checked bulk payout can

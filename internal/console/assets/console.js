@@ -54,11 +54,13 @@
     const now = performance.now();
     if (paused || document.hidden || !document.querySelector("[data-live]")) { heard = now; return; }
     if (source?.readyState === EventSource.OPEN && now - opened < 60000) heard = fresh = now;
-    if (isCut() && now - asked >= 10000) {
+    if (now - asked >= 10000 && (isCut() || document.querySelector("main [data-asks]"))) {
       asked = now;
-      source?.close();
-      source = null; // the next page opens another one
-      listen();
+      if (isCut()) {
+        source?.close();
+        source = null;
+        listen();
+      }
       reload();
     }
     sign();
