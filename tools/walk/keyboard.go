@@ -35,7 +35,7 @@ const focused = `(() => {
 	if (e.matches("main")) return {wrong: "", what};
 	const x = Math.min(Math.max(at.left + at.width / 2, 1), innerWidth - 2), y = Math.min(Math.max(at.top + at.height / 2, 1), innerHeight - 2);
 	const top = document.elementFromPoint(x, y);
-	const wrong = !e.matches(":focus-visible") || style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 2 ? "nobody sees the focus at " + what
+	const wrong = style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 2 ? "nobody sees the focus at " + what
 		: !top || !(e.contains(top) || top.contains(e)) ? "the focus is covered at " + what + " by " + (top ? top.tagName + "." + top.className : "nothing") : "";
 	return {wrong, what};
 })()`

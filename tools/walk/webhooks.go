@@ -123,7 +123,7 @@ func replayMissed(p *program, b *browser) error {
 	if err := b.turnsTo("whsec_", "Shown once"); err != nil {
 		return err
 	}
-	first, err := b.find(`whsec_[\w+/=]+`)
+	first, err := b.find(`whsec_[A-Za-z0-9+/]{43}=`)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func replayMissed(p *program, b *browser) error {
 	if err := b.turnsTo("whsec_", "the old secret signs too"); err != nil {
 		return err
 	}
-	second, err := b.find(`whsec_[\w+/=]+`)
+	second, err := b.find(`whsec_[A-Za-z0-9+/]{43}=`)
 	if err != nil {
 		return err
 	}
