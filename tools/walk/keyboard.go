@@ -171,13 +171,13 @@ func helpOfKeys(b *browser) error {
 	if err := errors.Join(b.holds("#keys *"), b.keys(kb.Escape), b.do(chromedp.WaitNotVisible("#keys", chromedp.ByQuery)), b.holds("main [data-row] a")); err != nil {
 		return err
 	}
-	if err := errors.Join(b.tabTo("[data-keys]"), b.keys(kb.Enter), b.tabTo("#keys-on"), b.keys(" ", kb.Escape, "/")); err != nil {
+	if err := errors.Join(b.visit("/console/cases"), b.tabTo("[data-keys]"), b.keys(kb.Enter), b.holds("#keys-on"), b.keys(" ", kb.Escape, "/")); err != nil {
 		return err
 	}
 	if err := b.holds("[data-keys]"); err != nil {
 		return fmt.Errorf("keys that are off: %w", err)
 	}
-	return errors.Join(b.keys(kb.Enter), b.tabTo("#keys-on"), b.keys(" ", kb.Escape, "/"), b.holds("#q"), b.keys(kb.Escape))
+	return errors.Join(b.keys(kb.Enter), b.holds("#keys-on"), b.keys(" ", kb.Escape, "/"), b.holds("#q"), b.keys(kb.Escape))
 }
 
 // holds fails unless a thing has the focus.
