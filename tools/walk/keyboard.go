@@ -195,7 +195,7 @@ func (b *browser) holds(selector string) error {
 
 // proposeByKeyboard opens the case from the list, and proposes.
 func proposeByKeyboard(b *browser, id string) error {
-	if err := errors.Join(b.keys("g", "c"), b.turnsTo("decisions that only people can make")); err != nil {
+	if err := errors.Join(b.keys("g", "k"), b.turnsTo("decisions that only people can make")); err != nil {
 		return err
 	}
 	row := `a[href="/console/cases/` + id + `"]`

@@ -26,18 +26,18 @@ type receiver struct {
 	accepted map[string]int // how often it has accepted an event
 	header   http.Header    // of the last request
 	body     []byte
-	tests    int
+	tests    map[string]bool // the ids of tests
 }
 
 func newReceiver() *receiver {
-	r := &receiver{refused: map[string]int{}, accepted: map[string]int{}}
+	r := &receiver{refused: map[string]int{}, accepted: map[string]int{}, tests: map[string]bool{}}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.header = q.Header
 		r.body, _ = io.ReadAll(q.Body) // a cut body has no right signature
 		if bytes.Contains(r.body, []byte(`"webhook.test"`)) {
-			r.tests++
+			r.tests[q.Header.Get("webhook-id")] = true
 		}
 		if r.works {
 			r.accepted[q.Header.Get("webhook-id")]++
@@ -60,7 +60,7 @@ func (r *receiver) recover() {
 func (r *receiver) sent() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.tests
+	return len(r.tests)
 }
 
 // has returns an error unless each refused event has arrived, once by the replay and at most once by a retry.
@@ -160,7 +160,6 @@ func replayMissed(p *program, b *browser) error {
 	if err := b.do(chromedp.Click(webhookLink, chromedp.ByQuery), chromedp.WaitVisible(`form[action$="/replay"]`, chromedp.ByQuery)); err != nil {
 		return err
 	}
-	r.recover()
 	if err := b.twice(`form[action$="/test"]`); err != nil {
 		return err
 	}
@@ -215,6 +214,7 @@ func replay(b *browser, r *receiver) error {
 	if err := b.do(chromedp.WaitVisible(`form[action$="/rotate"]`, chromedp.ByQuery)); err != nil {
 		return err
 	}
+	r.recover() // not before, so that no retry comes before the replay
 	if err := b.twice(`form[action$="/replay"]`); err != nil {
 		return err
 	}
