@@ -71,7 +71,7 @@ func (r *receiver) has() error {
 		return errors.New("no event was refused")
 	}
 	for id := range r.refused {
-		if r.accepted[id] == 0 {
+		if r.accepted[id] == 0 && !r.tests[id] { // a test has no number, and is not replayed
 			return fmt.Errorf("refused were %v, and then accepted %v", r.refused, r.accepted)
 		}
 	}
