@@ -20,9 +20,10 @@ func (b *browser) keys(some ...string) error {
 		if k.Shift {
 			down, up = down.WithModifiers(input.ModifierShift), up.WithModifiers(input.ModifierShift)
 		}
-		if err := b.do(down, up); err != nil {
+		if err := b.do(down); err != nil {
 			return err
 		}
+		_ = chromedp.Run(b, up) // a page that the key has left does not hear it
 	}
 	return nil
 }
