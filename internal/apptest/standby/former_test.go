@@ -1,0 +1,215 @@
+package standby_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+)
+
+// row is a row of a company's books that is never changed or removed: an operation, a transfer or an event. Two servers
+// whose histories have parted may give the same number to different rows, which have different instants.
+type row struct {
+	table, company, key string
+	at                  int64 // the instant that Kobo gave the row
+}
+
+// reference returns the reference of a row's operation, and "" for an event.
+func (r row) reference() string {
+	reference, _, _ := strings.Cut(r.key, " ")
+	return reference
+}
+
+// rowsOf returns the rows of all companies' books at a server since an instant.
+func rowsOf(ctx context.Context, server string, since time.Time) (map[row]bool, error) {
+	conn, err := books(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing is lost with this connection
+	rows, err := conn.Query(ctx, `
+		SELECT 'operation', company_id, id, created_at FROM operation WHERE created_at >= $1 UNION ALL
+		SELECT 'transfer', company_id, reference || ' ' || step, created_at FROM ledger_transfer WHERE created_at >= $1 UNION ALL
+		SELECT 'event', company_id, ' ' || sequence, created_at FROM event WHERE created_at >= $1`, clock.Micros(since))
+	if err != nil {
+		return nil, err
+	}
+	list, err := pgx.CollectRows(rows, func(c pgx.CollectableRow) (r row, err error) {
+		return r, c.Scan(&r.table, &r.company, &r.key, &r.at)
+	})
+	found := map[row]bool{}
+	for _, r := range list {
+		found[r] = true
+	}
+	return found, err
+}
+
+// books connects to Kobo's database at one server, and not through its proxy.
+func books(ctx context.Context, server string) (*pgx.Conn, error) {
+	u, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+	u.Path = "/kobo"
+	return pgx.Connect(ctx, u.String())
+}
+
+// nextTransaction returns the number of a server's next transaction that writes.
+func nextTransaction(ctx context.Context, server string) (next int64, err error) {
+	conn, err := books(ctx, server)
+	if err != nil {
+		return 0, err
+	}
+	err = conn.QueryRow(ctx, `SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)`).Scan(&next)
+	return next, errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
+}
+
+// findings is what a former primary says.
+type findings struct {
+	behind int      // the rows that it has and the new primary does not
+	sent   int      // of these, the rows that Kobo dated after the promotion
+	wrongs []string // the writes that must not be there
+}
+
+// askFormer lets a former primary be reachable for a while, as a primary of its old timeline, and then asks it for what
+// was committed there. The server of a fault other than a freeze has ended, and is started again as it was.
+//
+//   - No row that only the former primary has may belong to an operation that a caller has been told of.
+//   - No row there may be younger than the first confirmation that came from the new primary.
+//   - Since a server was started again, no transaction may have written anything there.
+//
+// Rows that the former primary alone has are what it had written when it got no answer from a standby any more. The server
+// is killed and started again before it is asked. So it also shows the COMMITs that still wait for a standby.
+func (w *trio) askFormer(ctx context.Context, fault string, former int, since, promoted time.Time) (f findings, err error) {
+	address, before := w.Servers[former].URL, int64(0)
+	if fault != frozen {
+		if err = w.Revive(former); err != nil {
+			return f, err
+		}
+		if before, err = nextTransaction(ctx, address); err != nil {
+			return f, err
+		}
+		w.proxies[former].Mend()
+	}
+	w.market.acknowledged(w.t, enough)
+	if w.plant != nil {
+		if err = w.plant(ctx, address); err != nil {
+			return f, err
+		}
+	}
+	if err = errors.Join(w.Servers[former].Kill(ctx), w.Revive(former)); err != nil {
+		return f, err
+	}
+	if fault != frozen {
+		after, err := nextTransaction(ctx, address)
+		if err != nil {
+			return f, err
+		}
+		if after != before {
+			f.wrongs = append(f.wrongs, fmt.Sprintf("%d transactions wrote at the former primary", after-before))
+		}
+	}
+	there, err := rowsOf(ctx, address, since)
+	if err != nil {
+		return f, err
+	}
+	// The new primary is read last, so it has what was replicated in time.
+	here, err := rowsOf(ctx, w.Servers[w.Primary()].URL, since)
+	if err != nil {
+		return f, err
+	}
+	return f, w.compare(&f, there, here, since, promoted)
+}
+
+// compare finds what only the former primary has.
+func (w *trio) compare(f *findings, there, here map[row]bool, since, promoted time.Time) error {
+	told := w.market.toldOf()
+	var known time.Time // the first confirmation of what only the new primary has
+	seen := 0
+	for r := range here {
+		at, confirmed := told[r.reference()]
+		if r.table != "operation" || !confirmed {
+			continue
+		}
+		seen++
+		if !there[r] && (known.IsZero() || at.Before(known)) {
+			known = at
+		}
+	}
+	if known.IsZero() {
+		return fmt.Errorf("none of %d confirmed operations since %s is at the new primary alone", seen, since)
+	}
+	for r := range there {
+		if here[r] {
+			continue
+		}
+		f.behind++
+		if r.at > clock.Micros(promoted) {
+			f.sent++
+		}
+		if _, confirmed := told[r.reference()]; confirmed {
+			f.wrongs = append(f.wrongs, fmt.Sprintf("confirmed, and only at the former primary: %+v", r))
+		}
+		if r.at > clock.Micros(known) {
+			f.wrongs = append(f.wrongs, fmt.Sprintf("written to the former primary %s after the first confirmation by the new one: %+v",
+				time.Duration(r.at-clock.Micros(known))*time.Microsecond, r))
+		}
+	}
+	return nil
+}
+
+// toldOf returns when each confirmed operation was confirmed, by its reference.
+func (m *market) toldOf() map[string]time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	told := map[string]time.Time{}
+	for _, o := range m.orders {
+		if o.reference != "" && o.path != validate {
+			told[o.reference] = o.confirmed
+		}
+	}
+	return told
+}
+
+// A transfer of a confirmed operation is written to a former primary, without its standbys. The check of a failover
+// finds it in each of its three ways.
+func TestAWriteToAFormerPrimaryIsFound(t *testing.T) {
+	w := newTrio(t)
+	w.plant = func(ctx context.Context, former string) error {
+		conn, err := books(ctx, former)
+		if err != nil {
+			return err
+		}
+		reference := ""
+		for r := range w.market.toldOf() {
+			reference = r
+		}
+		_, err = conn.Exec(ctx, `SET synchronous_commit = local`)
+		if err == nil {
+			_, err = conn.Exec(ctx, `
+				INSERT INTO event (company_id, sequence, id, kind, data, created_at)
+				SELECT 'planted', 1, id, kind, data, $1 FROM event LIMIT 1`, clock.Micros(w.market.p.App.Clock.Now()))
+		}
+		if err == nil {
+			_, err = conn.Exec(ctx, `INSERT INTO operation SELECT (o).* FROM (
+				SELECT jsonb_populate_record(o, jsonb_build_object('company_id', 'planted', 'id', $1::text, 'idempotency_key', '', 'created_at', $2::bigint)) AS o
+				FROM operation AS o LIMIT 1) AS planted`, reference, clock.Micros(w.market.p.App.Clock.Now()))
+		}
+		return errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
+	}
+	w.open(t)
+	_, _, found := w.suffer(killed)
+	w.market.close()
+	for _, want := range []string{"transactions wrote at", "confirmed, and only at", "after the first confirmation"} {
+		if !strings.Contains(strings.Join(found.wrongs, "\n"), want) {
+			t.Errorf("%q is not among %q", want, found.wrongs)
+		}
+	}
+}
