@@ -81,7 +81,8 @@ type findings struct {
 // askFormer lets a former primary be reachable for a while, as a primary of its old timeline, and then asks it for what
 // was committed there. The server of a fault other than a freeze has ended, and is started again as it was.
 //
-//   - No row that only the former primary has may belong to an operation that a caller has been told of.
+//   - No operation, and no first transfer of one, of which a caller has been told may be there alone. The same holds for
+//     the transfer of an outcome, if the caller was told of success.
 //   - No row there may be younger than the first confirmation that came from the new primary.
 //   - Since a server was started again, no transaction may have written anything there.
 //
@@ -132,15 +133,16 @@ func (w *trio) askFormer(ctx context.Context, fault string, former int, since, p
 func (w *trio) compare(f *findings, there, here map[row]bool, since, promoted time.Time) error {
 	told := w.market.toldOf()
 	var known time.Time // the first confirmation of what only the new primary has
-	seen := 0
+	seen, kept := 0, map[row]bool{}
 	for r := range here {
-		at, confirmed := told[r.reference()]
+		kept[r.undated()] = true // the new primary may have an outcome again, with another instant
+		c, confirmed := told[r.reference()]
 		if r.table != "operation" || !confirmed {
 			continue
 		}
 		seen++
-		if !there[r] && (known.IsZero() || at.Before(known)) {
-			known = at
+		if !there[r] && (known.IsZero() || c.at.Before(known)) {
+			known = c.at
 		}
 	}
 	if known.IsZero() {
@@ -154,7 +156,7 @@ func (w *trio) compare(f *findings, there, here map[row]bool, since, promoted ti
 		if r.at > clock.Micros(promoted) {
 			f.sent++
 		}
-		if _, confirmed := told[r.reference()]; confirmed {
+		if c, confirmed := told[r.reference()]; confirmed && !kept[r.undated()] && (r.isFirst() || c.final) {
 			f.wrongs = append(f.wrongs, fmt.Sprintf("confirmed, and only at the former primary: %+v", r))
 		}
 		if r.at > clock.Micros(known) {
@@ -165,14 +167,26 @@ func (w *trio) compare(f *findings, there, here map[row]bool, since, promoted ti
 	return nil
 }
 
-// toldOf returns when each confirmed operation was confirmed, by its reference.
-func (m *market) toldOf() map[string]time.Time {
+// undated returns the row without its instant.
+func (r row) undated() row { return row{table: r.table, company: r.company, key: r.key} }
+
+// isFirst reports whether the row is an operation, or the transfer that was committed with it.
+func (r row) isFirst() bool { return r.table == "operation" || strings.HasSuffix(r.key, " ") }
+
+// confirmation is what a caller was told of an operation.
+type confirmation struct {
+	at    time.Time
+	final bool // the caller was told of success
+}
+
+// toldOf returns what callers were told of each operation, by its reference.
+func (m *market) toldOf() map[string]confirmation {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	told := map[string]time.Time{}
+	told := map[string]confirmation{}
 	for _, o := range m.orders {
 		if o.reference != "" && o.path != validate {
-			told[o.reference] = o.confirmed
+			told[o.reference] = confirmation{o.confirmed, strings.Contains(o.told.Body, "SUCCESS")}
 		}
 	}
 	return told
