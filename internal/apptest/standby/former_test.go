@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
 )
 
 // row is a row of a company's books that is never changed or removed: an operation, a transfer or an event. Two servers
@@ -29,21 +28,17 @@ func (r row) reference() string {
 
 // rowsOf returns the rows of all companies' books at a server since an instant.
 func rowsOf(ctx context.Context, server string, since time.Time) (map[row]bool, error) {
-	conn, err := books(ctx, server)
+	d, err := books(ctx, server)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing is lost with this connection
-	rows, err := conn.Query(ctx, `
+	defer d.Close()
+	list, err := db.All(ctx, d, func(s db.Scanner) (r row, err error) {
+		return r, s.Scan(&r.table, &r.company, &r.key, &r.at)
+	}, `
 		SELECT 'operation', company_id, id, created_at FROM operation WHERE created_at >= $1 UNION ALL
 		SELECT 'transfer', company_id, reference || ' ' || step, created_at FROM ledger_transfer WHERE created_at >= $1 UNION ALL
 		SELECT 'event', company_id, ' ' || sequence, created_at FROM event WHERE created_at >= $1`, clock.Micros(since))
-	if err != nil {
-		return nil, err
-	}
-	list, err := pgx.CollectRows(rows, func(c pgx.CollectableRow) (r row, err error) {
-		return r, c.Scan(&r.table, &r.company, &r.key, &r.at)
-	})
 	found := map[row]bool{}
 	for _, r := range list {
 		found[r] = true
@@ -51,24 +46,24 @@ func rowsOf(ctx context.Context, server string, since time.Time) (map[row]bool, 
 	return found, err
 }
 
-// books connects to Kobo's database at one server, and not through its proxy.
-func books(ctx context.Context, server string) (*pgx.Conn, error) {
+// books opens Kobo's database at one server, and not through its proxy.
+func books(ctx context.Context, server string) (*db.DB, error) {
 	u, err := url.Parse(server)
 	if err != nil {
 		return nil, err
 	}
 	u.Path = "/kobo"
-	return pgx.Connect(ctx, u.String())
+	return db.Open(ctx, u.String())
 }
 
 // nextTransaction returns the number of a server's next transaction that writes.
-func nextTransaction(ctx context.Context, server string) (next int64, err error) {
-	conn, err := books(ctx, server)
+func nextTransaction(ctx context.Context, server string) (int64, error) {
+	d, err := books(ctx, server)
 	if err != nil {
 		return 0, err
 	}
-	err = conn.QueryRow(ctx, `SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)`).Scan(&next)
-	return next, errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
+	defer d.Close()
+	return db.One(ctx, d, db.Value[int64], `SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)`)
 }
 
 // findings is what a former primary says.
@@ -197,26 +192,29 @@ func (m *market) toldOf() map[string]confirmation {
 func TestAWriteToAFormerPrimaryIsFound(t *testing.T) {
 	w := newTrio(t)
 	w.plant = func(ctx context.Context, former string) error {
-		conn, err := books(ctx, former)
+		d, err := books(ctx, former)
 		if err != nil {
 			return err
 		}
-		reference := ""
+		defer d.Close()
+		reference, now := "", clock.Micros(w.market.p.App.Clock.Now())
 		for r := range w.market.toldOf() {
 			reference = r
 		}
-		_, err = conn.Exec(ctx, `SET synchronous_commit = local`)
-		if err == nil {
-			_, err = conn.Exec(ctx, `
-				INSERT INTO event (company_id, sequence, id, kind, data, created_at)
-				SELECT 'planted', 1, id, kind, data, $1 FROM event LIMIT 1`, clock.Micros(w.market.p.App.Clock.Now()))
-		}
-		if err == nil {
-			_, err = conn.Exec(ctx, `INSERT INTO operation SELECT (o).* FROM (
-				SELECT jsonb_populate_record(o, jsonb_build_object('company_id', 'planted', 'id', $1::text, 'idempotency_key', '', 'created_at', $2::bigint)) AS o
-				FROM operation AS o LIMIT 1) AS planted`, reference, clock.Micros(w.market.p.App.Clock.Now()))
-		}
-		return errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
+		return d.Tx(ctx, func(q db.Querier) error {
+			_, err := q.Exec(ctx, `SET LOCAL synchronous_commit = local`)
+			if err == nil {
+				_, err = q.Exec(ctx, `
+					INSERT INTO event (company_id, sequence, id, kind, data, created_at)
+					SELECT 'planted', 1, id, kind, data, $1 FROM event LIMIT 1`, now)
+			}
+			if err == nil {
+				_, err = q.Exec(ctx, `INSERT INTO operation SELECT (o).* FROM (
+					SELECT jsonb_populate_record(o, jsonb_build_object('company_id', 'planted', 'id', $1::text, 'idempotency_key', '', 'created_at', $2::bigint)) AS o
+					FROM operation AS o LIMIT 1) AS planted`, reference, now)
+			}
+			return err
+		})
 	}
 	w.open(t)
 	_, _, found := w.suffer(killed)
