@@ -3,6 +3,7 @@ package admin_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -122,8 +123,20 @@ func TestReconciliationsAreKept(t *testing.T) {
 			t.Errorf("of all banks: %v", rows)
 		}
 		o := d.ok(d.ada, "GET", "/admin/v1/overview", "")
-		if rows, _ := o["reconciliations"].([]any); len(rows) != 2 {
+		if rows, _ := o["reconciliations"].([]any); len(rows) != 2 || !strings.Contains(fmt.Sprint(rows), "undecided:1") {
 			t.Errorf("the last of each bank: %v", rows)
+		}
+		for id, company := range map[string]string{"c1": "house", "c2": "acme"} {
+			d.write(`INSERT INTO operation_case (company_id, id, subject, reason, turn, detail, amount_kobo, state, outcome, note, target_company, target_settlement, proposed_by, resolved_by, proposed_at, happened_at, created_at, updated_at)
+				VALUES ($1, $2, $2, 'UNBOOKED_CHARGE', 0, 'charges', 1075, 'RESOLVED', 'booked', 'known', '', 0, 'ada', 'bob', $3, 0, $3, $3)`, company, id, clock.Micros(now))
+		}
+		d.clock.Advance(time.Minute)
+		o = d.ok(d.ada, "GET", "/admin/v1/overview", "")
+		if text := fmt.Sprint(o["reconciliations"]); strings.Contains(text, "undecided:1") {
+			t.Errorf("a decided difference is undecided: %s", text)
+		}
+		if last := d.ok(d.ada, "GET", "/admin/v1/reconciliations/"+number, ""); last["undecided"] != 1.0 {
+			t.Errorf("the comparison itself has changed: %v", last)
 		}
 	})
 }

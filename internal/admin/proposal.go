@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -56,7 +55,9 @@ func proposalOf(p operator.Proposal, done map[int64]time.Time) ProposedActs {
 		if slices.Contains([]string{"addOperator", "inviteOperator", "invitePerson"}, a.Operation) {
 			body = digests.ReplaceAll(body, []byte(`"$1…"`))
 		}
-		acts[i] = ProposedAct{a.Operation, wire.Optional(a.ID), body, wire.Optional(a.On), wire.Optional(a.Was), clock.Optional(done[int64(i)])}
+		acts[i] = ProposedAct{
+			Operation: a.Operation, ID: wire.Optional(a.ID), Body: body, On: wire.Optional(a.On), Was: wire.Optional(a.Was), DoneAt: clock.Optional(done[int64(i)]),
+		}
 	}
 	return ProposedActs{
 		ProposalID: p.ID, Company: wire.Optional(p.Company), Acts: acts, State: string(p.State), ProposedBy: p.ProposedBy,
@@ -139,6 +140,18 @@ func (e *edge) createProposal(ctx context.Context, r *request, body ProposalRequ
 // actOf returns the request of an act. It checks the operator's role and the body, as for a request
 // of this operator.
 func (e *edge) actOf(ctx context.Context, by operator.Operator, company string, a operator.Act) (*request, error) {
+	op, err := e.proposableOf(company, a)
+	if err != nil {
+		return nil, err
+	}
+	if err := by.May(operator.Role(op.Role)); err != nil {
+		return nil, within(op, err)
+	}
+	return e.requestOf(ctx, by, op, company, a)
+}
+
+// proposableOf returns the operation of an act, which must be one that can be proposed for the company.
+func (e *edge) proposableOf(company string, a operator.Act) (*contract.Operation, error) {
 	op := e.operations[a.Operation]
 	if op == nil || !e.proposable[op.ID] {
 		return nil, fault.Newf(fault.Invalid, "%q is not an operation that can be proposed", a.Operation)
@@ -149,9 +162,11 @@ func (e *edge) actOf(ctx context.Context, by operator.Operator, company string, 
 			return nil, fault.Newf(fault.Invalid, "%s: its path is %s, and %s is %q", op.ID, op.Path, name, value)
 		}
 	}
-	if err := by.May(operator.Role(op.Role)); err != nil {
-		return nil, within(op, err)
-	}
+	return op, nil
+}
+
+// requestOf returns the request of an act after it has checked the body. It does not ask for the operator's role.
+func (e *edge) requestOf(ctx context.Context, by operator.Operator, op *contract.Operation, company string, a operator.Act) (*request, error) {
 	plain := &http.Request{
 		URL: &url.URL{}, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(a.Body)),
 	}
@@ -199,7 +214,12 @@ func (e *edge) findProposal(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.shown(ctx, p)
+	done, err := e.Operators.Done(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	out := proposalOf(p, done)
+	return out, e.addGround(ctx, p, done, &out)
 }
 
 func (e *edge) shown(ctx context.Context, p operator.Proposal) (ProposedActs, error) {
@@ -317,11 +337,7 @@ func (e *edge) left(ctx context.Context, by operator.Operator, p operator.Propos
 			return nil, err
 		}
 		if done[int64(i)].IsZero() {
-			at := changer(p.Acts[:i], a.On)
-			if done[int64(at)].IsZero() {
-				at = unchanged // the act of this proposal still waits, so the value at the proposal counts
-			}
-			why, err := e.outdated(ctx, q, p, a, at)
+			why, err := e.outdatedNow(ctx, q, p, i, done)
 			if err == nil && why != "" {
 				err = e.Operators.End(ctx, p, why)
 			}
@@ -332,27 +348,6 @@ func (e *edge) left(ctx context.Context, by operator.Operator, p operator.Propos
 		}
 	}
 	return out, nil
-}
-
-// outdated returns why an act of a proposal must not happen any more, or "". If the done act at the
-// position changedBy has changed the same thing, the value at the proposal does not count. Then
-// interrupted decides.
-func (e *edge) outdated(ctx context.Context, q *request, p operator.Proposal, a operator.Act, changedBy int) (string, error) {
-	err := e.Operators.Proposer(ctx, p.ProposedBy, operator.Role(q.op.Role), p.CreatedAt)
-	if fault.Is(err, fault.Missing) || fault.Is(err, fault.Forbidden) {
-		return fault.Of(err).Message, nil
-	}
-	switch {
-	case err != nil || a.On == "":
-		return "", err
-	case changedBy != unchanged:
-		return e.interrupted(ctx, p, changedBy)
-	}
-	s, err := e.stakeOf(ctx, q)
-	if err == nil && s.was != a.Was {
-		return fmt.Sprintf("%s was %s, and is %s", a.On, a.Was, s.was), nil
-	}
-	return "", err
 }
 
 // rejectProposal ends the proposal of another operator.

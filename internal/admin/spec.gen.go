@@ -1245,7 +1245,10 @@ type ProposedAct struct {
 	On *string `json:"on"`
 
 	// Was The value at the proposal. The proposal dies if another act changes this value. For an act that lets a company use the API, the value includes the company's API keys.
-	Was    *string `json:"was"`
+	Was *string `json:"was"`
+
+	// Now The present value, if it is not the value at the proposal any more. Of a dead proposal: the value at its death. Lists do not have it.
+	Now    *string `json:"now"`
 	DoneAt *string `json:"doneAt"`
 }
 
@@ -1258,7 +1261,10 @@ type ProposedActs struct {
 	Acts    []ProposedAct `json:"acts"`
 
 	// State `UNFINISHED`: approved, but not all acts are done. Approve it again, or reject or withdraw what is left.
-	State      string  `json:"state"`
+	State string `json:"state"`
+
+	// Outdated Why nobody can approve the acts any more, although they wait: what they rest on has changed. Lists do not have it.
+	Outdated   *string `json:"outdated"`
 	ProposedBy string  `json:"proposedBy"`
 	DecidedBy  *string `json:"decidedBy"`
 
@@ -1482,7 +1488,7 @@ type Reconciliation struct {
 	// Breaks The differences.
 	Breaks int64 `json:"breaks"`
 
-	// Undecided How many differences had no decided case when the comparison ended.
+	// Undecided How many differences had no decided case when the comparison ended. In the overview: how many have none now.
 	Undecided int64 `json:"undecided"`
 
 	// Trouble Why the comparison failed.

@@ -25,6 +25,21 @@ func (h *handlers) ListApprovals(ctx context.Context, r ListApprovalsRequestObje
 	return ListApprovals200JSONResponse{Status: "success", Data: ApprovalPage{Data: rows, Meta: meta}}, err
 }
 
+// FindApproval returns one approval of the company, however old.
+func (h *handlers) FindApproval(ctx context.Context, r FindApprovalRequestObject) (FindApprovalResponseObject, error) {
+	a, err := h.Companies.Approval(ctx, callOf(ctx).company, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	why, err := h.outdated(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	out := h.approval(a)
+	out.Outdated = wire.Optional(why)
+	return FindApproval200JSONResponse{Status: "success", Data: out}, nil
+}
+
 var errNoPerson = fault.New(fault.Forbidden, "Only a person who has signed in at Kobo's pages can do this").With(fault.PersonNeeded)
 
 // byPerson returns the access of the person who sends the request. A program with an API key gets a refusal.
@@ -122,8 +137,10 @@ func (h *handlers) askerStays(ctx context.Context, a company.Approval) error {
 	if err != nil || slices.ContainsFunc(all, func(p person.Person) bool { return p.Name == name && MayRun(p.Role, asks[a.Kind]) }) {
 		return err
 	}
-	return fault.New(fault.Conflict, "Whoever asked for this has no access any more").With(fault.ApprovalState)
+	return errAskerGone
 }
+
+var errAskerGone = fault.New(fault.Conflict, "Whoever asked for this has no access any more").With(fault.ApprovalState)
 
 // asks are the operations by which each kind of approval is asked for.
 var asks = map[company.ApprovalKind]string{

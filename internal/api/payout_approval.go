@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -130,24 +132,45 @@ func (h *handlers) decidedMeanwhile(ctx context.Context, by company.Access, appr
 
 // approveBulk confirms a bulk payout with the lines, the sum and the fees that the second person has seen.
 func (h *handlers) approveBulk(ctx context.Context, reference string, b company.BulkAct, end func(*ledger.Unit)) error {
-	approved := payout.Approved{Lines: b.Lines, Amount: b.Amount, Digest: b.Digest, End: end}
-	if b.SettlementID != 0 {
-		approved.Fee = &b.Fee
-	}
+	approved := approvedBulk(b)
+	approved.End = end
 	_, err := h.Payouts.ConfirmBulk(ctx, payout.Confirmation{Company: reference, BulkID: b.BulkID, Approved: &approved})
 	return err
 }
 
+func approvedBulk(b company.BulkAct) payout.Approved {
+	approved := payout.Approved{Lines: b.Lines, Amount: b.Amount, Digest: b.Digest}
+	if b.SettlementID != 0 {
+		approved.Fee = &b.Fee
+	}
+	return approved
+}
+
 // approveOne sends the payout that the second person has seen.
 func (h *handlers) approveOne(ctx context.Context, reference string, p company.PayoutAct, end func(*ledger.Unit)) error {
+	order := approvedOrder(reference, p)
+	order.Approval = end
+	if err := h.mayPay(ctx, order, p); err != nil {
+		return err
+	}
+	_, err := h.Payouts.Send(ctx, order)
+	return err
+}
+
+func approvedOrder(reference string, p company.PayoutAct) payout.Order {
 	order := payout.Order{
 		Company: reference, VerifyID: p.VerifyID, Amount: p.Amount, Narration: p.Narration,
-		Labels: operation.Labels{ExternalReference: p.ExternalReference, Metadata: operation.Metadata(p.Metadata)}, Approval: end,
+		Labels: operation.Labels{ExternalReference: p.ExternalReference, Metadata: operation.Metadata(p.Metadata)},
 	}
 	if p.SettlementID != 0 {
 		order.Fee = &p.Fee
 	}
-	v, _, err := h.Payouts.MayWait(ctx, order)
+	return order
+}
+
+// mayPay returns an error if a payout cannot be sent now as the second person has seen it.
+func (h *handlers) mayPay(ctx context.Context, o payout.Order, p company.PayoutAct) error {
+	v, _, err := h.Payouts.MayWait(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -156,7 +179,49 @@ func (h *handlers) approveOne(ctx context.Context, reference string, p company.P
 		p.SettlementID != 0 && v.SettlementID != p.SettlementID:
 		return errOtherAccount
 	}
-	_, err = h.Payouts.Send(ctx, order)
+	return nil
+}
+
+// forNow are the reasons for which a payout cannot be sent now, and perhaps later.
+var forNow = []fault.Reason{
+	fault.InsufficientBalance, fault.PayoutLimitReached, fault.PINLocked, fault.PINNotSet, fault.ServiceUnavailable, fault.RateLimited,
+}
+
+// outdated returns why nobody can approve an approval any more although it waits, or "".
+func (h *handlers) outdated(ctx context.Context, a company.Approval) (string, error) {
+	if a.Status(h.Clock.Now()) != company.ApprovalWaiting {
+		return "", nil
+	}
+	act, err := a.Act()
+	if err == nil {
+		err = h.askerStays(ctx, a)
+	}
+	if keyID, byKey := strings.CutPrefix(a.AskedBy, "key:"); byKey && err == nil {
+		err = h.keyWorks(ctx, a.Company, keyID)
+	}
+	switch {
+	case err != nil:
+	case act.Payout != nil:
+		err = h.mayPay(ctx, approvedOrder(a.Company, *act.Payout), *act.Payout)
+	case act.Bulk != nil:
+		err = h.Payouts.BulkStands(ctx, a.Company, act.Bulk.BulkID, approvedBulk(*act.Bulk))
+	}
+	isForGood := fault.Is(err, fault.Conflict) || fault.Is(err, fault.Missing) || fault.Is(err, fault.Refused)
+	if isForGood && !slices.Contains(forNow, fault.Of(err).Reason()) {
+		return fault.Of(err).Message, nil
+	}
+	if isForGood || fault.Is(err, fault.Unavailable) {
+		return "", nil
+	}
+	return "", err
+}
+
+// keyWorks returns an error if an API key of the company does not work any more.
+func (h *handlers) keyWorks(ctx context.Context, reference, keyID string) error {
+	working, err := h.Companies.Working(ctx, reference)
+	if err == nil && !slices.ContainsFunc(working, func(k company.Key) bool { return k.ID == keyID }) {
+		err = errAskerGone
+	}
 	return err
 }
 

@@ -192,6 +192,9 @@ type Approval struct {
 
 	// DecidedAt When it was decided; `null` while it waits.
 	DecidedAt *string `json:"decidedAt"`
+
+	// Outdated Why nobody can approve it any more although it waits: what it rests on has changed, so ask again. Only the answer about one approval has this field.
+	Outdated *string `json:"outdated,omitempty"`
 }
 
 // ApprovalPage defines model for ApprovalPage.
@@ -3006,6 +3009,9 @@ type ServerInterface interface {
 	// ListApprovals List approvals
 	// (GET /api/v1/company/approvals)
 	ListApprovals(w http.ResponseWriter, r *http.Request, params ListApprovalsParams)
+	// FindApproval Check an approval
+	// (GET /api/v1/company/approvals/{id})
+	FindApproval(w http.ResponseWriter, r *http.Request, id string)
 	// ApproveRequest Approve what waits
 	// (POST /api/v1/company/approvals/{id}/approve)
 	ApproveRequest(w http.ResponseWriter, r *http.Request, id string)
@@ -4103,6 +4109,32 @@ func (siw *ServerInterfaceWrapper) ListApprovals(w http.ResponseWriter, r *http.
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListApprovals(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindApproval operation middleware
+func (siw *ServerInterfaceWrapper) FindApproval(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindApproval(w, r, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7616,6 +7648,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/api-keys", wrapper.IssueAPIKey)
 	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/api/v1/company/api-keys/{id}", wrapper.RevokeAPIKey)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/company/approvals", wrapper.ListApprovals)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/company/approvals/{id}", wrapper.FindApproval)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/approvals/{id}/approve", wrapper.ApproveRequest)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/approvals/{id}/reject", wrapper.RejectRequest)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/company/payout-approval", wrapper.SetPayoutApproval)
@@ -8379,6 +8412,34 @@ type ListApprovals200JSONResponse struct {
 }
 
 func (response ListApprovals200JSONResponse) VisitListApprovalsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindApprovalRequestObject struct {
+	ID string `json:"id"`
+}
+
+type FindApprovalResponseObject interface {
+	VisitFindApprovalResponse(w http.ResponseWriter) error
+}
+
+type FindApproval200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The approval.
+	Data Approval `json:"data"`
+}
+
+func (response FindApproval200JSONResponse) VisitFindApprovalResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -10792,6 +10853,9 @@ type StrictServerInterface interface {
 	// ListApprovals List approvals
 	// (GET /api/v1/company/approvals)
 	ListApprovals(ctx context.Context, request ListApprovalsRequestObject) (ListApprovalsResponseObject, error)
+	// FindApproval Check an approval
+	// (GET /api/v1/company/approvals/{id})
+	FindApproval(ctx context.Context, request FindApprovalRequestObject) (FindApprovalResponseObject, error)
 	// ApproveRequest Approve what waits
 	// (POST /api/v1/company/approvals/{id}/approve)
 	ApproveRequest(ctx context.Context, request ApproveRequestRequestObject) (ApproveRequestResponseObject, error)
@@ -11689,6 +11753,32 @@ func (sh *strictHandler) ListApprovals(w http.ResponseWriter, r *http.Request, p
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListApprovalsResponseObject); ok {
 		if err := validResponse.VisitListApprovalsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindApproval operation middleware
+func (sh *strictHandler) FindApproval(w http.ResponseWriter, r *http.Request, id string) {
+	var request FindApprovalRequestObject
+
+	request.ID = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindApproval(ctx, request.(FindApprovalRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindApproval")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindApprovalResponseObject); ok {
+		if err := validResponse.VisitFindApprovalResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -94,6 +94,10 @@ func (a *App) warn(ctx context.Context, err error, what string) {
 	}
 }
 
+// FollowPace is the pause between two rounds in which a program reads the changes that other programs have made to
+// companies. So what one program ends, the others refuse within a second.
+const FollowPace = 250 * time.Millisecond
+
 // followCompanies applies the changes that other programs have made to companies: revoked API keys, KYB,
 // the switch and the request limit. It returns the pause until its next call.
 func (a *App) followCompanies(ctx context.Context) time.Duration {
@@ -101,7 +105,7 @@ func (a *App) followCompanies(ctx context.Context) time.Duration {
 		a.warn(ctx, err, "the changes of companies cannot be read")
 		return time.Second
 	}
-	return 250 * time.Millisecond
+	return FollowPace
 }
 
 // restoreJobs creates jobs for open operations that have lost theirs. While API access is closed,

@@ -17,8 +17,9 @@ import (
 // cacheLife is the age at which a program reads a company again in any case.
 const cacheLife = 30 * time.Second
 
-// A second program soon refuses what an operator or a company ends at one program, and long before its
-// memory is old: the access tokens of a revoked key, a company that is switched off, a rejected KYB.
+// A second program refuses what an operator or a company ends at one program after one round of reading the changes,
+// and long before its memory is old: the access tokens of a revoked key, a company that is switched off, a rejected KYB.
+// The round is either one that the test asks for, or one of the program itself, which has two of them in each second.
 func TestEveryProgramRefusesWhatOneHasEnded(t *testing.T) {
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		ctx, home := t.Context(), apptest.NewHome(t, dialect)
@@ -47,19 +48,20 @@ func TestEveryProgramRefusesWhatOneHasEnded(t *testing.T) {
 		for name, e := range endings {
 			owner := here.Company(0)
 			c := there.As(owner.Reference, owner.APIKey, 0)
-			tokens, _, err := c.Tokens(ctx)
-			if err != nil {
+			ask := remembered(t, c)
+			if err := e.end(c.Reference); err != nil {
 				t.Fatal(err)
 			}
-			ask := func() apptest.Answer {
-				a, err := c.Raw(ctx, http.MethodGet, "/api/v1/settlement/accounts", nil, "Authorization", "Bearer "+tokens.AccessToken)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return a
+			if err := there.App.Companies.Follow(ctx); err != nil {
+				t.Fatal(err)
 			}
-			ask().Want(t, http.StatusOK)
-			if err := e.end(c.Reference); err != nil {
+			if a := ask().Want(t, http.StatusForbidden); !strings.Contains(a.Body, e.says) {
+				t.Errorf("%s: %s", name, a)
+			}
+
+			owner = here.Company(0)
+			ask = remembered(t, there.As(owner.Reference, owner.APIKey, 0))
+			if err := e.end(owner.Reference); err != nil {
 				t.Fatal(err)
 			}
 			began := time.Now()
@@ -74,11 +76,30 @@ func TestEveryProgramRefusesWhatOneHasEnded(t *testing.T) {
 			if took > cacheLife/2 {
 				t.Errorf("%s: refused only after %v", name, took)
 			}
-			if a := ask(); !strings.Contains(a.Body, e.says) {
-				t.Errorf("%s: %s", name, a)
-			}
+		}
+		if app.FollowPace > time.Second/2 {
+			t.Errorf("a program reads the changes only every %v", app.FollowPace)
 		}
 	})
+}
+
+// remembered returns a function that sends a request with an access token of a company. The program has answered one such
+// request, so it has the company in its memory.
+func remembered(t *testing.T, c *apptest.Client) (ask func() apptest.Answer) {
+	t.Helper()
+	tokens, _, err := c.Tokens(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask = func() apptest.Answer {
+		a, err := c.Raw(t.Context(), http.MethodGet, "/api/v1/settlement/accounts", nil, "Authorization", "Bearer "+tokens.AccessToken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	ask().Want(t, http.StatusOK)
+	return ask
 }
 
 // Two programs share the limit of a company. When one of them stops, the other one has all of it.

@@ -152,6 +152,7 @@ func again(err error) bool {
 func (s *Service) decide(u *ledger.Unit, r rule, state string, by Access) {
 	before := r.State
 	r = rule{by.Company, twoPeople, state, by.who(), s.clock.Now()}
+	u.Count(twoPeopleChanges, 1, anyNumber)
 	if before == "" {
 		u.Insert(rules.Record(r))
 	} else {

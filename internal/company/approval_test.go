@@ -148,7 +148,8 @@ func TestAnApprovalEnds(t *testing.T) {
 	})
 }
 
-// Who can only write the database makes no approval, and does not switch the rule off.
+// Who can only write the database makes no approval, and does not switch a rule off: neither by another state nor without
+// the row. The counter of the rule's changes shows that there was a row.
 func TestAWriterOfTheDatabaseDecidesNothing(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		ctx := t.Context()
@@ -172,6 +173,21 @@ func TestAWriterOfTheDatabaseDecidesNothing(t *testing.T) {
 		}
 		if got, err := h.IssueOwnKey(ctx, ada, "alone", time.Time{}, nil); err == nil || h.working(by.Company) != 1 {
 			t.Errorf("an altered rule lets one person issue a key: %+v", got)
+		}
+		if _, err := h.SetPayoutRule(ctx, ada, company.PayoutRule{On: true, Least: 100}); err != nil {
+			t.Fatal(err)
+		}
+		for _, gone := range []string{`DELETE FROM company_rule WHERE company_id = $1`, `DELETE FROM company_payout_rule WHERE company_id = $1`} {
+			if _, err := h.db.Exec(ctx, gone, by.Company); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err = h.IssueOwnKey(ctx, ada, "alone", time.Time{}, nil)
+		refused(t, "a key without the row of the rule", err, fault.Unavailable, "Service temporarily unavailable")
+		_, err = h.PayoutWaits(ctx, by.Company, 100)
+		refused(t, "a payout without the row of the rule", err, fault.Unavailable, "Service temporarily unavailable")
+		if h.working(by.Company) != 1 {
+			t.Error("one person has issued a key")
 		}
 	})
 }

@@ -51,9 +51,6 @@ const payoutRuleSchema = 148
 
 var errOlderRuns = errors.New("a program of an older Kobo runs, which would not keep the rule for payouts: upgrade it first")
 
-// payoutRuleChanges counts the changes of the rule. A change that has not seen the last one begins again.
-const payoutRuleChanges = "payout-rule"
-
 // These are the kinds of approvals of payouts.
 const (
 	ApprovePayout     ApprovalKind = "SEND_PAYOUT"

@@ -146,7 +146,7 @@ func (s *Service) findNumbered(ctx context.Context, reference string, to purpose
 }
 
 // twoPeople returns the rule. Its state is "" if the company has never decided.
-func (s *Service) twoPeople(ctx context.Context, reference string) (rule, error) {
+func (s *Service) readTwoPeople(ctx context.Context, reference string) (rule, error) {
 	r, mac, err := signed(ctx, s.db, rules, `SELECT `+ruleColumns+`, mac FROM company_rule WHERE company_id = $1 AND name = $2`, reference, twoPeople)
 	if err == nil && r.State != "" && !s.isSigned(rules.Record(r), mac) {
 		err = errors.New("company: the row of the rule was altered")
@@ -154,7 +154,7 @@ func (s *Service) twoPeople(ctx context.Context, reference string) (rule, error)
 	return r, err
 }
 
-func (s *Service) payoutRule(ctx context.Context, reference string) (payoutRuleRow, error) {
+func (s *Service) readPayoutRule(ctx context.Context, reference string) (payoutRuleRow, error) {
 	r, mac, err := signed(ctx, s.db, payoutRules, `SELECT `+payoutRuleColumns+`, mac FROM company_payout_rule WHERE company_id = $1`, reference)
 	if err == nil && r.State != "" && !s.isSigned(payoutRules.Record(r), mac) {
 		err = errors.New("company: the row of the rule for payouts was altered")

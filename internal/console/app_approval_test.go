@@ -150,8 +150,14 @@ func TestAnApprovalHoldsForItsFee(t *testing.T) {
 			return fola.submit(bulk, bulk+"/send", map[string]string{"pin": w.company.PIN}).approval(t)
 		}
 		old := ask()
+		if text := ada.read(old); !strings.Contains(text, "Approve and send") {
+			t.Error(text)
+		}
 		w.costs(30 * money.Naira)
 		for _, at := range []string{one, old} {
+			if text := ada.says(at, "Nobody can approve this any more", "The fee has changed since this was asked for", "Reject"); strings.Contains(text, "Approve and send") {
+				t.Error("an approval that nobody can approve has its button")
+			}
 			if g := ada.press(at + "/approve"); g.status != http.StatusConflict || !strings.Contains(g.text, "The fee has changed since this was asked for") {
 				t.Errorf("%s: %d %s", at, g.status, g.text)
 			}

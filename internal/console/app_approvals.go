@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/person"
 )
@@ -21,49 +22,36 @@ func showApprovals(v *visit) (view, error) {
 	return view{title: "Approvals", item: "settings", body: approvalsPage(v, l.Data.Data, l.Data.Meta, company.Data)}, err
 }
 
-// approval returns the approval of the address. It looks through those that wait first, which are few.
-func (v *visit) approval() (api.Approval, error) {
-	isIt := func(a api.Approval) bool { return a.ID == v.PathValue("id") }
-	a, found, err := v.findApproval("?waiting=true", isIt)
-	if !found && err == nil {
-		a, found, err = v.findApproval("?waiting=false", isIt)
-	}
-	if !found && err == nil {
-		err = errNothing
-	}
-	return a, err
+// approval returns one approval of the company, however old.
+func (v *visit) approval(id string) (api.Approval, error) {
+	var a one[api.Approval]
+	_, err := v.ask("GET", "/api/v1/company/approvals/"+url.PathEscape(id), nil, &a)
+	return a.Data, err
 }
 
-// findApproval returns the first of the newest 1,000 approvals that is the right one.
-func (v *visit) findApproval(query string, isIt func(api.Approval) bool) (api.Approval, bool, error) {
+// waitingFor returns the address of the approval that waits for a payout or a bulk payout, or "". It looks through the
+// newest 1,000 that wait.
+func (v *visit) waitingFor(id string) (string, error) {
+	isIt := func(a api.Approval) bool {
+		return a.Payout != nil && a.Payout.Reference == id || a.BulkPayout != nil && a.BulkPayout.BulkID == id
+	}
 	for page := 1; page <= 10; page++ {
 		var l listOf[api.Approval]
-		if _, err := v.ask("GET", "/api/v1/company/approvals"+query+"&pageSize=100&page="+strconv.Itoa(page), nil, &l); err != nil {
-			return api.Approval{}, false, err
+		if _, err := v.ask("GET", "/api/v1/company/approvals?waiting=true&pageSize=100&page="+strconv.Itoa(page), nil, &l); err != nil {
+			return "", err
 		}
 		if i := slices.IndexFunc(l.Data.Data, isIt); i >= 0 {
-			return l.Data.Data[i], true, nil
+			return "/app/approvals/" + l.Data.Data[i].ID, nil
 		}
 		if !l.Data.Meta.HasNextPage {
 			break
 		}
 	}
-	return api.Approval{}, false, nil
-}
-
-// waitingFor returns the address of the approval that waits for a payout or a bulk payout, or "".
-func (v *visit) waitingFor(id string) (string, error) {
-	a, found, err := v.findApproval("?waiting=true", func(a api.Approval) bool {
-		return a.Payout != nil && a.Payout.Reference == id || a.BulkPayout != nil && a.BulkPayout.BulkID == id
-	})
-	if !found {
-		return "", err
-	}
-	return "/app/approvals/" + a.ID, nil
+	return "", nil
 }
 
 func showApproval(v *visit) (view, error) {
-	a, err := v.approval()
+	a, err := v.approval(v.PathValue("id"))
 	if err != nil {
 		return view{}, err
 	}
@@ -167,6 +155,15 @@ func decidersOf(a api.Approval) string {
 		return "an owner or a person in the role finance"
 	}
 	return "an owner or a developer"
+}
+
+// outdatedWords says why nobody can approve what waits any more.
+func outdatedWords(a api.Approval) string {
+	why := fault.New(fault.Refused, optional(a.Outdated))
+	if a.BulkPayout != nil {
+		why = fault.Of(stateInWords(why.With(fault.BulkState)))
+	}
+	return inLagos(why.Message)
 }
 
 // approveWord is the label of the button that approves.

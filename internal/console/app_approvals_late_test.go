@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/kobo-waas/kobo/internal/id"
 	who "github.com/kobo-waas/kobo/internal/person"
 )
 
@@ -97,6 +98,36 @@ func TestAnAlteredPayoutIsNotApproved(t *testing.T) {
 	})
 }
 
+// An approval has its page and is found by its id however many came after it.
+func TestAnOldApprovalKeepsItsPage(t *testing.T) {
+	each(t, func(w *world) {
+		ada, fola := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "fola", who.Finance)
+		if g := ada.require("1"); g.location != "/app/approvals" {
+			t.Fatal(g.text)
+		}
+		old := fola.sends("0123456710", "10").approval(t)
+		fola.submit(old, old+"/reject", nil)
+		for range 11 { // 2,048 in all
+			if _, err := w.app.DB.Exec(t.Context(), `
+				INSERT INTO company_approval (company_id, id, kind, body, state, asked_by, created_at, expires_at, first_by, decided_by, decided_at, mac)
+				SELECT company_id, $2 || substr(id, 9), kind, body, state, asked_by, created_at + 1, expires_at, first_by, decided_by, decided_at, mac
+				FROM company_approval WHERE company_id = $1`, w.company.Reference, id.New()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ada.says(old, "Withdrawn", "₦10.00", "MOHAMMED ADA")
+		if g := ada.send("/app/search", ada.form("/app/search", map[string]string{"q": strings.TrimPrefix(old, "/app/approvals/")})); g.location != old {
+			t.Errorf("the search leads to %q: %d", g.location, g.status)
+		}
+		eve := w.seat(w.another(), "eve", who.Owner)
+		for _, none := range []string{old, "/app/approvals/none"} {
+			if g := eve.get(none); g.status != http.StatusNotFound {
+				t.Errorf("another company: %d", g.status)
+			}
+		}
+	})
+}
+
 // A bulk payout that was cancelled while it waited says so in words, as its own page does.
 func TestAnApprovalOfACancelledBulkPayoutSaysSoInWords(t *testing.T) {
 	w := open(t)
@@ -108,6 +139,9 @@ func TestAnApprovalOfACancelledBulkPayoutSaysSoInWords(t *testing.T) {
 	waits := fola.submit(at, at+"/send", map[string]string{"pin": w.company.PIN}).approval(t)
 	form := ada.form(waits, nil)
 	fola.submit(at, at+"/cancel", nil)
+	if text := ada.says(waits, "Nobody can approve this any more"); strings.Contains(text, "Approve and send") || strings.Contains(text, "CANCELLED") {
+		t.Error(text)
+	}
 	if g := ada.send(waits+"/approve", form); !strings.Contains(g.text, "Bulk payout: cancelled") || strings.Contains(g.text, "CANCELLED") {
 		t.Errorf("%d %s", g.status, g.text)
 	}

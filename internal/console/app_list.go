@@ -62,7 +62,24 @@ var (
 )
 
 func (t table) view(v *visit) view {
-	return view{title: t.title, item: t.item, body: tablePage(v, t)}
+	return view{title: t.title, item: t.item, body: tablePage(v, t), rows: t.keys()}
+}
+
+// keys returns what names each row: its link, or else its text.
+func (t table) keys() []string {
+	out := make([]string, len(t.rows))
+	for i, r := range t.rows {
+		key := ""
+		for _, c := range r {
+			if c.href != "" {
+				key = c.href
+				break
+			}
+			key += c.text + " "
+		}
+		out[i] = key
+	}
+	return out
 }
 
 func (c *console) listRoutes() map[string]route {

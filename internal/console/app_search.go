@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -30,6 +29,7 @@ func looks(id string) []look {
 		{"/api/v1/settlement/bulk-payout/" + part + "?limit=1", "/app/payouts/bulk/" + part},
 		{"/api/v1/customer/" + part, "/app/customers/" + part},
 		{"/api/v1/card/get-card/" + part, "/app/services/cards/" + part},
+		{"/api/v1/company/approvals/" + part, "/app/approvals/" + part},
 	}
 }
 
@@ -48,10 +48,6 @@ func findOwn(v *visit) (string, error) {
 		if !isNotThere(err) {
 			return "", err
 		}
-	}
-	isIt := func(a api.Approval) bool { return a.ID == text }
-	if a, found, err := v.findApproval("?waiting=false", isIt); found || err != nil {
-		return "/app/approvals/" + a.ID, err
 	}
 	var paid listOf[payoutRow]
 	if _, err := v.ask("GET", "/api/v1/settlement/payouts?"+url.Values{"externalReference": {text}}.Encode(), nil, &paid); err != nil {

@@ -11,6 +11,7 @@ import (
 func (c *console) settingRoutes() map[string]route {
 	return map[string]route{
 		"GET /app/live/{reference}":             {stream: streamThing, query: []string{"from"}},
+		"GET /app/live/newer":                   {stream: streamNewer, query: newerQuery},
 		"GET /app/settings":                     {show: showOwnTerms},
 		"POST /app/settings/two-people":         {show: showApprovals, do: setTwoPeople, proof: true},
 		"POST /app/settings/payout-approval":    {show: showApprovals, do: setPayoutRule, proof: true},

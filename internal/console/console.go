@@ -87,6 +87,7 @@ type console struct {
 	forms   *forms
 	waiting *waiting
 	answers *answers
+	lists   *lists
 }
 
 // route is a page, or the target of a form.
@@ -95,8 +96,8 @@ type route struct {
 	show func(v *visit) (view, error)
 	// do does what a form asks for. It returns the address of the page that shows the result.
 	do func(v *visit) (string, error)
-	// stream calls changed whenever the page that listens has to load itself again.
-	stream func(v *visit, changed func() error) error
+	// stream says what has changed whenever the page that listens has to load itself again.
+	stream func(v *visit, say sayer) error
 	// download writes a file. Before it writes, it returns the error that a page shows instead.
 	download func(v *visit) error
 	// query lists the names that the address may have after the question mark.
@@ -113,6 +114,7 @@ type view struct {
 	title string
 	item  string // the item of the menu to which the page belongs
 	body  component
+	rows  []string // the keys of the rows of a list, the newest first, if new rows come at its top
 }
 
 // New returns the handler of all addresses below /console.
@@ -123,7 +125,7 @@ func New(c Config) http.Handler {
 
 func newConsole(c Config, s side) *console {
 	return &console{
-		Config: c, side: s, mux: http.NewServeMux(), routes: map[string]route{}, forms: newForms(), waiting: &waiting{}, answers: &answers{kept: map[string]keptAnswer{}},
+		Config: c, side: s, mux: http.NewServeMux(), routes: map[string]route{}, forms: newForms(), waiting: &waiting{}, answers: &answers{kept: map[string]keptAnswer{}}, lists: &lists{kept: map[string]*listNow{}},
 		buckets: limit.New(clock.System{}),
 	}
 }

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -146,6 +147,40 @@ func propose(w *world) string {
 	var p struct{ ProposalID string }
 	w.ask("POST", "companies/"+w.company.Reference+"/api-keys", `{}`, &p)
 	return p.ProposalID
+}
+
+// What a proposal rests on has changed: the page shows the value then beside the value now, and has no button to approve.
+// Afterwards the dead one shows the same two values, and no sentence with both.
+func TestAProposalWhoseGroundChangedShowsThenAndNow(t *testing.T) {
+	each(t, func(w *world) {
+		t := w.t
+		limit := func(amount string) (p struct{ ProposalID string }) {
+			w.ask("POST", "companies/"+w.company.Reference+"/payout-limits", `{"amount":`+amount+`,"payouts":3}`, &p)
+			return p
+		}
+		limit("100")
+		page := "/console/proposals/" + limit("200").ProposalID
+		second := w.signIn("dev2")
+		if text := second.read(page); !strings.Contains(text, page+"/approve") || strings.Contains(text, "When dev asked") {
+			t.Error(text)
+		}
+		form := second.form(page, nil)
+		limit("90")
+		sides := `<dt>When dev asked</dt><dd>100.00, 3 payouts</dd></div><div><dt>%s</dt><dd><strong>90.00, 3 payouts</strong></dd>`
+		text := second.read(page)
+		for _, want := range []string{fmt.Sprintf(sides, "Now"), "Nobody can approve this any more", page + "/reject", "/change/limit"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in %s", want, text)
+			}
+		}
+		if strings.Contains(text, page+"/approve") {
+			t.Error("the page lets a person approve what nobody can approve")
+		}
+		second.send(page+"/approve", form)
+		if text = second.read(page); !strings.Contains(text, fmt.Sprintf(sides, "When it ended")) || strings.Contains(text, "and is 90.00") || strings.Contains(text, page+"/approve") {
+			t.Error(text)
+		}
+	})
 }
 
 func TestAProposalIsApprovedByAnotherPersonOnce(t *testing.T) {

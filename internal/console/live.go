@@ -2,19 +2,20 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
-// A page that waits for something opens a stream. The stream says only that the thing has changed, and
-// the page then loads itself again with its own session. So rights are checked in one place, and a stream
-// never carries data.
+// A page that waits for something opens a stream. The stream names only what has changed, and the page then loads itself
+// again with its own session. So rights are checked in one place, and a stream never carries data. All streams of a program
+// share one reader of the events (event.Watch), so a further viewer reads nothing.
 
 const (
 	// streamLife is how long a stream stays open. Then the browser opens another one, and the session is
@@ -23,16 +24,15 @@ const (
 	// beforehand is how long before a page its stream begins, so that it misses no event whose commit was under way
 	// when the page was read.
 	beforehand = time.Second
-	// feedPage is the number of events that are read at once.
-	feedPage = 200
-	// deskPeriod is the time between two looks of a stream at the counts of the menu, which all streams share.
-	deskPeriod = time.Second
+	// streamPeriod is the least time between two lines of a stream.
+	streamPeriod = time.Second
 )
 
 func (c *console) liveRoutes() map[string]route {
 	return map[string]route{
 		"GET /console/live/{company}/{reference}": {stream: streamThing, query: []string{"from"}},
 		"GET /console/live/desk":                  {stream: streamDesk, query: []string{"at"}},
+		"GET /console/live/newer":                 {stream: streamNewer, query: newerQuery},
 	}
 }
 
@@ -52,48 +52,54 @@ func (v *visit) liveDesk() string {
 	return "/console/live/desk?at=" + v.waiting.version()
 }
 
-// streamThing writes a line whenever an event names a thing. All streams of a program share one reader of
-// the database, which wakes those whose company has a new event.
-func streamThing(v *visit, changed func() error) error {
+// streamThing writes a line whenever an event names a thing.
+func streamThing(v *visit, say sayer) error {
 	company, reference := v.PathValue("company"), v.PathValue("reference")
 	if v.isForCompanies() {
 		company = v.who.Company
 	}
-	next, err := v.Events.Since(v.Context(), company, instant(v.URL.Query().Get("from")))
-	if err != nil {
-		return err
-	}
-	after := next - 1
-	ends := time.Now().Add(streamLife)
-	for v.Context().Err() == nil && time.Now().Before(ends) {
-		events, _, err := v.Events.Feed(v.Context(), company, after, feedPage, time.Until(ends))
-		if err != nil || len(events) == 0 {
-			return err
-		}
-		concerned := false
-		for _, e := range events {
-			after = e.Sequence
-			concerned = concerned || e.ID == reference || strings.Contains(string(e.Data), `"`+reference+`"`)
-		}
-		if concerned {
-			if err := changed(); err != nil {
-				return nil // the browser has gone
+	changes, leave := v.Events.Watch(company, reference, instant(v.URL.Query().Get("from")))
+	defer leave()
+	return v.follow(changes, func(event.Change) error { return say("changed", reference) })
+}
+
+// follow calls do for each change until the stream has lived its life, at most once in a period.
+func (v *visit) follow(changes <-chan event.Change, do func(event.Change) error) error {
+	ends := time.After(streamLife)
+	again := time.NewTicker(streamPeriod)
+	defer again.Stop()
+	for {
+		select {
+		case c, open := <-changes:
+			if !open || c.Err != nil {
+				return c.Err // closed: the program stops
 			}
+			if err := do(c); err != nil {
+				return err
+			}
+		case <-ends:
+			return nil
+		case <-v.Context().Done():
+			return nil
+		}
+		select {
+		case <-again.C:
+		case <-v.Context().Done():
+			return nil
 		}
 	}
-	return nil
 }
 
 // streamDesk writes a line when something else waits for people than the page has shown.
-func streamDesk(v *visit, changed func() error) error {
-	shown, again := v.URL.Query().Get("at"), time.NewTicker(deskPeriod)
+func streamDesk(v *visit, say sayer) error {
+	shown, again := v.URL.Query().Get("at"), time.NewTicker(streamPeriod)
 	defer again.Stop()
 	ends := time.After(streamLife)
 	for !v.Leaving() {
 		v.needs("")
 		if now := v.waiting.version(); now != shown {
-			if err := changed(); err != nil {
-				return nil // the browser has gone
+			if err := say("changed", "desk"); err != nil {
+				return err
 			}
 			shown = now
 		}
@@ -107,6 +113,12 @@ func streamDesk(v *visit, changed func() error) error {
 	}
 	return nil
 }
+
+// sayer writes a line of a stream: its kind, and the name of what has changed.
+type sayer func(kind, name string) error
+
+// errGone says that the browser has gone.
+var errGone = errors.New("console: the browser has gone")
 
 // stream serves a stream of server-sent events. An address without the instant that it needs gets a page with an error,
 // and the browser does not ask again.
@@ -125,13 +137,16 @@ func (v *visit) stream() {
 	if _, err := fmt.Fprintf(v.w, "retry: 1000\n: %s\n\n", clock.Text(v.now())); err != nil || control.Flush() != nil {
 		return
 	}
-	err := v.route.stream(v, func() error {
-		if _, err := fmt.Fprint(v.w, "event: changed\ndata: 1\n\n"); err != nil {
-			return err
+	err := v.route.stream(v, func(kind, name string) error {
+		if _, err := fmt.Fprintf(v.w, "event: %s\ndata: %s\n\n", kind, name); err != nil {
+			return errGone
 		}
-		return control.Flush()
+		if err := control.Flush(); err != nil {
+			return errGone
+		}
+		return nil
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errGone) {
 		v.log(ctx, "a stream ended early", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"html"
 	"io"
 	"net/http"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/operator"
+	who "github.com/kobo-waas/kobo/internal/person"
 )
 
 // payout sends a payout by the companies' API. It returns its reference.
@@ -171,10 +173,111 @@ func TestAPageChangesWhenSomethingWaitsForAPerson(t *testing.T) {
 	}
 }
 
+// hears waits for the next line of a stream, and returns it.
+func hears(t testing.TB, lines <-chan string) string {
+	t.Helper()
+	select {
+	case line := <-lines:
+		return line
+	case <-time.After(60 * time.Second):
+		t.Fatal("the stream says nothing")
+	}
+	return ""
+}
+
+// told opens a stream, and returns its lines but for the first and the empty ones.
+func (p *person) told(path string) <-chan string {
+	p.t.Helper()
+	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.url+path, nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r.Header.Set("Cookie", p.cookie)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		p.t.Fatalf("%s: %v, %v", path, answer, err)
+	}
+	lines := make(chan string, 100)
+	go func() {
+		defer close(lines)
+		defer answer.Body.Close()
+		for s := bufio.NewScanner(answer.Body); s.Scan(); {
+			if text := s.Text(); text != "" && !strings.HasPrefix(text, "retry:") && !strings.HasPrefix(text, ":") {
+				lines <- text
+			}
+		}
+	}()
+	return lines
+}
+
+// streamOf returns the address of a page's stream.
+func (p *person) streamOf(page, attribute string) string {
+	p.t.Helper()
+	_, rest, found := strings.Cut(p.read(page), attribute+`="`)
+	if !found {
+		p.t.Fatalf("%s has no %s", page, attribute)
+	}
+	address, _, _ := strings.Cut(rest, `"`)
+	return html.UnescapeString(address)
+}
+
+// New rows on a list do not push the others: the stream says how many there are. It says nothing else, and nothing about
+// another company.
+func TestAListSaysHowManyNewerRowsThereAre(t *testing.T) {
+	each(t, func(w *world) {
+		t := w.t
+		ada, eve, dev := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.another(), "eve", who.Owner), w.signIn("dev")
+		w.payout("0123456710", 10)
+		lists := map[string]<-chan string{}
+		for page, p := range map[string]*person{"/app/payouts": ada, "/app/money/ledger": ada, "/console/payments": dev, "/console/payments?kind=credit": dev} {
+			lists[page] = p.told(p.streamOf(page, "data-newer"))
+		}
+		others := eve.told(eve.streamOf("/app/payouts", "data-newer"))
+		w.payout("0123456711", 20)
+		for _, page := range []string{"/app/payouts", "/console/payments"} {
+			if kind, n := hears(t, lists[page]), hears(t, lists[page]); kind != "event: newer" || n != "data: 1" {
+				t.Errorf("%s: %q, %q", page, kind, n)
+			}
+		}
+		for _, quiet := range []<-chan string{others, lists["/console/payments?kind=credit"]} {
+			select {
+			case line := <-quiet:
+				t.Errorf("the stream of another list says %q", line)
+			default:
+			}
+		}
+		if text := ada.read("/app/payouts"); strings.Count(text, "/app/p/") != 2 {
+			t.Error(text)
+		}
+		for _, wrong := range []string{"/app/live/newer?of=/app/nowhere&from=" + url.QueryEscape(clock.Text(time.Now())), "/app/live/newer?of=/app/payouts"} {
+			if g := ada.get(wrong); strings.Contains(g.text, "event:") {
+				t.Errorf("%s: %s", wrong, g.text)
+			}
+		}
+	})
+}
+
+// The stream of a thing names the thing, and nothing of what happened to it.
+func TestAStreamCarriesNoContent(t *testing.T) {
+	w := open(t)
+	ada, eve := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.another(), "eve", who.Owner)
+	reference := w.payout("0123456706", 1500)
+	from := url.QueryEscape(clock.Text(time.Now().Add(-time.Minute)))
+	mine, others := ada.told("/app/live/"+reference+"?from="+from), eve.told("/app/live/"+reference+"?from="+from)
+	if kind, name := hears(t, mine), hears(t, mine); kind != "event: changed" || name != "data: "+reference {
+		t.Errorf("%q, %q", kind, name)
+	}
+	select {
+	case line := <-others:
+		t.Errorf("another company hears %q", line)
+	default:
+	}
+}
+
 func TestAStreamNeedsASession(t *testing.T) {
 	w := open(t)
 	stranger := &person{world: w}
-	for _, path := range []string{"/console/live/desk", "/console/live/" + w.company.Reference + "/x?from=" + url.QueryEscape(clock.Text(time.Now()))} {
+	for _, path := range []string{"/console/live/desk", "/app/live/x?from=" + url.QueryEscape(clock.Text(time.Now())), "/app/live/newer?of=/app/payouts", "/console/live/newer?of=/console/payments", "/console/live/" + w.company.Reference + "/x?from=" + url.QueryEscape(clock.Text(time.Now()))} {
 		if g := stranger.get(path); g.status != http.StatusSeeOther {
 			t.Errorf("%s: %d", path, g.status)
 		}

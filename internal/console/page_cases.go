@@ -2,12 +2,15 @@ package console
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
@@ -140,6 +143,33 @@ func laneOf(what string) string {
 	return "provider"
 }
 
+// booked matches the text of a transfer: the amount, both accounts with their balances afterwards, the kind and the words.
+var booked = regexp.MustCompile(`^(\S+) naira from (\S+) \((\S+) left\) to (\S+) \((\S+) there\): (?:[^,]+, )?(.*)$`)
+
+// movedWords returns the title of a transfer, and where the money went with the balance of each side afterwards.
+func movedWords(text string) (title, said string) {
+	m := booked.FindStringSubmatch(text)
+	if m == nil {
+		return "Money moved", inLagos(text)
+	}
+	var sums [3]string
+	for i, at := range []int{1, 3, 5} {
+		k, err := money.Parse(strings.TrimPrefix(m[at], "-"))
+		if err != nil {
+			return "Money moved", inLagos(text)
+		}
+		if strings.HasPrefix(m[at], "-") {
+			k = -k
+		}
+		sums[i] = naira(k)
+	}
+	said = fmt.Sprintf("%s, then %s → %s, then %s", accountName(m[2]), sums[1], accountName(m[4]), sums[2])
+	if m[6] != "" {
+		said += ". " + sentence(inLagos(m[6]))
+	}
+	return sums[0] + " moved", said
+}
+
 // caseStepWords returns the title of a step of a case, and the words below it. What an operator did has the outcome and the note.
 func caseStepWords(s admin.Step) (title, said string) {
 	switch s.What {
@@ -150,7 +180,7 @@ func caseStepWords(s admin.Step) (title, said string) {
 		}
 		return "Case opened", inLagos(s.Text)
 	case "transfer":
-		return "Money moved", inLagos(s.Text)
+		return movedWords(s.Text)
 	case "audit":
 		who, rest, _ := strings.Cut(s.Text, " ")
 		action, details, _ := strings.Cut(rest, " ")

@@ -57,7 +57,16 @@ func showPayments(v *visit) (view, error) {
 	}
 	var page admin.Payments
 	_, err := v.call("listPayments", admin.Input{Query: q}, &page)
-	return view{title: "Payments", item: "payments", body: paymentsPage(v, page)}, err
+	return view{title: "Payments", item: "payments", body: paymentsPage(v, page), rows: paymentKeys(page)}, err
+}
+
+// paymentKeys returns what names each row.
+func paymentKeys(page admin.Payments) []string {
+	out := make([]string, len(page.Payments))
+	for i, p := range page.Payments {
+		out[i] = p.Reference
+	}
+	return out
 }
 
 // paymentChip returns the kind and the word of the chip for what a state means.

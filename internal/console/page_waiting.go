@@ -182,4 +182,29 @@ func namesOf(p admin.ProposedActs) string {
 	return strings.Join(names, ", ")
 }
 
+// hasMoved reports whether the page shows the value of an act then and now.
+func hasMoved(p admin.ProposedActs) bool {
+	return slices.ContainsFunc(p.Acts, func(a admin.ProposedAct) bool { return a.Now != nil })
+}
+
+// nowWord says when the second of the two values counted.
+func nowWord(p admin.ProposedActs) string {
+	if p.State == "DEAD" {
+		return "When it ended"
+	}
+	return "Now"
+}
+
+// againAt returns the form that proposes the same kind of act again, or "".
+func againAt(p admin.ProposedActs) string {
+	if p.Company == nil || len(p.Acts) != 1 {
+		return ""
+	}
+	i := slices.IndexFunc(changes, func(c change) bool { return c.operation == p.Acts[0].Operation })
+	if i < 0 {
+		return ""
+	}
+	return "/console/companies/" + *p.Company + "/change/" + changes[i].name
+}
+
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }

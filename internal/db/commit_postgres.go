@@ -77,17 +77,14 @@ func (p *postgres) attend(c *pgx.ConnConfig, hosts *hosts, to *node) error {
 		if l.cut.Load() { // the former primary may not respond, and pgx would wait for it
 			return nil, errFormer
 		}
+		if hosts != nil {
+			return hosts.dial(ctx, l, func(ctx context.Context) (net.Conn, error) { return dial(ctx, network, address) })
+		}
 		conn, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		w := &wire{Conn: conn, line: l}
-		if hosts != nil {
-			if err := hosts.opened(w); err != nil {
-				return nil, err
-			}
-		}
-		return w, nil
+		return &wire{Conn: conn, line: l}, nil
 	}
 	// The warning with SQLSTATE 01000 means that the server no longer waits for its standby.
 	c.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {

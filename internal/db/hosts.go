@@ -21,22 +21,29 @@ import (
 // When another server becomes the primary, all connections to the former one are cut. What they waited for is then
 // decided: either the new primary has received it, or it never happens. A lower timeline than one that this program has
 // seen is never used again.
+//
+// While the primary responds, each server gets one look a second. A connection that breaks causes a look at each server at
+// once, and while the primary does not respond, the looks follow one another quickly.
 type hosts struct {
 	each  []*pgx.ConnConfig // one for each server
+	wakes []chan struct{}   // one for each server: look at it now
 	moved func()            // runs when another server has become the primary
 	looks sync.WaitGroup
 
 	mu       sync.Mutex
-	primary  int    // an index of each, or nowhere
-	timeline string // of the primary, in 8 hexadecimal digits
-	away     bool   // the primary did not respond to the last look
+	primary  int       // an index of each, or nowhere
+	timeline string    // of the primary, in 8 hexadecimal digits
+	away     bool      // the primary did not respond to the last look
+	hurried  time.Time // of the last call of hurry by suspect
 	wires    map[*wire]bool
+	dials    map[*line]context.CancelFunc // the connections that are being made
 }
 
 const (
 	nowhere       = -1
-	hostsLook     = time.Second // between two looks at a server
-	hostsPatience = time.Second // how long a look may take
+	hostsLook     = time.Second            // between two looks at a server
+	hostsHurry    = 100 * time.Millisecond // the same while the primary does not respond
+	hostsPatience = time.Second            // how long a look may take
 )
 
 // timelineAt returns the timeline of a primary, and "" at a standby.
@@ -50,7 +57,7 @@ func hostsOf(address string, c *pgx.ConnConfig, moved func()) *hosts {
 	if err != nil || !slices.Contains([]string{"read-write", "primary"}, u.Query().Get("target_session_attrs")) {
 		return nil
 	}
-	h := &hosts{moved: moved, primary: nowhere, wires: map[*wire]bool{}}
+	h := &hosts{moved: moved, primary: nowhere, wires: map[*wire]bool{}, dials: map[*line]context.CancelFunc{}}
 	// One server may be in the list twice, with TLS and without.
 	for _, f := range append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}, c.Fallbacks...) {
 		if last := len(h.each) - 1; last >= 0 && h.each[last].Host == f.Host && h.each[last].Port == f.Port {
@@ -60,7 +67,7 @@ func hostsOf(address string, c *pgx.ConnConfig, moved func()) *hosts {
 		own := c.Copy()
 		own.Host, own.Port, own.TLSConfig, own.Fallbacks = f.Host, f.Port, f.TLSConfig, nil
 		own.ValidateConnect, own.Tracer = nil, nil // a look also asks the standbys
-		h.each = append(h.each, own)
+		h.each, h.wakes = append(h.each, own), append(h.wakes, make(chan struct{}, 1))
 	}
 	if len(h.each) == 1 {
 		return nil
@@ -80,21 +87,53 @@ func (h *hosts) watch(ctx context.Context) {
 
 // look asks a server for its timeline again and again.
 func (h *hosts) look(ctx context.Context, server int, first func()) {
-	again := time.NewTicker(hostsLook)
-	defer again.Stop()
 	conn, timeline := h.ask(ctx, server, nil)
 	h.saw(server, timeline)
 	first()
+	again := time.NewTimer(hostsLook)
+	defer again.Stop()
 	for {
+		again.Reset(h.pause())
 		select {
 		case <-again.C:
-			conn, timeline = h.ask(ctx, server, conn)
-			h.saw(server, timeline)
+		case <-h.wakes[server]:
 		case <-ctx.Done():
 			if conn != nil {
 				_ = conn.Close(ctx) // nothing is lost with this connection
 			}
 			return
+		}
+		conn, timeline = h.ask(ctx, server, conn)
+		h.saw(server, timeline)
+	}
+}
+
+// pause returns the time until the next look.
+func (h *hosts) pause() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.away {
+		return hostsHurry
+	}
+	return hostsLook
+}
+
+// suspect causes a look at each server now, because a connection to the primary broke or could not be made. However
+// many break, the looks are not more frequent than in a hurry.
+func (h *hosts) suspect() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now := time.Now(); !h.away && now.Sub(h.hurried) >= hostsHurry {
+		h.hurried = now
+		h.hurry()
+	}
+}
+
+func (h *hosts) hurry() {
+	for _, wake := range h.wakes {
+		select {
+		case wake <- struct{}{}:
+		default:
 		}
 	}
 }
@@ -124,7 +163,10 @@ func (h *hosts) saw(server int, timeline string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if server == h.primary {
-		h.away = timeline < h.timeline
+		before := h.away
+		if h.away = timeline < h.timeline; h.away && !before {
+			h.hurry()
+		}
 	}
 	if timeline < h.timeline || timeline == "" || timeline == h.timeline && (server == h.primary || !h.away) {
 		return
@@ -141,6 +183,11 @@ func (h *hosts) saw(server int, timeline string) {
 			_ = w.Conn.Close() // who waits for the reply gets the error
 		}
 	}
+	for l, cancel := range h.dials {
+		if l.server != server {
+			cancel()
+		}
+	}
 }
 
 // direct lets a connection be made to the primary alone, if it is known.
@@ -152,6 +199,32 @@ func (h *hosts) direct(c *pgx.ConnConfig) (server int) {
 		c.Host, c.Port, c.TLSConfig, c.Fallbacks = to.Host, to.Port, to.TLSConfig, to.Fallbacks
 	}
 	return h.primary
+}
+
+// dial makes a connection to the primary. If another server becomes the primary meanwhile, the attempt ends at once: a
+// server that has left the network would keep it waiting for seconds.
+func (h *hosts) dial(ctx context.Context, l *line, dial func(context.Context) (net.Conn, error)) (net.Conn, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	h.mu.Lock()
+	h.dials[l] = cancel
+	if l.server != h.primary {
+		cancel()
+	}
+	h.mu.Unlock()
+	conn, err := dial(ctx)
+	h.mu.Lock()
+	delete(h.dials, l)
+	h.mu.Unlock()
+	if err != nil {
+		h.suspect()
+		return nil, err
+	}
+	w := &wire{Conn: conn, line: l}
+	if err := h.opened(w); err != nil {
+		return nil, err
+	}
+	return w, nil
 }
 
 // opened notes a connection, which is cut when another server becomes the primary.

@@ -133,8 +133,12 @@ func (p *postgres) pooled(cfg *pgxpool.Config, l lane, size int32, left func(*pg
 // brokeOff closes all idle connections if a connection is closed that is broken already. The server has
 // probably restarted. Otherwise each idle connection would fail one more request.
 func (p *postgres) brokeOff(c *pgx.Conn) {
-	if c.IsClosed() {
-		p.reset()
+	if !c.IsClosed() {
+		return
+	}
+	p.reset()
+	if p.hosts != nil {
+		p.hosts.suspect()
 	}
 }
 

@@ -173,8 +173,14 @@ type Service struct {
 	mu      sync.Mutex
 	waiting map[string][]*waiter // the waiting readers by company
 	looking bool
-	closed  chan struct{}
-	close   sync.Once
+
+	watchEvery time.Duration
+	pageOf     func(ctx context.Context, company string, after int64, limit int) ([]Event, error)
+	watched    map[string]*watched // the companies with viewers
+	following  bool
+
+	closed chan struct{}
+	close  sync.Once
 }
 
 // NewService returns a service that reads the events of a ledger.
@@ -182,7 +188,9 @@ func NewService(d *db.DB, book *ledger.Book) *Service {
 	s := &Service{
 		db: d, book: book, every: interval, heads: book.LastEvents,
 		waiting: map[string][]*waiter{}, closed: make(chan struct{}), count: newCount(),
+		watchEvery: watchPeriod, watched: map[string]*watched{},
 	}
+	s.pageOf = s.page
 	book.Committed(s.wake)
 	book.Appended(table.Table, s.counted)
 	return s
@@ -203,7 +211,7 @@ func (s *Service) Since(ctx context.Context, company string, at time.Time) (int6
 	for err == nil && low < high {
 		middle := (low + high) / 2
 		var page []Event
-		if page, err = s.page(ctx, company, middle-1, 1); err != nil || len(page) == 0 {
+		if page, err = s.pageOf(ctx, company, middle-1, 1); err != nil || len(page) == 0 {
 			break
 		}
 		if page[0].CreatedAt.Before(at) {
@@ -215,7 +223,7 @@ func (s *Service) Since(ctx context.Context, company string, at time.Time) (int6
 	if err != nil || low > head {
 		return low, err
 	}
-	next, err := s.page(ctx, company, low-1, 1)
+	next, err := s.pageOf(ctx, company, low-1, 1)
 	if len(next) > 0 {
 		kept := next[0].CreatedAt.In(clock.Lagos)
 		if month := time.Date(kept.Year(), kept.Month(), 1, 0, 0, 0, 0, clock.Lagos); !at.Before(month) {

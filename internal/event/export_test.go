@@ -32,3 +32,30 @@ func (s *Service) Waiting() (n int) {
 	}
 	return n
 }
+
+// Pass makes the shared reader of all viewers look once.
+func (s *Service) Pass(ctx context.Context) { s.pass(ctx) }
+
+// ReadEvery sets the time between two passes of that reader. A test calls it before the first viewer comes.
+func (s *Service) ReadEvery(d time.Duration) { s.watchEvery = d }
+
+// Paging makes each read of a page of events call a function first.
+func (s *Service) Paging(through func()) {
+	s.pageOf = func(ctx context.Context, company string, after int64, limit int) ([]Event, error) {
+		through()
+		return s.page(ctx, company, after, limit)
+	}
+}
+
+// These are the bounds of the shared reader.
+const (
+	MostUnread = mostUnread
+	IdlePasses = idlePasses
+)
+
+// Watched returns the number of companies that the reader looks at.
+func (s *Service) Watched() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.watched)
+}

@@ -3,6 +3,7 @@ package job_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -91,6 +92,48 @@ func TestLongJobsOfOneCompanyLeaveAPlaceToAnother(t *testing.T) {
 		}
 		if n := o.untouched("ask"); n != 18 {
 			t.Errorf("%d jobs of the first company wait, not 18", n)
+		}
+	})
+}
+
+// A company has 100,000 due jobs, and some of them run and do not end. A job that another company then commits begins in
+// the worker's next round: before one more of the long queue.
+func TestAJobBesideALongQueueBeginsInTheNextRound(t *testing.T) {
+	const long = 100_000
+	each(t, func(t *testing.T, o *office) {
+		var rows []db.Record
+		for range long {
+			rows = append(rows, job.Job{Kind: "ask", Subject: id.New(), Provider: "bank", RunAt: o.clock.Now()}.For(o.company))
+		}
+		for part := range slices.Chunk(rows, 5000) {
+			if err := o.db.Insert(t.Context(), part...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		begun, over := make(chan job.Job), make(chan struct{})
+		work := func(_ context.Context, j job.Job) (time.Time, error) {
+			select {
+			case begun <- j:
+				<-over
+			case <-over:
+			}
+			return time.Time{}, nil
+		}
+		w := o.run(job.NewWorker(o.db, o.clock, o.log, job.Config{Kinds: map[string]job.Work{"ask": work}}))
+		t.Cleanup(func() { close(over) })
+		for range job.Usual.PerProvider {
+			if j := await(t, begun); j.Company != o.company {
+				t.Fatalf("%+v is not of the long queue", j)
+			}
+		}
+		guest := id.Cuid()
+		o.owe(guest, 1)
+		w.Wake()
+		if j := await(t, begun); j.Company != guest {
+			t.Errorf("a further job of the long queue began first: %+v", j)
+		}
+		if n := o.untouched("ask"); n != long-job.Usual.PerProvider {
+			t.Errorf("%d jobs of the long queue have not begun, not %d", n, long-job.Usual.PerProvider)
 		}
 	})
 }

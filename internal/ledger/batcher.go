@@ -23,6 +23,14 @@ const maxWaiting = 32 * maxUnits
 // reply was lost.
 const timeout = 20 * time.Second
 
+const (
+	// longestPause is the longest pause between two look-ups of a COMMIT whose reply was lost. The companies of the
+	// batch wait meanwhile. So it bounds how long they wait after another server has become the primary.
+	longestPause = 200 * time.Millisecond
+	// patience is how long such a look-up waits for a transaction that held no lock row.
+	patience = 1500 * time.Millisecond
+)
+
 // pending is a unit that waits for its result.
 type pending struct {
 	unit Unit
@@ -206,14 +214,16 @@ func (b *Book) happened(d *decision) (bool, error) {
 		ctx = b.db.At(ctx, d.companies[0])
 	}
 	happened, err := b.witnessed(ctx, d)
-	for pause := 50 * time.Millisecond; err != nil && !errors.Is(err, errNoWitness) && !errors.Is(err, errOther) && ctx.Err() == nil; pause *= 2 {
-		if errors.Is(err, errUnheld) && pause > time.Second {
+	waited := time.Duration(0)
+	for pause := 50 * time.Millisecond; err != nil && !errors.Is(err, errNoWitness) && !errors.Is(err, errOther) && ctx.Err() == nil; pause = min(2*pause, longestPause) {
+		if errors.Is(err, errUnheld) && waited > patience {
 			break
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
 		}
+		waited += pause
 		happened, err = b.witnessed(ctx, d)
 	}
 	return happened, err

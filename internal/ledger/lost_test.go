@@ -360,3 +360,30 @@ func TestAnInternalErrorAtTheCommitIsLookedUp(t *testing.T) {
 	}
 	audit(t, d, "c1")
 }
+
+// A COMMIT loses its reply because the primary dies, and the look-ups fail until another server is promoted. The first
+// look-up after that is soon, however many have failed: the companies of the batch wait for it.
+func TestALostCommitIsLookedUpSoonAfterAnOutage(t *testing.T) {
+	const failing = 7
+	dbtest.EachForm(t, func(t *testing.T, d *db.DB) {
+		b := open(t, d)
+		found(t, b, "c1")
+		fund(t, b, "c1", 100)
+		b.timeout = 5 * time.Second // longer than seven short pauses, and shorter than seven that double
+		away, fates, lost := 0, first(lostAfter), false
+		b.run = func(ctx context.Context, strokes func(db.Pipeline) error) error {
+			if lost && away < failing {
+				away++
+				return fault.New(fault.Unavailable, "the primary is away")
+			}
+			return b.db.Run(ctx, func(p db.Pipeline) error {
+				lost = true
+				return strokes(losing{p, fates()})
+			})
+		}
+		if err := b.Commit(t.Context(), buying("a", "key", 10)); err != nil || away != failing {
+			t.Errorf("after %d failed look-ups: %v", away, err)
+		}
+		audit(t, d, "c1")
+	})
+}

@@ -89,16 +89,8 @@ func (s *Service) ConfirmBulk(ctx context.Context, c Confirmation) (Bulk, error)
 		}
 	}
 	if a := c.Approved; a != nil {
-		digest, err := b.digest()
-		switch {
-		case err != nil:
+		if err := b.differs(*a); err != nil {
 			return Bulk{}, err
-		case a.Digest != "" && a.Digest != digest:
-			return Bulk{}, errBulkChanged
-		case a.Lines != int64(len(b.good())) || a.Amount != shown.Amount:
-			return Bulk{}, errBulkChanged
-		case a.Fee != nil && *a.Fee != shown.Fee:
-			return Bulk{}, errFeeChanged
 		}
 		a.End(&u)
 	}
@@ -108,6 +100,38 @@ func (s *Service) ConfirmBulk(ctx context.Context, c Confirmation) (Bulk, error)
 	}
 	peer.SetSubject(ctx, b.bulk.ID)
 	return shown, nil
+}
+
+// differs returns a Conflict fault if a bulk payout is not as a second person has seen it.
+func (b bulkState) differs(from Approved) error {
+	digest, err := b.digest()
+	shown := b.shown()
+	switch {
+	case err != nil:
+		return err
+	case from.Digest != "" && from.Digest != digest, from.Lines != int64(len(b.good())), from.Amount != shown.Amount:
+		return errBulkChanged
+	case from.Fee != nil && *from.Fee != shown.Fee:
+		return errFeeChanged
+	}
+	return nil
+}
+
+// BulkStands returns the fault of ConfirmBulk if a bulk payout cannot be confirmed any more as a second person sees it.
+// It does not look at the balance and the limits, which may be better later.
+func (s *Service) BulkStands(ctx context.Context, reference, bulkID string, a Approved) error {
+	b, err := s.confirmable(ctx, reference, bulkID)
+	if err != nil {
+		return err
+	}
+	credentials, err := s.Companies.Credentials(ctx, reference)
+	if err == nil && credentials > b.bulk.Credentials {
+		err = errBulkVoid
+	}
+	if err != nil {
+		return err
+	}
+	return b.differs(a)
 }
 
 func (s *Service) mayConfirm(ctx context.Context, c Confirmation) error {

@@ -118,8 +118,42 @@ func setCompared(ctx context.Context, q db.Querier, bank string, at time.Time) e
 	return err
 }
 
-// lastRuns returns the last comparison of each bank that is compared.
+// lastRuns returns the last comparison of each bank that is compared. Differences that operators have decided since then are
+// not undecided any more.
 func lastRuns(ctx context.Context, q db.Querier) ([]Run, error) {
+	runs, err := newestRuns(ctx, q)
+	for i := range runs {
+		if err == nil && runs[i].Undecided > 0 {
+			runs[i].Undecided, err = stillUndecided(ctx, q, runs[i])
+		}
+	}
+	return runs, err
+}
+
+// stillUndecided returns how many differences of a comparison have no decided case now.
+func stillUndecided(ctx context.Context, q db.Querier, r Run) (int64, error) {
+	text, err := db.One(ctx, q, db.Value[string], `SELECT findings FROM report_run WHERE company_id = $1 AND id = $2`, settlement.House, r.ID)
+	if err == nil {
+		err = decode(text, &r.Findings)
+	}
+	if err != nil {
+		return 0, err
+	}
+	companies, cases := make([]string, len(r.Findings)), make([]string, len(r.Findings))
+	for i, f := range r.Findings {
+		companies[i], cases[i] = f.Company, f.Case
+	}
+	states, err := caseStates(ctx, q, companies, cases)
+	n := r.Breaks - int64(len(r.Findings)) // of those that were not kept nobody knows more
+	for _, f := range r.Findings {
+		if states[f.Case].state != operation.Resolved {
+			n++
+		}
+	}
+	return min(n, r.Undecided), err
+}
+
+func newestRuns(ctx context.Context, q db.Querier) ([]Run, error) {
 	return db.All(ctx, q, scanRun, `SELECT r.id, r.provider, r.from_at, r.to_at, r.line_count, r.payments, r.credits, r.breaks, r.undecided, r.trouble, r.created_at
 		FROM report_reconciliation AS b JOIN report_run AS r ON r.company_id = b.company_id AND r.provider = b.provider AND r.id = (
 			SELECT n.id FROM report_run AS n WHERE n.company_id = b.company_id AND n.provider = b.provider ORDER BY n.id DESC LIMIT 1)

@@ -337,6 +337,9 @@ type Approval struct {
 
 	// DecidedAt When it was decided; `null` while it waits.
 	DecidedAt *string `json:"decidedAt"`
+
+	// Outdated Why nobody can approve it any more although it waits: what it rests on has changed, so ask again. Only the answer about one approval has this field.
+	Outdated *string `json:"outdated,omitempty"`
 }
 
 // ApprovalPage defines model for ApprovalPage.
@@ -5119,6 +5122,14 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/company/approvals (the `ListApprovals` operationId).
 	ListApprovals(ctx context.Context, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// FindApproval Check an approval
+	//
+	// One approval of your company, however old. An approval has no secret. `state` says whether it still waits, and `outdated` whether what
+	// it rests on has changed meanwhile, such as a fee.
+	//
+	// Corresponds with GET /api/v1/company/approvals/{id} (the `FindApproval` operationId).
+	FindApproval(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ApproveRequest Approve what waits
 	//
 	// Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, and never the person who asked: in the
@@ -6889,6 +6900,24 @@ func (c *Client) RevokeAPIKey(ctx context.Context, id string, body RevokeAPIKeyJ
 // Corresponds with GET /api/v1/company/approvals (the `ListApprovals` operationId).
 func (c *Client) ListApprovals(ctx context.Context, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListApprovalsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FindApproval Check an approval
+//
+// One approval of your company, however old. An approval has no secret. `state` says whether it still waits, and `outdated` whether what
+// it rests on has changed meanwhile, such as a fee.
+//
+// Corresponds with GET /api/v1/company/approvals/{id} (the `FindApproval` operationId).
+func (c *Client) FindApproval(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFindApprovalRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -10188,6 +10217,40 @@ func NewListApprovalsRequest(server string, params *ListApprovalsParams) (*http.
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewFindApprovalRequest constructs an http.Request for the FindApproval method
+func NewFindApprovalRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/company/approvals/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -14993,6 +15056,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/company/approvals (the `ListApprovals` operationId).
 	ListApprovalsWithResponse(ctx context.Context, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*ListApprovalsResponse, error)
 
+	// FindApprovalWithResponse Check an approval
+	//
+	// One approval of your company, however old. An approval has no secret. `state` says whether it still waits, and `outdated` whether what
+	// it rests on has changed meanwhile, such as a fee.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/company/approvals/{id} (the `FindApproval` operationId).
+	FindApprovalWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*FindApprovalResponse, error)
+
 	// ApproveRequestWithResponse Approve what waits
 	//
 	// Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, and never the person who asked: in the
@@ -17360,6 +17433,59 @@ func (r ListApprovalsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListApprovalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type FindApprovalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data The approval.
+		Data Approval `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r FindApprovalResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The approval.
+	Data Approval `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r FindApprovalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FindApprovalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FindApprovalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FindApprovalResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -21893,6 +22019,22 @@ func (c *ClientWithResponses) ListApprovalsWithResponse(ctx context.Context, par
 	return ParseListApprovalsResponse(rsp)
 }
 
+// FindApprovalWithResponse Check an approval
+//
+// One approval of your company, however old. An approval has no secret. `state` says whether it still waits, and `outdated` whether what
+// it rests on has changed meanwhile, such as a fee.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/company/approvals/{id} (the `FindApproval` operationId).
+func (c *ClientWithResponses) FindApprovalWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*FindApprovalResponse, error) {
+	rsp, err := c.FindApproval(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFindApprovalResponse(rsp)
+}
+
 // ApproveRequestWithResponse Approve what waits
 //
 // Does what the approval waits for. Only a person who has signed in at Kobo's pages can approve, and never the person who asked: in the
@@ -24393,6 +24535,38 @@ func ParseListApprovalsResponse(rsp *http.Response) (*ListApprovalsResponse, err
 
 			// Data The page.
 			Data ApprovalPage `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseFindApprovalResponse parses an HTTP response from a FindApprovalWithResponse call
+func ParseFindApprovalResponse(rsp *http.Response) (*FindApprovalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FindApprovalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data The approval.
+			Data Approval `json:"data"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err

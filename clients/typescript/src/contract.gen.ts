@@ -479,6 +479,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/company/approvals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check an approval
+         * @description One approval of your company, however old. An approval has no secret. `state` says whether it still waits, and `outdated` whether what
+         *     it rests on has changed meanwhile, such as a fee.
+         */
+        get: operations["findApproval"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/company/approvals/{id}/approve": {
         parameters: {
             query?: never;
@@ -3301,6 +3322,8 @@ export interface components {
              * @description When it was decided; `null` while it waits.
              */
             decidedAt: string | null;
+            /** @description Why nobody can approve it any more although it waits: what it rests on has changed, so ask again. Only the answer about one approval has this field. */
+            outdated?: string | null;
         };
         WaitingPayout: {
             /**
@@ -7223,6 +7246,34 @@ export interface operations {
                         status: components["schemas"]["SuccessStatus"];
                         /** @description The page. */
                         data: components["schemas"]["ApprovalPage"];
+                    };
+                };
+            };
+        };
+    };
+    findApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The approval's `id`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The approval. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description The approval. */
+                        data: components["schemas"]["Approval"];
                     };
                 };
             };

@@ -39,6 +39,33 @@ type trio struct {
 	t       *testing.T
 	proxies [3]*apptest.Proxy
 	market  *market
+	plant   func(ctx context.Context, former string) error // writes to a former primary; nil for nothing
+}
+
+// newTrio starts the servers, and the program with its callers' companies.
+func newTrio(t *testing.T) *trio {
+	servers := dbtest.Trio(t, "kobo")
+	w := &trio{Trio: servers, t: t}
+	var hosts []string
+	query := ""
+	for i, c := range servers.Servers {
+		proxy, address := apptest.NewProxy(t, c.URL)
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.proxies[i], hosts, query = proxy, append(hosts, u.Host), u.RawQuery
+	}
+	database := "postgres://kobo@" + strings.Join(hosts, ",") + "/kobo?" + query + "&target_session_attrs=read-write"
+	p := (apptest.Home{Data: t.TempDir(), Database: database}).Start(t, apptest.Window(window))
+	w.market = newMarket(t, p)
+	return w
+}
+
+// open starts the callers.
+func (w *trio) open(t *testing.T) {
+	w.market.open(8, 2)
+	w.market.acknowledged(t, enough)
 }
 
 // Failovers follow one another under load, with faults by a seed. The program is never restarted. No confirmed operation
@@ -55,38 +82,29 @@ func TestFailoversUnderLoad(t *testing.T) {
 		seed = uint64(time.Now().UnixNano()) % 1_000_000
 	}
 	t.Logf("seed %d", seed)
-	servers := dbtest.Trio(t, "kobo")
-	w := &trio{Trio: servers, t: t}
-	var hosts []string
-	query := ""
-	for i, c := range servers.Servers {
-		proxy, address := apptest.NewProxy(t, c.URL)
-		u, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.proxies[i], hosts, query = proxy, append(hosts, u.Host), u.RawQuery
-	}
-	database := "postgres://kobo@" + strings.Join(hosts, ",") + "/kobo?" + query + "&target_session_attrs=read-write"
-	p := (apptest.Home{Data: t.TempDir(), Database: database}).Start(t, apptest.Window(window))
-	w.market = newMarket(t, p)
-	w.market.open(8, 2)
-	w.market.acknowledged(t, enough)
+	w := newTrio(t)
+	w.open(t)
 
 	chance := rand.New(rand.NewPCG(seed, 0))
 	var faults []string
 	gaps := map[string][]time.Duration{}
+	var all findings
 	for n := range many {
 		if n%4 == 0 { // each fault once in four, in any order
 			faults = []string{killed, frozen, unheard, alone}
 			chance.Shuffle(4, func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
 		}
 		fault := faults[n%4]
-		whole, beyond := w.suffer(fault)
-		t.Logf("%2d: %-16s no confirmation for %.1f s, %.1f s of it after the promotion; server %d is the primary", n+1, fault, whole.Seconds(), beyond.Seconds(), w.Primary())
+		whole, beyond, found := w.suffer(fault)
+		t.Logf("%2d: %-16s no confirmation for %.1f s, %.1f s of it after the promotion; server %d is the primary; the former one alone has %d rows, %d of them dated after the promotion",
+			n+1, fault, whole.Seconds(), beyond.Seconds(), w.Primary(), found.behind, found.sent)
 		if gaps[fault] = append(gaps[fault], beyond); beyond > mostGap {
-			t.Log(servers.Logs())
+			t.Log(w.Logs())
 		}
+		for _, wrong := range found.wrongs {
+			t.Error(wrong)
+		}
+		all.behind, all.sent = all.behind+found.behind, all.sent+found.sent
 		w.market.acknowledged(t, enough)
 	}
 	w.market.close()
@@ -97,6 +115,7 @@ func TestFailoversUnderLoad(t *testing.T) {
 			t.Errorf("%s: %s after a promotion without a confirmation", fault, list[len(list)-1])
 		}
 	}
+	t.Logf("rows that only a former primary has: %d, none of them confirmed, %d of them dated after the promotion", all.behind, all.sent)
 	t.Logf("statuses of all answers: %v", w.market.statuses)
 	for status, n := range w.market.statuses {
 		if !slices.Contains([]int{200, 503}, status) {
@@ -111,8 +130,8 @@ func TestFailoversUnderLoad(t *testing.T) {
 }
 
 // suffer lets the servers suffer a fault. It returns how long nobody got a confirmation, and how much of this was after
-// the promotion.
-func (w *trio) suffer(fault string) (whole, beyond time.Duration) {
+// the promotion, and what the former primary says.
+func (w *trio) suffer(fault string) (whole, beyond time.Duration, found findings) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
 	defer cancel()
@@ -123,6 +142,7 @@ func (w *trio) suffer(fault string) (whole, beyond time.Duration) {
 		}
 	}
 	former := w.Primary()
+	since := w.market.p.App.Clock.Now().Add(-time.Minute)
 	began := time.Now()
 	switch fault {
 	case killed:
@@ -149,18 +169,20 @@ func (w *trio) suffer(fault string) (whole, beyond time.Duration) {
 		}
 		must(w.Failover(ctx))
 	}
-	promoted := time.Now()
+	promoted, dated := time.Now(), w.market.p.App.Clock.Now()
 	if fault == frozen {
 		must(w.Wake(former))
 	}
 	first := w.market.firstAfter(w.t, promoted)
 	whole, beyond = first.Sub(w.market.lastBefore(began, first)), first.Sub(promoted)
 	if fault != alone {
+		var err error
+		found, err = w.askFormer(ctx, fault, former, since, dated)
+		must(err)
 		must(w.Rejoin(ctx, former))
-		w.proxies[former].Mend()
 	}
 	must(w.AwaitStandbys(ctx, 2))
-	return whole, beyond
+	return whole, beyond, found
 }
 
 // pass waits for a while, because the database servers know no other time.

@@ -21,6 +21,7 @@ type order struct {
 	path, key string
 	body      any
 	told      apptest.Answer // the last response
+	confirmed time.Time      // when a response with a reference came, by the program's clock
 	reference string         // the reference in a response, or "" before the first response
 }
 
@@ -104,6 +105,7 @@ func (m *market) place(o *order) {
 	defer m.mu.Unlock()
 	m.statuses[o.told.Status]++
 	if m.orders = append(m.orders, o); o.reference != "" {
+		o.confirmed = m.p.App.Clock.Now()
 		m.given++
 		m.at = append(m.at, time.Now())
 	}

@@ -94,11 +94,19 @@
       listen();
     });
   };
+  // New rows of a list do not push the others. Their number stands above, as a link that loads them.
+  const newer = (n) => {
+    const bar = document.querySelector("[data-newer]");
+    if (!bar) return;
+    bar.hidden = n === "0";
+    bar.querySelector("a").textContent = n === "" ? "The list has other rows now" : n + " newer";
+  };
   const listen = () => {
     const one = document.querySelector("[data-live]");
     if (one) one.hidden = false;
     sign();
-    const address = one && !paused && !document.hidden ? one.dataset.live : null;
+    const wanted = one?.dataset.live || document.querySelector("[data-newer]")?.dataset.newer;
+    const address = wanted && !paused && !document.hidden ? wanted : null;
     if (source && source.address === address) return;
     source?.close();
     source = null;
@@ -107,6 +115,7 @@
     source.address = address;
     source.addEventListener("open", () => { opened = performance.now(); });
     source.addEventListener("changed", reload);
+    source.addEventListener("newer", (e) => newer(e.data));
   };
   document.addEventListener("visibilitychange", listen);
   document.addEventListener("click", (e) => {

@@ -144,6 +144,13 @@ func (t *Trio) Rejoin(ctx context.Context, former int) error {
 	return t.AwaitStandbys(ctx, 2)
 }
 
+// Revive starts a former primary again as it was: as a primary of its old timeline, which no standby follows. Only its
+// clients write there, because autovacuum is off.
+func (t *Trio) Revive(former int) error {
+	c := t.Servers[former]
+	return c.control("-l", filepath.Join(c.dir, "log"), "-o", c.settings+" -c autovacuum=off", "start")
+}
+
 // AwaitStandbys waits until the primary sends the log to a number of standbys.
 func (t *Trio) AwaitStandbys(ctx context.Context, want int) error {
 	return t.await(ctx, t.primary, streaming, want)
