@@ -131,7 +131,11 @@ func showBulks(v *visit) (view, error) {
 
 func showNewBulk(v *visit) (view, error) {
 	s, err := v.sources()
-	return view{title: "New bulk payout", item: "payouts", body: newBulkPage(v, s)}, err
+	if err != nil {
+		return view{}, err
+	}
+	m, err := v.mended()
+	return view{title: "New bulk payout", item: "payouts", body: newBulkPage(v, s, m)}, err
 }
 
 // A comma within an amount makes two fields of it: the hundreds, and groups of three digits.
@@ -240,7 +244,8 @@ func openBulk(v *visit) (string, error) {
 	}
 	var lines []map[string]any
 	var wrong []string
-	for n, text := range strings.Split(v.PostForm.Get("lines"), "\n") {
+	var bad []badLine
+	for n, text := range v.typedLines() {
 		text = strings.TrimSpace(text)
 		if text == "" || n == 0 && isHeads(text) {
 			continue // an empty line, or the heads of the columns
@@ -248,6 +253,8 @@ func openBulk(v *visit) (string, error) {
 		line, err := lineOf(n+1, text)
 		if err != nil {
 			wrong = append(wrong, fault.Of(err).Message)
+			_, reason, _ := strings.Cut(fault.Of(err).Message, ": ")
+			bad = append(bad, badLine{n + 1, text, reason})
 			continue
 		}
 		lines = append(lines, line)
@@ -257,11 +264,15 @@ func openBulk(v *visit) (string, error) {
 		if why.Details = wrong; len(wrong) == 0 {
 			why = fault.New(fault.Invalid, "There is no line")
 		}
+		why.Extra = map[string]any{badOf: bad}
 		return "", why
 	}
 	from, err := strconv.ParseInt(v.field("fromSettlementId"), 10, 64)
 	if err != nil {
 		return "", fault.New(fault.Invalid, "Choose the account that pays").Because(err)
+	}
+	if err := v.replaced(); err != nil {
+		return "", err
 	}
 	var opened one[bulk]
 	_, err = v.ask("POST", "/api/v1/settlement/bulk-payout", map[string]any{"fromSettlementId": from, "pin": v.PostForm.Get("pin"), "lines": lines}, &opened)

@@ -12,20 +12,21 @@ import (
 
 func (c *console) keyRoutes() map[string]route {
 	return map[string]route{
-		"GET /app/developers":                         {show: showKeys, query: []string{"page"}},
-		"POST /app/developers/keys":                   {show: showKeys, do: issueOwnKey, proof: true},
-		"POST /app/developers/keys/{id}/revoke":       {show: showKeys, do: revokeOwnKey, proof: true},
-		"GET /app/developers/keys/{n}":                {show: showNewKey},
-		"GET /app/developers/webhooks":                {show: showWebhooks},
-		"GET /app/developers/webhooks/{id}":           {show: showWebhook, query: []string{"page", "status"}},
-		"POST /app/developers/webhooks":               {show: showWebhooks, do: createWebhook, proof: true},
-		"POST /app/developers/webhooks/{id}/{act}":    {show: showWebhook, do: actOnWebhook, proof: true},
-		"GET /app/developers/webhooks/{id}/made/{n}":  {show: showSecret},
-		"POST /app/developers/deliveries/{id}/resend": {do: resendDelivery},
-		"GET /app/approvals":                          {show: showApprovals, query: []string{"page"}},
-		"GET /app/approvals/{id}":                     {show: showApproval},
-		"POST /app/approvals/{id}/approve":            {show: showApproval, do: approveRequest, proof: true},
-		"POST /app/approvals/{id}/reject":             {show: showApproval, do: rejectRequest},
+		"GET /app/developers":                                     {show: showKeys, query: []string{"page"}},
+		"POST /app/developers/keys":                               {show: showKeys, do: issueOwnKey, proof: true},
+		"POST /app/developers/keys/{id}/revoke":                   {show: showKeys, do: revokeOwnKey, proof: true},
+		"GET /app/developers/keys/{n}":                            {show: showNewKey},
+		"GET /app/developers/webhooks":                            {show: showWebhooks},
+		"GET /app/developers/webhooks/{id}":                       {show: showWebhook, query: []string{"page", "status"}},
+		"POST /app/developers/webhooks":                           {show: showWebhooks, do: createWebhook, proof: true},
+		"POST /app/developers/webhooks/{id}/{act}":                {show: showWebhook, do: actOnWebhook, proof: true},
+		"GET /app/developers/webhooks/{id}/made/{n}":              {show: showSecret},
+		"GET /app/developers/webhooks/{id}/deliveries/{delivery}": {show: showSent},
+		"POST /app/developers/deliveries/{id}/resend":             {do: resendDelivery},
+		"GET /app/approvals":                                      {show: showApprovals, query: []string{"page"}},
+		"GET /app/approvals/{id}":                                 {show: showApproval},
+		"POST /app/approvals/{id}/approve":                        {show: showApproval, do: approveRequest, proof: true},
+		"POST /app/approvals/{id}/reject":                         {show: showApproval, do: rejectRequest},
 	}
 }
 
@@ -95,6 +96,23 @@ type delivery struct {
 	Error          *string `json:"error"`
 	NextAttemptAt  *string `json:"nextAttemptAt"`
 	CreatedAt      string  `json:"createdAt"`
+
+	History []attempt `json:"history"` // oldest first; only of one delivery
+}
+
+// attempt is an attempt of a delivery as pages show it.
+type attempt struct {
+	Number         int     `json:"attempt"`
+	At             string  `json:"at"`
+	ResponseStatus *int    `json:"responseStatus"`
+	LatencyMs      int     `json:"latencyMs"`
+	Response       *string `json:"response"`
+	Error          *string `json:"error"`
+}
+
+// answerWords says what came back at once.
+func (t attempt) answerWords() string {
+	return delivery{ResponseStatus: t.ResponseStatus, Error: t.Error}.answerWords()
 }
 
 // answerWords says what came back.
@@ -180,6 +198,13 @@ func showWebhook(v *visit) (view, error) {
 	var l listOf[delivery]
 	_, err := v.ask("GET", path+"/deliveries"+v.asked(), nil, &l)
 	return view{title: "Webhook", item: "developers", body: webhookPage(v, e.Data, l.Data.Data, l.Data.Meta)}, err
+}
+
+func showSent(v *visit) (view, error) {
+	id := v.PathValue("id")
+	var d one[delivery]
+	_, err := v.ask("GET", "/api/v1/webhooks/"+url.PathEscape(id)+"/deliveries/"+url.PathEscape(v.PathValue("delivery")), nil, &d)
+	return view{title: "Delivery", item: "developers", body: sentPageOf(v, id, d.Data)}, err
 }
 
 // made is a secret as the page that shows it once has it.

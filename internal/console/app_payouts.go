@@ -17,7 +17,7 @@ func (c *console) payoutRoutes() map[string]route {
 		"GET /app/payouts/confirm/{n}":       {show: showConfirm},
 		"POST /app/payouts/confirm/{n}":      {show: showConfirm, do: sendPayout, proof: true},
 		"GET /app/payouts/bulk":              {show: showBulks, query: []string{"cursor"}},
-		"GET /app/payouts/bulk/new":          {show: showNewBulk},
+		"GET /app/payouts/bulk/new":          {show: showNewBulk, query: []string{"instead"}},
 		"POST /app/payouts/bulk/new":         {show: showNewBulk, do: openBulk, proof: true},
 		"GET /app/payouts/bulk/{id}":         {show: showBulk, query: []string{"after"}},
 		"POST /app/payouts/bulk/{id}/send":   {show: showBulk, do: confirmBulk, proof: true},

@@ -408,7 +408,7 @@ func TestPeopleOfAnotherCompanySeeNothing(t *testing.T) {
 		form := func() url.Values {
 			return url.Values{"form": {number.FindStringSubmatch(eve.read("/app/me"))[1]}, "pin": {"4321"}, "role": {who.Viewer}, "from": {"1"}, "to": {"2"}}
 		}
-		for _, path := range []string{draft, paid, bulk, hook, approval, "/app/live/nothing/here"} {
+		for _, path := range []string{draft, paid, bulk, hook, hook + "/deliveries/" + regexp.MustCompile(`[0-9a-f-]{36}`).FindString(resend), approval, "/app/live/nothing/here"} {
 			if g := eve.get(path); g.status != http.StatusNotFound || strings.Contains(g.text, "MOHAMMED") {
 				t.Errorf("GET %s: %d", path, g.status)
 			}

@@ -67,17 +67,18 @@ func instant(text string) time.Time {
 // written matches an instant within a text, as the API writes it.
 var written = regexp.MustCompile(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z`)
 
-// spoken are amounts in a text of the API, such as 51000.00 naira or ₦51000.00.
-var spoken = regexp.MustCompile(`-?\b[0-9]+(?:\.[0-9]{1,2})? naira\b|₦[0-9]+\.[0-9]{2}\b`)
+// spoken are amounts in a text of the API, such as 51000.00 naira, ₦51000.00 or fee 50.00.
+var spoken = regexp.MustCompile(`-?\b[0-9]+(?:\.[0-9]{1,2})? naira\b|₦[0-9]+\.[0-9]{2}\b|\bfee [0-9]+\.[0-9]{2}\b`)
 
 // inLagos returns a text with its instants in the time of Lagos and its amounts with separators, as pages show them.
 func inLagos(text string) string {
 	text = spoken.ReplaceAllStringFunc(text, func(one string) string {
-		k, err := money.Parse(strings.TrimPrefix(strings.TrimSuffix(one, " naira"), "₦"))
+		before := one[:len(one)-len(strings.TrimPrefix(one, "fee "))]
+		k, err := money.Parse(strings.TrimPrefix(strings.TrimSuffix(one[len(before):], " naira"), "₦"))
 		if err != nil {
 			return one
 		}
-		return naira(k)
+		return before + naira(k)
 	})
 	return written.ReplaceAllStringFunc(text, func(one string) string {
 		if at := instant(one); !at.IsZero() {

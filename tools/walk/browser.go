@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -22,13 +23,14 @@ import (
 // browser is a headless Chromium with one tab.
 type browser struct {
 	context.Context
-	origin, axe, pictures string
-	close                 func()
+	chromium, origin, axe, pictures string
+	close                           func()
 
 	kept map[string]*network.Cookie // the sessions of people of companies, by the name of the person
 
-	mu  sync.Mutex
-	bad []string // what the pages did wrong since the last look
+	mu    sync.Mutex
+	bad   []string // what the pages did wrong since the last look
+	bytes float64  // what came over the network since the last look
 }
 
 // open starts a browser. It listens to what pages ask other hosts for, and to their errors.
@@ -43,25 +45,51 @@ func open(ctx context.Context, chromium, origin, axe, pictures string) (*browser
 		chromedp.Flag("disable-sync", true), chromedp.NoFirstRun)
 	allocated, stop := chromedp.NewExecAllocator(ctx, options...)
 	tab, end := chromedp.NewContext(allocated)
-	b := &browser{Context: tab, origin: origin, axe: axe, pictures: pictures, kept: map[string]*network.Cookie{}, close: func() { end(); stop() }}
-	chromedp.ListenTarget(tab, b.hear)
-	if err := chromedp.Run(tab, network.Enable(), runtime.Enable(), log.Enable()); err != nil {
+	b := &browser{Context: tab, chromium: chromium, origin: origin, axe: axe, pictures: pictures, kept: map[string]*network.Cookie{}, close: func() { end(); stop() }}
+	return b, b.begin()
+}
+
+// begin listens to the tab, and measures each page that it loads.
+func (b *browser) begin() error {
+	chromedp.ListenTarget(b.Context, b.hear)
+	err := chromedp.Run(b.Context, network.Enable(), runtime.Enable(), log.Enable(), chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(measureShift).Do(ctx)
+		return err
+	}))
+	if err != nil {
 		b.close()
-		return nil, err
 	}
-	return b, nil
+	return err
 }
 
 // tab opens another tab of the same browser, with the same people signed in. The caller closes it.
 func (b *browser) tab() (*browser, error) {
 	tab, end := chromedp.NewContext(b.Context)
-	other := &browser{Context: tab, origin: b.origin, axe: b.axe, kept: b.kept, close: end}
-	chromedp.ListenTarget(tab, other.hear)
-	if err := chromedp.Run(tab, network.Enable(), runtime.Enable(), log.Enable()); err != nil {
-		end()
+	other := &browser{Context: tab, chromium: b.chromium, origin: b.origin, axe: b.axe, pictures: b.pictures, kept: b.kept, close: end}
+	return other, other.begin()
+}
+
+// twin opens a second browser, in which the same people are signed in. Tabs and windows of one browser cannot all be in the
+// foreground at once, and one in the background draws nothing. The caller closes it.
+func (b *browser) twin(ctx context.Context) (*browser, error) {
+	other, err := open(ctx, b.chromium, b.origin, b.axe, b.pictures)
+	if err != nil {
 		return nil, err
 	}
-	return other, nil
+	var all []*network.Cookie
+	err = b.do(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		all, err = network.GetCookies().Do(ctx)
+		return err
+	}))
+	for _, c := range all {
+		err = errors.Join(err, other.do(other.cookie(c)))
+	}
+	return other, err
+}
+
+// cookie sets a cookie.
+func (b *browser) cookie(c *network.Cookie) chromedp.Action {
+	return network.SetCookie(c.Name, c.Value).WithURL(b.origin).WithPath(c.Path).WithSecure(c.Secure).WithHTTPOnly(c.HTTPOnly).WithSameSite(c.SameSite)
 }
 
 // expected are the answers that a walk asks for on purpose.
@@ -73,6 +101,10 @@ func (b *browser) hear(event any) {
 		if url := e.Request.URL; !strings.HasPrefix(url, b.origin+"/") && !strings.HasPrefix(url, "data:") {
 			b.complain("a request to another origin: %s", url)
 		}
+	case *network.EventLoadingFinished:
+		b.mu.Lock()
+		b.bytes += e.EncodedDataLength
+		b.mu.Unlock()
 	case *log.EventEntryAdded:
 		if e.Entry.Level == log.LevelError && !expected.MatchString(e.Entry.Text) {
 			b.complain("an error of the browser: %s %s", e.Entry.Text, e.Entry.URL)
@@ -186,7 +218,7 @@ func (b *browser) takePerson(name string) error {
 		if c == nil {
 			return fmt.Errorf("nobody is remembered as %s", name)
 		}
-		return network.SetCookie(c.Name, c.Value).WithURL(b.origin).WithPath(c.Path).WithSecure(c.Secure).WithHTTPOnly(c.HTTPOnly).WithSameSite(c.SameSite).Do(ctx)
+		return b.cookie(c).Do(ctx)
 	}))
 }
 
@@ -277,7 +309,20 @@ func (b *browser) accessible(name string) error {
 		return nil
 	}
 	var found []struct{ Impact, ID, Target string }
-	err := b.do(chromedp.Evaluate(b.axe+";0", nil), chromedp.Evaluate(`axe.run().then((r) => r.violations.flatMap((v) =>
+	var there bool
+	if err := b.do(chromedp.Evaluate(`"axe" in window`, &there)); err != nil {
+		return err
+	}
+	if !there {
+		if err := b.do(chromedp.Evaluate(b.axe+";0", nil)); err != nil {
+			return err
+		}
+	}
+	rules := `{resultTypes: ["violations"]}`
+	if strings.HasSuffix(name, "-dark") { // the same page was seen whole in the light
+		rules = `{resultTypes: ["violations"], runOnly: ["color-contrast", "target-size", "scrollable-region-focusable", "aria-hidden-focus", "link-in-text-block"]}`
+	}
+	err := b.do(chromedp.Evaluate(`axe.run(`+rules+`).then((r) => r.violations.flatMap((v) =>
 		v.nodes.map((n) => ({impact: v.impact, id: v.id, target: n.target.join(" ")}))))`, &found, func(p *runtime.EvaluateParams) *runtime.EvaluateParams {
 		return p.WithAwaitPromise(true)
 	}))

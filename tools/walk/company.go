@@ -65,37 +65,6 @@ func enter(p *program, b *browser, link string) error {
 	return b.complete()
 }
 
-// payInBulk types lines as a spreadsheet has ruined them, mends them, and sends the good ones.
-func payInBulk(p *program, b *browser) error {
-	open := func(lines string) []chromedp.Action {
-		return []chromedp.Action{
-			chromedp.SetValue("#lines", lines, chromedp.ByQuery), chromedp.SendKeys("#pin", p.key.PIN, chromedp.ByQuery), chromedp.Click("main form button.main", chromedp.ByQuery),
-		}
-	}
-	if err := b.visit("/app/payouts/bulk/new"); err != nil {
-		return err
-	}
-	if err := b.do(append(open("000013,123456710,1500\n000013,0123456702,1.2E+09"), chromedp.WaitVisible("#problem", chromedp.ByQuery))...); err != nil {
-		return err
-	}
-	if err := b.says("line 1: ", "0123456710", "line 2: ", "Nothing was changed"); err != nil {
-		return err
-	}
-	if err := b.do(append(open("000013,0123456710,1500\n000013,0123456702,1200,Rent"), chromedp.WaitVisible("main .facts", chromedp.ByQuery))...); err != nil {
-		return err
-	}
-	if err := b.until("Waits for you"); err != nil {
-		return err
-	}
-	if err := b.says("MOHAMMED ADA", "OKAFOR EMEKA", "₦2,700.00"); err != nil {
-		return err
-	}
-	if err := b.do(chromedp.SendKeys("#pin", p.key.PIN, chromedp.ByQuery), chromedp.Click(`form[action$="/send"] button.main`, chromedp.ByQuery), chromedp.WaitVisible(`main td a[href^="/app/p/"]`, chromedp.ByQuery)); err != nil {
-		return err
-	}
-	return b.turnsTo("Paid")
-}
-
 // downloadPDF downloads the statement of the settlement account from the page of the ledger.
 func downloadPDF(p *program, b *browser) error {
 	folder := filepath.Join(p.folder, "downloads")
@@ -156,13 +125,4 @@ func issueByTwo(p *program, b *browser) error {
 		return err
 	}
 	return b.turnsTo("kobo_test_", "Shown once")
-}
-
-// everyAppPage visits every page of a company. The first pages have an unknown payout and what waits.
-func everyAppPage(p *program, b *browser) error {
-	unknown, err := p.payout("0123456708", 1359)
-	if err != nil {
-		return err
-	}
-	return visitAll(b, "/app/", "/app/home", "/app/p/"+unknown)
 }

@@ -15,6 +15,9 @@ func decideCase(p *program, b *browser) error {
 	if err != nil {
 		return err
 	}
+	if p.waits, err = p.payout("0123456708", 2469); err != nil {
+		return err
+	}
 	var id string
 	for range 80 {
 		if err := p.advance(time.Hour); err != nil {

@@ -5,8 +5,8 @@
 //
 // It starts a development program of its own on a free port, and a headless Chromium. The list in run names the journeys of
 // operators and of people of companies. Last it looks at every page from 320 to 2560 pixels, light and dark. It fails if a page misbehaves in the walk, if axe finds a serious or critical
-// violation, if a page scrolls sideways or writes an error to the console of the browser, or if a page asks another
-// host. The pictures are in the folder of -pictures.
+// violation, if a page scrolls sideways, jumps while it loads, loses words on a narrow screen or writes an error to the console of the
+// browser, or if a page asks another host. The pictures are in the folder of -pictures.
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"time"
 )
 
@@ -22,9 +23,10 @@ func main() {
 	axe := flag.String("axe", "", "the file axe.min.js of axe-core; empty: no check by axe")
 	chromium := flag.String("chromium", "/usr/bin/chromium", "the browser")
 	pictures := flag.String("pictures", "", "the folder for the pictures; empty: none are kept")
+	only := flag.String("only", "", "a pattern of names: other steps than the sign-ins are left out, for somebody who writes a step")
 	flag.Parse()
 	ctx, stop := context.WithTimeout(context.Background(), 15*time.Minute)
-	err := run(ctx, *kobo, *axe, *chromium, *pictures)
+	err := run(ctx, *kobo, *axe, *chromium, *pictures, regexp.MustCompile("sign in|"+*only))
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "walk:", err)
@@ -32,7 +34,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, kobo, axe, chromium, pictures string) error {
+func run(ctx context.Context, kobo, axe, chromium, pictures string, only *regexp.Regexp) error {
 	script := ""
 	if axe != "" {
 		text, err := os.ReadFile(axe)
@@ -58,7 +60,7 @@ func run(ctx context.Context, kobo, axe, chromium, pictures string) error {
 		{"sign in, also by a link of another site", signIn},
 		{"follow unknown payouts until they end", followPayout},
 		{"three people of a company sign in", signInCompany},
-		{"pay in bulk, with one bad line", payInBulk},
+		{"pay 300 suppliers, with what a spreadsheet ruins", payInBulk},
 		{"download a statement as PDF", downloadPDF},
 		{"sell, put money on a card, move money", useServices},
 		{"rotate a secret, and replay what was missed", replayMissed},
@@ -67,6 +69,7 @@ func run(ctx context.Context, kobo, axe, chromium, pictures string) error {
 		{"find a payment as a company", findOwn},
 		{"read and download without script", withoutScript},
 		{"decide a case by two people", decideCase},
+		{"do without a mouse what an operator does", byKeyboard},
 		{"onboard a company by two people", onboard},
 		{"approve on changed ground", changeGround},
 		{"invite an operator by a link and a code", invite},
@@ -75,10 +78,17 @@ func run(ctx context.Context, kobo, axe, chromium, pictures string) error {
 		{"book a planted break by two people", bookBreak},
 		{"find a payout by its session id", findBySession},
 		{"make a passkey, and sign in by it", usePasskey},
-		{"every page of operators", everyPage},
+		{"fall back on a password and a code", fallBack},
+		{"print pages", printed},
+		{"change a page without motion", withoutMotion},
+		{"cut a page's stream", cutOffStream},
+		{"weigh the first load of pages", firstLoad},
+		{"every page of operators, and of a company", everyPage},
 		{"sign out", signOut},
-		{"every page of a company", everyAppPage},
 	} {
+		if !only.MatchString(step.name) {
+			continue
+		}
 		began := time.Now()
 		if err := step.walk(p, b); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)

@@ -20,7 +20,7 @@ import (
 type program struct {
 	command *exec.Cmd
 	folder  string
-	token   string
+	waits   string // the reference of a payout about which a case is open
 	key     struct {
 		BaseURL      string `json:"base_url"`
 		Reference    string `json:"reference"`

@@ -85,55 +85,27 @@ func refundedAfterGrace(p *program, b *browser) error {
 	return b.says("payout.failed", "₦1,234.00 moved")
 }
 
-// everyPage visits every page that the menu and the pages of operators lead to.
+// everyPage visits every page that the menu and the pages of operators lead to, and in another browser at the same time every
+// page of a company. The first pages have an unknown payout and what waits.
 func everyPage(p *program, b *browser) error {
-	unknown, err := p.payout("0123456708", 1357)
+	theirs, err := p.payout("0123456708", 1357)
 	if err != nil {
 		return err
 	}
-	return visitAll(b, "/console/", "/console/p/"+unknown)
-}
-
-// visitAll visits the pages below a prefix to which links lead from the first ones, one of each kind. Each page is loaded
-// once, and then looked at in every width, light and dark. 320 pixels are also a page at 400 %.
-func visitAll(b *browser, below string, paths ...string) error {
-	seen := map[string]bool{}
-	for _, path := range paths {
-		seen[kindOf(path)] = true
+	own, err := p.payout("0123456708", 1359)
+	if err != nil {
+		return err
 	}
-	for n := 0; n < len(paths); n++ {
-		if err := b.visit(paths[n]); err != nil {
-			return err
-		}
-		name := strings.Trim(strings.NewReplacer("/", "-", "?", "-", "=", "-", "&", "-").Replace(paths[n]), "-")
-		for _, one := range []struct {
-			width      int64
-			dark, deep bool
-		}{{width: 2560}, {width: 768}, {width: 320}, {width: 360}, {width: 360, dark: true, deep: true}, {width: 1280, dark: true}, {width: 1280, deep: true}} {
-			if err := b.look(one.width, one.dark); err != nil {
-				return err
-			}
-			colours := map[bool]string{false: "light", true: "dark"}[one.dark]
-			if err := b.check(fmt.Sprintf("%s-%d-%s", name, one.width, colours), one.deep); err != nil {
-				return err
-			}
-		}
-		var links []string
-		if err := b.do(chromedp.Evaluate(`[...document.querySelectorAll('a[href^="`+below+`"]:not([download])')].map((a) => a.getAttribute("href"))`, &links)); err != nil {
-			return err
-		}
-		for _, link := range links {
-			if kind := kindOf(link); !seen[kind] {
-				seen[kind] = true
-				paths = append(paths, link)
-			}
-		}
+	other, err := b.twin(context.Background())
+	if err != nil {
+		return err
 	}
-	if len(paths) < 6 {
-		return fmt.Errorf("only %d pages were found: %q", len(paths), paths)
-	}
-	fmt.Printf("%d kinds of pages: %q\n", len(paths), paths)
-	return b.look(1280, false)
+	defer other.close()
+	done := make(chan error)
+	go func() {
+		done <- errors.Join(visitAll(other, "/app/", "/app/home", "/app/p/"+own), other.complaints())
+	}()
+	return errors.Join(visitAll(b, "/console/", "/console/p/"+theirs), <-done)
 }
 
 // kindOf returns an address with its identifiers left out, so that each kind of page is visited once.

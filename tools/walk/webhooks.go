@@ -1,8 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -17,22 +22,28 @@ type receiver struct {
 	*httptest.Server
 	mu       sync.Mutex
 	works    bool
-	refused  map[string]bool // events that it has refused
-	accepted map[string]int  // how often it has accepted an event
-	signed   int             // the signatures of the last request
+	refused  map[string]int // how often it has refused an event
+	accepted map[string]int // how often it has accepted an event
+	header   http.Header    // of the last request
+	body     []byte
+	tests    map[string]bool // the ids of tests
 }
 
 func newReceiver() *receiver {
-	r := &receiver{refused: map[string]bool{}, accepted: map[string]int{}}
+	r := &receiver{refused: map[string]int{}, accepted: map[string]int{}, tests: map[string]bool{}}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.signed = len(strings.Fields(q.Header.Get("webhook-signature")))
+		r.header = q.Header
+		r.body, _ = io.ReadAll(q.Body) // a cut body has no right signature
+		if bytes.Contains(r.body, []byte(`"webhook.test"`)) {
+			r.tests[q.Header.Get("webhook-id")] = true
+		}
 		if r.works {
 			r.accepted[q.Header.Get("webhook-id")]++
 			return
 		}
-		r.refused[q.Header.Get("webhook-id")] = true
+		r.refused[q.Header.Get("webhook-id")]++
 		w.WriteHeader(http.StatusInternalServerError)
 		fmt.Fprint(w, "the queue is full")
 	}))
@@ -45,6 +56,13 @@ func (r *receiver) recover() {
 	r.works = true
 }
 
+// sent returns how many tests have come.
+func (r *receiver) sent() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.tests)
+}
+
 // has returns an error unless each refused event has arrived, once by the replay and at most once by a retry.
 func (r *receiver) has() error {
 	r.mu.Lock()
@@ -53,7 +71,7 @@ func (r *receiver) has() error {
 		return errors.New("no event was refused")
 	}
 	for id := range r.refused {
-		if r.accepted[id] == 0 {
+		if r.accepted[id] == 0 && !r.tests[id] { // a test has no number, and is not replayed
 			return fmt.Errorf("refused were %v, and then accepted %v", r.refused, r.accepted)
 		}
 	}
@@ -65,7 +83,39 @@ func (r *receiver) has() error {
 	return nil
 }
 
-// replayMissed lets a webhook fail, rotates its secret meanwhile, and replays what the webhook has missed by a double click.
+// signedBy fails unless the last request has a signature of each secret.
+func (r *receiver) signedBy(secrets ...string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for n, secret := range secrets {
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+		if err != nil {
+			return err
+		}
+		mac := hmac.New(sha256.New, key)
+		fmt.Fprintf(mac, "%s.%s.%s", r.header.Get("webhook-id"), r.header.Get("webhook-timestamp"), r.body)
+		if want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)); !strings.Contains(r.header.Get("webhook-signature"), want) {
+			return fmt.Errorf("secret %d has not signed: %s", n+1, r.header.Get("webhook-signature"))
+		}
+	}
+	return nil
+}
+
+// waits waits until the receiver is so.
+func (r *receiver) waits(until func() error) (err error) {
+	for range 100 {
+		if err = until(); err == nil {
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return err
+}
+
+const webhookLink = `main p a[href^="/app/developers/webhooks/"]`
+
+// replayMissed lets a webhook fail for an hour, rotates its secret meanwhile, sends a test, and replays what the webhook has missed
+// by a double click.
 func replayMissed(p *program, b *browser) error {
 	r := newReceiver()
 	defer r.Close()
@@ -78,13 +128,23 @@ func replayMissed(p *program, b *browser) error {
 	if err := b.turnsTo("whsec_", "Shown once"); err != nil {
 		return err
 	}
-	if _, err := p.payout("0123456710", 111); err != nil {
+	first, err := b.find(`whsec_[A-Za-z0-9+/]{43}=`)
+	if err != nil {
 		return err
 	}
-	if err := b.do(chromedp.Click(`main p a[href^="/app/developers/webhooks/"]`, chromedp.ByQuery), chromedp.WaitVisible(`form[action$="/rotate"]`, chromedp.ByQuery)); err != nil {
+	for _, amount := range []int{111, 112} {
+		if _, err := p.payout("0123456710", amount); err != nil {
+			return err
+		}
+	}
+	if err := b.do(chromedp.Click(webhookLink, chromedp.ByQuery), chromedp.WaitVisible(`form[action$="/rotate"]`, chromedp.ByQuery)); err != nil {
 		return err
 	}
-	if err := b.reloadUntil("500"); err != nil {
+	// The second hour is for the events that the first one brought: their next retry is then far away, and comes into no count.
+	if err := errors.Join(b.reloadUntil("500"), p.advance(time.Hour), p.advance(time.Hour), b.reloadUntil("again in")); err != nil {
+		return err
+	}
+	if err := seeAttempts(b, r); err != nil {
 		return err
 	}
 	if err := b.do(chromedp.Click(`form[action$="/rotate"] button`, chromedp.ByQuery), chromedp.WaitVisible("main code", chromedp.ByQuery)); err != nil {
@@ -93,27 +153,73 @@ func replayMissed(p *program, b *browser) error {
 	if err := b.turnsTo("whsec_", "the old secret signs too"); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.Click(`main p a[href^="/app/developers/webhooks/"]`, chromedp.ByQuery), chromedp.WaitVisible(`form[action$="/replay"]`, chromedp.ByQuery)); err != nil {
-		return err
-	}
-	r.recover()
-	twice := `(() => { const f = document.querySelector('form[action$="/replay"]'); f.closest("details").open = true; const b = f.querySelector("button"); b.click(); b.click(); })()`
-	if err := b.do(chromedp.Evaluate(twice, nil)); err != nil {
-		return err
-	}
-	if err := b.reloadUntil("Delivered"); err != nil {
-		return err
-	}
-	err := r.has()
-	for n := 0; err != nil && n < 30; n++ {
-		time.Sleep(100 * time.Millisecond)
-		err = r.has()
-	}
+	second, err := b.find(`whsec_[A-Za-z0-9+/]{43}=`)
 	if err != nil {
 		return err
 	}
-	if r.signed != 2 {
-		return fmt.Errorf("%d signatures after a rotation", r.signed)
+	if err := b.do(chromedp.Click(webhookLink, chromedp.ByQuery), chromedp.WaitVisible(`form[action$="/replay"]`, chromedp.ByQuery)); err != nil {
+		return err
+	}
+	if err := b.twice(`form[action$="/test"]`); err != nil {
+		return err
+	}
+	if err := r.waits(func() error {
+		if r.sent() == 0 {
+			return errors.New("no test has come")
+		}
+		return r.signedBy(first, second)
+	}); err != nil {
+		return err
+	}
+	if n := r.sent(); n != 1 {
+		return fmt.Errorf("a double click sent %d tests", n)
+	}
+	return replay(b, r)
+}
+
+// seeAttempts reads on the page of a delivery what came back at each attempt.
+func seeAttempts(b *browser, r *receiver) error {
+	if err := b.do(chromedp.Click(`main tbody tr:last-child td a[href*="/deliveries/"]`, chromedp.ByQuery), chromedp.WaitVisible("main ol pre", chromedp.ByQuery)); err != nil {
+		return err
+	}
+	if err := b.reloadUntil("\n2 · "); err != nil {
+		return err
+	}
+	if err := b.turnsTo("500", "the queue is full", " ms", "Sent again", "What was sent"); err != nil {
+		return err
+	}
+	shown, tries := 0, 0
+	if err := b.do(chromedp.Evaluate(`document.querySelectorAll("main ol > li").length`, &shown)); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	for _, n := range r.refused {
+		tries = max(tries, n)
+	}
+	r.mu.Unlock()
+	if shown < 2 || shown > tries {
+		return fmt.Errorf("the page shows %d attempts, and the most of one event are %d", shown, tries)
+	}
+	return b.do(chromedp.Click(`.crumbs a[href^="/app/developers/webhooks/"]`, chromedp.ByQuery), chromedp.WaitVisible(`form[action$="/rotate"]`, chromedp.ByQuery))
+}
+
+// twice clicks the button of a form twice at once.
+func (b *browser) twice(form string) error {
+	return errors.Join(b.do(chromedp.Evaluate(`(() => { const f = document.querySelector(`+quote(form)+`), d = f.closest("details"); if (d) d.open = true;
+		const b = f.querySelector("button"); b.click(); b.click(); })()`, nil)), b.complete())
+}
+
+// replay sends again what the webhook has missed, by a double click. Each event arrives once.
+func replay(b *browser, r *receiver) error {
+	if err := b.do(chromedp.WaitVisible(`form[action$="/rotate"]`, chromedp.ByQuery)); err != nil {
+		return err
+	}
+	r.recover() // not before, so that no retry comes before the replay
+	if err := b.twice(`form[action$="/replay"]`); err != nil {
+		return err
+	}
+	if err := errors.Join(b.reloadUntil("Delivered", "Active"), r.waits(r.has)); err != nil {
+		return err
 	}
 	if err := b.visit("/app/developers/requests"); err != nil {
 		return err
@@ -125,7 +231,7 @@ func replayMissed(p *program, b *browser) error {
 	if n := strings.Count(text, "/replay"); err == nil && n != 1 {
 		err = fmt.Errorf("a double click made %d replays", n)
 	}
-	return err
+	return errors.Join(err, r.has())
 }
 
 // reloadUntil loads the page again until it says the words.

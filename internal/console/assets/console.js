@@ -43,14 +43,37 @@
   // countdown is over. It does not while somebody reads closely: with a selection, an open menu or focus in
   // a form. One stream is open, and none while the tab is hidden.
   let source = null, paused = false, due = false, loaded = performance.now();
+
+  // A stream that cannot be had is replaced by asking every ten seconds. A page whose question fails too is old. A stream ends by
+  // itself after 50 seconds, so one of a minute has died.
+  let opened = 0, heard = performance.now(), fresh = heard, asked = heard;
+  const isCut = () => performance.now() - heard > 5000;
+  const isOld = () => isCut() && performance.now() - fresh > 30000;
+  const clock = (then) => new Date(at + then - began + 3600000).toISOString().slice(11, 19);
+  const watch = () => {
+    const now = performance.now();
+    if (paused || document.hidden || !document.querySelector("[data-live]")) { heard = now; return; }
+    if (source?.readyState === EventSource.OPEN && now - opened < 60000) heard = fresh = now;
+    if (now - asked >= 10000 && (isCut() || document.querySelector("main [data-asks]"))) {
+      asked = now;
+      if (isCut()) {
+        source?.close();
+        source = null;
+        listen();
+      }
+      reload();
+    }
+    sign();
+  };
+  document.addEventListener("htmx:afterSwap", () => { fresh = performance.now(); });
   const busy = () => paused || document.hidden || String(getSelection()) !== "" || document.querySelector("main details[open]:not(.filters)")
     || document.activeElement?.closest("main form");
   const sign = () => {
     const one = document.querySelector("[data-live]");
     if (!one) return;
     const word = one.querySelector("[data-live-word]");
-    word.textContent = paused ? "Paused" : due ? "Changed" : "Live";
-    one.classList.toggle("late", paused || due);
+    word.textContent = paused ? "Paused" : due ? "Changed" : isOld() ? "Old since " + clock(fresh) : isCut() ? "No stream, asks every 10 s" : "Live";
+    one.classList.toggle("late", paused || due || isCut());
     one.querySelector("[data-live-pause]").textContent = paused ? "Go on" : "Pause";
   };
   const reload = () => {
@@ -59,12 +82,15 @@
     due = false;
     loaded = performance.now();
     const before = document.querySelector("main h1 ~ .chip")?.textContent;
+    const held = document.activeElement?.closest("main a[href], main [data-live-pause]");
+    const again = held && (held.matches("a") ? `main a[href="${CSS.escape(held.getAttribute("href"))}"]` : "main [data-live-pause]");
     htmx.ajax("GET", location.pathname + location.search, { target: "#main", select: "#main", swap: "outerHTML" }).then(() => {
       const after = document.querySelector("main h1 ~ .chip");
       if (after && after.textContent !== before) {
         after.classList.add("flash");
         document.getElementById("said").textContent = document.querySelector("main h1").textContent + ": " + after.textContent;
       }
+      if (again && document.activeElement === document.body) document.querySelector(again)?.focus();
       listen();
     });
   };
@@ -87,6 +113,7 @@
     if (!address) return;
     source = new EventSource(address);
     source.address = address;
+    source.addEventListener("open", () => { opened = performance.now(); });
     source.addEventListener("changed", reload);
     source.addEventListener("newer", (e) => newer(e.data));
   };
@@ -97,21 +124,32 @@
     listen();
     if (!paused && due) reload();
   });
-  setInterval(() => { if (due) reload(); }, 1000);
+  setInterval(() => { if (due) reload(); watch(); }, 1000);
   document.addEventListener("DOMContentLoaded", listen);
 
   // Keys. They never do an act, and do nothing while somebody types.
   const typing = (e) => e.target.closest("input, textarea, select, [contenteditable]") || e.ctrlKey || e.metaKey || e.altKey;
-  let chord = 0;
+  const help = document.getElementById("keys"), on = document.getElementById("keys-on");
+  const off = () => localStorage.getItem("keys") === "off"; // of this browser
+  if (help) {
+    on.checked = !off();
+    on.addEventListener("change", () => { localStorage.setItem("keys", on.checked ? "on" : "off"); });
+    const open = document.querySelector("[data-keys]");
+    open.hidden = false;
+    open.addEventListener("click", () => help.showModal());
+    help.querySelector("[data-close]").addEventListener("click", () => help.close());
+  }
+  let chord = -Infinity;
   document.addEventListener("keydown", (e) => {
     const box = document.querySelector(".search input[type=search]");
     if (box && e.key === "k" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); box.focus(); return; }
     if (e.key === "Escape" && document.activeElement === box) box.blur();
-    if (typing(e)) return;
+    if (typing(e) || off() || help?.open) return;
+    if (e.key === "?") { help?.showModal(); return; }
     if (e.key === "/" && box) { e.preventDefault(); box.focus(); return; }
     if (e.key === "g") { chord = performance.now(); return; }
     if (performance.now() - chord < 1500) {
-      chord = 0;
+      chord = -Infinity;
       const to = document.querySelector(`.side a[data-key="${CSS.escape(e.key)}"]`);
       if (to) to.click();
       return;

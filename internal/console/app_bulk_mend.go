@@ -1,0 +1,105 @@
+package console
+
+import (
+	"cmp"
+	"encoding/csv"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mending is a bulk payout whose lines somebody changes. The new bulk payout replaces it.
+type mending struct {
+	id    string
+	lines string // as somebody types them
+	bad   []badLine
+}
+
+// badLine is a line that somebody has to mend. It has a field of its own, because nobody finds line 157 among 300.
+type badLine struct {
+	number    int
+	text, why string
+}
+
+func (l badLine) field() string { return "line-" + strconv.Itoa(l.number) }
+
+// badOf is the further field of a refusal that has the bad lines.
+const badOf = "bad"
+
+// typedLines returns the lines of the form. If somebody has changed a line in its own field, the field counts.
+func (v *visit) typedLines() []string {
+	lines := strings.Split(v.PostForm.Get("lines"), "\n")
+	for n := range lines {
+		l := badLine{number: n + 1}
+		if now := v.PostForm.Get(l.field()); v.PostForm.Has(l.field()) && now != v.PostForm.Get("was-"+l.field()) {
+			lines[n] = now
+		}
+	}
+	v.PostForm.Set("lines", strings.Join(lines, "\n")) // for the form, which comes back if a line is still bad
+	return lines
+}
+
+// typed is the line as somebody types it.
+func (l bulkLine) typed() string {
+	fields := []string{l.BankCode, l.AccountNumber, l.Amount.Decimal()}
+	if narration, own := optional(l.Narration), optional(l.OwnReference); narration != "" || own != "" {
+		if fields = append(fields, narration); own != "" {
+			fields = append(fields, own)
+		}
+	}
+	var text strings.Builder
+	w := csv.NewWriter(&text)
+	_ = w.Write(fields) // a strings.Builder takes everything
+	w.Flush()
+	return strings.TrimSuffix(text.String(), "\n")
+}
+
+// said is what the company has typed about the line. It stands below the bank's name, so that a wrong name is seen.
+func (l bulkLine) said() string {
+	words := []string{optional(l.Narration), optional(l.OwnReference)}
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " · ")
+}
+
+// mended reads the lines of the bulk payout that the form replaces. It returns nothing if the form replaces none.
+func (v *visit) mended() (m mending, err error) {
+	m.id = v.filter("instead", v.PostForm.Get("instead"))
+	if v.problem != nil {
+		m.bad, _ = v.problem.Extra[badOf].([]badLine) // none, if the lines can be read
+	}
+	if m.id == "" || v.problem != nil {
+		return m, nil
+	}
+	var lines []string
+	for after := 0; ; {
+		var b one[bulk]
+		if _, err := v.ask("GET", "/api/v1/settlement/bulk-payout/"+url.PathEscape(m.id)+"?limit=100&after="+strconv.Itoa(after), nil, &b); err != nil {
+			return m, err
+		}
+		for _, l := range b.Data.Rows {
+			if lines = append(lines, l.typed()); l.Verdict == "BAD" {
+				m.bad = append(m.bad, badLine{len(lines), l.typed(), optional(l.Reason)})
+			}
+		}
+		if b.Data.NextAfter == nil {
+			m.lines = strings.Join(lines, "\n")
+			return m, nil
+		}
+		after = *b.Data.NextAfter
+	}
+}
+
+// replaced cancels the bulk payout that the new one replaces, so that nobody sends both. A bulk payout that was sent
+// meanwhile refuses.
+func (v *visit) replaced() error {
+	id := v.PostForm.Get("instead")
+	if id == "" {
+		return nil
+	}
+	number := v.number
+	defer func() { v.number = number }()
+	v.number = cmp.Or(number, v.PostForm.Get("form")) + "-instead" // the new bulk payout has the number of the form
+	_, err := v.ask(http.MethodPost, "/api/v1/settlement/bulk-payout/"+url.PathEscape(id)+"/cancel", nil, nil)
+	return stateInWords(err)
+}

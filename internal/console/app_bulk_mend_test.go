@@ -1,0 +1,91 @@
+package console_test
+
+import (
+	"html"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	who "github.com/kobo-waas/kobo/internal/person"
+)
+
+// A line that cannot be read comes back in a field of its own, and nothing else is changed. The lines of a checked bulk payout can
+// be mended: the new bulk payout replaces the old one, unless that was sent.
+func TestMendedLinesReplaceABulkPayout(t *testing.T) {
+	each(t, func(w *world) {
+		bola := w.seat(w.company.Reference, "bola", who.Finance)
+		const path = "/app/payouts/bulk/new"
+		fields := func(more map[string]string) map[string]string {
+			out := map[string]string{"fromSettlementId": "1", "pin": w.company.PIN}
+			for name, value := range more {
+				out[name] = value
+			}
+			return out
+		}
+		ruined := "000013,0123456710,100,Rent,rent-1\n000013,123456720,200\n000013,0123456799,300"
+		g := bola.send(path, bola.form(path, fields(map[string]string{"lines": ruined})))
+		text := html.UnescapeString(g.text)
+		if g.status != http.StatusUnprocessableEntity || !strings.Contains(text, `id="line-2"`) || strings.Contains(text, `id="line-1"`) || !strings.Contains(text, ">"+ruined+"</textarea>") {
+			t.Fatalf("%d: %s", g.status, text)
+		}
+		mended := map[string]string{"lines": ruined, "line-2": "000013,0123456720,200", "was-line-2": "000013,123456720,200"}
+		first := bola.submit(path, path, fields(mended)).location
+		checked := func(at, good string) {
+			t.Helper()
+			later(t, func() string {
+				if text := bola.read(at); !strings.Contains(text, "Waits for you") || !strings.Contains(text, good) {
+					return text
+				}
+				return ""
+			})
+		}
+		checked(first, "Send the 2 good lines")
+		id := first[strings.LastIndex(first, "/")+1:]
+		form := html.UnescapeString(bola.read(path + "?instead=" + id))
+		lines := regexp.MustCompile(`(?s)<textarea[^>]*>(.*?)</textarea>`).FindStringSubmatch(form)
+		if lines == nil || lines[1] != "000013,0123456710,100.00,Rent,rent-1\n000013,0123456720,200.00\n000013,0123456799,300.00" || !strings.Contains(form, `id="line-3"`) {
+			t.Fatalf("%q in %s", lines, form)
+		}
+		eve := w.seat(w.another(), "eve", who.Owner)
+		if g := eve.get(path + "?instead=" + id); g.status != http.StatusNotFound {
+			t.Errorf("another company: %d", g.status)
+		}
+		second := bola.submit(path, path, fields(map[string]string{"instead": id, "lines": lines[1], "line-3": "", "was-line-3": "000013,0123456799,300.00"})).location
+		checked(second, "Send the 2 good lines")
+		if text := bola.read(first); !strings.Contains(text, "Cancelled") {
+			t.Error(text)
+		}
+
+		bola.submit(second, second+"/send", map[string]string{"pin": w.company.PIN})
+		late := bola.send(path, bola.form(path, fields(map[string]string{"instead": second[strings.LastIndex(second, "/")+1:], "lines": "000013,0123456710,100"})))
+		if late.status == http.StatusSeeOther || !strings.Contains(late.text, "Bulk payout") {
+			t.Errorf("a bulk payout that was sent: %d to %q", late.status, late.location)
+		}
+	})
+}
+
+// The failed lines of a bulk payout may be repeated while another line is not known, and that one may not.
+func TestFailedLinesAreRepeatedWithoutTheUnknownOne(t *testing.T) {
+	each(t, func(w *world) {
+		bola := w.seat(w.company.Reference, "bola", who.Finance)
+		at := bola.submit("/app/payouts/bulk/new", "/app/payouts/bulk/new", map[string]string{
+			"fromSettlementId": "1", "pin": w.company.PIN, "lines": "000013,0123456701,100\n000013,0123456708,200",
+		}).location
+		later(t, func() string {
+			if text := bola.read(at); !strings.Contains(text, "Waits for you") {
+				return text
+			}
+			return ""
+		})
+		bola.submit(at, at+"/send", map[string]string{"pin": w.company.PIN})
+		later(t, func() string {
+			text := bola.read(at)
+			lines := regexp.MustCompile(`(?s)<textarea[^>]*>(.*?)</textarea>`).FindStringSubmatch(text)
+			if !strings.Contains(text, "Under way") || lines == nil || !strings.Contains(lines[1], "0123456701") || strings.Contains(lines[1], "0123456708") {
+				return text
+			}
+			return ""
+		})
+	})
+}
