@@ -12,11 +12,12 @@ BENCH    ?= .
 N        ?= 1
 DAYS     ?= 1000
 MINUTES  ?= 1
+HOURS    ?= 2
 PROGRAMS ?= 3
 SEED     ?= $(shell date +%s)
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-pg standby failover rolling simulate torture mutants prove console-walk bench bench-go fuzz fuzz-requests lint generate measure release release-twice image
+.PHONY: help run check test test-pg standby failover rolling simulate torture mutants soak prove console-walk bench bench-go fuzz fuzz-requests lint generate measure release release-twice image
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -53,7 +54,11 @@ torture: ## break a throw-away Kobo and its database under load, on SQLite and P
 	bin/kobo torture --seed $(SEED) --minutes $(MINUTES) --programs $(PROGRAMS) --postgres own
 	bin/kobo torture --seed $(SEED) --minutes $(MINUTES) --programs $(PROGRAMS) --postgres own --standbys 2
 
-prove: ## hours: planted bugs, failovers, virtual days, long torture, long fuzzing, a million requests (write the results into docs/proof.md)
+soak: ## a constant load with a few faults on PostgreSQL for hours, and whether the program grew meanwhile (HOURS=2)
+	$(GO) build -o bin/kobo ./cmd/kobo
+	$(POSTGRES) -durable -- sh -c 'bin/kobo bench soak --postgres "$$KOBO_TEST_POSTGRES" --rate 8 --duration $(HOURS)h --json bin/soak.json --chart bin/soak.svg'
+
+prove: ## hours: planted bugs, failovers, virtual days, long torture, long fuzzing, a million requests, a long run (write the results into docs/proof.md)
 	$(MAKE) mutants
 	$(MAKE) failover N=50
 	$(MAKE) rolling N=5
@@ -61,6 +66,7 @@ prove: ## hours: planted bugs, failovers, virtual days, long torture, long fuzzi
 	$(MAKE) torture MINUTES=60
 	$(MAKE) fuzz FUZZTIME=10m
 	$(MAKE) fuzz-requests REQUESTS=1000000
+	$(MAKE) soak HOURS=2
 
 mutants: ## plant bugs, and prove that the named test catches each (ARGS='sweep inbox' for some, ARGS='-write docs/proof.md' keeps the result)
 	@$(GO) -C tools build -o ../bin/mutants ./mutants

@@ -38,12 +38,13 @@ with the last one by the rules that the table names, and verify the ledger. The 
 	f.Uint64Var(&o.Seed, "seed", 1, "the seed of the choices of operations and faults")
 	f.StringVar(&file, "json", "", "write the samples and the verdict into this `FILE`, after each sample")
 	f.StringVar(&chart, "chart", "", "draw the samples into this `FILE` (SVG)")
-	f.StringVar(&read, "read", "", "run nothing, and print the record in this `FILE` again")
+	f.StringVar(&read, "read", "", "run nothing, and judge and print the record in this `FILE` again")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		var is bench.SoakReport
 		var err error
 		if read != "" {
 			err = readJSON(read, &is)
+			is.Judge()
 		} else {
 			is, err = runSoak(c, o, file)
 		}

@@ -1284,7 +1284,7 @@ type Provider struct {
 	Program ProviderView    `json:"program"`
 	Unknown ProviderUnknown `json:"unknown"`
 
-	// LedgerKobo Our money at the provider according to the ledgers of all companies, in kobo. Negative for a biller whose wallet is filled outside Kobo.
+	// LedgerKobo Our money at the provider according to the ledgers of all companies, in kobo. Negative for a biller whose wallet is filled outside Kobo. It may be five seconds old.
 	LedgerKobo ProviderLedger `json:"ledgerKobo"`
 
 	// CreditsReadAt When a run of the credit poll had last read every account of the bank that was due and that the bank answers for. Before the first such run it is the time from which the poll reads. Null for a provider that is no bank.
@@ -1335,7 +1335,7 @@ type ProviderGlance struct {
 	Wallet *ProviderWallet `json:"wallet"`
 }
 
-// ProviderLedger Our money at the provider according to the ledgers of all companies, in kobo. Negative for a biller whose wallet is filled outside Kobo.
+// ProviderLedger Our money at the provider according to the ledgers of all companies, in kobo. Negative for a biller whose wallet is filled outside Kobo. It may be five seconds old.
 type ProviderLedger = int64
 
 // ProviderSummary defines model for ProviderSummary.
@@ -1350,7 +1350,7 @@ type ProviderSummary struct {
 	Program ProviderGlance `json:"program"`
 	Unknown UnknownMoney   `json:"unknown"`
 
-	// LedgerKobo Our money at the provider according to the ledgers of all companies, in kobo. Negative for a biller whose wallet is filled outside Kobo.
+	// LedgerKobo Our money at the provider according to the ledgers of all companies, in kobo. Negative for a biller whose wallet is filled outside Kobo. It may be five seconds old.
 	LedgerKobo ProviderLedger `json:"ledgerKobo"`
 
 	// ReadAt When any program last read the bank's credits, compared its statement, or read the blockchain.

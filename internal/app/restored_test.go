@@ -11,7 +11,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
-// A restored database holds the moves of purchases, as a database does that a start notices as an old
+// A restored database serves no company, and holds the moves of purchases, as a database does that a start notices as an old
 // copy. Opening API access does not end the hold.
 func TestARestoreHoldsMoves(t *testing.T) {
 	must := func(err error) {
@@ -35,7 +35,12 @@ func TestARestoreHoldsMoves(t *testing.T) {
 	restored, err := db.Open(ctx, "sqlite:"+c.File)
 	must(err)
 	defer restored.Close()
-	h, err := operator.New(restored, nil, clock.System{}).Moves(ctx)
+	operators := operator.New(restored, nil, clock.System{})
+	access, err := operators.Access(ctx)
+	if err != nil || !access.Closed || access.Reason != "restored from a backup: see docs/operating.md before opening it" {
+		t.Errorf("after a restore: %+v, %v", access, err)
+	}
+	h, err := operators.Moves(ctx)
 	if err != nil || !h.Held || h.Since.IsZero() || h.By != by.Name || h.Reason != "restored from a backup" {
 		t.Errorf("after a restore: %+v, %v", h, err)
 	}

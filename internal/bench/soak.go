@@ -162,8 +162,7 @@ func (s *soak) watch(ctx context.Context, start time.Time) error {
 		}
 		r := s.report
 		r.Samples, r.FirstFailure = append(r.Samples, one), s.done.failure()
-		r.Checks = judge(r.Samples, s.Rate)
-		r.Flat = flat(r.Checks)
+		r.Judge()
 		fmt.Fprintf(s.Progress, "\rsoak: %s of %s, %d operations, %d MB, %d goroutines ", at.Sub(start), s.Duration, one.Operations, one.Memory>>20, one.Goroutines)
 		if s.Keep != nil {
 			if err := s.Keep(*r); err != nil {

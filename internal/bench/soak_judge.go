@@ -112,7 +112,9 @@ func blindness(first, last []Sample) Check {
 func growth(all []Sample) (out []Check) {
 	begin, middle, end := all[0], all[len(all)/2], all[len(all)-1]
 	compare := func(name string, of func(Sample) int64) {
-		c := Check{Name: name + ", bytes an operation", First: per(begin, middle, of), Last: per(middle, end, of)}
+		half := evenly(all, len(all)/2, of)
+		first, second := middle.Operations-begin.Operations, end.Operations-middle.Operations
+		c := Check{Name: name + ", bytes an operation", First: (half - of(begin)) / max(first, 1), Last: (of(end) - half) / max(second, 1)}
 		c.Most = c.First*125/100 + 64
 		c.Rule = "the second half's is at most the first half's × 1.25 + 64"
 		c.Flat = c.Last <= c.Most
@@ -128,9 +130,20 @@ func growth(all []Sample) (out []Check) {
 	return out
 }
 
-// per returns by how much a number grew for each operation between two samples.
-func per(a, b Sample, of func(Sample) int64) int64 {
-	return (of(b) - of(a)) / max(b.Operations-a.Operations, 1)
+// evenly returns a number at a sample, as if the number rose evenly with the operations up to its next change. Some
+// tables grow once an hour: the step belongs to the hour before it.
+func evenly(all []Sample, n int, of func(Sample) int64) int64 {
+	v, from, to := of(all[n]), n, n
+	for from > 0 && of(all[from-1]) == v {
+		from--
+	}
+	for to < len(all) && of(all[to]) == v {
+		to++
+	}
+	if to == len(all) {
+		return v
+	}
+	return v + (of(all[to])-v)*(all[n].Operations-all[from].Operations)/max(all[to].Operations-all[from].Operations, 1)
 }
 
 func median(all []Sample, of func(Sample) int64, database bool) int64 {
@@ -157,6 +170,12 @@ func highest(all []Sample, of func(Sample) int64) (most int64) {
 // flat reports whether there are checks and all of them are flat.
 func flat(all []Check) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(c Check) bool { return !c.Flat })
+}
+
+// Judge judges the samples of the record by the rules of this program.
+func (r *SoakReport) Judge() {
+	r.Checks = judge(r.Samples, r.Rate)
+	r.Flat = flat(r.Checks)
 }
 
 // Print writes the report as a table.

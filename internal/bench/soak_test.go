@@ -154,6 +154,22 @@ func onlyNotFlat(t *testing.T, all []Sample, name string) {
 	}
 }
 
+// A table that grows in one step an hour is flat. If its later steps are larger, it is not.
+func TestATableThatGrowsInSteps(t *testing.T) {
+	all := steady()
+	steps := func(of func(step int64) int64) {
+		for n := range all {
+			all[n].Tables["evidence_tile"] = of(int64(n+9) / 10) // the step comes just after each tenth sample
+		}
+	}
+	steps(func(step int64) int64 { return step * 3 * megabyte })
+	if checks := judge(all[:40], steadyRate); !flat(checks) {
+		t.Errorf("%+v", checks)
+	}
+	steps(func(step int64) int64 { return step * step * step * megabyte })
+	onlyNotFlat(t, all[:40], "table evidence_tile")
+}
+
 // A sample without the numbers of the database does not count as a sample of zeros.
 func TestABlindSampleIsNotJudged(t *testing.T) {
 	all := steady()

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ type ProviderMoney struct {
 	// of Ages.
 	Unknowns [len(Ages)]Unknown
 	// Ledger is our money at the provider according to the ledgers of all companies. It is negative
-	// for a biller whose wallet is filled outside Kobo.
+	// for a biller whose wallet is filled outside Kobo. It may be five seconds old.
 	Ledger money.Kobo
 	// These are the last times at which any program read something of the provider. A time is zero if
 	// the provider has nothing of the kind.
@@ -98,7 +99,8 @@ func (s *Service) Providers(ctx context.Context, names ...string) (map[string]Pr
 	for name := range out {
 		accounts = append(accounts, settlement.ProviderAccount(name))
 	}
-	held, err := heldIn(ctx, s.db, accounts)
+	slices.Sort(accounts)
+	held, err := s.held.Read(s.clock.Now(), strings.Join(accounts, " "), func() (map[string]int64, error) { return heldIn(ctx, s.db, accounts) })
 	for account, kobo := range held {
 		with(strings.TrimPrefix(account, settlement.ProviderAccount("")), func(p *ProviderMoney) { p.Ledger = -money.Kobo(kobo) })
 	}

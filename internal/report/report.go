@@ -17,6 +17,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/ledger"
+	"github.com/kobo-waas/kobo/internal/memo"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/settlement"
 )
@@ -37,7 +38,8 @@ type Service struct {
 
 	damaged prometheus.Counter // the checks that have found a difference
 
-	overviews overviews // the last overview
+	overviews overviews                   // the last overview
+	held      memo.Memo[map[string]int64] // the last sums over all companies, by the names of the accounts
 
 	counted string       // the last company that CountHours has counted; only the one HoursJob uses it
 	revenue revenueRound // the round of AddRevenue; only the one RevenueJob uses it
@@ -49,7 +51,7 @@ func New(d *db.DB, c clock.Clock) *Service { return WithLetterhead(d, c, Issuer{
 // WithLetterhead returns a service whose statements name their issuer. An empty issuer gives
 // statements no letterhead.
 func WithLetterhead(d *db.DB, c clock.Clock, i Issuer) *Service {
-	return &Service{db: d, clock: c, issuer: i, small: 10_000, limit: 8 * time.Second, depth: paymentLook, damaged: prometheus.NewCounter(prometheus.CounterOpts{
+	return &Service{db: d, clock: c, issuer: i, held: memo.Memo[map[string]int64]{Keep: overviewLife}, small: 10_000, limit: 8 * time.Second, depth: paymentLook, damaged: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "kobo_integrity_failures_total", Help: "Checks of a company's ledger, asked for by the company, that found a difference.",
 	})}
 }
