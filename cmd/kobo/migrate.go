@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
@@ -47,7 +46,7 @@ shorter form from its next start on (docs/upgrading.md).`,
 			}
 		}
 		if roles != (db.Roles{}) {
-			err = app.Grant(c.Context(), cfg.Database, roles)
+			err = cfg.Grant(c.Context(), roles)
 		}
 		return done(c, err, "the schema is current")
 	}

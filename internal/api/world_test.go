@@ -61,7 +61,7 @@ var me = operator.Local("test")
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	if dbtest.HasCitus() {
-		return newWorldOn(t, dbtest.NewCitus(t))
+		return newWorldOn(t, dbtest.New(t, dbtest.Citus))
 	}
 	return newWorldOn(t, dbtest.New(t, db.SQLite))
 }

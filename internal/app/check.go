@@ -226,6 +226,11 @@ func (c Config) OpenDatabase(ctx context.Context) (*db.DB, error) {
 	return db.OpenWith(ctx, c.Database, c.pools())
 }
 
+// openPrimary opens the database alone, for a command that changes its schema.
+func (c Config) openPrimary(ctx context.Context) (*db.DB, error) {
+	return db.OpenWith(ctx, c.Database, db.Pools{Undivided: !c.ExperimentalCitus})
+}
+
 func (c Config) checkKey() error {
 	keys := failure(c.keyring())
 	if c.MasterKey.Reveal() == "" && c.MasterKeyFile == "" {

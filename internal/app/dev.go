@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/company"
-	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -117,7 +116,7 @@ func OpenDev(ctx context.Context, cfg Config, fresh bool, log *slog.Logger) (*Ap
 // program that cannot use the new schema is connected. It refuses a database of a different
 // environment.
 func (c Config) Migrate(ctx context.Context, force bool) error {
-	d, err := db.Open(ctx, c.Database)
+	d, err := c.openPrimary(ctx)
 	if err != nil {
 		return err
 	}
@@ -134,7 +133,7 @@ func (c Config) Migrate(ctx context.Context, force bool) error {
 // FinishMigration ends the service of programs before schema 190, and removes what only they use
 // (db.DB.Finish).
 func (c Config) FinishMigration(ctx context.Context) error {
-	d, err := db.Open(ctx, c.Database)
+	d, err := c.openPrimary(ctx)
 	if err != nil {
 		return err
 	}
@@ -167,7 +166,7 @@ func removeData(ctx context.Context, cfg Config) error {
 			}
 		}
 	}
-	d, err := db.Open(ctx, cfg.Database)
+	d, err := cfg.openPrimary(ctx)
 	if err != nil {
 		return err
 	}
@@ -178,7 +177,7 @@ func removeData(ctx context.Context, cfg Config) error {
 // checkRemovable refuses a database of a different environment. It allows a database that cannot be
 // read, because --fresh is the way to begin anew then.
 func (c Config) checkRemovable(ctx context.Context) error {
-	d, err := db.Open(ctx, c.Database)
+	d, err := c.openPrimary(ctx)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 
 // Grant gives roles of PostgreSQL the rights to the tables of a database. The user in the URL must own
 // the tables.
-func Grant(ctx context.Context, database string, roles db.Roles) error {
-	d, err := db.Open(ctx, database)
+func (c Config) Grant(ctx context.Context, roles db.Roles) error {
+	d, err := c.openPrimary(ctx)
 	if err != nil {
 		return err
 	}

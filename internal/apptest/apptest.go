@@ -111,6 +111,7 @@ const window = 4 * time.Second
 func (h Home) config(options []Option) app.Config {
 	cfg := app.DevConfig(h.Data, h.Database)
 	cfg.Window = window
+	cfg.ExperimentalCitus = dbtest.HasCitus()
 	for _, o := range options {
 		o(&cfg)
 	}

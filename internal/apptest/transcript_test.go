@@ -13,28 +13,34 @@ import (
 	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/ledger"
 )
 
 // The whole program, with its sandbox, must respond as the transcripts of the API contract show. A
-// test of package api plays the same transcripts with a simulated biller.
+// test of package api plays the same transcripts with a simulated biller. They are played on a Citus too, if there is
+// one.
 func TestTheWholeProgramPlaysTheTranscripts(t *testing.T) {
 	files := os.DirFS("../api/testdata")
 	names, err := fs.Glob(files, "*.txt")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no transcripts: %v", err)
 	}
-	each(t, func(t *testing.T, dialect db.Dialect) {
-		for _, name := range names {
-			if name == "catalogue.txt" {
-				continue // the list of required transcripts
+	t.Parallel()
+	for _, dialect := range dbtest.Servers() {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			for _, name := range names {
+				if name == "catalogue.txt" {
+					continue // the list of required transcripts
+				}
+				t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
+					t.Parallel()
+					playTranscript(t, dialect, name)
+				})
 			}
-			t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
-				t.Parallel()
-				playTranscript(t, dialect, name)
-			})
-		}
-	})
+		})
+	}
 }
 
 // A program with name_match: refuse plays the transcripts about refused names.

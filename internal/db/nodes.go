@@ -95,6 +95,16 @@ func (p *postgres) recognise(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
+// refresh lets a connection that leaves its pool discard outdated plans. Some releases of Citus plan a statement
+// at each execution although they have a plan, and keep each of these plans: about 50 kB for each execution.
+func (p *postgres) refresh(ctx context.Context, c *pgx.Conn) (usable bool, err error) {
+	if !p.nodes.divided.Load() || !p.outdated(c.PgConn().CustomData()) {
+		return true, nil
+	}
+	_, err = c.Exec(ctx, "DISCARD PLANS")
+	return err == nil, nil // the pool replaces a connection that is not usable
+}
+
 // isRouted reports whether a statement about several companies asks several nodes.
 func (p *postgres) isRouted() bool { return p.routed || p.nodes.divided.Load() }
 

@@ -180,6 +180,9 @@ func (s rowSet) arguments() []any {
 	return out
 }
 
+// pgTypes names the types of columns.
+var pgTypes = map[Type]string{Text: "text", Int: "bigint"}
+
 // selected returns "SELECT unnest($1::text[]) AS a, unnest(…) AS b, …", which turns parallel arrays
 // into rows. If unnest were in FROM, PostgreSQL would first store each array as a table.
 func (s rowSet) selected() string {
@@ -189,7 +192,7 @@ func (s rowSet) selected() string {
 		if i == 0 && s.same {
 			form = "$%d::%s AS %s"
 		}
-		parts[i] = fmt.Sprintf(form, i+1, map[Type]string{Text: "text", Int: "bigint"}[c.Type], c.Name)
+		parts[i] = fmt.Sprintf(form, i+1, pgTypes[c.Type], c.Name)
 	}
 	return "SELECT " + strings.Join(parts, ", ")
 }

@@ -14,8 +14,12 @@ import (
 
 // A database that divides its tables by company plans a statement quickly if the statement names one
 // table, and one company by value. Such a statement has no join, no array that becomes rows and no
-// WITH. The functions of this file make only such statements. They send more statements for the same
-// rows, still in one round trip.
+// WITH. The functions of this file make such statements. They send more statements for the same rows,
+// still in one round trip.
+//
+// Each statement has a price, which is several times the price of one more row. So rows of several
+// companies are inserted together, because the database divides them by itself. Rows of several
+// companies are also read together.
 //
 // Nothing in such a statement can fail because an update has not found its row. So the writes and
 // the COMMIT are two round trips, and the program counts the rows in between. An error before the
@@ -45,13 +49,39 @@ func routeLookup(b *pgx.Batch, k Lookup) {
 		}
 		return
 	}
-	for _, keys := range groups(k.Keys) {
+	companies := groups(k.Keys)
+	if n := shared(k, len(companies)); n > 1 {
+		for ; len(companies) > 0; companies = companies[min(n, len(companies)):] {
+			sharedLookup(b, k, slices.Concat(companies[:min(n, len(companies))]...))
+		}
+		return
+	}
+	for _, keys := range companies {
 		of := k
 		if len(k.By) > 2 {
 			of.Found = onlyOf(keys, k.Found)
 		}
 		b.Queue(routedLookupSQL(k), arraysOf(k.Table, k.By, keys)...).Query(func(rows pgx.Rows) error { return eachRow(rows, of) })
 	}
+}
+
+// shared returns how many companies one query of a Lookup is about. Such a query costs about as much as three
+// of one company. It also looks for the keys of each company at the other ones. So it is used only for several
+// companies with few keys.
+func shared(k Lookup, companies int) int {
+	if companies <= 3 || len(k.By) != 2 || len(k.Keys) > 4*companies {
+		return 1
+	}
+	return 16
+}
+
+// sharedLookup adds the query for keys of several companies. A batch has companies of one node, so the query
+// asks no other node, unless the map is stale.
+func sharedLookup(b *pgx.Batch, k Lookup, keys [][]any) {
+	arguments := arraysOf(k.Table, k.By, keys)
+	arguments[0] = &pgColumn{rows: keys, of: columnsOf(k.Table, k.By)[0].Type}
+	k.Found = onlyOf(keys, k.Found)
+	b.Queue(sharedLookupSQL(k), arguments...).Query(func(rows pgx.Rows) error { return eachRow(rows, k) })
 }
 
 // inOrder returns the keys in their order, each once.
@@ -109,10 +139,16 @@ func routeWrite(b *pgx.Batch, w Write) {
 			b.Queue(routedDeleteSQL(w), row...)
 		}
 	case w.Set == nil:
+		for rows := w.Rows; len(rows) > 0; {
+			n := piece(len(rows), 64, 16, 4, 2)
+			b.Queue(routedInsertSQL(w.Table, n), slices.Concat(rows[:n]...)...)
+			rows = rows[n:]
+		}
+	case len(w.By) == 2 && len(w.Still) == 0:
 		for _, rows := range groups(w.Rows) {
 			for len(rows) > 0 {
-				n := piece(len(rows))
-				b.Queue(routedInsertSQL(w.Table, n), valuesOf(rows[:n])...)
+				n := piece(len(rows), 16, 4, 2)
+				b.Queue(routedUpdateSQL(w, n), changesOf(rows[:n])...).Exec(finds(w.Table, n))
 				rows = rows[n:]
 			}
 		}
@@ -121,20 +157,25 @@ func routeWrite(b *pgx.Batch, w Write) {
 			if len(w.Still) > 0 {
 				row = append(row[:len(row):len(row)], w.Was[i]...)
 			}
-			b.Queue(routedUpdateSQL(w), row...).Exec(func(tag pgconn.CommandTag) error {
-				if n := tag.RowsAffected(); n != 1 {
-					return fmt.Errorf("%w: %s, %d rows", errMissed, w.Table.Name, n)
-				}
-				return nil
-			})
+			b.Queue(routedUpdateSQL(w, 1), row...).Exec(finds(w.Table, 1))
 		}
 	}
 }
 
-// piece returns how many of n rows one INSERT has. There are only a few such numbers, so a
+// finds returns an error if an update has not found exactly its rows.
+func finds(t *Table, rows int) func(pgconn.CommandTag) error {
+	return func(tag pgconn.CommandTag) error {
+		if n := tag.RowsAffected(); n != int64(rows) {
+			return fmt.Errorf("%w: %s, %d rows of %d", errMissed, t.Name, n, rows)
+		}
+		return nil
+	}
+}
+
+// piece returns how many of n rows one SQL statement has. There are only a few such numbers, so a
 // connection keeps only a few plans.
-func piece(n int) int {
-	for _, size := range []int{64, 16, 4} {
+func piece(n int, sizes ...int) int {
+	for _, size := range sizes {
 		if n >= size {
 			return size
 		}
@@ -142,12 +183,15 @@ func piece(n int) int {
 	return 1
 }
 
-// valuesOf returns the values of rows as parameters. The first value is the same in all rows.
-func valuesOf(rows [][]any) []any {
+// changesOf returns the parameters of an update of several rows of one company: the company, the second value of
+// each row, then the third value of each row, and so on.
+func changesOf(rows [][]any) []any {
 	out := make([]any, 1, 1+len(rows)*(len(rows[0])-1))
 	out[0] = rows[0][0]
-	for _, row := range rows {
-		out = append(out, row[1:]...)
+	for at := 1; at < len(rows[0]); at++ {
+		for _, row := range rows {
+			out = append(out, row[at])
+		}
 	}
 	return out
 }
@@ -169,15 +213,23 @@ func routedLookupSQL(k Lookup) string {
 	})
 }
 
+func sharedLookupSQL(k Lookup) string {
+	key := fmt.Sprintf("routed shared lookup %s %v %v %s", k.Table.Name, k.By, k.Columns, k.Present)
+	return cached(key, func() string {
+		s := "SELECT " + strings.Join(append(slices.Clone(k.By), k.Columns...), ", ") + " FROM " + k.Table.Name +
+			" WHERE " + k.By[0] + " = ANY($1) AND " + k.By[1] + " = ANY($2)"
+		if k.Present != "" {
+			s += " AND " + k.Present + " <> ''"
+		}
+		return s
+	})
+}
+
 func routedInsertSQL(t *Table, n int) string {
 	return cached(fmt.Sprintf("routed insert %s %d", t.Name, n), func() string {
-		rows, others := make([]string, n), len(t.Columns)-1
+		rows := make([]string, n)
 		for i := range rows {
-			rows[i] = "($1"
-			if others > 0 {
-				rows[i] += ", " + numbered(2+i*others, others)
-			}
-			rows[i] += ")"
+			rows[i] = "(" + numbered(1+i*len(t.Columns), len(t.Columns)) + ")"
 		}
 		s := "INSERT INTO " + t.Name + " (" + strings.Join(t.Names(), ", ") + ") VALUES " + strings.Join(rows, ", ")
 		if t.Lenient {
@@ -187,14 +239,32 @@ func routedInsertSQL(t *Table, n int) string {
 	})
 }
 
-func routedUpdateSQL(w Write) string {
-	return cached(fmt.Sprintf("routed update %s %v %v %v", w.Table.Name, w.By, w.Set, w.Still), func() string {
+// routedUpdateSQL returns an SQL statement that updates n rows of a company. Citus 13 prints "CASE id WHEN"
+// wrongly, and ends its process at an element of an array as a new value. So each row is a "WHEN id =".
+func routedUpdateSQL(w Write, n int) string {
+	return cached(fmt.Sprintf("routed update %s %v %v %v %d", w.Table.Name, w.By, w.Set, w.Still, n), func() string {
+		if n > 1 {
+			return severalUpdate(w, n)
+		}
 		s := singleUpdate(w)
 		for i, column := range w.Still {
 			s += fmt.Sprintf(" AND %s = $%d", column, len(w.By)+len(w.Set)+i+1)
 		}
 		return s
 	})
+}
+
+func severalUpdate(w Write, n int) string {
+	changes := make([]string, len(w.Set))
+	for i, c := range columnsOf(w.Table, w.Set) {
+		changes[i] = c.Name + " = CASE"
+		for row := range n {
+			changes[i] += fmt.Sprintf(" WHEN %s = $%d THEN $%d::%s", w.By[1], 2+row, 2+(i+1)*n+row, pgTypes[c.Type])
+		}
+		changes[i] += " END"
+	}
+	return "UPDATE " + w.Table.Name + " SET " + strings.Join(changes, ", ") +
+		" WHERE " + w.By[0] + " = $1 AND " + w.By[1] + " IN (" + numbered(2, n) + ")"
 }
 
 func routedDeleteSQL(w Write) string {

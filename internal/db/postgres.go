@@ -126,6 +126,7 @@ func (p *postgres) pooled(cfg *pgxpool.Config, l lane, size int32, left func(*pg
 		}
 		return p.recognise(ctx, c)
 	}
+	of.PrepareConn = p.refresh
 	of.BeforeClose = left
 	return pgxpool.NewWithConfig(p.ended, of)
 }

@@ -24,9 +24,10 @@ func queued(add func(*pgx.Batch)) (list []string) {
 	return list
 }
 
-// Each routed SQL statement has one table and one company by value. It has no join, no WITH and no
-// subquery, and an array only in "= ANY", and never in a query that locks rows.
-func TestRoutedStatementsNameOneTableAndOneCompany(t *testing.T) {
+// Each routed SQL statement has one table. A change has one company by value, but rows of several companies are
+// inserted together, and rows of several companies with few keys are read together. A statement has no join, no
+// WITH and no subquery, and an array only in "= ANY", and never in a query that locks rows.
+func TestRoutedStatementsNameOneTableAndTheCompanies(t *testing.T) {
 	keys := [][]any{{"c2", "a", "1"}, {"c1", "b", "2"}, {"c1", "a", "1"}, {"c1", "a", "1"}}
 	rows := [][]any{{"c2", "a", "1", "", int64(1)}}
 	for i := range 70 {
@@ -47,6 +48,19 @@ func TestRoutedStatementsNameOneTableAndOneCompany(t *testing.T) {
 				`SELECT company_id, kind, id, n FROM routed_thing WHERE company_id = $1 AND kind = ANY($2) AND id = ANY($3) AND name <> '' 3`,
 			},
 		},
+		"look-up of several companies": {
+			func(b *pgx.Batch) {
+				var keys [][]any
+				for i := range 18 {
+					keys = append(keys, []any{fmt.Sprint("c", i), "a"}, []any{fmt.Sprint("c", i), "b"})
+				}
+				routeLookup(b, Lookup{Table: routedThing, By: by[:2], Columns: []string{"n"}, Keys: keys, Found: found})
+			},
+			[]string{
+				`SELECT company_id, kind, n FROM routed_thing WHERE company_id = ANY($1) AND kind = ANY($2) 2`,
+				`SELECT company_id, kind, n FROM routed_thing WHERE company_id = ANY($1) AND kind = ANY($2) 2`,
+			},
+		},
 		"lock": {
 			func(b *pgx.Batch) {
 				routeLookup(b, Lookup{Table: routedThing, By: by, Columns: []string{"n"}, Keys: keys, Found: found, Lock: true, Free: true})
@@ -60,7 +74,7 @@ func TestRoutedStatementsNameOneTableAndOneCompany(t *testing.T) {
 		"insert": {
 			func(b *pgx.Batch) { routeWrite(b, Write{Table: routedThing, Rows: rows}) },
 			[]string{
-				insertedBy(1), insertedBy(64), insertedBy(4), insertedBy(1), insertedBy(1),
+				insertedBy(64), insertedBy(4), insertedBy(2), insertedBy(1),
 			},
 		},
 		"update": {
@@ -70,6 +84,18 @@ func TestRoutedStatementsNameOneTableAndOneCompany(t *testing.T) {
 			[]string{
 				`UPDATE routed_thing SET name = $4, n = $5 WHERE company_id = $1 AND kind = $2 AND id = $3 5`,
 				`UPDATE routed_thing SET name = $4, n = $5 WHERE company_id = $1 AND kind = $2 AND id = $3 5`,
+			},
+		},
+		"update of several rows of a company": {
+			func(b *pgx.Batch) {
+				routeWrite(b, Write{Table: routedThing, By: by[:2], Set: []string{"name", "n"}, Rows: [][]any{
+					{"c1", "a", "x", int64(1)}, {"c2", "a", "x", int64(1)}, {"c1", "b", "y", int64(2)},
+				}})
+			},
+			[]string{
+				`UPDATE routed_thing SET name = CASE WHEN kind = $2 THEN $4::text WHEN kind = $3 THEN $5::text END, ` +
+					`n = CASE WHEN kind = $2 THEN $6::bigint WHEN kind = $3 THEN $7::bigint END WHERE company_id = $1 AND kind IN ($2, $3) 7`,
+				`UPDATE routed_thing SET name = $3, n = $4 WHERE company_id = $1 AND kind = $2 4`,
 			},
 		},
 		"update that compares": {
@@ -113,9 +139,9 @@ var forbidden = regexp.MustCompile(`(?i)\b(JOIN|WITH|unnest|SELECT|USING|RETURNI
 func insertedBy(n int) string {
 	parts := []string{}
 	for i := range n {
-		parts = append(parts, fmt.Sprintf("($1, $%d, $%d, $%d, $%d)", 4*i+2, 4*i+3, 4*i+4, 4*i+5))
+		parts = append(parts, fmt.Sprintf("($%d, $%d, $%d, $%d, $%d)", 5*i+1, 5*i+2, 5*i+3, 5*i+4, 5*i+5))
 	}
-	return "INSERT INTO routed_thing (company_id, kind, id, name, n) VALUES " + strings.Join(parts, ", ") + fmt.Sprintf(" ON CONFLICT DO NOTHING %d", 4*n+1)
+	return "INSERT INTO routed_thing (company_id, kind, id, name, n) VALUES " + strings.Join(parts, ", ") + fmt.Sprintf(" ON CONFLICT DO NOTHING %d", 5*n)
 }
 
 // Rows are locked in the order of their keys, each once. Two programs that lock the same rows in

@@ -187,8 +187,9 @@ func withLeaf(ctx context.Context, q db.Querier, from, to int64) ([]Checkpoint, 
 // lost returns the number of leaves of the deployment's tree without a checkpoint of a company, and
 // that number when compareLost last stored it.
 func lost(ctx context.Context, q db.Querier) (now, before int64, err error) {
-	now, err = db.One(ctx, q, db.Value[int64], `SELECT count(*) FROM evidence_leaf AS l WHERE l.company_id = $1
-		AND NOT EXISTS (SELECT 1 FROM evidence_checkpoint AS c WHERE c.leaf = l.leaf AND c.company_id <> $1)`, Deployment)
+	// Citus refuses NOT EXISTS, because the two tables have different companies here.
+	now, err = db.One(ctx, q, db.Value[int64], `SELECT count(*) FROM (SELECT leaf FROM evidence_leaf WHERE company_id = $1
+		EXCEPT SELECT leaf FROM evidence_checkpoint WHERE company_id <> $1) AS l`, Deployment)
 	if err == nil {
 		before, err = db.OrZero(db.One(ctx, q, db.Value[int64], `SELECT lost FROM evidence_tree WHERE company_id = $1`, Deployment))
 	}

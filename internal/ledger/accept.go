@@ -240,7 +240,9 @@ func (d *decision) writes() []db.Write {
 			locks = append(locks, row)
 		}
 		if d.guarded && len(locks) > before {
-			row[2] = max(l.at, l.dated+1)
+			if row[2] == l.dated {
+				row[2] = l.dated + 1
+			}
 			was = append(was, []any{l.dated})
 		}
 	}

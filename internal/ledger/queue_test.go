@@ -53,7 +53,7 @@ func TestAWithdrawnUnitLeavesTheQueue(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if waiting := b.queue.Waiting(); waiting != 0 {
+		if waiting := b.waiting(); waiting != 0 {
 			t.Errorf("%d units wait for nobody", waiting)
 		}
 		answer()
@@ -92,6 +92,7 @@ func TestAFullQueueRefuses(t *testing.T) {
 		found(t, b, "c1")
 		l := b.newQueue(4) // one company can fill half of it
 		b.queue = l
+		b.elsewhere.Store(d.Place("c1"), l)
 		answer, _ := hung(t, b)
 		waiting := []*pending{{unit: claiming("a"), done: make(chan error, 1)}, {unit: claiming("b"), done: make(chan error, 1)}}
 		for _, p := range waiting {

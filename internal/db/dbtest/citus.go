@@ -77,12 +77,6 @@ func CitusURL(t testing.TB) string { return citusURL(t, true) }
 // EmptyCitusURL does the same as CitusURL, without the schema.
 func EmptyCitusURL(t testing.TB) string { return citusURL(t, false) }
 
-// NewCitus returns a new database with the current schema, which Citus divides among its nodes.
-func NewCitus(t testing.TB) *db.DB {
-	t.Helper()
-	return Open(t, CitusURL(t))
-}
-
 // CitusNodes returns the URLs of a database at all nodes of Citus, the coordinator first.
 func CitusNodes(t testing.TB, database string) (all []string) {
 	t.Helper()

@@ -11,6 +11,7 @@ package dbtest
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,17 @@ import (
 
 // Dialects lists the engines that each test runs on.
 var Dialects = []db.Dialect{db.SQLite, db.Postgres}
+
+// Citus names a Citus where a test names an engine. Its dialect is that of PostgreSQL.
+const Citus db.Dialect = "citus"
+
+// Servers returns the Dialects, and Citus if the environment variable KOBO_TEST_CITUS leads to one.
+func Servers() []db.Dialect {
+	if HasCitus() {
+		return append(slices.Clone(Dialects), Citus)
+	}
+	return Dialects
+}
 
 // runner is the type of a test or a benchmark, *testing.T or *testing.B.
 type runner[T any] interface {
@@ -32,11 +44,8 @@ type runner[T any] interface {
 // there is a third subtest "citus".
 func Each[T runner[T]](t T, f func(t T, d *db.DB)) {
 	t.Helper()
-	for _, dialect := range Dialects {
+	for _, dialect := range Servers() {
 		t.Run(string(dialect), func(t T) { f(t, New(t, dialect)) })
-	}
-	if HasCitus() {
-		t.Run("citus", func(t T) { f(t, NewCitus(t)) })
 	}
 }
 
@@ -85,8 +94,11 @@ var Evidence = func() *secret.Evidence {
 // test can start a whole program on it. The database is removed when the test ends.
 func URL(t testing.TB, dialect db.Dialect) string {
 	t.Helper()
-	if dialect == db.Postgres {
+	switch dialect {
+	case db.Postgres:
 		return postgresURL(t, true)
+	case Citus:
+		return CitusURL(t)
 	}
 	url := EmptyURL(t, dialect)
 	if err := copySQLite(t.Context(), url); err != nil {

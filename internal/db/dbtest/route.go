@@ -1,10 +1,15 @@
 package dbtest
 
 import (
+	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // byCompany matches a condition that says by value which company's rows are meant. The value is a
@@ -87,4 +92,36 @@ func conjuncts(cond string) (parts []string) {
 		return []string{cond}
 	}
 	return append(parts, strings.TrimSuffix(cond[from:], ")"))
+}
+
+// Refused returns a function that asks a Citus for the plan of an SQL statement. The function returns the error
+// of a statement that Citus cannot divide among its nodes.
+func Refused(t testing.TB, url string) func(statement string) error {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) }) // ignored, because the connection ends anyway
+	return func(statement string) error {
+		said, err := c.Prepare(t.Context(), "", statement)
+		if err != nil {
+			return err
+		}
+		values := make([]string, len(said.ParamOIDs))
+		for i, oid := range said.ParamOIDs {
+			values[i] = map[uint32]string{pgtype.TextOID: "'x'", pgtype.Int8OID: "1", pgtype.Int4OID: "1", pgtype.TextArrayOID: "'{x}'", pgtype.Int8ArrayOID: "'{1}'"}[oid]
+			if values[i] == "" {
+				values[i] = "NULL"
+			}
+		}
+		if err := run(t.Context(), c, "PREPARE asked AS "+statement); err != nil {
+			return err
+		}
+		of := "EXPLAIN EXECUTE asked"
+		if len(values) > 0 {
+			of += "(" + strings.Join(values, ", ") + ")"
+		}
+		return errors.Join(run(t.Context(), c, of), run(t.Context(), c, "DEALLOCATE asked"))
+	}
 }
