@@ -121,6 +121,12 @@ func Last(ctx context.Context, q db.Querier, company string, name Next) (int64, 
 		`SELECT value FROM ledger_counter WHERE company_id = $1 AND name = $2`, company, string(name)))
 }
 
+// Lasts returns Last of several names. A name without a number is missing in the result.
+func (b *Book) Lasts(ctx context.Context, company string, names []string) (map[string]int64, error) {
+	return db.Map[string, int64](ctx, b.db,
+		`SELECT name, value FROM ledger_counter WHERE company_id = $1 AND name = ANY($2)`, company, names)
+}
+
 // Size returns the number of entries in a company's ledger, according to its accounts.
 func Size(ctx context.Context, q db.Querier, company string) (int64, error) {
 	return db.One(ctx, q, db.Value[int64],

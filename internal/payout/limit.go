@@ -86,29 +86,36 @@ func (s *Service) Uses(ctx context.Context, company string) (day string, uses []
 		uses[i+1].SettlementID = a.ID
 	}
 	now := s.Clock.Now()
+	limits, err := s.limits(ctx, company)
+	if err != nil {
+		return "", nil, err
+	}
+	used, err := s.Book.Lasts(ctx, company, countersOf(uses, now))
+	if err != nil {
+		return "", nil, err
+	}
 	for i := range uses {
-		if err := s.use(ctx, company, &uses[i], now); err != nil {
-			return "", nil, err
-		}
+		u := &uses[i]
+		prefix := u.prefix(now)
+		u.Limit, u.Used, u.UsedPayouts = limits[u.SettlementID], money.Kobo(used[prefix+"/amount"]), used[prefix+"/count"]
 	}
 	return now.In(clock.Lagos).Format(time.DateOnly), uses, nil
 }
 
-func (s *Service) use(ctx context.Context, company string, u *Use, at time.Time) (err error) {
-	if u.Limit, err = s.Limit(ctx, company, u.SettlementID); err != nil {
-		return err
+// countersOf returns the names of the limit counters of a day.
+func countersOf(uses []Use, at time.Time) (names []string) {
+	for _, u := range uses {
+		names = append(names, u.prefix(at)+"/amount", u.prefix(at)+"/count")
 	}
-	prefix := dayOf(at)
-	if u.SettlementID != 0 {
-		prefix += ofAccount + strconv.FormatInt(u.SettlementID, 10)
+	return names
+}
+
+// prefix returns how the names of the limit counters of a day begin.
+func (u Use) prefix(at time.Time) string {
+	if u.SettlementID == 0 {
+		return dayOf(at)
 	}
-	amount, err := s.Book.Last(ctx, company, ledger.Next(prefix+"/amount"))
-	if err != nil {
-		return err
-	}
-	u.Used = money.Kobo(amount)
-	u.UsedPayouts, err = s.Book.Last(ctx, company, ledger.Next(prefix+"/count"))
-	return err
+	return dayOf(at) + ofAccount + strconv.FormatInt(u.SettlementID, 10)
 }
 
 // ofAccount is the part of a limit counter's name that marks a settlement account's counter.

@@ -158,6 +158,21 @@ func (s *Service) Limit(ctx context.Context, company string, settlementID int64)
 		WHERE company_id = $1 AND settlement_id = $2 ORDER BY version DESC LIMIT 1`, company, settlementID))
 }
 
+// limits returns the daily limits in force, by settlement account. The key 0 is the limit of the whole company.
+func (s *Service) limits(ctx context.Context, company string) (map[int64]Limit, error) {
+	type row struct {
+		SettlementID int64
+		Limit
+	}
+	rows, err := db.All(ctx, s.DB, db.Fields[row], `SELECT settlement_id, amount_kobo, payouts, created_at FROM payout_limit AS l
+		WHERE company_id = $1 AND version = (SELECT max(version) FROM payout_limit WHERE company_id = $1 AND settlement_id = l.settlement_id)`, company)
+	out := map[int64]Limit{}
+	for _, r := range rows {
+		out[r.SettlementID] = r.Limit
+	}
+	return out, err
+}
+
 func (s *Service) banks(ctx context.Context, from string) ([]Bank, error) {
 	return db.All(ctx, s.DB, db.Fields[Bank], `SELECT name, code FROM payout_bank WHERE provider = $1 AND active = 1`, from)
 }
