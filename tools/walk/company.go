@@ -98,7 +98,7 @@ func issueByTwo(p *program, b *browser) error {
 	if err := b.visit("/app/approvals"); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.Click(`form[action="/app/settings/two-people"] button`, chromedp.ByQuery), chromedp.WaitVisible("header .chip.ok", chromedp.ByQuery)); err != nil {
+	if err := b.do(chromedp.Click(`form[action="/app/settings/two-people"] button`, chromedp.ByQuery), chromedp.WaitReady(`form[action="/app/settings/two-people"] input[value="false"]`, chromedp.ByQuery)); err != nil {
 		return err
 	}
 	if err := b.visit("/app/developers"); err != nil {
