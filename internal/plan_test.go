@@ -15,6 +15,7 @@ var mayScan = map[string]string{
 	"operation.Cases":  "operators list cases",
 	"operation.OpenOf": "the reconciliation, once a day", "operation.OpenBreaks": "the reconciliation, once a day",
 	"payout.FeesOf":          "a company has few fee schedules; operators list those of fifty companies",
+	"payout.limits":          "operators change the limits of a company seldom",
 	"operator.pageProposals": "operators list proposals", "operator.endProposalsOf": "an operator is removed",
 	"report.Overdue": "the reconciliation, over the open operations",
 	"report.Heads":   "kobo verify and backups go through all companies", "report.addCredits": "the integrity of the whole ledger of a company",

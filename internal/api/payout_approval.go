@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -205,6 +206,9 @@ func (h *handlers) outdated(ctx context.Context, a company.Approval) (string, er
 		err = h.mayPay(ctx, approvedOrder(a.Company, *act.Payout), *act.Payout)
 	case act.Bulk != nil:
 		err = h.Payouts.BulkStands(ctx, a.Company, act.Bulk.BulkID, approvedBulk(*act.Bulk))
+	}
+	if errors.Is(err, errOtherAccount) { // somebody has altered a row, and nobody approves this payout
+		return "The payout differs from what was asked for", nil
 	}
 	isForGood := fault.Is(err, fault.Conflict) || fault.Is(err, fault.Missing) || fault.Is(err, fault.Refused)
 	if isForGood && !slices.Contains(forNow, fault.Of(err).Reason()) {

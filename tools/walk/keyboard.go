@@ -64,7 +64,7 @@ func (b *browser) tabTo(selector string) error {
 			return fmt.Errorf("on the way to %s: %w", selector, err)
 		}
 		var there bool
-		if err := b.do(chromedp.Evaluate(`document.activeElement.matches(`+quote(selector)+`)`, &there)); err != nil || there {
+		if err := b.do(chromedp.Evaluate(`document.activeElement?.matches(`+quote(selector)+`) ?? false`, &there)); err != nil || there {
 			return err
 		}
 		_ = what
@@ -113,7 +113,7 @@ func enterByKeyboard(b *browser, key string) error {
 	if err := errors.Join(b.tabTo(`form[action="/console/sign-out"] button`), b.keys(kb.Enter)); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.WaitVisible("main details:last-of-type summary", chromedp.ByQuery)); err != nil {
+	if err := b.turnsTo("Password and code"); err != nil { // the page before has other words
 		return err
 	}
 	if err := errors.Join(b.complete(), b.tabTo("main details:last-of-type summary"), b.keys(kb.Enter), b.tabTo("#proof-key"), b.writes(key), b.keys(kb.Enter)); err != nil {
@@ -184,7 +184,7 @@ func helpOfKeys(b *browser) error {
 // holds fails unless a thing has the focus.
 func (b *browser) holds(selector string) error {
 	var there bool
-	if err := b.do(chromedp.Evaluate(`document.activeElement.matches(`+quote(selector)+`)`, &there)); err != nil {
+	if err := b.do(chromedp.Evaluate(`document.activeElement?.matches(`+quote(selector)+`) ?? false`, &there)); err != nil {
 		return err
 	}
 	if !there {
