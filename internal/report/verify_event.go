@@ -52,9 +52,8 @@ var creditChecks = []check{
 	FROM settlement_credit AS c
 	LEFT JOIN settlement_session AS s ON s.provider = c.provider AND s.session_id = c.session_id
 	WHERE c.company_id = $1 AND coalesce(s.company_id, '') <> c.company_id AND NOT (
-		coalesce(s.company_id, '') = 'house' AND EXISTS (SELECT 1 FROM operation_case AS a
-			WHERE a.company_id = 'house' AND a.subject = c.provider || '/' || c.session_id AND a.state = 'RESOLVED'
-				AND a.outcome = 'assigned' AND a.target_company = c.company_id))
+		coalesce(s.company_id, '') = 'house' AND c.provider || '/' || c.session_id IN (SELECT a.subject FROM operation_case AS a
+			WHERE a.company_id = 'house' AND a.state = 'RESOLVED' AND a.outcome = 'assigned' AND a.target_company = $1))
 	ORDER BY c.id` + upTo},
 	// Each event about a credit agrees with the credit. The SQL query also reads the entry of the
 	// credit in the settlement account. The events must be in the same order as these entries.
