@@ -77,8 +77,8 @@ var creditChecks = []check{
 	// The number of events of each kind equals the number of rows that cause such an event.
 	{name: "event count", find: meanings + `, done AS (
 		SELECT kind, state, count(*) AS n FROM operation WHERE company_id = $1 GROUP BY kind, state
-	), due (event, n) AS (
-		SELECT m.event, CAST(coalesce(sum(d.n), 0) AS BIGINT) FROM meaning AS m LEFT JOIN done AS d ON d.kind = m.operation
+	), due AS (
+		SELECT m.event AS event, CAST(coalesce(sum(d.n), 0) AS BIGINT) AS n FROM meaning AS m LEFT JOIN done AS d ON d.kind = m.operation
 			AND (m.state = 'PENDING' OR m.state = d.state OR m.state = 'SUCCESS' AND d.state = 'REVERSED') GROUP BY m.event
 		UNION ALL SELECT 'kyb.changed', count(*) FROM operator_audit WHERE company_id = $1 AND action = 'company.kyb'
 		UNION ALL SELECT 'customer.created', count(*) FROM customer WHERE company_id = $1
