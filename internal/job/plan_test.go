@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/job"
 )
 
@@ -39,19 +40,11 @@ func (e *explaining) Query(ctx context.Context, query string, args ...any) (db.R
 	return e.Querier.Query(ctx, query, args...)
 }
 
-// notDivided skips a test of PostgreSQL's plans on a Citus, which shows plans of its own and gets other SQL statements.
-func notDivided(t *testing.T, d *db.DB) {
-	t.Helper()
-	if d.Routed() {
-		t.Skip("the plan is that of a database on one server")
-	}
-}
-
 // A worker looks at a long list by its index, even if the statistics are those of an almost empty
 // list.
 func TestALookReadsAnIndex(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
-		notDivided(t, o.db)
+		dbtest.OneServer(t, o.db)
 		o.ask("ask", "bank", 3)
 		if o.db.Dialect() == db.Postgres { // Kobo gathers no statistics in SQLite
 			if _, err := o.db.Exec(t.Context(), "ANALYZE job"); err != nil {
@@ -95,7 +88,7 @@ func TestALookReadsAnIndex(t *testing.T) {
 // does not depend on how many jobs a company has.
 func TestATurnReadsAnIndex(t *testing.T) {
 	each(t, func(t *testing.T, o *office) {
-		notDivided(t, o.db)
+		dbtest.OneServer(t, o.db)
 		o.ask("ask", "bank", 3)
 		if o.db.Dialect() == db.Postgres { // Kobo gathers no statistics in SQLite
 			if _, err := o.db.Exec(t.Context(), "ANALYZE job"); err != nil {
