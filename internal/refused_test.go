@@ -7,8 +7,12 @@ import (
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
-// notOnCitus are the SQL statements that Citus refuses, with what the program does there.
-var notOnCitus = map[string]string{}
+// notOnCitus are the declarations with an SQL statement that Citus refuses, with the statement that the program sends there.
+var notOnCitus = map[string]string{
+	"job.queues": "routedQueues", "job.turns": "routedTurns", "report.jobQueues": "allJobQueues",
+	"report.allQueues": "its other statement", "report.dueJobs": "its other statement",
+	"operation.AttemptOwner": "routedAttemptOwner", "vtu.owner": "routedOwner",
+}
 
 // Citus has a plan for each SQL statement of the program. It refuses some forms that PostgreSQL allows, such as a join
 // of rows of different companies.

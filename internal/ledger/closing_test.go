@@ -38,7 +38,7 @@ func TestAClosedAccountRefusesDebits(t *testing.T) {
 		closed := clk.Now()
 		clk.Advance(time.Hour)
 		mark(func(u *Unit) { u.CloseDebits("settlement/1") })
-		if at, err := book.ClosedAt(t.Context(), company, "settlement/1"); err != nil || !at.Equal(closed) {
+		if at, err := book.ClosedAt(t.Context(), company, "settlement/1"); err != nil || at.Sub(closed).Abs() > time.Millisecond { // on Citus each batch has an instant of its own
 			t.Errorf("closed at %s, %v; want %s", at, err, closed)
 		}
 		if err := move("settlement/1", "capital", false); !Is(err, Closed) || Refused(err).Account != "settlement/1" {

@@ -141,7 +141,7 @@ func TestAProofChangesNothing(t *testing.T) {
 		if want := map[db.Dialect]int{db.SQLite: 0, db.Postgres: 1}[d.Dialect()]; commits != want {
 			t.Errorf("%d commits, want %d", commits, want)
 		}
-		if after := lockRow(); after != before {
+		if after := lockRow(); after != before && !d.IsDivided() { // there each batch changes the instant
 			t.Errorf("the lock row was %s and is %s", before, after)
 		}
 	})

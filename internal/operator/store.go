@@ -171,11 +171,13 @@ func openAccess(ctx context.Context, q db.Querier) (int64, error) {
 
 const proposalColumns = `id, company, state, proposed_by, decided_by, note, created_at, expires_at, decided_at, act_count, acts`
 
-// allProposals selects the proposals. An approved proposal with an act that is not done is unfinished.
+// allProposals selects the proposals. An approved proposal with an act that is not done is unfinished. Citus refuses
+// a subquery for each row of a table with copies, so the acts are joined.
 const allProposals = `FROM (SELECT id, company, proposed_by, decided_by, note, created_at, expires_at, decided_at, act_count, acts,
-		CASE WHEN state = 'APPROVED' AND act_count > (SELECT count(*) FROM operator_act WHERE proposal_id = id AND done_at > 0)
-			THEN 'UNFINISHED' ELSE state END AS state
-		FROM operator_proposal) AS proposal
+		CASE WHEN state = 'APPROVED' AND act_count > coalesce(done.acts_done, 0) THEN 'UNFINISHED' ELSE state END AS state
+		FROM operator_proposal LEFT JOIN (
+			SELECT proposal_id, count(*) AS acts_done FROM operator_act WHERE done_at > 0 GROUP BY proposal_id
+		) AS done ON done.proposal_id = id) AS proposal
 	WHERE `
 
 var proposals = db.Declare[proposalRow]("operator_proposal", db.Reads(proposalColumns))
@@ -204,7 +206,10 @@ func insertProposal(ctx context.Context, q db.Querier, p Proposal) (int64, error
 }
 
 func (s *Service) findProposal(ctx context.Context, proposalID string) (Proposal, error) {
-	return db.One(ctx, s.db, scanProposal, `SELECT `+proposalColumns+` `+allProposals+`id = $1`, proposalID)
+	return db.One(ctx, s.db, scanProposal, `SELECT id, company,
+		CASE WHEN state = 'APPROVED' AND act_count > (SELECT count(*) FROM operator_act WHERE proposal_id = $1 AND done_at > 0)
+			THEN 'UNFINISHED' ELSE state END, proposed_by, decided_by, note, created_at, expires_at, decided_at, act_count, acts
+		FROM operator_proposal WHERE id = $1`, proposalID)
 }
 
 // pageProposals returns the proposals in a state at an instant, the newest first. The state PROPOSED stands

@@ -25,7 +25,7 @@ type PayoutFilter struct {
 // verification is read.
 const payoutFilter = ` p.company_id = $1 AND p.created_at >= $2 AND p.created_at < $3
 	AND ($4 = CAST(0 AS BIGINT) OR CASE WHEN p.settlement_id <> 0 THEN p.settlement_id
-		ELSE (SELECT v.settlement_id FROM payout_verification AS v WHERE v.company_id = p.company_id AND v.id = p.id) END = $4) `
+		ELSE (SELECT v.settlement_id FROM payout_verification AS v WHERE v.company_id = $1 AND v.id = p.id) END = $4) `
 
 // These parts select payouts by their state $5, in the same way as ofState selects purchases.
 const (
@@ -70,7 +70,7 @@ const (
 	payoutsInStatePage  = payoutBegin + payoutsInState + payoutEnd5
 	payoutsLabelledPage = payoutBegin + labelled + payoutEnd7
 	payoutsPaidPage     = payoutBegin + `FROM payout AS p WHERE` + payoutFilter + ` AND (SELECT o.state FROM operation AS o
-		WHERE o.company_id = p.company_id AND o.id = p.id) = $5` + payoutEnd5
+		WHERE o.company_id = $1 AND o.id = p.id) = $5` + payoutEnd5
 )
 
 func scanPayout(sc db.Scanner) (payout.Payout, error) {

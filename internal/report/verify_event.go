@@ -52,9 +52,8 @@ var creditChecks = []check{
 	FROM settlement_credit AS c
 	LEFT JOIN settlement_session AS s ON s.provider = c.provider AND s.session_id = c.session_id
 	WHERE c.company_id = $1 AND coalesce(s.company_id, '') <> c.company_id AND NOT (
-		coalesce(s.company_id, '') = 'house' AND EXISTS (SELECT 1 FROM operation_case AS a
-			WHERE a.company_id = 'house' AND a.subject = c.provider || '/' || c.session_id AND a.state = 'RESOLVED'
-				AND a.outcome = 'assigned' AND a.target_company = c.company_id))
+		coalesce(s.company_id, '') = 'house' AND c.provider || '/' || c.session_id IN (SELECT a.subject FROM operation_case AS a
+			WHERE a.company_id = 'house' AND a.state = 'RESOLVED' AND a.outcome = 'assigned' AND a.target_company = $1))
 	ORDER BY c.id` + upTo},
 	// Each event about a credit agrees with the credit. The SQL query also reads the entry of the
 	// credit in the settlement account. The events must be in the same order as these entries.
@@ -78,8 +77,8 @@ var creditChecks = []check{
 	// The number of events of each kind equals the number of rows that cause such an event.
 	{name: "event count", find: meanings + `, done AS (
 		SELECT kind, state, count(*) AS n FROM operation WHERE company_id = $1 GROUP BY kind, state
-	), due (event, n) AS (
-		SELECT m.event, CAST(coalesce(sum(d.n), 0) AS BIGINT) FROM meaning AS m LEFT JOIN done AS d ON d.kind = m.operation
+	), due AS (
+		SELECT m.event AS event, CAST(coalesce(sum(d.n), 0) AS BIGINT) AS n FROM meaning AS m LEFT JOIN done AS d ON d.kind = m.operation
 			AND (m.state = 'PENDING' OR m.state = d.state OR m.state = 'SUCCESS' AND d.state = 'REVERSED') GROUP BY m.event
 		UNION ALL SELECT 'kyb.changed', count(*) FROM operator_audit WHERE company_id = $1 AND action = 'company.kyb'
 		UNION ALL SELECT 'customer.created', count(*) FROM customer WHERE company_id = $1

@@ -23,12 +23,12 @@ var otherKinds = map[string]bool{"credit": true, "collection": true, "suspense":
 // charge after its reversal.
 const strayTransfer = transferOf + ` AND t.kind IN ('credit', 'collection', 'suspense', 'assign', 'adjustment', 'transfer', 'charge')
 		AND NOT (t.kind = 'charge'
-			AND EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = t.company_id AND o.id = t.reference AND o.state IN ('SUCCESS', 'REVERSED')
+			AND EXISTS (SELECT 1 FROM operation AS o WHERE o.company_id = $1 AND o.id = t.reference AND o.state IN ('SUCCESS', 'REVERSED')
 				AND (t.debit_account = 'charge/' || o.provider AND t.credit_account = 'provider/' || o.provider
 					OR o.attempt > 0 AND t.credit_account = 'charge/' || o.provider AND t.debit_account = 'provider/' || o.provider)
 				AND (o.attempt > 0 AND o.state = 'REVERSED' OR NOT EXISTS (SELECT 1 FROM ledger_transfer AS u
-					WHERE u.company_id = t.company_id AND u.reference = t.reference AND u.kind = 'charge' AND u.step <> t.step))))
-		AND (EXISTS (SELECT 1 FROM operation AS p WHERE p.company_id = t.company_id AND p.id = t.reference)
+					WHERE u.company_id = $1 AND u.reference = t.reference AND u.kind = 'charge' AND u.step <> t.step))))
+		AND (EXISTS (SELECT 1 FROM operation AS p WHERE p.company_id = $1 AND p.id = t.reference)
 			OR (1 = 1` + ownedOtherwise + `)) LIMIT 1`
 
 // addTransfer adds a transfer to the digest, if transfers of its kind always belong to an

@@ -108,6 +108,15 @@ func noCitus(t testing.TB) {
 	t.Skip("NOT RUN on Citus: " + citusVariable + " is not set")
 }
 
+// OneServer skips a test of PostgreSQL's plans on a Citus, which shows plans of its own and gets other SQL
+// statements.
+func OneServer(t testing.TB, d *db.DB) {
+	t.Helper()
+	if d.IsDivided() {
+		t.Skip("NOT RUN on Citus: the plan is that of one server")
+	}
+}
+
 func citusURL(t testing.TB, withSchema bool) string {
 	t.Helper()
 	c := needCitus(t)
