@@ -135,10 +135,10 @@ func (b *browser) complaints() (err error) {
 	return err
 }
 
-// do runs actions, each within half a minute.
+// do runs actions, each within a minute.
 func (b *browser) do(actions ...chromedp.Action) error {
 	for n, one := range actions {
-		ctx, stop := context.WithTimeout(b, 30*time.Second)
+		ctx, stop := context.WithTimeout(b, time.Minute)
 		err := chromedp.Run(ctx, one)
 		stop()
 		if err != nil {

@@ -20,10 +20,10 @@ func (b *browser) keys(some ...string) error {
 		if k.Shift {
 			down, up = down.WithModifiers(input.ModifierShift), up.WithModifiers(input.ModifierShift)
 		}
-		if err := b.do(down); err != nil {
+		if err := b.do(down); err != nil && !strings.Contains(err.Error(), "Inspected target navigated") { // the key has left the page
 			return err
 		}
-		_ = chromedp.Run(b, up) // a page that the key has left does not hear it
+		_ = chromedp.Run(b, up) // a page that was left does not hear it
 	}
 	return nil
 }
