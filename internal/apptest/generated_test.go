@@ -54,6 +54,7 @@ func TestGeneratedRequestsGetAnswersOfTheContract(t *testing.T) {
 	}
 	each(t, func(t *testing.T, dialect db.Dialect) {
 		p := apptest.Start(t, dialect, apptest.Window(window), func(c *app.Config) { c.Limits.Off = true })
+		awaitReadiness(t, p, http.StatusOK) // its workers begin after the port is open, and /readyz is among the requests
 		g := apitest.Share(contract.Generate(seed(t), func(id string) bool { return !slices.Contains(unused, id) }, map[string]any{
 			"pin": p.PIN, "settlementId": float64(p.SettlementID), "fromSettlementId": float64(p.SettlementID), "reference": p.Reference, "companyReference": p.Reference, "x-api-key": p.APIKey,
 		}))

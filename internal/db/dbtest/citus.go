@@ -332,11 +332,3 @@ func Column(t testing.TB, server, statement string) []string {
 	}
 	return values
 }
-
-// OneServer skips a test of PostgreSQL's plans on a Citus, which shows plans of its own and gets other SQL statements.
-func OneServer(t testing.TB, d *db.DB) {
-	t.Helper()
-	if d.Routed() {
-		t.Skip("the plan is that of a database on one server")
-	}
-}
