@@ -132,7 +132,7 @@ func (e *edge) admit(op *contract.Operation, handler http.Handler) http.Handler 
 // an unauthenticated caller is never read. A request that breaks a rule never uses its
 // Idempotency-Key.
 func (e *edge) check(w http.ResponseWriter, r *http.Request, c *call) (err error) {
-	if e.Closed != nil && e.Closed() {
+	if e.Closed != nil && e.Closed() && !isReading(r) {
 		return fault.New(fault.Unavailable, "API access is closed")
 	}
 	if c.op.Tokens {

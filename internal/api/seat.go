@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -29,6 +30,13 @@ func Seat(ctx context.Context, p person.Person) context.Context {
 func seatOf(ctx context.Context) (p person.Person, sits bool) {
 	p, sits = ctx.Value(seatKey{}).(person.Person)
 	return p, sits && p.Company != ""
+}
+
+// isReading reports whether a person of a company reads a page. People read while the API is closed for maintenance:
+// what Kobo knows does not change by that, and they need it most then.
+func isReading(r *http.Request) bool {
+	_, sits := seatOf(r.Context())
+	return sits && r.Method == http.MethodGet
 }
 
 // seated checks that a person may run an operation, and returns the person's company.

@@ -55,6 +55,9 @@ func (r *reply) WriteHeader(status int) { r.status = status }
 // form is the Idempotency-Key, so a form that is sent twice moves money once, also after a crash. A refusal is
 // a *fault.Fault with the message of the API.
 func (v *visit) ask(method, path string, body, out any) (status int, err error) {
+	if method != http.MethodGet && v.isClosed() {
+		return 0, errClosed
+	}
 	var text []byte
 	if body != nil {
 		if text, err = json.Marshal(body); err != nil {
@@ -80,6 +83,17 @@ func (v *visit) ask(method, path string, body, out any) (status int, err error) 
 		return to.status, nil
 	}
 	return to.status, json.Unmarshal(to.body.Bytes(), out)
+}
+
+// errClosed refuses a form of a company's person before the API is asked, so it is certain that nothing was sent.
+var errClosed = fault.New(fault.Unavailable, "Kobo is closed for maintenance, so this was not sent. All pages can be read meanwhile. Payments that have begun go on: Kobo asks the banks as before. Send it again when the strip above is gone.")
+
+// isClosed reports whether the companies' API is closed for maintenance.
+func (v *visit) isClosed() bool {
+	if v.door != nil {
+		return *v.door
+	}
+	return v.Closed != nil && v.Closed()
 }
 
 // keyOf returns the Idempotency-Key of a form.

@@ -77,7 +77,7 @@ func showHome(v *visit) (view, error) {
 	}{
 		{"/api/v1/company", &company},
 		{"/api/v1/settlement/accounts", &accounts},
-		{"/api/v1/outcomes?pageSize=20", &unknown},
+		{"/api/v1/outcomes?pageSize=5", &unknown},
 		{"/api/v1/company/approvals?waiting=true&pageSize=20", &approvals},
 		{"/api/v1/webhooks", &endpoints},
 	} {

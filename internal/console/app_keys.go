@@ -17,7 +17,7 @@ func (c *console) keyRoutes() map[string]route {
 		"POST /app/developers/keys/{id}/revoke":                   {show: showKeys, do: revokeOwnKey, proof: true},
 		"GET /app/developers/keys/{n}":                            {show: showNewKey},
 		"GET /app/developers/webhooks":                            {show: showWebhooks},
-		"GET /app/developers/webhooks/{id}":                       {show: showWebhook, query: []string{"page", "status"}},
+		"GET /app/developers/webhooks/{id}":                       {show: showWebhook, query: []string{"page", "status", "replayed"}},
 		"POST /app/developers/webhooks":                           {show: showWebhooks, do: createWebhook, proof: true},
 		"POST /app/developers/webhooks/{id}/{act}":                {show: showWebhook, do: actOnWebhook, proof: true},
 		"GET /app/developers/webhooks/{id}/made/{n}":              {show: showSecret},
@@ -195,9 +195,18 @@ func showWebhook(v *visit) (view, error) {
 	if _, err := v.ask("GET", path, nil, &e); err != nil {
 		return view{}, err
 	}
+	q := url.Values{}
+	for _, name := range []string{"page", "status"} {
+		if value := v.filter(name, ""); value != "" {
+			q.Set(name, value)
+		}
+	}
 	var l listOf[delivery]
-	_, err := v.ask("GET", path+"/deliveries"+v.asked(), nil, &l)
-	return view{title: "Webhook", item: "developers", body: webhookPage(v, e.Data, l.Data.Data, l.Data.Meta)}, err
+	if _, err := v.ask("GET", path+"/deliveries?"+q.Encode(), nil, &l); err != nil {
+		return view{}, err
+	}
+	stood, err := v.standingOf(path)
+	return view{title: "Webhook", item: "developers", body: webhookPage(v, e.Data, stood, l.Data.Data, l.Data.Meta)}, err
 }
 
 func showSent(v *visit) (view, error) {
@@ -261,7 +270,9 @@ func actOnWebhook(v *visit) (string, error) {
 		}
 		return v.keepSecret(v.PathValue("id"), said.Data.Secret)
 	case "replay":
-		_, err = v.ask("POST", path+"/replay", map[string]json.Number{"from": json.Number(v.field("from")), "to": json.Number(v.field("to"))}, nil)
+		from, to := v.field("from"), v.field("to")
+		_, err = v.ask("POST", path+"/replay", map[string]json.Number{"from": json.Number(from), "to": json.Number(to)}, nil)
+		at += "?" + url.Values{"replayed": {from + "-" + to}}.Encode()
 	default:
 		err = errNothing
 	}

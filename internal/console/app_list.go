@@ -22,6 +22,7 @@ type cell struct {
 	sum  bool   // the text is an amount: it stands at the right
 	ref  bool   // the text is an identifier
 	one  bool   // the text stands on one line
+	name string // what a link of an instant leads to, for somebody who does not see the row
 }
 
 func text(t string) cell           { return cell{text: t} }
@@ -39,7 +40,8 @@ type table struct {
 	head        []string
 	rows        [][]cell
 	meta        contract.Meta
-	nothing     string // what the page says while there is nothing
+	nothing     string  // what the page says while there is nothing
+	other       pageTab // where what somebody misses here may be; zero for nowhere
 	above       component
 	below       component
 }
@@ -95,7 +97,7 @@ func (c *console) listRoutes() map[string]route {
 		"GET /app/services":               {show: showOwnCards, query: paged},
 		"GET /app/services/purchases":     {show: showPurchases, query: paged},
 		"GET /app/services/crypto":        {show: showDeposits, query: paged},
-		"GET /app/developers/requests":    {show: showRequests, query: []string{"cursor"}},
+		"GET /app/developers/requests":    {show: showRequests, query: []string{"requestId", "idempotencyKey", "status", "method", "cursor"}},
 		"GET /app/developers/events":      {show: showOwnEvents, query: []string{"after"}},
 	}
 }
@@ -120,7 +122,7 @@ func creditsOf(v *visit, more ...string) (table, error) {
 	_, err := v.ask("GET", "/api/v1/transaction/"+v.asked(more...), nil, &l)
 	t := table{
 		title: "Credits", item: "money", tabs: creditTabs, tab: creditTabs[0].path, meta: l.Data.Meta,
-		head: []string{"Time", "From", "Amount", "Narration", "Reference"}, nothing: "No customer has been paid yet. Money that arrives on a customer's account stands here.",
+		head: []string{"Time", "From", "Amount", "Narration", "Reference"}, nothing: "No customer has been paid yet. Money that arrives on a customer's account stands here.", other: pageTab{"Money on your own accounts: the ledger", creditTabs[2].path},
 	}
 	for _, r := range l.Data.Data {
 		from := optional(r.SenderName)
@@ -321,7 +323,7 @@ func showRequests(v *visit) (view, error) {
 	_, err := v.ask("GET", "/api/v1/request-log"+v.asked(), nil, &l)
 	t := table{
 		title: "Requests", item: "developers", tabs: developerTabs, tab: developerTabs[1].path,
-		head: []string{"Time", "Request", "Answer", "Took", "From", "Request id"}, nothing: "No request of the last 30 days.",
+		head: []string{"Time", "Request", "Answer", "Took", "From", "Request id"}, nothing: "No request of the last 30 days.", above: requestFilters(v),
 		below: olderOwn(v, "cursor", optional(l.Data.Next)),
 	}
 	for _, r := range l.Data.Data {

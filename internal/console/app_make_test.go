@@ -211,9 +211,81 @@ func TestACompanyFindsItsOwn(t *testing.T) {
 			if g := find(vera, text); g.location != want {
 				t.Errorf("%q leads to %q, want %q: %d", text, g.location, want, g.status)
 			}
-			if g := find(eve, text); g.status != http.StatusUnprocessableEntity || !strings.Contains(g.text, "Nothing of your company has exactly this reference") {
+			if g := find(eve, text); !strings.HasPrefix(g.location, "/app/search/") || !strings.Contains(eve.read(g.location), "Nothing of your company was found.") {
 				t.Errorf("%q at another company: %d to %q", text, g.status, g.location)
 			}
 		}
+	})
+}
+
+// A company finds its payments by what somebody reads out. A secret, a BVN and a blank text are not looked up.
+func TestACompanyFindsByWhatSomebodyReadsOut(t *testing.T) {
+	each(t, func(w *world) {
+		vera, bola := w.seat(w.company.Reference, "vera", who.Viewer), w.seat(w.company.Reference, "bola", who.Finance)
+		eve := w.seat(w.another(), "eve", who.Owner)
+		fields := map[string]string{"bank_code": "000013", "account_number": "0123456710", "amount": "100", "fromSettlementId": "1", "pin": w.company.PIN}
+		find := func(p *person, text string) page {
+			return p.send("/app/search", p.form("/app/search", map[string]string{"q": text}))
+		}
+		draft := bola.submit("/app/payouts/new", "/app/payouts/check", fields).location
+		paid := bola.submit(draft, draft, nil).location
+		// One payout has the amount, the account and both. A second one makes a page of it. Another company finds neither.
+		for _, text := range []string{"100", "₦100", "0123456710", "₦100 0123456710"} {
+			if g := find(vera, text); g.location != paid {
+				t.Errorf("%q leads to %d %q", text, g.status, g.location)
+			}
+		}
+		draft = bola.submit("/app/payouts/new", "/app/payouts/check", fields).location
+		second := bola.submit(draft, draft, nil).location
+		for text, want := range map[string]string{
+			"100": "Looked for an amount among payments, of the last seven days in Lagos", "0123456710": "Looked for an account number among settlement accounts",
+			"₦100 0123456710": "Looked for an amount to or from an account", "yesterday": "Nothing of your company was found. Looked for a day", "22212345678": "does not search by BVN",
+			"kobo_test_x": "rotate the secret of the webhook under Developers", strings.Repeat("9", 30): "has no session ID while its outcome is unknown",
+		} {
+			g := find(vera, text)
+			if !strings.HasPrefix(g.location, "/app/search/") {
+				t.Errorf("%q leads to %d %q", text, g.status, g.location)
+				continue
+			}
+			said := html.UnescapeString(vera.read(g.location))
+			if !strings.Contains(said, want) || strings.HasPrefix(want, "Looked") != (strings.Contains(said, paid) && strings.Contains(said, second)) {
+				t.Errorf("%q: %s", text, said)
+			}
+			if g := eve.get(g.location); g.status != http.StatusNotFound {
+				t.Errorf("the answer for somebody else: %d", g.status)
+			}
+			if g := find(eve, text); strings.Contains(eve.read(g.location), "/app/p/") {
+				t.Errorf("%q finds something of another company", text)
+			}
+		}
+		if g := find(vera, " "); g.status != http.StatusUnprocessableEntity || !strings.Contains(g.text, "Type what you look for") {
+			t.Errorf("a blank search: %d", g.status)
+		}
+	})
+}
+
+// The request log is read by the id of a request, and the search box leads there.
+func TestACompanyFindsARequest(t *testing.T) {
+	each(t, func(w *world) {
+		bola := w.seat(w.company.Reference, "bola", who.Finance)
+		draft := bola.submit("/app/payouts/new", "/app/payouts/check", map[string]string{"bank_code": "000013", "account_number": "0123456710", "amount": "100", "fromSettlementId": "1", "pin": w.company.PIN}).location
+		bola.submit(draft, draft, nil)
+		find := func(p *person, text string) page {
+			return p.send("/app/search", p.form("/app/search", map[string]string{"q": text}))
+		}
+		later(t, func() string { // the request log is written behind
+			text := bola.read("/app/developers/requests?status=2xx&method=POST")
+			id := regexp.MustCompile(`data-copy="([0-9a-zA-Z-]{20,})"`).FindStringSubmatch(text)
+			if id == nil {
+				return text
+			}
+			if g := find(bola, id[1]); g.location != "/app/developers/requests?requestId="+id[1] {
+				return id[1] + " leads to " + g.location
+			}
+			if one := bola.read("/app/developers/requests?requestId=" + id[1]); strings.Count(one, "<tr") != 2 {
+				return one
+			}
+			return ""
+		})
 	})
 }

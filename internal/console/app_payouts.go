@@ -11,7 +11,8 @@ import (
 
 func (c *console) payoutRoutes() map[string]route {
 	return map[string]route{
-		"GET /app/payouts":                   {show: showPayouts, query: []string{"page", "status", "from", "to", "externalReference"}},
+		"GET /app/payouts":                   {show: showPayouts, query: payoutFilterNames},
+		"GET /app/payouts.csv":               {download: exportOwnPayouts, query: payoutFilterNames},
 		"GET /app/payouts/new":               {show: showNewPayout},
 		"POST /app/payouts/check":            {show: showNewPayout, do: checkPayout, proof: true},
 		"GET /app/payouts/confirm/{n}":       {show: showConfirm},

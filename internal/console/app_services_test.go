@@ -310,8 +310,13 @@ func TestACompanySeesItsVerification(t *testing.T) {
 		nora := w.seat(c.Reference, "nora", who.Owner)
 		nora.says(path, "The verification has not begun")
 		nora.lacks(path, "What your company has")
-		if g := nora.get("/app/settings"); g.status != http.StatusForbidden {
-			t.Errorf("%d", g.status)
+		for _, first := range []string{"/app/home", "/app/settings"} {
+			if g := nora.get(first); g.status != http.StatusSeeOther || g.location != path {
+				t.Errorf("%s: %d to %q", first, g.status, g.location)
+			}
+		}
+		if g := nora.get("/app/payouts"); g.status != http.StatusForbidden || !strings.Contains(g.text, `href="`+path+`"`) {
+			t.Errorf("%d without a link to the verification", g.status)
 		}
 		for _, to := range []company.KYB{company.InProgress, company.Submitted, company.Rejected} {
 			if _, err := w.app.Companies.SetKYB(t.Context(), operator.Local("test"), c.Reference, to, "The registration has run out"); err != nil {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/json"
+	"net/http"
 	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/money"
@@ -87,7 +88,11 @@ func setTwoPeople(v *visit) (string, error) {
 }
 
 // open returns an error if the company may not use Kobo now. The people of a company are not asked for at its API.
+// Nobody changes them while Kobo is closed.
 func (v *visit) open() error {
+	if v.Method == http.MethodPost && v.isClosed() {
+		return errClosed
+	}
 	_, err := v.ask("GET", "/api/v1/company", nil, nil)
 	return err
 }

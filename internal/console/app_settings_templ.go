@@ -275,7 +275,7 @@ func crewPage(v *visit, all []person.Person) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = tabsOf(settingTabs, settingTabs[1].path).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = tabsOf(settingTabs, "/app/settings/people").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -6,6 +6,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
+// verificationAt is the page that says why the API is closed to a company, and who acts next.
+const verificationAt = "/app/settings/verification"
+
+// isKeptOut reports whether the API refuses a person because the company is not verified, or is switched off.
+func (v *visit) isKeptOut(err error) bool {
+	if !v.isForCompanies() || err == nil {
+		return false
+	}
+	reason := fault.Of(err).Reason()
+	return reason == fault.KYBRequired || reason == fault.CompanyDeactivated
+}
+
 // verification is how far the company is, and what it lacks.
 type verification struct {
 	state    string // of the business verification

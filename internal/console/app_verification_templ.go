@@ -42,7 +42,7 @@ func verificationPage(v *visit, y verification) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = tabsOf(settingTabs, "/app/settings/verification").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = tabsOf(settingTabs, verificationAt).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -36,11 +36,17 @@ func (v *visit) strips() (out []string) {
 	if own && !v.FourEyes && v.Environment != "dev" {
 		out = append(out, "Four eyes are off: one person alone can move money.")
 	}
-	if v.Closed != nil && v.Closed() {
+	if v.isClosed() && own {
 		out = append(out, "Maintenance mode: the companies' API is closed.")
+	} else if v.isClosed() {
+		out = append(out, "Kobo is closed for maintenance: nothing new is sent. All pages can be read, and payments that have begun go on.")
 	}
-	if own && v.Restored != nil && v.Restored() {
-		out = append(out, "The database was restored from a backup.")
+	if v.Restored != nil && v.Restored() {
+		text := "The database was restored from a backup."
+		if !own {
+			text += " What happened last may be missing on these pages."
+		}
+		out = append(out, text)
 	}
 	return out
 }
@@ -60,6 +66,17 @@ func (v *visit) environmentWords() string {
 	return text
 }
 
+// needsBehind counts what needs the person behind the item More of a phone's menu.
+func (v *visit) needsBehind() (n int) {
+	for _, i := range v.menu()[min(shownOnPhone, len(v.menu())):] {
+		n += v.needs(i.key)
+	}
+	return n
+}
+
+// shownOnPhone is the number of items that a phone's menu shows beside More.
+const shownOnPhone = 4
+
 // theme returns the theme that the person has chosen. "" follows the browser.
 func (v *visit) theme() string {
 	c, err := v.Cookie(themeCookie)
@@ -77,11 +94,11 @@ func (v *visit) otherTheme() string {
 func (v *visit) otherThemeWord() string {
 	switch v.otherTheme() {
 	case "light":
-		return "Light"
+		return "Switch to light"
 	case "dark":
-		return "Dark"
+		return "Switch to dark"
 	}
-	return "Auto"
+	return "Follow the device"
 }
 
 // here returns the address of the page.
@@ -111,10 +128,49 @@ func (v *visit) page(n int) string {
 // filter is a filter in the address of a list.
 type filter struct{ name, value string }
 
+// filterLabels are the words of filters whose name in the address is not a word of the screen.
+var filterLabels = map[string]string{
+	"word": "state", "least": "at least", "most": "at most", "externalReference": "own reference", "requestId": "request id", "idempotencyKey": "idempotency key",
+	"settlementId": "account", "tab": "list",
+}
+
+// label names the filter in the words of the screen.
+func (f filter) label() string {
+	if label, known := filterLabels[f.name]; known {
+		return label
+	}
+	return words(f.name)
+}
+
+// shown returns the value in the words of the screen: the word of a choice, and a day as lists show it.
+func (f filter) shown() string {
+	var some []choice
+	switch f.name {
+	case "kind":
+		some = kindChoices
+	case "word", "state":
+		some = wordChoices
+	}
+	for _, c := range some {
+		if c.value == f.value {
+			return c.label
+		}
+	}
+	return dayWord(f.value)
+}
+
+// dayWord returns a day of Lagos such as 2026-11-23 as Mon 23 Nov 2026, and any other text as it is.
+func dayWord(text string) string {
+	if d, err := time.Parse(time.DateOnly, text); err == nil {
+		return d.Format("Mon 2 Jan 2006")
+	}
+	return text
+}
+
 // applied returns the filters in the address, without the place in the list.
 func (v *visit) applied() (out []filter) {
 	for _, name := range v.route.query {
-		if value := v.URL.Query().Get(name); value != "" && name != "page" && name != "after" {
+		if value := v.URL.Query().Get(name); value != "" && name != "page" && name != "after" && name != "cursor" {
 			out = append(out, filter{name, value})
 		}
 	}

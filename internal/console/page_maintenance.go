@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/operator"
 )
 
 func (c *console) maintenanceRoutes() map[string]route {
@@ -15,8 +16,24 @@ func (c *console) maintenanceRoutes() map[string]route {
 
 func showMaintenance(v *visit) (view, error) {
 	var d admin.Door
-	_, err := v.call("findDoor", admin.Input{}, &d)
-	return view{title: "Maintenance", item: "system", body: maintenancePage(v, d)}, err
+	if _, err := v.call("findDoor", admin.Input{}, &d); err != nil {
+		return view{}, err
+	}
+	v.door = &d.Closed
+	by, err := v.closedBy(d)
+	return view{title: "Maintenance", item: "system", body: maintenancePage(v, d, by)}, err
+}
+
+// closedBy returns the name of the operator who has closed the API, as the audit log has it.
+func (v *visit) closedBy(d admin.Door) (string, error) {
+	if !d.Closed || d.ByKobo {
+		return "Kobo itself", nil
+	}
+	lines, _, err := v.Operators.SearchAudit(v.Context(), operator.AuditFilter{Action: "door.close"}, 1, 0)
+	if err != nil || len(lines) == 0 {
+		return "an operator", err
+	}
+	return lines[0].Operator, nil
 }
 
 // setDoor closes or opens the companies' API. If Kobo itself has closed it, opening becomes a proposal.

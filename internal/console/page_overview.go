@@ -22,6 +22,9 @@ func showOverview(v *visit) (view, error) {
 	return view{title: "Overview", item: "overview", body: overviewPage(v, glance{o, v})}, err
 }
 
+// today returns the day in Lagos, as addresses have it.
+func (v *visit) today() string { return v.now().In(lagos).Format(time.DateOnly) }
+
 // glance is the overview as the page shows it.
 type glance struct {
 	admin.Overview
@@ -97,7 +100,7 @@ func (g glance) unknowns() (out []need) {
 	for _, u := range g.Unknown {
 		n := need{kind: "unknown", word: "Unknown", what: count(int(u.Count), "payment", "payments"), rest: "at " + u.Name + ", " + naira(u.Amount) + " in clearing", since: instant(optional(u.Oldest))}
 		n = n.link(g.v, "/console/system/providers/{name}", "/console/system/providers/"+url.PathEscape(u.Name), "See provider")
-		out = append(out, n.link(g.v, "/console/payments", "/console/payments?word=unknown&provider="+url.QueryEscape(u.Name), "See all"))
+		out = append(out, n.link(g.v, "/console/payments", "/console/payments?state=unknown&provider="+url.QueryEscape(u.Name), "See all"))
 	}
 	return out
 }
@@ -149,7 +152,7 @@ const inboxLate = 10 * time.Minute
 func (g glance) failing() (out []need) {
 	for _, e := range g.Endpoints {
 		n := need{kind: "failed", word: "Failing", what: e.CompanyName, rest: "webhook endpoint, " + count(int(e.Failures), "failure", "failures") + " in a row", since: instant(optional(e.Since))}
-		out = append(out, n.link(g.v, "/console/companies/{reference}", "/console/companies/"+url.PathEscape(e.Company), "Open"))
+		out = append(out, n.link(g.v, "/console/companies/{reference}", "/console/companies/"+url.PathEscape(e.Company)+"/webhooks", "Open"))
 	}
 	if j := g.FailingJobs; j.Count > 0 {
 		n := need{kind: "failed", word: "Failing", what: count(int(j.Count), "job", "jobs"), rest: "whose last run has failed", since: instant(optional(j.Oldest))}

@@ -9,10 +9,14 @@ import (
 )
 
 // paymentFilters are the names of the filters, as in the address.
-var paymentFilters = []string{"company", "kind", "word", "provider", "from", "to", "least", "most", "after"}
+// state is the name of the filter in the design; word is the name in the operators' API, and old links have it.
+var paymentFilters = []string{"company", "kind", "state", "word", "provider", "from", "to", "least", "most", "after"}
 
 func (c *console) paymentRoutes() map[string]route {
-	return map[string]route{"GET /console/payments": {show: showPayments, query: paymentFilters}}
+	return map[string]route{
+		"GET /console/payments":     {show: showPayments, query: paymentFilters},
+		"GET /console/payments.csv": {download: exportPayments, query: paymentFilters},
+	}
 }
 
 // choice is a value of a filter with its word.
@@ -41,11 +45,21 @@ var (
 const paymentPeriod = 7 * 24 * time.Hour
 
 func showPayments(v *visit) (view, error) {
+	var page admin.Payments
+	_, err := v.call("listPayments", admin.Input{Query: v.paymentQuery()}, &page)
+	return view{title: "Payments", item: "payments", body: paymentsPage(v, page), rows: paymentKeys(page)}, err
+}
+
+// paymentQuery returns the filters of the address as the operators' API has them.
+func (v *visit) paymentQuery() url.Values {
 	q := url.Values{}
 	for _, name := range paymentFilters {
-		if value := v.filter(name, ""); value != "" {
+		if value := v.filter(name, ""); value != "" && name != "state" {
 			q.Set(name, value)
 		}
+	}
+	if word := v.filter("state", ""); word != "" {
+		q.Set("word", word)
 	}
 	for _, name := range []string{"least", "most"} {
 		if value := q.Get(name); value != "" {
@@ -55,9 +69,7 @@ func showPayments(v *visit) (view, error) {
 	if q.Get("from") == "" && q.Get("to") == "" {
 		q.Set("from", v.now().Add(-paymentPeriod).In(lagos).Format(time.DateOnly))
 	}
-	var page admin.Payments
-	_, err := v.call("listPayments", admin.Input{Query: q}, &page)
-	return view{title: "Payments", item: "payments", body: paymentsPage(v, page), rows: paymentKeys(page)}, err
+	return q
 }
 
 // paymentKeys returns what names each row.
@@ -136,11 +148,11 @@ func (v *visit) period() string {
 	from, to := v.filter("from", ""), v.filter("to", "")
 	switch {
 	case from != "" && to != "":
-		return from + " to " + to
+		return dayWord(from) + " to " + dayWord(to)
 	case from != "":
-		return "since " + from
+		return "since " + dayWord(from)
 	case to != "":
-		return "until " + to
+		return "until " + dayWord(to)
 	}
 	return "last seven days"
 }

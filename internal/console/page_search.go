@@ -10,6 +10,7 @@ import (
 
 func (c *console) searchRoutes() map[string]route {
 	return map[string]route{
+		"GET /console/search":          {show: showNoSearch},
 		"POST /console/search":         {show: showNoSearch, do: search},
 		"GET /console/search/{answer}": {show: showFound},
 	}
@@ -26,6 +27,9 @@ type searched struct {
 // search asks what a text is, and leads to the only thing that was found, or to a page with all of them. No
 // address has the text, since it may be a phone number or a name. An amount and a day lead to the payments.
 func search(v *visit) (string, error) {
+	if v.field("q") == "" {
+		return "", errShort
+	}
 	w, err := wantedOf(v.PostForm.Get("q"), v.now())
 	if err != nil || w.text == "" && w.payments() != "/console/payments?" {
 		return w.payments(), err
@@ -48,7 +52,7 @@ func search(v *visit) (string, error) {
 	return "/console/search/" + v.answers.keep(v.session, text), err
 }
 
-// showNoSearch is the page after a refused search.
+// showNoSearch is the page before a search, and after a refused one.
 func showNoSearch(v *visit) (view, error) { return view{title: "Search", body: refusedSearch(v)}, nil }
 
 var errOldSearch = fault.New(fault.Missing, "This search is more than five minutes old. Search again.")

@@ -12,6 +12,8 @@ type trouble struct {
 	why       *fault.Fault
 	wrote     bool // the request was a form
 	forgotten bool // the address does not exist
+	keptOut   bool // the company is not verified, or is switched off
+	closed    bool // Kobo is closed for maintenance, and has sent nothing
 }
 
 func (t trouble) title() string {
@@ -22,6 +24,9 @@ func (t trouble) title() string {
 		return "The company is switched off"
 	case fault.SecondPersonNeeded:
 		return "Another person must decide"
+	}
+	if t.closed {
+		return "Closed for maintenance"
 	}
 	switch t.status {
 	case http.StatusNotFound:
@@ -43,6 +48,9 @@ func (t trouble) title() string {
 }
 
 func (t trouble) text() string {
+	if t.closed {
+		return t.why.Message
+	}
 	switch t.status {
 	case http.StatusInternalServerError:
 		return "The cause is in the program's log. The ledger changes only in whole commits, so no money is half moved."

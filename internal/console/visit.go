@@ -44,6 +44,7 @@ type visit struct {
 	// fileProblem is why the file of a form cannot be read, or nil.
 	fileProblem error
 	problem     *fault.Fault // why the form was refused, when a page shows it again
+	door        *bool        // whether the companies' API is closed, if the page has just asked; nil if it has not
 	number      string       // what the company is asked with in place of the number of the form, or ""
 }
 
@@ -105,11 +106,14 @@ func (v *visit) get() {
 		return
 	}
 	page, err := v.route.show(v)
-	if err != nil {
+	switch {
+	case v.isKeptOut(err) && (v.URL.Path == "/app/home" || v.URL.Path == "/app/settings"):
+		http.Redirect(v.w, v.Request, verificationAt, http.StatusSeeOther)
+	case err != nil:
 		v.fail(err)
-		return
+	default:
+		v.render(http.StatusOK, page)
 	}
-	v.render(http.StatusOK, page)
 }
 
 // post does what a form asks for. Each form has a number. A second request with the same number gets the
@@ -138,7 +142,7 @@ func (v *visit) post() {
 	}
 	why := fault.Of(err)
 	status, known := statuses[why.Kind]
-	if v.route.show == nil || !known || status >= http.StatusInternalServerError {
+	if v.route.show == nil || !known || status >= http.StatusInternalServerError && !errors.Is(err, errClosed) {
 		v.fail(err)
 		return
 	}
@@ -248,7 +252,7 @@ func (v *visit) fail(err error) {
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		v.w.Header().Set("Retry-After", why.RetryAfter())
 	}
-	t := trouble{status: status, why: why, wrote: v.Method == http.MethodPost, forgotten: errors.Is(err, errNothing)}
+	t := trouble{status: status, why: why, wrote: v.Method == http.MethodPost, forgotten: errors.Is(err, errNothing), keptOut: v.isKeptOut(err), closed: errors.Is(err, errClosed)}
 	v.render(status, view{title: t.title(), body: troublePage(v, t)})
 }
 
@@ -259,6 +263,9 @@ func (v *visit) render(status int, page view) {
 	whole := frame(v, page)
 	if v.who.Name == "" {
 		whole = bare(v, page)
+	}
+	if v.problem != nil {
+		whole = v.marked(whole)
 	}
 	// An error means that the browser has gone.
 	v.log(v.Context(), "a page was not written whole", whole.Render(withBase(v.Context(), v.base), v.w))

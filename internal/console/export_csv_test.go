@@ -1,0 +1,125 @@
+package console_test
+
+import (
+	"encoding/csv"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/operator"
+	who "github.com/kobo-waas/kobo/internal/person"
+	"github.com/kobo-waas/kobo/internal/webhook"
+)
+
+// rowsOf reads a CSV file without its head.
+func (p *person) rowsOf(path string) [][]string {
+	p.t.Helper()
+	g := p.get(path)
+	rows, err := csv.NewReader(strings.NewReader(g.text)).ReadAll()
+	if err != nil || g.status != http.StatusOK || !strings.HasPrefix(g.header.Get("Content-Type"), "text/csv") || !strings.Contains(g.header.Get("Content-Disposition"), ".csv") || len(rows) == 0 {
+		p.t.Fatalf("%s: %d %v %s", path, g.status, err, g.text)
+	}
+	return rows[1:]
+}
+
+// An export has all rows that pass the filters of the page, and no row of another company. The operators' audit log says once
+// who has exported what. The design's name of the filter works, and the old one too.
+func TestPaymentsAreExportedAsTheyAreFiltered(t *testing.T) {
+	each(t, func(w *world) {
+		bola := w.seat(w.company.Reference, "bola", who.Finance)
+		for _, amount := range []string{"100", "250.50"} {
+			draft := bola.submit("/app/payouts/new", "/app/payouts/check", map[string]string{"bank_code": "000013", "account_number": "0123456710", "amount": amount, "fromSettlementId": "1", "pin": w.company.PIN}).location
+			bola.submit(draft, draft, nil)
+		}
+		own := bola.rowsOf("/app/payouts.csv")
+		if len(own) != 2 || own[0][5] != "250.50" || own[1][5] != "100.00" || own[0][7] != "Paid" {
+			t.Errorf("%v", own)
+		}
+		if rows := bola.rowsOf("/app/payouts.csv?status=FAILED"); len(rows) > 0 {
+			t.Errorf("%v", rows)
+		}
+		if g := bola.get("/app/payouts.csv?status=NO"); g.status < http.StatusBadRequest || g.header.Get("Content-Disposition") != "" {
+			t.Errorf("a wrong filter: %d %s", g.status, g.text)
+		}
+		eve := w.seat(w.another(), "eve", who.Owner)
+		if rows := eve.rowsOf("/app/payouts.csv"); len(rows) > 0 {
+			t.Errorf("another company's payouts: %v", rows)
+		}
+		dev := w.signIn("dev")
+		for _, name := range []string{"state", "word"} {
+			page := dev.read("/console/payments?kind=payout&" + name + "=paid&least=200")
+			if strings.Count(page, "/console/p/") != 1 || !strings.Contains(page, "state: Paid ×") || !strings.Contains(page, "kind: Payouts ×") {
+				t.Errorf("%s: %s", name, page)
+			}
+			rows := dev.rowsOf("/console/payments.csv?kind=payout&" + name + "=paid&least=200")
+			if len(rows) != 1 || rows[0][5] != "250.50" || rows[0][3] != w.company.Reference {
+				t.Errorf("%s: %v", name, rows)
+			}
+		}
+		lines, _, err := w.app.Operators.SearchAudit(t.Context(), operator.AuditFilter{Action: "read.exportPayments"}, 10, 0)
+		if err != nil || len(lines) != 2 || lines[1].Operator != "dev" || lines[1].Subject != "kind=payout&state=paid&least=200" {
+			t.Errorf("%v %v", lines, err)
+		}
+	})
+}
+
+// The page of a failing endpoint says what waits and what came back last. One button sends all that failed again, and the page
+// confirms it.
+func TestACompanyReplaysAllThatFailed(t *testing.T) {
+	each(t, func(w *world) {
+		endpoint := httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, _ *http.Request) { to.WriteHeader(http.StatusInternalServerError) }))
+		t.Cleanup(endpoint.Close)
+		one, err := w.app.Webhooks.Create(t.Context(), w.company.Reference, webhook.Draft{URL: &endpoint.URL}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.ask("POST", "companies/"+w.company.Reference+"/payout-limits", `{"amount":5000,"payouts":3}`, nil)
+		if err := w.app.Webhooks.Settled(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ada := w.seat(w.company.Reference, "ada", who.Owner)
+		page := "/app/developers/webhooks/" + one.ID
+		ada.says(page, "1 delivery under way, 0 given up", "Last answer", ">500</a>", "Send all that failed again")
+		text := ada.read(page)
+		_, form, _ := strings.Cut(text, `<input type="hidden" name="from" value="`)
+		first, _, _ := strings.Cut(form, `"`)
+		g := ada.submit(page, page+"/replay", map[string]string{"from": first, "to": first})
+		if g.location != page+"?replayed="+first+"-"+first {
+			t.Fatal(g.location)
+		}
+		ada.says(g.location, "Events "+first+" to "+first+" are sent again")
+		ada.lacks(page+"?replayed=%3Cb%3E", "are sent again")
+		// What the API refuses stands at the field, with the focus on the summary.
+		refused := ada.send(page+"/replay", ada.form(page, map[string]string{"from": "0", "to": first}))
+		if refused.status != http.StatusUnprocessableEntity || !strings.Contains(refused.text, `id="problem" autofocus`) || !strings.Contains(refused.text, `aria-invalid="true" aria-errormessage="why-from"`) {
+			t.Errorf("%d %s", refused.status, refused.text)
+		}
+	})
+}
+
+// The sign-in page knows the company that has signed in last. A made-up cookie is not shown.
+func TestTheSignInPageRemembersTheCompany(t *testing.T) {
+	w := open(t)
+	token, digest := who.NewLink()
+	if _, err := w.app.People.InvitePerson(t.Context(), operator.Local("test"), w.company.Reference, "ada", who.Owner, digest); err != nil {
+		t.Fatal(err)
+	}
+	p := &person{world: w, name: "ada"}
+	link := "/app/link/" + w.company.Reference + "/" + token.Reveal()
+	remembered := ""
+	for _, c := range (&http.Response{Header: p.submit(link, link, nil).header}).Cookies() {
+		if c.Name == "kobo_company" {
+			remembered = c.Value
+		}
+	}
+	if remembered != w.company.Reference {
+		t.Fatalf("the cookie has %q", remembered)
+	}
+	for cookie, want := range map[string]bool{remembered: true, "x": false} {
+		p.cookie = "kobo_company=" + cookie
+		if text := p.read("/app/sign-in"); strings.Contains(text, `value="`+cookie+`"`) != want {
+			t.Errorf("%q: %s", cookie, text)
+		}
+	}
+}
