@@ -43,10 +43,11 @@ func (v *visit) sendCSV(name string, head []string, each func(write func(row ...
 				return out.Write(row)
 			})
 		}
-		if out.Flush(); err == nil {
-			err = out.Error()
+		if err != nil {
+			return err // without a flush, so that a refusal of the first rows is a page
 		}
-		return err
+		out.Flush()
+		return out.Error()
 	})
 	switch {
 	case err == nil:

@@ -11,12 +11,13 @@ import (
 	"github.com/a-h/templ"
 )
 
-// A refused form names what is wrong in words such as `"amount" must be …`. This file puts the words at the field, marks the
+// A refused form names what is wrong in words such as `"amount" must be …` or `The url must be …`. This file puts the words at the field, marks the
 // field for screen readers, and links the summary to the field. It works on the HTML of the whole page, so every form has it,
 // and no form repeats it.
 
 var (
 	namedField = regexp.MustCompile(`^"([A-Za-z_][A-Za-z0-9_.-]*)"`)
+	wordField  = regexp.MustCompile(`^The ([a-z]+(?: [a-z]+)?) (?:must|is)\b`)
 	controls   = regexp.MustCompile(`<(input|select|textarea)\b[^>]*>`)
 	problemOf  = regexp.MustCompile(`<li data-problem-of="([^"]*)">(.*?)</li>`)
 	typeHidden = regexp.MustCompile(`\btype="hidden"`)
@@ -26,6 +27,9 @@ var (
 func fieldOf(line string) string {
 	if m := namedField.FindStringSubmatch(line); m != nil {
 		return m[1]
+	}
+	if m := wordField.FindStringSubmatch(line); m != nil {
+		return strings.ReplaceAll(m[1], " ", "_")
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func TestAProblemStandsAtItsField(t *testing.T) {
 	if got := mark(page, "/app/x", "nothing", "x"); got != page {
 		t.Error(got)
 	}
-	if fieldOf(`"bank_code" must be known`) != "bank_code" || fieldOf("The amount is wrong") != "" || fieldOf(`"lines[2].amount" is wrong`) != "" {
+	if fieldOf(`"bank_code" must be known`) != "bank_code" || fieldOf("The account number must have ten digits") != "account_number" || fieldOf("Nothing was sent") != "" || fieldOf(`"lines[2].amount" is wrong`) != "" {
 		t.Error("a field has another name")
 	}
 }
