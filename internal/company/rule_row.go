@@ -15,7 +15,7 @@ import (
 const (
 	// payoutRuleChanges counts the changes of the rule for payouts. A change that has not seen the last one begins again.
 	payoutRuleChanges = "payout-rule"
-	// twoPeopleChanges counts the changes of the rule about two people, since the schema of this release.
+	// twoPeopleChanges counts the changes of the rule about two people. An earlier program did not count them.
 	twoPeopleChanges = "two-people"
 	// anyNumber is a limit that no counter of changes reaches.
 	anyNumber = 1 << 40
@@ -25,7 +25,26 @@ var errRuleGone = errors.New("company: the row of a rule about two people is gon
 
 // twoPeople returns the rule about two people. Its state is "" if it was never changed.
 func (s *Service) twoPeople(ctx context.Context, reference string) (rule, error) {
-	return kept(ctx, s, reference, twoPeopleChanges, s.readTwoPeople, func(r rule) bool { return r.State != "" })
+	r, err := kept(ctx, s, reference, twoPeopleChanges, s.readTwoPeople, func(r rule) bool { return r.State != "" })
+	if err == nil && r.State != "" {
+		err = s.countTwoPeople(ctx, reference)
+	}
+	return r, err
+}
+
+// countTwoPeople counts the rule of an earlier program when it is read first. From then on its row is missed.
+func (s *Service) countTwoPeople(ctx context.Context, reference string) error {
+	n, err := s.book.Last(ctx, reference, twoPeopleChanges)
+	if err != nil || n > 0 {
+		return err
+	}
+	u := ledger.For(reference)
+	u.Count(twoPeopleChanges, 1, 1)
+	err = ledger.Except(s.book.Commit(ctx, u), ledger.Over) // somebody else has counted it
+	if fault.Is(err, fault.Unavailable) {
+		return nil // the rule is read while the database cannot write: the next read counts it
+	}
+	return err
 }
 
 // payoutRule returns the rule for payouts. Its state is "" if it was never changed.
