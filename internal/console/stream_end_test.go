@@ -22,6 +22,7 @@ func TestAStreamEndsWithItsSession(t *testing.T) {
 		op := func(p *person) <-chan string {
 			return p.told("/console/live/" + w.company.Reference + "/nothing?from=" + from)
 		}
+		opened := time.Now()
 		stay := map[string]<-chan string{"ada": own(ada), "fola of another company": own(elsewhere), "dev": op(dev), "the session that ended the others": op(twice)}
 		end := map[string]<-chan string{
 			"a removed person": own(fola), "a person with another role": own(bola), "an operator who signed out": op(sola), "an operator with another role": op(vera),
@@ -46,6 +47,9 @@ func TestAStreamEndsWithItsSession(t *testing.T) {
 			}
 		}
 		t.Logf("all streams had ended %s after the first act", time.Since(began).Round(time.Millisecond))
+		if time.Since(opened) > 40*time.Second {
+			t.Skip("the machine is too slow: the other streams may have ended with their life")
+		}
 		for what, lines := range stay {
 			select {
 			case line, open := <-lines:
