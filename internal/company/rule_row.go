@@ -27,22 +27,23 @@ var errRuleGone = errors.New("company: the row of a rule about two people is gon
 func (s *Service) twoPeople(ctx context.Context, reference string) (rule, error) {
 	r, err := kept(ctx, s, reference, twoPeopleChanges, s.readTwoPeople, func(r rule) bool { return r.State != "" })
 	if err == nil && r.State != "" {
-		err = s.countTwoPeople(ctx, reference)
+		err = s.countTwoPeople(ctx, r)
 	}
 	return r, err
 }
 
 // countTwoPeople counts the rule of an earlier program when it is read first. From then on its row is missed.
-func (s *Service) countTwoPeople(ctx context.Context, reference string) error {
-	n, err := s.book.Last(ctx, reference, twoPeopleChanges)
+func (s *Service) countTwoPeople(ctx context.Context, r rule) error {
+	n, err := s.book.Last(ctx, r.Company, twoPeopleChanges)
 	if err != nil || n > 0 {
 		return err
 	}
-	u := ledger.For(reference)
+	u := ledger.For(r.Company)
+	u.Expect(rules.Record(r), r.State)
 	u.Count(twoPeopleChanges, 1, 1)
-	err = ledger.Except(s.book.Commit(ctx, u), ledger.Over) // somebody else has counted it
-	if fault.Is(err, fault.Unavailable) {
-		return nil // the rule is read while the database cannot write: the next read counts it
+	err = s.book.Commit(ctx, u)
+	if again(err) || fault.Is(err, fault.Unavailable) {
+		return nil // it was counted or changed meanwhile, or the database cannot write: the next read looks again
 	}
 	return err
 }
