@@ -41,8 +41,14 @@ func (v *visit) waitingFor(id string) (*api.Approval, error) {
 		if _, err := v.ask("GET", "/api/v1/company/approvals?waiting=true&pageSize=100&page="+strconv.Itoa(page), nil, &l); err != nil {
 			return nil, err
 		}
-		if i := slices.IndexFunc(l.Data.Data, isIt); i >= 0 {
-			return &l.Data.Data[i], nil
+		for _, one := range l.Data.Data {
+			if !isIt(one) {
+				continue
+			}
+			// Nobody can approve an outdated one any more, so the person may ask again.
+			if a, err := v.approval(one.ID); err != nil || a.Outdated == nil {
+				return &a, err
+			}
 		}
 		if !l.Data.Meta.HasNextPage {
 			break

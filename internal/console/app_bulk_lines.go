@@ -108,7 +108,7 @@ func readLines(banks bankBook, texts []string) (lines []readLine, bad []badLine)
 			}
 		}
 		if len(wrong) > 0 {
-			bad = append(bad, badLine{n + 1, text, strings.Join(wrong, "; ")})
+			bad = append(bad, badLine{n + 1, text, strings.TrimSuffix(strings.Join(wrong, "; "), ".") + "."})
 		}
 		lines = append(lines, readLine{n + 1, body})
 	}
