@@ -57,7 +57,7 @@ func begun(t *testing.T, f card.Funding, err error) string {
 // If the counter of a card's open fundings is too high, Kobo corrects it. The wrong counter neither
 // stops a funding nor allows a double funding.
 func TestAGuardThatCountsTooMuchIsCorrected(t *testing.T) {
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			url := dbtest.URL(t, dialect)
 			w := newWorld(t, dbtest.Open(t, url))

@@ -10,7 +10,7 @@ import (
 // If two programs find at the same time that a company has no active settlement account, they
 // open only one account.
 func TestTwoProgramsOpenOneEmptyAccount(t *testing.T) {
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			url := dbtest.URL(t, dialect)
 			w := newWorld(t, dbtest.Open(t, url))

@@ -353,7 +353,7 @@ func TestTheGateCachesACompanyForThirtySeconds(t *testing.T) {
 // Without the database, a cached company can still authenticate. Any other company gets a fault
 // of kind Unavailable.
 func TestTheGateWithoutItsDatabase(t *testing.T) {
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			d, err := db.Open(t.Context(), dbtest.URL(t, dialect))
 			if err != nil {

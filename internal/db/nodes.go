@@ -123,17 +123,21 @@ func (n *nodes) holder(company string) *node {
 	if where == nil || len(*where) == 0 {
 		return nil
 	}
-	hash := hashOf(company)
-	i, _ := slices.BinarySearchFunc(*where, hash, func(s shard, hash int32) int {
+	if i := shardOf(*where, company); i < len(*where) {
+		return (*where)[i].node
+	}
+	return nil
+}
+
+// shardOf returns the position of the shard that holds a company.
+func shardOf(where []shard, company string) int {
+	i, _ := slices.BinarySearchFunc(where, hashOf(company), func(s shard, hash int32) int {
 		if s.last < hash {
 			return -1
 		}
 		return 1
 	})
-	if i == len(*where) {
-		return nil
-	}
-	return (*where)[i].node
+	return i
 }
 
 type companyKey struct{}

@@ -18,21 +18,25 @@ import (
 // still in one round trip.
 //
 // Each statement has a price, which is several times the price of one more row. So rows of several
-// companies are inserted together, because the database divides them by itself. Rows of several
-// companies are also read together.
+// companies are inserted together, if the companies have the same shard. The database keeps no plan of a statement
+// about several shards.
 //
 // Nothing in such a statement can fail because an update has not found its row. So the writes and
 // the COMMIT are two round trips, and the program counts the rows in between. An error before the
 // COMMIT is then known to be one.
 
 // groups divides rows by their first value, in the order in which the values first appear.
-func groups(rows [][]any) (out [][][]any) {
+func groups(rows [][]any) [][][]any { return divided(rows, func(row []any) any { return row[0] }) }
+
+// divided divides rows by a value, in the order in which the values first appear.
+func divided(rows [][]any, by func(row []any) any) (out [][][]any) {
 	at := make(map[any]int, 1)
 	for _, row := range rows {
-		i, known := at[row[0]]
+		value := by(row)
+		i, known := at[value]
 		if !known {
 			i = len(out)
-			at[row[0]] = i
+			at[value] = i
 			out = append(out, nil)
 		}
 		out[i] = append(out[i], row)
@@ -49,39 +53,13 @@ func routeLookup(b *pgx.Batch, k Lookup) {
 		}
 		return
 	}
-	companies := groups(k.Keys)
-	if n := shared(k, len(companies)); n > 1 {
-		for ; len(companies) > 0; companies = companies[min(n, len(companies)):] {
-			sharedLookup(b, k, slices.Concat(companies[:min(n, len(companies))]...))
-		}
-		return
-	}
-	for _, keys := range companies {
+	for _, keys := range groups(k.Keys) {
 		of := k
 		if len(k.By) > 2 {
 			of.Found = onlyOf(keys, k.Found)
 		}
 		b.Queue(routedLookupSQL(k), arraysOf(k.Table, k.By, keys)...).Query(func(rows pgx.Rows) error { return eachRow(rows, of) })
 	}
-}
-
-// shared returns how many companies one query of a Lookup is about. Such a query costs about as much as three
-// of one company. It also looks for the keys of each company at the other ones. So it is used only for several
-// companies with few keys.
-func shared(k Lookup, companies int) int {
-	if companies <= 3 || len(k.By) != 2 || len(k.Keys) > 4*companies {
-		return 1
-	}
-	return 16
-}
-
-// sharedLookup adds the query for keys of several companies. A batch has companies of one node, so the query
-// asks no other node, unless the map is stale.
-func sharedLookup(b *pgx.Batch, k Lookup, keys [][]any) {
-	arguments := arraysOf(k.Table, k.By, keys)
-	arguments[0] = &pgColumn{rows: keys, of: columnsOf(k.Table, k.By)[0].Type}
-	k.Found = onlyOf(keys, k.Found)
-	b.Queue(sharedLookupSQL(k), arguments...).Query(func(rows pgx.Rows) error { return eachRow(rows, k) })
 }
 
 // inOrder returns the keys in their order, each once.
@@ -126,9 +104,19 @@ func arraysOf(t *Table, by []string, keys [][]any) []any {
 	return out
 }
 
+// together divides rows into those that one statement inserts. In a divided database these have one shard.
+// Elsewhere, and in a table of no company, these are all rows.
+func (p *postgres) together(t *Table, rows [][]any) [][][]any {
+	where := p.nodes.where.Load()
+	if where == nil || !t.OfCompanies() {
+		return [][][]any{rows}
+	}
+	return divided(rows, func(row []any) any { return shardOf(*where, row[0].(string)) })
+}
+
 // routeWrite adds the statements of a Write to a round trip. The round trip fails if an update does
 // not find its row.
-func routeWrite(b *pgx.Batch, w Write) {
+func (p *postgres) routeWrite(b *pgx.Batch, w Write) {
 	switch {
 	case w.Delete && len(w.By) == 2:
 		for _, rows := range groups(w.Rows) {
@@ -139,10 +127,12 @@ func routeWrite(b *pgx.Batch, w Write) {
 			b.Queue(routedDeleteSQL(w), row...)
 		}
 	case w.Set == nil:
-		for rows := w.Rows; len(rows) > 0; {
-			n := piece(len(rows), 64, 16, 4, 2)
-			b.Queue(routedInsertSQL(w.Table, n), slices.Concat(rows[:n]...)...)
-			rows = rows[n:]
+		for _, rows := range p.together(w.Table, w.Rows) {
+			for len(rows) > 0 {
+				n := piece(len(rows), 64, 16, 8, 4, 3, 2)
+				b.Queue(routedInsertSQL(w.Table, n), slices.Concat(rows[:n]...)...)
+				rows = rows[n:]
+			}
 		}
 	case len(w.By) == 2 && len(w.Still) == 0:
 		for _, rows := range groups(w.Rows) {
@@ -208,18 +198,6 @@ func routedLookupSQL(k Lookup) string {
 			if k.Free {
 				s += " SKIP LOCKED"
 			}
-		}
-		return s
-	})
-}
-
-func sharedLookupSQL(k Lookup) string {
-	key := fmt.Sprintf("routed shared lookup %s %v %v %s", k.Table.Name, k.By, k.Columns, k.Present)
-	return cached(key, func() string {
-		s := "SELECT " + strings.Join(append(slices.Clone(k.By), k.Columns...), ", ") + " FROM " + k.Table.Name +
-			" WHERE " + k.By[0] + " = ANY($1) AND " + k.By[1] + " = ANY($2)"
-		if k.Present != "" {
-			s += " AND " + k.Present + " <> ''"
 		}
 		return s
 	})
@@ -317,7 +295,7 @@ func (l *pgPipeline) commitRouted(ctx context.Context, writes []Write) error {
 	var b pgx.Batch
 	for _, w := range writes {
 		if len(w.Rows) > 0 {
-			routeWrite(&b, w)
+			l.p.routeWrite(&b, w)
 		}
 	}
 	senderOf(l.conn.Conn()).begin(l.conn.Conn())

@@ -2,6 +2,7 @@ package db
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -24,9 +25,9 @@ func queued(add func(*pgx.Batch)) (list []string) {
 	return list
 }
 
-// Each routed SQL statement has one table. A change has one company by value, but rows of several companies are
-// inserted together, and rows of several companies with few keys are read together. A statement has no join, no
-// WITH and no subquery, and an array only in "= ANY", and never in a query that locks rows.
+// Each routed SQL statement has one table. It has one company by value, but rows of companies with one shard are
+// inserted together. A statement has no join, no WITH and no subquery, and an array only in "= ANY", and never in
+// a query that locks rows.
 func TestRoutedStatementsNameOneTableAndTheCompanies(t *testing.T) {
 	keys := [][]any{{"c2", "a", "1"}, {"c1", "b", "2"}, {"c1", "a", "1"}, {"c1", "a", "1"}}
 	rows := [][]any{{"c2", "a", "1", "", int64(1)}}
@@ -34,6 +35,8 @@ func TestRoutedStatementsNameOneTableAndTheCompanies(t *testing.T) {
 		rows = append(rows, []any{"c1", "a", fmt.Sprint(i), "", int64(i)})
 	}
 	found := func([]any) error { return nil }
+	undivided, halves := &postgres{}, &postgres{}
+	halves.nodes.where.Store(&[]shard{{last: -1}, {last: math.MaxInt32}})
 	by := routedThing.KeyNames()
 	for name, c := range map[string]struct {
 		add  func(*pgx.Batch)
@@ -48,19 +51,6 @@ func TestRoutedStatementsNameOneTableAndTheCompanies(t *testing.T) {
 				`SELECT company_id, kind, id, n FROM routed_thing WHERE company_id = $1 AND kind = ANY($2) AND id = ANY($3) AND name <> '' 3`,
 			},
 		},
-		"look-up of several companies": {
-			func(b *pgx.Batch) {
-				var keys [][]any
-				for i := range 18 {
-					keys = append(keys, []any{fmt.Sprint("c", i), "a"}, []any{fmt.Sprint("c", i), "b"})
-				}
-				routeLookup(b, Lookup{Table: routedThing, By: by[:2], Columns: []string{"n"}, Keys: keys, Found: found})
-			},
-			[]string{
-				`SELECT company_id, kind, n FROM routed_thing WHERE company_id = ANY($1) AND kind = ANY($2) 2`,
-				`SELECT company_id, kind, n FROM routed_thing WHERE company_id = ANY($1) AND kind = ANY($2) 2`,
-			},
-		},
 		"lock": {
 			func(b *pgx.Batch) {
 				routeLookup(b, Lookup{Table: routedThing, By: by, Columns: []string{"n"}, Keys: keys, Found: found, Lock: true, Free: true})
@@ -72,14 +62,24 @@ func TestRoutedStatementsNameOneTableAndTheCompanies(t *testing.T) {
 			},
 		},
 		"insert": {
-			func(b *pgx.Batch) { routeWrite(b, Write{Table: routedThing, Rows: rows}) },
+			func(b *pgx.Batch) { undivided.routeWrite(b, Write{Table: routedThing, Rows: rows}) },
 			[]string{
-				insertedBy(64), insertedBy(4), insertedBy(2), insertedBy(1),
+				insertedBy(64), insertedBy(4), insertedBy(3),
 			},
+		},
+		"insert into two shards": { // only the hashes of c3 and c4 are negative
+			func(b *pgx.Batch) {
+				var rows [][]any
+				for _, company := range []string{"c0", "c3", "c1", "c4"} {
+					rows = append(rows, []any{company, "a", "1", "", int64(1)}, []any{company, "a", "2", "", int64(2)})
+				}
+				halves.routeWrite(b, Write{Table: routedThing, Rows: rows})
+			},
+			[]string{insertedBy(4), insertedBy(4)},
 		},
 		"update": {
 			func(b *pgx.Batch) {
-				routeWrite(b, Write{Table: routedThing, By: by, Set: []string{"name", "n"}, Rows: rows[:2]})
+				undivided.routeWrite(b, Write{Table: routedThing, By: by, Set: []string{"name", "n"}, Rows: rows[:2]})
 			},
 			[]string{
 				`UPDATE routed_thing SET name = $4, n = $5 WHERE company_id = $1 AND kind = $2 AND id = $3 5`,
@@ -88,7 +88,7 @@ func TestRoutedStatementsNameOneTableAndTheCompanies(t *testing.T) {
 		},
 		"update of several rows of a company": {
 			func(b *pgx.Batch) {
-				routeWrite(b, Write{Table: routedThing, By: by[:2], Set: []string{"name", "n"}, Rows: [][]any{
+				undivided.routeWrite(b, Write{Table: routedThing, By: by[:2], Set: []string{"name", "n"}, Rows: [][]any{
 					{"c1", "a", "x", int64(1)}, {"c2", "a", "x", int64(1)}, {"c1", "b", "y", int64(2)},
 				}})
 			},
@@ -100,12 +100,14 @@ func TestRoutedStatementsNameOneTableAndTheCompanies(t *testing.T) {
 		},
 		"update that compares": {
 			func(b *pgx.Batch) {
-				routeWrite(b, Write{Table: routedThing, By: by, Set: []string{"n"}, Still: []string{"name"}, Rows: [][]any{{"c1", "a", "1", int64(2)}}, Was: [][]any{{"old"}}})
+				undivided.routeWrite(b, Write{Table: routedThing, By: by, Set: []string{"n"}, Still: []string{"name"}, Rows: [][]any{{"c1", "a", "1", int64(2)}}, Was: [][]any{{"old"}}})
 			},
 			[]string{`UPDATE routed_thing SET n = $4 WHERE company_id = $1 AND kind = $2 AND id = $3 AND name = $5 5`},
 		},
 		"delete": {
-			func(b *pgx.Batch) { routeWrite(b, Write{Table: routedThing, Delete: true, By: by, Rows: keys[:2]}) },
+			func(b *pgx.Batch) {
+				undivided.routeWrite(b, Write{Table: routedThing, Delete: true, By: by, Rows: keys[:2]})
+			},
 			[]string{
 				`DELETE FROM routed_thing WHERE company_id = $1 AND kind = $2 AND id = $3 3`,
 				`DELETE FROM routed_thing WHERE company_id = $1 AND kind = $2 AND id = $3 3`,
@@ -113,7 +115,7 @@ func TestRoutedStatementsNameOneTableAndTheCompanies(t *testing.T) {
 		},
 		"delete by one more column": {
 			func(b *pgx.Batch) {
-				routeWrite(b, Write{Table: routedThing, Delete: true, By: by[:2], Rows: [][]any{{"c1", "a"}, {"c2", "a"}, {"c1", "b"}}})
+				undivided.routeWrite(b, Write{Table: routedThing, Delete: true, By: by[:2], Rows: [][]any{{"c1", "a"}, {"c2", "a"}, {"c1", "b"}}})
 			},
 			[]string{
 				`DELETE FROM routed_thing WHERE company_id = $1 AND kind = ANY($2) 2`,

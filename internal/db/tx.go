@@ -60,20 +60,33 @@ func again(ctx context.Context, do func() error) error {
 func (d *DB) Ordered(ctx context.Context, fn func(q Querier) error) error {
 	return d.Snapshot(ctx, func(q Querier) error {
 		if d.dialect == Postgres {
-			if _, err := q.Exec(ctx, d.planning()+keepOrder); err != nil {
-				return err
+			for _, set := range d.planning() {
+				if _, err := q.Exec(ctx, set); err != nil {
+					return err
+				}
 			}
 		}
 		return fn(q)
 	})
 }
 
-// planning returns the SQL that sets how a transaction plans. Citus refuses generic plans.
-func (d *DB) planning() string {
-	if d.Routed() {
-		return keepKeys
+// planning returns the SQL statements that set how a transaction plans. Citus refuses generic plans.
+func (d *DB) planning() []string {
+	switch {
+	case d.IsDivided():
+		return orderEverywhere
+	case d.Routed():
+		return []string{keepKeys + keepOrder}
 	}
-	return keepPlans
+	return []string{keepPlans + keepOrder}
+}
+
+// orderEverywhere does the same as keepKeys and keepOrder, also for the nodes of Citus that a transaction asks. It
+// passes on only statements of this form.
+var orderEverywhere = []string{
+	"SET LOCAL citus.propagate_set_commands TO 'local'",
+	"SET LOCAL enable_seqscan TO off", "SET LOCAL enable_hashjoin TO off", "SET LOCAL enable_mergejoin TO off",
+	"SET LOCAL enable_bitmapscan TO off", "SET LOCAL enable_sort TO off", "SET LOCAL jit TO off",
 }
 
 // Snapshot runs fn in a read-only transaction, which sees the database as it was at one instant. It may run

@@ -29,7 +29,7 @@ type station struct {
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func each(t *testing.T, f func(t *testing.T, s *station)) {
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			f(t, newStation(t, dialect))
 		})

@@ -35,7 +35,7 @@ func Look(ctx context.Context, q db.Querier, queue string, now time.Time) error 
 
 // LookInTurn runs the SQL with which a worker looks at a queue with many due jobs.
 func LookInTurn(ctx context.Context, q db.Querier, company, queue string, now time.Time) error {
-	_, err := turns(ctx, q, false, queue, "", now, mostTurns)
+	_, _, err := turns(ctx, q, false, queue, "", now, mostTurns)
 	if err == nil {
 		_, err = dueOf(ctx, q, company, queue, now, ahead)
 	}
@@ -77,3 +77,23 @@ func EndTooLate(ctx context.Context, d *db.DB, queue string, now time.Time) erro
 	_, _, err = store(ctx, d, done, nil, now.Add(lease), now.Add(2*lease))
 	return err
 }
+
+// LookInParts returns the queues with due jobs and the companies with jobs in a queue, in order, as a routed database
+// finds them, each company with its first job's subject.
+func LookInParts(ctx context.Context, q db.Querier, queue string, now time.Time) (names, companies []string, more bool, err error) {
+	names, err = queues(ctx, q, true, now, false)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	list, more, err := turns(ctx, q, true, queue, "", now, mostTurns)
+	for _, t := range list {
+		companies = append(companies, t.Company+" "+t.Subject)
+	}
+	return names, companies, more, err
+}
+
+// InPart and MostParts bound the jobs that a routed database reads.
+const (
+	InPart    = inPart
+	MostParts = mostParts
+)

@@ -12,27 +12,71 @@ const columns = `company_id, kind, subject, id, run_at, lease_until, fence, atte
 
 var table = db.Declare[Job]("job", db.Reads(columns), db.KeepFirst())
 
-// routedQueues and routedTurns find what queues and turns find. A routed database refuses recursive queries over
-// all companies, and so it reads the due jobs.
+// routedQueues and routedTurns find a part of what queues and turns find. A routed database refuses recursive queries
+// over all companies, and so it reads the due jobs in the order of an index, inPart at a time. The next part
+// begins behind the last queue or company of this part, so a long queue and a company with many jobs are passed over.
 const (
-	routedQueues = `SELECT DISTINCT kind || '/' || provider AS name FROM job WHERE run_at <= $1 AND lease_until <= $2 ORDER BY name`
-	routedTurns  = `SELECT company_id, subject, run_at FROM (
-			SELECT company_id, subject, run_at, row_number() OVER (PARTITION BY company_id ORDER BY run_at) AS place FROM job
-			WHERE kind || '/' || provider = $1 AND company_id > $2 AND run_at <= $4 AND lease_until <= $4
-		) AS due WHERE place = 1 ORDER BY company_id LIMIT $3`
+	routedQueues = `SELECT kind || '/' || provider AS name FROM job
+		WHERE kind || '/' || provider > $1 AND run_at <= $2 AND lease_until <= $3 ORDER BY kind || '/' || provider LIMIT $4`
+	routedTurns = `SELECT company_id, subject, run_at FROM job
+		WHERE kind || '/' || provider = $1 AND company_id > $2 AND run_at <= $4 AND lease_until <= $4 ORDER BY company_id, run_at LIMIT $3`
 )
+
+const (
+	inPart    = 256
+	mostParts = 32 // of one look for turns
+)
+
+// queuesInParts does the work of queues for a routed database.
+func queuesInParts(ctx context.Context, q db.Querier, now, free time.Time) (names []string, err error) {
+	for after := ""; ; {
+		part, err := db.All(ctx, q, db.Value[string], routedQueues, after, clock.Micros(now), clock.Micros(free), inPart)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range part {
+			if name != after {
+				names, after = append(names, name), name
+			}
+		}
+		if len(part) < inPart {
+			return names, nil
+		}
+	}
+}
+
+// turnsInParts does the work of turns for a routed database.
+func turnsInParts(ctx context.Context, q db.Querier, queue, after string, now time.Time, limit int) (list []turn, more bool, err error) {
+	for range mostParts {
+		part, err := db.All(ctx, q, db.Fields[turn], routedTurns, queue, after, inPart, clock.Micros(now))
+		if err != nil {
+			return nil, false, err
+		}
+		for _, t := range part {
+			if t.Company == after {
+				continue // a further job of the company
+			}
+			if list, after = append(list, t), t.Company; len(list) == limit {
+				return list, true, nil
+			}
+		}
+		if len(part) < inPart {
+			return list, false, nil
+		}
+	}
+	return list, true, nil
+}
 
 // queues returns the names of the queues that have a due job, across all companies. Jobs with a
 // lease count only if leased is true. It finds the names in an index and reads one row for each
-// queue. So a long queue takes no more time than a short queue. A routed database cannot do that, and reads
-// the due jobs.
+// queue. So a long queue takes no more time than a short queue.
 func queues(ctx context.Context, q db.Querier, routed bool, now time.Time, leased bool) ([]string, error) {
 	free := now
 	if leased {
 		free = never
 	}
 	if routed {
-		return db.All(ctx, q, db.Value[string], routedQueues, clock.Micros(now), clock.Micros(free))
+		return queuesInParts(ctx, q, now, free)
 	}
 	return db.All(ctx, q, db.Value[string], `
 		WITH RECURSIVE lane (name) AS (
@@ -61,13 +105,13 @@ func due(ctx context.Context, q db.Querier, queue string, now time.Time, limit i
 }
 
 // turns returns the companies after a company that have jobs in a queue, in the order of their IDs, each
-// with its most overdue job without a lease. It reads two or three entries of an index for each company. A
-// routed database reads the due jobs, and leaves out a company without one.
-func turns(ctx context.Context, q db.Querier, routed bool, queue, after string, now time.Time, limit int) ([]turn, error) {
+// with its most overdue job without a lease. It reads two or three entries of an index for each company. With more,
+// further companies may follow. A routed database leaves out a company without a due job.
+func turns(ctx context.Context, q db.Querier, routed bool, queue, after string, now time.Time, limit int) (list []turn, more bool, err error) {
 	if routed {
-		return db.All(ctx, q, db.Fields[turn], routedTurns, queue, after, limit, clock.Micros(now))
+		return turnsInParts(ctx, q, queue, after, now, limit)
 	}
-	return db.All(ctx, q, db.Fields[turn], `
+	list, err = db.All(ctx, q, db.Fields[turn], `
 		WITH RECURSIVE turn (company, visited) AS (
 			SELECT (SELECT company_id FROM job WHERE kind || '/' || provider = $1 AND company_id > $2 ORDER BY company_id LIMIT 1), CAST(1 AS BIGINT)
 			UNION ALL
@@ -82,6 +126,7 @@ func turns(ctx context.Context, q db.Querier, routed bool, queue, after string, 
 			SELECT run_at FROM job WHERE kind || '/' || provider = $1 AND company_id = turn.company AND run_at <= $4 AND lease_until <= $4
 			ORDER BY run_at LIMIT 1
 		), 0) FROM turn WHERE turn.company IS NOT NULL ORDER BY turn.visited`, queue, after, limit, clock.Micros(now))
+	return list, len(list) == limit, err
 }
 
 // dueOf returns the due jobs of a company in a queue that have no lease, the most overdue first.

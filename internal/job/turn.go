@@ -95,7 +95,7 @@ func (w *Worker) read(ctx context.Context, q db.Querier, queue string, now time.
 	if err != nil || len(jobs) < ahead {
 		return &lane{jobs: jobs}, err
 	}
-	list, err := w.visit(ctx, q, queue, now)
+	list, more, err := w.visit(ctx, q, queue, now)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (w *Worker) read(ctx context.Context, q db.Querier, queue string, now time.
 	if len(first) > manyTurns {
 		return &lane{jobs: first, cut: true}, nil
 	}
-	if len(list) >= mostTurns {
+	if more && len(list) > 0 {
 		w.turns[queue] = list[len(list)-1].Company
 	}
 	if len(first) > 0 {
@@ -112,15 +112,16 @@ func (w *Worker) read(ctx context.Context, q db.Querier, queue string, now time.
 	return &lane{jobs: jobs, cut: true}, err
 }
 
-// visit returns the companies with jobs in a queue, beginning after the one that had the last turn.
-func (w *Worker) visit(ctx context.Context, q db.Querier, queue string, now time.Time) ([]turn, error) {
+// visit returns the companies with jobs in a queue, beginning after the one that had the last turn. With more,
+// further companies may follow.
+func (w *Worker) visit(ctx context.Context, q db.Querier, queue string, now time.Time) (list []turn, more bool, err error) {
 	after := w.turns[queue]
-	list, err := turns(ctx, q, w.db.Routed(), queue, after, now, mostTurns)
-	if err != nil || after == "" || len(list) == mostTurns {
-		return list, err
+	list, more, err = turns(ctx, q, w.db.Routed(), queue, after, now, mostTurns)
+	if err != nil || after == "" || more {
+		return list, more, err
 	}
-	rest, err := turns(ctx, q, w.db.Routed(), queue, "", now, mostTurns-len(list))
-	return append(list, rest...), err
+	rest, more, err := turns(ctx, q, w.db.Routed(), queue, "", now, mostTurns-len(list))
+	return append(list, rest...), more, err
 }
 
 // share reads equally many due jobs of each of a few companies. In the result the companies take turns.

@@ -1,8 +1,9 @@
 package ledger
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -18,7 +19,9 @@ import (
 )
 
 // BenchmarkNodes measures what a commit costs the database servers, on plain PostgreSQL and on the nodes of
-// a Citus. The metric db-µs/op is the processor time of all server processes of the database's connections. The servers run on this machine (Linux).
+// a Citus. The metric db-µs/op is the processor time of all server processes of the database's connections. The
+// metric idle-µs/s is the processor time of a second without commits, also that of Citus's own daemons, which
+// look for deadlocks and lost transactions. The servers run on this machine (Linux).
 func BenchmarkNodes(b *testing.B) {
 	for _, shape := range []struct{ companies, callers int }{{1, 1}, {1, 32}, {32, 32}, {32, 128}} {
 		name := fmt.Sprintf("companies=%d,callers=%d", shape.companies, shape.callers)
@@ -27,7 +30,7 @@ func BenchmarkNodes(b *testing.B) {
 			spread(b, url, []string{url}, shape.companies, shape.callers)
 		})
 		b.Run("citus/"+name, func(b *testing.B) {
-			url := dbtest.CitusURL(b)
+			url := dbtest.CitusSpreadURL(b)
 			spread(b, url, dbtest.CitusNodes(b, url), shape.companies, shape.callers)
 		})
 	}
@@ -57,12 +60,16 @@ func spread(b *testing.B, url string, servers []string, companies, callers int) 
 		}
 		all.Wait()
 	}
-	run(8 * callers) // the connections exist, and have their statements
+	run(64 * callers) // the connections exist, and have their statements
 	before := serversTime(b, servers)
 	b.ResetTimer()
 	run(b.N)
 	b.StopTimer()
 	b.ReportMetric(float64((serversTime(b, servers)-before).Microseconds())/float64(b.N), "db-µs/op")
+	before = serversTime(b, servers)
+	const seconds = 4
+	dbtest.Column(b, servers[0], fmt.Sprintf("SELECT 1 FROM pg_sleep(%d)", seconds))
+	b.ReportMetric(float64((serversTime(b, servers)-before).Microseconds())/seconds, "idle-µs/s")
 }
 
 // serversTime returns the processor time of all processes of all servers that work for a database.
@@ -73,42 +80,24 @@ func serversTime(b *testing.B, servers []string) (sum time.Duration) {
 	return sum
 }
 
-func serverTime(b *testing.B, server string) time.Duration {
-	pids := dbtest.Column(b, server, "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()")
-	if len(pids) == 0 {
-		b.Fatalf("%s has no process for the database", server)
-	}
-	ticks := 0
+func serverTime(b *testing.B, server string) (sum time.Duration) {
+	pids := dbtest.Column(b, server, "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND (backend_type = 'client backend' OR backend_type LIKE 'Citus %') AND pid <> pg_backend_pid()")
 	for _, pid := range pids {
-		stat := procOf(pid)
-		if stat == nil {
-			b.Fatal("the database server is not on this machine")
+		text, err := os.ReadFile("/proc/" + pid + "/schedstat") // its first number is the time on a processor, in nanoseconds
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the process has just ended
 		}
-		ticks += stat[userTicks] + stat[systemTicks]
-	}
-	return time.Duration(ticks) * 10 * time.Millisecond
-}
-
-// The positions of fields in /proc/PID/stat, counted from the field after the name.
-const (
-	userTicks   = 11
-	systemTicks = 12
-)
-
-// procOf returns the numbers of /proc/PID/stat, or nil if there is no such process.
-func procOf(pid string) []int {
-	text, err := os.ReadFile("/proc/" + pid + "/stat")
-	if err != nil {
-		return nil
-	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	numbers := make([]int, systemTicks+1)
-	for i := 1; i < len(numbers); i++ {
-		n, err := strconv.Atoi(fields[i])
 		if err != nil {
-			return nil
+			b.Fatal(err)
 		}
-		numbers[i] = n
+		ns, err := strconv.ParseInt(strings.Fields(string(text))[0], 10, 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		sum += time.Duration(ns)
 	}
-	return numbers
+	if sum == 0 {
+		b.Fatalf("%s has no process for the database on this machine", server)
+	}
+	return sum
 }

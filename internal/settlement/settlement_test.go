@@ -42,7 +42,7 @@ type house struct {
 
 func each(t *testing.T, f func(t *testing.T, h *house)) {
 	t.Helper()
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) { f(t, newHouse(t, dialect)) })
 	}
 }

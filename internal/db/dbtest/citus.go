@@ -23,8 +23,11 @@ import (
 // variable, nothing runs on Citus.
 const citusVariable = "KOBO_TEST_CITUS"
 
-// shards is the number of shards of a table. With few shards, a database is copied quickly.
+// shards is the number of shards of a table in the databases of tests. With few shards, a database is copied quickly.
 const shards = 2
+
+// spread is the number of shards for each worker in the databases of CitusSpreadURL.
+const spread = 4
 
 // citus is a PostgreSQL whose extension Citus divides tables among several servers, the nodes.
 type citus struct {
@@ -32,7 +35,7 @@ type citus struct {
 	nodes       []string // the addresses of all nodes, the coordinator first
 
 	mu       sync.Mutex
-	prepared map[bool]string // the names of the databases to copy, with and without the schema
+	prepared map[string]bool // the names of the databases to copy that exist
 }
 
 // theCitus returns the Citus of citusVariable, or nil without the variable.
@@ -64,7 +67,7 @@ var theCitus = sync.OnceValues(func() (*citus, error) {
 	if err == nil && len(nodes) < 2 {
 		err = errors.New(citusVariable + " leads to a Citus without a worker")
 	}
-	return &citus{coordinator: *u, nodes: nodes, prepared: map[bool]string{}}, err
+	return &citus{coordinator: *u, nodes: nodes, prepared: map[string]bool{}}, err
 })
 
 // HasCitus reports whether there is a Citus to test on.
@@ -72,10 +75,16 @@ func HasCitus() bool { return os.Getenv(citusVariable) != "" }
 
 // CitusURL returns the URL of a new database with the current schema, which Citus divides among its nodes.
 // Without a Citus the test is skipped.
-func CitusURL(t testing.TB) string { return citusURL(t, true) }
+func CitusURL(t testing.TB) string { return citusURL(t, true, shards) }
+
+// CitusSpreadURL does the same as CitusURL, with four shards of each table for each worker.
+func CitusSpreadURL(t testing.TB) string {
+	t.Helper()
+	return citusURL(t, true, spread*(len(needCitus(t).nodes)-1))
+}
 
 // EmptyCitusURL does the same as CitusURL, without the schema.
-func EmptyCitusURL(t testing.TB) string { return citusURL(t, false) }
+func EmptyCitusURL(t testing.TB) string { return citusURL(t, false, shards) }
 
 // CitusNodes returns the URLs of a database at all nodes of Citus, the coordinator first.
 func CitusNodes(t testing.TB, database string) (all []string) {
@@ -117,10 +126,10 @@ func OneServer(t testing.TB, d *db.DB) {
 	}
 }
 
-func citusURL(t testing.TB, withSchema bool) string {
+func citusURL(t testing.TB, withSchema bool, shards int) string {
 	t.Helper()
 	c := needCitus(t)
-	template, err := c.template(context.Background(), withSchema)
+	template, err := c.template(context.Background(), withSchema, shards)
 	if err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}
@@ -199,29 +208,27 @@ func (c *citus) drop(ctx context.Context, database string) error {
 
 // template returns the name of a database to copy. It is on each node, and accepts no connections. The
 // copies on all nodes together are a Citus again, because its catalogue is in the database.
-func (c *citus) template(ctx context.Context, withSchema bool) (string, error) {
+func (c *citus) template(ctx context.Context, withSchema bool, shards int) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if name := c.prepared[withSchema]; name != "" {
-		return name, nil
-	}
 	hash, err := schemaHash()
 	if err != nil {
 		return "", err
 	}
 	name := fmt.Sprintf("kobo_template_%s_%d_%d", hash, len(c.nodes), shards)
 	if !withSchema {
-		name = fmt.Sprintf("kobo_template_empty_%d", len(c.nodes))
+		name = fmt.Sprintf("kobo_template_empty_%d_%d", len(c.nodes), shards)
 	}
-	err = (&postgres{maintenance: c.coordinator}).connected(ctx, func(conn *pgx.Conn) error { return c.build(ctx, conn, name, withSchema) })
-	if err == nil {
-		c.prepared[withSchema] = name
+	if c.prepared[name] {
+		return name, nil
 	}
+	err = (&postgres{maintenance: c.coordinator}).connected(ctx, func(conn *pgx.Conn) error { return c.build(ctx, conn, name, withSchema, shards) })
+	c.prepared[name] = err == nil
 	return name, err
 }
 
 // build makes a database to copy, as buildTemplate does.
-func (c *citus) build(ctx context.Context, conn *pgx.Conn, name string, withSchema bool) error {
+func (c *citus) build(ctx context.Context, conn *pgx.Conn, name string, withSchema bool, shards int) error {
 	if err := run(ctx, conn, "SELECT pg_advisory_lock(hashtext('kobo_template'))"); err != nil {
 		return err
 	}
