@@ -71,8 +71,8 @@ func TestAnApprovalShowsTheMoneyAndEndsTheOthers(t *testing.T) {
 		}
 		draft, other := fola.checks("0123456710", "5000"), fola.checks("0123456710", "6000")
 		first := fola.send(draft, fola.form(draft, nil)).approval(t)
-		fola.says(draft, "This waits for a second person", first)
-		if strings.Contains(fola.read(other), "This waits for a second person") {
+		fola.says(draft, "It waits for an owner", first)
+		if strings.Contains(fola.read(other), "It waits for an owner") {
 			t.Error("another draft waits")
 		}
 		second := fola.send(draft, fola.form(draft, nil)).approval(t)
@@ -183,8 +183,9 @@ func TestAnApprovalHoldsForItsFee(t *testing.T) {
 		if w.paid() != 0 {
 			t.Fatalf("%d payouts", w.paid())
 		}
+		fola.says(bulk, "Ask a second person to approve ₦150.00") // the old request can never be approved
 		waits := ask()
-		fola.says(bulk, "This waits for a second person", waits)
+		fola.says(bulk, "It waits for an owner", waits)
 		ada.says(waits, "Main account", "₦150.00", "₦60.00", "₦210.00")
 		if g := ada.press(waits + "/approve"); g.location != bulk || w.paid() != 2 {
 			t.Fatalf("%d to %q, %d payouts: %s", g.status, g.location, w.paid(), g.text)

@@ -30,25 +30,42 @@ func (v *visit) approval(id string) (api.Approval, error) {
 	return a.Data, err
 }
 
-// waitingFor returns the address of the approval that waits for a payout or a bulk payout, or "". It looks through the
-// newest 1,000 that wait.
-func (v *visit) waitingFor(id string) (string, error) {
+// waitingFor returns the approval that waits for a payout or a bulk payout, or nil. It looks through the newest 1,000 that
+// wait.
+func (v *visit) waitingFor(id string) (*api.Approval, error) {
 	isIt := func(a api.Approval) bool {
 		return a.Payout != nil && a.Payout.Reference == id || a.BulkPayout != nil && a.BulkPayout.BulkID == id
 	}
 	for page := 1; page <= 10; page++ {
 		var l listOf[api.Approval]
 		if _, err := v.ask("GET", "/api/v1/company/approvals?waiting=true&pageSize=100&page="+strconv.Itoa(page), nil, &l); err != nil {
-			return "", err
+			return nil, err
 		}
-		if i := slices.IndexFunc(l.Data.Data, isIt); i >= 0 {
-			return "/app/approvals/" + l.Data.Data[i].ID, nil
+		for _, one := range l.Data.Data {
+			if !isIt(one) {
+				continue
+			}
+			// Nobody can approve an outdated one any more, so the person may ask again.
+			if a, err := v.approval(one.ID); err != nil || a.Outdated == nil {
+				return &a, err
+			}
 		}
 		if !l.Data.Meta.HasNextPage {
 			break
 		}
 	}
-	return "", nil
+	return nil, nil
+}
+
+// waitsWords says for whom something waits.
+func (v *visit) waitsWords(a api.Approval) string {
+	switch {
+	case v.isOwnRequest(a):
+		return "You have asked for this. It waits for " + decidersOf(a) + " other than you."
+	case v.decides(a):
+		return authorWords(a.AskedBy) + " has asked for this. It waits for you, or for " + decidersOf(a) + "."
+	}
+	return authorWords(a.AskedBy) + " has asked for this. It waits for " + decidersOf(a) + "."
 }
 
 func showApproval(v *visit) (view, error) {
@@ -64,6 +81,7 @@ func showApproval(v *visit) (view, error) {
 type waitingMoney struct {
 	from                      account
 	amount, fee, requiredFrom money.Kobo
+	doubles, bad              int  // of the lines of a bulk payout
 	isOld                     bool // the approval is of an earlier version, which did not record the account and the fee
 }
 
@@ -79,6 +97,13 @@ func (v *visit) moneyOf(a api.Approval) (*waitingMoney, error) {
 		m.amount, m.requiredFrom, id, fee = a.BulkPayout.Amount, a.BulkPayout.RequiredFrom, a.BulkPayout.FromSettlementID, a.BulkPayout.Fee
 	default:
 		return nil, nil
+	}
+	if a.BulkPayout != nil {
+		b, err := v.bulkOf(a.BulkPayout.BulkID)
+		if err != nil {
+			return nil, err
+		}
+		m.bad, m.doubles = b.Bad, len(b.only("doubles"))
 	}
 	if m.isOld = id == nil || fee == nil; m.isOld {
 		return &m, nil

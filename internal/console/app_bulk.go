@@ -2,10 +2,10 @@ package console
 
 import (
 	"encoding/csv"
-	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,10 +53,10 @@ type bulkLine struct {
 	DoubleOfLine  *int       `json:"doubleOfLine"`
 }
 
-// chip returns the chip of a line: of its payout, or before that of its check.
-func (l bulkLine) chip() (kind, word string) {
+// lineChip returns the chip of a line: of its payout, or before that of its check.
+func (b bulkView) lineChip(v *visit, l bulkLine) (kind, word string) {
 	if l.Status != nil {
-		return payoutChip(*l.Status)
+		return v.payoutChipNow(optional(l.Reference), *l.Status, b.unknown)
 	}
 	switch l.Verdict {
 	case "GOOD":
@@ -120,7 +120,7 @@ func showBulks(v *visit) (view, error) {
 		head: []string{"Time", "Lines", "Amount", "State", "Paid", "Failed", "Not known", "Open"}, nothing: "There is no bulk payout yet.",
 	}
 	for _, b := range l.Data.Data {
-		kind, word := bulkChip(b.State)
+		kind, word := b.chip()
 		t.rows = append(t.rows, []cell{
 			time_(b.CreatedAt), text(strconv.Itoa(b.Lines)), sum(b.Amount), state(kind, word),
 			text(strconv.Itoa(b.Succeeded)), text(strconv.Itoa(b.Failed)), text(strconv.Itoa(b.Pending)), link(ending(b.ID), "/app/payouts/bulk/"+b.ID),
@@ -190,98 +190,88 @@ func isHeads(text string) bool {
 	return strings.Contains(strings.ToLower(text), "account") && !strings.ContainsAny(text, "0123456789")
 }
 
-// lineOf reads a line of a bulk payout. The number is for the message.
-func lineOf(number_ int, text string) (map[string]any, error) {
-	wrong := func(why string, arguments ...any) error {
-		return fault.New(fault.Invalid, fmt.Sprintf("line %d: ", number_)+fmt.Sprintf(why, arguments...))
-	}
-	fields, err := fieldsOf(text)
-	if err != nil {
-		return nil, wrong("a quotation mark is out of place")
-	}
-	if len(fields) > 3 && !semicolons(text) && hundreds.MatchString(fields[2]) && ofThree.MatchString(fields[3]) {
-		return nil, wrong("%q may be one amount. Write the amount without the comma, or with two decimals, such as 1500.00", fields[2]+","+fields[3])
-	}
-	if len(fields) < 3 || len(fields) > 5 {
-		return nil, wrong("it needs a bank code, an account number and an amount, and may have a narration and an own reference")
-	}
-	account := fields[1]
-	switch {
-	case strings.ContainsAny(account, "eE+."):
-		return nil, wrong("%q is an account number that a spreadsheet has rounded. Format the column as text.", account)
-	case strings.Trim(account, "0123456789") != "":
-		return nil, wrong("%q is no account number", account)
-	case len(account) == 9:
-		return nil, wrong("%q has 9 digits. A spreadsheet may have removed the first 0: 0%s", account, account)
-	case len(account) != 10:
-		return nil, wrong("%q has %d digits instead of 10", account, len(account))
-	}
-	if rounded.MatchString(fields[2]) {
-		return nil, wrong("%q is an amount that a spreadsheet has rounded. Format the column as a number, and write all digits.", fields[2])
-	}
-	if strings.Contains(fields[2], ",") && semicolons(text) {
-		return nil, wrong("%q may be thousands or decimals. Write the amount without the comma, such as 1500.50", fields[2])
-	}
-	amount, err := number(fields[2])
-	if err != nil {
-		return nil, wrong("%q is not an amount in naira", fields[2])
-	}
-	out := map[string]any{"bank_code": fields[0], "account_number": account, "amount": amount}
-	if len(fields) > 3 && fields[3] != "" {
-		out["narration"] = fields[3]
-	}
-	if len(fields) > 4 && fields[4] != "" {
-		out["externalReference"] = fields[4]
-	}
-	return out, nil
+// bulkView is what the page of a bulk payout shows.
+type bulkView struct {
+	bulk    // with all lines
+	from    account
+	waits   bool          // a second person has to approve it
+	waiting *api.Approval // that waits for it already, or nil
+	show    string        // which lines: "" for all, or a name of bulkShows
+	page    []bulkLine    // that the page shows
+	next    string        // the address of the lines after them, or ""
+	unknown outcomes      // of the lines of the page
 }
 
-// openBulk opens a bulk payout from typed lines. If a line cannot be read, nothing is opened, and each such line is
-// named.
-func openBulk(v *visit) (string, error) {
-	if v.fileProblem != nil {
-		return "", v.fileProblem
-	}
-	var lines []map[string]any
-	var wrong []string
-	var bad []badLine
-	for n, text := range v.typedLines() {
-		text = strings.TrimSpace(text)
-		if text == "" || n == 0 && isHeads(text) {
-			continue // an empty line, or the heads of the columns
+// bulkShows are the lines that somebody looks at alone, with their names in the address.
+var bulkShows = []struct{ key, label string }{{"", "All lines"}, {"failed", "Failed, refunded"}, {"bad", "Bad"}, {"doubles", "May be paid twice"}}
+
+// linesOfPage is how many lines of a bulk payout one page shows.
+const linesOfPage = 100
+
+// bulkOf returns a bulk payout with all its lines.
+func (v *visit) bulkOf(id string) (bulk, error) {
+	var out one[bulk]
+	for after, rows := 0, []bulkLine(nil); ; after = *out.Data.NextAfter {
+		out = one[bulk]{}
+		if _, err := v.ask("GET", "/api/v1/settlement/bulk-payout/"+url.PathEscape(id)+"?limit=1000&after="+strconv.Itoa(after), nil, &out); err != nil {
+			return bulk{}, err
 		}
-		line, err := lineOf(n+1, text)
-		if err != nil {
-			wrong = append(wrong, fault.Of(err).Message)
-			_, reason, _ := strings.Cut(fault.Of(err).Message, ": ")
-			bad = append(bad, badLine{n + 1, text, reason})
-			continue
+		rows = append(rows, out.Data.Rows...)
+		if out.Data.Rows = rows; out.Data.NextAfter == nil {
+			return out.Data, nil
 		}
-		lines = append(lines, line)
 	}
-	if len(wrong) > 0 || len(lines) == 0 {
-		why := fault.New(fault.Invalid, "Mend these lines, or remove them")
-		if why.Details = wrong; len(wrong) == 0 {
-			why = fault.New(fault.Invalid, "There is no line")
+}
+
+// only returns the lines with a name of bulkShows.
+func (b bulk) only(show string) []bulkLine {
+	return slices.DeleteFunc(slices.Clone(b.Rows), func(l bulkLine) bool {
+		switch show {
+		case "failed":
+			return l.Status == nil || *l.Status != "FAILED" && *l.Status != "REVERSED"
+		case "bad":
+			return l.Verdict != "BAD"
+		case "doubles":
+			return l.DoubleOf == nil && l.DoubleOfLine == nil
 		}
-		why.Extra = map[string]any{badOf: bad}
-		return "", why
+		return false
+	})
+}
+
+// address returns the address of some lines of a bulk payout.
+func (b bulk) address(show string) string {
+	if show == "" {
+		return "/app/payouts/bulk/" + b.ID
 	}
-	from, err := strconv.ParseInt(v.field("fromSettlementId"), 10, 64)
-	if err != nil {
-		return "", fault.New(fault.Invalid, "Choose the account that pays").Because(err)
+	return "/app/payouts/bulk/" + b.ID + "?show=" + show
+}
+
+// turn chooses the lines of the page.
+func (b *bulkView) turn(after int) {
+	for _, l := range b.only(b.show) {
+		switch {
+		case l.Line <= after:
+		case len(b.page) == linesOfPage:
+			q := url.Values{"after": {strconv.Itoa(b.page[linesOfPage-1].Line)}}
+			if b.show != "" {
+				q.Set("show", b.show)
+			}
+			b.next = "/app/payouts/bulk/" + b.ID + "?" + q.Encode()
+			return
+		default:
+			b.page = append(b.page, l)
+		}
 	}
-	if err := v.replaced(); err != nil {
-		return "", err
-	}
-	var opened one[bulk]
-	_, err = v.ask("POST", "/api/v1/settlement/bulk-payout", map[string]any{"fromSettlementId": from, "pin": v.PostForm.Get("pin"), "lines": lines}, &opened)
-	return "/app/payouts/bulk/" + opened.Data.ID, err
 }
 
 func showBulk(v *visit) (view, error) {
-	var b one[bulk]
-	if _, err := v.ask("GET", "/api/v1/settlement/bulk-payout/"+url.PathEscape(v.PathValue("id"))+v.asked("limit", "100"), nil, &b); err != nil {
+	b := bulkView{show: v.filter("show", "")}
+	after, err := strconv.Atoi(v.filter("after", "0"))
+	known := slices.ContainsFunc(bulkShows, func(s struct{ key, label string }) bool { return s.key == b.show })
+	if err != nil || after < 0 || !known {
+		return view{}, fault.New(fault.Invalid, "after is the number of a line, and show is failed, bad or doubles.").Because(err)
+	}
+	if b.bulk, err = v.bulkOf(v.PathValue("id")); err != nil {
 		return view{}, err
 	}
 	s, err := v.sources()
@@ -292,18 +282,44 @@ func showBulk(v *visit) (view, error) {
 	if _, err := v.ask("GET", "/api/v1/company", nil, &c); err != nil {
 		return view{}, err
 	}
-	var waiting string
-	if b.Data.State == "CHECKED" {
-		if waiting, err = v.waitingFor(b.Data.ID); err != nil {
+	if b.State == "CHECKED" {
+		if b.waiting, err = v.waitingFor(b.ID); err != nil {
 			return view{}, err
 		}
 	}
-	for _, a := range s.accounts {
-		if a.ID == b.Data.Account {
-			return view{title: "Bulk payout", item: "payouts", body: bulkPage(v, b.Data, a, payoutWaits(c.Data, b.Data.Amount), waiting)}, nil
+	b.waits = payoutWaits(c.Data, b.Amount)
+	b.turn(after)
+	at := slices.IndexFunc(s.accounts, func(a account) bool { return a.ID == b.Account })
+	if at < 0 {
+		return view{}, errNothing
+	}
+	b.from = s.accounts[at]
+	var pending []string
+	for _, l := range b.page {
+		if l.Status != nil && *l.Status == "PENDING" {
+			pending = append(pending, optional(l.Reference))
 		}
 	}
-	return view{}, errNothing
+	if b.unknown, err = v.outcomesOf(pending); err != nil {
+		return view{}, err
+	}
+	return view{title: "Bulk payout", item: "payouts", body: bulkPage(v, b)}, nil
+}
+
+// chip returns the chip of a bulk payout. Failed lines are no success of the whole.
+func (b bulk) chip() (kind, word string) {
+	if b.State == "COMPLETED" && b.Failed > 0 {
+		return "failed", "Completed, " + thousands(strconv.Itoa(b.Failed)) + " failed and refunded"
+	}
+	return bulkChip(b.State)
+}
+
+// chip returns the chip of the page. A bulk payout that waits for another person does not wait for the reader.
+func (b bulkView) chip() (kind, word string) {
+	if b.waiting != nil {
+		return "propose", "Waiting for approval"
+	}
+	return b.bulk.chip()
 }
 
 func confirmBulk(v *visit) (string, error) {
@@ -342,12 +358,4 @@ func (b bulk) failed() string {
 		}
 	}
 	return strings.Join(out, "\n")
-}
-
-// moreOf returns the address of the next lines of a bulk payout, or "".
-func (b bulk) moreOf() string {
-	if b.NextAfter == nil {
-		return ""
-	}
-	return "/app/payouts/bulk/" + b.ID + "?after=" + strconv.Itoa(*b.NextAfter)
 }

@@ -74,9 +74,9 @@ func TestABulkPayoutComesAsAFile(t *testing.T) {
 		if strings.Contains(bola.read(g.location), "Download the bad lines") != (strings.Count(bad.text, "\n") > 1) {
 			t.Errorf("the link does not agree with the file: %q", bad.text)
 		}
-		formula := bola.submit(path, path, map[string]string{"fromSettlementId": "1", "pin": w.company.PIN, "lines": "=1+1+1+1,0123456710,100"}).location
+		formula := bola.submit(path, path, map[string]string{"fromSettlementId": "1", "pin": w.company.PIN, "lines": "000013,0123456799,100,=1+1+1+1"}).location
 		later(t, func() string {
-			if text := bola.get(formula + "/bad.csv").text; !strings.Contains(text, "\n'=1+1+1+1,0123456710,100.00") {
+			if text := bola.get(formula + "/bad.csv").text; !strings.Contains(text, "\n000013,0123456799,100.00,'=1+1+1+1") {
 				return text
 			}
 			return ""

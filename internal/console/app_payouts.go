@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/json"
+	"net/url"
 	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/api"
@@ -20,7 +21,7 @@ func (c *console) payoutRoutes() map[string]route {
 		"GET /app/payouts/bulk":              {show: showBulks, query: []string{"cursor"}},
 		"GET /app/payouts/bulk/new":          {show: showNewBulk, query: []string{"instead"}},
 		"POST /app/payouts/bulk/new":         {show: showNewBulk, do: openBulk, proof: true},
-		"GET /app/payouts/bulk/{id}":         {show: showBulk, query: []string{"after"}},
+		"GET /app/payouts/bulk/{id}":         {show: showBulk, query: []string{"after", "show"}},
 		"POST /app/payouts/bulk/{id}/send":   {show: showBulk, do: confirmBulk, proof: true},
 		"POST /app/payouts/bulk/{id}/cancel": {show: showBulk, do: cancelBulk},
 		"GET /app/payouts/bulk/{id}/bad.csv": {download: downloadBadLines},
@@ -64,8 +65,18 @@ func showPayouts(v *visit) (view, error) {
 		title: "Payouts", item: "payouts", tabs: payoutTabs, tab: payoutTabs[0].path, meta: l.Data.Meta, above: payoutFilters(v),
 		head: []string{"Time", "To", "Amount", "Fee", "State", "Reference"}, nothing: "Nothing has been paid out yet.",
 	}
+	var pending []string
 	for _, p := range l.Data.Data {
-		kind, word := payoutChip(p.Status)
+		if p.Status == "PENDING" {
+			pending = append(pending, p.Reference)
+		}
+	}
+	known, err := v.outcomesOf(pending)
+	if err != nil {
+		return view{}, err
+	}
+	for _, p := range l.Data.Data {
+		kind, word := v.payoutChipNow(p.Reference, p.Status, known)
 		t.rows = append(t.rows, []cell{time_(p.CreatedAt), text(p.AccountName + ", " + optional(p.BankName)), sum(p.Amount), sum(p.Fee), state(kind, word), link(ending(p.Reference), "/app/p/"+p.Reference)})
 	}
 	return t.view(v), nil
@@ -159,28 +170,62 @@ type preview struct {
 	BalanceAfter money.Kobo `json:"balanceAfter"`
 }
 
+// reviewedPayout is what the review of a payout shows.
+type reviewedPayout struct {
+	draft
+	preview
+	amount  money.Kobo
+	waits   bool          // a second person has to approve it
+	waiting *api.Approval // that waits for it already, or nil
+	sent    bool          // the payout of the verification exists
+	double  string        // a payout of the last seven days to the same account with the same amount, or ""
+}
+
 func showConfirm(v *visit) (view, error) {
 	d, err := v.draft()
 	if err != nil {
 		return view{}, err
 	}
-	var p one[preview]
+	r := reviewedPayout{draft: d}
+	if r.sent, err = v.isSent(d.VerifyID); err != nil {
+		return view{}, err
+	}
+	if r.amount, err = money.Parse(d.Amount.String()); err != nil {
+		return view{}, err
+	}
+	shown := view{title: "Confirm the payout", item: "payouts"}
+	if r.sent {
+		shown.title, shown.body = "Already sent", confirmPage(v, r)
+		return shown, nil
+	}
 	if v.problem == nil {
 		// The preview is no act, so it does not use the number of the form.
+		var p one[preview]
 		if _, err := v.ask("POST", "/api/v1/settlement/send-payout?dry_run=true", d.body(), &p); err != nil {
 			return view{}, err
 		}
-	}
-	amount, err := money.Parse(d.Amount.String())
-	if err != nil {
-		return view{}, err
+		r.preview = p.Data
 	}
 	var c one[api.Company]
 	if _, err = v.ask("GET", "/api/v1/company", nil, &c); err != nil {
 		return view{}, err
 	}
-	waiting, err := v.waitingFor(d.VerifyID)
-	return view{title: "Confirm the payout", item: "payouts", body: confirmPage(v, d, amount, p.Data, payoutWaits(c.Data, amount), waiting)}, err
+	r.waits = payoutWaits(c.Data, r.amount)
+	if r.waiting, err = v.waitingFor(d.VerifyID); err != nil {
+		return view{}, err
+	}
+	r.double, err = v.Payouts.DoubleOf(v.Context(), v.who.Company, d.VerifyID, r.amount)
+	shown.body = confirmPage(v, r)
+	return shown, err
+}
+
+// isSent reports whether the payout of a verification exists. The reference of the payout is that of the verification.
+func (v *visit) isSent(verifyID string) (bool, error) {
+	_, err := v.ask("GET", "/api/v1/settlement/payout-status/"+url.PathEscape(verifyID), nil, nil)
+	if fault.Is(err, fault.Missing) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // payoutWaits reports whether a payout waits for a second person.
@@ -205,6 +250,9 @@ func sendPayout(v *visit) (string, error) {
 	status, err := v.ask("POST", "/api/v1/settlement/send-payout", d.body(), &sent)
 	if story := storyOf(err); story != "" {
 		return story, nil
+	}
+	if why := fault.Of(err); err != nil && why.Reason() == fault.VerificationUsed {
+		return v.URL.Path, nil // the page says that it was sent already: from another tab, or before Back
 	}
 	return sentPage(status, sent.Data.ID, "/app/p/"+sent.Data.Reference), err
 }

@@ -316,7 +316,7 @@ func TestALineOfABulkPayoutIsReadAsItIsMeant(t *testing.T) {
 		"000013;0123456710;1500,50;Rent, March":          "000013|0123456710|1500.50|Rent, March|",
 		`000013;0123456710;1500.50;"a;b";own-1`:          "000013|0123456710|1500.50|a;b|own-1",
 	} {
-		if got, err := console.LineOf(2, text); err != nil || got != want {
+		if got, err := console.LineOf(text); err != nil || got != want {
 			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
 		}
 	}
@@ -335,7 +335,7 @@ func TestALineOfABulkPayoutIsReadAsItIsMeant(t *testing.T) {
 		`000013,0123456710,100,"Rent`:           "quotation mark",
 		"000013,0123456710,100,Rent,own-1,more": "it needs",
 	} {
-		if got, err := console.LineOf(2, text); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := console.LineOf(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %q, %v, want a refusal with %q", text, got, err, want)
 		}
 	}

@@ -160,6 +160,8 @@ func (t thing) chip(v *visit) (kind, word string) {
 		return story{Timeline: admin.Timeline{Kind: t.story.Kind, Status: t.story.Status}}.chip()
 	case t.Status == "PENDING" && t.NeedsDecision:
 		return "case", "Case"
+	case t.Status == "PENDING" && isSending(t.Outcome, v.now()):
+		return "wait", "Sending"
 	case t.Status == "PENDING":
 		return "unknown", "Unknown for " + age(v.now().Sub(instant(t.CreatedAt)))
 	case t.Status == "SUCCESS" && t.payout == nil:
@@ -169,10 +171,12 @@ func (t thing) chip(v *visit) (kind, word string) {
 }
 
 // sentenceFor says what the state of an operation means for the company.
-func (t thing) sentenceFor() string {
+func (t thing) sentenceFor(now time.Time) string {
 	switch {
 	case t.Status == "PENDING" && t.NeedsDecision:
 		return "The provider is asked by hand. Two people of Kobo's operator decide. Do not pay again."
+	case t.Status == "PENDING" && isSending(t.Outcome, now):
+		return "The provider has been asked, or is about to be. Do not pay again."
 	case t.Status == "PENDING":
 		return "We do not know yet whether it was carried out. The money waits in clearing. Do not pay again."
 	case t.Status == "SUCCESS":
@@ -187,6 +191,9 @@ func (t thing) sentenceFor() string {
 func (t thing) rows() (out []row) {
 	var first time.Time
 	for _, step := range t.story.Steps {
+		if step.What == "state" && t.Status == "PENDING" {
+			continue // the clock above says it
+		}
 		r := row{TimelineStep: admin.TimelineStep{At: step.At, What: step.What, Text: step.Text, Lane: lanesOf[step.What], Event: step.Event}, at: instant(step.At)}
 		if m := step.Transfer; m != nil {
 			r.moved = &moved{accountName(m.From), accountName(m.To), m.Amount, m.FromBalance, m.ToBalance}

@@ -27,6 +27,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/limit"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/payout"
 	"github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/settlement"
@@ -39,6 +40,7 @@ type Config struct {
 	// Operations and Settlements count what needs a person.
 	Operations  *operation.Service
 	Settlements *settlement.Service
+	Payouts     *payout.Service // finds payments that may be the double of a new one
 	Events      *event.Service
 	People      *person.Service
 	Clock       clock.Clock // the time that pages show; sandbox mode moves it

@@ -1,9 +1,11 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -15,10 +17,14 @@ func InWords(k money.Kobo) string { return inWords(k) }
 func Patterns() []string { return slices.Sorted(maps.Keys((&console{}).all())) }
 
 // LineOf reads a line of a bulk payout, and returns its fields with bars between them.
-func LineOf(number int, text string) (string, error) {
-	l, err := lineOf(number, text)
-	if err != nil {
-		return "", err
+func LineOf(text string, banks ...[2]string) (string, error) {
+	var list []bank
+	for _, b := range banks {
+		list = append(list, bank{b[0], b[1]})
+	}
+	l, wrong := lineOf(bookOf(list), text)
+	if len(wrong) > 0 {
+		return "", errors.New(strings.Join(wrong, "; "))
 	}
 	field := func(name string) any {
 		if value, has := l[name]; has {

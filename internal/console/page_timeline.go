@@ -280,7 +280,9 @@ func (s story) rowWords(step admin.TimelineStep) (title, said string) {
 		}
 		return askedAgain(title), said
 	case "state":
-		return "Outcome", step.Text
+		return "Outcome", outcomeWords(step.Text)
+	case "delivery":
+		return "Delivery", deliveryWords(step.Text)
 	case "event":
 		name, number, _ := strings.Cut(step.Text, ", number ")
 		return "Event " + number + " " + name, ""

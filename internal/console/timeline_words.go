@@ -1,6 +1,9 @@
 package console
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // toSay returns a true sentence for the customer, or "".
 func (s story) toSay() string {
@@ -18,13 +21,39 @@ func (s story) toSay() string {
 	case "case":
 		return "We are asking the bank by hand. Your money is safe. Please do not send it again."
 	case "paid":
-		return "It was " + s.purpose() + "."
+		out := "It was " + s.purpose() + "."
+		if at, _ := s.decided(); !at.IsZero() {
+			out += " The bank has confirmed it: " + day(at, s.now) + " in Lagos."
+		}
+		if session := s.session(); session != "" {
+			out += " The session is " + session + "."
+		}
+		return out
 	case "failed":
-		return "The bank refused it. " + naira(s.Amount+s.Fee) + " is back in the account."
+		at, why := s.decided()
+		out := "The bank refused it."
+		if strings.Contains(why, "has no record of this request") {
+			out = "The bank has no record of it, so it was not " + s.purpose() + "."
+		}
+		out += " " + naira(s.Amount+s.Fee) + " is back in the account"
+		if !at.IsZero() {
+			out += " since " + day(at, s.now) + " in Lagos"
+		}
+		return out + "."
 	case "reversed":
 		return "It was " + s.purpose() + " and came back. " + naira(s.Amount+s.Fee) + " is in the account again."
 	}
 	return ""
+}
+
+// decided returns when the outcome was known, and the words of the answer that decided it.
+func (s story) decided() (at time.Time, why string) {
+	for _, step := range s.Steps {
+		if step.What == "state" {
+			at, why = instant(step.At), step.Text
+		}
+	}
+	return at, why
 }
 
 // other returns what the counterparty is to the payment.

@@ -83,6 +83,9 @@ type Operation struct {
 	// Charge is the provider's charge to us according to the latest reply. The charge is stored in
 	// the ledger and not in the operation's row.
 	Charge money.Kobo
+	// Said is the message of the latest reply, or "" if that reply had none. It is only for the history:
+	// Message keeps the words of an earlier reply.
+	Said string
 	// Returned is true if the latest reply states that the provider returned the money after a
 	// success.
 	Returned bool
@@ -205,10 +208,16 @@ func (o Operation) graceEnd(steady time.Time) time.Time {
 	return began.Add(graceAge)
 }
 
+// noRecord are the words for the reply "no such reference", which has none of its own.
+const noRecord = "The provider has no record of this request"
+
 // answered returns the operation with a provider's reply written into it. The state does not
 // change.
 func (o Operation) answered(a provider.Answer, now time.Time) Operation {
-	o.Outcome, o.Code = a.Outcome.String(), a.Code
+	o.Outcome, o.Code, o.Said = a.Outcome.String(), a.Code, a.Message
+	if a.Missing && a.Message == "" {
+		o.Said = noRecord
+	}
 	if a.Message != "" {
 		o.Message = a.Message
 	}

@@ -76,7 +76,7 @@ func TestWhatAProviderDidNotKnowIsAskedAgain(t *testing.T) {
 		}
 		answers, err := db.All(t.Context(), p.db, db.Value[string],
 			`SELECT code || message FROM operation_answer WHERE company_id = $1 AND operation_id = $2 AND poll > $3`, p.company, o.ID, polls)
-		if p.must(err); !slices.Equal(answers, []string{"404", "404"}) {
+		if p.must(err); !slices.Equal(answers, []string{"404The provider has no record of this request", "404The provider has no record of this request"}) {
 			t.Errorf("the history has %q", answers)
 		}
 	})

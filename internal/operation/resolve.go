@@ -144,7 +144,7 @@ func (s *Service) differs(ctx context.Context, o Operation, a provider.Answer) e
 // absent sets an operation to FAILED because its provider has no record of it. The same commit
 // adds the RecheckJob. It returns the time of the next requery if another worker has asked meanwhile.
 func (s *Service) absent(ctx context.Context, o Operation, a provider.Answer, polls int64) (time.Time, error) {
-	a.Outcome, a.Message = provider.Rejected, "The provider has no record of this request"
+	a.Outcome, a.Message = provider.Rejected, noRecord
 	after := o.concluded(a, s.clock.Now())
 	after.NextAt = after.UpdatedAt.Add(firstRecheck)
 	now, err := s.writeAbsence(ctx, o, after, polls)

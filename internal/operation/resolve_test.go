@@ -1,9 +1,11 @@
 package operation_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -82,6 +84,24 @@ func TestTheMessageIsTheOutcomes(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Each reply of the history has its own words. The words of the first call are not those of later replies.
+func TestTheHistoryHasTheWordsOfEachReply(t *testing.T) {
+	each(t, func(t *testing.T, p *plant) {
+		o := p.run(p.begin(), provider.Answer{Code: provider.CodeTimeout, Message: "did not answer in time"})
+		for _, a := range []provider.Answer{missing, {Code: "96"}, {Code: "09", Message: "in progress"}} {
+			p.says(a)
+			p.clock.Advance(p.stands(o, operation.Pending).NextAt.Sub(p.clock.Now()))
+			p.poll(o)
+		}
+		words, err := db.All(t.Context(), p.db, db.Value[string],
+			`SELECT code || ' ' || message FROM operation_answer WHERE company_id = $1 AND operation_id = $2 ORDER BY poll`, p.company, o.ID)
+		want := []string{provider.CodeTimeout + " did not answer in time", "404 The provider has no record of this request", "96 ", "09 in progress"}
+		if p.must(err); !slices.Equal(words, want) {
+			t.Errorf("the history says %q, want %q", words, want)
+		}
+	})
 }
 
 // The reply "no such reference" counts as rejected only after fifteen minutes and three requeries

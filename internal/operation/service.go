@@ -284,6 +284,7 @@ func (s *Service) write(ctx context.Context, o, after Operation, extra Extra) (O
 	r := ledger.Refused(err)
 	switch {
 	case err == nil:
+		after.Said = "" // the history has it
 		return after, nil
 	case r == nil || r.Reason != ledger.Moved:
 		return o, err

@@ -55,9 +55,9 @@ type answer struct {
 	AnsweredAt  time.Time `db:"answered_at"`
 }
 
-// lastAnswer returns the provider's last reply as a row of the history.
+// lastAnswer returns the provider's last reply as a row of the history, with the words of this reply only.
 func (o Operation) lastAnswer() db.Record {
-	return answers.Record(answer{o.Company, id.New(), o.ID, o.Polls, o.Outcome, o.Code, o.Message, o.ProviderReference, o.UpdatedAt})
+	return answers.Record(answer{o.Company, id.New(), o.ID, o.Polls, o.Outcome, o.Code, o.Said, o.ProviderReference, o.UpdatedAt})
 }
 
 // Scan returns the operation in a row of Columns.

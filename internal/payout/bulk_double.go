@@ -68,6 +68,18 @@ func (s *Service) markDoubles(ctx context.Context, company string, lines []lineR
 	return nil
 }
 
+// DoubleOf returns the newest payout of the last seven days to the account of a verification with the same amount, or "".
+// The mark is a warning, as that of a line is: the payout can be sent nevertheless.
+func (s *Service) DoubleOf(ctx context.Context, company, verifyID string, amount money.Kobo) (string, error) {
+	rows, err := s.findTerms(ctx, company, verifyID)
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	one := []lineRow{{BankCode: rows[0].BankCode, AccountNumber: rows[0].AccountNumber, Amount: amount}}
+	err = s.markDoubles(ctx, company, one)
+	return one[0].DoubleOf, err
+}
+
 // firstLines returns the number of the first line of each beneficiary.
 func firstLines(lines []lineRow) map[beneficiary]int64 {
 	first := make(map[beneficiary]int64, len(lines))

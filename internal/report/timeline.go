@@ -129,12 +129,12 @@ func intent(ctx context.Context, q db.Querier, c operation.Case, subject string)
 		text += fmt.Sprintf(", by %s, under the reference %s", o.Provider, o.ID)
 	}
 	steps := []Step{{At: o.CreatedAt, What: "intent", Text: text}}
-	words := "last answer"
+	words, said := "last answer", "" // the words of a PENDING operation may be those of an earlier answer
 	if o.State != operation.Pending {
-		words = "decided by" // a poll after FAILED decides nothing
+		words, said = "decided by", " "+mask(o.Message) // a poll after FAILED decides nothing
 	}
-	now := Step{At: o.UpdatedAt, What: "state", Text: fmt.Sprintf("%s, %d polls in all; %s %s (%s) %s",
-		o.State, o.Polls, words, o.Outcome, o.Code, mask(o.Message))}
+	now := Step{At: o.UpdatedAt, What: "state", Text: strings.TrimSpace(fmt.Sprintf("%s, %d polls in all; %s %s (%s)%s",
+		o.State, o.Polls, words, o.Outcome, o.Code, said))}
 	if o.Outcome != "" {
 		steps = append(steps, now)
 	}

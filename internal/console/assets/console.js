@@ -18,6 +18,8 @@
     setTimeout(() => e.target.querySelectorAll("button").forEach((b) => { b.disabled = true; }), 0);
   });
   window.addEventListener("pageshow", () => document.querySelectorAll("form button[disabled]").forEach((b) => { b.disabled = false; }));
+  // Back to a review asks the server whether it was sent meanwhile. The browser may have kept the page as it was.
+  window.addEventListener("pageshow", (e) => { if (e.persisted && document.querySelector("[data-once]")) location.reload(); });
 
   // Countdowns. They count from the server's time, because the clock of this machine may be wrong.
   const began = performance.now();

@@ -1,0 +1,61 @@
+package console
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/api"
+)
+
+// outcomes are what is known about payments without an outcome, by their references.
+type outcomes map[string]api.Outcome
+
+// outcomesOf reads what is known about some payments without an outcome. It looks through the newest 1,000 of the company.
+func (v *visit) outcomesOf(references []string) (outcomes, error) {
+	out := outcomes{}
+	for page := 1; page <= 10 && len(out) < len(references); page++ {
+		var l listOf[api.Outcome]
+		if _, err := v.ask("GET", "/api/v1/outcomes?pageSize=100&page="+strconv.Itoa(page), nil, &l); err != nil {
+			return nil, err
+		}
+		for _, o := range l.Data.Data {
+			if slices.Contains(references, o.Reference) {
+				out[o.Reference] = o
+			}
+		}
+		if !l.Data.Meta.HasNextPage {
+			break
+		}
+	}
+	return out, nil
+}
+
+// payoutChipNow returns the chip of a payout. Without an outcome it says the same as the page of the payment.
+func (v *visit) payoutChipNow(reference, status string, known outcomes) (kind, word string) {
+	if o, there := known[reference]; there && status == "PENDING" {
+		return pendingChip(o, v.now())
+	}
+	return payoutChip(status)
+}
+
+// pendingChip returns the chip of a payment without an outcome. Before the end of the first call the outcome is not
+// unknown: nobody has been asked, or the answer may still come.
+func pendingChip(o api.Outcome, now time.Time) (kind, word string) {
+	switch {
+	case o.NeedsDecision:
+		return "case", "Case"
+	case isSending(o, now):
+		return "wait", "Sending"
+	}
+	word = "Unknown for " + age(now.Sub(instant(o.CreatedAt)))
+	if o.NextTryAt != nil {
+		word += ", next " + instant(*o.NextTryAt).In(lagos).Format("15:04")
+	}
+	return "unknown", word
+}
+
+// isSending reports whether the first call to the provider is still to come or under way.
+func isSending(o api.Outcome, now time.Time) bool {
+	return o.LastAnswer == nil && o.Attempts == 0 && o.NextTryAt != nil && now.Before(instant(*o.NextTryAt))
+}

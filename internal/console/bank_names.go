@@ -1,0 +1,128 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// bankBook finds the banks that people write by name or by code.
+type bankBook struct {
+	banks  []bank
+	codes  map[string]bank
+	named  map[string][]bank // by bareName
+	padded map[string][]bank // by the code without the zeros at its beginning
+}
+
+func bookOf(banks []bank) bankBook {
+	b := bankBook{banks, map[string]bank{}, map[string][]bank{}, map[string][]bank{}}
+	for _, one := range banks {
+		b.codes[one.Code] = one
+		name, code := bareName(one.Name), strings.TrimLeft(one.Code, "0")
+		b.named[name] = append(b.named[name], one)
+		b.padded[code] = append(b.padded[code], one)
+	}
+	return b
+}
+
+// bareName returns the name of a bank without what people write in different ways: case, spaces, signs, Bank and Plc.
+func bareName(name string) string {
+	whole := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+	return cmp.Or(strings.NewReplacer("bank", "", "plc", "").Replace(whole), whole)
+}
+
+// code returns the code of the bank that somebody has written by its code or its name, or why there is no such bank. A
+// code that is not on the list stays, and the bank decides: the list may be older than the code.
+func (b bankBook) code(text string) (code, why string) {
+	if text == "" {
+		return "", "it is missing. Write the name or the code."
+	}
+	if _, known := b.codes[text]; known {
+		return text, ""
+	}
+	if strings.Trim(text, "0123456789") == "" {
+		switch found := b.padded[strings.TrimLeft(text, "0")]; {
+		case len(found) == 1:
+			return "", fmt.Sprintf("no bank has the code %q. A spreadsheet may have removed zeros: %s", text, withCode(found[0]))
+		case len(text) < 4 || len(text) > 10:
+			return "", fmt.Sprintf("%q is no code of a bank. A code has 4 to 10 digits.", text)
+		}
+		return text, ""
+	}
+	switch found := b.named[bareName(text)]; {
+	case len(found) == 1:
+		return found[0].Code, ""
+	case len(found) > 1:
+		return "", fmt.Sprintf("%q may be %s. Write the code.", text, orList(found))
+	case len(b.banks) == 0:
+		return "", fmt.Sprintf("%q cannot be looked up now, because the list of banks is empty. Write the code.", text)
+	}
+	return "", fmt.Sprintf("no bank has the name %q. The nearest: %s", text, orList(b.nearest(text, 3)))
+}
+
+// nearest returns the banks whose names are most like a text.
+func (b bankBook) nearest(text string, most int) []bank {
+	bare := bareName(text)
+	type near struct {
+		bank
+		away int
+	}
+	all := make([]near, len(b.banks))
+	for i, one := range b.banks {
+		name := bareName(one.Name)
+		all[i] = near{one, edits(bare, name)}
+		if bare != "" && (strings.Contains(name, bare) || strings.Contains(bare, name)) {
+			all[i].away = 0
+		}
+	}
+	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(a.away, b.away) })
+	out := make([]bank, 0, most)
+	for _, one := range all[:min(most, len(all))] {
+		out = append(out, one.bank)
+	}
+	return out
+}
+
+// edits returns how many letters somebody adds, removes or changes to make one text of the other.
+func edits(a, b string) int {
+	from, to := []rune(a), []rune(b)
+	row := make([]int, len(to)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range from {
+		before := row[0]
+		row[0] = i + 1
+		for j := range to {
+			same := before
+			if from[i] != to[j] {
+				same++
+			}
+			before = row[j+1]
+			row[j+1] = min(same, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(to)]
+}
+
+// withCode names a bank with its code.
+func withCode(b bank) string { return b.Name + " (" + b.Code + ")" }
+
+// orList names banks with their codes.
+func orList(banks []bank) string {
+	names := make([]string, len(banks))
+	for i, b := range banks {
+		names[i] = withCode(b)
+	}
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " or " + names[last]
+	}
+	return strings.Join(names, "")
+}

@@ -1,0 +1,59 @@
+package console
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/api"
+)
+
+func TestPagesSayTheWordsOfTheWireInWordsOfPeople(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{outcomeWords("PENDING, 2 polls in all; last answer unknown (400)"), "No outcome yet. Asked again 2 times. The answer: no outcome, code 400"},
+		{outcomeWords("SUCCESS, 1 polls in all; decided by confirmed (00) Approved"), "Carried out. Asked again 1 time. The answer: carried out, code 00: Approved"},
+		{outcomeWords("FAILED, 0 polls in all; decided by rejected (51) "), "Failed, refunded. The answer: refused, code 51"},
+		{outcomeWords("something else"), "something else"},
+		{answerWords("unknown (400)"), "no outcome, code 400"},
+		{answerWords("rejected"), "refused"},
+		{deliveryWords("payout.success, number 7, to webhook w: DELIVERED, 1 attempts, last status 200, after 3 ms"), "payout.success, number 7, to webhook w: delivered, 1 attempt, last status 200, after 3 ms"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}
+
+// Before anybody was asked, an outcome is not unknown.
+func TestAnOutcomeIsNotUnknownBeforeTheCall(t *testing.T) {
+	now := time.Date(2026, 11, 26, 7, 0, 0, 0, time.UTC)
+	next, created, answer := "2026-11-26T07:00:05Z", "2026-11-26T06:52:00Z", "unknown (09)"
+	for want, o := range map[string]api.Outcome{
+		"Sending":                       {CreatedAt: created, NextTryAt: &next},
+		"Unknown for 8 min, next 08:00": {CreatedAt: created, NextTryAt: &next, LastAnswer: &answer},
+		"Case":                          {CreatedAt: created, NeedsDecision: true},
+	} {
+		if _, got := pendingChip(o, now); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// The sentence for the customer says what is known: when it was paid and under which session, or why the money is back.
+func TestTheSentenceForTheCustomerIsTrue(t *testing.T) {
+	now := time.Date(2026, 11, 26, 7, 0, 0, 0, time.UTC)
+	session, paid, failed := "999240261126000000000000000001", "paid", "failed"
+	of := func(word *string, text string, reference *string) string {
+		return story{now: now, Timeline: admin.Timeline{Kind: "payout", Word: word, Amount: 1_825_050, ProviderReference: reference,
+			Steps: []admin.TimelineStep{{At: "2026-11-26T06:02:04Z", What: "state", Text: text}}}}.toSay()
+	}
+	for _, c := range []struct{ got, want string }{
+		{of(&paid, "SUCCESS, 0 polls in all; decided by confirmed (00) ok", &session), "It was paid. The bank has confirmed it: Thu 26 Nov, 07:02 in Lagos. The session is " + session + "."},
+		{of(&failed, "FAILED, 4 polls in all; decided by rejected (400) The provider has no record of this request", nil), "The bank has no record of it, so it was not paid. ₦18,250.50 is back in the account since Thu 26 Nov, 07:02 in Lagos."},
+		{of(&failed, "FAILED, 0 polls in all; decided by rejected (51) no", nil), "The bank refused it. ₦18,250.50 is back in the account since Thu 26 Nov, 07:02 in Lagos."},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}
