@@ -63,7 +63,7 @@ func readMore(label string, text json.RawMessage, out *[]fact) {
 		}
 		var part json.RawMessage
 		if err = d.Decode(&part); err == nil {
-			readFacts(strings.TrimSpace(sentence(label+" "+strings.ToLower(actWords(name)))), name, part, out)
+			readFacts(sentence(strings.TrimSpace(label+" "+strings.ToLower(actWords(name)))), name, part, out)
 		}
 	}
 }
