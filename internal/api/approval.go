@@ -31,12 +31,12 @@ func (h *handlers) FindApproval(ctx context.Context, r FindApprovalRequestObject
 	if err != nil {
 		return nil, err
 	}
-	why, err := h.outdated(ctx, a)
+	why, changes, err := h.outdated(ctx, a)
 	if err != nil {
 		return nil, err
 	}
 	out := h.approval(a)
-	out.Outdated = wire.Optional(why)
+	out.Outdated, out.Changes = wire.Optional(why), changes
 	return FindApproval200JSONResponse{Status: "success", Data: out}, nil
 }
 

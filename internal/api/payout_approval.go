@@ -188,10 +188,11 @@ var forNow = []fault.Reason{
 	fault.InsufficientBalance, fault.PayoutLimitReached, fault.PINLocked, fault.PINNotSet, fault.ServiceUnavailable, fault.RateLimited,
 }
 
-// outdated returns why nobody can approve an approval any more although it waits, or "".
-func (h *handlers) outdated(ctx context.Context, a company.Approval) (string, error) {
+// outdated returns why nobody can approve an approval any more although it waits, or "". If values have changed, it returns
+// them too.
+func (h *handlers) outdated(ctx context.Context, a company.Approval) (why string, changes []ApprovalChange, err error) {
 	if a.Status(h.Clock.Now()) != company.ApprovalWaiting {
-		return "", nil
+		return "", nil, nil
 	}
 	act, err := a.Act()
 	if err == nil {
@@ -207,17 +208,23 @@ func (h *handlers) outdated(ctx context.Context, a company.Approval) (string, er
 	case act.Bulk != nil:
 		err = h.Payouts.BulkStands(ctx, a.Company, act.Bulk.BulkID, approvedBulk(*act.Bulk))
 	}
-	if errors.Is(err, errOtherAccount) { // somebody has altered a row, and nobody approves this payout
-		return "The payout differs from what was asked for", nil
+	isAltered := errors.Is(err, errOtherAccount)
+	if isAltered || payout.IsChanged(err) {
+		reason := fault.Of(err).Message
+		if isAltered { // somebody has altered a row, and nobody approves this payout
+			reason = "The payout differs from what was asked for"
+		}
+		changes, err = h.changesOf(ctx, a.Company, act)
+		return reason, changes, err
 	}
 	isForGood := fault.Is(err, fault.Conflict) || fault.Is(err, fault.Missing) || fault.Is(err, fault.Refused)
 	if isForGood && !slices.Contains(forNow, fault.Of(err).Reason()) {
-		return fault.Of(err).Message, nil
+		return fault.Of(err).Message, nil, nil
 	}
 	if isForGood || fault.Is(err, fault.Unavailable) {
-		return "", nil
+		return "", nil, nil
 	}
-	return "", err
+	return "", nil, err
 }
 
 // keyWorks returns an error if an API key of the company does not work any more.

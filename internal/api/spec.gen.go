@@ -195,6 +195,25 @@ type Approval struct {
 
 	// Outdated Why nobody can approve it any more although it waits: what it rests on has changed, so ask again. Only the answer about one approval has this field.
 	Outdated *string `json:"outdated,omitempty"`
+
+	// Changes The values that have changed, if `outdated` is about values. Only the answer about one approval has this field.
+	Changes []ApprovalChange `json:"changes,omitempty"`
+}
+
+// ApprovalChange defines model for ApprovalChange.
+type ApprovalChange struct {
+	// Field What has changed. `lines`, `amount` and `fee` are those of the whole bulk payout.
+	Field string `json:"field"`
+
+	// Then The value when the approval was asked for. `amount` and `fee` are naira with two decimals.
+	//
+	// Examples: 25.00
+	Then string `json:"then"`
+
+	// Now The value now.
+	//
+	// Examples: 30.00
+	Now string `json:"now"`
 }
 
 // ApprovalPage defines model for ApprovalPage.

@@ -192,6 +192,32 @@ func TestAWriterOfTheDatabaseDecidesNothing(t *testing.T) {
 	})
 }
 
+// An earlier program did not count the changes of the rule about two people. The first read counts it, so from then on
+// nobody switches the rule off by deleting its row.
+func TestTheRuleOfAnEarlierProgramIsMissedToo(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		by, _ := h.owner()
+		ada := person(by, "ada")
+		if err := h.RequireTwoPeople(ctx, ada); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := h.db.Exec(ctx, `DELETE FROM ledger_counter WHERE company_id = $1 AND name = 'two-people'`, by.Company); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+		for range 2 {
+			if on, err := h.TwoPeople(ctx, by.Company); !on || err != nil {
+				t.Fatal(on, err)
+			}
+		}
+		if _, err := h.db.Exec(ctx, `DELETE FROM company_rule WHERE company_id = $1`, by.Company); err != nil {
+			t.Fatal(err)
+		}
+		_, err := h.TwoPeople(ctx, by.Company)
+		refused(t, "the rule without its row", err, fault.Unavailable, "Service temporarily unavailable")
+	})
+}
+
 // A thief of a key and of the PIN cannot use up what people need: each of them and each key has a number of
 // requests of its own that wait.
 func TestAFloodOfRequestsStopsNobodyElse(t *testing.T) {

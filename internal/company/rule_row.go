@@ -15,7 +15,7 @@ import (
 const (
 	// payoutRuleChanges counts the changes of the rule for payouts. A change that has not seen the last one begins again.
 	payoutRuleChanges = "payout-rule"
-	// twoPeopleChanges counts the changes of the rule about two people, since the schema of this release.
+	// twoPeopleChanges counts the changes of the rule about two people. An earlier program did not count them.
 	twoPeopleChanges = "two-people"
 	// anyNumber is a limit that no counter of changes reaches.
 	anyNumber = 1 << 40
@@ -25,7 +25,27 @@ var errRuleGone = errors.New("company: the row of a rule about two people is gon
 
 // twoPeople returns the rule about two people. Its state is "" if it was never changed.
 func (s *Service) twoPeople(ctx context.Context, reference string) (rule, error) {
-	return kept(ctx, s, reference, twoPeopleChanges, s.readTwoPeople, func(r rule) bool { return r.State != "" })
+	r, err := kept(ctx, s, reference, twoPeopleChanges, s.readTwoPeople, func(r rule) bool { return r.State != "" })
+	if err == nil && r.State != "" {
+		err = s.countTwoPeople(ctx, r)
+	}
+	return r, err
+}
+
+// countTwoPeople counts the rule of an earlier program when it is read first. From then on its row is missed.
+func (s *Service) countTwoPeople(ctx context.Context, r rule) error {
+	n, err := s.book.Last(ctx, r.Company, twoPeopleChanges)
+	if err != nil || n > 0 {
+		return err
+	}
+	u := ledger.For(r.Company)
+	u.Expect(rules.Record(r), r.State)
+	u.Count(twoPeopleChanges, 1, 1)
+	err = s.book.Commit(ctx, u)
+	if again(err) || fault.Is(err, fault.Unavailable) {
+		return nil // it was counted or changed meanwhile, or the database cannot write: the next read looks again
+	}
+	return err
 }
 
 // payoutRule returns the rule for payouts. Its state is "" if it was never changed.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/payout"
@@ -47,6 +48,16 @@ func (p *person) says(path string, want ...string) string {
 		}
 	}
 	return text
+}
+
+// changes returns what has changed of an approval, as the companies' API says it. The address is that of the page.
+func (w *world) changes(at string) []api.ApprovalChange {
+	w.t.Helper()
+	var token struct{ AccessToken string }
+	w.asCompany("POST", "/api/v1/auth/generate-token/"+w.company.Reference, "", nil, &token)
+	var said struct{ Data api.Approval }
+	w.asCompany("GET", strings.Replace(at, "/app/", "/api/v1/company/", 1), token.AccessToken, nil, &said)
+	return said.Data.Changes
 }
 
 // The page of an approval shows what leaves which account. The approval leads to the payout, and ends the other requests
@@ -154,7 +165,14 @@ func TestAnApprovalHoldsForItsFee(t *testing.T) {
 			t.Error(text)
 		}
 		w.costs(30 * money.Naira)
-		for _, at := range []string{one, old} {
+		for at, fees := range map[string][2]string{one: {"25.00", "30.00"}, old: {"50.00", "60.00"}} {
+			if got := w.changes(at); len(got) != 1 || got[0] != (api.ApprovalChange{Field: "fee", Then: fees[0], Now: fees[1]}) {
+				t.Errorf("%s: the API says %v", at, got)
+			}
+			row := `<tr><th scope="row">Fee</th><td>₦` + fees[0] + `</td><td><strong>₦` + fees[1] + `</strong></td></tr>`
+			for _, p := range []*person{ada, fola} {
+				p.says(at, row, `>When fola asked</th><th scope="col">Now</th>`)
+			}
 			if text := ada.says(at, "Nobody can approve this any more", "The fee has changed since this was asked for", "Reject"); strings.Contains(text, "Approve and send") {
 				t.Error("an approval that nobody can approve has its button")
 			}

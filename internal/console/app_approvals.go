@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -164,6 +165,30 @@ func outdatedWords(a api.Approval) string {
 		why = fault.Of(stateInWords(why.With(fault.BulkState)))
 	}
 	return inLagos(why.Message)
+}
+
+// changeNames are the names of the values on which an approval rests.
+var changeNames = map[string]string{
+	"accountNumber": "Account number", "accountName": "Name of the account", "bankCode": "Code of the bank",
+	"fromSettlementId": "Settlement account", "lines": "Lines", "amount": "Amount", "fee": "Fee",
+}
+
+// changeWords returns the name of a value that has changed, the value then, and the value now.
+func changeWords(c api.ApprovalChange) (name, then, now string) {
+	then, now = c.Then, c.Now
+	if c.Field == "amount" || c.Field == "fee" {
+		then, now = asNaira(then), asNaira(now)
+	}
+	return cmp.Or(changeNames[c.Field], c.Field), then, now
+}
+
+// asNaira shows an amount with two decimals as pages do. It returns another text as it is.
+func asNaira(decimal string) string {
+	k, err := money.Parse(decimal)
+	if err != nil {
+		return decimal
+	}
+	return naira(k)
 }
 
 // approveWord is the label of the button that approves.

@@ -3,10 +3,12 @@ package console_test
 import (
 	"html"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/id"
 	who "github.com/kobo-waas/kobo/internal/person"
 )
@@ -73,12 +75,15 @@ func TestAnAlteredPayoutIsNotApproved(t *testing.T) {
 		if g := ada.require("1"); g.location != "/app/approvals" {
 			t.Fatal(g.text)
 		}
-		refused := func(what, waits, alter, restore string, want int) {
+		refused := func(what, waits, alter, restore string, want int, changes ...api.ApprovalChange) {
 			t.Helper()
 			for _, one := range []string{alter, restore} {
 				form := ada.form(waits, nil)
 				if n, err := w.app.DB.Exec(t.Context(), one, w.company.Reference); n == 0 || err != nil {
 					t.Fatalf("%s: %d rows, %v", what, n, err)
+				}
+				if got := w.changes(waits); one == alter && !slices.Equal(got, changes) || one == restore && len(got) > 0 {
+					t.Errorf("%s: the API says %v", what, got)
 				}
 				before := w.paid()
 				if g := ada.send(waits+"/approve", form); one == alter && (g.status != want || w.paid() != before) {
@@ -90,11 +95,17 @@ func TestAnAlteredPayoutIsNotApproved(t *testing.T) {
 		}
 		refused("the bank", fola.sends("0123456710", "10").approval(t),
 			`UPDATE payout_verification SET bank_code = '000014' WHERE company_id = $1`,
-			`UPDATE payout_verification SET bank_code = '000013' WHERE company_id = $1`, http.StatusInternalServerError)
+			`UPDATE payout_verification SET bank_code = '000013' WHERE company_id = $1`, http.StatusInternalServerError,
+			api.ApprovalChange{Field: "bankCode", Then: "000013", Now: "000014"})
 		at := fola.lines(t)
 		refused("a line", fola.submit(at, at+"/send", map[string]string{"pin": w.company.PIN}).approval(t),
 			`UPDATE payout_bulk_line SET account_number = '0123456799' WHERE company_id = $1 AND line = 2`,
 			`UPDATE payout_bulk_line SET account_number = '0123456711' WHERE company_id = $1 AND line = 2`, http.StatusConflict)
+		another := fola.lines(t)
+		refused("the sum", fola.submit(another, another+"/send", map[string]string{"pin": w.company.PIN}).approval(t),
+			`UPDATE payout_bulk_line SET verdict = 'BAD' WHERE company_id = $1 AND line = 2`,
+			`UPDATE payout_bulk_line SET verdict = 'GOOD' WHERE company_id = $1 AND line = 2`, http.StatusConflict,
+			api.ApprovalChange{Field: "lines", Then: "2", Now: "1"}, api.ApprovalChange{Field: "amount", Then: "150.00", Now: "100.00"})
 	})
 }
 

@@ -114,6 +114,21 @@ func streamDesk(v *visit, say sayer) error {
 	return nil
 }
 
+// endWithSession ends the stream when the session of the person ends. The browser then asks for another stream, and is told to
+// sign in. The caller calls the returned function when the stream has ended.
+func (v *visit) endWithSession(ctx context.Context, stop func()) (leave func()) {
+	ended, leave := v.People.Watch(v.opened)
+	go func() {
+		select {
+		case err := <-ended:
+			v.log(ctx, "a stream ended, because its session could not be read", err)
+			stop()
+		case <-ctx.Done():
+		}
+	}()
+	return leave
+}
+
 // sayer writes a line of a stream: its kind, and the name of what has changed.
 type sayer func(kind, name string) error
 
@@ -131,6 +146,7 @@ func (v *visit) stream() {
 	ctx, stop := context.WithTimeout(v.Context(), streamLife+time.Minute)
 	defer stop()
 	v.Request = v.WithContext(ctx)
+	defer v.endWithSession(ctx, stop)()
 	h := v.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // proxies must not wait for more

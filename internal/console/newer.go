@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,7 +36,6 @@ type listNow struct {
 	viewers int   // lists.mu guards it
 	head    int64 // the company's last event when it was read; the number of the second for a list over all companies
 	rows    []string
-	err     error
 }
 
 // enter returns the list with a key, with one viewer more.
@@ -65,16 +65,19 @@ func (l *lists) leave(key string) {
 func (l *listNow) at(head int64, read func() ([]string, error)) ([]string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if head > l.head {
-		l.head = head
-		l.rows, l.err = read()
+	if head <= l.head {
+		return l.rows, nil
 	}
-	return l.rows, l.err
+	rows, err := read()
+	if err == nil { // otherwise the next viewer reads again: the browser of this one may have gone
+		l.head, l.rows = head, rows
+	}
+	return rows, err
 }
 
 // liveList returns the address of the stream about newer rows of the list on this page, or "" for an older page of a list.
 func (v *visit) liveList(rows []string) string {
-	if v.filter("after", "") != "" || v.filter("page", "1") != "1" || v.problem != nil {
+	if v.filter("after", "") != "" || v.filter("cursor", "") != "" || v.filter("page", "1") != "1" || v.problem != nil {
 		return ""
 	}
 	q := url.Values{"of": {v.URL.RequestURI()}, "from": {wire(v.began.Add(-beforehand))}}
@@ -84,26 +87,49 @@ func (v *visit) liveList(rows []string) string {
 	return v.at("/live/newer?") + q.Encode()
 }
 
+var errNoList = fault.New(fault.Invalid, `"of" must be the address of a list.`)
+
 // listVisit returns a visit of the same person to the list that the address of a stream names.
 func (v *visit) listVisit() (*visit, error) {
 	of, err := url.Parse(v.URL.Query().Get("of"))
-	if err != nil {
-		return nil, fault.New(fault.Invalid, `"of" must be the address of a list.`)
+	if err != nil || of.Host != "" {
+		return nil, errNoList
 	}
-	to, known := v.routes["GET "+of.Path]
-	if !known || to.show == nil || of.Host != "" {
-		return nil, fault.New(fault.Invalid, `"of" must be the address of a list.`)
+	r := v.Clone(v.Context())
+	r.Method, r.URL = http.MethodGet, &url.URL{Path: of.Path, RawPath: of.RawPath, RawQuery: of.RawQuery}
+	_, pattern := v.mux.Handler(r)
+	to, known := v.routes[pattern]
+	if !known || to.show == nil || !to.isList() {
+		return nil, errNoList
 	}
 	for name := range of.Query() {
 		if !slices.Contains(to.query, name) {
-			return nil, fault.New(fault.Invalid, `"of" must be the address of a list.`)
+			return nil, errNoList
 		}
 	}
-	r := v.Clone(v.Context())
-	r.Method, r.URL = http.MethodGet, &url.URL{Path: of.Path, RawQuery: of.RawQuery}
+	name(r, pattern)
 	sub := *v
 	sub.Request, sub.route = r, to
 	return &sub, nil
+}
+
+// isList reports whether a page has further pages.
+func (r route) isList() bool {
+	return slices.ContainsFunc(r.query, func(name string) bool { return name == "after" || name == "cursor" || name == "page" })
+}
+
+// name gives the parts of an address the names that they have in the pattern of its page.
+func name(r *http.Request, pattern string) {
+	parts := strings.Split(r.URL.EscapedPath(), "/")
+	for i, part := range strings.Split(strings.TrimPrefix(pattern, "GET "), "/") {
+		if named, isNamed := strings.CutPrefix(part, "{"); isNamed && i < len(parts) {
+			value, err := url.PathUnescape(parts[i])
+			if err != nil {
+				value = parts[i]
+			}
+			r.SetPathValue(strings.TrimSuffix(named, "}"), value)
+		}
+	}
 }
 
 // streamNewer writes a line whenever the number of newer rows on a list changes.
@@ -119,6 +145,9 @@ func streamNewer(v *visit, say sayer) error {
 	look := func(head int64) error {
 		rows, err := now.at(head, func() ([]string, error) {
 			page, err := list.route.show(list)
+			if err == nil && page.rows == nil {
+				err = errNoList
+			}
 			return page.rows, err
 		})
 		if err != nil {
@@ -173,4 +202,13 @@ func (v *visit) lookEachSecond(look func(second int64) error) error {
 		}
 	}
 	return nil
+}
+
+// rowKeys returns what names each row of a list. It is not nil.
+func rowKeys[R any](rows []R, key func(R) string) []string {
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		out[i] = key(r)
+	}
+	return out
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/admin"
@@ -94,6 +95,11 @@ func shown(title string, body component) view {
 	return view{title: title, item: "companies", body: body}
 }
 
+// shownRows returns a page with rows of a company, and the keys of the rows.
+func shownRows(title string, body component, keys []string) view {
+	return view{title: title, item: "companies", body: body, rows: keys}
+}
+
 func showCompany(v *visit) (view, error) {
 	a, err := v.company("")
 	return shown(a.Name, companyPage(v, a)), err
@@ -131,7 +137,8 @@ func showEntries(v *visit) (view, error) {
 	}
 	var page admin.Entries
 	err = v.rowsOf("listEntries", &page)
-	return shown(a.Name+", account "+v.PathValue("id"), entriesPage(v, a, page)), err
+	keys := rowKeys(page.Entries, func(r admin.Entry) string { return strconv.FormatInt(r.Sequence, 10) })
+	return shownRows(a.Name+", account "+v.PathValue("id"), entriesPage(v, a, page, keys), keys), err
 }
 
 func showCustomers(v *visit) (view, error) {
@@ -141,7 +148,8 @@ func showCustomers(v *visit) (view, error) {
 	}
 	var page admin.CompanyCustomers
 	err = v.rowsOf("listCompanyCustomers", &page)
-	return shown(a.Name+", customers", customersPage(v, a, page)), err
+	keys := rowKeys(page.Customers, func(r admin.CompanyCustomer) string { return r.ID })
+	return shownRows(a.Name+", customers", customersPage(v, a, page, keys), keys), err
 }
 
 func showCustomer(v *visit) (view, error) { return customerView(v, nil) }
@@ -163,7 +171,8 @@ func showVirtualAccounts(v *visit) (view, error) {
 	}
 	var page admin.VirtualAccounts
 	err = v.rowsOf("listVirtualAccounts", &page)
-	return shown(a.Name+", virtual accounts", virtualAccountsPage(v, a, page)), err
+	keys := rowKeys(page.VirtualAccounts, func(r admin.VirtualAccount) string { return r.ID })
+	return shownRows(a.Name+", virtual accounts", virtualAccountsPage(v, a, page, keys), keys), err
 }
 
 func showCards(v *visit) (view, error) {
@@ -173,7 +182,8 @@ func showCards(v *visit) (view, error) {
 	}
 	var page admin.Cards
 	err = v.rowsOf("listCards", &page)
-	return shown(a.Name+", cards", cardsPage(v, a, page)), err
+	keys := rowKeys(page.Cards, func(r admin.Card) string { return r.ID })
+	return shownRows(a.Name+", cards", cardsPage(v, a, page, keys), keys), err
 }
 
 func showEvents(v *visit) (view, error) {
@@ -183,7 +193,8 @@ func showEvents(v *visit) (view, error) {
 	}
 	var page admin.CompanyEvents
 	err = v.rowsOf("listEvents", &page)
-	return shown(a.Name+", events", eventsPage(v, a, page)), err
+	keys := rowKeys(page.Events, func(r admin.CompanyEvent) string { return r.ID })
+	return shownRows(a.Name+", events", eventsPage(v, a, page, keys), keys), err
 }
 
 func showDeliveries(v *visit) (view, error) {
@@ -193,7 +204,8 @@ func showDeliveries(v *visit) (view, error) {
 	}
 	var page admin.Deliveries
 	err = v.rowsOf("listDeliveries", &page)
-	return shown(a.Name+", deliveries", deliveriesPage(v, a, page)), err
+	keys := rowKeys(page.Deliveries, func(r admin.Delivery) string { return r.ID })
+	return shownRows(a.Name+", deliveries", deliveriesPage(v, a, page, keys), keys), err
 }
 
 // kybWords are the states of the KYB check.

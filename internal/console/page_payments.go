@@ -62,11 +62,7 @@ func showPayments(v *visit) (view, error) {
 
 // paymentKeys returns what names each row.
 func paymentKeys(page admin.Payments) []string {
-	out := make([]string, len(page.Payments))
-	for i, p := range page.Payments {
-		out[i] = p.Reference
-	}
-	return out
+	return rowKeys(page.Payments, func(p admin.Payment) string { return p.Reference })
 }
 
 // paymentChip returns the kind and the word of the chip for what a state means.

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/apptest"
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/bulk"
-	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	who "github.com/kobo-waas/kobo/internal/person"
 )
 
@@ -27,7 +27,7 @@ import (
 //	KOBO_TEST_FILL=10000000 KOBO_TEST_COMPANIES=10000 go test -run '^$' -bench Pages -benchtime 200x -timeout 3h ./internal/console
 func BenchmarkPages(b *testing.B) {
 	entries, companies := setting(b, "KOBO_TEST_FILL", 4_000), setting(b, "KOBO_TEST_COMPANIES", 20)
-	w := openOn(b, dbtest.EmptyURL(b, db.Postgres))
+	w := openOn(b, apptest.NewHome(b, db.Postgres))
 	w.trade(b)
 	id := w.buy(b, "pages-fill")
 	w.clone(b, companies-1)

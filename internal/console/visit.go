@@ -64,8 +64,18 @@ func (v *visit) identify() (bool, error) {
 	if company == "" {
 		peer.SetOperator(v.Context(), who.Name)
 	}
+	if !v.isByPage() {
+		if err := v.People.Use(v.Context(), opened); err != nil {
+			return false, err
+		}
+	}
 	v.by, v.who, v.session, v.opened = who.Author(), who, token, opened
 	return true, nil
+}
+
+// isByPage reports whether a page asks by itself, and not the person: for its stream, or for itself after a change.
+func (v *visit) isByPage() bool {
+	return v.Header.Get("HX-Request") != "" || v.Header.Get("Accept") == "text/event-stream"
 }
 
 // askToSignIn leads to the sign-in page. A fragment is answered with 401, and the script then loads the

@@ -8,12 +8,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/app"
+	"github.com/kobo-waas/kobo/internal/apptest"
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
@@ -37,19 +38,19 @@ type person struct {
 func each(t *testing.T, f func(w *world)) {
 	t.Helper()
 	for _, dialect := range dbtest.Dialects {
-		t.Run(string(dialect), func(t *testing.T) { f(openOn(t, dbtest.EmptyURL(t, dialect))) })
+		t.Run(string(dialect), func(t *testing.T) { f(openOn(t, apptest.NewHome(t, dialect))) })
 	}
 }
 
 // open starts a program on SQLite.
 func open(t *testing.T) *world {
 	t.Helper()
-	return openOn(t, "")
+	return openOn(t, apptest.NewHome(t, db.SQLite))
 }
 
-func openOn(t testing.TB, database string) *world {
+func openOn(t testing.TB, home apptest.Home) *world {
 	t.Helper()
-	cfg := app.DevConfig(filepath.Join(t.TempDir(), "data"), database)
+	cfg := app.DevConfig(home.Data, home.Database)
 	cfg.FourEyes, cfg.ConsoleOrigin = "on", "http://localhost:8080"
 	log := slog.New(slog.DiscardHandler)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

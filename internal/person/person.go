@@ -12,6 +12,7 @@ package person
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/go-webauthn/webauthn/webauthn"
@@ -101,11 +102,15 @@ type Service struct {
 	Config
 	passkeys *webauthn.WebAuthn // nil without an origin
 	hashing  chan struct{}      // bounds the memory of argon2id
+
+	mu        sync.Mutex
+	watched   map[*watched]struct{} // the sessions with open streams
+	following bool                  // a reader runs
 }
 
 // New returns the service. It returns an error if the origin is not one.
 func New(c Config) (*Service, error) {
-	s := &Service{Config: c, hashing: make(chan struct{}, 2)}
+	s := &Service{Config: c, hashing: make(chan struct{}, 2), watched: map[*watched]struct{}{}}
 	var err error
 	if c.Origin != "" {
 		s.passkeys, err = newPasskeys(c.Origin)

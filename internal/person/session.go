@@ -109,13 +109,21 @@ func (s *Service) Open(ctx context.Context, company, token string) (Session, Per
 	if fault.Is(err, fault.Missing) || err == nil && (p.Role != x.role || x.isOver(now)) {
 		return Session{}, Person{}, removeSession(ctx, s.DB, company, x.PersonID, x.ID)
 	}
-	if err == nil && now.Sub(x.UsedAt) >= usedEvery {
-		err = useSession(ctx, s.DB, x, now)
-		if fault.Is(err, fault.Unavailable) {
-			err = nil // people read while the database cannot write
-		}
-	}
 	return x, p, err
+}
+
+// Use records that the person does something with an open session. What a page asks for by itself is no use, so an idle session
+// ends beside an open page.
+func (s *Service) Use(ctx context.Context, x Session) error {
+	now := s.Machine.Now()
+	if now.Sub(x.UsedAt) < usedEvery {
+		return nil
+	}
+	err := useSession(ctx, s.DB, x, now)
+	if fault.Is(err, fault.Unavailable) {
+		err = nil // people read while the database cannot write
+	}
+	return err
 }
 
 // IsProved reports whether the person has proved who they are within ProofLife.

@@ -157,6 +157,11 @@ func findSession(ctx context.Context, q db.Querier, company, sessionID string) (
 	return db.One(ctx, q, sessions.Scan, `SELECT `+sessionColumns+` FROM person_session WHERE company = $1 AND id = $2`, company, sessionID)
 }
 
+// sessionsIn returns the rows of some sessions.
+func sessionsIn(ctx context.Context, q db.Querier, companies, ids []string) ([]Session, error) {
+	return db.All(ctx, q, sessions.Scan, `SELECT `+sessionColumns+` FROM person_session WHERE company = ANY($1) AND id = ANY($2)`, companies, ids)
+}
+
 func sessionsOf(ctx context.Context, q db.Querier, p Person) ([]Session, error) {
 	return db.All(ctx, q, sessions.Scan, `SELECT `+sessionColumns+` FROM person_session WHERE company = $1 AND person_id = $2 ORDER BY used_at DESC, id`, p.Company, p.ID)
 }

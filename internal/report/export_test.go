@@ -47,6 +47,12 @@ func TransfersAgree(ctx context.Context, q db.Querier, company string) (bool, er
 // than the limit is refused.
 func (s *Service) InParts(limit time.Duration) { s.small, s.limit = 0, limit }
 
+// Stride sets the number of purchases between two milestones.
+func (s *Service) Stride(n int64) { s.stride = n }
+
+// Milestones returns how many milestones of a company are known.
+func (s *Service) Milestones(company string) int { return len(s.milestones.kept[company]) }
+
 // WalkRows continues the walk through a company's ledger by a number of rows. It reports whether the
 // walk has ended, and returns its findings.
 func (s *Service) WalkRows(ctx context.Context, company string, rows int) (done bool, wrongs []string, err error) {

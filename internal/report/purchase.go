@@ -55,7 +55,8 @@ const (
 // that the rows before the page are skipped in an index.
 const (
 	pageBegin = `SELECT ` + operation.Columns + `, ` + operation.LabelColumns + `, ` + vtu.PurchaseColumns + ` FROM (SELECT p.id `
-	pageEnd   = ` ORDER BY p.created_at DESC, p.id DESC LIMIT $7 OFFSET $8) AS k
+	pageEnd   = ` ORDER BY p.created_at DESC, p.id DESC LIMIT $7 OFFSET $8` + pageRest
+	pageRest  = `) AS k
 		JOIN vtu_purchase AS p ON p.company_id = $1 AND p.id = k.id
 		JOIN operation ON operation.company_id = p.company_id AND operation.id = p.id` + operation.LabelJoin + `
 		ORDER BY p.created_at DESC, p.id DESC`
@@ -124,15 +125,12 @@ func (s *Service) Purchases(ctx context.Context, company string, f PurchaseFilte
 		if err != nil || int64(offset) >= total {
 			return nil, int(total), err
 		}
-		read := func(q db.Querier) (list []vtu.Transaction, err error) {
-			return db.All(ctx, q, scanPurchase, rows, append(args, limit, offset)...)
-		}
 		var list []vtu.Transaction
 		if offset < deep {
-			list, err = read(s.db)
+			list, err = db.All(ctx, s.db, scanPurchase, rows, append(args, limit, offset)...)
 		} else {
 			err = s.db.Heavy(ctx, company, func(q db.Querier) error {
-				list, err = read(q)
+				list, err = s.deepPurchases(ctx, q, company, total, offset, limit)
 				return err
 			})
 		}

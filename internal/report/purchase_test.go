@@ -109,28 +109,70 @@ func (w *world) counted(whole []vtu.Transaction, f report.PurchaseFilter) {
 	}
 }
 
-// A page beyond the depth from which a page is a heavy read is the right one.
+// A page beyond the depth from which a page is a heavy read is the right one: while all purchases are too new for a
+// milestone, from milestones, and after more purchases have come.
 func TestADeepPageOfPurchases(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		w.sells()
 		must(t, purchased(t.Context(), d, w.company, w.main, firstDay, 12_000))
-		for _, offset := range []int{0, 9_999, 10_000, 11_990, 12_000} {
-			page, total, err := w.Purchases(t.Context(), w.company, report.PurchaseFilter{}, offset, 20)
+		total := 12_000
+		right := func(offset int) {
+			t.Helper()
+			page, n, err := w.Purchases(t.Context(), w.company, report.PurchaseFilter{}, offset, 20)
 			must(t, err)
 			want := []string{}
-			for i := 12_000 - offset; i > max(0, 12_000-offset-20); i-- {
+			for i := total - offset; i > max(0, total-offset-20); i-- {
 				want = append(want, fmt.Sprintf("p%d", i))
 			}
 			got := []string{}
 			for _, p := range page {
 				got = append(got, p.ID)
 			}
-			if total != 12_000 || !slices.Equal(got, want) {
-				t.Errorf("from %d of %d: %v, not %v", offset, total, got, want)
+			if n != total || !slices.Equal(got, want) {
+				t.Errorf("from %d of %d: %v, not %v", offset, n, got, want)
 			}
 		}
+		w.Stride(100)
+		for _, offset := range []int{0, 9_999, 10_000, 11_990, 12_000} {
+			right(offset)
+		}
+		if n := w.Milestones(w.company); n != 0 {
+			t.Errorf("%d milestones among purchases that may still get one before them", n)
+		}
+		w.clock.Advance(24 * time.Hour)
+		for _, offset := range []int{10_980, 10_981, 10_000, 10_001, 10_100, 11_899, 11_900, 11_901, 11_990, 11_999, 12_000, 12_020} {
+			right(offset)
+		}
+		if n := w.Milestones(w.company); n != 20 {
+			t.Errorf("%d milestones up to the 2,000th purchase", n)
+		}
+		w.buyAgain(12_001, 12_025)
+		total = 12_025
+		for _, offset := range []int{9_999, 10_000, 10_025, 11_990, 12_024} {
+			right(offset)
+		}
 	})
+}
+
+// buyAgain adds purchases with the numbers from one to another, as purchased does, without their operations' entries.
+func (w *world) buyAgain(from, to int) {
+	w.t.Helper()
+	at := firstDay.UnixMicro()
+	const numbers = ` WITH RECURSIVE n (i) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < $2) `
+	for _, text := range []string{
+		`INSERT INTO operation (company_id, id, kind, idempotency_key, state, provider, settlement_id, amount_kobo, fee_kobo, called_until, polls,
+			missing, asked_at, next_at, outcome, code, message, provider_reference, token, created_at, updated_at)` + numbers + `
+			SELECT $3, 'p' || i, 'vtu', 'key-' || i, 'SUCCESS', 'bank', 1, 10000, 0, 0, 0, 0, 0, 0, '', '', '', 'r' || i, '', $4 + i * 1000000, $4 + i * 1000000 FROM n`,
+		`INSERT INTO vtu_purchase (company_id, id, kind, category_id, product_id, product_name, phone_number, card_number, meter_number,
+			verification_id, created_at, settlement_id)` + numbers + `
+			SELECT $3, 'p' || i, 'DATA', 'c', 'd', '1 GB', '08000000000', '', '', '', $4 + i * 1000000, 1 FROM n`,
+	} {
+		_, err := w.db.Exec(w.t.Context(), text, from, to, w.company, at)
+		must(w.t, err)
+	}
+	_, err := w.db.Exec(w.t.Context(), `UPDATE ledger_account SET entry_sequence = $2 WHERE company_id = $1 AND id = 'clearing/vtu'`, w.company, 2*to)
+	must(w.t, err)
 }
 
 // purchased adds n purchases with their operations, and with the entries of their settlement account. Every

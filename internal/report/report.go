@@ -36,6 +36,9 @@ type Service struct {
 	limit  time.Duration // how long Integrity may read
 	depth  int64         // the number of rows of each kind that a page of payments looks at
 
+	stride     int64 // the number of purchases between two milestones
+	milestones milestones
+
 	damaged prometheus.Counter // the checks that have found a difference
 
 	overviews overviews                   // the last overview
@@ -51,7 +54,7 @@ func New(d *db.DB, c clock.Clock) *Service { return WithLetterhead(d, c, Issuer{
 // WithLetterhead returns a service whose statements name their issuer. An empty issuer gives
 // statements no letterhead.
 func WithLetterhead(d *db.DB, c clock.Clock, i Issuer) *Service {
-	return &Service{db: d, clock: c, issuer: i, held: memo.Memo[map[string]int64]{Keep: overviewLife}, small: 10_000, limit: 8 * time.Second, depth: paymentLook, damaged: prometheus.NewCounter(prometheus.CounterOpts{
+	return &Service{db: d, clock: c, issuer: i, held: memo.Memo[map[string]int64]{Keep: overviewLife}, small: 10_000, limit: 8 * time.Second, depth: paymentLook, stride: stride, milestones: milestones{kept: map[string][]milestone{}}, damaged: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "kobo_integrity_failures_total", Help: "Checks of a company's ledger, asked for by the company, that found a difference.",
 	})}
 }

@@ -340,6 +340,25 @@ type Approval struct {
 
 	// Outdated Why nobody can approve it any more although it waits: what it rests on has changed, so ask again. Only the answer about one approval has this field.
 	Outdated *string `json:"outdated,omitempty"`
+
+	// Changes The values that have changed, if `outdated` is about values. Only the answer about one approval has this field.
+	Changes []ApprovalChange `json:"changes,omitempty"`
+}
+
+// ApprovalChange defines model for ApprovalChange.
+type ApprovalChange struct {
+	// Field What has changed. `lines`, `amount` and `fee` are those of the whole bulk payout.
+	Field string `json:"field"`
+
+	// Then The value when the approval was asked for. `amount` and `fee` are naira with two decimals.
+	//
+	// Examples: 25.00
+	Then string `json:"then"`
+
+	// Now The value now.
+	//
+	// Examples: 30.00
+	Now string `json:"now"`
 }
 
 // ApprovalPage defines model for ApprovalPage.
@@ -5125,7 +5144,7 @@ type ClientInterface interface {
 	// FindApproval Check an approval
 	//
 	// One approval of your company, however old. An approval has no secret. `state` says whether it still waits, and `outdated` whether what
-	// it rests on has changed meanwhile, such as a fee.
+	// it rests on has changed meanwhile, such as a fee. `changes` then has both values.
 	//
 	// Corresponds with GET /api/v1/company/approvals/{id} (the `FindApproval` operationId).
 	FindApproval(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6913,7 +6932,7 @@ func (c *Client) ListApprovals(ctx context.Context, params *ListApprovalsParams,
 // FindApproval Check an approval
 //
 // One approval of your company, however old. An approval has no secret. `state` says whether it still waits, and `outdated` whether what
-// it rests on has changed meanwhile, such as a fee.
+// it rests on has changed meanwhile, such as a fee. `changes` then has both values.
 //
 // Corresponds with GET /api/v1/company/approvals/{id} (the `FindApproval` operationId).
 func (c *Client) FindApproval(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15059,7 +15078,7 @@ type ClientWithResponsesInterface interface {
 	// FindApprovalWithResponse Check an approval
 	//
 	// One approval of your company, however old. An approval has no secret. `state` says whether it still waits, and `outdated` whether what
-	// it rests on has changed meanwhile, such as a fee.
+	// it rests on has changed meanwhile, such as a fee. `changes` then has both values.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -22022,7 +22041,7 @@ func (c *ClientWithResponses) ListApprovalsWithResponse(ctx context.Context, par
 // FindApprovalWithResponse Check an approval
 //
 // One approval of your company, however old. An approval has no secret. `state` says whether it still waits, and `outdated` whether what
-// it rests on has changed meanwhile, such as a fee.
+// it rests on has changed meanwhile, such as a fee. `changes` then has both values.
 //
 // Returns a wrapper object for the known response body format(s).
 //

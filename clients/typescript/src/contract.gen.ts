@@ -489,7 +489,7 @@ export interface paths {
         /**
          * Check an approval
          * @description One approval of your company, however old. An approval has no secret. `state` says whether it still waits, and `outdated` whether what
-         *     it rests on has changed meanwhile, such as a fee.
+         *     it rests on has changed meanwhile, such as a fee. `changes` then has both values.
          */
         get: operations["findApproval"];
         put?: never;
@@ -3324,6 +3324,25 @@ export interface components {
             decidedAt: string | null;
             /** @description Why nobody can approve it any more although it waits: what it rests on has changed, so ask again. Only the answer about one approval has this field. */
             outdated?: string | null;
+            /** @description The values that have changed, if `outdated` is about values. Only the answer about one approval has this field. */
+            changes?: components["schemas"]["ApprovalChange"][];
+        };
+        ApprovalChange: {
+            /**
+             * @description What has changed. `lines`, `amount` and `fee` are those of the whole bulk payout.
+             * @enum {string}
+             */
+            field: "accountNumber" | "accountName" | "bankCode" | "fromSettlementId" | "lines" | "amount" | "fee";
+            /**
+             * @description The value when the approval was asked for. `amount` and `fee` are naira with two decimals.
+             * @example 25.00
+             */
+            then: string;
+            /**
+             * @description The value now.
+             * @example 30.00
+             */
+            now: string;
         };
         WaitingPayout: {
             /**

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -22,8 +23,18 @@ type Contract struct {
 	bodies bodies
 }
 
-// ReadContract reads and checks an OpenAPI document.
+// documents has the result of readContract for each document that the process has read.
+var documents sync.Map
+
+// ReadContract reads and checks an OpenAPI document. It reads each document once in a process, because that takes half a
+// second, and hundreds of tests ask for the same one.
 func ReadContract(text []byte) (*Contract, error) {
+	known := string(text)
+	once, _ := documents.LoadOrStore(known, sync.OnceValues(func() (*Contract, error) { return readContract([]byte(known)) }))
+	return once.(func() (*Contract, error))()
+}
+
+func readContract(text []byte) (*Contract, error) {
 	loader := openapi3.NewLoader()
 	doc, err := loader.LoadFromData(text)
 	if err != nil {
