@@ -23,7 +23,11 @@ func (v *visit) readCase() (c openCase, err error) {
 	if _, err = v.call("findCase", v.id(), &c.CaseDetail); err != nil {
 		return c, err
 	}
-	if c.story, err = v.storyOf(c.ID); err != nil {
+	c.story, err = v.storyOf(c.ID)
+	if fault.Is(err, fault.Missing) { // a case stays to be decided, whatever became of the rows that it is about
+		c.story.company, err = v.companyName(c.Company)
+	}
+	if err != nil {
 		return c, err
 	}
 	if p := c.Proposal; p != nil && p.Assigned != nil {
