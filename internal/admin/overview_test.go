@@ -48,7 +48,7 @@ func TestOperatorsSeeTheOverview(t *testing.T) {
 		o := d.ok(viewer, "GET", "/admin/v1/overview", "")
 		for name, want := range map[string]string{
 			"at": `"2030-01-02T03:04:05.000Z"`, "fourEyes": `true`, "suspense": `70`,
-			"cases":       `[{"name":"UNRESOLVED","count":1,"amount":0,"oldest":null}]`,
+			"cases":       `[{"name":"UNRESOLVED","count":1,"amount":200,"oldest":null}]`,
 			"proposals":   `{"count":1,"amount":0,"oldest":"2030-01-02T02:04:05.000Z"}`,
 			"adjustments": `{"count":0,"amount":0,"oldest":null}`,
 			"unknown":     `[{"name":"vtpass","count":5,"amount":312.5,"oldest":"2029-12-29T19:04:05.000Z"}]`,
@@ -75,7 +75,7 @@ func TestOperatorsSeeTheOverview(t *testing.T) {
 		d.t = t
 		d.write(`UPDATE operation_case SET state = 'RESOLVED'`)
 		d.clock.Advance(5*time.Second - time.Microsecond)
-		d.told(d.ok(viewer, "GET", "/admin/v1/overview", "")["cases"], `[{"name":"UNRESOLVED","count":1,"amount":0,"oldest":null}]`)
+		d.told(d.ok(viewer, "GET", "/admin/v1/overview", "")["cases"], `[{"name":"UNRESOLVED","count":1,"amount":200,"oldest":null}]`)
 		d.clock.Advance(time.Microsecond)
 		d.told(d.ok(viewer, "GET", "/admin/v1/overview", "")["cases"], `[]`)
 		d.no(viewer, "GET", "/admin/v1/overview?page=1", "", 400, `"page" is not allowed`)

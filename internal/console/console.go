@@ -109,6 +109,9 @@ type route struct {
 	// proof is true for forms that need a fresh proof of who the person is. A form that calls an operation of
 	// the operators' API needs none here, because visit.call asks for it.
 	proof bool
+	// first is true for forms that make a passkey or a password. A session that began by a link may send one of
+	// them without a fresh proof (person.MayMakeFirst).
+	first bool
 }
 
 // view is a page without its frame.

@@ -86,19 +86,19 @@ func (v *visit) theme() string {
 	return c.Value
 }
 
-// otherTheme returns the theme that the switch chooses.
-func (v *visit) otherTheme() string {
-	return themes[(slices.Index(themes, v.theme())+1)%len(themes)]
-}
+// themeChoice is a theme that the switch offers.
+type themeChoice struct{ theme, word, class string }
 
-func (v *visit) otherThemeWord() string {
-	switch v.otherTheme() {
+// themeChoices returns what the switch offers: first the contrary of what the device has, then the other theme, and then the
+// device again. The style sheet hides the choice that would change nothing.
+func (v *visit) themeChoices() []themeChoice {
+	switch v.theme() {
 	case "light":
-		return "Switch to light"
+		return []themeChoice{{"dark", "Switch to dark", ""}}
 	case "dark":
-		return "Switch to dark"
+		return []themeChoice{{"", "Follow the device", ""}}
 	}
-	return "Follow the device"
+	return []themeChoice{{"dark", "Switch to dark", "on-light"}, {"light", "Switch to light", "on-dark"}}
 }
 
 // here returns the address of the page.

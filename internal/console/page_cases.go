@@ -16,10 +16,11 @@ import (
 
 func (c *console) caseRoutes() map[string]route {
 	return map[string]route{
-		"GET /console/cases":              {show: showCases, query: []string{"status", "company", "reason", "subject", "proposed", "page"}},
-		"GET /console/cases/{id}":         {show: showCase},
-		"POST /console/cases/{id}":        {show: showCase, do: findOutcome},
-		"POST /console/cases/{id}/agreed": {show: showCase, do: agreeOutcome},
+		"GET /console/cases":               {show: showCases, query: []string{"status", "company", "reason", "subject", "proposed", "page"}},
+		"GET /console/cases/{id}":          {show: showCase},
+		"GET /console/cases/{id}/look/{n}": {show: lookAtOutcome},
+		"POST /console/cases/{id}":         {show: showCase, do: findOutcome},
+		"POST /console/cases/{id}/agreed":  {show: showCase, do: agreeOutcome},
 	}
 }
 
@@ -37,50 +38,62 @@ func showCases(v *visit) (view, error) {
 			q.Set(name, value)
 		}
 	}
-	_, err := v.call("listCases", admin.Input{Query: q}, &page)
-	return view{title: "Cases", item: "cases", body: casesPage(v, page)}, err
+	if _, err := v.call("listCases", admin.Input{Query: q}, &page); err != nil {
+		return view{}, err
+	}
+	lines, err := v.caseLines(page.Data)
+	return view{title: "Cases", item: "cases", body: casesPage(v, list[caseLine]{lines, page.Meta})}, err
 }
 
 func showCase(v *visit) (view, error) {
-	var c admin.CaseDetail
-	_, err := v.call("findCase", admin.Input{Path: map[string]string{"id": v.PathValue("id")}}, &c)
+	c, err := v.readCase()
 	return view{title: "Case " + words(c.Reason), item: "cases", body: casePage(v, c)}, err
 }
 
-// finding is an outcome that a person may choose.
-type finding struct{ outcome, effect string }
-
-// findings returns the outcomes that the reason of a case allows, with what each does.
-func findings(c admin.CaseDetail) []finding {
-	var out []finding
-	switch c.Reason {
-	case "UNKNOWN_ACCOUNT", "MISSING_CREDIT", "CARD_BALANCE":
-		out = append(out, finding{"assigned", "The money goes to the settlement account that you name."})
-	case "UNBOOKED_CHARGE", "NOT_ON_STATEMENT":
-		out = append(out, finding{"booked", "The bank's charges of that day are booked in the ledger of the house."})
-	case "BROKEN_CHAIN":
-		out = append(out, finding{"accepted", "The altered rows stay as they are, and the account is open to debits again."})
+// findOutcome proposes how a case ends. Before, a page shows the sentence that the second person reads.
+func findOutcome(v *visit) (string, error) {
+	body, err := findingOf(v.PostForm)
+	if err != nil {
+		return "", err
 	}
-	if c.Reason != "LATE_ATTEMPT" && c.Reason != "BROKEN_CHAIN" && c.Reason != "UNBOOKED_CHARGE" {
-		out = append(out,
-			finding{"confirmed", "The money moves on: the provider has carried it out."},
-			finding{"rejected", "The money goes back: the provider has not carried it out."})
+	at := "/console/cases/" + v.PathValue("id")
+	if v.PostForm.Get("sure") == "" {
+		if err := v.mayPropose(body); err != nil {
+			return "", err
+		}
+		return at + "/look/" + v.answers.keep(v.session, []byte(heldFields(v.PostForm).Encode())), nil
 	}
-	return append(out, finding{"dismissed", "No money moves."})
+	_, err = v.call("resolveCase", admin.Input{Path: map[string]string{"id": v.PathValue("id")}, Body: body}, nil)
+	return at, v.decidedCase(err)
 }
 
-// findOutcome proposes how a case ends.
-func findOutcome(v *visit) (string, error) {
-	body := admin.FindingRequest{Outcome: v.PostForm.Get("outcome"), Note: strings.TrimSpace(v.PostForm.Get("note"))}
-	if body.Outcome == "assigned" {
-		account, err := strconv.ParseInt(strings.TrimSpace(v.PostForm.Get("settlementId")), 10, 64)
-		if err != nil {
-			return "", fault.New(fault.Invalid, "The settlement account is a number, such as 12.")
-		}
-		body.Company, body.SettlementID = strings.TrimSpace(v.PostForm.Get("company")), account
+// mayPropose returns an error if the case is decided already, or if the finding names a company that does not exist.
+func (v *visit) mayPropose(body admin.FindingRequest) error {
+	c, err := v.readCase()
+	if err != nil {
+		return err
 	}
-	_, err := v.call("resolveCase", admin.Input{Path: map[string]string{"id": v.PathValue("id")}, Body: body}, nil)
-	return "/console/cases/" + v.PathValue("id"), v.decidedCase(err)
+	if c.Status != "OPEN" {
+		return v.decidedCase(fault.New(fault.Refused, "The case is resolved already"))
+	}
+	_, err = v.targetOf(body)
+	return err
+}
+
+// findingOf reads the form of a decision.
+func findingOf(form url.Values) (admin.FindingRequest, error) {
+	body := admin.FindingRequest{Outcome: form.Get("outcome"), Note: strings.TrimSpace(form.Get("note"))}
+	if body.Note == "" {
+		return body, fault.New(fault.Invalid, "Say how you know.")
+	}
+	if body.Outcome == "assigned" {
+		account, err := strconv.ParseInt(strings.TrimSpace(form.Get("settlementId")), 10, 64)
+		if err != nil {
+			return body, fault.New(fault.Invalid, "The settlement account is a number, such as 12.")
+		}
+		body.Company, body.SettlementID = strings.TrimSpace(form.Get("company")), account
+	}
+	return body, nil
 }
 
 // agreeOutcome approves the proposal that the page has shown. Kobo refuses another one.
@@ -101,7 +114,7 @@ func agreeOutcome(v *visit) (string, error) {
 func (v *visit) maySettle() bool { return v.may(operator.Finance) }
 
 // caseWord returns what a person does with a case of the list.
-func caseWord(c admin.Case) string {
+func caseWord(c caseLine) string {
 	switch {
 	case c.Status != "OPEN":
 		return "Read"
@@ -111,21 +124,11 @@ func caseWord(c admin.Case) string {
 	return "Decide"
 }
 
-func decisionTitle(c admin.CaseDetail) string {
+func decisionTitle(c openCase) string {
 	if c.Proposal != nil {
 		return "Propose something else"
 	}
 	return "Decide"
-}
-
-// effectOf returns what an outcome of a case does.
-func effectOf(c admin.CaseDetail, outcome string) string {
-	for _, f := range findings(c) {
-		if f.outcome == outcome {
-			return f.effect
-		}
-	}
-	return ""
 }
 
 // laneOf returns the icon for a step of a case.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -33,11 +34,12 @@ type glance struct {
 
 // need is something that needs a person.
 type need struct {
-	kind, word string    // of the chip
-	what       string    // the thing, in bold
-	rest       string    // the rest of the sentence
-	since      time.Time // zero for something without an age
-	path, act  string    // where a person settles it; "" if there is no such page
+	kind, word string     // of the chip
+	what       string     // the thing, in bold
+	rest       string     // the rest of the sentence
+	sum        money.Kobo // what it is worth, where that says how bad it is
+	since      time.Time  // zero for something without an age
+	path, act  string     // where a person settles it; "" if there is no such page
 }
 
 // link sets the address at which a person settles something, if the console has the page.
@@ -48,11 +50,11 @@ func (n need) link(v *visit, pattern, path, act string) need {
 	return n
 }
 
-// needs returns what needs a person, the worst first, and within one kind the oldest first.
+// needs returns what needs a person, the worst first: within one kind what is worth most, and then the oldest.
 func (g glance) needs() []need {
 	var out []need
 	for _, some := range [][]need{g.broken(), g.cases(), g.unknowns(), g.decisions(), g.breaks(), g.failing()} {
-		slices.SortStableFunc(some, func(a, b need) int { return a.since.Compare(b.since) })
+		slices.SortStableFunc(some, func(a, b need) int { return cmp.Or(cmp.Compare(b.sum, a.sum), a.since.Compare(b.since)) })
 		out = append(out, some...)
 	}
 	return out
@@ -90,7 +92,10 @@ func (g glance) cases() (out []need) {
 		if c.Amount != 0 {
 			rest = strings.TrimSpace(rest + " " + naira(c.Amount) + " in all")
 		}
-		n := need{kind: "case", word: count(int(c.Count), "case", "cases"), what: sentence(words(c.Name)), rest: rest, since: instant(optional(c.Oldest))}
+		n := need{kind: "case", word: count(int(c.Count), "case", "cases"), what: sentence(words(c.Name)), rest: rest, sum: c.Amount, since: instant(optional(c.Oldest))}
+		if c.Name == "BROKEN_CHAIN" {
+			n.sum = math.MaxInt64 // an account is closed, whatever it is worth
+		}
 		out = append(out, n.link(g.v, "/console/cases", "/console/cases?reason="+url.QueryEscape(c.Name), "Decide"))
 	}
 	return out

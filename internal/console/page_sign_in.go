@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/kobo-waas/kobo/internal/id"
@@ -13,7 +14,7 @@ func (c *console) signInRoutes() map[string]route {
 		return view{title: "Sign in", body: signInPage(v, one)}, err
 	}
 	return map[string]route{
-		"GET " + c.at("/sign-in"):    {open: true, query: []string{"to", "company"}, show: signIn},
+		"GET " + c.at("/sign-in"):    {open: true, query: []string{"to", "company", "ended"}, show: signIn},
 		"POST " + c.at("/sign-in"):   {open: true, show: signIn, do: c.signIn},
 		"GET " + c.at(c.linkPath()):  {open: true, show: showLink},
 		"POST " + c.at(c.linkPath()): {open: true, show: showLink, do: c.useLink},
@@ -55,21 +56,32 @@ func (c *console) useLink(v *visit) (string, error) {
 	if err != nil {
 		return "", v.counted("", err)
 	}
+	has, err := c.People.Credentials(v.Context(), p)
+	if err != nil {
+		return "", err
+	}
 	to := v.at("/me")
-	if v.Environment == "dev" {
+	if v.Environment == "dev" && len(has) > 0 {
 		to = v.at("/")
 	}
-	return to, c.enter(v, p)
+	return to, c.enterBy(v, p, c.People.BeginByLink)
 }
 
-// enter opens a session of a person, and ends the session that the browser had.
+// enter opens a session of a person who has proved who they are.
 func (c *console) enter(v *visit, p person.Person) error {
+	return c.enterBy(v, p, func(ctx context.Context, p person.Person, agent string) (string, error) {
+		return c.People.Begin(ctx, p, agent, true)
+	})
+}
+
+// enterBy opens a session of a person, and ends the session that the browser had.
+func (c *console) enterBy(v *visit, p person.Person, begin func(ctx context.Context, p person.Person, agent string) (string, error)) error {
 	if v.session != "" {
 		if err := c.People.EndSession(v.Context(), v.who, v.opened.ID); err != nil {
 			return err
 		}
 	}
-	token, err := c.People.Begin(v.Context(), p, v.UserAgent(), true)
+	token, err := begin(v.Context(), p, v.UserAgent())
 	if err == nil && p.Company != "" {
 		v.remember(p.Company)
 	}

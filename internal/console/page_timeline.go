@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/admin"
-	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
@@ -28,19 +27,19 @@ type story struct {
 }
 
 func showTimeline(v *visit) (view, error) {
-	s := story{lane: v.filter("lane", ""), now: v.now()}
-	if _, err := v.call("findTimeline", admin.Input{Path: map[string]string{"id": v.PathValue("reference")}}, &s.Timeline); err != nil {
-		return view{}, err
+	s, err := v.storyOf(v.PathValue("reference"))
+	s.lane = v.filter("lane", "")
+	return view{title: s.title(), item: "payments", body: timelinePage(v, s)}, err
+}
+
+// storyOf reads the story of anything that has an id.
+func (v *visit) storyOf(reference string) (story, error) {
+	s := story{now: v.now()}
+	_, err := v.call("findTimeline", admin.Input{Path: map[string]string{"id": reference}}, &s.Timeline)
+	if err == nil && s.Company != nil {
+		s.company, err = v.companyName(*s.Company)
 	}
-	if s.Company != nil {
-		var c admin.CompanyDetail
-		_, err := v.call("findCompany", admin.Input{Path: map[string]string{"reference": *s.Company}}, &c)
-		if err != nil && !fault.Is(err, fault.Missing) { // the ledger of the house is no company's
-			return view{}, err
-		}
-		s.company = c.Name
-	}
-	return view{title: s.title(), item: "payments", body: timelinePage(v, s)}, nil
+	return s, err
 }
 
 // askOutcome asks the provider for the outcome.

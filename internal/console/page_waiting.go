@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/money"
 )
 
 func (c *console) proposalRoutes() map[string]route {
@@ -30,7 +32,7 @@ func (c *console) proposalRoutes() map[string]route {
 type pile struct {
 	tab         string // for-me, by-me or decided
 	proposals   []admin.ProposedActs
-	cases       []admin.Case
+	cases       []caseLine
 	adjustments []admin.Adjustment
 }
 
@@ -62,9 +64,15 @@ func showWaiting(v *visit) (view, error) {
 	if _, err := v.call("listAdjustments", admin.Input{Query: url.Values{"status": {"PENDING"}, "pageSize": {"100"}}}, &adjustments); err != nil {
 		return view{}, err
 	}
+	if p.tab != "by-me" && !v.maySettle() {
+		cases.Data, adjustments.Data = nil, nil // nobody waits for a role that cannot decide about money
+	}
 	isOther := func(by string) bool { return (by == v.by.Name) != (p.tab == "by-me") }
 	p.proposals = slices.DeleteFunc(proposals.Data, func(a admin.ProposedActs) bool { return isOther(a.ProposedBy) })
-	p.cases = slices.DeleteFunc(cases.Data, func(c admin.Case) bool { return isOther(optional(c.ProposedBy)) })
+	var err error
+	if p.cases, err = v.caseLines(slices.DeleteFunc(cases.Data, func(c admin.Case) bool { return isOther(optional(c.ProposedBy)) })); err != nil {
+		return view{}, err
+	}
 	p.adjustments = slices.DeleteFunc(adjustments.Data, func(a admin.Adjustment) bool { return isOther(a.CreatedBy) })
 	slices.SortFunc(p.proposals, func(a, b admin.ProposedActs) int { return instant(a.ExpiresAt).Compare(instant(b.ExpiresAt)) })
 	page.body = waitingPage(v, p)
@@ -78,7 +86,11 @@ func (v *visit) id() admin.Input {
 func showProposal(v *visit) (view, error) {
 	var p admin.ProposedActs
 	_, err := v.call("findProposal", v.id(), &p)
-	return view{title: "Proposal", item: "waiting", body: proposalPage(v, p)}, err
+	name := ""
+	if err == nil && p.Company != nil {
+		name, err = v.companyName(*p.Company)
+	}
+	return view{title: "Proposal", item: "waiting", body: proposalPage(v, p, name)}, err
 }
 
 // approveProposal approves acts of another person. What an act answers, such as a key, is shown once on
@@ -108,9 +120,44 @@ func withdrawProposal(v *visit) (string, error) {
 	return "/console/proposals/" + v.PathValue("id"), v.decidedProposal(err)
 }
 
+// correction is an adjustment with the name of its company, and with the account as it is now.
+type correction struct {
+	admin.Adjustment
+	company string
+	account *admin.SettlementAccount // nil if the account is unknown
+}
+
+// after returns the balance of the account after the adjustment.
+func (c correction) after() money.Kobo {
+	if c.Direction == "debit" {
+		return c.account.Balance - c.Amount
+	}
+	return c.account.Balance + c.Amount
+}
+
+// accountWords names the settlement account.
+func (c correction) accountWords() string {
+	words := thousands(itoa(c.SettlementID))
+	if c.account != nil {
+		words += " · " + c.account.Name
+	}
+	return words
+}
+
 func showAdjustment(v *visit) (view, error) {
-	var a admin.Adjustment
-	_, err := v.call("findAdjustment", v.id(), &a)
+	var a correction
+	if _, err := v.call("findAdjustment", v.id(), &a.Adjustment); err != nil {
+		return view{}, err
+	}
+	var of admin.CompanyDetail
+	_, err := v.call("findCompany", admin.Input{Path: map[string]string{"reference": a.Company}}, &of)
+	if fault.Is(err, fault.Missing) {
+		err = nil // the ledger of the house is no company's
+	}
+	a.company = of.Name
+	if i := slices.IndexFunc(of.SettlementAccounts, func(s admin.SettlementAccount) bool { return s.ID == a.SettlementID }); i >= 0 {
+		a.account = &of.SettlementAccounts[i]
+	}
 	return view{title: "Adjustment", item: "waiting", body: adjustmentPage(v, a)}, err
 }
 
@@ -131,16 +178,7 @@ func rejectAdjustment(v *visit) (string, error) {
 // showAnswer shows the answer of an approved act once. It may contain a key, so nothing keeps it.
 func showAnswer(v *visit) (view, error) {
 	answer, there := v.answers.take(v.session, v.PathValue("n"))
-	return view{title: "Approved", item: "waiting", body: answerPage(v, pretty(answer), there)}, nil
-}
-
-// pretty returns JSON in lines, as people read it.
-func pretty(text json.RawMessage) string {
-	var b bytes.Buffer
-	if len(text) == 0 || json.Indent(&b, text, "", "  ") != nil {
-		return string(text)
-	}
-	return b.String()
+	return view{title: "Approved", item: "waiting", body: answerPage(v, factsOf(answer), there)}, nil
 }
 
 // proposalChip returns the kind and the word of a proposal's state.

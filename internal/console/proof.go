@@ -123,10 +123,24 @@ func (v *visit) stepUp() error {
 
 // do does what the form asks for, if it does not lack a proof.
 func (v *visit) do() (string, error) {
-	if v.route.proof && !v.People.IsProved(v.opened) {
+	if !v.route.proof || v.People.IsProved(v.opened) {
+		return v.route.do(v)
+	}
+	may := false
+	if v.route.first {
+		var err error
+		if may, err = v.People.MayMakeFirst(v.Context(), v.opened, v.who); err != nil {
+			return "", err
+		}
+	}
+	if !may {
 		return "", errProof
 	}
-	return v.route.do(v)
+	to, err := v.route.do(v)
+	if err == nil { // making a passkey or a password takes the passkey or the code, so it is a proof
+		err = v.People.Prove(v.Context(), v.opened, v.who, v.session)
+	}
+	return to, err
 }
 
 // askForProof shows the page on which a person proves who they are. The page holds the fields of the form, and
@@ -145,7 +159,12 @@ func (v *visit) askForProof(err error) {
 		v.fail(err)
 		return
 	}
-	v.render(status, view{title: "Prove that it is you", body: proofPage(v, c)})
+	may, err := v.People.MayMakeFirst(v.Context(), v.opened, v.who)
+	if err != nil {
+		v.fail(err)
+		return
+	}
+	v.render(status, view{title: "Prove that it is you", body: proofPage(v, c, may)})
 }
 
 // ceremony returns the beginning of a sign-in by passkey, which is empty if the deployment has no origin.

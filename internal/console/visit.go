@@ -80,11 +80,17 @@ func (v *visit) isByPage() bool {
 }
 
 // askToSignIn leads to the sign-in page. A fragment is answered with 401, and the script then loads the
-// whole page.
+// whole page. A form without a session did nothing: the sign-in page says so, and leads back to the page of the form.
 func (v *visit) askToSignIn() {
 	to, asked := v.at("/sign-in"), url.Values{}
-	if v.Method == http.MethodGet && v.isOwn(v.URL.Path) {
+	switch {
+	case v.Method == http.MethodGet && v.isOwn(v.URL.Path):
 		asked.Set("to", v.URL.RequestURI())
+	case v.Method == http.MethodPost && v.URL.Path != v.at("/sign-out"):
+		asked.Set("ended", "yes")
+		if page := v.formPage(); page != "" {
+			asked.Set("to", page)
+		}
 	}
 	if company, _ := v.token(); company != "" {
 		asked.Set("company", company)
@@ -98,6 +104,30 @@ func (v *visit) askToSignIn() {
 		return
 	}
 	http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
+}
+
+// formPage returns the address of the page from which a form was sent, or "". The page of a refused form has the address of
+// the form itself, which nobody can open. The page above it has the form then.
+func (v *visit) formPage() string {
+	from, err := url.Parse(v.back())
+	if err != nil {
+		return ""
+	}
+	if v.opens(from.Path) {
+		return from.RequestURI()
+	}
+	for page := from.Path; page != "" && v.isOwn(page); page = page[:strings.LastIndex(page, "/")] {
+		if v.opens(page) {
+			return page
+		}
+	}
+	return ""
+}
+
+// opens reports whether an address is that of a page.
+func (v *visit) opens(page string) bool {
+	_, pattern := v.mux.Handler(&http.Request{Method: http.MethodGet, Host: v.Host, URL: &url.URL{Path: page}})
+	return strings.HasPrefix(pattern, http.MethodGet+" ") && page != v.at("/")
 }
 
 func (v *visit) get() {

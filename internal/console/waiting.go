@@ -29,6 +29,7 @@ type waiting struct {
 	money  int            // differences that nobody has explained, and adjustments that wait
 	asked  map[string]int // the adjustments of them that this operator has asked for
 	others map[string]int // what of it waits for somebody else than this operator, who asked for it
+	sums   map[string]int // what of it is a case or an adjustment, which only some roles decide, by who asked for it
 	seen   string         // a hash of what was read, so that a page knows when to load itself again
 }
 
@@ -55,7 +56,16 @@ func (v *visit) needs(key string) int {
 	case "cases":
 		return w.cases
 	case "waiting":
-		return w.all - w.others[v.by.Name]
+		n := w.all - w.others[v.by.Name]
+		if v.maySettle() {
+			return n
+		}
+		for by, some := range w.sums {
+			if by != v.by.Name {
+				n -= some
+			}
+		}
+		return n
 	case "money":
 		return w.money - w.asked[v.by.Name]
 	}
@@ -88,6 +98,7 @@ func (w *waiting) read(ctx context.Context, c *console) error {
 	}
 	w.money, w.asked = breaks+len(adjustments), map[string]int{}
 	w.cases, w.all, w.others = int(open), len(proposals)+len(cases)+len(adjustments), map[string]int{}
+	w.sums = map[string]int{}
 	sum := sha256.New()
 	fmt.Fprintln(sum, open)
 	for _, p := range proposals {
@@ -96,10 +107,12 @@ func (w *waiting) read(ctx context.Context, c *console) error {
 	}
 	for _, one := range cases {
 		w.others[one.ProposedBy]++
+		w.sums[one.ProposedBy]++
 		fmt.Fprintln(sum, one.ID, one.Outcome, clock.Text(one.ProposedAt))
 	}
 	for _, a := range adjustments {
 		w.others[a.CreatedBy]++
+		w.sums[a.CreatedBy]++
 		w.asked[a.CreatedBy]++
 		fmt.Fprintln(sum, a.ID)
 	}

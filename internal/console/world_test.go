@@ -31,6 +31,7 @@ type world struct {
 type person struct {
 	*world
 	name, cookie string
+	from         string // the page that the browser shows, as it says it itself; "" for none
 }
 
 // each runs f with a program on each database.
@@ -136,6 +137,9 @@ func (p *person) doAs(method, path, kind, body string) page {
 	}
 	if p.cookie != "" {
 		r.Header.Set("Cookie", p.cookie)
+	}
+	if p.from != "" {
+		r.Header.Set("Referer", p.from)
 	}
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := client.Do(r)

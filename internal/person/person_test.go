@@ -337,6 +337,55 @@ func TestAProofIsFreshAndOnesOwn(t *testing.T) {
 	})
 }
 
+// A session that began by a link makes one passkey or password without a fresh proof, at any time of its life. No other
+// session does: not one that began otherwise, not that of another person, and not the same one a second time.
+func TestALinkIsTheProofForTheFirstPassword(t *testing.T) {
+	each(t, func(h *house) {
+		ctx := h.t.Context()
+		for _, p := range []person.Person{h.join("ada", operator.Finance), h.joinCompany("c1", "obi", person.Owner)} {
+			enter := func(begin func() (string, error)) person.Session {
+				token, err := begin()
+				h.must(err)
+				x, _, err := h.Open(ctx, p.Company, token)
+				h.must(err)
+				return x
+			}
+			may := func(x person.Session) bool {
+				may, err := h.MayMakeFirst(ctx, x, p)
+				h.must(err)
+				return may
+			}
+			otherwise := enter(func() (string, error) { return h.Begin(ctx, p, "", true) })
+			h.clock.Advance(time.Second)
+			h.machine.Advance(time.Second)
+			linked := enter(func() (string, error) { return h.BeginByLink(ctx, p, "") })
+			h.clock.Advance(2 * person.ProofLife)
+			h.machine.Advance(2 * person.ProofLife)
+			if h.IsProved(linked) || !may(linked) || may(otherwise) {
+				h.t.Errorf("%s: after a link %t, and otherwise %t", p.Name, may(linked), may(otherwise))
+			}
+			theirs := linked
+			theirs.ID = otherwise.ID
+			if may(theirs) {
+				h.t.Errorf("%s: another session counts", p.Name)
+			}
+			h.exec(`UPDATE operator_audit SET details = $1 WHERE action = 'operator.signed_in' AND details LIKE $2`,
+				`{"by":"link","person":"`+p.Name+`","personId":"`+p.ID+`","sessionId":"`+otherwise.ID+`"}`, "%"+otherwise.ID+"%")
+			if may(otherwise) {
+				h.t.Errorf("%s: a line counts that somebody has written without the key", p.Name)
+			}
+			h.setPassword(p)
+			if may(linked) {
+				h.t.Errorf("%s: a second one without a proof", p.Name)
+			}
+			h.exec(`DELETE FROM person_credential WHERE person_id = $1`, p.ID)
+			if may(linked) {
+				h.t.Errorf("%s: a deleted row was never there", p.Name)
+			}
+		}
+	})
+}
+
 // Somebody who can write rows, and has no key of the program, gains nothing.
 func TestWhoWritesTheDatabaseGainsNothing(t *testing.T) {
 	each(t, func(h *house) {

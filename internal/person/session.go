@@ -63,11 +63,25 @@ const maxAgent = 120
 // Begin opens a session of a person, and returns its token. A person who has signed in by a link has proved
 // nothing yet that lasts, so isProof is false then. Begin removes sessions of the person that are over.
 func (s *Service) Begin(ctx context.Context, p Person, agent string, isProof bool) (token string, err error) {
+	return s.begin(ctx, p, agent, isProof, p.details())
+}
+
+// BeginByLink opens a session of a person who has just used a link. The audit line of the sign-in says so, and
+// MayMakeFirst reads it.
+func (s *Service) BeginByLink(ctx context.Context, p Person, agent string) (token string, err error) {
+	return s.begin(ctx, p, agent, true, p.details("by", byLink))
+}
+
+// byLink is how an audit line names a sign-in by a link.
+const byLink = "link"
+
+func (s *Service) begin(ctx context.Context, p Person, agent string, isProof bool, details map[string]string) (token string, err error) {
 	now := s.Machine.Now().Truncate(time.Millisecond) // as clock.Text has it
 	x := Session{Company: p.Company, ID: id.New(), PersonID: p.ID, role: p.Role, BeganAt: now, UsedAt: now, Address: peer.Of(ctx), Agent: strings.ToValidUTF8(agent[:min(len(agent), maxAgent)], "")}
 	if isProof {
 		x.ProvedAt = now
 	}
+	details["sessionId"] = x.ID
 	word := rand.Text() + rand.Text()
 	x.hash = s.Keys.MAC("person-session", x.parts(word)...)
 	err = s.DB.Tx(ctx, func(q db.Querier) error {
@@ -77,7 +91,7 @@ func (s *Service) Begin(ctx context.Context, p Person, agent string, isProof boo
 		if err := insertSession(ctx, q, x); err != nil {
 			return err
 		}
-		return s.Operators.NoteIn(ctx, q, p.Author().From(ctx), "operator.signed_in", p.subject(), p.details("sessionId", x.ID))
+		return s.Operators.NoteIn(ctx, q, p.Author().From(ctx), "operator.signed_in", p.subject(), details)
 	})
 	return x.ID + "." + word, err
 }
@@ -115,6 +129,27 @@ func (s *Service) Use(ctx context.Context, x Session) error {
 // IsProved reports whether the person has proved who they are within ProofLife.
 func (s *Service) IsProved(x Session) bool {
 	return !x.ProvedAt.IsZero() && s.since(x.ProvedAt) < ProofLife
+}
+
+// MayMakeFirst reports whether the person of a session may make a passkey or a password without a fresh proof. A person
+// who was invited has nothing to prove with. So a session that began by a link may do so once, as long as it lasts: the
+// link was the proof, and works no second time. The signed lines of the audit log say how the session began, and
+// whether the person has made something since. So somebody who can only write the database gains nothing.
+func (s *Service) MayMakeFirst(ctx context.Context, x Session, p Person) (bool, error) {
+	lines, err := s.Operators.SignedLines(ctx, "", p.subject(), x.BeganAt)
+	began := false
+	for _, l := range lines {
+		if l.Details["personId"] != p.ID {
+			continue
+		}
+		switch l.Action {
+		case "operator.signed_in":
+			began = began || l.Details["sessionId"] == x.ID && l.Details["by"] == byLink
+		case "person.credential.add":
+			return false, err
+		}
+	}
+	return began, err
 }
 
 // Prove records that the person of a session has just proved who they are. The person must be the session's.

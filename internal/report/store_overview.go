@@ -26,10 +26,13 @@ func scanNamed(sc db.Scanner) (n Named, err error) {
 	return n, err
 }
 
-// casesByReason returns the open cases by reason, with the sum of the amounts that they are about.
+// casesByReason returns the open cases by reason, with the sum of the amounts that they are about: the difference that a bank has,
+// or else the payment with its fee.
 func casesByReason(ctx context.Context, q db.Querier) ([]Named, error) {
-	return db.All(ctx, q, scanNamed, `SELECT reason, count(*), CAST(sum(abs(amount_kobo)) AS BIGINT), min(created_at)
-		FROM operation_case WHERE state = 'OPEN' GROUP BY reason ORDER BY reason`)
+	return db.All(ctx, q, scanNamed, `SELECT c.reason, count(*),
+		CAST(sum(CASE WHEN c.amount_kobo <> 0 THEN abs(c.amount_kobo) ELSE coalesce(o.amount_kobo + o.fee_kobo, 0) END) AS BIGINT), min(c.created_at)
+		FROM operation_case AS c LEFT JOIN operation AS o ON o.company_id = c.company_id AND o.id = c.subject
+		WHERE c.state = 'OPEN' GROUP BY c.reason ORDER BY c.reason`)
 }
 
 func openProposals(ctx context.Context, q db.Querier, now time.Time) (Sum, error) {

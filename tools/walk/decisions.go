@@ -50,7 +50,7 @@ func decideCase(p *program, b *browser) error {
 		return err
 	}
 	defer third.close()
-	if err := third.visit("/console/cases/" + id); err != nil {
+	if err := errors.Join(third.visit("/console/cases/"+id), third.do(chromedp.Evaluate(`document.querySelector("[data-live-pause]")?.click()`, nil))); err != nil {
 		return err
 	}
 	if err := errors.Join(b.do(page.BringToFront()), b.visit("/console/waiting")); err != nil {
@@ -66,7 +66,7 @@ func decideCase(p *program, b *browser) error {
 	if err := third.do(page.BringToFront()); err != nil {
 		return err
 	}
-	if err := third.decide(id, "rejected", "The bank has no such transfer."); err != nil {
+	if err := third.fillIn(id, "rejected", "The bank has no such transfer."); err != nil {
 		return err
 	}
 	if err := third.turnsTo("The case was decided meanwhile: “confirmed”, proposed by dev and approved by dev2, ", "Nothing was changed"); err != nil {
@@ -81,8 +81,18 @@ func decideCase(p *program, b *browser) error {
 	return b.until("Paid")
 }
 
-// decide fills in the form of a case, and sends it.
+// decide fills in the form of a case, reads what will happen, and proposes it.
 func (b *browser) decide(id, outcome, note string) error {
+	return errors.Join(b.fillIn(id, outcome, note), b.sure(id))
+}
+
+// sure proposes what the review of a case says.
+func (b *browser) sure(id string) error {
+	return errors.Join(b.turnsTo("What will happen", "Needs a second person"), b.do(chromedp.Click(`form[action$="/cases/`+id+`"] button.main`, chromedp.ByQuery)))
+}
+
+// fillIn fills in the form of a case, and sends it.
+func (b *browser) fillIn(id, outcome, note string) error {
 	return b.do(chromedp.Click("#o-"+outcome, chromedp.ByQuery), chromedp.SendKeys("#note", note, chromedp.ByQuery),
 		chromedp.Click(`form[action$="/cases/`+id+`"] button.main`, chromedp.ByQuery))
 }

@@ -220,6 +220,9 @@ func proposeByKeyboard(b *browser, id string) error {
 	if err := errors.Join(b.tabTo("main input[name=outcome]"), b.keys(" "), b.tabTo("#note"), b.writes("The bank has confirmed it."), b.tabTo(`form[action$="`+id+`"] button.main`), b.keys(kb.Enter)); err != nil {
 		return err
 	}
+	if err := errors.Join(b.turnsTo("What will happen"), b.tabTo(`form[action$="`+id+`"] button.main`), b.keys(kb.Enter)); err != nil {
+		return err
+	}
 	return b.turnsTo("Waiting for approval", "You proposed this")
 }
 

@@ -109,7 +109,10 @@ func bookBreak(p *program, b *browser) error {
 		return err
 	}
 	if err := b.do(chromedp.Click("#o-assigned", chromedp.ByQuery), chromedp.SendKeys("#to-company", p.key.Reference, chromedp.ByQuery), chromedp.SendKeys("#to-account", fmt.Sprint(p.key.SettlementID), chromedp.ByQuery),
-		chromedp.SendKeys("#note", "The payer has sent the receipt.", chromedp.ByQuery), chromedp.Click(`form[action$="/cases/`+id+`"] button.main`, chromedp.ByQuery), chromedp.WaitVisible(".chip.propose", chromedp.ByQuery)); err != nil {
+		chromedp.SendKeys("#note", "The payer has sent the receipt.", chromedp.ByQuery), chromedp.Click(`form[action$="/cases/`+id+`"] button.main`, chromedp.ByQuery)); err != nil {
+		return err
+	}
+	if err := errors.Join(b.sure(id), b.turnsTo("Waiting for approval", "goes to the settlement account")); err != nil {
 		return err
 	}
 	if err := becomes(p, b, p.key.SecondKey); err != nil {

@@ -1,0 +1,118 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/operator"
+	who "github.com/kobo-waas/kobo/internal/person"
+)
+
+// ahead is a clock that stands ahead of another one.
+type ahead struct {
+	clock.Clock
+	by time.Duration
+}
+
+func (a ahead) Now() time.Time { return a.Clock.Now().Add(a.by) }
+
+// later moves the time of sessions and of one-time codes, and of nothing else.
+func (w *world) later(by time.Duration) {
+	w.app.People.Machine = ahead{w.app.People.Machine, by}
+}
+
+// Somebody who has signed in by a link has nothing to prove with. So after ten minutes a password can still be made, once.
+// The page that asks for the proof says where, and goes on with what was typed.
+func TestAPersonWithALinkAloneIsNotLockedOut(t *testing.T) {
+	each(t, func(w *world) {
+		t := w.t
+		ada := w.seat(w.company.Reference, "ada", who.Owner)
+		w.later(20 * time.Minute)
+		const people = "/app/settings/people"
+		form := ada.form(people, map[string]string{"name": "musa", "role": who.Finance})
+		asked := ada.send(people+"/invite", form)
+		for _, want := range []string{"Prove that it is you", `href="/app/me"`, "I have made one: go on", `name="name" value="musa"`} {
+			if !strings.Contains(asked.text, want) {
+				t.Errorf("no %q in %s", want, asked.text)
+			}
+		}
+		if g := ada.send("/app/me/remove", ada.form("/app/me", map[string]string{"id": "x"})); !strings.Contains(g.text, "Prove that it is you") {
+			t.Errorf("something else was done without a proof: %d", g.status)
+		}
+		text := ada.read("/app/me")
+		password := ada.form("/app/me", map[string]string{
+			"state": found(t, stateOf, text), "password": phrase, "code": codeOf(t, found(t, secretOf, text), w.app.People.Machine.Now()),
+		})
+		if g := ada.send("/app/me/password", password); g.status != http.StatusSeeOther {
+			t.Fatalf("the first password: %d, %s", g.status, g.text)
+		}
+		if g := ada.send(people+"/invite", form); g.status != http.StatusSeeOther {
+			t.Errorf("what was typed: %d, %s", g.status, g.text)
+		}
+		w.later(20 * time.Minute)
+		if g := ada.send("/app/me/password", ada.form("/app/me", nil)); !strings.Contains(g.text, "Prove that it is you") || strings.Contains(g.text, "I have made one") {
+			t.Errorf("a second password without a proof: %d, %s", g.status, g.text)
+		}
+	})
+}
+
+// A link leads to the page on which a person makes a passkey or a password. Somebody who has one goes on to work.
+func TestALinkLeadsToOnesOwnSignIn(t *testing.T) {
+	w := open(t)
+	w.add("grace", operator.Support)
+	enter := func() (*person, string) {
+		p := &person{world: w, name: "grace"}
+		link := w.link("grace")
+		return p, p.submit(link, link, nil).location
+	}
+	p, to := enter()
+	if to != "/console/me" || !regexp.MustCompile(`no passkey and no password yet.*href="/console/"`).MatchString(strings.ReplaceAll(p.read(to), "\n", " ")) {
+		t.Errorf("a link leads to %s", to)
+	}
+	p.setPassword()
+	if _, to := enter(); to != "/console/" {
+		t.Errorf("somebody with a password goes to %s", to)
+	}
+}
+
+// A form that comes after the session has ended did nothing. The sign-in page says so, and leads back to the page of the form.
+func TestAFormWithoutASessionSaysThatNothingWasSent(t *testing.T) {
+	w := open(t)
+	p := w.signIn("dev")
+	p.cookie = ""
+	const ended = "Your session has ended. Nothing was sent."
+	for from, want := range map[string]string{
+		"/console/payments?word=unknown": "/console/payments?word=unknown", "/console/cases/x/agreed": "/console/cases/x", "https://elsewhere.example/console/payments": "", "": "",
+		"/console/nowhere": "", "/console/sign-in?to=%2Fconsole%2Fcases": "",
+	} {
+		if strings.HasPrefix(from, "/") {
+			from = w.url + from
+		}
+		p.from = from
+		g := p.send("/console/cases/x/agreed", url.Values{"form": {"x"}})
+		at, err := url.Parse(g.location)
+		if err != nil || at.Path != "/console/sign-in" || at.Query().Get("to") != want {
+			t.Errorf("from %q: to %q, not %q", from, g.location, want)
+		}
+		text := p.read(g.location)
+		if !strings.Contains(text, ended) {
+			t.Errorf("from %q: %s", from, text)
+		}
+		wrong := p.send("/console/sign-in", p.form(g.location, map[string]string{"proof-key": "wrong", "to": want, "ended": "yes"}))
+		if !strings.Contains(wrong.text, ended) || !strings.Contains(wrong.text, `name="to" value="`+want+`"`) {
+			t.Errorf("after a wrong key: %s", wrong.text)
+		}
+	}
+	if text := p.read(p.get("/console/cases").location); strings.Contains(text, ended) {
+		t.Error("a page that nobody sent says so too")
+	}
+	p.from = ""
+	if g := p.send("/console/sign-out", url.Values{}); g.location != "/console/sign-in" {
+		t.Errorf("signing out twice: %q", g.location)
+	}
+}
