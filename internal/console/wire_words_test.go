@@ -44,8 +44,10 @@ func TestTheSentenceForTheCustomerIsTrue(t *testing.T) {
 	now := time.Date(2026, 11, 26, 7, 0, 0, 0, time.UTC)
 	session, paid, failed := "999240261126000000000000000001", "paid", "failed"
 	of := func(word *string, text string, reference *string) string {
-		return story{now: now, Timeline: admin.Timeline{Kind: "payout", Word: word, Amount: 1_825_050, ProviderReference: reference,
-			Steps: []admin.TimelineStep{{At: "2026-11-26T06:02:04Z", What: "state", Text: text}}}}.toSay()
+		return story{now: now, Timeline: admin.Timeline{
+			Kind: "payout", Word: word, Amount: 1_825_050, ProviderReference: reference,
+			Steps: []admin.TimelineStep{{At: "2026-11-26T06:02:04Z", What: "state", Text: text}},
+		}}.toSay()
 	}
 	for _, c := range []struct{ got, want string }{
 		{of(&paid, "SUCCESS, 0 polls in all; decided by confirmed (00) ok", &session), "It was paid. The bank has confirmed it: Thu 26 Nov, 07:02 in Lagos. The session is " + session + "."},
