@@ -60,8 +60,8 @@ func (x Session) isOver(now time.Time) bool {
 // maxAgent is the number of bytes that are kept of a browser's name.
 const maxAgent = 120
 
-// Begin opens a session of a person, and returns its token. A person who has signed in by a link has proved
-// nothing yet that lasts, so isProof is false then. Begin removes sessions of the person that are over.
+// Begin opens a session of a person, and returns its token. isProof tells whether the person has just proved who they are. Begin
+// removes sessions of the person that are over.
 func (s *Service) Begin(ctx context.Context, p Person, agent string, isProof bool) (token string, err error) {
 	return s.begin(ctx, p, agent, isProof, p.details())
 }
