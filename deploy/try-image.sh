@@ -3,7 +3,8 @@
 # namespaces of its own. Then it asks /readyz, looks at the process, and stops it again. It needs no
 # container builder: it runs the steps of the Dockerfile, and unshare instead of a container.
 #
-#   deploy/try-image.sh
+#   deploy/try-image.sh          builds the program as the Dockerfile does
+#   deploy/try-image.sh BINARY   takes one that needs no C library
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,7 +20,11 @@ finish() {
 }
 trap finish EXIT
 
-CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -buildid=' -o "$work/kobo" ./cmd/kobo
+if [ -n "${1:-}" ]; then
+	cp "$1" "$work/kobo"
+else
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -buildid=' -o "$work/kobo" ./cmd/kobo
+fi
 deploy/rootfs.sh "$work/kobo" "$work/root"
 mkdir -p "$work/root/proc" "$work/root/run/secrets" # container runtimes make them too
 for name in master_key evidence_key; do
