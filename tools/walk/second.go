@@ -53,7 +53,7 @@ func findOwn(p *program, b *browser) error {
 	if err := b.do(chromedp.SendKeys("main input[name=q]", "nothing-has-this\r", chromedp.ByQuery)); err != nil {
 		return err
 	}
-	if err := b.turnsTo("Nothing of your company has exactly this reference"); err != nil {
+	if err := b.turnsTo("Nothing of your company was found"); err != nil {
 		return err
 	}
 	if err := b.visit("/app/search"); err != nil {
@@ -150,7 +150,7 @@ func invited(p *program, b *browser, at, name, role string) error {
 	if err := b.turnsTo("This is shown once"); err != nil {
 		return err
 	}
-	code, err := b.find(`\b[A-Z2-7]{12}\b`)
+	code, err := b.find(`\b[A-Z2-7]{12}`)
 	if err != nil {
 		return err
 	}
