@@ -152,7 +152,11 @@ func (v *visit) ownPayments(w wanted) (ownFound, error) {
 	out := ownFound{As: "an amount", Where: []string{"payments"}, Period: "the last seven days"}
 	f := report.PaymentFilter{Company: v.who.Company, From: v.now().Add(-paymentPeriod)}
 	if w.day != "" {
-		f.From, _ = time.ParseInLocation(time.DateOnly, w.day, lagos) // dayOf has written it
+		day, err := time.ParseInLocation(time.DateOnly, w.day, lagos)
+		if err != nil {
+			return out, err
+		}
+		f.From = day
 		f.To, out.Period = f.From.AddDate(0, 0, 1), w.day
 	}
 	if w.least == "" && w.most == "" {

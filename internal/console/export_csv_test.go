@@ -90,7 +90,7 @@ func TestACompanyReplaysAllThatFailed(t *testing.T) {
 		}
 		ada.says(g.location, "Events "+first+" to "+first+" are sent again")
 		ada.lacks(page+"?replayed=%3Cb%3E", "are sent again")
-		// What the API refuses stands at the field, with the focus on the summary.
+		// A refusal of the API stands at its field, with the focus on the summary.
 		refused := ada.send("/app/developers/webhooks", ada.form("/app/developers/webhooks", map[string]string{"url": "https://a:b@example.com/"}))
 		if refused.status != http.StatusUnprocessableEntity || !strings.Contains(refused.text, `id="problem" autofocus`) || !strings.Contains(refused.text, `aria-invalid="true" aria-errormessage="why-url"`) {
 			t.Errorf("%d %s", refused.status, refused.text)

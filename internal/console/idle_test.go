@@ -9,7 +9,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
-// What a page asks for by itself does not keep a session from its idle end. What the person asks for does.
+// A request that a page sends by itself does not keep a session from its idle end. A request of the person does.
 func TestAPageDoesNotKeepItsOwnSession(t *testing.T) {
 	each(t, func(w *world) {
 		p := w.signIn("dev")

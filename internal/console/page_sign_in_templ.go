@@ -87,7 +87,7 @@ func proofPage(v *visit, c person.Ceremony, mayMakeFirst bool) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div class=\"card\"><header><h1>Prove that it is you</h1></header><p>This needs a proof of the last ten minutes. What you typed is kept. Nothing was changed yet.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div class=\"card\"><header><h1>Prove that it is you</h1></header><p>This needs a proof of the last ten minutes. Your entries are kept. Nothing was changed yet.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -112,8 +112,8 @@ func (s *Service) Open(ctx context.Context, company, token string) (Session, Per
 	return x, p, err
 }
 
-// Use records that the person does something with an open session. What a page asks for by itself is no use, so an idle session
-// ends beside an open page.
+// Use records that the person does something with an open session. A request that a page sends by itself is no use, so an idle
+// session ends beside an open page.
 func (s *Service) Use(ctx context.Context, x Session) error {
 	now := s.Machine.Now()
 	if now.Sub(x.UsedAt) < usedEvery {

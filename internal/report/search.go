@@ -28,6 +28,8 @@ type Question struct {
 
 	text  string // normalised
 	looks []lookUp
+	// amount is that of an amount to or from an account.
+	amount money.Kobo
 }
 
 // Hit is one thing that a search has found.

@@ -33,7 +33,7 @@ func moneyOfAccount(text string) (Question, bool) {
 		return Question{}, false
 	}
 	return Question{
-		As: "an amount to or from an account", Where: []string{"payouts to it", "credits from it"}, text: account,
+		As: "an amount to or from an account", Where: []string{"payouts to it", "credits from it"}, text: account, amount: k,
 		looks: []lookUp{ofAmount(k)},
 	}, true
 }

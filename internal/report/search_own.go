@@ -15,7 +15,7 @@ type ownLook func(ctx context.Context, q db.Querier, company, text string) ([]Hi
 // Own is a question of a company about its own data.
 type Own struct {
 	Question
-	// IsID is true if the text may be the id of something. What may be a secret, a BVN or a card number is no id.
+	// IsID is true if the text may be the id of something. A text that may be a secret, a BVN or a card number is no id.
 	IsID  bool
 	looks []ownLook
 }
@@ -37,7 +37,7 @@ func AskOwn(text string) Own {
 	case "an account number":
 		out.looks = []ownLook{ownBankAccounts, ownByAccount, ownCollections, ownPaidTo, ownCreditsFrom, ownByMeter}
 	case "an amount to or from an account":
-		out.looks = []ownLook{ownOfAmount(amountIn(text))}
+		out.looks = []ownLook{ownOfAmount(out.amount)}
 	case "a transaction hash":
 		out.looks = []ownLook{ownByHash}
 	case "a number", "an ID of Kobo", "a reference or a name", "the reference of a company":
@@ -50,16 +50,6 @@ func AskOwn(text string) Own {
 		out.Where = nil
 	}
 	return out
-}
-
-// amountIn returns the amount of a text that moneyOfAccount has read.
-func amountIn(text string) (k money.Kobo) {
-	for _, word := range strings.Fields(text) {
-		if amountShape.MatchString(word) {
-			k, _ = money.Parse(strings.NewReplacer("₦", "", ",", "").Replace(word)) // moneyOfAccount has parsed it
-		}
-	}
-	return k
 }
 
 // SearchOwn returns what of a company a question finds, at most five of each place, and whether there is more. Each place is

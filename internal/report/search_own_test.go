@@ -13,7 +13,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// A company finds its own by what somebody reads out. What another company has is not found by the same words.
+// A company finds its own things by the words that somebody reads out. The same words do not find another company's things.
 func TestACompanySearchesItsOwn(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
