@@ -103,7 +103,7 @@ type Inclusion struct {
 	Reverted  bool // the transaction is in a block but failed, so it had no effect
 	Block     int64
 	BlockHash string // "" if unknown
-	Head      int64  // the number of the chain's last block
+	Head      int64  // the number of the chain's last block; not newer than the answer about the transaction
 	// Final is the number of the last block that the network never replaces. It is 0 while there is
 	// no such block. It is known only if Tagged is true.
 	Final  int64

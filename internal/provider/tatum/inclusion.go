@@ -21,13 +21,15 @@ func (p *Plug) Inclusion(ctx context.Context, n chain.Network, hash string) (pro
 			ContractRet string `json:"contractRet"`
 		} `json:"ret"`
 	}
-	err := p.read(ctx, http.MethodGet, "/v3/"+n.Chain+"/transaction/"+url.PathEscape(hash), nil, &tx)
-	if err != nil && !notFound(err) {
+	// The last block comes first. Blocks that come while the calls are under way then do not count: the transaction may have
+	// left the chain meanwhile.
+	head, err := p.head(ctx, n)
+	if err != nil {
 		return provider.Inclusion{}, err
 	}
-	head, headErr := p.head(ctx, n)
-	if headErr != nil {
-		return provider.Inclusion{}, headErr
+	err = p.read(ctx, http.MethodGet, "/v3/"+n.Chain+"/transaction/"+url.PathEscape(hash), nil, &tx)
+	if err != nil && !notFound(err) {
+		return provider.Inclusion{}, err
 	}
 	at := provider.Inclusion{Head: head}
 	switch {

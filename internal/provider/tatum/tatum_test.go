@@ -320,6 +320,24 @@ func TestTheStateOfATransaction(t *testing.T) {
 	}
 }
 
+// The chain grows, and a transaction leaves it, between the two calls of Inclusion. The depth must not count blocks that came
+// after the transaction was seen.
+func TestTheLastBlockIsOlderThanTheTransaction(t *testing.T) {
+	sent, head := false, "100"
+	f := &far{say: func(_, path string, _ []byte) (int, string) {
+		if strings.HasSuffix(path, "/block/current") {
+			return 200, head
+		}
+		sent, head = true, "200"
+		return 200, `{"blockNumber":100,"blockHash":"0xb","status":true}`
+	}}
+	p := plug(t, f, nil)
+	at, err := p.Inclusion(t.Context(), network("ethereum-mainnet"), "0x1")
+	if err != nil || !sent || at.Depth() != 1 {
+		t.Errorf("%+v %v: a transaction of the last block has the depth %d", at, err, at.Depth())
+	}
+}
+
 func TestAnAddressThatDiffersIsAnError(t *testing.T) {
 	answer := `{"address":"0x9858effd232b4033e47d90003d41ec34ecaeda94"}`
 	f := &far{say: func(string, string, []byte) (int, string) { return 200, answer }}
