@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,9 +60,9 @@ func TestAHistoryIsReplayed(t *testing.T) {
 	if sound, err := Print(&out, &h, Check(&h)); err != nil || !sound {
 		t.Errorf("%v\n%s", err, &out)
 	}
-	first, second := did(&was, (&replay{of: &was}).end()), did(&h, (&replay{of: &h}).end())
+	first, second := did(&was, (&replay{of: &was}).end()), did(&h, math.MaxInt64)
 	for n := range o.Clients {
-		// Without an answer, settling sends an order again. So the later list may have more.
+		// Without an answer, settling sends an order again. So the later list, which has the calls of settling too, may have more.
 		if a, b := first[n], second[n]; len(a) == 0 || len(b) < len(a) || !slices.Equal(a, b[:len(a)]) {
 			t.Errorf("client %d asked\n%s\nand in the replay\n%s", n, strings.Join(a, "\n"), strings.Join(b, "\n"))
 		}
