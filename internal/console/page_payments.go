@@ -26,6 +26,8 @@ var (
 	kindChoices = []choice{{"", "Every kind"}, {"payout", "Payouts"}, {"vtu", "Airtime, data, TV, power"}, {"card", "Card fundings"}, {"credit", "Credits"}, {"adjustment", "Adjustments"}, {"transfer", "Transfers"}}
 	wordChoices = []choice{
 		{"", "Every state"},
+		{"open", "Without an outcome"},
+		{"unconfirmed", "Failed or without an outcome"},
 		{"unknown", "Unknown"},
 		{"case", "Case"},
 		{"sending", "Sending"},
@@ -137,6 +139,17 @@ func companyWord(p admin.Payment) string {
 		return ending(p.Company)
 	}
 	return *p.CompanyName
+}
+
+// momentField returns the type of the field of a filter by time: a date, or a text if the address has an instant, which a
+// field for dates would lose.
+func (v *visit) momentField(name string) string {
+	if value := v.filter(name, ""); value != "" {
+		if _, err := time.Parse(time.DateOnly, value); err != nil {
+			return "text"
+		}
+	}
+	return "date"
 }
 
 // period returns the period of the list in words.

@@ -74,11 +74,11 @@ func paymentsPage(v *visit, page admin.Payments) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textFilter(v, "from", "From", "", "date").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textFilter(v, "from", "From", "", v.momentField("from")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textFilter(v, "to", "To", "", "date").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textFilter(v, "to", "To", "", v.momentField("to")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

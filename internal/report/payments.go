@@ -61,11 +61,15 @@ const (
 // PaymentKinds are the kinds of payments, and PaymentWords what a state can mean.
 var (
 	PaymentKinds = []string{"payout", "vtu", "card", "credit", "adjustment", "transfer"}
-	PaymentWords = []string{"sending", "unknown", "case", "paid", "failed", "reversed", "received", "ownerless", "assigned", "waiting", "booked", "rejected"}
+	PaymentWords = []string{"open", "unconfirmed", "sending", "unknown", "case", "paid", "failed", "reversed", "received", "ownerless", "assigned", "waiting", "booked", "rejected"}
 )
 
-// statesOf are the states of the words, as rows store them.
+// unconfirmed is the state of a look for operations that are PENDING or FAILED. No row stores it.
+const unconfirmed = "UNCONFIRMED"
+
+// statesOf are the states of the words, as rows store them. The word open covers sending, unknown and case.
 var statesOf = map[string]string{
+	"open": "PENDING", "unconfirmed": unconfirmed,
 	"sending": "PENDING", "unknown": "PENDING", "case": "PENDING", "paid": "SUCCESS", "failed": "FAILED", "reversed": "REVERSED",
 	"received": "RECEIVED", "ownerless": "OWNERLESS", "assigned": "ASSIGNED", "waiting": "WAITING", "booked": "BOOKED", "rejected": "REJECTED",
 }
@@ -221,7 +225,7 @@ func (s *Service) paymentPage(ctx context.Context, q db.Querier, rows []paymentR
 		if r.next > 0 && r.state == string(operation.Pending) {
 			p.NextAt = clock.Time(r.next)
 		}
-		if word == "" || p.Word == word {
+		if word == "" || word == "open" || word == "unconfirmed" || p.Word == word {
 			out.Payments = append(out.Payments, p)
 		}
 	}

@@ -17,7 +17,7 @@ type paymentSource struct {
 	statement, end  string
 }
 
-var operationStates = []string{"SUCCESS", "FAILED", "REVERSED"}
+var operationStates = []string{"SUCCESS", "FAILED", "REVERSED", unconfirmed}
 
 var paymentSources = []paymentSource{
 	{kinds: []string{"payout", "vtu", "card"}, states: operationStates, statement: operationsNewest, end: operationsReached},
@@ -35,7 +35,7 @@ var paymentSources = []paymentSource{
 const (
 	paymentNewest = ` WHERE (created_at, id) < ($1, $2) AND created_at >= $3 ORDER BY created_at DESC, id DESC LIMIT $4`
 	paymentOf     = ` WHERE company_id = $10 AND (created_at, id) < ($1, $2) AND created_at >= $3 ORDER BY created_at DESC, id DESC LIMIT $4`
-	paymentPasses = ` WHERE ($5 = '' OR p.kind = $5) AND ($6 = '' OR p.state = $6) AND ($7 = '' OR p.provider = $7)
+	paymentPasses = ` WHERE ($5 = '' OR p.kind = $5) AND ($6 = '' OR p.state = $6 OR $6 = 'UNCONFIRMED' AND p.state IN ('PENDING', 'FAILED')) AND ($7 = '' OR p.provider = $7)
 		AND p.amount_kobo >= $8 AND p.amount_kobo <= $9 AND ($10 = '' OR p.company_id = $10)
 		ORDER BY p.created_at DESC, p.id DESC LIMIT $11`
 	paymentFields = `SELECT p.kind, p.company_id, p.id, p.state, p.provider, p.amount_kobo, p.fee_kobo, p.called_until, p.outcome, p.next_at, p.created_at, p.other FROM `
@@ -113,7 +113,7 @@ func pendingOperations(ctx context.Context, q db.Querier, queues []string, l loo
 		) AS u JOIN operation AS o ON o.company_id = u.company_id AND o.id = u.subject
 		WHERE o.state = 'PENDING' AND (o.created_at, o.id) < ($2, $3) AND o.created_at >= $4 AND ($5 = '' OR o.kind = $5) AND ($6 = '' OR o.provider = $6)
 			AND o.amount_kobo >= $7 AND o.amount_kobo <= $8 AND ($9 = '' OR o.company_id = $9)
-			AND $10 = CASE WHEN u.in_hands = 1 THEN 'case' WHEN o.outcome = '' AND o.called_until > $11 THEN 'sending' ELSE 'unknown' END
+			AND ($10 = 'open' OR $10 = CASE WHEN u.in_hands = 1 THEN 'case' WHEN o.outcome = '' AND o.called_until > $11 THEN 'sending' ELSE 'unknown' END)
 		ORDER BY o.created_at DESC, o.id DESC LIMIT $12`,
 		queues, l.at.at, l.at.id, l.from, l.Kind, l.Provider, int64(l.Least), l.most, l.Company, l.Word, now, int64(paymentRows+1))
 }
