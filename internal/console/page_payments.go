@@ -14,8 +14,9 @@ var paymentFilters = []string{"company", "kind", "state", "word", "provider", "f
 
 func (c *console) paymentRoutes() map[string]route {
 	return map[string]route{
-		"GET /console/payments":     {show: showPayments, query: paymentFilters},
-		"GET /console/payments.csv": {download: exportPayments, query: paymentFilters},
+		"GET /console/payments":      {show: showPayments, query: paymentFilters},
+		"GET /console/payments.csv":  {download: exportPayments, query: paymentFilters},
+		"GET /console/payments.xlsx": {download: exportPayments, query: paymentFilters},
 	}
 }
 
@@ -29,6 +30,7 @@ var (
 		{"open", "Without an outcome"},
 		{"unconfirmed", "Failed or without an outcome"},
 		{"unknown", "Unknown"},
+		{"accepted", "Accepted"},
 		{"case", "Case"},
 		{"sending", "Sending"},
 		{"paid", "Paid"},
@@ -84,6 +86,8 @@ func paymentChip(p admin.Payment) (kind, word string) {
 	switch p.Word {
 	case "sending":
 		return "wait", "Sending"
+	case "accepted":
+		return "wait", "Accepted"
 	case "unknown":
 		return "unknown", "Unknown"
 	case "case":
