@@ -1776,7 +1776,7 @@ type Timeline struct {
 	// Status As the thing stores it, such as PENDING. For an event, its name.
 	Status string `json:"status"`
 
-	// Word What the state of a payment means: sending, unknown, case, paid, failed or reversed. A failed payment is refunded. null for everything else.
+	// Word What the state of a payment means: sending, accepted, unknown, case, paid, failed or reversed. A failed payment is refunded. null for everything else.
 	Word   *string    `json:"word"`
 	Amount money.Kobo `json:"amount"`
 	Fee    money.Kobo `json:"fee"`
@@ -1795,6 +1795,12 @@ type Timeline struct {
 	// AssignedTo The credit of the company to which operators have assigned this credit of an unknown owner.
 	AssignedTo *string `json:"assignedTo"`
 
+	// BulkPayout The bulk payout to which a payout belongs.
+	BulkPayout *string `json:"bulkPayout"`
+
+	// BulkLine The number of its line.
+	BulkLine *int64 `json:"bulkLine"`
+
 	// Clock null unless the payment is PENDING.
 	Clock     *OutcomeClock  `json:"clock"`
 	Cases     []Case         `json:"cases"`
@@ -1812,6 +1818,9 @@ type TimelineStep struct {
 
 	// Event The number of the event that was written or delivered.
 	Event *int64 `json:"event"`
+
+	// Delivery The delivery, of the step of its last attempt.
+	Delivery *string `json:"delivery"`
 }
 
 // TimelineTransfer defines model for TimelineTransfer.

@@ -19,6 +19,7 @@ func (e *edge) findTimeline(ctx context.Context, r *request) (any, error) {
 		Kind: y.Kind, Reference: y.Reference, Company: wire.Optional(y.Company), Status: y.State, Word: wire.Optional(y.Word),
 		Amount: y.Amount, Fee: y.Fee, Counterparty: wire.Optional(y.Counterparty), Provider: wire.Optional(y.Provider),
 		ProviderReference: wire.Optional(y.ProviderReference), SessionID: wire.Optional(y.SessionID), OwnReference: wire.Optional(y.OwnReference), AssignedTo: wire.Optional(y.AssignedTo),
+		BulkPayout: wire.Optional(y.Bulk), BulkLine: wire.Optional(y.BulkLine),
 		Clock: clockOf(y.Clock), Cases: rows(y.Cases, caseOf), Steps: rows(y.Steps, timelineStepOf), CreatedAt: clock.Text(y.CreatedAt),
 	}, nil
 }
@@ -49,7 +50,7 @@ func clockOf(c *report.OutcomeClock) *OutcomeClock {
 }
 
 func timelineStepOf(s report.Step) TimelineStep {
-	out := TimelineStep{At: clock.Text(s.At), Lane: s.Lane(), What: s.What, Text: s.Text, Event: wire.Optional(s.Event)}
+	out := TimelineStep{At: clock.Text(s.At), Lane: s.Lane(), What: s.What, Text: s.Text, Event: wire.Optional(s.Event), Delivery: wire.Optional(s.Delivery)}
 	if t := s.Transfer; t != nil {
 		out.Transfer = &TimelineTransfer{t.Debit, t.Credit, t.Amount, t.DebitLeft, t.CreditThere}
 	}

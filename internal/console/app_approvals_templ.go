@@ -443,16 +443,10 @@ func outcomeChip(v *visit, o api.Outcome) templ.Component {
 			templ_7745c5c3_Var12 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if o.NeedsDecision {
-			templ_7745c5c3_Err = chip("case", "Case").Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-		} else {
-			templ_7745c5c3_Err = chip("unknown", "Unknown for "+age(v.now().Sub(instant(o.CreatedAt)))).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+		kind, word := pendingState(o, v.now())
+		templ_7745c5c3_Err = chip(kind, word).Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
 		}
 		return nil
 	})

@@ -119,14 +119,57 @@ func showBulks(v *visit) (view, error) {
 		title: "Bulk payouts", item: "payouts", tabs: payoutTabs, tab: payoutTabs[1].path, above: bulkButton(v), below: olderOwn(v, "cursor", optional(l.Data.Next)),
 		head: []string{"Time", "Lines", "Amount", "State", "Paid", "Failed", "Not known", "Open"}, nothing: "There is no bulk payout yet.",
 	}
+	waiting, err := v.waitingBulks(l.Data.Data)
+	if err != nil {
+		return view{}, err
+	}
 	for _, b := range l.Data.Data {
 		kind, word := b.chip()
+		if b.State == "CHECKED" && !v.isNext(waiting[b.ID]) {
+			word = "Waiting for approval"
+		}
 		t.rows = append(t.rows, []cell{
 			time_(b.CreatedAt), text(strconv.Itoa(b.Lines)), sum(b.Amount), state(kind, word),
 			text(strconv.Itoa(b.Succeeded)), text(strconv.Itoa(b.Failed)), text(strconv.Itoa(b.Pending)), link(ending(b.ID), "/app/payouts/bulk/"+b.ID),
 		})
 	}
 	return t.view(v), nil
+}
+
+// waitingBulks returns the newest approval that waits for each of some checked bulk payouts. It looks through the newest 1,000
+// that wait.
+func (v *visit) waitingBulks(some []bulk) (map[string]api.Approval, error) {
+	out := map[string]api.Approval{}
+	if !slices.ContainsFunc(some, func(b bulk) bool { return b.State == "CHECKED" }) {
+		return out, nil
+	}
+	for page := 1; page <= 10; page++ {
+		var l listOf[api.Approval]
+		if _, err := v.ask("GET", "/api/v1/company/approvals?waiting=true&pageSize=100&page="+strconv.Itoa(page), nil, &l); err != nil {
+			return nil, err
+		}
+		for _, a := range l.Data.Data {
+			if a.BulkPayout == nil {
+				continue
+			}
+			if _, newer := out[a.BulkPayout.BulkID]; !newer {
+				out[a.BulkPayout.BulkID] = a
+			}
+		}
+		if !l.Data.Meta.HasNextPage {
+			break
+		}
+	}
+	return out, nil
+}
+
+// isNext reports whether the person can do the next thing about a checked bulk payout: approve it, or confirm it if no approval
+// waits.
+func (v *visit) isNext(a api.Approval) bool {
+	if a.ID == "" {
+		return v.can("confirmBulkPayout")
+	}
+	return v.decides(a) && !v.isOwnRequest(a)
 }
 
 func showNewBulk(v *visit) (view, error) {

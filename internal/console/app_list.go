@@ -88,37 +88,48 @@ func (c *console) listRoutes() map[string]route {
 	paged := []string{"page"}
 	dated := []string{"page", "from", "to"}
 	return map[string]route{
-		"GET /app/money":                  {show: showCredits, query: dated},
-		"GET /app/money/virtual-accounts": {show: showOwnVirtualAccounts, query: paged},
-		"GET /app/money/ledger":           {show: showLedger, query: append(dated, "settlementId")},
-		"GET /app/money/statement":        {download: downloadStatement, query: []string{"settlementId", "from", "to", "format"}},
-		"GET /app/customers":              {show: showOwnCustomers, query: paged},
-		"GET /app/customers/{id}":         {show: showOwnCustomer, query: paged},
-		"GET /app/services":               {show: showOwnCards, query: paged},
-		"GET /app/services/purchases":     {show: showPurchases, query: paged},
-		"GET /app/services/crypto":        {show: showDeposits, query: paged},
-		"GET /app/developers/requests":    {show: showRequests, query: []string{"requestId", "idempotencyKey", "status", "method", "cursor"}},
-		"GET /app/developers/events":      {show: showOwnEvents, query: []string{"after"}},
+		"GET /app/money":                   {show: showCredits, query: dated},
+		"GET /app/money.csv":               {download: exportCredits, query: dated},
+		"GET /app/money.xlsx":              {download: exportCredits, query: dated},
+		"GET /app/services/purchases.csv":  {download: exportPurchases, query: paged},
+		"GET /app/services/purchases.xlsx": {download: exportPurchases, query: paged},
+		"GET /app/money/virtual-accounts":  {show: showOwnVirtualAccounts, query: paged},
+		"GET /app/money/ledger":            {show: showLedger, query: append(dated, "settlementId")},
+		"GET /app/money/statement":         {download: downloadStatement, query: []string{"settlementId", "from", "to", "format"}},
+		"GET /app/customers":               {show: showOwnCustomers, query: paged},
+		"GET /app/customers/{id}":          {show: showOwnCustomer, query: paged},
+		"GET /app/services":                {show: showOwnCards, query: paged},
+		"GET /app/services/purchases":      {show: showPurchases, query: paged},
+		"GET /app/services/crypto":         {show: showDeposits, query: paged},
+		"GET /app/developers/requests":     {show: showRequests, query: []string{"requestId", "idempotencyKey", "status", "method", "cursor"}},
+		"GET /app/developers/events":       {show: showOwnEvents, query: []string{"after"}},
 	}
 }
 
 // showCredits lists the credits of the company's customers.
 func showCredits(v *visit) (view, error) {
 	t, err := creditsOf(v)
+	t.above = downloadBar(v, "/app/money")
 	return t.view(v), err
+}
+
+// creditRow is a credit as lists show it.
+type creditRow struct {
+	ID         string     `json:"id"`
+	Amount     money.Kobo `json:"amount"`
+	Narration  *string    `json:"narration"`
+	SenderName *string    `json:"senderName"`
+	SenderBank *string    `json:"senderBank"`
+	SessionID  *string    `json:"sessionId"`
+	CreatedAt  string     `json:"createdAt"`
+	Customer   struct {
+		ID string `json:"id"`
+	} `json:"customer"`
 }
 
 // creditsOf returns a page of credits. Further filters are pairs of name and value.
 func creditsOf(v *visit, more ...string) (table, error) {
-	var l listOf[struct {
-		ID         string     `json:"id"`
-		Amount     money.Kobo `json:"amount"`
-		Type       string     `json:"type"`
-		Narration  *string    `json:"narration"`
-		SenderName *string    `json:"senderName"`
-		SenderBank *string    `json:"senderBank"`
-		CreatedAt  string     `json:"createdAt"`
-	}]
+	var l listOf[creditRow]
 	_, err := v.ask("GET", "/api/v1/transaction/"+v.asked(more...), nil, &l)
 	t := table{
 		title: "Credits", item: "money", tabs: creditTabs, tab: creditTabs[0].path, meta: l.Data.Meta,
@@ -268,10 +279,13 @@ func showOwnCards(v *visit) (view, error) {
 		MaskedPan string `json:"maskedPan"`
 		CreatedAt string `json:"createdAt"`
 	}]
-	_, err := v.ask("GET", "/api/v1/card/"+v.asked(), nil, &l)
+	if _, err := v.ask("GET", "/api/v1/card/"+v.asked(), nil, &l); err != nil {
+		return view{}, err
+	}
+	open, err := v.openFundings()
 	t := table{
 		title: "Cards", item: "services", tabs: serviceTabs, tab: serviceTabs[0].path, meta: l.Data.Meta,
-		head: []string{"Since", "Card", "Kind", "State", "Reference"}, nothing: "There is no card yet.", above: cardButton(v),
+		head: []string{"Since", "Card", "Kind", "State", "Reference"}, nothing: "There is no card yet.", above: templ.Join(cardButton(v), openFundings(v, open)),
 	}
 	for _, r := range l.Data.Data {
 		kind, word := ownCardChip(r.Status)
@@ -280,21 +294,42 @@ func showOwnCards(v *visit) (view, error) {
 	return t.view(v), err
 }
 
+// purchaseRow is a purchase as lists show it. It has no code of a meter.
+type purchaseRow struct {
+	ID           string     `json:"transactionId"`
+	Type         string     `json:"type"`
+	Status       string     `json:"status"`
+	Amount       money.Text `json:"amount"`
+	Fee          money.Text `json:"fee"`
+	Product      *string    `json:"productName"`
+	Phone        *string    `json:"phoneNumber"`
+	Card         *string    `json:"cardNumber"`
+	Meter        *string    `json:"meterNumber"`
+	OwnReference string     `json:"externalReference"`
+	CreatedAt    string     `json:"createdAt"`
+}
+
 func showPurchases(v *visit) (view, error) {
-	var l listOf[struct {
-		ID        string     `json:"transactionId"`
-		Type      string     `json:"type"`
-		Status    string     `json:"status"`
-		Amount    money.Text `json:"amount"`
-		CreatedAt string     `json:"createdAt"`
-	}]
-	_, err := v.ask("GET", "/api/v1/vtu/transactions"+v.asked(), nil, &l)
+	var l listOf[purchaseRow]
+	if _, err := v.ask("GET", "/api/v1/vtu/transactions"+v.asked(), nil, &l); err != nil {
+		return view{}, err
+	}
+	var pending []string
+	for _, r := range l.Data.Data {
+		if r.Status == "PENDING" {
+			pending = append(pending, r.ID)
+		}
+	}
+	known, err := v.outcomesOf(pending)
 	t := table{
 		title: "Purchases", item: "services", tabs: serviceTabs, tab: serviceTabs[1].path, meta: l.Data.Meta,
-		head: []string{"Time", "What", "Amount", "State", "Reference"}, nothing: "Nothing has been sold yet.", above: purchaseButton(v),
+		head: []string{"Time", "What", "Amount", "State", "Reference"}, nothing: "Nothing has been sold yet.", above: templ.Join(purchaseButton(v), downloadBar(v, "/app/services/purchases")),
 	}
 	for _, r := range l.Data.Data {
 		kind, word := stateChip(r.Status)
+		if o, there := known[r.ID]; there && r.Status == "PENDING" {
+			kind, word = pendingChip(o, v.now())
+		}
 		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(sentence(words(r.Type))), sum(money.Kobo(r.Amount)), state(kind, word), link(ending(r.ID), "/app/p/"+r.ID)})
 	}
 	return t.view(v), err

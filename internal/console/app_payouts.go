@@ -14,6 +14,7 @@ func (c *console) payoutRoutes() map[string]route {
 	return map[string]route{
 		"GET /app/payouts":                   {show: showPayouts, query: payoutFilterNames},
 		"GET /app/payouts.csv":               {download: exportOwnPayouts, query: payoutFilterNames},
+		"GET /app/payouts.xlsx":              {download: exportOwnPayouts, query: payoutFilterNames},
 		"GET /app/payouts/new":               {show: showNewPayout},
 		"POST /app/payouts/check":            {show: showNewPayout, do: checkPayout, proof: true},
 		"GET /app/payouts/confirm/{n}":       {show: showConfirm},

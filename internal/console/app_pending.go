@@ -3,9 +3,11 @@ package console
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/api"
+	"github.com/kobo-waas/kobo/internal/operation"
 )
 
 // outcomes are what is known about payments without an outcome, by their references.
@@ -39,20 +41,54 @@ func (v *visit) payoutChipNow(reference, status string, known outcomes) (kind, w
 	return payoutChip(status)
 }
 
+// openFundings returns the card fundings without an outcome, newest first. It looks through the newest 1,000 payments
+// without one.
+func (v *visit) openFundings() (out []api.Outcome, err error) {
+	for page := 1; page <= 10; page++ {
+		var l listOf[api.Outcome]
+		if _, err := v.ask("GET", "/api/v1/outcomes?pageSize=100&page="+strconv.Itoa(page), nil, &l); err != nil {
+			return nil, err
+		}
+		for _, o := range l.Data.Data {
+			if o.Type == "card" {
+				out = append(out, o)
+			}
+		}
+		if !l.Data.Meta.HasNextPage {
+			break
+		}
+	}
+	return out, nil
+}
+
 // pendingChip returns the chip of a payment without an outcome. Before the end of the first call the outcome is not
 // unknown: nobody has been asked, or the answer may still come.
 func pendingChip(o api.Outcome, now time.Time) (kind, word string) {
+	kind, word = pendingState(o, now)
+	if o.NextTryAt != nil && !o.NeedsDecision && !isSending(o, now) {
+		word += ", next " + instant(*o.NextTryAt).In(lagos).Format("15:04")
+	}
+	return kind, word
+}
+
+// pendingState returns the chip without the time at which the provider is asked again.
+func pendingState(o api.Outcome, now time.Time) (kind, word string) {
 	switch {
 	case o.NeedsDecision:
 		return "case", "Case"
 	case isSending(o, now):
 		return "wait", "Sending"
+	case isAccepted(o):
+		return "wait", "Accepted"
 	}
-	word = "Unknown for " + age(now.Sub(instant(o.CreatedAt)))
-	if o.NextTryAt != nil {
-		word += ", next " + instant(*o.NextTryAt).In(lagos).Format("15:04")
-	}
-	return "unknown", word
+	return "unknown", "Unknown for " + age(now.Sub(instant(o.CreatedAt)))
+}
+
+// isAccepted reports whether the last answer says that the provider has accepted the payment and has not finished it. The answer
+// is a word such as "unknown (09)".
+func isAccepted(o api.Outcome) bool {
+	outcome, code, _ := strings.Cut(strings.TrimSuffix(optional(o.LastAnswer), ")"), " (")
+	return operation.IsAccepted(o.Type, outcome, code)
 }
 
 // isSending reports whether the first call to the provider is still to come or under way.

@@ -63,6 +63,9 @@ func TestABulkPayoutSaysForWhomItWaits(t *testing.T) {
 			}
 			return ""
 		})
+		vera := w.seat(w.company.Reference, "vera", who.Viewer)
+		fola.says("/app/payouts/bulk", "Waits for you")
+		vera.says("/app/payouts/bulk", "Waiting for approval")
 		waits := fola.submit(at, at+"/send", map[string]string{"pin": w.company.PIN}).approval(t)
 		text := html.UnescapeString(fola.read(at))
 		if !strings.Contains(text, "It waits for an owner or a person in the role finance other than you") || strings.Contains(text, "Waits for you") || strings.Contains(text, "Ask a second person") {
@@ -71,6 +74,10 @@ func TestABulkPayoutSaysForWhomItWaits(t *testing.T) {
 		if text := html.UnescapeString(ada.read(at)); !strings.Contains(text, "It waits for you") {
 			t.Errorf("the second person reads: %s", text)
 		}
+		fola.says("/app/payouts/bulk", "Waiting for approval")
+		fola.lacks("/app/payouts/bulk", "Waits for you")
+		ada.says("/app/payouts/bulk", "Waits for you")
+		ada.lacks("/app/payouts/bulk", "Waiting for approval")
 		text = html.UnescapeString(ada.read(waits))
 		if !strings.Contains(text, "?show=doubles\">1 line</a>") || !strings.Contains(text, "?show=bad\">1 bad line</a>") {
 			t.Errorf("the approval does not name doubles and lines left out: %s", text)
@@ -82,11 +89,21 @@ func TestABulkPayoutSaysForWhomItWaits(t *testing.T) {
 func TestAnUnknownPayoutIsDrawnTheSameEverywhere(t *testing.T) {
 	each(t, func(w *world) {
 		bola := w.seat(w.company.Reference, "bola", who.Finance)
-		paid := bola.sends("0123456708", "100").location
-		for _, path := range []string{paid, "/app/payouts"} {
-			if text := bola.read(path); !strings.Contains(text, "Unknown for ") || strings.Contains(text, ">Not known yet</span>") || strings.Contains(text, "PENDING, ") {
+		lost := bola.sends("0123456705", "100").location
+		for _, path := range []string{lost, "/app/payouts"} {
+			if text := bola.read(path); !strings.Contains(text, "Unknown for ") || strings.Contains(text, "Accepted") || strings.Contains(text, ">Not known yet</span>") || strings.Contains(text, "PENDING, ") {
 				t.Errorf("%s: %s", path, text)
 			}
 		}
+		// The bank has answered that it carries the payout out, so it is not unknown what the bank does.
+		accepted := bola.sends("0123456708", "200").location
+		bola.says(accepted, "Accepted", "The provider has accepted it and has not finished", "Do not pay again", "72 h")
+		bola.says("/app/payouts", "Accepted, next ")
+		bola.says("/app/home", "Accepted")
+		at := bola.counter("Airtime")
+		sale := bola.submit(at.path, "/app/services/purchases/check", map[string]string{"settlementId": "1", "service": at.service, "category": at.category, "number": "08031234505", "amount": "50"}).location
+		bola.submit(sale, sale, nil)
+		bola.says("/app/services/purchases", "Unknown for ", ", next ")
+		bola.lacks("/app/services/purchases", "Not known yet")
 	})
 }

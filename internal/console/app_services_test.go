@@ -72,6 +72,7 @@ func TestAPersonMakesACardAndFundsIt(t *testing.T) {
 
 		unknown := bola.submit(card, card+"/fund", map[string]string{"amount": "5003"}).location
 		bola.says(bola.submit(unknown, unknown, nil).location, "Unknown for", "Do not pay again", "72 h")
+		bola.says("/app/services", "Money on its way to cards", "Unknown for ", ", next ", "₦5,003.00")
 		declined := bola.submit(card, card+"/fund", map[string]string{"amount": "5001"}).location
 		bola.says(bola.submit(declined, declined, nil).location, "The money is back in your account")
 		big := bola.submit(card, card+"/fund", map[string]string{"amount": "1000000"}).location

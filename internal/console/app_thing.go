@@ -158,12 +158,8 @@ func (t thing) chip(v *visit) (kind, word string) {
 	switch {
 	case !t.isOperation():
 		return story{Timeline: admin.Timeline{Kind: t.story.Kind, Status: t.story.Status}}.chip()
-	case t.Status == "PENDING" && t.NeedsDecision:
-		return "case", "Case"
-	case t.Status == "PENDING" && isSending(t.Outcome, v.now()):
-		return "wait", "Sending"
 	case t.Status == "PENDING":
-		return "unknown", "Unknown for " + age(v.now().Sub(instant(t.CreatedAt)))
+		return pendingState(t.Outcome, v.now())
 	case t.Status == "SUCCESS" && t.payout == nil:
 		return "ok", "Done"
 	}
@@ -177,6 +173,8 @@ func (t thing) sentenceFor(now time.Time) string {
 		return "The provider is asked by hand. Two people of Kobo's operator decide. Do not pay again."
 	case t.Status == "PENDING" && isSending(t.Outcome, now):
 		return "The provider has been asked, or is about to be. Do not pay again."
+	case t.Status == "PENDING" && isAccepted(t.Outcome):
+		return "The provider has accepted it and has not finished. The money waits in clearing. Do not pay again."
 	case t.Status == "PENDING":
 		return "We do not know yet whether it was carried out. The money waits in clearing. Do not pay again."
 	case t.Status == "SUCCESS":

@@ -1,53 +1,88 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
+	"path"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/contract"
+	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/report"
 	cells "github.com/kobo-waas/kobo/internal/text"
 )
 
 // exported returns the address of the file with all rows that pass the filters of the page.
-func (v *visit) exported(path string) string {
+func (v *visit) exported(file string) string {
 	q := url.Values{}
 	for _, f := range v.applied() {
 		q.Set(f.name, f.value)
 	}
 	if len(q) == 0 {
-		return path
+		return file
 	}
-	return path + "?" + q.Encode()
+	return file + "?" + q.Encode()
 }
 
-// sendCSV sends rows as a CSV file, as they come. A refusal before the first bytes is a page. An error after them aborts the
-// connection, so a file that was cut is never taken for a whole one.
-func (v *visit) sendCSV(name string, head []string, each func(write func(row ...string) error) error) error {
-	v.w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name + "-" + v.today() + ".csv"}))
+// sheet is a file that is written row by row.
+type sheet interface {
+	Write(row []string) error
+	Close() error
+}
+
+// csvSheet is a sheet as text. Its cells are no formulas.
+type csvSheet struct{ *csv.Writer }
+
+func (c csvSheet) Write(row []string) error {
+	for i := range row {
+		row[i] = cells.Cell(row[i])
+	}
+	return c.Writer.Write(row)
+}
+
+// Close sends the last rows.
+func (c csvSheet) Close() error {
+	c.Flush()
+	return c.Error()
+}
+
+// sheetOf begins a file with the ending of the address: csv or xlsx.
+func (v *visit) sheetOf(w io.Writer, ending string, head []string) (sheet, error) {
+	if ending == "xlsx" {
+		return report.NewSheet(w, v.now(), head, "Amount", "Fee")
+	}
+	out := csvSheet{csv.NewWriter(w)}
+	return out, out.Write(slices.Clone(head))
+}
+
+// sendSheet sends rows as a CSV or XLSX file, as they come. A refusal before the first bytes is a page. An error after them aborts
+// the connection, so a file that was cut is never taken for a whole one.
+func (v *visit) sendSheet(name string, head []string, each func(write func(row ...string) error) error) error {
+	ending := strings.TrimPrefix(path.Ext(v.URL.Path), ".")
+	kind := "text/csv; charset=utf-8"
+	if ending == "xlsx" {
+		kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	}
+	v.w.Header().Set("Content-Type", kind)
+	v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name + "-" + v.today() + "." + ending}))
 	begun, err := contract.Stream(v.w, func(w io.Writer) error {
-		out := csv.NewWriter(w)
-		err := out.Write(head)
-		if err == nil {
-			err = each(func(row ...string) error {
-				for i := range row {
-					row[i] = cells.Cell(row[i])
-				}
-				return out.Write(row)
-			})
-		}
+		out, err := v.sheetOf(w, ending, head)
 		if err != nil {
-			return err // without a flush, so that a refusal of the first rows is a page
+			return err
 		}
-		out.Flush()
-		return out.Error()
+		if err := each(func(row ...string) error { return out.Write(row) }); err != nil {
+			return err // without an end of the file, so that a refusal of the first rows is a page
+		}
+		return out.Close()
 	})
 	switch {
 	case err == nil:
@@ -77,7 +112,7 @@ func exportPayments(v *visit) error {
 		q.Set("to", v.now().UTC().Format(time.RFC3339Nano)) // so that the export ends
 	}
 	head := []string{"Time (Lagos)", "Time (UTC)", "Kind", "Company", "Company name", "Amount", "Fee", "State", "Counterparty", "Provider", "Reference"}
-	return v.sendCSV("payments", head, func(write func(row ...string) error) error {
+	return v.sendSheet("payments", head, func(write func(row ...string) error) error {
 		for {
 			var page admin.Payments
 			if _, err := v.call("listPayments", admin.Input{Query: q}, &page); err != nil {
@@ -104,34 +139,64 @@ func exportPayments(v *visit) error {
 	})
 }
 
-// payoutFilterNames are the filters of a company's payouts, as in the address.
-var payoutFilterNames = []string{"page", "status", "from", "to", "externalReference"}
-
-// exportOwnPayouts sends all payouts of the company that pass the filters. Payouts that begin meanwhile come first in the list,
-// so the export stops at now, and no page moves under it.
-func exportOwnPayouts(v *visit) error {
+// eachOf calls f with each row of a list of the companies' API. Rows that begin meanwhile come first in the list, so the export
+// stops at now, and no page moves under it.
+func eachOf[R any](v *visit, list string, f func(R) error) error {
 	more := []string{"pageSize", "100"}
 	if v.filter("to", "") == "" {
 		more = append(more, "to", v.now().UTC().Format(time.RFC3339Nano))
 	}
-	head := []string{"Time (Lagos)", "Time (UTC)", "Name", "Account", "Bank", "Amount", "Fee", "State", "Session id", "Own reference", "Narration", "Reference"}
-	return v.sendCSV("payouts", head, func(write func(row ...string) error) error {
-		for n := 1; ; n++ {
-			var l listOf[payoutRow]
-			if _, err := v.ask("GET", "/api/v1/settlement/payouts"+v.asked(append(more, "page", strconv.Itoa(n))...), nil, &l); err != nil {
+	for n := 1; ; n++ {
+		var l listOf[R]
+		if _, err := v.ask("GET", list+v.asked(append(more, "page", strconv.Itoa(n))...), nil, &l); err != nil {
+			return err
+		}
+		for _, r := range l.Data.Data {
+			if err := f(r); err != nil {
 				return err
 			}
-			for _, p := range l.Data.Data {
-				there, utc := inBoth(p.CreatedAt)
-				_, word := payoutChip(p.Status)
-				err := write(there, utc, p.AccountName, p.AccountNumber, optional(p.BankName), p.Amount.Decimal(), p.Fee.Decimal(), word, optional(p.SessionID), optional(p.OwnReference), optional(p.Narration), p.Reference)
-				if err != nil {
-					return err
-				}
-			}
-			if n >= l.Data.Meta.TotalPages {
-				return nil
-			}
 		}
+		if n >= l.Data.Meta.TotalPages {
+			return nil
+		}
+	}
+}
+
+// exportOwnPayouts sends all payouts of the company that pass the filters.
+func exportOwnPayouts(v *visit) error {
+	head := []string{"Time (Lagos)", "Time (UTC)", "Name", "Account", "Bank", "Amount", "Fee", "State", "Session id", "Own reference", "Narration", "Reference"}
+	return v.sendSheet("payouts", head, func(write func(row ...string) error) error {
+		return eachOf(v, "/api/v1/settlement/payouts", func(p payoutRow) error {
+			there, utc := inBoth(p.CreatedAt)
+			_, word := payoutChip(p.Status)
+			return write(there, utc, p.AccountName, p.AccountNumber, optional(p.BankName), p.Amount.Decimal(), p.Fee.Decimal(), word, optional(p.SessionID), optional(p.OwnReference), optional(p.Narration), p.Reference)
+		})
 	})
 }
+
+// exportCredits sends all credits of the company's customers that pass the filters.
+func exportCredits(v *visit) error {
+	head := []string{"Time (Lagos)", "Time (UTC)", "From", "Bank", "Amount", "Narration", "Session id", "Customer", "Reference"}
+	return v.sendSheet("credits", head, func(write func(row ...string) error) error {
+		return eachOf(v, "/api/v1/transaction/", func(c creditRow) error {
+			there, utc := inBoth(c.CreatedAt)
+			return write(there, utc, optional(c.SenderName), optional(c.SenderBank), c.Amount.Decimal(), optional(c.Narration), optional(c.SessionID), c.Customer.ID, c.ID)
+		})
+	})
+}
+
+// exportPurchases sends all purchases of the company. The codes of meters stay on the pages of the purchases.
+func exportPurchases(v *visit) error {
+	head := []string{"Time (Lagos)", "Time (UTC)", "What", "Product", "For", "Amount", "Fee", "State", "Own reference", "Reference"}
+	return v.sendSheet("purchases", head, func(write func(row ...string) error) error {
+		return eachOf(v, "/api/v1/vtu/transactions", func(p purchaseRow) error {
+			there, utc := inBoth(p.CreatedAt)
+			_, word := stateChip(p.Status)
+			to := cmp.Or(optional(p.Phone), optional(p.Card), optional(p.Meter))
+			return write(there, utc, sentence(words(p.Type)), optional(p.Product), to, money.Kobo(p.Amount).Decimal(), money.Kobo(p.Fee).Decimal(), word, p.OwnReference, p.ID)
+		})
+	})
+}
+
+// payoutFilterNames are the filters of a company's payouts, as in the address.
+var payoutFilterNames = []string{"page", "status", "from", "to", "externalReference"}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/xuri/excelize/v2"
+
 	"github.com/kobo-waas/kobo/internal/operator"
 	who "github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/webhook"
@@ -19,6 +21,22 @@ func (p *person) rowsOf(path string) [][]string {
 	rows, err := csv.NewReader(strings.NewReader(g.text)).ReadAll()
 	if err != nil || g.status != http.StatusOK || !strings.HasPrefix(g.header.Get("Content-Type"), "text/csv") || !strings.Contains(g.header.Get("Content-Disposition"), ".csv") || len(rows) == 0 {
 		p.t.Fatalf("%s: %d %v %s", path, g.status, err, g.text)
+	}
+	return rows[1:]
+}
+
+// cellsOf reads an XLSX file without its head.
+func (p *person) cellsOf(path string) [][]string {
+	p.t.Helper()
+	g := p.get(path)
+	f, err := excelize.OpenReader(strings.NewReader(g.text))
+	if err != nil || g.status != http.StatusOK || !strings.Contains(g.header.Get("Content-Disposition"), ".xlsx") {
+		p.t.Fatalf("%s: %d %v", path, g.status, err)
+	}
+	defer f.Close()
+	rows, err := f.GetRows("List", excelize.Options{RawCellValue: true})
+	if err != nil || len(rows) == 0 {
+		p.t.Fatalf("%s: %v", path, err)
 	}
 	return rows[1:]
 }
@@ -36,10 +54,30 @@ func TestPaymentsAreExportedAsTheyAreFiltered(t *testing.T) {
 		if len(own) != 2 || own[0][5] != "250.50" || own[1][5] != "100.00" || own[0][7] != "Paid" {
 			t.Errorf("%v", own)
 		}
+		book := bola.cellsOf("/app/payouts.xlsx")
+		if len(book) != 2 || book[0][5] != "250.50" || book[1][5] != "100.00" || book[0][11] != own[0][11] || book[0][1] != own[0][1] {
+			t.Errorf("%v", book)
+		}
+		at := bola.counter("Airtime")
+		sale := bola.submit(at.path, "/app/services/purchases/check", map[string]string{"settlementId": "1", "service": at.service, "category": at.category, "number": "08031234510", "amount": "50"}).location
+		bola.submit(sale, sale, nil)
+		for _, rows := range [][][]string{bola.rowsOf("/app/services/purchases.csv"), bola.cellsOf("/app/services/purchases.xlsx")} {
+			if len(rows) != 1 || rows[0][4] != "08031234510" || rows[0][5] != "50.00" {
+				t.Errorf("purchases: %v", rows)
+			}
+		}
+		for _, rows := range [][][]string{bola.rowsOf("/app/money.csv"), bola.cellsOf("/app/money.xlsx")} {
+			if len(rows) != 0 {
+				t.Errorf("credits: %v", rows)
+			}
+		}
 		if rows := bola.rowsOf("/app/payouts.csv?status=FAILED"); len(rows) > 0 {
 			t.Errorf("%v", rows)
 		}
 		if g := bola.get("/app/payouts.csv?status=NO"); g.status < http.StatusBadRequest || g.header.Get("Content-Disposition") != "" {
+			t.Errorf("a wrong filter: %d %s", g.status, g.text)
+		}
+		if g := bola.get("/app/payouts.xlsx?status=NO"); g.status < http.StatusBadRequest || g.header.Get("Content-Disposition") != "" {
 			t.Errorf("a wrong filter: %d %s", g.status, g.text)
 		}
 		eve := w.seat(w.another(), "eve", who.Owner)
@@ -57,8 +95,11 @@ func TestPaymentsAreExportedAsTheyAreFiltered(t *testing.T) {
 				t.Errorf("%s: %v", name, rows)
 			}
 		}
+		if rows := dev.cellsOf("/console/payments.xlsx?kind=payout&state=failed"); len(rows) != 0 {
+			t.Errorf("%v", rows)
+		}
 		lines, _, err := w.app.Operators.SearchAudit(t.Context(), operator.AuditFilter{Action: "read.exportPayments"}, 10, 0)
-		if err != nil || len(lines) != 2 || lines[1].Operator != "dev" || lines[1].Subject != "kind=payout&state=paid&least=200" {
+		if err != nil || len(lines) != 3 || lines[0].Subject != "kind=payout&state=failed" || lines[2].Operator != "dev" || lines[2].Subject != "kind=payout&state=paid&least=200" {
 			t.Errorf("%v %v", lines, err)
 		}
 	})

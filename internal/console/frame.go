@@ -159,10 +159,14 @@ func (f filter) shown() string {
 	return dayWord(f.value)
 }
 
-// dayWord returns a day of Lagos such as 2026-11-23 as Mon 23 Nov 2026, and any other text as it is.
+// dayWord returns a day of Lagos such as 2026-11-23 as Mon 23 Nov 2026, an instant with its time in Lagos, and any other
+// text as it is.
 func dayWord(text string) string {
 	if d, err := time.Parse(time.DateOnly, text); err == nil {
 		return d.Format("Mon 2 Jan 2006")
+	}
+	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return at.In(lagos).Format("Mon 2 Jan 2006, 15:04:05")
 	}
 	return text
 }

@@ -2,12 +2,15 @@ package console_test
 
 import (
 	"encoding/csv"
+	"fmt"
+	"html"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/operator"
+	who "github.com/kobo-waas/kobo/internal/person"
 )
 
 // ofMoney are the pages about money and the system.
@@ -79,6 +82,51 @@ func TestTheOverviewBeginsWithWhatNeedsAPerson(t *testing.T) {
 			}
 			return ""
 		})
+	})
+}
+
+// Each figure of the overview leads to exactly the payments that it counts: money in clearing by its age, an hour of a chart,
+// and a business at a provider. A bar of a chart leads where its cell of the table does.
+func TestTheFiguresOfTheOverviewLeadToTheirPayments(t *testing.T) {
+	each(t, func(w *world) {
+		bola, p := w.seat(w.company.Reference, "bola", who.Finance), w.signIn("dev")
+		for _, account := range []string{"0123456710", "0123456710", "0123456708", "0123456701"} { // paid, paid, never known, refused
+			bola.sends(account, "100")
+		}
+		leads := func(text, pattern, words string, payments int) string {
+			found := regexp.MustCompile(`<a href="(/console/payments\?[^"]*` + pattern + `[^"]*)">` + words).FindStringSubmatch(text)
+			if found == nil {
+				return "no link " + pattern + " " + words
+			}
+			list := p.read(html.UnescapeString(found[1]))
+			if n := strings.Count(list, `<a href="/console/p/`); n != payments {
+				return fmt.Sprintf("%s leads to %d payments, want %d: %s", found[1], n, payments, list)
+			}
+			return ""
+		}
+		later(t, func() string {
+			text := p.read("/console/overview")
+			for _, l := range []struct {
+				pattern, words string
+				payments       int
+			}{
+				{"state=open", "under 1 min", 1},
+				{"state=unconfirmed", "1 failed and 1 unknown", 2},
+				{"provider=safehaven&amp;state=unconfirmed", "2</a>", 2},
+				{"kind=payout&amp;provider=safehaven[^\"]*state=paid", "2</a>", 2},
+				{"kind=payout[^\"]*state=paid", `<data[^>]*>₦200.00`, 2},
+			} {
+				if why := leads(text, l.pattern, l.words, l.payments); why != "" {
+					return why
+				}
+			}
+			if !strings.Contains(text, "<strong>66.6%</strong>") || !strings.Contains(text, `data-draw="stack">Airtime, data, TV, power</th>`) {
+				return "the share of the payouts is missing: " + text
+			}
+			return ""
+		})
+		// The list says which hour it shows, and its form keeps the hour.
+		p.says("/console/payments?state=unconfirmed&from=2030-01-02T03:00:00.000Z&to=2030-01-02T03:59:59.999Z", "Wed 2 Jan 2030, 04:00:00 to Wed 2 Jan 2030, 04:59:59", `name="from" type="text" value="2030-01-02T03:00:00.000Z"`, "state: Failed or without an outcome ×")
 	})
 }
 

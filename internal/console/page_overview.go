@@ -5,7 +5,6 @@ import (
 	"math"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -224,8 +223,7 @@ func (g glance) confirmed() string {
 	if paid+failed == 0 {
 		return "no payout has an outcome yet"
 	}
-	share := paid * 1000 / (paid + failed) // in tenths of a percent
-	return strconv.FormatInt(share/10, 10) + "." + strconv.FormatInt(share%10, 10) + "% of the decided were paid"
+	return shareOf(paid, paid+failed) + " of the decided were paid"
 }
 
 // ageWords are the classes of ages of money in clearing.
@@ -240,83 +238,3 @@ func share(part, of money.Kobo) string {
 	}
 	return itoa(max(int64(part*100/of), 1)) + "%"
 }
-
-// hour is a row of a chart.
-type hour struct {
-	at      time.Time
-	paid    money.Kobo // paid out
-	before  money.Kobo // the same a week earlier
-	open    []int64    // failed and unknown operations by provider, in the order of providers
-	running bool
-}
-
-// providersShown is the number of providers that a chart has a series for.
-const providersShown = 4
-
-// chartProviders are the providers of the last day that have failed or unknown operations first.
-func (g glance) chartProviders() []string {
-	bad := map[string]int64{}
-	for _, h := range g.Hours {
-		bad[h.Provider] += 0
-		if h.Outcome == "failed" || h.Outcome == "unknown" {
-			bad[h.Provider] += h.Count
-		}
-	}
-	var names []string
-	for name := range bad {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(bad[b], bad[a]), cmp.Compare(a, b)) })
-	names = names[:min(len(names), providersShown)]
-	slices.Sort(names)
-	return names
-}
-
-// hours returns the rows of the charts, the oldest hour first.
-func (g glance) hours() []hour {
-	running := instant(g.At).Truncate(time.Hour)
-	names, out := g.chartProviders(), make([]hour, 24)
-	for i := range out {
-		at := running.Add(time.Duration(i-23) * time.Hour)
-		out[i] = hour{at: at, open: make([]int64, len(names)), running: at.Equal(running)}
-	}
-	first := out[0].at
-	in := func(text string, later time.Duration) *hour {
-		i := int(instant(text).Add(later).Sub(first) / time.Hour)
-		if i < 0 || i >= len(out) {
-			return &hour{open: make([]int64, len(names))}
-		}
-		return &out[i]
-	}
-	for _, h := range g.Hours {
-		row := in(h.Hour, 0)
-		if h.Kind == "payout" && h.Outcome == "paid" {
-			row.paid += h.Amount
-		}
-		if i := slices.Index(names, h.Provider); i >= 0 && (h.Outcome == "failed" || h.Outcome == "unknown") {
-			row.open[i] += h.Count
-		}
-	}
-	for _, h := range g.LastWeek {
-		if h.Kind == "payout" && h.Outcome == "paid" {
-			in(h.Hour, 7*24*time.Hour).before += h.Amount
-		}
-	}
-	return out
-}
-
-// notConfirmed returns the number of the failed and the unknown operations of the last 24 hours.
-func (g glance) notConfirmed() (failed, unknown int64) {
-	for _, h := range g.Hours {
-		switch h.Outcome {
-		case "failed":
-			failed += h.Count
-		case "unknown":
-			unknown += h.Count
-		}
-	}
-	return failed, unknown
-}
-
-// hourLabel returns the beginning of an hour as the axis of a chart shows it.
-func hourLabel(at time.Time) string { return at.In(lagos).Format("15:04") }

@@ -14,8 +14,9 @@ var paymentFilters = []string{"company", "kind", "state", "word", "provider", "f
 
 func (c *console) paymentRoutes() map[string]route {
 	return map[string]route{
-		"GET /console/payments":     {show: showPayments, query: paymentFilters},
-		"GET /console/payments.csv": {download: exportPayments, query: paymentFilters},
+		"GET /console/payments":      {show: showPayments, query: paymentFilters},
+		"GET /console/payments.csv":  {download: exportPayments, query: paymentFilters},
+		"GET /console/payments.xlsx": {download: exportPayments, query: paymentFilters},
 	}
 }
 
@@ -26,7 +27,10 @@ var (
 	kindChoices = []choice{{"", "Every kind"}, {"payout", "Payouts"}, {"vtu", "Airtime, data, TV, power"}, {"card", "Card fundings"}, {"credit", "Credits"}, {"adjustment", "Adjustments"}, {"transfer", "Transfers"}}
 	wordChoices = []choice{
 		{"", "Every state"},
+		{"open", "Without an outcome"},
+		{"unconfirmed", "Failed or without an outcome"},
 		{"unknown", "Unknown"},
+		{"accepted", "Accepted"},
 		{"case", "Case"},
 		{"sending", "Sending"},
 		{"paid", "Paid"},
@@ -82,6 +86,8 @@ func paymentChip(p admin.Payment) (kind, word string) {
 	switch p.Word {
 	case "sending":
 		return "wait", "Sending"
+	case "accepted":
+		return "wait", "Accepted"
 	case "unknown":
 		return "unknown", "Unknown"
 	case "case":
@@ -137,6 +143,17 @@ func companyWord(p admin.Payment) string {
 		return ending(p.Company)
 	}
 	return *p.CompanyName
+}
+
+// momentField returns the type of the field of a filter by time: a date, or a text if the address has an instant, which a
+// field for dates would lose.
+func (v *visit) momentField(name string) string {
+	if value := v.filter(name, ""); value != "" {
+		if _, err := time.Parse(time.DateOnly, value); err != nil {
+			return "text"
+		}
+	}
+	return "date"
 }
 
 // period returns the period of the list in words.

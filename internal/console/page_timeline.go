@@ -227,6 +227,8 @@ type row struct {
 	said  string // the provider's words
 	chip  string // the kind of the answer's chip
 	moved *moved // if money moved
+	// again is the address of the form that sends the event of a delivery again, or "".
+	again string
 }
 
 // moved is money that moved between two accounts of the ledger.
@@ -257,6 +259,17 @@ func (s story) rows() (out []row) {
 		out = append(out, r)
 	}
 	return slices.Clip(out)
+}
+
+// resendable returns the rows of a story, with the form that sends a delivery again if the person may do it.
+func (v *visit) resendable(s story) []row {
+	out := s.rows()
+	for i, r := range out {
+		if r.Delivery != nil && s.Company != nil && v.mayResend() {
+			out[i].again = "/console/companies/" + url.PathEscape(*s.Company) + "/deliveries/" + url.PathEscape(*r.Delivery)
+		}
+	}
+	return out
 }
 
 // rowWords returns the title of a step, and the words below it.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -72,6 +73,42 @@ func TestAWebhookIsFollowedAndSentAgain(t *testing.T) {
 		}
 		if g := viewer.send(delivery, viewer.form(delivery, nil)); g.status != http.StatusForbidden {
 			w.t.Errorf("a viewer sends again: %d", g.status)
+		}
+	})
+}
+
+// Beside a delivery on the timeline of a payment, somebody in the role support sends the event again. A second click sends nothing.
+func TestTheTimelineSendsADeliveryAgain(t *testing.T) {
+	each(t, func(w *world) {
+		var posts atomic.Int64
+		endpoint := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { posts.Add(1) }))
+		w.t.Cleanup(endpoint.Close)
+		if _, err := w.app.Webhooks.Create(w.t.Context(), w.company.Reference, webhook.Draft{URL: &endpoint.URL}, nil); err != nil {
+			w.t.Fatal(err)
+		}
+		page := "/console/p/" + w.payout("0123456710", 1500)
+		settle := func() {
+			w.t.Helper()
+			if err := w.app.Webhooks.Settled(w.t.Context()); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		settle()
+		viewer, support := w.add("vera", operator.Viewer), w.add("sam", operator.Support)
+		action := regexp.MustCompile(`action="(/console/companies/[^"]+/deliveries/[^"]+)"`)
+		if text := viewer.read(page); !strings.Contains(text, "Delivery") || action.MatchString(text) {
+			w.t.Error("as a viewer:", text)
+		}
+		found := action.FindAllStringSubmatch(support.read(page), -1)
+		if len(found) != 2 { // payout.pending and payout.success
+			w.t.Fatalf("%d forms", len(found))
+		}
+		before := posts.Load()
+		form := support.form(page, nil)
+		first, again := support.send(found[0][1], form), support.send(found[0][1], form)
+		settle()
+		if first.status != http.StatusSeeOther || first.location != again.location || posts.Load() != before+1 {
+			w.t.Errorf("%d to %s, and again %s: %d posts", first.status, first.location, again.location, posts.Load()-before)
 		}
 	})
 }

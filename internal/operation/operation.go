@@ -16,6 +16,7 @@
 package operation
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -103,6 +104,15 @@ type Known interface {
 func (o Operation) InFlight(now time.Time) bool {
 	return o.State == Pending && now.Before(o.CalledUntil)
 }
+
+// IsAccepted reports whether a last reply says that the provider has accepted a payout or a purchase and has not finished it. It
+// describes the reply, and decides nothing.
+func IsAccepted(kind, outcome, code string) bool {
+	return kind != fundings && outcome == provider.Unknown.String() && slices.Contains(provider.InProgressCodes, code)
+}
+
+// fundings is the kind of card fundings.
+const fundings = "card"
 
 // GraceEnds returns the time until which the reply "no such reference" does not count as a rejection.
 func (o Operation) GraceEnds() time.Time { return o.CreatedAt.Add(graceAge) }

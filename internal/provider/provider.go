@@ -88,6 +88,11 @@ const (
 	CodeAmount      = "amount"       // carried out, but the reported amount differs from the order
 )
 
+// InProgressCodes are the codes by which Safe Haven and VTpass say that they have accepted a request and have not finished it:
+// the response codes 09 and 099, and the status words of a record. The outcome is Unknown then. The codes of a card funding
+// are not among them: Sudo's plug says pending for each record that is not finished, whatever the reason.
+var InProgressCodes = []string{"09", "099", "initiated", "pending", "processing"}
+
 // Error is the failure of a call that moves no money. The call may be repeated.
 type Error struct {
 	Provider string // the provider's display name, such as "Safe Haven"

@@ -106,3 +106,6 @@ func AddStale(ctx context.Context, s *Service, p LedgerPlace) (bool, error) {
 	}
 	return err == nil, err
 }
+
+// MostRows sets how many rows a sheet has room for.
+func (s *Sheet) MostRows(rows int64) { s.most = rows }

@@ -23,7 +23,7 @@ type PaymentLine struct {
 	Reference, Company string
 	CompanyName        string // "" for the house
 	State              string // as the row stores it, such as PENDING
-	// Word is what the state means: sending, unknown, case, paid, failed or reversed for an operation,
+	// Word is what the state means: sending, accepted, unknown, case, paid, failed or reversed for an operation,
 	// received, ownerless or assigned for a credit (operators have assigned it to a company, which has a credit of its own),
 	// waiting, booked or rejected for an adjustment, booked for a transfer.
 	Word         string
@@ -61,12 +61,17 @@ const (
 // PaymentKinds are the kinds of payments, and PaymentWords what a state can mean.
 var (
 	PaymentKinds = []string{"payout", "vtu", "card", "credit", "adjustment", "transfer"}
-	PaymentWords = []string{"sending", "unknown", "case", "paid", "failed", "reversed", "received", "ownerless", "assigned", "waiting", "booked", "rejected"}
+	PaymentWords = []string{"open", "unconfirmed", "sending", "accepted", "unknown", "case", "paid", "failed", "reversed", "received", "ownerless", "assigned", "waiting", "booked", "rejected"}
 )
 
-// statesOf are the states of the words, as rows store them.
+// unconfirmed is the state of a look for operations that are PENDING or FAILED. No row stores it.
+const unconfirmed = "UNCONFIRMED"
+
+// statesOf are the states of the words, as rows store them. The word open covers sending, accepted, unknown and
+// case, and the word unknown covers accepted, because its outcome is not known either.
 var statesOf = map[string]string{
-	"sending": "PENDING", "unknown": "PENDING", "case": "PENDING", "paid": "SUCCESS", "failed": "FAILED", "reversed": "REVERSED",
+	"open": "PENDING", "unconfirmed": unconfirmed,
+	"sending": "PENDING", "accepted": "PENDING", "unknown": "PENDING", "case": "PENDING", "paid": "SUCCESS", "failed": "FAILED", "reversed": "REVERSED",
 	"received": "RECEIVED", "ownerless": "OWNERLESS", "assigned": "ASSIGNED", "waiting": "WAITING", "booked": "BOOKED", "rejected": "REJECTED",
 }
 
@@ -112,7 +117,7 @@ type paymentRow struct {
 	kind, company, id, state, provider string
 	amount, fee                        money.Kobo
 	calledUntil                        int64
-	outcome                            string
+	outcome, code                      string
 	next, created                      int64
 	other                              string
 }
@@ -221,11 +226,22 @@ func (s *Service) paymentPage(ctx context.Context, q db.Querier, rows []paymentR
 		if r.next > 0 && r.state == string(operation.Pending) {
 			p.NextAt = clock.Time(r.next)
 		}
-		if word == "" || p.Word == word {
+		if covers(word, p.Word) {
 			out.Payments = append(out.Payments, p)
 		}
 	}
 	return out, err
+}
+
+// covers reports whether the word of a filter covers the word of a row, which has a state of the filter.
+func covers(filter, word string) bool {
+	switch filter {
+	case "", "open", "unconfirmed":
+		return true
+	case "unknown":
+		return word == "unknown" || word == "accepted"
+	}
+	return word == filter
 }
 
 // word returns what the state of a row means.
@@ -241,6 +257,8 @@ func (r paymentRow) word(hasCase bool, now time.Time) string {
 		return "case"
 	case r.outcome == "" && r.calledUntil > clock.Micros(now):
 		return "sending"
+	case operation.IsAccepted(r.kind, r.outcome, r.code):
+		return "accepted"
 	}
 	return "unknown"
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/operation"
+	"github.com/kobo-waas/kobo/internal/provider"
 )
 
 // paymentSource reads one kind of payments, newest first. The parameters of its SQL are the position ($1
@@ -17,7 +18,7 @@ type paymentSource struct {
 	statement, end  string
 }
 
-var operationStates = []string{"SUCCESS", "FAILED", "REVERSED"}
+var operationStates = []string{"SUCCESS", "FAILED", "REVERSED", unconfirmed}
 
 var paymentSources = []paymentSource{
 	{kinds: []string{"payout", "vtu", "card"}, states: operationStates, statement: operationsNewest, end: operationsReached},
@@ -35,13 +36,13 @@ var paymentSources = []paymentSource{
 const (
 	paymentNewest = ` WHERE (created_at, id) < ($1, $2) AND created_at >= $3 ORDER BY created_at DESC, id DESC LIMIT $4`
 	paymentOf     = ` WHERE company_id = $10 AND (created_at, id) < ($1, $2) AND created_at >= $3 ORDER BY created_at DESC, id DESC LIMIT $4`
-	paymentPasses = ` WHERE ($5 = '' OR p.kind = $5) AND ($6 = '' OR p.state = $6) AND ($7 = '' OR p.provider = $7)
+	paymentPasses = ` WHERE ($5 = '' OR p.kind = $5) AND ($6 = '' OR p.state = $6 OR $6 = 'UNCONFIRMED' AND p.state IN ('PENDING', 'FAILED')) AND ($7 = '' OR p.provider = $7)
 		AND p.amount_kobo >= $8 AND p.amount_kobo <= $9 AND ($10 = '' OR p.company_id = $10)
 		ORDER BY p.created_at DESC, p.id DESC LIMIT $11`
-	paymentFields = `SELECT p.kind, p.company_id, p.id, p.state, p.provider, p.amount_kobo, p.fee_kobo, p.called_until, p.outcome, p.next_at, p.created_at, p.other FROM `
+	paymentFields = `SELECT p.kind, p.company_id, p.id, p.state, p.provider, p.amount_kobo, p.fee_kobo, p.called_until, p.outcome, p.code, p.next_at, p.created_at, p.other FROM `
 
 	operationFields = `o.kind AS kind, o.company_id AS company_id, o.id AS id, o.state AS state, o.provider AS provider, o.amount_kobo AS amount_kobo,
-		o.fee_kobo AS fee_kobo, o.called_until AS called_until, o.outcome AS outcome, o.next_at AS next_at`
+		o.fee_kobo AS fee_kobo, o.called_until AS called_until, o.outcome AS outcome, o.code AS code, o.next_at AS next_at`
 	operationsNewest = paymentFields + `(SELECT ` + operationFields + `, o.created_at AS created_at, '' AS other
 		FROM operation AS o` + paymentNewest + `) AS p` + paymentPasses
 	payoutsOf = paymentFields + `(SELECT ` + operationFields + `, k.created_at AS created_at, '' AS other
@@ -54,16 +55,16 @@ const (
 	creditState = `CASE WHEN settlement_id > 0 THEN 'RECEIVED' WHEN EXISTS (SELECT 1 FROM operation_case AS k WHERE k.company_id = settlement_credit.company_id
 		AND k.subject = settlement_credit.provider || '/' || settlement_credit.session_id AND k.state = 'RESOLVED' AND k.outcome = 'assigned') THEN 'ASSIGNED' ELSE 'OWNERLESS' END`
 	creditFields = `(SELECT 'credit' AS kind, company_id, id, ` + creditState + ` AS state, provider, amount_kobo,
-		0 AS fee_kobo, 0 AS called_until, '' AS outcome, 0 AS next_at, created_at, sender_name AS other FROM settlement_credit`
+		0 AS fee_kobo, 0 AS called_until, '' AS outcome, '' AS code, 0 AS next_at, created_at, sender_name AS other FROM settlement_credit`
 	creditsNewest = paymentFields + creditFields + paymentNewest + `) AS p` + paymentPasses
 	creditsOf     = paymentFields + creditFields + paymentOf + `) AS p` + paymentPasses
 
 	adjustmentsNewest = paymentFields + `(SELECT 'adjustment' AS kind, company_id, id,
 		CASE state WHEN 'PENDING' THEN 'WAITING' WHEN 'APPROVED' THEN 'BOOKED' ELSE 'REJECTED' END AS state, '' AS provider, amount_kobo,
-		0 AS fee_kobo, 0 AS called_until, '' AS outcome, 0 AS next_at, created_at, direction || ' by ' || created_by AS other
+		0 AS fee_kobo, 0 AS called_until, '' AS outcome, '' AS code, 0 AS next_at, created_at, direction || ' by ' || created_by AS other
 		FROM settlement_adjustment` + paymentNewest + `) AS p` + paymentPasses
 	transfersNewest = paymentFields + `(SELECT 'transfer' AS kind, company_id, id, 'BOOKED' AS state, '' AS provider, amount_kobo,
-		0 AS fee_kobo, 0 AS called_until, '' AS outcome, 0 AS next_at, created_at, 'between settlement accounts' AS other
+		0 AS fee_kobo, 0 AS called_until, '' AS outcome, '' AS code, 0 AS next_at, created_at, 'between settlement accounts' AS other
 		FROM settlement_transfer` + paymentNewest + `) AS p` + paymentPasses
 
 	// These return the last row that a source has looked at, if there may be further ones.
@@ -106,16 +107,17 @@ func (s *Service) pendingPayments(ctx context.Context, q db.Querier, l look) ([]
 
 func pendingOperations(ctx context.Context, q db.Querier, queues []string, l look, now int64) ([]paymentRow, error) {
 	return db.All(ctx, q, db.Fields[paymentRow], `
-		SELECT o.kind, o.company_id, o.id, o.state, o.provider, o.amount_kobo, o.fee_kobo, o.called_until, o.outcome, o.next_at, o.created_at, '' FROM (
+		SELECT o.kind, o.company_id, o.id, o.state, o.provider, o.amount_kobo, o.fee_kobo, o.called_until, o.outcome, o.code, o.next_at, o.created_at, '' FROM (
 			SELECT company_id, subject, 0 AS in_hands FROM job WHERE kind || '/' || provider = ANY($1)
 				AND NOT EXISTS (SELECT 1 FROM operation_case AS c WHERE c.company_id = job.company_id AND c.subject = job.subject AND c.state = 'OPEN')
 			UNION SELECT company_id, subject, 1 FROM operation_case WHERE state = 'OPEN'
 		) AS u JOIN operation AS o ON o.company_id = u.company_id AND o.id = u.subject
 		WHERE o.state = 'PENDING' AND (o.created_at, o.id) < ($2, $3) AND o.created_at >= $4 AND ($5 = '' OR o.kind = $5) AND ($6 = '' OR o.provider = $6)
 			AND o.amount_kobo >= $7 AND o.amount_kobo <= $8 AND ($9 = '' OR o.company_id = $9)
-			AND $10 = CASE WHEN u.in_hands = 1 THEN 'case' WHEN o.outcome = '' AND o.called_until > $11 THEN 'sending' ELSE 'unknown' END
+			AND ($10 = 'open' OR $10 = CASE WHEN u.in_hands = 1 THEN 'case' WHEN o.outcome = '' AND o.called_until > $11 THEN 'sending' ELSE 'unknown' END
+				OR $10 = 'accepted' AND u.in_hands = 0 AND o.outcome = 'unknown' AND o.kind <> 'card' AND o.code = ANY($13))
 		ORDER BY o.created_at DESC, o.id DESC LIMIT $12`,
-		queues, l.at.at, l.at.id, l.from, l.Kind, l.Provider, int64(l.Least), l.most, l.Company, l.Word, now, int64(paymentRows+1))
+		queues, l.at.at, l.at.id, l.from, l.Kind, l.Provider, int64(l.Least), l.most, l.Company, l.Word, now, int64(paymentRows+1), provider.InProgressCodes)
 }
 
 func companyNames(ctx context.Context, q db.Querier, companies []string) (map[string]string, error) {

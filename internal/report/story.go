@@ -25,7 +25,7 @@ type Story struct {
 	Kind               string
 	Reference, Company string
 	State              string // as the thing stores it, such as PENDING
-	// Word is what the state of an operation means: sending, unknown, case, paid, failed or reversed.
+	// Word is what the state of an operation means: sending, accepted, unknown, case, paid, failed or reversed.
 	Word              string
 	Amount, Fee       money.Kobo
 	Counterparty      string // the beneficiary, the sender, or what was bought; long numbers are masked
@@ -34,7 +34,10 @@ type Story struct {
 	SessionID         string // of money that came in
 	OwnReference      string // the company's own reference
 	AssignedTo        string // the credit of the company to which operators have assigned this credit of an unknown owner
-	CreatedAt         time.Time
+	// Bulk is the bulk payout to which a payout belongs, and BulkLine the number of its line. "" and 0 stand for none.
+	Bulk      string
+	BulkLine  int64
+	CreatedAt time.Time
 	// Clock is how a PENDING operation is followed. It is nil for everything else.
 	Clock *OutcomeClock
 	Cases []operation.Case // oldest first
@@ -139,6 +142,9 @@ func (s *Service) operationStory(ctx context.Context, q db.Querier, at place) (S
 		return Story{}, err
 	}
 	out.Counterparty = mask(strings.Join(others, ""))
+	if out.Bulk, out.BulkLine, err = bulkLineOf(ctx, q, at.company, at.id); err != nil {
+		return Story{}, err
+	}
 	began, err := bulkSteps(ctx, q, at.company, at.id)
 	if err != nil {
 		return Story{}, err
@@ -165,6 +171,9 @@ func wordOf(o operation.Operation, cases []operation.Case, now time.Time) string
 	}
 	if o.InFlight(now) && o.Outcome == "" {
 		return "sending"
+	}
+	if operation.IsAccepted(o.Kind, o.Outcome, o.Code) {
+		return "accepted"
 	}
 	return "unknown"
 }

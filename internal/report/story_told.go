@@ -73,7 +73,7 @@ func (d delivery) last() Step {
 	if d.attempts > 0 {
 		text += fmt.Sprintf(", after %d ms", d.took)
 	}
-	return Step{At: d.updated, What: "delivery", Text: text, Event: d.sequence}
+	return Step{At: d.updated, What: "delivery", Text: text, Event: d.sequence, Delivery: d.id}
 }
 
 // name says which event went where.

@@ -28,6 +28,8 @@ type Step struct {
 	// Event is the number of the company's event that the step is, or whose delivery it is. It is 0 for
 	// other steps.
 	Event int64
+	// Delivery is the id of the delivery whose last attempt the step is. It is "" for other steps.
+	Delivery string
 
 	event string // the id of the event
 	poll  int64  // the number of the poll; 0 for other steps

@@ -154,3 +154,29 @@ func TestAWorkbookShowsEveryEntry(t *testing.T) {
 		t.Errorf("an instant is shown as %s, not %s", shown, want)
 	}
 }
+
+// A list that does not fit into a sheet is an error, and no shorter file. Amounts are numbers, and a text is never a formula.
+func TestASheetHasAllRowsOrIsAnError(t *testing.T) {
+	var out bytes.Buffer
+	s, err := report.NewSheet(&out, time.Unix(0, 0), []string{"What", "Amount"}, "Amount")
+	must(t, err)
+	s.MostRows(3)
+	must(t, s.Write([]string{"=1+1", "1250.50"}))
+	must(t, s.Write([]string{"", ""}))
+	if err := s.Write([]string{"one too many", "1.00"}); err == nil {
+		t.Error("the sheet took a row for which it has no room")
+	}
+	must(t, s.Close())
+	wellFormed(t, out.Bytes())
+	f, err := excelize.OpenReader(&out)
+	must(t, err)
+	defer func() { must(t, f.Close()) }()
+	kind, err := f.GetCellType("List", "B2")
+	must(t, err)
+	formula, err := f.GetCellFormula("List", "A2")
+	must(t, err)
+	text, err := f.GetCellValue("List", "A2")
+	if err != nil || formula != "" || text != "=1+1" || kind == excelize.CellTypeInlineString {
+		t.Error(err, formula, text, kind)
+	}
+}

@@ -18,6 +18,7 @@
       series: [...figure.querySelectorAll("thead th")].slice(1).map((head, i) => ({
         name: head.textContent.trim(), draw: head.dataset.draw,
         values: rows.map((r) => Number(r.querySelectorAll("td")[i].dataset.value)),
+        links: rows.map((r) => r.querySelectorAll("td")[i].querySelector("a[href]")?.href),
       })),
     };
   };
@@ -25,16 +26,31 @@
   // Bars are drawn by hand. The running hour or day is lighter, and nothing happened is a gap. A sum below
   // zero is a bar downwards.
   const bars = (data, tone, base, tops) => (u, from, low, high) => {
-    const width = Math.max(2, Math.abs(u.valToPos(data.at[0] + data.step, "x", true) - u.valToPos(data.at[0], "x", true)) * 0.72);
+    const least = 2 * devicePixelRatio, width = Math.max(least, Math.abs(u.valToPos(data.at[0] + data.step, "x", true) - u.valToPos(data.at[0], "x", true)) * 0.72);
     for (let i = low; i <= high; i++) {
       if (tops[i] === base[i]) continue;
       const x = u.valToPos(data.at[i], "x", true), top = u.valToPos(Math.max(tops[i], base[i]), "y", true), foot = u.valToPos(Math.min(tops[i], base[i]), "y", true);
       u.ctx.globalAlpha = i === data.running ? 0.45 : 1;
       u.ctx.fillStyle = tone;
-      u.ctx.fillRect(Math.round(x - width / 2), Math.round(top), Math.round(width), Math.max(1, Math.round(foot - top)));
+      u.ctx.fillRect(Math.round(x - width / 2), Math.round(Math.min(top, foot - least)), Math.round(width), Math.max(least, Math.round(foot - top)));
     }
     u.ctx.globalAlpha = 1;
     return null;
+  };
+
+  // linkAt returns the address of the bar below a pointer: that of the cell of the table. Between bars of a stack and on a
+  // bar that is only some points high, the nearest bar of the hour counts.
+  const linkAt = (u, data, tops, event) => {
+    const box = u.over.getBoundingClientRect(), x = u.posToVal(event.clientX - box.left, "x"), y = u.posToVal(event.clientY - box.top, "y");
+    const i = Math.round((x - data.at[0]) / data.step);
+    let best, far = Infinity;
+    data.series.forEach((s, k) => {
+      const [foot, top] = tops[k] ? [tops[k].base[i], tops[k].tops[i]] : [];
+      if (!s.links[i] || foot === undefined || foot === top) return;
+      const away = Math.max(Math.min(foot, top) - y, y - Math.max(foot, top), 0);
+      if (away < far) [best, far] = [s.links[i], away];
+    });
+    return best;
   };
 
   const draw = (figure) => {
@@ -42,20 +58,22 @@
     const naira = figure.dataset.plot === "naira", days = figure.dataset.step === "day";
     data.step = days ? 86400 : 3600;
     box.replaceChildren();
-    if (data.at.length === 0 || data.series.length === 0) return;
-    const series = [{}], values = [data.at];
+    if (data.at.length === 0 || data.series.length === 0 || figure.clientWidth === 0) return;
+    const series = [{}], values = [data.at], drawn = [];
     let below = data.at.map(() => 0);
     data.series.forEach((s, i) => {
       const tone = colour(s.draw === "line" ? "--muted" : tones[i % tones.length]);
       const tops = s.draw === "stack" ? s.values.map((n, k) => n + below[k]) : s.values;
+      const base = s.draw === "stack" ? below : data.at.map(() => 0);
+      drawn.push(s.draw === "line" ? undefined : { base, tops });
       series.push(s.draw === "line"
         ? { label: s.name, stroke: tone, width: 1, points: { show: false } }
-        : { label: s.name, stroke: tone, fill: tone, points: { show: false }, paths: bars(data, tone, s.draw === "stack" ? below : data.at.map(() => 0), tops) });
+        : { label: s.name, stroke: tone, fill: tone, points: { show: false }, paths: bars(data, tone, base, tops) });
       values.push(s.draw === "line" ? tops.map((n) => n || null) : tops);
       if (s.draw === "stack") below = tops;
     });
     const axis = { stroke: colour("--muted"), font: "12px system-ui, sans-serif", grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
-    new uPlot({
+    const plot = new uPlot({
       width: figure.clientWidth, height: 150, legend: { show: false }, cursor: { show: false },
       scales: { x: { time: false, range: () => [data.at[0] - data.step / 2, data.at[data.at.length - 1] + data.step / 2] }, y: { range: (u, low, high) => [Math.min(low, 0) * 1.05, Math.max(high, 1) * 1.05] } },
       axes: [
@@ -67,6 +85,11 @@
       ],
       series,
     }, values, box);
+    plot.over.addEventListener("mousemove", (event) => plot.over.classList.toggle("leads", Boolean(linkAt(plot, data, drawn, event))));
+    plot.over.addEventListener("click", (event) => {
+      const to = linkAt(plot, data, drawn, event);
+      if (to) location.assign(to);
+    });
     figure.querySelector(".keys")?.remove();
     if (data.series.length > 1 || data.series[0].draw === "stack") {
       const keys = document.createElement("ul");
