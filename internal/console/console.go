@@ -106,9 +106,9 @@ type route struct {
 	query []string
 	// open is true for the pages that nobody has to sign in for.
 	open bool
-	// proof is true for forms that need a fresh proof of who the person is. A form that calls an operation of
-	// the operators' API needs none here, because visit.call asks for it.
-	proof bool
+	// proof is the proof of who the person is that a form needs. A form that calls an operation of the operators'
+	// API says none here, because visit.call asks for it.
+	proof demand
 	// first is true for forms that make a passkey or a password. A session that began by a link may send one of
 	// them without a fresh proof (person.MayMakeFirst).
 	first bool
