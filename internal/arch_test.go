@@ -71,6 +71,7 @@ var order = []string{
 	// The vocabulary packages import no other package of the project.
 	"internal/guide",
 	"internal/secret",
+	"internal/person/persontest",
 	"internal/kms/kmstest",
 	"internal/kms",
 	"internal/batch",
@@ -94,7 +95,7 @@ var (
 	edges      = []string{"internal/api", "internal/admin", "internal/console"}
 	// harness lists the packages with code that only tests use. The program must never contain them.
 	harness = []string{
-		"internal/sim", "internal/apptest", "internal/kms/kmstest", "internal/api/apitest", "internal/provider/providertest",
+		"internal/sim", "internal/apptest", "internal/kms/kmstest", "internal/person/persontest", "internal/api/apitest", "internal/provider/providertest",
 		"internal/provider/sandbox/sandboxtest", "internal/db/dbtest", "internal/db/dbtest/pgtest",
 	}
 	drivers = []string{

@@ -29,6 +29,18 @@ func (a *API) NeedsProof(id string) bool {
 // ofProposals are the operations whose acts are those of a proposal.
 var ofProposals = []string{"createProposal", "approveProposal", "renewToken"}
 
+// NeedsNewProof reports whether the proof must come with the act itself: the operation approves what another operator has asked
+// for, or makes a secret. An earlier proof says only that the person was there. Without four eyes, an act that would wait
+// for a second operator is its own approval.
+func (a *API) NeedsNewProof(id string) bool {
+	op := a.edge.operations[id]
+	return op != nil && !a.edge.reads[id] && (slices.Contains(ofDecisions, id) || !a.edge.FourEyes && op.FourEyes != "")
+}
+
+// ofDecisions are the operations that approve something or make a secret, whether or not four eyes are on. The same finding
+// by a second operator resolves a case, so resolveCase is one of them.
+var ofDecisions = []string{"approveProposal", "approveAdjustment", "approveCase", "resolveCase", "createCompany", "setPIN", "renewToken"}
+
 // Input is what a caller within the program gives to an operation.
 type Input struct {
 	Path  map[string]string // the parts of the path, such as "reference"

@@ -3,6 +3,7 @@ package console_test
 import (
 	"html"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -41,11 +42,11 @@ func TestTheSecondOfTwoApprovalsReadsThatItIsDecided(t *testing.T) {
 			waits = append(waits, fola.sends("0123456710", "10").approval(t))
 		}
 		for _, at := range waits {
-			forms := []string{ada.form(at, nil).Encode(), bola.form(at, nil).Encode()}
+			forms := []url.Values{ada.ready(at+"/approve", ada.form(at, nil)), bola.ready(at+"/approve", bola.form(at, nil))}
 			var both sync.WaitGroup
 			said := make([]page, 2)
 			for i, p := range []*person{ada, bola} {
-				both.Go(func() { said[i] = p.do(http.MethodPost, at+"/approve", forms[i]) })
+				both.Go(func() { said[i] = p.sendOnly(at+"/approve", forms[i]) })
 			}
 			both.Wait()
 			sent := 0

@@ -20,10 +20,10 @@ func (c *console) cardRoutes() map[string]route {
 		"GET /app/services/cards/{id}":            {show: showOwnCard, query: []string{"page"}},
 		"POST /app/services/cards/{id}/fund":      {show: showOwnCard, do: checkFunding},
 		"GET /app/services/cards/{id}/fund/{n}":   {show: showFunding},
-		"POST /app/services/cards/{id}/fund/{n}":  {show: showFunding, do: sendFunding, proof: true},
+		"POST /app/services/cards/{id}/fund/{n}":  {show: showFunding, do: sendFunding, proof: newProof},
 		"POST /app/services/cards/{id}/freeze":    {show: showOwnCard, do: actOnCard("freeze")},
-		"POST /app/services/cards/{id}/unfreeze":  {show: showOwnCard, do: actOnCard("unfreeze"), proof: true},
-		"POST /app/services/cards/{id}/terminate": {show: showOwnCard, do: actOnCard("terminate"), proof: true},
+		"POST /app/services/cards/{id}/unfreeze":  {show: showOwnCard, do: actOnCard("unfreeze"), proof: recentProof},
+		"POST /app/services/cards/{id}/terminate": {show: showOwnCard, do: actOnCard("terminate"), proof: recentProof},
 	}
 }
 

@@ -13,19 +13,20 @@ import (
 func (c *console) keyRoutes() map[string]route {
 	return map[string]route{
 		"GET /app/developers":                                     {show: showKeys, query: []string{"page"}},
-		"POST /app/developers/keys":                               {show: showKeys, do: issueOwnKey, proof: true},
-		"POST /app/developers/keys/{id}/revoke":                   {show: showKeys, do: revokeOwnKey, proof: true},
+		"POST /app/developers/keys":                               {show: showKeys, do: issueOwnKey, proof: newProof},
+		"POST /app/developers/keys/{id}/revoke":                   {show: showKeys, do: revokeOwnKey, proof: recentProof},
 		"GET /app/developers/keys/{n}":                            {show: showNewKey},
 		"GET /app/developers/webhooks":                            {show: showWebhooks},
 		"GET /app/developers/webhooks/{id}":                       {show: showWebhook, query: []string{"page", "status", "replayed"}},
-		"POST /app/developers/webhooks":                           {show: showWebhooks, do: createWebhook, proof: true},
-		"POST /app/developers/webhooks/{id}/{act}":                {show: showWebhook, do: actOnWebhook, proof: true},
+		"POST /app/developers/webhooks":                           {show: showWebhooks, do: createWebhook, proof: newProof},
+		"POST /app/developers/webhooks/{id}/rotate":               {show: showWebhook, do: rotateSecret, proof: newProof},
+		"POST /app/developers/webhooks/{id}/{act}":                {show: showWebhook, do: actOnWebhook, proof: recentProof},
 		"GET /app/developers/webhooks/{id}/made/{n}":              {show: showSecret},
 		"GET /app/developers/webhooks/{id}/deliveries/{delivery}": {show: showSent},
 		"POST /app/developers/deliveries/{id}/resend":             {do: resendDelivery},
 		"GET /app/approvals":                                      {show: showApprovals, query: []string{"page"}},
 		"GET /app/approvals/{id}":                                 {show: showApproval},
-		"POST /app/approvals/{id}/approve":                        {show: showApproval, do: approveRequest, proof: true},
+		"POST /app/approvals/{id}/approve":                        {show: showApproval, do: approveRequest, proof: newProof},
 		"POST /app/approvals/{id}/reject":                         {show: showApproval, do: rejectRequest},
 	}
 }
@@ -248,6 +249,15 @@ func showSecret(v *visit) (view, error) {
 	return view{title: "Secret", item: "developers", body: secretPage(m.Secret, at)}, err
 }
 
+// rotateSecret gives an endpoint a new secret, which is shown once.
+func rotateSecret(v *visit) (string, error) {
+	var said one[made]
+	if _, err := v.ask("POST", "/api/v1/webhooks/"+url.PathEscape(v.PathValue("id"))+"/rotate-secret", nil, &said); err != nil {
+		return "", err
+	}
+	return v.keepSecret(v.PathValue("id"), said.Data.Secret)
+}
+
 // actOnWebhook does what a button of an endpoint says.
 func actOnWebhook(v *visit) (string, error) {
 	id := url.PathEscape(v.PathValue("id"))
@@ -263,12 +273,6 @@ func actOnWebhook(v *visit) (string, error) {
 	case "delete":
 		_, err = v.ask("DELETE", path, nil, nil)
 		return "/app/developers/webhooks", err
-	case "rotate":
-		var said one[made]
-		if _, err := v.ask("POST", path+"/rotate-secret", nil, &said); err != nil {
-			return "", err
-		}
-		return v.keepSecret(v.PathValue("id"), said.Data.Secret)
 	case "replay":
 		from, to := v.field("from"), v.field("to")
 		_, err = v.ask("POST", path+"/replay", map[string]json.Number{"from": json.Number(from), "to": json.Number(to)}, nil)

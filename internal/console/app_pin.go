@@ -5,7 +5,7 @@ import "github.com/kobo-waas/kobo/internal/fault"
 func (c *console) pinRoutes() map[string]route {
 	return map[string]route{
 		"GET /app/settings/pin":  {show: showPIN},
-		"POST /app/settings/pin": {show: showPIN, do: changePIN, proof: true},
+		"POST /app/settings/pin": {show: showPIN, do: changePIN, proof: recentProof},
 	}
 }
 

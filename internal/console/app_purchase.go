@@ -17,7 +17,7 @@ func (c *console) purchaseRoutes() map[string]route {
 		"GET /app/services/purchases/new":          {show: showNewPurchase, query: []string{"service", "category"}},
 		"POST /app/services/purchases/check":       {show: showNewPurchase, do: checkPurchase},
 		"GET /app/services/purchases/confirm/{n}":  {show: showSale},
-		"POST /app/services/purchases/confirm/{n}": {show: showSale, do: buySale, proof: true},
+		"POST /app/services/purchases/confirm/{n}": {show: showSale, do: buySale, proof: newProof},
 	}
 }
 

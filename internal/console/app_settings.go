@@ -14,13 +14,13 @@ func (c *console) settingRoutes() map[string]route {
 		"GET /app/live/{reference}":             {stream: streamThing, query: []string{"from"}},
 		"GET /app/live/newer":                   {stream: streamNewer, query: newerQuery},
 		"GET /app/settings":                     {show: showOwnTerms},
-		"POST /app/settings/two-people":         {show: showApprovals, do: setTwoPeople, proof: true},
-		"POST /app/settings/payout-approval":    {show: showApprovals, do: setPayoutRule, proof: true},
+		"POST /app/settings/two-people":         {show: showApprovals, do: setTwoPeople, proof: recentProof},
+		"POST /app/settings/payout-approval":    {show: showApprovals, do: setPayoutRule, proof: recentProof},
 		"GET /app/settings/people":              {show: showCrew},
-		"POST /app/settings/people/invite":      {show: showCrew, do: invitePerson, proof: true},
+		"POST /app/settings/people/invite":      {show: showCrew, do: invitePerson, proof: recentProof},
 		"GET /app/settings/people/invited/{n}":  {show: showInvitedPerson},
-		"POST /app/settings/people/{id}/role":   {show: showCrew, do: setPersonRole, proof: true},
-		"POST /app/settings/people/{id}/remove": {show: showCrew, do: endPerson, proof: true},
+		"POST /app/settings/people/{id}/role":   {show: showCrew, do: setPersonRole, proof: recentProof},
+		"POST /app/settings/people/{id}/remove": {show: showCrew, do: endPerson, proof: recentProof},
 	}
 }
 

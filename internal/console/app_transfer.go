@@ -15,7 +15,7 @@ func (c *console) transferRoutes() map[string]route {
 		"GET /app/money/transfer":           {show: showNewTransfer},
 		"POST /app/money/transfer":          {show: showNewTransfer, do: checkTransfer},
 		"GET /app/money/transfer/{n}":       {show: showTransfer},
-		"POST /app/money/transfer/{n}":      {show: showTransfer, do: sendTransfer, proof: true},
+		"POST /app/money/transfer/{n}":      {show: showTransfer, do: sendTransfer, proof: newProof},
 		"POST /app/money/transfer/accounts": {show: showNewTransfer, do: openAccount},
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -89,6 +90,7 @@ type console struct {
 	forms   *forms
 	waiting *waiting
 	answers *answers
+	unsents *unsents
 	lists   *lists
 }
 
@@ -106,9 +108,9 @@ type route struct {
 	query []string
 	// open is true for the pages that nobody has to sign in for.
 	open bool
-	// proof is true for forms that need a fresh proof of who the person is. A form that calls an operation of
-	// the operators' API needs none here, because visit.call asks for it.
-	proof bool
+	// proof is the proof of who the person is that a form needs. A form that calls an operation of the operators'
+	// API says none here, because visit.call asks for it.
+	proof demand
 	// first is true for forms that make a passkey or a password. A session that began by a link may send one of
 	// them without a fresh proof (person.MayMakeFirst).
 	first bool
@@ -131,13 +133,14 @@ func New(c Config) http.Handler {
 func newConsole(c Config, s side) *console {
 	return &console{
 		Config: c, side: s, mux: http.NewServeMux(), routes: map[string]route{}, forms: newForms(), waiting: &waiting{}, answers: &answers{kept: map[string]keptAnswer{}}, lists: &lists{kept: map[string]*listNow{}},
+		unsents: &unsents{kept: map[string]unsent{}},
 		buckets: limit.New(clock.System{}),
 	}
 }
 
 // handler returns the handler of all addresses of a side: those that both sides have, and its own ones.
 func (c *console) handler(own ...map[string]route) http.Handler {
-	for _, some := range append(own, c.signInRoutes(), c.meRoutes(), c.preferenceRoutes()) {
+	for _, some := range append(own, c.signInRoutes(), c.meRoutes(), c.preferenceRoutes(), c.typedRoutes()) {
 		maps.Copy(c.routes, some)
 	}
 	for pattern, r := range c.routes {
@@ -185,11 +188,14 @@ func guarded(next http.Handler) http.Handler {
 func (c *console) serve(to route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{Request: r, w: w, console: c, route: to, began: c.now()}
+		fields, again := r.Context().Value(typedKey{}).(url.Values)
 		switch signedIn, err := v.identify(); {
 		case err != nil:
 			v.fail(err)
 		case !signedIn && !to.open:
 			v.askToSignIn()
+		case again:
+			v.showAgain(fields)
 		case r.Method == http.MethodPost:
 			v.post()
 		case to.stream != nil:

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/person"
 )
 
 // InWords returns a large amount in words.
@@ -33,4 +36,21 @@ func LineOf(text string, banks ...[2]string) (string, error) {
 		return ""
 	}
 	return fmt.Sprintf("%v|%v|%v|%v|%v", field("bank_code"), field("account_number"), field("amount"), field("narration"), field("externalReference")), nil
+}
+
+// Kept returns the fields of a form that may be shown again after a sign-in.
+func Kept(form url.Values) url.Values { return kept(form) }
+
+// TypedForms keeps forms, one a second, and returns how many there are then, and whether the first and the last are among them.
+func TypedForms(number int) (n int, first, last bool) {
+	u, at := &unsents{kept: map[string]unsent{}}, time.Time{}
+	who := person.Person{ID: "ada"}
+	var names []string
+	for range number {
+		names = append(names, u.keep(unsent{personID: who.ID, since: at}))
+		at = at.Add(time.Second)
+	}
+	_, first = u.find(names[0], who, at)
+	_, last = u.find(names[len(names)-1], who, at)
+	return len(u.kept), first, last
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -298,11 +299,31 @@ func TestAskingNowFindsTheOutcome(t *testing.T) {
 	}
 	w.advance(3 * time.Minute)
 	w.advance(time.Minute) // no scheduled question in between
-	support.submit(page, page+"/ask", nil)
-	if g := support.send(page+"/ask", support.form(page, nil)); g.status != http.StatusTooManyRequests || !strings.Contains(g.text, "asked less than 30 seconds ago") {
+	if text := support.read(page); strings.Contains(text, "can be asked again at") {
+		t.Error("it can be asked now, and the page names a time")
+	}
+	answered := support.submit(page, page+"/ask", nil).location
+	asked := w.app.Clock.Now()
+	text := support.read(answered)
+	at := found(t, regexp.MustCompile(`Safe Haven[^<]* answered at <time datetime="([^"]+)">\d\d:\d\d:\d\d</time>: (?:accepted|unknown)`), text)
+	when, err := time.Parse(time.RFC3339Nano, at)
+	if err != nil || asked.Sub(when) > 20*time.Second || !strings.Contains(text, "The outcome is still not known. Nothing has moved.") {
+		t.Errorf("the answer came at %s, asked was at %s, %v: %s", at, asked, err, text)
+	}
+	g := support.send(page+"/ask", support.form(page, nil))
+	if g.status != http.StatusTooManyRequests || !strings.Contains(g.text, "asked less than 30 seconds ago") || strings.Contains(g.text, " answered at ") {
 		t.Errorf("asked twice: %d, %s", g.status, g.text)
 	}
-	if text := support.read(page); !strings.Contains(text, "Unknown for") {
-		t.Error("asking has decided something")
+	for _, words := range []string{"It can be done again at", "It can be asked again at"} {
+		at := found(t, regexp.MustCompile(words+` <strong>\d\d:\d\d:\d\d</strong>, ?<time[^>]* data-until="([^"]+)">in \d+ s</time>`), g.text)
+		again, err := time.Parse(time.RFC3339Nano, at)
+		if left := again.Sub(when); err != nil || left < 29*time.Second || left > 32*time.Second {
+			t.Errorf("%s %s, %s after the answer, %v", words, at, left, err)
+		}
 	}
+	w.advance(31 * time.Second)
+	if text := support.read(page); !strings.Contains(text, "Unknown for") || strings.Contains(text, "can be asked again at") || strings.Contains(text, " answered at ") {
+		t.Errorf("half a minute later: %s", text)
+	}
+	support.submit(page, page+"/ask", nil)
 }

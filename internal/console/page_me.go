@@ -14,9 +14,9 @@ import (
 func (c *console) meRoutes() map[string]route {
 	return map[string]route{
 		"GET " + c.at("/me"):           {show: showMe},
-		"POST " + c.at("/me/passkey"):  {show: showMe, do: addPasskey, proof: true, first: true},
-		"POST " + c.at("/me/password"): {show: showMe, do: setPassword, proof: true, first: true},
-		"POST " + c.at("/me/remove"):   {show: showMe, do: removeCredential, proof: true},
+		"POST " + c.at("/me/passkey"):  {show: showMe, do: addPasskey, proof: recentProof, first: true},
+		"POST " + c.at("/me/password"): {show: showMe, do: setPassword, proof: recentProof, first: true},
+		"POST " + c.at("/me/remove"):   {show: showMe, do: removeCredential, proof: recentProof},
 		"POST " + c.at("/me/sessions"): {show: showMe, do: endSessions},
 	}
 }

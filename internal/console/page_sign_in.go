@@ -14,7 +14,7 @@ func (c *console) signInRoutes() map[string]route {
 		return view{title: "Sign in", body: signInPage(v, one)}, err
 	}
 	return map[string]route{
-		"GET " + c.at("/sign-in"):    {open: true, query: []string{"to", "company", "ended"}, show: signIn},
+		"GET " + c.at("/sign-in"):    {open: true, query: []string{"to", "company", "ended", "typed"}, show: signIn},
 		"POST " + c.at("/sign-in"):   {open: true, show: signIn, do: c.signIn},
 		"GET " + c.at(c.linkPath()):  {open: true, show: showLink},
 		"POST " + c.at(c.linkPath()): {open: true, show: showLink, do: c.useLink},
@@ -36,7 +36,7 @@ func showLink(v *visit) (view, error) {
 	return view{title: "Sign in", body: linkPage(v, needsCode)}, err
 }
 
-// signIn opens a session for a person.
+// signIn opens a session for a person. The session leads to what the person has typed before, if a form was not sent.
 func (c *console) signIn(v *visit) (string, error) {
 	p, err := v.proven(v.PostForm.Get(proofName))
 	if err != nil {
@@ -45,6 +45,9 @@ func (c *console) signIn(v *visit) (string, error) {
 	to := v.PostForm.Get("to")
 	if !v.isOwn(to) {
 		to = v.at("/")
+	}
+	if _, there := v.unsents.find(v.PostForm.Get("typed"), p, v.People.Machine.Now()); there {
+		to = v.at("/typed/" + v.PostForm.Get("typed"))
 	}
 	return to, c.enter(v, p)
 }

@@ -9,11 +9,12 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operation"
 )
 
 func (c *console) timelineRoutes() map[string]route {
 	return map[string]route{
-		"GET /console/p/{reference}":      {show: showTimeline, query: []string{"lane"}},
+		"GET /console/p/{reference}":      {show: showTimeline, query: []string{"lane", "asked"}},
 		"POST /console/p/{reference}/ask": {show: showTimeline, do: askOutcome},
 	}
 }
@@ -42,10 +43,31 @@ func (v *visit) storyOf(reference string) (story, error) {
 	return s, err
 }
 
-// askOutcome asks the provider for the outcome.
+// askOutcome asks the provider for the outcome. The page then says what came back.
 func askOutcome(v *visit) (string, error) {
 	_, err := v.call("askOutcome", admin.Input{Path: map[string]string{"id": v.PathValue("reference")}, Body: struct{}{}}, nil)
-	return "/console/p/" + v.PathValue("reference"), err
+	return "/console/p/" + v.PathValue("reference") + "?asked=yes", err
+}
+
+// lastAnswer returns when the provider has answered last, and its words. The time is zero if it never has.
+func (s story) lastAnswer() (at time.Time, said string) {
+	for _, step := range slices.Backward(s.Steps) {
+		if step.What != "answer" {
+			continue
+		}
+		title, said, _ := strings.Cut(step.Text, ": ")
+		if p, isFolded := pollsOf(title); isFolded {
+			return p.until, inLagos(said)
+		}
+		return instant(step.At), inLagos(said)
+	}
+	return time.Time{}, ""
+}
+
+// askableAt returns from when on Kobo asks the provider again for a person.
+func (s story) askableAt() time.Time {
+	at, _ := s.lastAnswer()
+	return at.Add(operation.AskPause)
 }
 
 // lanes are the filters of the timeline.
@@ -309,14 +331,26 @@ func (s story) rowWords(step admin.TimelineStep) (title, said string) {
 	return sentence(step.What), step.Text
 }
 
-// askedAgain returns the title of polls with the same answer.
-func askedAgain(title string) string {
+// polls are successive polls with the same answer, which are one step.
+type polls struct {
+	times int
+	until time.Time // the time of the last one
+}
+
+func pollsOf(title string) (polls, bool) {
 	var first, last, times int
 	var until string
-	if n, err := fmt.Sscanf(title, "polls %d to %d, %d equal answers, the last at %s", &first, &last, &times, &until); err != nil || n < 4 {
+	n, err := fmt.Sscanf(title, "polls %d to %d, %d equal answers, the last at %s", &first, &last, &times, &until)
+	return polls{times, instant(until)}, err == nil && n == 4
+}
+
+// askedAgain returns the title of polls with the same answer.
+func askedAgain(title string) string {
+	p, isFolded := pollsOf(title)
+	if !isFolded {
 		return "Asked again, " + title
 	}
-	return fmt.Sprintf("Asked again %d times until %s: the same answer", times, instant(until).In(lagos).Format("15:04:05"))
+	return fmt.Sprintf("Asked again %d times until %s: the same answer", p.times, p.until.In(lagos).Format("15:04:05"))
 }
 
 func (s story) asker() string {

@@ -123,7 +123,7 @@ func TestAnActOnKeysAsksForAProof(t *testing.T) {
 		w.stale(second)
 		second.read("/console/waiting")
 		form := second.form(proposal, map[string]string{"kept": `"typed" <words>`})
-		asked := second.send(proposal+"/approve", form)
+		asked := second.sendOnly(proposal+"/approve", form)
 		if asked.status != http.StatusUnprocessableEntity || !strings.Contains(asked.text, "Prove that it is you") || !strings.Contains(asked.text, "&#34;typed&#34; &lt;words&gt;") {
 			t.Fatalf("an act without a proof: %d, %s", asked.status, asked.text)
 		}
@@ -134,12 +134,12 @@ func TestAnActOnKeysAsksForAProof(t *testing.T) {
 		}
 		for what, key := range map[string]string{"a wrong key": "kobo_admin_wrong", "the key of another person": w.company.AdminKey} {
 			form.Set("proof-key", key)
-			if g := second.send(proposal+"/approve", form); g.status != http.StatusUnprocessableEntity || strings.Contains(g.text, key) {
+			if g := second.sendOnly(proposal+"/approve", form); g.status != http.StatusUnprocessableEntity || strings.Contains(g.text, key) {
 				t.Errorf("%s: %d", what, g.status)
 			}
 		}
 		form.Set("proof-key", w.company.SecondAdminKey)
-		if g := second.send(proposal+"/approve", form); g.status != http.StatusSeeOther {
+		if g := second.sendOnly(proposal+"/approve", form); g.status != http.StatusSeeOther {
 			t.Fatalf("an act with a proof: %d, %s", g.status, g.text)
 		}
 		second.submit("/console/people", "/console/people/dev/role", map[string]string{"role": "finance"}) // the proof is fresh

@@ -25,8 +25,34 @@ const (
 	proofKey      = "proof-key"
 )
 
-// errProof asks for a fresh proof before an act on money, keys or people.
+// demand is the proof of who the person is that an act needs.
+type demand int
+
+const (
+	noProof     demand = iota
+	recentProof        // of the last ten minutes: for acts on people, settings and one's own sign-in
+	newProof           // with this form: for approvals, secrets and payments
+)
+
+// hasProof reports whether the person has given the proof that an act needs.
+func (v *visit) hasProof(asked demand) bool {
+	switch asked {
+	case noProof:
+		return true
+	case newProof:
+		return v.proved
+	}
+	return v.People.IsProved(v.opened)
+}
+
+// errProof asks for a proof before an act.
 var errProof = fault.New(fault.Forbidden, "Prove that it is you")
+
+// unproved is why the proof that a form has brought was refused.
+type unproved struct{ why error }
+
+// Error returns why.
+func (u *unproved) Error() string { return u.why.Error() }
 
 // errNothingProven refuses a form without any proof.
 var errNothingProven = fault.New(fault.Unauthenticated, "Sign in with a passkey, or with a password and a code")
@@ -104,9 +130,9 @@ func (v *visit) counted(name string, err error) error {
 	return err
 }
 
-// stepUp takes the proof that a form carries beside its own fields, if it carries one.
+// stepUp takes the proof that a form carries beside its own fields, if it carries one. The form of a sign-in is no such form.
 func (v *visit) stepUp() error {
-	if v.session == "" || !slices.ContainsFunc(keysOf(v.PostForm), func(name string) bool { return strings.HasPrefix(name, proofPrefix) }) {
+	if v.session == "" || v.route.open || !slices.ContainsFunc(keysOf(v.PostForm), func(name string) bool { return strings.HasPrefix(name, proofPrefix) }) {
 		return nil
 	}
 	p, err := v.proven(v.who.Name)
@@ -117,13 +143,13 @@ func (v *visit) stepUp() error {
 		return v.counted("", err)
 	}
 	opened, _, err := v.People.Open(v.Context(), v.theirs(), v.session)
-	v.opened = opened
+	v.opened, v.proved = opened, err == nil && opened.ID != ""
 	return err
 }
 
 // do does what the form asks for, if it does not lack a proof.
 func (v *visit) do() (string, error) {
-	if !v.route.proof || v.People.IsProved(v.opened) {
+	if v.hasProof(v.route.proof) {
 		return v.route.do(v)
 	}
 	may := false

@@ -41,6 +41,7 @@ type visit struct {
 	who     person.Person
 	session string         // the token of the session; "" for nobody
 	opened  person.Session // the session
+	proved  bool           // the form has brought a proof of who the person is
 	// fileProblem is why the file of a form cannot be read, or nil.
 	fileProblem error
 	problem     *fault.Fault // why the form was refused, when a page shows it again
@@ -80,7 +81,8 @@ func (v *visit) isByPage() bool {
 }
 
 // askToSignIn leads to the sign-in page. A fragment is answered with 401, and the script then loads the
-// whole page. A form without a session did nothing: the sign-in page says so, and leads back to the page of the form.
+// whole page. A form without a session did nothing: the sign-in page says so, and leads back to the page of the form. What was
+// typed is shown again to the same person.
 func (v *visit) askToSignIn() {
 	to, asked := v.at("/sign-in"), url.Values{}
 	switch {
@@ -90,6 +92,9 @@ func (v *visit) askToSignIn() {
 		asked.Set("ended", "yes")
 		if page := v.formPage(); page != "" {
 			asked.Set("to", page)
+		}
+		if name := v.keepTyped(); name != "" {
+			asked.Set("typed", name)
 		}
 	}
 	if company, _ := v.token(); company != "" {
@@ -167,16 +172,23 @@ func (v *visit) post() {
 		v.fail(err)
 		return
 	}
-	if err := v.stepUp(); err != nil {
-		v.askForProof(err)
-		return
-	}
-	to, err := v.forms.once(v.session, v.PostForm.Get("form"), func() (string, error) { return v.do() })
+	// A proof works once. So it is taken within the form: a second click finds the first answer, and asks for no other proof.
+	to, err := v.forms.once(v.session, v.PostForm.Get("form"), func() (string, error) {
+		if err := v.stepUp(); err != nil {
+			return "", &unproved{err}
+		}
+		return v.do()
+	})
 	if err == nil {
 		http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
 		return
 	}
-	if errors.Is(err, errProof) {
+	var refused *unproved
+	switch {
+	case errors.As(err, &refused):
+		v.askForProof(refused.why)
+		return
+	case errors.Is(err, errProof):
 		v.askForProof(nil)
 		return
 	}
@@ -221,7 +233,14 @@ func (v *visit) readForm() error {
 
 // call asks an operation of the operators' API, as the person.
 func (v *visit) call(id string, in admin.Input, out any) (waits bool, err error) {
-	if v.API.NeedsProof(id) && !v.People.IsProved(v.opened) {
+	asked := noProof
+	switch {
+	case v.API.NeedsNewProof(id):
+		asked = newProof
+	case v.API.NeedsProof(id):
+		asked = recentProof
+	}
+	if !v.hasProof(asked) {
 		return false, errProof
 	}
 	return v.API.Call(v.Context(), v.by, id, in, out)

@@ -3,8 +3,10 @@ package console_test
 import (
 	"context"
 	"encoding/json"
+	"html"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -17,7 +19,11 @@ import (
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/operator"
+	"github.com/kobo-waas/kobo/internal/person/persontest"
 )
+
+// consoleOrigin is the address of the console as browsers see it.
+const consoleOrigin = "http://localhost:8080"
 
 // world is a running development program, with four eyes and two operators.
 type world struct {
@@ -31,7 +37,9 @@ type world struct {
 type person struct {
 	*world
 	name, cookie string
-	from         string // the page that the browser shows, as it says it itself; "" for none
+	from         string             // the page that the browser shows, as it says it itself; "" for none
+	key          string             // the admin key of an operator, or ""
+	device       *persontest.Device // with the passkey of the person, once one was needed
 }
 
 // each runs f with a program on each database.
@@ -51,7 +59,7 @@ func open(t *testing.T) *world {
 func openOn(t testing.TB, home apptest.Home) *world {
 	t.Helper()
 	cfg := app.DevConfig(home.Data, home.Database)
-	cfg.FourEyes, cfg.ConsoleOrigin = "on", "http://localhost:8080"
+	cfg.FourEyes, cfg.ConsoleOrigin = "on", consoleOrigin
 	log := slog.New(slog.DiscardHandler)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -81,11 +89,13 @@ func openOn(t testing.TB, home apptest.Home) *world {
 // add adds an operator with a role, and signs in by a link.
 func (w *world) add(name string, role operator.Role) *person {
 	w.t.Helper()
-	_, key := operator.NewKey()
-	if _, err := w.app.Operators.Add(w.t.Context(), operator.Local("test"), name, role, key); err != nil {
+	key, digest := operator.NewKey()
+	if _, err := w.app.Operators.Add(w.t.Context(), operator.Local("test"), name, role, digest); err != nil {
 		w.t.Fatal(err)
 	}
-	return w.signIn(name)
+	p := w.signIn(name)
+	p.key = key.Reveal()
+	return p
 }
 
 // link returns the address of a page that signs an operator in once.
@@ -101,7 +111,7 @@ func (w *world) link(name string) string {
 // signIn signs an operator in by a link.
 func (w *world) signIn(name string) *person {
 	w.t.Helper()
-	p := &person{world: w, name: name}
+	p := &person{world: w, name: name, key: map[string]string{"dev": w.company.AdminKey, "dev2": w.company.SecondAdminKey}[name]}
 	link := w.link(name)
 	p.send(link, p.form(link, nil))
 	if p.cookie == "" {
@@ -191,10 +201,72 @@ func (p *person) form(path string, fields map[string]string) url.Values {
 	return out
 }
 
-// send sends a form.
+// send sends a form. If the program asks who the person is, the person proves it, and the form goes again.
 func (p *person) send(path string, form url.Values) page {
 	p.t.Helper()
+	g := p.sendOnly(path, form)
+	if !g.asksForProof() {
+		return g
+	}
+	return p.sendOnly(path, p.proved(g, form))
+}
+
+// ready returns a form with the proof that it needs, and does nothing yet.
+func (p *person) ready(path string, form url.Values) url.Values {
+	p.t.Helper()
+	g := p.sendOnly(path, form)
+	if !g.asksForProof() {
+		p.t.Fatalf("POST %s as %s asks for no proof: %d", path, p.name, g.status)
+	}
+	return p.proved(g, form)
+}
+
+// sendOnly sends a form, and proves nothing.
+func (p *person) sendOnly(path string, form url.Values) page {
+	p.t.Helper()
 	return p.do(http.MethodPost, path, form.Encode())
+}
+
+func (g page) asksForProof() bool { return strings.Contains(g.text, "<h1>Prove that it is you</h1>") }
+
+var optionsOf = regexp.MustCompile(`data-passkey="get" data-options="([^"]+)"`)
+
+// proved returns a form with the proof that a page asks for: an operator's own key, or else a passkey.
+func (p *person) proved(asked page, form url.Values) url.Values {
+	p.t.Helper()
+	out := maps.Clone(form)
+	if p.key != "" {
+		out.Set("proof-key", p.key)
+		return out
+	}
+	if p.device == nil {
+		p.makePasskey()
+	}
+	options := html.UnescapeString(found(p.t, optionsOf, asked.text))
+	out.Set("proof-state", html.UnescapeString(found(p.t, proofStateOf, asked.text)))
+	out.Set("proof-response", p.device.Sign(p.t, []byte(options), consoleOrigin))
+	return out
+}
+
+var proofStateOf = regexp.MustCompile(`name="proof-state" value="([^"]+)"`)
+
+// makePasskey makes a passkey of a person of a company.
+func (p *person) makePasskey() {
+	p.t.Helper()
+	_, session, _ := strings.Cut(p.cookie, "=")
+	company, token, _ := strings.Cut(session, ".")
+	_, own, err := p.app.People.Open(p.t.Context(), company, token)
+	if err != nil || own.ID == "" {
+		p.t.Fatalf("%s is not signed in: %v", p.name, err)
+	}
+	c, err := p.app.People.BeginPasskey(p.t.Context(), own)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.device = &persontest.Device{}
+	if err := p.app.People.FinishPasskey(p.t.Context(), own, "phone", c.State, p.device.Create(p.t, c.Options, consoleOrigin)); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // submit fills in a form of a page, and sends it. The form must be taken.

@@ -149,7 +149,10 @@ func (s *Service) SetPassword(ctx context.Context, p Person, password, state, co
 	return s.add(ctx, p, word, codes)
 }
 
-var errSignIn = fault.New(fault.Unauthenticated, "The name, the password or the code is wrong, or the code was used already")
+var errSignIn = fault.New(fault.Unauthenticated, "The name, the password or the code is wrong")
+
+// errUsedCode is for somebody who knows the password, and has a code that was right.
+var errUsedCode = fault.Newf(fault.Unauthenticated, "This code was used already. Each code works once: wait up to %.0f seconds for the next one in your app", period.Seconds())
 
 // SignIn returns the person of a name whose password and present code these are. A code works once.
 func (s *Service) SignIn(ctx context.Context, company, name, password, code string) (Person, error) {
@@ -168,11 +171,16 @@ func (s *Service) SignIn(ctx context.Context, company, name, password, code stri
 	if err != nil {
 		return Person{}, err
 	}
-	if step := s.stepOf(key, code); !s.matches(password, hash) || word.ID == "" || codes.ID == "" || step <= codes.step {
+	step := s.stepOf(key, code)
+	switch {
+	case !s.matches(password, hash) || word.ID == "" || codes.ID == "" || step == 0:
 		return Person{}, errSignIn
-	} else if n, err := useStep(ctx, s.DB, codes, step, s.Clock.Now()); err != nil || n == 0 {
+	case step <= codes.step:
+		return Person{}, errUsedCode
+	}
+	if n, err := useStep(ctx, s.DB, codes, step, s.Clock.Now()); err != nil || n == 0 {
 		if err == nil {
-			err = errSignIn
+			err = errUsedCode
 		}
 		return Person{}, err
 	}

@@ -99,14 +99,33 @@ func (s *Service) begin(ctx context.Context, p Person, agent string, isProof boo
 // Open returns the session of a token and its person. It returns an empty session if the token opens none: the
 // session has ended, or the person has another role now or none.
 func (s *Service) Open(ctx context.Context, company, token string) (Session, Person, error) {
+	x, p, err := s.sessionOf(ctx, company, token)
+	if err != nil || x.isOver(s.Machine.Now()) {
+		return Session{}, Person{}, err
+	}
+	return x, p, nil
+}
+
+// Whose returns the person of a session whose time is over. It returns an empty person for any other token. The row of such a
+// session stays until the next sign-in of the person.
+func (s *Service) Whose(ctx context.Context, company, token string) (Person, error) {
+	x, p, err := s.sessionOf(ctx, company, token)
+	if err != nil || !x.isOver(s.Machine.Now()) {
+		return Person{}, err
+	}
+	return p, nil
+}
+
+// sessionOf returns the session of a token, also if its time is over, and its person. Both are empty if there is none, or if the
+// person has another role now or none.
+func (s *Service) sessionOf(ctx context.Context, company, token string) (Session, Person, error) {
 	sessionID, word, _ := strings.Cut(token, ".")
 	x, err := db.OrZero(findSession(ctx, s.DB, company, sessionID))
 	if err != nil || x.ID == "" || !s.Keys.Verify(x.hash, "person-session", x.parts(word)...) {
 		return Session{}, Person{}, err
 	}
-	now := s.Machine.Now()
 	p, err := s.Find(ctx, company, x.PersonID)
-	if fault.Is(err, fault.Missing) || err == nil && (p.Role != x.role || x.isOver(now)) {
+	if fault.Is(err, fault.Missing) || err == nil && p.Role != x.role {
 		return Session{}, Person{}, removeSession(ctx, s.DB, company, x.PersonID, x.ID)
 	}
 	return x, p, err

@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 )
 
@@ -27,6 +28,9 @@ type browser struct {
 	close                           func()
 
 	kept map[string]*network.Cookie // the sessions of people of companies, by the name of the person
+
+	authenticator webauthn.AuthenticatorID        // the device of the tab, or ""
+	passkeys      map[string]*webauthn.Credential // by the name of the person
 
 	mu    sync.Mutex
 	bad   []string // what the pages did wrong since the last look
@@ -45,7 +49,7 @@ func open(ctx context.Context, chromium, origin, axe, pictures string) (*browser
 		chromedp.Flag("disable-sync", true), chromedp.NoFirstRun)
 	allocated, stop := chromedp.NewExecAllocator(ctx, options...)
 	tab, end := chromedp.NewContext(allocated)
-	b := &browser{Context: tab, chromium: chromium, origin: origin, axe: axe, pictures: pictures, kept: map[string]*network.Cookie{}, close: func() { end(); stop() }}
+	b := &browser{Context: tab, chromium: chromium, origin: origin, axe: axe, pictures: pictures, kept: map[string]*network.Cookie{}, passkeys: map[string]*webauthn.Credential{}, close: func() { end(); stop() }}
 	return b, b.begin()
 }
 
@@ -65,7 +69,7 @@ func (b *browser) begin() error {
 // tab opens another tab of the same browser, with the same people signed in. The caller closes it.
 func (b *browser) tab() (*browser, error) {
 	tab, end := chromedp.NewContext(b.Context)
-	other := &browser{Context: tab, chromium: b.chromium, origin: b.origin, axe: b.axe, pictures: b.pictures, kept: b.kept, close: end}
+	other := &browser{Context: tab, chromium: b.chromium, origin: b.origin, axe: b.axe, pictures: b.pictures, kept: b.kept, passkeys: b.passkeys, close: end}
 	return other, other.begin()
 }
 

@@ -108,6 +108,9 @@ func mendInPlace(p *program, b *browser, lines []string) error {
 	if err := b.do(chromedp.SendKeys("#pin", p.key.PIN, chromedp.ByQuery), chromedp.Click(`form[action$="/send"] button.main`, chromedp.ByQuery)); err != nil {
 		return err
 	}
+	if err := b.proves(p); err != nil {
+		return err
+	}
 	if err := b.turnsTo("approves what you asked for", "Nothing has happened yet"); err != nil {
 		return err
 	}
@@ -124,7 +127,7 @@ func approveBulk(p *program, b *browser, at string, lines []string) error {
 	if err := b.turnsTo(naira(sumOf(lines)), fmt.Sprint(len(lines))); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.Click(`form[action$="/approve"] button.main`, chromedp.ByQuery), chromedp.WaitNotPresent(`form[action$="/approve"]`, chromedp.ByQuery)); err != nil {
+	if err := errors.Join(b.do(chromedp.Click(approve, chromedp.ByQuery)), b.proves(p)); err != nil {
 		return err
 	}
 	if err := errors.Join(b.takePerson("finance"), b.visit(at)); err != nil {

@@ -38,7 +38,7 @@ func (p *program) appLink(link string) string {
 }
 
 // signInCompany uses the one-time links of three people of the company, and remembers them. A rule for two people counts only
-// people who have signed in. The owner stays.
+// people who have signed in. Each makes a passkey, because a payment and an approval ask for a proof. The owner stays.
 func signInCompany(p *program, b *browser) error {
 	if err := b.visit("/app/home"); err != nil {
 		return err
@@ -47,7 +47,7 @@ func signInCompany(p *program, b *browser) error {
 		return err
 	}
 	for _, one := range []struct{ name, link string }{{"finance", p.key.ThirdAppURL}, {"developer", p.key.SecondAppURL}, {"owner", p.key.AppURL}} {
-		if err := errors.Join(enter(p, b, one.link), b.keepPerson(one.name)); err != nil {
+		if err := errors.Join(enter(p, b, one.link), b.makePasskey("/app/me"), b.keepPerson(one.name)); err != nil {
 			return err
 		}
 	}
@@ -105,7 +105,10 @@ func issueByTwo(p *program, b *browser) error {
 		return err
 	}
 	if err := b.do(chromedp.SendKeys("#name", "Shop", chromedp.ByQuery), chromedp.SendKeys("#pin", p.key.PIN, chromedp.ByQuery),
-		chromedp.Click(`form[action="/app/developers/keys"] button.main`, chromedp.ByQuery), chromedp.WaitVisible(".chip.propose", chromedp.ByQuery)); err != nil {
+		chromedp.Click(`form[action="/app/developers/keys"] button.main`, chromedp.ByQuery)); err != nil {
+		return err
+	}
+	if err := errors.Join(b.proves(p), b.do(chromedp.WaitVisible(".chip.propose", chromedp.ByQuery))); err != nil {
 		return err
 	}
 	review := `a.act[href^="/app/approvals/"]`
@@ -121,7 +124,10 @@ func issueByTwo(p *program, b *browser) error {
 	if err := b.visit("/app/approvals"); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.Click(review, chromedp.ByQuery), chromedp.Click(`form[action$="/approve"] button.main`, chromedp.ByQuery), chromedp.WaitVisible("main code", chromedp.ByQuery)); err != nil {
+	if err := b.do(chromedp.Click(review, chromedp.ByQuery), chromedp.Click(approve, chromedp.ByQuery)); err != nil {
+		return err
+	}
+	if err := b.proves(p); err != nil {
 		return err
 	}
 	return b.turnsTo("kobo_test_", "Shown once")

@@ -36,7 +36,7 @@ func decideCase(p *program, b *browser) error {
 	if err := b.visit("/console/cases/" + id); err != nil {
 		return err
 	}
-	if err := b.decide(id, "confirmed", "The bank has confirmed it on the phone."); err != nil {
+	if err := b.decide(p, id, "confirmed", "The bank has confirmed it on the phone."); err != nil {
 		return err
 	}
 	if err := b.turnsTo("Waiting for approval", "You proposed this"); err != nil {
@@ -57,7 +57,10 @@ func decideCase(p *program, b *browser) error {
 		return err
 	}
 	agree := `form[action$="/agreed"] button.main`
-	if err := b.do(chromedp.Click(`a[href$="/cases/`+id+`"]`, chromedp.ByQuery), chromedp.Click(agree, chromedp.ByQuery), chromedp.WaitVisible("main .chip.ok", chromedp.ByQuery)); err != nil {
+	if err := b.do(chromedp.Click(`a[href$="/cases/`+id+`"]`, chromedp.ByQuery), chromedp.Click(agree, chromedp.ByQuery)); err != nil {
+		return err
+	}
+	if err := b.proves(p); err != nil {
 		return err
 	}
 	if err := b.turnsTo("Decided", "dev2"); err != nil {
@@ -82,13 +85,13 @@ func decideCase(p *program, b *browser) error {
 }
 
 // decide fills in the form of a case, reads what will happen, and proposes it.
-func (b *browser) decide(id, outcome, note string) error {
-	return errors.Join(b.fillIn(id, outcome, note), b.sure(id))
+func (b *browser) decide(p *program, id, outcome, note string) error {
+	return errors.Join(b.fillIn(id, outcome, note), b.sure(p, id))
 }
 
 // sure proposes what the review of a case says.
-func (b *browser) sure(id string) error {
-	return errors.Join(b.turnsTo("What will happen", "Needs a second person"), b.do(chromedp.Click(`form[action$="/cases/`+id+`"] button.main`, chromedp.ByQuery)))
+func (b *browser) sure(p *program, id string) error {
+	return errors.Join(b.turnsTo("What will happen", "Needs a second person"), b.do(chromedp.Click(`form[action$="/cases/`+id+`"] button.main`, chromedp.ByQuery)), b.proves(p))
 }
 
 // fillIn fills in the form of a case, and sends it.
@@ -145,7 +148,7 @@ func changeGround(p *program, b *browser) error {
 	if err := errors.Join(late.visit(proposals[1]), late.do(chromedp.Evaluate(`document.querySelector("[data-live-pause]")?.click()`, nil)), b.do(page.BringToFront()), b.visit(proposals[0])); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.Click(approve, chromedp.ByQuery)); err != nil {
+	if err := errors.Join(b.do(chromedp.Click(approve, chromedp.ByQuery)), b.proves(p)); err != nil {
 		return err
 	}
 	if err := b.turnsTo("Approved"); err != nil {
@@ -161,7 +164,7 @@ func changeGround(p *program, b *browser) error {
 	if err := b.do(chromedp.Evaluate(`document.querySelectorAll('form[action$="/approve"]').length`, &buttons)); err != nil || buttons > 0 {
 		return errors.Join(err, errors.New("a dead proposal can be approved"))
 	}
-	if err := late.do(page.BringToFront(), chromedp.Click(approve, chromedp.ByQuery)); err != nil {
+	if err := errors.Join(late.do(page.BringToFront(), chromedp.Click(approve, chromedp.ByQuery)), late.proves(p)); err != nil {
 		return err
 	}
 	if err := late.turnsTo("The proposal is dead", " was ", ", and is ", "Nothing was changed"); err != nil {

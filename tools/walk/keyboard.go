@@ -93,13 +93,13 @@ func byKeyboard(p *program, b *browser) error {
 	if err := helpOfKeys(b); err != nil {
 		return err
 	}
-	if err := proposeByKeyboard(b, id); err != nil {
+	if err := proposeByKeyboard(p, b, id); err != nil {
 		return err
 	}
 	if err := errors.Join(b.look(360, false), enterByKeyboard(b, p.key.SecondKey)); err != nil {
 		return err
 	}
-	if err := approveByKeyboard(b, id); err != nil {
+	if err := approveByKeyboard(p, b, id); err != nil {
 		return err
 	}
 	return b.look(1280, false)
@@ -120,6 +120,17 @@ func enterByKeyboard(b *browser, key string) error {
 		return err
 	}
 	return errors.Join(b.do(chromedp.WaitVisible(`form[action="/console/sign-out"]`, chromedp.ByQuery)), b.complete())
+}
+
+// provesByKeyboard answers the page that asks who the person is, by an admin key.
+func provesByKeyboard(b *browser, key string) error {
+	if err := b.turnsTo("Prove that it is you"); err != nil {
+		return err
+	}
+	if err := errors.Join(b.tabTo("main details:last-of-type summary"), b.keys(kb.Enter), b.tabTo("#proof-key"), b.writes(key), b.keys(kb.Enter)); err != nil {
+		return err
+	}
+	return b.proved()
 }
 
 // searchByKeyboard finds a payment, and opens it from the list.
@@ -195,7 +206,7 @@ func (b *browser) holds(selector string) error {
 }
 
 // proposeByKeyboard opens the case from the list, and proposes.
-func proposeByKeyboard(b *browser, id string) error {
+func proposeByKeyboard(p *program, b *browser, id string) error {
 	if err := errors.Join(b.keys("g", "k"), b.turnsTo("decisions that only people can make")); err != nil {
 		return err
 	}
@@ -220,21 +231,21 @@ func proposeByKeyboard(b *browser, id string) error {
 	if err := errors.Join(b.tabTo("main input[name=outcome]"), b.keys(" "), b.tabTo("#note"), b.writes("The bank has confirmed it."), b.tabTo(`form[action$="`+id+`"] button.main`), b.keys(kb.Enter)); err != nil {
 		return err
 	}
-	if err := errors.Join(b.turnsTo("What will happen"), b.tabTo(`form[action$="`+id+`"] button.main`), b.keys(kb.Enter)); err != nil {
+	if err := errors.Join(b.turnsTo("What will happen"), b.tabTo(`form[action$="`+id+`"] button.main`), b.keys(kb.Enter), provesByKeyboard(b, p.key.AdminKey)); err != nil {
 		return err
 	}
 	return b.turnsTo("Waiting for approval", "You proposed this")
 }
 
 // approveByKeyboard finds on a phone what waits, and approves it.
-func approveByKeyboard(b *browser, id string) error {
+func approveByKeyboard(p *program, b *browser, id string) error {
 	if err := errors.Join(b.keys("g", "w"), b.turnsTo("what a second person approves")); err != nil {
 		return err
 	}
 	if err := errors.Join(b.tabTo(`a[href="/console/cases/`+id+`"]`), b.keys(kb.Enter), b.turnsTo("What is not clear")); err != nil {
 		return err
 	}
-	if err := errors.Join(b.tabTo(`form[action$="/agreed"] button.main`), b.keys(kb.Enter)); err != nil {
+	if err := errors.Join(b.tabTo(`form[action$="/agreed"] button.main`), b.keys(kb.Enter), provesByKeyboard(b, p.key.SecondKey)); err != nil {
 		return err
 	}
 	return b.turnsTo("Decided", "confirmed")

@@ -29,7 +29,7 @@ func onboard(p *program, b *browser) error {
 	if err := b.visit("/console/companies/new"); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.SendKeys("#name", "Ada Foods", chromedp.ByQuery), chromedp.Click(submit, chromedp.ByQuery)); err != nil {
+	if err := errors.Join(b.do(chromedp.SendKeys("#name", "Ada Foods", chromedp.ByQuery), chromedp.Click(submit, chromedp.ByQuery)), b.proves(p)); err != nil {
 		return err
 	}
 	if err := b.turnsTo("Ada Foods is a company now", "shown once"); err != nil {
@@ -56,7 +56,7 @@ func onboard(p *program, b *browser) error {
 	if err := b.visit(strings.TrimPrefix(proposal, b.origin)); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.Click(approve, chromedp.ByQuery)); err != nil {
+	if err := errors.Join(b.do(chromedp.Click(approve, chromedp.ByQuery)), b.proves(p)); err != nil {
 		return err
 	}
 	if err := b.turnsTo("Approved", "This is shown once"); err != nil {
@@ -112,7 +112,7 @@ func bookBreak(p *program, b *browser) error {
 		chromedp.SendKeys("#note", "The payer has sent the receipt.", chromedp.ByQuery), chromedp.Click(`form[action$="/cases/`+id+`"] button.main`, chromedp.ByQuery)); err != nil {
 		return err
 	}
-	if err := errors.Join(b.sure(id), b.turnsTo("Waiting for approval", "goes to the settlement account")); err != nil {
+	if err := errors.Join(b.sure(p, id), b.turnsTo("Waiting for approval", "goes to the settlement account")); err != nil {
 		return err
 	}
 	if err := becomes(p, b, p.key.SecondKey); err != nil {
@@ -121,7 +121,7 @@ func bookBreak(p *program, b *browser) error {
 	if err := b.visit("/console/cases/" + id); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.Click(`form[action$="/agreed"] button.main`, chromedp.ByQuery)); err != nil {
+	if err := errors.Join(b.do(chromedp.Click(`form[action$="/agreed"] button.main`, chromedp.ByQuery)), b.proves(p)); err != nil {
 		return err
 	}
 	if err := b.turnsTo("Decided", "assigned"); err != nil {

@@ -20,7 +20,7 @@ func approvePayout(p *program, b *browser) error {
 	if err := b.turnsTo("₦51,000.00 to MOHAMMED ADA?", "Leaves the account"); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.Click("main form button.main", chromedp.ByQuery)); err != nil {
+	if err := errors.Join(b.do(chromedp.Click("main form button.main", chromedp.ByQuery)), b.proves(p)); err != nil {
 		return err
 	}
 	if err := b.turnsTo("approves what you asked for", "Nothing has happened yet", "MOHAMMED ADA"); err != nil {
@@ -35,7 +35,7 @@ func approvePayout(p *program, b *browser) error {
 	if err := b.turnsTo("Two people from ₦50,000.00 on", "MOHAMMED ADA, 0123456710"); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.Click(`form[action$="/approve"] button.main`, chromedp.ByQuery)); err != nil {
+	if err := errors.Join(b.do(chromedp.Click(approve, chromedp.ByQuery)), b.proves(p)); err != nil {
 		return err
 	}
 	return b.turnsTo("₦51,000.00 to MOHAMMED ADA", "Paid", "owner approved it")
@@ -145,6 +145,9 @@ func invited(p *program, b *browser, at, name, role string) error {
 		return err
 	}
 	if err := b.do(chromedp.Navigate(b.origin+"/console/waiting"), chromedp.Click(`main a[href^="/console/proposals/"]`, chromedp.ByQuery), chromedp.Click(approve, chromedp.ByQuery)); err != nil {
+		return err
+	}
+	if err := b.proves(p); err != nil {
 		return err
 	}
 	if err := b.turnsTo("This is shown once"); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -58,7 +59,7 @@ func press(b *browser) error {
 	return b.complete()
 }
 
-func sellPower(_ *program, b *browser) error {
+func sellPower(p *program, b *browser) error {
 	if err := b.visit("/app/services/purchases"); err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func sellPower(_ *program, b *browser) error {
 	if err := seen(b, "purchase-review"); err != nil {
 		return err
 	}
-	if err := press(b); err != nil {
+	if err := errors.Join(press(b), b.proves(p)); err != nil {
 		return err
 	}
 	if err := b.turnsTo("Code for the meter", "Receipt"); err != nil {
@@ -142,7 +143,7 @@ func fundCard(p *program, b *browser) error {
 	if err := seen(b, "funding-review"); err != nil {
 		return err
 	}
-	if err := press(b); err != nil {
+	if err := errors.Join(press(b), b.proves(p)); err != nil {
 		return err
 	}
 	if err := b.turnsTo("Do not pay again"); err != nil {
@@ -151,7 +152,7 @@ func fundCard(p *program, b *browser) error {
 	return seen(b, "funding-unknown")
 }
 
-func moveMoney(_ *program, b *browser) error {
+func moveMoney(p *program, b *browser) error {
 	if err := b.visit("/app/money/transfer"); err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func moveMoney(_ *program, b *browser) error {
 	if err := seen(b, "transfer-review"); err != nil {
 		return err
 	}
-	if err := press(b); err != nil {
+	if err := errors.Join(press(b), b.proves(p)); err != nil {
 		return err
 	}
 	return b.turnsTo("What happened", "₦25,000.00")

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 )
 
@@ -134,21 +133,7 @@ func signInByKey(b *browser, key string) error {
 
 // usePasskey makes a passkey with a virtual authenticator, and signs in by it.
 func usePasskey(p *program, b *browser) error {
-	make := `form[data-passkey="create"]`
-	if err := b.do(webauthn.Enable(), chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := webauthn.AddVirtualAuthenticator(&webauthn.VirtualAuthenticatorOptions{
-			Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal, HasResidentKey: true,
-			HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
-		}).Do(ctx)
-		return err
-	})); err != nil {
-		return err
-	}
-	if err := b.visit("/console/me"); err != nil {
-		return err
-	}
-	if err := b.do(chromedp.WaitVisible(make, chromedp.ByQuery), chromedp.SendKeys("#label", "a phone", chromedp.ByQuery),
-		chromedp.Click(make+" button", chromedp.ByQuery), chromedp.WaitVisible(".rows.loose strong", chromedp.ByQuery)); err != nil {
+	if err := b.makePasskey("/console/me"); err != nil {
 		return err
 	}
 	if err := signOut(p, b); err != nil {

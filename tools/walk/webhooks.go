@@ -122,7 +122,10 @@ func replayMissed(p *program, b *browser) error {
 	if err := b.visit("/app/developers/webhooks"); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.SendKeys("#url", r.URL+"/hook", chromedp.ByQuery), chromedp.Click("main form button.main", chromedp.ByQuery), chromedp.WaitVisible("main code", chromedp.ByQuery)); err != nil {
+	if err := b.do(chromedp.SendKeys("#url", r.URL+"/hook", chromedp.ByQuery), chromedp.Click("main form button.main", chromedp.ByQuery)); err != nil {
+		return err
+	}
+	if err := b.proves(p); err != nil {
 		return err
 	}
 	if err := b.turnsTo("whsec_", "Shown once"); err != nil {
@@ -147,7 +150,7 @@ func replayMissed(p *program, b *browser) error {
 	if err := seeAttempts(b, r); err != nil {
 		return err
 	}
-	if err := b.do(chromedp.Click(`form[action$="/rotate"] button`, chromedp.ByQuery), chromedp.WaitVisible("main code", chromedp.ByQuery)); err != nil {
+	if err := errors.Join(b.do(chromedp.Click(`form[action$="/rotate"] button`, chromedp.ByQuery)), b.proves(p)); err != nil {
 		return err
 	}
 	if err := b.turnsTo("whsec_", "the old secret signs too"); err != nil {
