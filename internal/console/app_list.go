@@ -294,47 +294,6 @@ func showOwnCards(v *visit) (view, error) {
 	return t.view(v), err
 }
 
-// purchaseRow is a purchase as lists show it. It has no code of a meter.
-type purchaseRow struct {
-	ID           string     `json:"transactionId"`
-	Type         string     `json:"type"`
-	Status       string     `json:"status"`
-	Amount       money.Text `json:"amount"`
-	Fee          money.Text `json:"fee"`
-	Product      *string    `json:"productName"`
-	Phone        *string    `json:"phoneNumber"`
-	Card         *string    `json:"cardNumber"`
-	Meter        *string    `json:"meterNumber"`
-	OwnReference string     `json:"externalReference"`
-	CreatedAt    string     `json:"createdAt"`
-}
-
-func showPurchases(v *visit) (view, error) {
-	var l listOf[purchaseRow]
-	if _, err := v.ask("GET", "/api/v1/vtu/transactions"+v.asked(), nil, &l); err != nil {
-		return view{}, err
-	}
-	var pending []string
-	for _, r := range l.Data.Data {
-		if r.Status == "PENDING" {
-			pending = append(pending, r.ID)
-		}
-	}
-	known, err := v.outcomesOf(pending)
-	t := table{
-		title: "Purchases", item: "services", tabs: serviceTabs, tab: serviceTabs[1].path, meta: l.Data.Meta,
-		head: []string{"Time", "What", "Amount", "State", "Reference"}, nothing: "Nothing has been sold yet.", above: templ.Join(purchaseButton(v), downloadBar(v, "/app/services/purchases")),
-	}
-	for _, r := range l.Data.Data {
-		kind, word := stateChip(r.Status)
-		if o, there := known[r.ID]; there && r.Status == "PENDING" {
-			kind, word = pendingChip(o, v.now())
-		}
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(sentence(words(r.Type))), sum(money.Kobo(r.Amount)), state(kind, word), link(ending(r.ID), "/app/p/"+r.ID)})
-	}
-	return t.view(v), err
-}
-
 // showRequests lists what the company's programs and people have sent.
 func showRequests(v *visit) (view, error) {
 	var l struct {
