@@ -322,7 +322,7 @@ func TestAskingNowFindsTheOutcome(t *testing.T) {
 		}
 	}
 	w.advance(31 * time.Second)
-	if text := support.read(page); !strings.Contains(text, "Unknown for") || strings.Contains(text, "can be asked again at") || strings.Contains(text, " answered at ") {
+	if text := support.read(page); !strings.Contains(text, "Accepted") || strings.Contains(text, "can be asked again at") || strings.Contains(text, " answered at ") {
 		t.Errorf("half a minute later: %s", text)
 	}
 	support.submit(page, page+"/ask", nil)

@@ -27,10 +27,11 @@ func TestPagesSayTheWordsOfTheWireInWordsOfPeople(t *testing.T) {
 // Before anybody was asked, an outcome is not unknown.
 func TestAnOutcomeIsNotUnknownBeforeTheCall(t *testing.T) {
 	now := time.Date(2026, 11, 26, 7, 0, 0, 0, time.UTC)
-	next, created, answer := "2026-11-26T07:00:05Z", "2026-11-26T06:52:00Z", "unknown (09)"
+	next, created, accepted, silent := "2026-11-26T07:00:05Z", "2026-11-26T06:52:00Z", "unknown (09)", "unknown ()"
 	for want, o := range map[string]api.Outcome{
 		"Sending":                       {CreatedAt: created, NextTryAt: &next},
-		"Unknown for 8 min, next 08:00": {CreatedAt: created, NextTryAt: &next, LastAnswer: &answer},
+		"Unknown for 8 min, next 08:00": {CreatedAt: created, NextTryAt: &next, LastAnswer: &silent},
+		"Accepted, next 08:00":          {Type: "payout", CreatedAt: created, NextTryAt: &next, LastAnswer: &accepted},
 		"Case":                          {CreatedAt: created, NeedsDecision: true},
 	} {
 		if _, got := pendingChip(o, now); got != want {
