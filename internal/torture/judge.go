@@ -47,11 +47,22 @@ func (w *world) judge(ctx context.Context) error {
 		if outcome == "" {
 			continue
 		}
-		body := map[string]any{"outcome": outcome, "note": "the provider's list was read"}
-		for who := range w.by.keys {
-			if err = w.resolve(ctx, who, c, body); err != nil {
-				return err
-			}
+		if err = w.decide(ctx, c, outcome); err != nil && outcome != dismissed && w.decide(ctx, c, dismissed) == nil {
+			err = nil // the provider has answered by now, and an ended operation leaves nothing else to decide
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decide sends the same finding of all operators. Kobo refuses to dismiss a case whose payment has no outcome yet.
+func (w *world) decide(ctx context.Context, c Case, outcome string) error {
+	for who := range w.by.keys {
+		err := w.resolve(ctx, who, c, map[string]any{"outcome": outcome, "note": "the provider's list was read"})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -46,7 +46,7 @@ func followPayout(p *program, b *browser) error {
 	if err := b.visit("/console/p/" + reference); err != nil {
 		return err
 	}
-	if err := b.says("₦4,321.00 to", "We do not know yet", "Do not pay again", "Where the ₦4,321.00 is", "Say to the customer"); err != nil {
+	if err := b.says("₦4,321.00 to", "has accepted it and has not finished", "Do not pay again", "Where the ₦4,321.00 is", "Say to the customer"); err != nil {
 		return err
 	}
 	for range 2 {
