@@ -202,7 +202,7 @@ func (t thing) rows() (out []row) {
 		r.after = r.at.Sub(first)
 		r.title, r.said = t.stepWords(step)
 		r.said = inLagos(r.said)
-		r.chip = answerChip(r.said)
+		r.chip, r.word = answerChip(r.said), sentence(firstWord(r.said))
 		out = append(out, r)
 	}
 	return out

@@ -230,7 +230,7 @@ func thingPage(v *visit, t thing) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, r := range ladderOf(int64(t.Attempts), t.NeedsDecision, t.NextTryAt != nil) {
+			for _, r := range ladderOf(int64(t.Attempts), isAccepted(t.Outcome), t.NeedsDecision, t.NextTryAt != nil) {
 				var templ_7745c5c3_Var16 = []any{r.class}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var16...)
 				if templ_7745c5c3_Err != nil {

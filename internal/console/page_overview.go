@@ -102,7 +102,7 @@ func (g glance) cases() (out []need) {
 
 func (g glance) unknowns() (out []need) {
 	for _, u := range g.Unknown {
-		n := need{kind: "unknown", word: "Unknown", what: count(int(u.Count), "payment", "payments"), rest: "at " + u.Name + ", " + naira(u.Amount) + " in clearing", since: instant(optional(u.Oldest))}
+		n := need{kind: "unknown", word: "Unknown", what: count(int(u.Count), "payment", "payments"), rest: "at " + providerName(u.Name) + ", " + naira(u.Amount) + " in clearing", since: instant(optional(u.Oldest))}
 		n = n.link(g.v, "/console/system/providers/{name}", "/console/system/providers/"+url.PathEscape(u.Name), "See provider")
 		out = append(out, n.link(g.v, "/console/payments", "/console/payments?state=unknown&provider="+url.QueryEscape(u.Name), "See all"))
 	}

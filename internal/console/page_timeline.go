@@ -208,6 +208,7 @@ type row struct {
 	title string
 	said  string // the provider's words
 	chip  string // the kind of the answer's chip
+	word  string // the word of the chip
 	moved *moved // if money moved
 	// again is the address of the form that sends the event of a delivery again, or "".
 	again string
@@ -238,6 +239,9 @@ func (s story) rows() (out []row) {
 		r.title, r.said = s.rowWords(step)
 		r.title, r.said = inLagos(r.title), inLagos(r.said)
 		r.chip = answerChip(r.said)
+		if r.word = sentence(firstWord(r.said)); s.isAcceptance(r.said) {
+			r.chip, r.word = "wait", "Accepted"
+		}
 		out = append(out, r)
 	}
 	return slices.Clip(out)
@@ -318,6 +322,13 @@ func (s story) asker() string {
 		return s.company
 	}
 	return "the house"
+}
+
+// isAcceptance reports whether an answer such as "unknown (09) in progress" says that the provider has accepted the payment.
+func (s story) isAcceptance(said string) bool {
+	outcome, rest, _ := strings.Cut(said, " (")
+	code, _, _ := strings.Cut(rest, ")")
+	return operation.IsAccepted(s.Kind, outcome, code)
 }
 
 // answerChip returns the kind of chip for a provider's answer, or "".

@@ -8,12 +8,12 @@ var rungs = []string{"call", "5 s", "30 s", "2 min", "10 min", "30 min", "2 h", 
 
 // ladder returns the steps of the outcome clock.
 func (s story) ladder() []rung {
-	return ladderOf(s.Clock.Attempts, optional(s.Word) == "case", s.Clock.NextAt != nil)
+	return ladderOf(s.Clock.Attempts, optional(s.Word) == "accepted", optional(s.Word) == "case", s.Clock.NextAt != nil)
 }
 
-// ladderOf returns the rungs for an outcome that was asked for some times. It is in the hands of people, or the next
-// time is planned.
-func ladderOf(attempts int64, inHands, isPlanned bool) (out []rung) {
+// ladderOf returns the rungs for an outcome that was asked for some times. The provider has accepted the payment as its last
+// answer, it is in the hands of people, or the next time is planned.
+func ladderOf(attempts int64, isAccepted, inHands, isPlanned bool) (out []rung) {
 	asked := min(int(attempts), len(rungs)-2)
 	next := asked + 1
 	if next == len(rungs)-1 || asked == len(rungs)-2 {
@@ -30,9 +30,9 @@ func ladderOf(attempts int64, inHands, isPlanned bool) (out []rung) {
 		case i == next && !inHands && isPlanned:
 			r.class = "next"
 		case i <= asked || inHands:
-			r.class, r.said = "done", "unknown"
-			if i == 0 {
-				r.said = "no answer"
+			r.class, r.said = "done", "no outcome"
+			if i == asked && isAccepted {
+				r.said = "accepted"
 			}
 		}
 		out = append(out, r)

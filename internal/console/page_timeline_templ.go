@@ -1040,7 +1040,7 @@ func timelineRow(r row) templ.Component {
 			}
 		}
 		if r.chip != "" {
-			templ_7745c5c3_Err = chip(r.chip, sentence(firstWord(r.said))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = chip(r.chip, r.word).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -78,7 +78,7 @@ func (s story) session() string {
 	if s.SessionID != nil {
 		return *s.SessionID
 	}
-	if s.Kind == "payout" && optional(s.Word) == "paid" {
+	if s.Kind == "payout" {
 		return optional(s.ProviderReference)
 	}
 	return ""

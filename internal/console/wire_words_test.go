@@ -60,3 +60,20 @@ func TestTheSentenceForTheCustomerIsTrue(t *testing.T) {
 		}
 	}
 }
+
+// The timeline and its clock say that the bank has accepted a payment, where its last answer says so.
+func TestAnAcceptanceIsNotCalledUnknown(t *testing.T) {
+	payout, funding := story{Timeline: admin.Timeline{Kind: "payout"}}, story{Timeline: admin.Timeline{Kind: "card"}}
+	for said, want := range map[string]bool{"unknown (09) Request processing in progress": true, "unknown (500) ": false, "unknown": false, "rejected (09) no": false} {
+		if payout.isAcceptance(said) != want || funding.isAcceptance(said) {
+			t.Errorf("%q is an acceptance: %t", said, !want)
+		}
+	}
+	for asked, want := range [][]string{{"accepted", ""}, {"no outcome", "accepted", ""}} {
+		for i, r := range ladderOf(int64(asked), true, false, true)[:len(want)] {
+			if r.said != want[i] {
+				t.Errorf("asked %d times, step %d says %q, want %q", asked, i, r.said, want[i])
+			}
+		}
+	}
+}
