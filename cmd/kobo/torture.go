@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,7 +47,7 @@ command ends only programs that it has started. The exit code is 1 if a check fa
 	f.StringSliceVar(&o.Only, "only", nil, "the kinds of `BREAKS`, with commas between them; all if empty")
 	f.StringVar(&o.Folder, "folder", "", "the `DIR` for the temporary folder")
 	f.BoolVar(&o.Keep, "keep", false, "keep the temporary folder with the database and the logs")
-	f.StringVar(&o.History, "history", "", "write each call, break and fact into this `FILE` (a JSON object on each line)")
+	f.StringVar(&o.History, "history", "", "write each call, break and fact into this `FILE` (a JSON object on each line); without it a run that fails keeps a file in the temporary folder")
 	f.StringVar(&check, "check", "", "run nothing, and check the history in this `FILE` again")
 	f.StringVar(&replay, "replay", "", "make the calls and breaks of the history in this `FILE` again, each at its time, instead of random ones")
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -91,11 +93,23 @@ func runTorture(c *cobra.Command, o torture.Options, replay string) error {
 		return err
 	}
 	o.Child = []string{self, c.Name(), tortureChild}
+	isOwn := o.History != ""
+	if !isOwn { // a finding of a long run must not be lost
+		o.History = filepath.Join(cmp.Or(o.Folder, os.TempDir()), fmt.Sprintf("kobo-torture-%d-%d.history", o.Seed, os.Getpid()))
+	}
 	h, err := torture.Run(c.Context(), o)
 	if err != nil {
-		return fmt.Errorf("seed %d: %w", o.Seed, err)
+		err = fmt.Errorf("seed %d: %w", o.Seed, err)
+	} else {
+		err = verdict(c, &h)
 	}
-	return verdict(c, &h)
+	if isOwn {
+		return err
+	}
+	if err == nil {
+		return os.Remove(o.History)
+	}
+	return fmt.Errorf("%w; the history is in %s (kobo torture --check, --replay)", err, o.History)
 }
 
 // tortureChild is the command with which kobo torture starts its programs.

@@ -13,6 +13,7 @@ import (
 type Result struct {
 	Check    string   `json:"check"`
 	Compared int      `json:"compared"` // the facts that were compared
+	Left     int      `json:"left"`     // the facts that take too long to compare
 	Findings []string `json:"findings"`
 }
 
@@ -29,6 +30,7 @@ type check struct {
 var checks = []check{
 	{"balances", "each balance is what went in less what went out, to the kobo", balances},
 	{"entries", "the entries of each account follow each other without a gap", entries},
+	{"orders", "each payment is the one that was ordered, took amount and fee once, and gave both back if it failed or came back", orders},
 	{"executions", "the providers executed each success once and no failure", executions},
 	{"outcomes", "no operation is without an outcome", outcomes},
 	{"credits", "each credit of the bank was booked once", credits},

@@ -17,21 +17,21 @@ func sound() *History {
 	p := proof()
 	lost := Call{Kind: purchase, Company: us, Key: "k5"}.reference()
 	return &History{
-		Run:    Header{Programs: 1},
+		Run:    Header{Programs: 1, PayoutFee: 2},
 		Breaks: []Break{{Kind: latePayment}, {Kind: restore, Lost: &Lost{From: 100, Copied: 110, Down: 150, Up: 160, Open: 170, Closed: true, Held: true}}},
 		Calls: []Call{
-			{Kind: purchase, Company: us, Account: 1, Key: "k1", Begin: 10, End: 20, Status: 200, State: success, Reference: "p1"},
-			{Kind: purchase, Company: us, Account: 1, Key: "k2", Begin: 10, End: 20, Status: 400, State: failed, Reference: "p2"},
+			{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k1", Begin: 10, End: 20, Status: 200, State: success, Reference: "p1"},
+			{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k2", Begin: 10, End: 20, Status: 400, State: failed, Reference: "p2"},
 			{Kind: balance, Company: us, Account: 1, Begin: 30, End: 40, Status: 200, Balance: 900},
 			{Kind: look, Company: us, Account: 1, Key: "k1", Begin: 30, End: 40, Status: 200, State: success},
-			{Kind: payout, Company: us, Account: 1, Key: "o1", Begin: 50, End: 60, Status: 200, State: pending, Reference: "o1"},
-			{Kind: funding, Company: us, Account: 1, Key: "k3", Begin: 50, End: 60, Status: 400, State: pending, Reference: "f1"},
+			{Kind: payout, Company: us, Account: 1, Amount: 50, Key: "o1", Begin: 50, End: 60, Status: 200, State: pending, Reference: "o1"},
+			{Kind: funding, Company: us, Account: 1, Amount: 30, Key: "k3", Begin: 50, End: 60, Status: 400, State: pending, Reference: "f1"},
 			{Kind: credit, Company: us, Account: 1, Key: "s1", Begin: 50, End: 60, Status: 200, State: success, Amount: 7},
 			{Kind: adjustment, Company: us, Account: 1, Key: "a1", Begin: 50, End: 60, Status: 200, State: success, Amount: -5},
-			{Kind: purchase, Company: us, Account: 1, Key: "k4", Begin: 70, End: 80, Status: 200, State: pending, Reference: "p3", Story: endless},
+			{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k4", Begin: 70, End: 80, Status: 200, State: pending, Reference: "p3", Story: endless},
 			{Kind: newKey, Company: us, Key: "n1", Begin: 70, End: 80, Status: 200, State: success},
 			{Kind: oldKey, Company: us, Key: "n2", Begin: 90, End: 91, Status: 401, State: refused},
-			{Kind: purchase, Company: us, Account: 1, Key: "k5", Begin: 120, End: 130, Status: 200, State: success, Reference: lost},
+			{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k5", Begin: 120, End: 130, Status: 200, State: success, Reference: lost},
 			{Kind: balance, Company: us, Account: 1, Begin: 140, End: 145, Status: 200, Balance: 802},
 			{Kind: purchase, Company: us, Account: 1, Key: "k5", Begin: 155, End: 156, Status: 503},
 			{Kind: look, Company: us, Account: 1, Key: "k5", Begin: 180, End: 181, Status: 400, State: absent},
@@ -150,10 +150,17 @@ func TestEachCheckCanFail(t *testing.T) {
 		check string
 		alter func(h *History, b *Books)
 	}{
-		"a kobo too much":              {"balances", func(_ *History, b *Books) { b.Accounts[0].Balance++ }},
-		"an adjustment twice":          {"balances", func(h *History, _ *Books) { h.Calls[7].Amount *= 2 }},
-		"an entry is missing":          {"entries", func(_ *History, b *Books) { b.Entries = slices.Delete(b.Entries, 3, 4) }},
-		"an entry is altered":          {"entries", func(_ *History, b *Books) { b.Entries[1].Change -= money.Kobo(1) }},
+		"a kobo too much":     {"balances", func(_ *History, b *Books) { b.Accounts[0].Balance++ }},
+		"an adjustment twice": {"balances", func(h *History, _ *Books) { h.Calls[7].Amount *= 2 }},
+		"an entry is missing": {"entries", func(_ *History, b *Books) { b.Entries = slices.Delete(b.Entries, 3, 4) }},
+		"an entry is altered": {"entries", func(_ *History, b *Books) { b.Entries[1].Change -= money.Kobo(1) }},
+		"another order":       {"orders", func(h *History, _ *Books) { h.Calls[0].Amount++ }},
+		"another account":     {"orders", func(h *History, _ *Books) { h.Calls[4].Account = 2 }},
+		"nobody's payment":    {"orders", func(_ *History, b *Books) { b.Payments[0].Key, b.Payments[0].Reference = "k9", "p9" }},
+		"another fee":         {"orders", func(_ *History, b *Books) { b.Payments[2].Fee = 9 }},
+		"a debit and a refund twice": {"orders", func(_ *History, b *Books) {
+			b.Entries = append(b.Entries, Entry{"p2", "vtu", 1, -100, 802, 702}, Entry{"p2", "vtu", 1, 100, 702, 802})
+		}},
 		"a success without execution":  {"executions", func(h *History, _ *Books) { h.Facts.Executions = h.Facts.Executions[1:] }},
 		"two executions":               {"executions", func(h *History, _ *Books) { h.Facts.Executions[0].Executions = 2 }},
 		"an execution without payment": {"executions", func(h *History, _ *Books) { h.Facts.Executions[3].Kind = "payout" }},
@@ -211,11 +218,14 @@ func TestEachCheckCanFail(t *testing.T) {
 		"a forged receipt": {"receipts", func(_ *History, b *Books) {
 			b.Proofs[0].Receipt = bytes.Replace(b.Proofs[0].Receipt, []byte(`"index":`), []byte(`"index":1`), 1)
 		}},
-		"another public key":            {"receipts", func(_ *History, b *Books) { b.Proofs[0].Key = "kobo+0" }},
-		"no receipt":                    {"receipts", func(_ *History, b *Books) { b.Proofs = nil }},
-		"a panic":                       {"programs", func(h *History, _ *Books) { h.Facts.Panics = []string{"panic: nil"} }},
-		"a success of a lost life":      {"order", func(h *History, _ *Books) { h.Calls[14].Begin, h.Calls[14].End = 146, 147 }},
-		"a balance of another time":     {"order", func(h *History, _ *Books) { h.Calls[2].Balance = 1000 }},
+		"another public key":        {"receipts", func(_ *History, b *Books) { b.Proofs[0].Key = "kobo+0" }},
+		"no receipt":                {"receipts", func(_ *History, b *Books) { b.Proofs = nil }},
+		"a panic":                   {"programs", func(h *History, _ *Books) { h.Facts.Panics = []string{"panic: nil"} }},
+		"a success of a lost life":  {"order", func(h *History, _ *Books) { h.Calls[14].Begin, h.Calls[14].End = 146, 147 }},
+		"a balance of another time": {"order", func(h *History, _ *Books) { h.Calls[2].Balance = 1000 }},
+		"a refusal after a success": {"order", func(h *History, _ *Books) {
+			h.Calls = append(h.Calls, Call{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k1", Begin: 41, End: 42, Status: 400, State: refused})
+		}},
 		"a success is forgotten":        {"order", func(h *History, _ *Books) { h.Calls[3].State = pending }},
 		"a payment that was not begun":  {"order", func(h *History, _ *Books) { h.Calls[3].Begin, h.Calls[3].End = 1, 2 }},
 		"a payment that exists is gone": {"order", func(h *History, _ *Books) { h.Calls[3].State = absent }},

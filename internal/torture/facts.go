@@ -200,7 +200,7 @@ func readFundings(ctx context.Context, c *company, b *Books) error {
 
 func readEntries(ctx context.Context, c *company, b *Books) error {
 	type row struct {
-		Amount       money.Kobo
+		Amount, Fee  money.Kobo
 		Type         string
 		Previous     money.Kobo `json:"previous_balance"`
 		Current      money.Kobo `json:"current_balance"`
@@ -213,7 +213,7 @@ func readEntries(ctx context.Context, c *company, b *Books) error {
 		err := pages(ctx, c, fmt.Sprintf("settlement/transaction/?settlementId=%d&", a.ID), func(r row) {
 			e := Entry{r.Reference, r.Source, r.SettlementID, r.Amount, r.Previous, r.Current}
 			if r.Type == "debit" {
-				e.Change = -e.Change
+				e.Change = -e.Change - r.Fee
 			}
 			own = append(own, e)
 		})

@@ -102,6 +102,8 @@ type Header struct {
 	Clients  int           `json:"clients"`
 	Programs int           `json:"programs"`
 	Engine   string        `json:"engine"` // the database
+
+	PayoutFee money.Kobo `json:"payoutFee"` // of each payout; nothing else has a fee
 }
 
 // recorder collects the history of a run, and writes it to a file as it grows.

@@ -49,6 +49,9 @@ func Print(w io.Writer, h *History, results []Result) (sound bool, err error) {
 		if len(r.Findings) > 0 {
 			said, sound = fmt.Sprintf("FAILS: %d findings", len(r.Findings)), false
 		}
+		if r.Left > 0 {
+			said += fmt.Sprintf("; %d with too many calls are not compared", r.Left)
+		}
 		fmt.Fprintf(t, "%s\t%d compared\t%s\n", r.Check, r.Compared, said)
 		for _, f := range r.Findings[:min(len(r.Findings), shown)] {
 			fmt.Fprintf(t, "  %s\n", f)

@@ -148,6 +148,10 @@ func (w *world) equip(ctx context.Context, c *company, n int) error {
 			return err
 		}
 	}
+	err = w.by.data(ctx, 0, http.MethodPost, "companies/"+c.reference+"/payout-fees", map[string]any{"bands": []map[string]any{{"from": 0, "flat": payoutFee}}}, nil)
+	if err != nil {
+		return err
+	}
 	var so Books
 	if err = readEvents(ctx, c, &so); err != nil {
 		return err

@@ -1,0 +1,71 @@
+package torture
+
+import "github.com/kobo-waas/kobo/internal/money"
+
+// payoutFee is the fee of each payout of a run.
+const payoutFee = 10*money.Naira + 75
+
+// moved is what the ledger entries of a payment took from its account and gave back.
+type moved struct {
+	debits          int
+	taken, returned money.Kobo
+}
+
+// orders compares each payment with the order that its sender made, and with its ledger entries: one debit of the amount and the fee,
+// and both back if it failed or came back.
+func orders(h *History, r *Result) {
+	ordered := map[subject]Call{}
+	for _, c := range h.Calls {
+		if c.Kind == purchase || c.Kind == payout || c.Kind == funding {
+			ordered[subject{c.Company, c.Key}] = c
+			if c.Reference != "" {
+				ordered[subject{c.Company, c.Reference}] = c
+			}
+		}
+	}
+	for _, b := range h.Facts.Companies {
+		entries := b.moved()
+		for _, p := range b.Payments {
+			r.Compared++
+			c, there := ordered[subject{b.Reference, p.Reference}]
+			if !there {
+				c, there = ordered[subject{b.Reference, p.Key}]
+			}
+			fee := money.Kobo(0)
+			if p.Kind == payout {
+				fee = h.Run.PayoutFee
+			}
+			switch {
+			case !there && p.Key != "": // a card funding without an answer does not tell its key
+				r.wrong("nobody ordered the %s %s", p.Kind, p.Reference)
+			case there && (c.Amount != p.Amount || c.Account != p.Account):
+				r.wrong("the %s %s is about %s of account %d, and %s of account %d were ordered", p.Kind, p.Reference, p.Amount, p.Account, c.Amount, c.Account)
+			case p.Fee != fee:
+				r.wrong("the fee of the %s %s is %s, not %s", p.Kind, p.Reference, p.Fee, fee)
+			}
+			want := moved{debits: 1, taken: p.Amount + p.Fee}
+			if p.Refunded {
+				want.returned = want.taken // in one entry or, after a reversal, in two
+			}
+			if got := entries[place{p.Reference, p.Account}]; got != want {
+				r.wrong("the %s %s of %s with the fee %s took %s in %d entries, and gave back %s", p.Kind, p.Reference, p.Amount, p.Fee, got.taken, got.debits, got.returned)
+			}
+		}
+	}
+}
+
+// moved returns what moved for each reference in each account. The company of these places is the reference.
+func (b Books) moved() map[place]moved {
+	out := map[place]moved{}
+	for _, e := range b.Entries {
+		key := place{e.Reference, e.Account}
+		m := out[key]
+		if e.Change < 0 {
+			m.debits, m.taken = m.debits+1, m.taken-e.Change
+		} else {
+			m.returned += e.Change
+		}
+		out[key] = m
+	}
+	return out
+}
