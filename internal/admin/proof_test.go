@@ -7,7 +7,7 @@ import (
 )
 
 // An act that approves or makes a secret needs a proof of its own. Without four eyes, each act that would wait for a second
-// operator approves itself. What only reads or asks never needs one.
+// operator approves itself. An operation that only reads or asks never needs one.
 func TestWhichActsNeedANewProof(t *testing.T) {
 	for _, fourEyes := range []bool{true, false} {
 		api, err := admin.New(admin.Config{FourEyes: fourEyes})

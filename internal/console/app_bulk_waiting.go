@@ -2,7 +2,6 @@ package console
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/api"
 )
@@ -14,24 +13,13 @@ func (v *visit) waitingBulks(some []bulk) (map[string]api.Approval, error) {
 	if !slices.ContainsFunc(some, func(b bulk) bool { return b.State == "CHECKED" }) {
 		return out, nil
 	}
-	for page := 1; page <= 10; page++ {
-		var l listOf[api.Approval]
-		if _, err := v.ask("GET", "/api/v1/company/approvals?waiting=true&pageSize=100&page="+strconv.Itoa(page), nil, &l); err != nil {
-			return nil, err
+	err := newest(v, "/api/v1/company/approvals?waiting=true&", func(a api.Approval) (enough bool) {
+		if a.BulkPayout != nil && out[a.BulkPayout.BulkID].ID == "" {
+			out[a.BulkPayout.BulkID] = a
 		}
-		for _, a := range l.Data.Data {
-			if a.BulkPayout == nil {
-				continue
-			}
-			if _, newer := out[a.BulkPayout.BulkID]; !newer {
-				out[a.BulkPayout.BulkID] = a
-			}
-		}
-		if !l.Data.Meta.HasNextPage {
-			break
-		}
-	}
-	return out, nil
+		return false
+	})
+	return out, err
 }
 
 // isNext reports whether the person can do the next thing about a checked bulk payout: approve it, or confirm it if no approval

@@ -16,21 +16,30 @@ type outcomes map[string]api.Outcome
 // outcomesOf reads what is known about some payments without an outcome. It looks through the newest 1,000 of the company.
 func (v *visit) outcomesOf(references []string) (outcomes, error) {
 	out := outcomes{}
-	for page := 1; page <= 10 && len(out) < len(references); page++ {
-		var l listOf[api.Outcome]
-		if _, err := v.ask("GET", "/api/v1/outcomes?pageSize=100&page="+strconv.Itoa(page), nil, &l); err != nil {
-			return nil, err
+	if len(references) == 0 {
+		return out, nil
+	}
+	err := newest(v, "/api/v1/outcomes?", func(o api.Outcome) (enough bool) {
+		if slices.Contains(references, o.Reference) {
+			out[o.Reference] = o
 		}
-		for _, o := range l.Data.Data {
-			if slices.Contains(references, o.Reference) {
-				out[o.Reference] = o
-			}
+		return len(out) == len(references)
+	})
+	return out, err
+}
+
+// newest calls f with the newest 1,000 rows of a list of the companies' API, until f has enough. The address ends with ? or &.
+func newest[R any](v *visit, list string, f func(R) (enough bool)) error {
+	for page := 1; page <= 10; page++ {
+		var l listOf[R]
+		if _, err := v.ask("GET", list+"pageSize=100&page="+strconv.Itoa(page), nil, &l); err != nil {
+			return err
 		}
-		if !l.Data.Meta.HasNextPage {
-			break
+		if slices.ContainsFunc(l.Data.Data, f) || !l.Data.Meta.HasNextPage {
+			return nil
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // payoutChipNow returns the chip of a payout. Without an outcome it says the same as the page of the payment.
@@ -44,21 +53,13 @@ func (v *visit) payoutChipNow(reference, status string, known outcomes) (kind, w
 // openFundings returns the card fundings without an outcome, newest first. It looks through the newest 1,000 payments
 // without one.
 func (v *visit) openFundings() (out []api.Outcome, err error) {
-	for page := 1; page <= 10; page++ {
-		var l listOf[api.Outcome]
-		if _, err := v.ask("GET", "/api/v1/outcomes?pageSize=100&page="+strconv.Itoa(page), nil, &l); err != nil {
-			return nil, err
+	err = newest(v, "/api/v1/outcomes?", func(o api.Outcome) (enough bool) {
+		if o.Type == "card" {
+			out = append(out, o)
 		}
-		for _, o := range l.Data.Data {
-			if o.Type == "card" {
-				out = append(out, o)
-			}
-		}
-		if !l.Data.Meta.HasNextPage {
-			break
-		}
-	}
-	return out, nil
+		return false
+	})
+	return out, err
 }
 
 // pendingChip returns the chip of a payment without an outcome. Before the end of the first call the outcome is not

@@ -80,7 +80,7 @@ func (v *visit) keepTyped() string {
 	if token == "" || v.route.show == nil {
 		return ""
 	}
-	p, err := v.People.Whose(v.Context(), company, token)
+	p, err := v.People.Ended(v.Context(), company, token)
 	v.log(v.Context(), "nobody knows whose session has ended", err)
 	if err != nil || p.ID == "" || v.readForm() != nil {
 		return ""

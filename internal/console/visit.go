@@ -81,8 +81,8 @@ func (v *visit) isByPage() bool {
 }
 
 // askToSignIn leads to the sign-in page. A fragment is answered with 401, and the script then loads the
-// whole page. A form without a session did nothing: the sign-in page says so, and leads back to the page of the form. What was
-// typed is shown again to the same person.
+// whole page. A form without a session did nothing: the sign-in page says so, and leads back to the page of the form. The
+// typed text is shown again to the same person.
 func (v *visit) askToSignIn() {
 	to, asked := v.at("/sign-in"), url.Values{}
 	switch {

@@ -106,9 +106,9 @@ func (s *Service) Open(ctx context.Context, company, token string) (Session, Per
 	return x, p, nil
 }
 
-// Whose returns the person of a session whose time is over. It returns an empty person for any other token. The row of such a
+// Ended returns the person of a session whose time is over. It returns an empty person for any other token. The row of such a
 // session stays until the next sign-in of the person.
-func (s *Service) Whose(ctx context.Context, company, token string) (Person, error) {
+func (s *Service) Ended(ctx context.Context, company, token string) (Person, error) {
 	x, p, err := s.sessionOf(ctx, company, token)
 	if err != nil || !x.isOver(s.Machine.Now()) {
 		return Person{}, err
