@@ -110,7 +110,7 @@ type action func(ctx context.Context, r *request) (any, error)
 
 // New returns the operations of the contract. They are served over HTTP, and within the program (Call).
 func New(c Config) (*API, error) {
-	spec, err := contract.Read(source, contract.Style{Words: words, Formats: formats})
+	spec, err := readContract()
 	if err != nil {
 		return nil, err
 	}

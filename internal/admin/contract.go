@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -32,6 +33,11 @@ var (
 	//go:embed openapi.json
 	public []byte
 )
+
+// readContract parses the contract, once in a process.
+var readContract = sync.OnceValues(func() (*contract.Contract, error) {
+	return contract.Read(source, contract.Style{Words: words, Formats: formats})
+})
 
 // Reference serves the contract. The document contains no secret and needs no key.
 func Reference() http.Handler { return contract.Asset("application/json", public, false) }

@@ -10,7 +10,7 @@ func CanBeProposed(route string, op *contract.Operation) bool { return canBeProp
 
 // Operations returns the operations of the contract by "METHOD /path", with their roles.
 func Operations() (map[string]*contract.Operation, error) {
-	c, err := contract.Read(source, contract.Style{Words: words, Formats: formats})
+	c, err := readContract()
 	if err != nil {
 		return nil, err
 	}

@@ -128,11 +128,11 @@ type edge struct {
 // New returns the whole API as one handler. New fails if the contract does not match the
 // program, if a limit is invalid, or if the registry already has the metrics.
 func New(cfg Config) (http.Handler, error) {
-	spec, err := readContract(style(cfg.Clock))
+	spec, err := readContract()
 	if err != nil {
 		return nil, err
 	}
-	e := &edge{Config: cfg, contract: spec, mux: http.NewServeMux(), deeds: http.NewServeMux()}
+	e := &edge{Config: cfg, contract: spec.With(cfg.Clock), mux: http.NewServeMux(), deeds: http.NewServeMux()}
 	if e.limits, err = newLimiters(cfg.Limits, cfg.Clock); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	_ "embed" // embeds the two documents
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/kobo-waas/kobo/internal/contract"
 )
@@ -20,9 +21,9 @@ var (
 	public []byte
 )
 
-// readContract parses the contract. The style s gives the formats to check and the error messages.
-func readContract(s contract.Style) (*contract.Contract, error) {
-	c, err := contract.Read(source, s)
+// readContract parses the contract, once in a process.
+var readContract = sync.OnceValues(func() (*contract.Contract, error) {
+	c, err := contract.Read(source, style)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +33,7 @@ func readContract(s contract.Style) (*contract.Contract, error) {
 		}
 	}
 	return c, nil
-}
+})
 
 // Document returns the contract as JSON, with its x- fields. /openapi.json has no x- fields.
 func Document() []byte { return source }

@@ -11,7 +11,7 @@ import (
 // KeepsTheRules returns nil if the operation at a path accepts the body. Otherwise it returns the
 // reason.
 func KeepsTheRules(method, path, text string) error {
-	spec, err := readContract(style(nil))
+	spec, err := readContract()
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
 
@@ -17,7 +16,7 @@ func TestTheContractHasTheRefusalsOfEveryAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := readContract(style(clock.System{}))
+	spec, err := readContract()
 	if err != nil {
 		t.Fatal(err)
 	}

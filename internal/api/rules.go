@@ -14,22 +14,18 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
-	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/text"
 )
 
-// style returns the validation rules and messages for request bodies of the companies' API. The
+// style is the validation rules and messages for request bodies of the companies' API. The
 // messages are those of wallet-api.md.
-func style(c clock.Clock) contract.Style {
-	return contract.Style{
-		Words:   words,
-		Formats: map[string]func(any) error{"int64": wholeNumber, "naira": amount, "email": email, nameFormat: name, "metadata": metadata},
-		Trimmed: nameFormat,
-		Trim:    trimName,
-		Clock:   c,
-	}
+var style = contract.Style{
+	Words:   words,
+	Formats: map[string]func(any) error{"int64": wholeNumber, "naira": amount, "email": email, nameFormat: name, "metadata": metadata},
+	Trimmed: nameFormat,
+	Trim:    trimName,
 }
 
 // isControl reports whether c is an ASCII control character. PostgreSQL does not accept NUL. No

@@ -21,7 +21,7 @@ import (
 
 func purchaseRules(t testing.TB) *contract.Operation {
 	t.Helper()
-	spec, err := readContract(style(nil))
+	spec, err := readContract()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,10 +308,11 @@ func BenchmarkReadBody(b *testing.B) {
 
 func TestRulesForPeople(t *testing.T) {
 	// 23:30 UTC on 2 January is 3 January in Lagos.
-	spec, err := readContract(style(clock.At(time.Date(2030, 1, 2, 23, 30, 0, 0, time.UTC))))
+	spec, err := readContract()
 	if err != nil {
 		t.Fatal(err)
 	}
+	spec = spec.With(clock.At(time.Date(2030, 1, 2, 23, 30, 0, 0, time.UTC)))
 	rules := spec.Operations["POST /api/v1/customer/create"]
 	customer := func(change map[string]any) string {
 		body := map[string]any{
@@ -368,7 +369,7 @@ func TestRulesForPeople(t *testing.T) {
 
 // Invisible characters at the ends of a name are removed.
 func TestNamesAreTrimmed(t *testing.T) {
-	spec, err := readContract(style(nil))
+	spec, err := readContract()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,7 +383,7 @@ func TestNamesAreTrimmed(t *testing.T) {
 }
 
 func TestRulesForCompanies(t *testing.T) {
-	spec, err := readContract(style(nil))
+	spec, err := readContract()
 	if err != nil {
 		t.Fatal(err)
 	}

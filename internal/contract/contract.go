@@ -19,11 +19,27 @@ import (
 	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/kobo-waas/kobo/internal/clock"
 )
 
 // Contract is an OpenAPI document in the form in which an API uses it.
 type Contract struct {
 	Operations map[string]*Operation // by "METHOD /path", without a trailing slash
+}
+
+// With returns the contract with a clock for days that must not be in the future (x-past). Without a clock, every day counts as past.
+func (c *Contract) With(k clock.Clock) *Contract {
+	out := &Contract{Operations: map[string]*Operation{}}
+	for name, op := range c.Operations {
+		own := *op
+		if op.rules != nil {
+			rules := *op.rules
+			rules.clock, own.rules = k, &rules
+		}
+		out.Operations[name] = &own
+	}
+	return out
 }
 
 // Operation is one operation of the document, with the values of its x- fields.

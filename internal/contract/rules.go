@@ -26,9 +26,6 @@ type Style struct {
 	// Trim cleans texts of the format Trimmed before the rules apply. nil cleans nothing.
 	Trim    func(text string) string
 	Trimmed string
-	// Clock is for days that must not be in the future (x-past). If nil, every day counts as
-	// past.
-	Clock clock.Clock
 }
 
 // Field is a field of a body that breaks a rule.
@@ -67,6 +64,7 @@ type rules struct {
 	past   [][]string       // the paths of the fields with x-past
 	names  [][]string       // the paths of the fields to trim
 	style  Style
+	clock  clock.Clock // for days that must not be in the future; if nil, every day counts as past
 }
 
 func (r *rules) resolve(n *node) *node {
@@ -181,13 +179,13 @@ func Invalid(lines ...string) *fault.Fault {
 
 // future returns a problem for each x-past day in the body that is in the future.
 func (r *rules) future(b *Body) (found problems) {
-	if r.style.Clock == nil {
+	if r.clock == nil {
 		return nil
 	}
 	for _, location := range r.past {
 		f := r.field(b, location)
 		day, _ := f.Value.(string)
-		if t, err := time.ParseInLocation(time.DateOnly, day, clock.Lagos); err == nil && t.After(r.style.Clock.Now()) {
+		if t, err := time.ParseInLocation(time.DateOnly, day, clock.Lagos); err == nil && t.After(r.clock.Now()) {
 			found.add(f, "must not be in the future", false)
 		}
 	}
