@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/kobo-waas/kobo/internal/db/cluster"
 	"github.com/kobo-waas/kobo/internal/db/migration"
@@ -34,7 +35,7 @@ func postgresURL(t testing.TB, withSchema bool) string {
 		}
 	}
 	name := "kobo_test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	if err := s.execute(t.Context(), "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
+	if err := s.copyDatabase(t.Context(), name, template); err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}
 	t.Cleanup(func() {
@@ -93,7 +94,7 @@ func replicated[R interface{ Stop() error }](t testing.TB, database string, star
 	})
 	u, err := url.Parse(primary(r))
 	if err == nil {
-		err = (&postgres{maintenance: *u}).execute(t.Context(), "CREATE DATABASE "+database)
+		err = (&postgres{maintenance: *u}).connected(t.Context(), func(c *pgx.Conn) error { return run(t.Context(), c, "CREATE DATABASE "+database) })
 	}
 	return r, err
 }
@@ -104,6 +105,8 @@ type postgres struct {
 	// own is the cluster that this process has started, if any. The field prevents the garbage
 	// collector from closing the pipe to the supervisor, which would stop the server.
 	own *cluster.Cluster
+	// pool keeps connections for CREATE and DROP DATABASE. A new one costs as much as a copy of the template.
+	pool *pgxpool.Pool
 
 	mu       sync.Mutex
 	template string // the name of the migrated database to copy; "" before it exists
@@ -125,7 +128,11 @@ var server = sync.OnceValues(func() (*postgres, error) {
 	if err != nil {
 		return nil, errors.New("KOBO_TEST_POSTGRES is not a URL")
 	}
-	return &postgres{maintenance: *u, own: own}, nil
+	pool, err := pgxpool.New(context.Background(), address)
+	if err != nil {
+		return nil, err
+	}
+	return &postgres{maintenance: *u, own: own, pool: pool}, nil
 })
 
 // url returns the URL of a database on the server.
@@ -136,7 +143,26 @@ func (p *postgres) url(database string) string {
 }
 
 func (p *postgres) execute(ctx context.Context, statement string) error {
-	return p.connected(ctx, func(c *pgx.Conn) error { return run(ctx, c, statement) })
+	_, err := p.pool.Exec(ctx, statement)
+	if err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	return nil
+}
+
+// copyDatabase creates a database as a copy of another one. On a server that does not wait for the disk, copying files takes a third of the
+// time of the usual way, which writes each page to the log.
+func (p *postgres) copyDatabase(ctx context.Context, name, template string) error {
+	var quick bool
+	err := p.pool.QueryRow(ctx, "SELECT current_setting('fsync') = 'off' AND current_setting('server_version_num')::int >= 150000").Scan(&quick)
+	if err != nil {
+		return err
+	}
+	strategy := ""
+	if quick {
+		strategy = " STRATEGY file_copy"
+	}
+	return p.execute(ctx, "CREATE DATABASE "+name+" TEMPLATE "+template+strategy)
 }
 
 func (p *postgres) connected(ctx context.Context, use func(*pgx.Conn) error) error {
