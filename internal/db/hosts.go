@@ -22,27 +22,31 @@ import (
 // decided: either the new primary has received it, or it never happens. A lower timeline than one that this program has
 // seen is never used again.
 //
-// While the primary responds, each server gets one look a second. A connection that breaks causes a look at each server at
+// While the primary responds, each standby gets one look a second. A connection that breaks causes a look at each server at
 // once, and while the primary does not respond, the looks follow one another quickly.
+//
+// The primary gets a look every tenth of a second, because it may have frozen and woken (see lease).
 type hosts struct {
 	each  []*pgx.ConnConfig // one for each server
 	wakes []chan struct{}   // one for each server: look at it now
 	moved func()            // runs when another server has become the primary
 	looks sync.WaitGroup
+	ended <-chan struct{} // closed when there are no more looks
 
 	mu       sync.Mutex
 	primary  int       // an index of each, or nowhere
 	timeline string    // of the primary, in 8 hexadecimal digits
 	away     bool      // the primary did not respond to the last look
 	hurried  time.Time // of the last call of hurry by suspect
+	lease    lease
 	wires    map[*wire]bool
 	dials    map[*line]context.CancelFunc // the connections that are being made
 }
 
 const (
 	nowhere       = -1
-	hostsLook     = time.Second            // between two looks at a server
-	hostsHurry    = 100 * time.Millisecond // the same while the primary does not respond
+	hostsLook     = time.Second            // between two looks at a standby
+	hostsHurry    = 100 * time.Millisecond // the same at the primary, and at each server while the primary does not respond
 	hostsPatience = time.Second            // how long a look may take
 )
 
@@ -72,11 +76,13 @@ func hostsOf(address string, c *pgx.ConnConfig, moved func()) *hosts {
 	if len(h.each) == 1 {
 		return nil
 	}
+	h.lease = newLease(len(h.each))
 	return h
 }
 
 // watch looks at all servers until ctx ends. It returns after the first look at each.
 func (h *hosts) watch(ctx context.Context) {
+	h.ended = ctx.Done()
 	var first sync.WaitGroup
 	for i := range h.each {
 		first.Add(1)
@@ -87,13 +93,14 @@ func (h *hosts) watch(ctx context.Context) {
 
 // look asks a server for its timeline again and again.
 func (h *hosts) look(ctx context.Context, server int, first func()) {
+	begun := time.Now()
 	conn, timeline := h.ask(ctx, server, nil)
-	h.saw(server, timeline)
+	h.saw(server, timeline, begun)
 	first()
 	again := time.NewTimer(hostsLook)
 	defer again.Stop()
 	for {
-		again.Reset(h.pause())
+		again.Reset(h.pause(server))
 		select {
 		case <-again.C:
 		case <-h.wakes[server]:
@@ -103,16 +110,17 @@ func (h *hosts) look(ctx context.Context, server int, first func()) {
 			}
 			return
 		}
+		begun = time.Now()
 		conn, timeline = h.ask(ctx, server, conn)
-		h.saw(server, timeline)
+		h.saw(server, timeline, begun)
 	}
 }
 
-// pause returns the time until the next look.
-func (h *hosts) pause() time.Duration {
+// pause returns the time until the next look at a server.
+func (h *hosts) pause(server int) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.away {
+	if h.away || server == h.primary {
 		return hostsHurry
 	}
 	return hostsLook
@@ -157,15 +165,20 @@ func (h *hosts) ask(ctx context.Context, server int, conn *pgx.Conn) (*pgx.Conn,
 	return conn, timeline
 }
 
-// saw notes what a look has shown. A server with the timeline of the primary takes its place only if the primary does
-// not respond: somebody has then started a copy without a promotion.
-func (h *hosts) saw(server int, timeline string) {
+// saw notes what a look that began at this time has shown. A server with the timeline of the primary takes its place only if
+// the primary does not respond: somebody has then started a copy without a promotion.
+func (h *hosts) saw(server int, timeline string, begun time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	defer h.lease.ended(server, begun)
 	if server == h.primary {
 		before := h.away
 		if h.away = timeline < h.timeline; h.away && !before {
 			h.hurry()
+		}
+		if !h.away {
+			h.doubt() // the silence before this answer may have been too long
+			h.lease.alive = begun
 		}
 	}
 	if timeline < h.timeline || timeline == "" || timeline == h.timeline && (server == h.primary || !h.away) {
@@ -173,6 +186,7 @@ func (h *hosts) saw(server int, timeline string) {
 	}
 	another := server != h.primary
 	h.primary, h.timeline, h.away = server, timeline, false
+	h.lease.alive = begun
 	if !another {
 		return
 	}

@@ -4,17 +4,18 @@ import (
 	"context"
 	"net"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
 // three returns three hosts, of which the first is the primary, and what moved was called for.
 func three(moved func()) *hosts {
-	h := &hosts{moved: moved, primary: nowhere, wires: map[*wire]bool{}, dials: map[*line]context.CancelFunc{}}
+	h := &hosts{moved: moved, primary: nowhere, wires: map[*wire]bool{}, dials: map[*line]context.CancelFunc{}, lease: newLease(3)}
 	for range 3 {
 		h.each, h.wakes = append(h.each, &pgx.ConnConfig{}), append(h.wakes, make(chan struct{}, 1))
 	}
-	h.saw(0, "00000001")
+	h.saw(0, "00000001", time.Now())
 	return h
 }
 
@@ -30,11 +31,11 @@ func (h *hosts) woken() (n int) {
 	return n
 }
 
-// In the ordinary state, a server gets one look a second. When a connection breaks, each server gets a look at once, and
+// In the ordinary state, the primary gets a look ten times a second and each standby once. When a connection breaks, each server gets a look at once, and
 // many broken connections cause no more looks. While the primary does not respond, the looks follow quickly.
 func TestTroubleHastensTheLooks(t *testing.T) {
 	h := three(func() {})
-	if h.pause() != hostsLook || h.woken() != 0 {
+	if h.pause(1) != hostsLook || h.woken() != 0 {
 		t.Error("the ordinary state is in a hurry")
 	}
 	for range 1000 {
@@ -43,22 +44,22 @@ func TestTroubleHastensTheLooks(t *testing.T) {
 	if n := h.woken(); n != 3 {
 		t.Errorf("broken connections caused looks at %d servers, not 3", n)
 	}
-	h.saw(0, "00000001")
-	if h.pause() != hostsLook || h.woken() != 0 {
+	h.saw(0, "00000001", time.Now())
+	if h.pause(1) != hostsLook || h.woken() != 0 {
 		t.Error("the primary has responded, and the looks are in a hurry")
 	}
-	h.saw(0, "")
-	if n := h.woken(); n != 3 || h.pause() != hostsHurry {
-		t.Errorf("the primary is away: looks at %d servers, then a pause of %v", n, h.pause())
+	h.saw(0, "", time.Now())
+	if n := h.woken(); n != 3 || h.pause(1) != hostsHurry {
+		t.Errorf("the primary is away: looks at %d servers, then a pause of %v", n, h.pause(1))
 	}
-	h.saw(0, "")
+	h.saw(0, "", time.Now())
 	h.suspect()
 	if n := h.woken(); n != 0 {
 		t.Errorf("%d servers get a look between the quick ones", n)
 	}
-	h.saw(2, "00000002")
-	if h.primary != 2 || h.pause() != hostsLook {
-		t.Errorf("server %d is the primary, and the pause is %v", h.primary, h.pause())
+	h.saw(2, "00000002", time.Now())
+	if h.primary != 2 || h.pause(1) != hostsLook {
+		t.Errorf("server %d is the primary, and the pause is %v", h.primary, h.pause(1))
 	}
 }
 
@@ -78,7 +79,7 @@ func TestAnAttemptAtAFormerPrimaryEnds(t *testing.T) {
 		ended <- err
 	}()
 	<-begun
-	h.saw(1, "00000002")
+	h.saw(1, "00000002", time.Now())
 	if err := <-ended; err == nil {
 		t.Error("there is a connection to the former primary")
 	}

@@ -82,3 +82,42 @@ func TestAFrozenPrimaryIsLeftWhenAnotherIsPromoted(t *testing.T) {
 		t.Errorf("the new primary has %d of 21 commits", kept)
 	}
 }
+
+// The primary freezes for a short time, another server is promoted meanwhile, and the former primary wakes. It would answer
+// reads as if nothing had happened. A program that has not been told of the promotion never gets such an answer.
+func TestAFormerPrimaryThatHasWokenIsNotRead(t *testing.T) {
+	servers := dbtest.Trio(t, "kobo")
+	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	defer cancel()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	url := fmt.Sprintf("postgres://kobo@%s,%s,%s/kobo?sslmode=disable&target_session_attrs=read-write", servers.Host(0), servers.Host(1), servers.Host(2))
+	d, err := db.Open(ctx, url)
+	must(err)
+	defer d.Close()
+	_, err = d.Exec(ctx, `CREATE TABLE note (n INT)`)
+	must(err)
+	former := servers.Primary()
+	must(servers.Freeze(former))
+	must(servers.Failover(ctx))
+	other, err := pgx.Connect(ctx, fmt.Sprintf("postgres://kobo@%s/kobo?sslmode=disable", servers.Host(servers.Primary())))
+	must(err)
+	defer other.Close(context.WithoutCancel(ctx))
+	_, err = other.Exec(ctx, `INSERT INTO note VALUES (1)`)
+	must(err)
+	must(servers.Wake(former))
+	for answers := 0; answers < 200; {
+		n, err := db.One(ctx, d, db.Value[int], `SELECT count(*) FROM note`)
+		must(ctx.Err())
+		if err != nil {
+			continue // an error is no answer
+		}
+		if answers++; n != 1 {
+			t.Fatalf("answer %d has %d notes, not 1", answers, n)
+		}
+	}
+}
