@@ -45,8 +45,12 @@ type person struct {
 // each runs f with a program on each database.
 func each(t *testing.T, f func(w *world)) {
 	t.Helper()
+	t.Parallel()
 	for _, dialect := range dbtest.Dialects {
-		t.Run(string(dialect), func(t *testing.T) { f(openOn(t, apptest.NewHome(t, dialect))) })
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			f(openOn(t, apptest.NewHome(t, dialect)))
+		})
 	}
 }
 
