@@ -124,19 +124,28 @@ func (c *client) run(ctx context.Context) error {
 	return nil
 }
 
-// purchase buys a data bundle.
+// purchase buys a data bundle or airtime.
 func (c *client) purchase(ctx context.Context, r *rand.Rand, key string, account int64) error {
-	return c.order(ctx, r, c.buying(key, account, tale(r)))
+	amount := c.bundle.price
+	if r.IntN(3) == 0 {
+		amount = money.Kobo(50+r.IntN(450))*money.Naira + 25 // no bundle has such a price
+	}
+	return c.order(ctx, r, c.buying(key, account, amount, tale(r)))
 }
 
-func (c *client) buying(key string, account int64, story string) order {
-	return order{
-		call: Call{Kind: purchase, Company: c.own.reference, Account: account, Key: key, Amount: c.bundle.price, Story: story},
-		path: "/api/v1/vtu/purchase-data", body: map[string]any{
-			"idempotencyKey": key, "serviceCategoryId": c.bundle.category, "productId": c.bundle.id,
-			"phoneNumber": "080312345" + story, "settlementId": account,
-		},
+// buying is the order of the data bundle if the amount is its price, and of airtime otherwise.
+func (c *client) buying(key string, account int64, amount money.Kobo, story string) order {
+	o := order{
+		call: Call{Kind: purchase, Company: c.own.reference, Account: account, Key: key, Amount: amount, Story: story},
+		path: "/api/v1/vtu/purchase-airtime",
+		body: map[string]any{"idempotencyKey": key, "phoneNumber": "080312345" + story, "settlementId": account, "serviceCategoryId": c.airtime, "amount": amount},
 	}
+	if amount == c.bundle.price {
+		o.path = "/api/v1/vtu/purchase-data"
+		o.body["serviceCategoryId"], o.body["productId"] = c.bundle.category, c.bundle.id
+		delete(o.body, "amount")
+	}
+	return o
 }
 
 // payout asks for the name of an account and pays to it.

@@ -193,7 +193,7 @@ func (c *client) correctAgain(ctx context.Context, was Call, account int64) erro
 func (c *client) orderAgain(ctx context.Context, was Call, account int64) (order, error) {
 	switch was.Kind {
 	case purchase:
-		return c.buying(was.Key, account, was.Story), nil
+		return c.buying(was.Key, account, was.Amount, was.Story), nil
 	case funding:
 		return c.loading(was.Key, was.Amount), nil
 	}

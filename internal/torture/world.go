@@ -16,7 +16,7 @@ const devFloat = 1_000_000 * money.Naira
 // float is the opening balance of each further account. An adjustment by two operators books it.
 const float = 500_000 * money.Naira
 
-// product is the data bundle that all purchases buy.
+// product is the data bundle that purchases buy.
 type product struct {
 	category, id string
 	price        money.Kobo
@@ -29,6 +29,7 @@ type world struct {
 	by        operators
 	companies []*company
 	bundle    product
+	airtime   string // the category whose airtime purchases buy
 	hook      *receiver
 
 	copying sync.RWMutex // held for writing while the database is backed up or restored
@@ -59,35 +60,55 @@ func (w *world) populate(ctx context.Context, first app.Credentials) error {
 	return nil
 }
 
-// choose finds the cheapest data bundle.
+// choose finds the cheapest data bundle, and a network that sells airtime.
 func (w *world) choose(ctx context.Context, c *company) error {
-	var services []struct{ ServiceID, ServiceName string }
-	if err := c.data(ctx, http.MethodGet, "/api/v1/vtu/services", nil, &services); err != nil {
+	airtime, err := c.categories(ctx, "Airtime")
+	if err != nil {
 		return err
 	}
+	data, err := c.categories(ctx, "Data")
+	if err != nil {
+		return err
+	}
+	w.airtime = airtime[0]
+	for _, category := range data {
+		var products []struct {
+			CategoryProductID string
+			Amount            money.Text
+		}
+		err := c.data(ctx, http.MethodGet, "/api/v1/vtu/category/"+category+"/products", nil, &products)
+		if err != nil || len(products) > 0 {
+			if err == nil {
+				w.bundle = product{category, products[0].CategoryProductID, money.Kobo(products[0].Amount)}
+			}
+			return err
+		}
+	}
+	return fmt.Errorf("the sandbox sells no data bundle")
+}
+
+// categories returns the categories of a service: at least one.
+func (c *company) categories(ctx context.Context, service string) (ids []string, err error) {
+	var services []struct{ ServiceID, ServiceName string }
+	if err := c.data(ctx, http.MethodGet, "/api/v1/vtu/services", nil, &services); err != nil {
+		return nil, err
+	}
 	for _, s := range services {
-		if s.ServiceName != "Data" {
+		if s.ServiceName != service {
 			continue
 		}
 		var categories []struct{ ServiceCategoryID string }
 		if err := c.data(ctx, http.MethodGet, "/api/v1/vtu/service/"+s.ServiceID+"/categories", nil, &categories); err != nil {
-			return err
+			return nil, err
 		}
 		for _, k := range categories {
-			var products []struct {
-				CategoryProductID string
-				Amount            money.Text
-			}
-			err := c.data(ctx, http.MethodGet, "/api/v1/vtu/category/"+k.ServiceCategoryID+"/products", nil, &products)
-			if err != nil || len(products) > 0 {
-				if err == nil {
-					w.bundle = product{k.ServiceCategoryID, products[0].CategoryProductID, money.Kobo(products[0].Amount)}
-				}
-				return err
-			}
+			ids = append(ids, k.ServiceCategoryID)
 		}
 	}
-	return fmt.Errorf("the sandbox sells no data bundle")
+	if len(ids) == 0 {
+		return nil, fmt.Errorf("the sandbox sells nothing of the kind %q", service)
+	}
+	return ids, nil
 }
 
 // add makes a further company with an account that has money.
