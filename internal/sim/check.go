@@ -78,9 +78,14 @@ func (w *world) judge(o *order, sale apptest.Sale) (cost money.Kobo) {
 	if o.reference == "" {
 		w.wrong("%s was begun, and its reference was never told", o.name)
 	}
-	if len(s.Fee) > 0 && o.kind == payout {
-		if err := json.Unmarshal(s.Fee, &o.fee); err != nil {
+	if o.kind == payout {
+		o.fee = feeFlat + o.amount/100
+		var told money.Kobo
+		if err := json.Unmarshal(s.Fee, &told); err != nil {
 			w.t.Fatalf("%s: fee %s: %v", o.name, s.Fee, err)
+		}
+		if told != o.fee {
+			w.wrong("%s has the fee %s, and not %s", o.name, told, o.fee)
 		}
 	}
 	paid, refunded := sale.Executions == 1, false

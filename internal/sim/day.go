@@ -11,11 +11,14 @@ import (
 	rules "github.com/kobo-waas/kobo/internal/payout"
 )
 
+// feeFlat is the part of each payout's fee that does not depend on the amount. The other part is one percent.
+const feeFlat = 10 * money.Naira
+
 // furnish gives the company what it needs for all kinds of payments.
 func (w *world) furnish() {
 	w.t.Helper()
 	w.life.Program.Client = w.client
-	schedule := rules.Schedule{{Flat: 10 * money.Naira, BasisPoints: 100}}
+	schedule := rules.Schedule{{Flat: feeFlat, BasisPoints: 100}}
 	if err := w.life.App.Payouts.SetFees(w.t.Context(), operator.Local("sim"), w.client.Reference, schedule); err != nil {
 		w.t.Fatal(err)
 	}

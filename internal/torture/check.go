@@ -147,7 +147,7 @@ func (h *History) contradicted() map[string]bool {
 const returned = "reversed"
 
 func executions(h *History, r *Result) {
-	left, late, judged, endless := h.executed(), h.contradicted(), h.decided(), h.endlessPayments()
+	left, late, judged, unended := h.executed(), h.contradicted(), h.decided(), h.unendedPayments()
 	if len(left) != len(h.Facts.Executions) {
 		r.wrong("the providers list a reference twice")
 	}
@@ -155,7 +155,7 @@ func executions(h *History, r *Result) {
 		for _, p := range b.Payments {
 			r.Compared++
 			e, done := left[p.Reference]
-			_, open := endless[p.Reference]
+			_, open := unended[p.Reference]
 			delete(left, p.Reference)
 			switch {
 			case done && (e.Executions != 1 || e.Amount != p.Amount):
@@ -300,7 +300,7 @@ func webhooks(h *History, r *Result) {
 // were executed after their refund; they need a break that delays a provider or moves the clock.
 // Others stay without an outcome at their provider. The rest was lost by a restore.
 func cases(h *History, r *Result) {
-	bank, late, endless, lost := h.executed(), map[string]bool{}, h.endlessPayments(), h.lostPayments()
+	bank, late, unended, lost := h.executed(), map[string]bool{}, h.unendedPayments(), h.lostPayments()
 	for _, b := range h.Facts.Companies {
 		for _, p := range b.Payments {
 			late[p.Reference] = p.State == failed && bank[p.Reference].Executions > 0 && h.brokeBy(clockJump, latePayment, freezing, restore, oldCopy)
@@ -308,7 +308,7 @@ func cases(h *History, r *Result) {
 	}
 	for _, c := range h.Facts.Cases {
 		r.Compared++
-		_, open := endless[c.Subject]
+		_, open := unended[c.Subject]
 		if !(isLate(c.Reason) && late[c.Subject]) && !(open && (c.Reason == unresolved || isLate(c.Reason))) && !h.ofLost(c, lost) {
 			r.wrong("the case %s about %s: %s", c.Reason, c.Subject, c.Detail)
 		} else if c.Status != "RESOLVED" {

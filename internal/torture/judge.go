@@ -27,7 +27,7 @@ func (w *world) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	endless := w.endless()
+	open := w.withoutOutcome()
 	for _, c := range list {
 		if c.Reason == unknownAccount && len(w.gone) > 0 {
 			if err = w.assign(ctx, c); err != nil {
@@ -37,7 +37,7 @@ func (w *world) judge(ctx context.Context) error {
 		}
 		outcome := decision(c)
 		if outcome == confirmed || outcome == rejected {
-			if !endless[c.Subject] { // the provider can say what happened
+			if !open[c.Subject] { // the provider can say what happened
 				outcome = rejected
 				if slices.ContainsFunc(executed, func(e Execution) bool { return e.Reference == c.Subject }) {
 					outcome = confirmed
@@ -68,11 +68,11 @@ func (w *world) decide(ctx context.Context, c Case, outcome string) error {
 	return nil
 }
 
-// endless returns the references of the payments that their provider leaves without an outcome.
-func (w *world) endless() map[string]bool {
+// withoutOutcome returns the references of the payments that their provider leaves without an outcome.
+func (w *world) withoutOutcome() map[string]bool {
 	out := map[string]bool{}
 	for _, c := range w.calls() {
-		if c.Story == endless {
+		if c.Story == noOutcome {
 			out[c.reference()] = true
 		}
 	}
@@ -131,11 +131,11 @@ func (w *world) cases(ctx context.Context, states ...string) (all []Case, err er
 	return all, nil
 }
 
-// endlessPayments returns the payments that their provider leaves without an outcome.
-func (h *History) endlessPayments() map[string]Payment {
+// unendedPayments returns the payments that their provider leaves without an outcome.
+func (h *History) unendedPayments() map[string]Payment {
 	told := map[subject]bool{}
 	for _, c := range h.Calls {
-		if c.Story == endless {
+		if c.Story == noOutcome {
 			told[subject{c.Company, c.Key}] = true
 		}
 	}
@@ -161,17 +161,17 @@ func (h *History) decided() map[string]string {
 	return out
 }
 
-// decisions checks that each endless payment ends as two operators have decided. Without a case it must have FAILED: a program
+// decisions checks that each payment without an outcome ends as two operators have decided. Without a case it must have FAILED: a program
 // was killed before the provider had the request. If the provider had it nevertheless, the statement would show its debit.
 func decisions(h *History, r *Result) {
 	of := h.decided()
-	for reference, p := range h.endlessPayments() {
+	for reference, p := range h.unendedPayments() {
 		r.Compared++
 		want, judged := map[string]string{confirmed: success, rejected: failed, dismissed: failed}[of[reference]]
 		switch {
 		case !judged && p.State == failed:
 		case !judged:
-			r.wrong("the endless %s %s is %s without a decision", p.Kind, reference, p.State)
+			r.wrong("the %s %s without an outcome is %s without a decision", p.Kind, reference, p.State)
 		case p.State != want:
 			r.wrong("two operators have decided that the %s %s is %s, and it is %s", p.Kind, reference, of[reference], p.State)
 		}

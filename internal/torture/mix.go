@@ -67,13 +67,13 @@ type order struct {
 // provider does (docs/sandbox.md).
 var stories = []string{"10", "10", "10", "10", "10", "10", "01", "02", "03", "04", "05", "06", "07"}
 
-// endless is the story of a payment that stays without an outcome until two operators decide it.
-const endless = "08"
+// noOutcome is the story of a payment that stays without an outcome until two operators decide it.
+const noOutcome = "08"
 
 // tale returns the story of a purchase or a payout.
 func tale(r *rand.Rand) string {
 	if r.IntN(40) == 0 {
-		return endless
+		return noOutcome
 	}
 	return pick(r, stories)
 }

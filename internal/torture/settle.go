@@ -34,7 +34,7 @@ func (w *world) settle(ctx context.Context, clients []*client, c *copier) (found
 			return nil, err
 		}
 	}
-	// Now the endless payments have cases. After the decisions, the statement is compared once more.
+	// Now the payments without an outcome have cases. After the decisions, the statement is compared once more.
 	if err = w.judge(ctx); err != nil {
 		return nil, err
 	}
