@@ -26,6 +26,9 @@ var lengths = map[string]time.Duration{
 	failoverKill: 3 * time.Second, failoverFreeze: 3 * time.Second, failoverCut: 3 * time.Second,
 }
 
+// leastNotice is the least time that a tool for failovers waits for a frozen primary. Kobo relies on it for reads (docs/high-availability.md).
+const leastNotice = 500 * time.Millisecond
+
 // chosen draws entries of the schedule until one is of a kind that the run is limited to.
 func (b *breaker) chosen(r *rand.Rand) (p plan, err error) {
 	const enough = 10_000
@@ -61,6 +64,9 @@ func (b *breaker) onDatabase() (kinds []string, often int) {
 func (p *plan) ofDatabase(r *rand.Rand, kinds []string) {
 	p.kind = kinds[r.IntN(len(kinds))]
 	p.length = 100*time.Millisecond + time.Duration(r.Int64N(int64(lengths[p.kind])))
+	if p.kind == failoverFreeze {
+		p.length += leastNotice
+	}
 }
 
 // breakDatabase does one thing to the database. It returns what it did this to.
