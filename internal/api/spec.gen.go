@@ -276,6 +276,11 @@ type BulkPayoutLineOrder struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata operation.Metadata `json:"metadata,omitempty"`
+
+	// FileLine The number of the line in your own file, if the lines come from a file. Kobo keeps it, and names the line by it.
+	//
+	// Examples: 2
+	FileLine int64 `json:"fileLine,omitempty"`
 }
 
 // BulkPayoutList defines model for BulkPayoutList.

@@ -523,6 +523,11 @@ type BulkPayoutLine struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata *map[string]string `json:"metadata,omitempty"`
+
+	// FileLine The number of the line in your own file, if you gave one.
+	//
+	// Examples: 2
+	FileLine *int64 `json:"fileLine,omitempty"`
 }
 
 // BulkPayoutLineOrder defines model for BulkPayoutLineOrder.
@@ -546,6 +551,11 @@ type BulkPayoutLineOrder struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata map[string]string `json:"metadata,omitempty"`
+
+	// FileLine The number of the line in your own file, if the lines come from a file. Kobo keeps it, and names the line by it.
+	//
+	// Examples: 2
+	FileLine int64 `json:"fileLine,omitempty"`
 }
 
 // BulkPayoutList defines model for BulkPayoutList.

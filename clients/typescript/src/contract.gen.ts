@@ -4171,6 +4171,12 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /**
+             * Format: int64
+             * @description The number of the line in your own file, if the lines come from a file. Kobo keeps it, and names the line by it.
+             * @example 2
+             */
+            fileLine?: number;
         };
         BulkPayoutConfirmation: {
             /** @description Your transaction PIN. */
@@ -4360,6 +4366,12 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /**
+             * Format: int64
+             * @description The number of the line in your own file, if you gave one.
+             * @example 2
+             */
+            fileLine?: number;
         };
         PayoutPage: {
             /** @description The payouts of this page, newest first. */
