@@ -11,8 +11,13 @@ import (
 
 // ListOutcomes shows the operations without a known outcome.
 func (h *handlers) ListOutcomes(ctx context.Context, r ListOutcomesRequestObject) (ListOutcomesResponseObject, error) {
+	var q query
+	references := q.list("references", r.Params.References)
+	if err := q.fault(); err != nil {
+		return nil, err
+	}
 	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, outcomeRow, func(offset, limit int) ([]report.Outcome, int, error) {
-		return h.Reports.Outcomes(ctx, callOf(ctx).company, offset, limit)
+		return h.Reports.Outcomes(ctx, callOf(ctx).company, references, offset, limit)
 	})
 	return ListOutcomes200JSONResponse{Status: "success", Data: OutcomePage{Data: rows, Meta: meta}}, err
 }

@@ -2373,6 +2373,9 @@ type ListOutcomesParams struct {
 
 	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
 	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+
+	// References Only the unresolved operations with these references. At most 100, with commas between them.
+	References string `form:"references,omitempty" json:"references,omitempty"`
 }
 
 // FindReceiptParams defines parameters for FindReceipt.
@@ -5071,6 +5074,19 @@ func (siw *ServerInterfaceWrapper) ListOutcomes(w http.ResponseWriter, r *http.R
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "pageSize"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "pageSize", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "references" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "references", r.URL.Query(), &params.References, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "references"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "references", Err: err})
 		}
 		return
 	}

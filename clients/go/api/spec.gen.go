@@ -4115,6 +4115,9 @@ type ListOutcomesParams struct {
 
 	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
 	PageSize *PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+
+	// References Only the unresolved operations with these references. At most 100, with commas between them.
+	References *string `form:"references,omitempty" json:"references,omitempty"`
 }
 
 // FindReceiptParams defines parameters for FindReceipt.
@@ -11518,6 +11521,18 @@ func NewListOutcomesRequest(server string, params *ListOutcomesParams) (*http.Re
 		if params.PageSize != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "pageSize", *params.PageSize, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.References != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "references", *params.References, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -9601,6 +9601,11 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default. */
                 pageSize?: components["parameters"]["PageSize"];
+                /**
+                 * @description Only the unresolved operations with these references. At most 100, with commas between them.
+                 * @example 0199c1f2-7b1e-7c0a-9d3e-000000000021,0199c1f2-7b1e-7c0a-9d3e-000000000022
+                 */
+                references?: string;
             };
             header?: never;
             path?: never;
