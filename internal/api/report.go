@@ -42,7 +42,8 @@ func outcomeRow(o report.Outcome) Outcome {
 func (h *handlers) FindTimeline(ctx context.Context, r FindTimelineRequestObject) (FindTimelineResponseObject, error) {
 	y, err := h.Reports.OwnTimeline(ctx, callOf(ctx).company, r.Reference)
 	return FindTimeline200JSONResponse{Status: "success", Data: Timeline{
-		Reference: y.Reference, Kind: y.Kind, Status: y.State, Amount: y.Amount, Fee: y.Fee, CreatedAt: clock.Text(y.CreatedAt), Steps: each(y.Steps, timelineStep),
+		Reference: y.Reference, Kind: y.Kind, Status: y.State, Amount: y.Amount, Fee: y.Fee, CreatedAt: clock.Text(y.CreatedAt),
+		BulkPayout: y.Bulk, BulkLine: y.BulkLine, Steps: each(y.Steps, timelineStep),
 	}}, err
 }
 

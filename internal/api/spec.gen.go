@@ -1639,6 +1639,16 @@ type Timeline struct {
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
 
+	// BulkPayout The `bulkId` of the bulk payout to which a payout belongs.
+	//
+	// Examples: 0199c1f2-7b1e-7c0a-9d3e-000000000021
+	BulkPayout string `json:"bulkPayout,omitempty"`
+
+	// BulkLine The number of its line: that of your file, if you gave one.
+	//
+	// Examples: 2
+	BulkLine int64 `json:"bulkLine,omitempty"`
+
 	// Steps What happened, oldest first.
 	Steps []TimelineStep `json:"steps"`
 }

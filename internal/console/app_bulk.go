@@ -219,6 +219,7 @@ func isHeads(text string) bool {
 type bulkView struct {
 	bulk    // with all lines
 	from    account
+	left    string        // what the account may still pay out today
 	waits   bool          // a second person has to approve it
 	waiting *api.Approval // that waits for it already, or nil
 	show    string        // which lines: "" for all, or a name of bulkShows
@@ -312,7 +313,7 @@ func showBulk(v *visit) (view, error) {
 			return view{}, err
 		}
 	}
-	b.waits = payoutWaits(c.Data, b.Amount)
+	b.waits, b.left = payoutWaits(c.Data, b.Amount), limitLeft(c.Data, b.Account)
 	b.turn(after)
 	at := slices.IndexFunc(s.accounts, func(a account) bool { return a.ID == b.Account })
 	if at < 0 {

@@ -74,14 +74,27 @@ func pendingChip(o api.Outcome, now time.Time) (kind, word string) {
 	return kind, word
 }
 
-// pendingState returns the chip without the time at which the provider is asked again.
-func pendingState(o api.Outcome, now time.Time) (kind, word string) {
+// wordOf returns the word for the state of a payment without an outcome, as the operators' timeline has it.
+func wordOf(o api.Outcome, now time.Time) string {
 	switch {
 	case o.NeedsDecision:
-		return "case", "Case"
+		return "case"
 	case isSending(o, now):
-		return "wait", "Sending"
+		return "sending"
 	case isAccepted(o):
+		return "accepted"
+	}
+	return "unknown"
+}
+
+// pendingState returns the chip without the time at which the provider is asked again.
+func pendingState(o api.Outcome, now time.Time) (kind, word string) {
+	switch wordOf(o, now) {
+	case "case":
+		return "case", "Case"
+	case "sending":
+		return "wait", "Sending"
+	case "accepted":
 		return "wait", "Accepted"
 	}
 	return "unknown", "Unknown for " + age(now.Sub(instant(o.CreatedAt)))

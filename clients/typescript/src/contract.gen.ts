@@ -5896,6 +5896,17 @@ export interface components {
             fee: Kobo;
             /** @description When it began. */
             createdAt: components["schemas"]["Instant"];
+            /**
+             * @description The `bulkId` of the bulk payout to which a payout belongs.
+             * @example 0199c1f2-7b1e-7c0a-9d3e-000000000021
+             */
+            bulkPayout?: string;
+            /**
+             * Format: int64
+             * @description The number of its line: that of your file, if you gave one.
+             * @example 2
+             */
+            bulkLine?: number;
             /** @description What happened, oldest first. */
             steps: components["schemas"]["TimelineStep"][];
         };
