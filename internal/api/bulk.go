@@ -23,7 +23,7 @@ func (h *handlers) OpenBulkPayout(ctx context.Context, r OpenBulkPayoutRequestOb
 			Lines: each(r.Body.Lines, func(l BulkPayoutLineOrder) payout.LineOrder {
 				return payout.LineOrder{
 					BankCode: l.BankCode, AccountNumber: l.AccountNumber, Amount: l.Amount, Narration: l.Narration,
-					Labels: operation.Labels{ExternalReference: l.ExternalReference, Metadata: l.Metadata},
+					Labels: operation.Labels{ExternalReference: l.ExternalReference, Metadata: l.Metadata}, FileLine: l.FileLine,
 				}
 			}),
 		})

@@ -45,6 +45,21 @@ func (q *query) whole(name, value string) int64 {
 	return int64(n)
 }
 
+// mostTexts is the largest number of texts that a filter takes.
+const mostTexts = 100
+
+// list parses texts with commas between them. An absent list has no texts.
+func (q *query) list(name, value string) []string {
+	if value == "" {
+		return nil
+	}
+	texts := strings.Split(value, ",")
+	if len(texts) > mostTexts {
+		q.wrong(name, "must contain less than or equal to "+strconv.Itoa(mostTexts)+" items")
+	}
+	return texts
+}
+
 // id parses the number of a settlement account. An absent number is 0. A 0 in the request is
 // refused, because no account has the number 0.
 func (q *query) id(name, value string) int64 {

@@ -11,8 +11,13 @@ import (
 
 // ListOutcomes shows the operations without a known outcome.
 func (h *handlers) ListOutcomes(ctx context.Context, r ListOutcomesRequestObject) (ListOutcomesResponseObject, error) {
+	var q query
+	references := q.list("references", r.Params.References)
+	if err := q.fault(); err != nil {
+		return nil, err
+	}
 	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, outcomeRow, func(offset, limit int) ([]report.Outcome, int, error) {
-		return h.Reports.Outcomes(ctx, callOf(ctx).company, offset, limit)
+		return h.Reports.Outcomes(ctx, callOf(ctx).company, references, offset, limit)
 	})
 	return ListOutcomes200JSONResponse{Status: "success", Data: OutcomePage{Data: rows, Meta: meta}}, err
 }
@@ -37,7 +42,8 @@ func outcomeRow(o report.Outcome) Outcome {
 func (h *handlers) FindTimeline(ctx context.Context, r FindTimelineRequestObject) (FindTimelineResponseObject, error) {
 	y, err := h.Reports.OwnTimeline(ctx, callOf(ctx).company, r.Reference)
 	return FindTimeline200JSONResponse{Status: "success", Data: Timeline{
-		Reference: y.Reference, Kind: y.Kind, Status: y.State, Amount: y.Amount, Fee: y.Fee, CreatedAt: clock.Text(y.CreatedAt), Steps: each(y.Steps, timelineStep),
+		Reference: y.Reference, Kind: y.Kind, Status: y.State, Amount: y.Amount, Fee: y.Fee, CreatedAt: clock.Text(y.CreatedAt),
+		BulkPayout: y.Bulk, BulkLine: y.BulkLine, Steps: each(y.Steps, timelineStep),
 	}}, err
 }
 

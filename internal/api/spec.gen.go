@@ -276,6 +276,11 @@ type BulkPayoutLineOrder struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata operation.Metadata `json:"metadata,omitempty"`
+
+	// FileLine The number of the line in your own file, if the lines come from a file. Kobo keeps it, and names the line by it.
+	//
+	// Examples: 2
+	FileLine int64 `json:"fileLine,omitempty"`
 }
 
 // BulkPayoutList defines model for BulkPayoutList.
@@ -1634,6 +1639,16 @@ type Timeline struct {
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
 
+	// BulkPayout The `bulkId` of the bulk payout to which a payout belongs.
+	//
+	// Examples: 0199c1f2-7b1e-7c0a-9d3e-000000000021
+	BulkPayout string `json:"bulkPayout,omitempty"`
+
+	// BulkLine The number of its line: that of your file, if you gave one.
+	//
+	// Examples: 2
+	BulkLine int64 `json:"bulkLine,omitempty"`
+
 	// Steps What happened, oldest first.
 	Steps []TimelineStep `json:"steps"`
 }
@@ -2368,6 +2383,9 @@ type ListOutcomesParams struct {
 
 	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
 	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+
+	// References Only the unresolved operations with these references. At most 100, with commas between them.
+	References string `form:"references,omitempty" json:"references,omitempty"`
 }
 
 // FindReceiptParams defines parameters for FindReceipt.
@@ -5066,6 +5084,19 @@ func (siw *ServerInterfaceWrapper) ListOutcomes(w http.ResponseWriter, r *http.R
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "pageSize"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "pageSize", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "references" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "references", r.URL.Query(), &params.References, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "references"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "references", Err: err})
 		}
 		return
 	}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/csv"
 	"net/http"
 	"net/url"
@@ -51,7 +52,11 @@ type bulkLine struct {
 	Status        *string    `json:"status"`
 	DoubleOf      *string    `json:"doubleOf"`
 	DoubleOfLine  *int       `json:"doubleOfLine"`
+	FileLine      int        `json:"fileLine"` // 0 if the line comes from no file
 }
+
+// number is the number by which people know the line: the one in their file, if the line comes from a file.
+func (l bulkLine) number() int { return cmp.Or(l.FileLine, l.Line) }
 
 // lineChip returns the chip of a line: of its payout, or before that of its check.
 func (b bulkView) lineChip(v *visit, l bulkLine) (kind, word string) {
@@ -68,16 +73,29 @@ func (b bulkView) lineChip(v *visit, l bulkLine) (kind, word string) {
 }
 
 // note says what somebody should know about a line.
-func (l bulkLine) note() string {
+func (b bulk) note(l bulkLine) string {
 	switch {
 	case l.Reason != nil:
 		return *l.Reason
 	case l.DoubleOfLine != nil:
-		return "the same account and amount as line " + strconv.Itoa(*l.DoubleOfLine)
+		return "the same account and amount as line " + strconv.Itoa(b.numberOf(*l.DoubleOfLine))
 	case l.DoubleOf != nil:
 		return "the same account and amount as the payout " + ending(*l.DoubleOf) + " of the last 7 days"
 	}
 	return ""
+}
+
+// numberOf returns the number by which people know the line with a number within the bulk payout.
+func (b bulk) numberOf(line int) int {
+	if at := slices.IndexFunc(b.Rows, func(l bulkLine) bool { return l.Line == line }); at >= 0 {
+		return b.Rows[at].number()
+	}
+	return line
+}
+
+// ofFile reports whether the lines have the numbers of a file.
+func (b bulk) ofFile() bool {
+	return slices.ContainsFunc(b.Rows, func(l bulkLine) bool { return l.FileLine > 0 })
 }
 
 // again is the line as somebody types it, to send it again. The own reference is not in it, because a company uses it
@@ -201,6 +219,7 @@ func isHeads(text string) bool {
 type bulkView struct {
 	bulk    // with all lines
 	from    account
+	left    string        // what the account may still pay out today
 	waits   bool          // a second person has to approve it
 	waiting *api.Approval // that waits for it already, or nil
 	show    string        // which lines: "" for all, or a name of bulkShows
@@ -294,7 +313,7 @@ func showBulk(v *visit) (view, error) {
 			return view{}, err
 		}
 	}
-	b.waits = payoutWaits(c.Data, b.Amount)
+	b.waits, b.left = payoutWaits(c.Data, b.Amount), limitLeft(c.Data, b.Account)
 	b.turn(after)
 	at := slices.IndexFunc(s.accounts, func(a account) bool { return a.ID == b.Account })
 	if at < 0 {
@@ -358,10 +377,10 @@ func cancelBulk(v *visit) (string, error) {
 // failed returns the lines that failed, as somebody types them into a new bulk payout. A line whose outcome is not
 // known is never among them.
 func (b bulk) failed() string {
-	var out []string
+	var out typedText
 	for _, l := range b.Rows {
 		if l.Status != nil && *l.Status == "FAILED" {
-			out = append(out, l.again())
+			out.add(l.number(), l.again())
 		}
 	}
 	return strings.Join(out, "\n")

@@ -22,7 +22,7 @@ func downloadBadLines(v *visit) error {
 			if l.Verdict == "BAD" {
 				rows = append(rows, []string{
 					spreadsheet.Cell(l.BankCode), spreadsheet.Cell(l.AccountNumber), l.Amount.Decimal(), spreadsheet.Cell(optional(l.Narration)),
-					spreadsheet.Cell(optional(l.OwnReference)), strconv.Itoa(l.Line), spreadsheet.Cell(optional(l.Reason)),
+					spreadsheet.Cell(optional(l.OwnReference)), strconv.Itoa(l.number()), spreadsheet.Cell(optional(l.Reason)),
 				})
 			}
 		}

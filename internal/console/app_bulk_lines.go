@@ -110,6 +110,9 @@ func readLines(banks bankBook, texts []string) (lines []readLine, bad []badLine)
 		if len(wrong) > 0 {
 			bad = append(bad, badLine{n + 1, text, strings.TrimSuffix(strings.Join(wrong, "; "), ".") + "."})
 		}
+		if body != nil {
+			body["fileLine"] = n + 1
+		}
 		lines = append(lines, readLine{n + 1, body})
 	}
 	return lines, bad

@@ -41,6 +41,29 @@ func (v *visit) typedLines() []string {
 	return lines
 }
 
+// typedText are lines as somebody types them into a form.
+type typedText []string
+
+// mostEmpty is the largest number of empty lines that stand for what is between two lines of a file.
+const mostEmpty = 5000
+
+// add appends a line. Empty lines come before it, so that it has the number of its file in the form again. The forms skip
+// empty lines, and count them.
+func (t *typedText) add(number int, text string) {
+	if missing := number - 1 - len(*t); missing > 0 && missing <= mostEmpty {
+		*t = append(*t, make([]string, missing)...)
+	}
+	*t = append(*t, text)
+}
+
+// inField is a text as it stands within a textarea. Browsers leave out a line feed at its beginning.
+func inField(text string) string {
+	if strings.HasPrefix(text, "\n") || strings.HasPrefix(text, "\r\n") {
+		return "\n" + text
+	}
+	return text
+}
+
 // typed is the line as somebody types it.
 func (l bulkLine) typed() string {
 	fields := []string{l.BankCode, l.AccountNumber, l.Amount.Decimal()}
@@ -71,14 +94,14 @@ func (v *visit) mended() (m mending, err error) {
 	if m.id == "" || v.problem != nil {
 		return m, nil
 	}
-	var lines []string
+	var lines typedText
 	for after := 0; ; {
 		var b one[bulk]
 		if _, err := v.ask("GET", "/api/v1/settlement/bulk-payout/"+url.PathEscape(m.id)+"?limit=100&after="+strconv.Itoa(after), nil, &b); err != nil {
 			return m, err
 		}
 		for _, l := range b.Data.Rows {
-			if lines = append(lines, l.typed()); l.Verdict == "BAD" {
+			if lines.add(l.number(), l.typed()); l.Verdict == "BAD" {
 				m.bad = append(m.bad, badLine{len(lines), l.typed(), optional(l.Reason)})
 			}
 		}

@@ -89,3 +89,60 @@ func TestFailedLinesAreRepeatedWithoutTheUnknownOne(t *testing.T) {
 		})
 	})
 }
+
+// The lines of a bulk payout keep the numbers of the file, also after the check, in the form that mends them, and when failed
+// ones are repeated. Heads of columns and empty lines make the numbers differ from those within the bulk payout.
+func TestLinesKeepTheNumbersOfTheirFile(t *testing.T) {
+	each(t, func(w *world) {
+		bola := w.seat(w.company.Reference, "bola", who.Finance)
+		const path = "/app/payouts/bulk/new"
+		file := "Bank,Account,Amount\r\n\r\n000013,0123456701,100\r\n000013,0123456710,200\r\n\r\n000013,0123456710,200\r\n000013,0123456799,300\r\n"
+		fields := map[string]string{"fromSettlementId": "1", "pin": w.company.PIN, "lines": file}
+		at := bola.submit(path, path, fields).location
+		numbers := regexp.MustCompile(`data-label="Line" class="number">([0-9]+)<`)
+		expect := func(address, state, want string) string {
+			t.Helper()
+			var text string
+			later(t, func() string {
+				if text = html.UnescapeString(bola.read(address)); !strings.Contains(text, state) {
+					return text
+				}
+				return ""
+			})
+			var got []string
+			for _, m := range numbers.FindAllStringSubmatch(text, -1) {
+				got = append(got, m[1])
+			}
+			if strings.Join(got, " ") != want {
+				t.Fatalf("%s: the lines %s, want %s, in %s", address, got, want, text)
+			}
+			return text
+		}
+		text := expect(at, "Waits for you", "3 4 6 7")
+		if !strings.Contains(text, "the same account and amount as line 4<") || !strings.Contains(text, "The numbers are those of the file") {
+			t.Error(text)
+		}
+		expect(at+"?show=bad", "Waits for you", "7")
+		if csv := bola.read(at + "/bad.csv"); !strings.Contains(csv, ",7,") {
+			t.Error(csv)
+		}
+		form := html.UnescapeString(bola.read(path + "?instead=" + at[strings.LastIndex(at, "/")+1:]))
+		if !strings.Contains(form, ">\n\n\n000013,0123456701,100.00\n000013,0123456710,200.00\n\n000013,0123456710,200.00\n000013,0123456799,300.00</textarea>") || !strings.Contains(form, `id="line-7"`) {
+			t.Error(form)
+		}
+
+		bola.submit(at, at+"/send", map[string]string{"pin": w.company.PIN})
+		text = expect(at+"?show=failed", "Completed, 1 failed and refunded", "3")
+		lines := regexp.MustCompile(`(?s)<textarea[^>]*>\n(.*?)</textarea>`).FindStringSubmatch(text) // a browser leaves out the first line feed
+		failed := regexp.MustCompile(`href="(/app/p/[^"]+)"`).FindStringSubmatch(text)
+		if failed == nil {
+			t.Fatal(text)
+		}
+		bola.says(failed[1], "Line 3 of a bulk payout", at, "Settlement account 1")
+		if lines == nil || lines[1] != "\n\n000013,0123456701,100.00" {
+			t.Fatalf("%q in %s", lines, text)
+		}
+		fields["lines"] = lines[1]
+		expect(bola.submit(at, path, fields).location, "Waits for you", "3")
+	})
+}

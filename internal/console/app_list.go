@@ -158,7 +158,7 @@ func showOwnVirtualAccounts(v *visit) (view, error) {
 	_, err := v.ask("GET", "/api/v1/virtual-account/"+v.asked(), nil, &l)
 	t := table{
 		title: "Virtual accounts", item: "money", tabs: creditTabs, tab: creditTabs[1].path, meta: l.Data.Meta,
-		head: []string{"Time", "Account", "Name", "Amount", "State", "Reference"}, nothing: "There is no virtual account yet. Your program makes one for a payment that it expects.", above: virtualAccountButton(v),
+		head: []string{"Time", "Account", "Name", "Amount", "State", "Reference"}, nothing: "There is no virtual account yet. “New virtual account” or your program makes one for a payment that you expect.", above: virtualAccountButton(v),
 	}
 	for _, r := range l.Data.Data {
 		kind, word := map[string]string{"SUCCESS": "ok", "PENDING": "wait"}[r.Status], map[string]string{"SUCCESS": "Paid", "PENDING": "Not paid yet", "FAILED": "Expired"}[r.Status]
@@ -228,7 +228,7 @@ func showOwnCustomers(v *visit) (view, error) {
 	_, err := v.ask("GET", "/api/v1/customer/"+v.asked(), nil, &l)
 	t := table{
 		title: "Customers", item: "customers", meta: l.Data.Meta, head: []string{"Since", "Name", "State", "Reference"},
-		nothing: "There is no customer yet. Your program makes one with POST /api/v1/customer/create.", above: customerButton(v),
+		nothing: "There is no customer yet. “New customer” makes one, and so does your program with POST /api/v1/customer/create.", above: customerButton(v),
 	}
 	for _, r := range l.Data.Data {
 		name := link(r.FirstName+" "+r.LastName, "/app/customers/"+r.ID)

@@ -114,6 +114,7 @@ type draft struct {
 	VerifyID, Name, Account string
 	Amount                  json.Number
 	Narration, OwnReference string `json:",omitempty"`
+	From                    int64  // the settlement account that pays
 }
 
 // body is the request that sends the payout.
@@ -149,7 +150,7 @@ func checkPayout(v *visit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(draft{named.Data.ID, named.Data.AccountName, named.Data.AccountNumber, amount, v.field("narration"), v.field("externalReference")})
+	text, err := json.Marshal(draft{named.Data.ID, named.Data.AccountName, named.Data.AccountNumber, amount, v.field("narration"), v.field("externalReference"), from})
 	return "/app/payouts/confirm/" + v.answers.keep(v.session, text), err
 }
 
@@ -179,6 +180,8 @@ type reviewedPayout struct {
 	waits   bool          // a second person has to approve it
 	waiting *api.Approval // that waits for it already, or nil
 	sent    bool          // the payout of the verification exists
+	from    string        // the name of the account that pays
+	left    string        // what the account may still pay out today
 	double  string        // a payout of the last seven days to the same account with the same amount, or ""
 }
 
@@ -211,7 +214,16 @@ func showConfirm(v *visit) (view, error) {
 	if _, err = v.ask("GET", "/api/v1/company", nil, &c); err != nil {
 		return view{}, err
 	}
-	r.waits = payoutWaits(c.Data, r.amount)
+	var accounts one[[]account]
+	if _, err = v.ask("GET", "/api/v1/settlement/accounts", nil, &accounts); err != nil {
+		return view{}, err
+	}
+	for _, a := range accounts.Data {
+		if a.ID == d.From {
+			r.from = a.Name
+		}
+	}
+	r.waits, r.left = payoutWaits(c.Data, r.amount), limitLeft(c.Data, d.From)
 	if r.waiting, err = v.waitingFor(d.VerifyID); err != nil {
 		return view{}, err
 	}
@@ -232,6 +244,20 @@ func (v *visit) isSent(verifyID string) (bool, error) {
 // payoutWaits reports whether a payout waits for a second person.
 func payoutWaits(c api.Company, k money.Kobo) bool {
 	return c.PayoutApproval != nil && k >= *c.PayoutApproval
+}
+
+// limitLeft is what an account may still pay out today, in words. A limit is of the company or of one account.
+func limitLeft(c api.Company, account int64) string {
+	var left *money.Kobo
+	for _, l := range c.Limits.Payouts {
+		if l.Amount == nil || l.SettlementID != nil && *l.SettlementID != account {
+			continue
+		}
+		if rest := max(*l.Amount-l.UsedAmount, 0); left == nil || rest < *left {
+			left = &rest
+		}
+	}
+	return nairaOr(left, "no limit")
 }
 
 // sendWord is the label of the button that sends an amount, or asks a second person to approve it.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,19 +14,20 @@ import (
 // outcomes are what is known about payments without an outcome, by their references.
 type outcomes map[string]api.Outcome
 
-// outcomesOf reads what is known about some payments without an outcome. It looks through the newest 1,000 of the company.
+// outcomesOf reads what is known about the payments of a page that have no outcome, however old they are.
 func (v *visit) outcomesOf(references []string) (outcomes, error) {
 	out := outcomes{}
-	if len(references) == 0 {
-		return out, nil
-	}
-	err := newest(v, "/api/v1/outcomes?", func(o api.Outcome) (enough bool) {
-		if slices.Contains(references, o.Reference) {
+	for some := range slices.Chunk(references, 100) {
+		var l listOf[api.Outcome]
+		q := url.Values{"references": {strings.Join(some, ",")}, "pageSize": {"100"}}
+		if _, err := v.ask("GET", "/api/v1/outcomes?"+q.Encode(), nil, &l); err != nil {
+			return nil, err
+		}
+		for _, o := range l.Data.Data {
 			out[o.Reference] = o
 		}
-		return len(out) == len(references)
-	})
-	return out, err
+	}
+	return out, nil
 }
 
 // newest calls f with the newest 1,000 rows of a list of the companies' API, until f has enough. The address ends with ? or &.
@@ -72,14 +74,27 @@ func pendingChip(o api.Outcome, now time.Time) (kind, word string) {
 	return kind, word
 }
 
-// pendingState returns the chip without the time at which the provider is asked again.
-func pendingState(o api.Outcome, now time.Time) (kind, word string) {
+// wordOf returns the word for the state of a payment without an outcome, as the operators' timeline has it.
+func wordOf(o api.Outcome, now time.Time) string {
 	switch {
 	case o.NeedsDecision:
-		return "case", "Case"
+		return "case"
 	case isSending(o, now):
-		return "wait", "Sending"
+		return "sending"
 	case isAccepted(o):
+		return "accepted"
+	}
+	return "unknown"
+}
+
+// pendingState returns the chip without the time at which the provider is asked again.
+func pendingState(o api.Outcome, now time.Time) (kind, word string) {
+	switch wordOf(o, now) {
+	case "case":
+		return "case", "Case"
+	case "sending":
+		return "wait", "Sending"
+	case "accepted":
 		return "wait", "Accepted"
 	}
 	return "unknown", "Unknown for " + age(now.Sub(instant(o.CreatedAt)))

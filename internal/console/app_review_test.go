@@ -95,11 +95,13 @@ func TestAnUnknownPayoutIsDrawnTheSameEverywhere(t *testing.T) {
 				t.Errorf("%s: %s", path, text)
 			}
 		}
+		bola.says(lost, "Where the ₦100.00 is", "The bank has not confirmed yet. Your money is safe. We ask again at ", "Please do not send it again.", "Settlement account 1")
+		bola.lacks(lost, "Belongs to", "by Safe Haven")
 		// The bank has answered that it carries the payout out, so it is not unknown what the bank does.
 		accepted := bola.sends("0123456708", "200").location
 		bola.says(accepted, "Accepted", "The provider has accepted it and has not finished", "Do not pay again", "72 h")
 		bola.says("/app/payouts", "Accepted, next ")
-		bola.says("/app/home", "Accepted")
+		bola.says("/app/home", "Accepted", "The provider has accepted it and has not finished", "We do not know yet whether it was carried out")
 		at := bola.counter("Airtime")
 		sale := bola.submit(at.path, "/app/services/purchases/check", map[string]string{"settlementId": "1", "service": at.service, "category": at.category, "number": "08031234505", "amount": "50"}).location
 		bola.submit(sale, sale, nil)

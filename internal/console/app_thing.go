@@ -185,6 +185,38 @@ func (t thing) sentenceFor(now time.Time) string {
 	return "It was not carried out. The money is back in your account."
 }
 
+// told returns a payment as the operators' timeline has it, without the provider: where the money is, and what a customer may
+// be told. It is empty for what has no outcome.
+func (t thing) told(now time.Time) story {
+	s := story{Timeline: admin.Timeline{Kind: t.story.Kind, Reference: t.story.Reference, Status: t.story.Status, Amount: t.story.Amount, Fee: t.story.Fee}, now: now}
+	if !t.isOperation() {
+		return s
+	}
+	word := map[string]string{"SUCCESS": "paid", "FAILED": "failed", "REVERSED": "reversed"}[t.Status]
+	if t.Status == "PENDING" {
+		word = wordOf(t.Outcome, now)
+		s.Clock = &admin.OutcomeClock{Attempts: int64(t.Attempts), NextAt: t.NextTryAt}
+	}
+	s.Word = &word
+	if t.payout != nil {
+		s.SessionID = t.payout.SessionID
+	}
+	for _, step := range t.story.Steps {
+		s.Steps = append(s.Steps, admin.TimelineStep{At: step.At, What: step.What, Text: step.Text})
+	}
+	return s
+}
+
+// from returns the settlement account that has paid, or "".
+func (t thing) from() string {
+	for _, step := range t.story.Steps {
+		if step.Transfer != nil && t.isOperation() {
+			return accountName(step.Transfer.From)
+		}
+	}
+	return ""
+}
+
 // rows returns what has happened.
 func (t thing) rows() (out []row) {
 	var first time.Time

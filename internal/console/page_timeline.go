@@ -192,7 +192,10 @@ func (s story) places() []place {
 	case "failed", "reversed":
 		at = 0
 	}
-	out := []place{{label: "Settlement account"}, {label: "Clearing"}, {label: sentence(s.purpose()) + " by " + providerName(optional(s.Provider))}}
+	out := []place{{label: "Settlement account"}, {label: "Clearing"}, {label: sentence(s.purpose())}}
+	if s.Provider != nil {
+		out[2].label += " by " + providerName(*s.Provider)
+	}
 	if at == 0 {
 		out[0].label = "Back in the settlement account"
 	}

@@ -76,6 +76,7 @@ type BulkLine struct {
 	DoubleOf     wire.Text   `json:"doubleOf"`
 	DoubleOfLine wire.Number `json:"doubleOfLine"`
 	operation.Labels
+	FileLine int64 `json:"fileLine,omitempty"` // the number of the line in the company's file
 }
 
 // BulkPage is a bulk payout with some of its lines.
@@ -188,6 +189,7 @@ func (b bulkState) line(l lineRow) BulkLine {
 	out := BulkLine{
 		Line: l.Line, BankCode: l.BankCode, AccountNumber: l.AccountNumber, Amount: l.Amount, Narration: wire.Text(l.Narration),
 		Verdict: l.Verdict, BankName: wire.Text(l.BankName), AccountName: wire.Text(l.AccountName), Reason: wire.Text(l.Reason), DoubleOf: wire.Text(l.DoubleOf), Labels: l.Labels,
+		FileLine: l.FileLine,
 	}
 	if l.Verdict != Good {
 		return out
@@ -298,12 +300,13 @@ type lineRow struct {
 	Attempts    int64     `db:"attempts,changes"` // the number of name enquiries without an answer
 	Reason      string    `db:"reason,changes"`   // why the line is bad
 	DoubleOf    string    `db:"double_of,changes"`
+	FileLine    int64     `db:"file_line"` // the number of the line in the company's file; 0 if the line comes from no file
 }
 
 const (
 	bulkColumns = `company_id, id, state, settlement_id, provider, credentials, created_at, expires_at, checked_at, confirmed_at, send_until, ended_at`
 	lineColumns = `company_id, bulk_id, line, verdict, reference, bank_code, account_number, amount_kobo, narration, external_reference, metadata,
-	bank_name, account_name, session, named_at, attempts, reason, double_of`
+	bank_name, account_name, session, named_at, attempts, reason, double_of, file_line`
 )
 
 var (

@@ -54,6 +54,7 @@ type LineOrder struct {
 	Amount        money.Kobo
 	Narration     string
 	Labels        operation.Labels
+	FileLine      int64 // the number of the line in the company's file; 0 if the line comes from no file
 }
 
 // check returns a fault of kind Invalid if the lines cannot belong to one bulk payout.
@@ -107,7 +108,7 @@ func (s *Service) OpenBulk(ctx context.Context, o BulkOrder) (Bulk, error) {
 	for i, l := range o.Lines {
 		b.lines = append(b.lines, lineRow{
 			Company: o.Company, BulkID: b.bulk.ID, Line: int64(i + 1), Verdict: Unchecked, Reference: id.New(),
-			BankCode: l.BankCode, AccountNumber: l.AccountNumber, Amount: l.Amount, Narration: l.Narration, Labels: l.Labels,
+			BankCode: l.BankCode, AccountNumber: l.AccountNumber, Amount: l.Amount, Narration: l.Narration, Labels: l.Labels, FileLine: l.FileLine,
 		})
 		u.Append(bulkLines.Record(b.lines[i]))
 	}

@@ -63,7 +63,7 @@ func TestALedgerThatAddsUp(t *testing.T) {
 		if err != nil || o.Status != "PENDING" || o.Amount != 3000 || o.NeedsDecision || o.LastAnswer != "" {
 			t.Errorf("outcome: %+v, %v", o, err)
 		}
-		open, n, err := r.Outcomes(t.Context(), company, 0, 10)
+		open, n, err := r.Outcomes(t.Context(), company, nil, 0, 10)
 		if err != nil || n != 1 || len(open) != 1 || open[0] != o {
 			t.Errorf("open: %+v %d, %v", open, n, err)
 		}

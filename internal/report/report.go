@@ -74,8 +74,14 @@ type Outcome struct {
 	UpdatedAt     time.Time
 }
 
-// Outcomes returns a page of the company's open operations, newest first, and the total count.
-func (s *Service) Outcomes(ctx context.Context, company string, offset, limit int) ([]Outcome, int, error) {
+// Outcomes returns a page of the company's open operations, newest first, and the total count. If there are references, it
+// returns only the operations with them.
+func (s *Service) Outcomes(ctx context.Context, company string, references []string, offset, limit int) ([]Outcome, int, error) {
+	if len(references) > 0 {
+		list, total, err := db.Page(ctx, s.db, company, scanOutcome, `SELECT count(*) FROM operation WHERE`+isOneOf,
+			outcomeColumns+`WHERE`+isOneOf+`ORDER BY operation.created_at + 0 DESC, operation.id DESC LIMIT $3 OFFSET $4`, limit, offset, company, references)
+		return list, int(total), err
+	}
 	// The sum keeps PostgreSQL from walking the index of all companies in this order.
 	list, total, err := db.Page(ctx, s.db, company, scanOutcome, `SELECT count(*) FROM operation WHERE`+isOpen,
 		outcomeColumns+`WHERE`+isOpen+`ORDER BY operation.created_at + 0 DESC, operation.id DESC LIMIT $2 OFFSET $3`, limit, offset, company)

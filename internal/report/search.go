@@ -92,7 +92,7 @@ func Ask(text string) Question {
 		return Question{As: "an amount", Note: "Search does not look for amounts. The list of payments has a filter for them."}
 	}
 	return Question{
-		As: "a reference or a name", HasNames: true, text: text,
+		As: "a reference or a name", HasNames: true, text: text, Note: namesNote,
 		Where: []string{"companies' own references", "references of providers", "requests", "idempotency keys", "companies", "people who sign in", "customers"},
 		looks: []lookUp{byOwnReference, byProviderReference, byRequest, byIdempotencyKey, companyByReference, companiesByName, peopleByName, customersByName},
 	}
@@ -100,6 +100,9 @@ func Ask(text string) Question {
 
 const endNote = "Kobo looks references up whole. An index of their ends would cost each payment a write at a random place. " +
 	"Copy the whole reference by the button beside it, or look in the list of payments by amount and day."
+
+const namesNote = "Beneficiaries and senders are not looked up by name: an index of their names would cost each payment a write at a random place. " +
+	"Look for the account number, or for the amount and the day."
 
 // number reads the shape of a number without spaces and dashes.
 func number(digits string, plus bool) Question {

@@ -15,6 +15,9 @@ const outcomeColumns = `SELECT ` + operation.Columns + `,
 // asks for the outcome, or an open case. So the query reads no operations with an outcome.
 const isOpen = ` operation.company_id = $1 AND operation.state = 'PENDING' AND operation.id IN (` + undecided + `) `
 
+// isOneOf is the condition for an open operation of the company $1 with one of the references $2.
+const isOneOf = ` operation.company_id = $1 AND operation.id = ANY($2) AND operation.state = 'PENDING' `
+
 // undecided is SQL that selects the IDs of a company's operations that have a job or an open case.
 const undecided = `SELECT subject FROM job WHERE company_id = $1 AND kind = 'operation.resolve'
 	UNION SELECT subject FROM operation_case WHERE company_id = $1 AND state = 'OPEN'`

@@ -38,13 +38,15 @@ func bulkSteps(ctx context.Context, q db.Querier, companyID, reference string) (
 	return append(steps, acts...), err
 }
 
-// bulkLineOf returns the bulk payout to which a payout belongs, and the number of its line.
+// bulkLineOf returns the bulk payout to which a payout belongs, and the number of its line: in the company's file, if the lines
+// come from a file.
 func bulkLineOf(ctx context.Context, q db.Querier, companyID, reference string) (bulk string, line int64, err error) {
 	type place struct {
 		bulk string
 		line int64
 	}
-	found, err := db.All(ctx, q, db.Fields[place], `SELECT bulk_id, line FROM payout_bulk_line WHERE company_id = $1 AND reference = $2 LIMIT 1`, companyID, reference)
+	found, err := db.All(ctx, q, db.Fields[place], `SELECT bulk_id, CASE WHEN file_line > 0 THEN file_line ELSE line END
+		FROM payout_bulk_line WHERE company_id = $1 AND reference = $2 LIMIT 1`, companyID, reference)
 	if len(found) > 0 {
 		bulk, line = found[0].bulk, found[0].line
 	}

@@ -523,6 +523,11 @@ type BulkPayoutLine struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata *map[string]string `json:"metadata,omitempty"`
+
+	// FileLine The number of the line in your own file, if you gave one.
+	//
+	// Examples: 2
+	FileLine *int64 `json:"fileLine,omitempty"`
 }
 
 // BulkPayoutLineOrder defines model for BulkPayoutLineOrder.
@@ -546,6 +551,11 @@ type BulkPayoutLineOrder struct {
 	//
 	// Examples: {"branch":"Ikeja"}
 	Metadata map[string]string `json:"metadata,omitempty"`
+
+	// FileLine The number of the line in your own file, if the lines come from a file. Kobo keeps it, and names the line by it.
+	//
+	// Examples: 2
+	FileLine int64 `json:"fileLine,omitempty"`
 }
 
 // BulkPayoutList defines model for BulkPayoutList.
@@ -3005,6 +3015,16 @@ type Timeline struct {
 	// Examples: 2030-01-02T03:04:05.678Z
 	CreatedAt Instant `json:"createdAt"`
 
+	// BulkPayout The `bulkId` of the bulk payout to which a payout belongs.
+	//
+	// Examples: 0199c1f2-7b1e-7c0a-9d3e-000000000021
+	BulkPayout string `json:"bulkPayout,omitempty"`
+
+	// BulkLine The number of its line: that of your file, if you gave one.
+	//
+	// Examples: 2
+	BulkLine int64 `json:"bulkLine,omitempty"`
+
 	// Steps What happened, oldest first.
 	Steps []TimelineStep `json:"steps"`
 }
@@ -4105,6 +4125,9 @@ type ListOutcomesParams struct {
 
 	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
 	PageSize *PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+
+	// References Only the unresolved operations with these references. At most 100, with commas between them.
+	References *string `form:"references,omitempty" json:"references,omitempty"`
 }
 
 // FindReceiptParams defines parameters for FindReceipt.
@@ -11508,6 +11531,18 @@ func NewListOutcomesRequest(server string, params *ListOutcomesParams) (*http.Re
 		if params.PageSize != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "pageSize", *params.PageSize, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.References != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "references", *params.References, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

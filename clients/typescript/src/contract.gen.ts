@@ -4171,6 +4171,12 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /**
+             * Format: int64
+             * @description The number of the line in your own file, if the lines come from a file. Kobo keeps it, and names the line by it.
+             * @example 2
+             */
+            fileLine?: number;
         };
         BulkPayoutConfirmation: {
             /** @description Your transaction PIN. */
@@ -4360,6 +4366,12 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /**
+             * Format: int64
+             * @description The number of the line in your own file, if you gave one.
+             * @example 2
+             */
+            fileLine?: number;
         };
         PayoutPage: {
             /** @description The payouts of this page, newest first. */
@@ -5884,6 +5896,17 @@ export interface components {
             fee: Kobo;
             /** @description When it began. */
             createdAt: components["schemas"]["Instant"];
+            /**
+             * @description The `bulkId` of the bulk payout to which a payout belongs.
+             * @example 0199c1f2-7b1e-7c0a-9d3e-000000000021
+             */
+            bulkPayout?: string;
+            /**
+             * Format: int64
+             * @description The number of its line: that of your file, if you gave one.
+             * @example 2
+             */
+            bulkLine?: number;
             /** @description What happened, oldest first. */
             steps: components["schemas"]["TimelineStep"][];
         };
@@ -9589,6 +9612,11 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default. */
                 pageSize?: components["parameters"]["PageSize"];
+                /**
+                 * @description Only the unresolved operations with these references. At most 100, with commas between them.
+                 * @example 0199c1f2-7b1e-7c0a-9d3e-000000000021,0199c1f2-7b1e-7c0a-9d3e-000000000022
+                 */
+                references?: string;
             };
             header?: never;
             path?: never;
