@@ -60,6 +60,7 @@ var scans = map[string]string{
 	"settlement_credit_newest":       "the same, of credits",
 	"settlement_adjustment_newest":   "the same, of adjustments",
 	"settlement_transfer_newest":     "the same, of transfers",
+	"crypto_transaction_newest":      "the operators' list of deposits on chains (report.ListDeposits)",
 	"job_failing":                    "the failing jobs of all companies, which an operator knows by their ids (job.failing, report.failingJobs)",
 }
 
@@ -72,6 +73,7 @@ var notAmounts = map[string]string{
 // to a released table needs a default, since the program of the earlier release does not write that
 // column.
 var presets = map[string]string{
+	"report_place.arrivals":           "programs of schema 190 begin to count a company without it",
 	"request_log.subject":             "programs of schema 140 write entries without it",
 	"payout_bulk_line.double_of":      "programs of schema 135 store lines without it",
 	"ledger_transfer.leaf":            "programs of schema 54 book transfers without it",

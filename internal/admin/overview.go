@@ -30,6 +30,7 @@ func (e *edge) findOverview(ctx context.Context, _ *request) (any, error) {
 		}),
 		Owed:  Owed{Amount: o.Owed.Amount, Companies: o.Companies, Accounts: o.Owed.Count},
 		Banks: e.banks(o.Ledgers), Today: dayCounts(o.Today), Hours: rows(o.Hours, hourOf), LastWeek: rows(o.LastWeek, hourOf),
+		Deposits: rows(o.Deposits, depositCountOf),
 	}
 	for i, s := range o.Clearing {
 		out.Clearing = append(out.Clearing, ClearingOfAge{Age: report.ClearingAges[i], Count: s.Count, Amount: s.Amount, Oldest: clock.Optional(s.Oldest)})
@@ -63,6 +64,10 @@ func namedSumOf(n report.Named) NamedSum {
 
 func hourOf(h report.Hour) HourCount {
 	return HourCount{clock.Text(h.At), h.Kind, h.Provider, h.Outcome, h.Count, h.Amount}
+}
+
+func depositCountOf(d report.Deposits) DepositCount {
+	return DepositCount{d.Provider, d.Asset, d.Outcome, d.Count, d.Text()}
 }
 
 // dayCounts adds up hours by kind and outcome.

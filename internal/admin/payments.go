@@ -55,3 +55,29 @@ func paymentOf(p report.PaymentLine) Payment {
 		NextAt: clock.Optional(p.NextAt), CreatedAt: clock.Text(p.CreatedAt),
 	}
 }
+
+// listCryptoDeposits lists what has arrived on chains for all companies, or for one.
+func (e *edge) listCryptoDeposits(ctx context.Context, r *request) (any, error) {
+	f := report.DepositFilter{
+		Company: r.filter("company"), State: r.filter("state"), Network: r.filter("network"), Asset: r.filter("asset"), After: r.filter("after"),
+	}
+	var err error
+	if f.From, err = day(r, "from", false); err != nil {
+		return nil, err
+	}
+	if f.To, err = day(r, "to", true); err != nil {
+		return nil, err
+	}
+	page, err := e.Reports.ListDeposits(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return CryptoDeposits{Deposits: rows(page.Deposits, depositOf), Next: wire.Optional(page.Next), SearchedTo: clock.Optional(page.SearchedTo)}, nil
+}
+
+func depositOf(d report.DepositLine) CryptoDeposit {
+	return CryptoDeposit{
+		Reference: d.Reference, Company: d.Company, CompanyName: wire.Optional(d.CompanyName), Status: d.State, Network: d.Network, Asset: d.Asset,
+		Amount: d.Amount, Address: d.Address, TxHash: d.Hash, CreatedAt: clock.Text(d.CreatedAt),
+	}
+}

@@ -52,6 +52,7 @@ func (e *edge) handlers() map[string]action {
 		"listCompanies":        e.listCompanies,
 		"listCompanyCustomers": e.listCompanyCustomers,
 		"listCompanyWebhooks":  e.listCompanyWebhooks,
+		"listCryptoDeposits":   e.listCryptoDeposits,
 		"listCustomers":        e.listCustomers,
 		"listDeliveries":       e.listDeliveries,
 		"listEntries":          e.listEntries,

@@ -505,6 +505,36 @@ type CreditAccounts struct {
 	NewestRetired []RetiredAccount `json:"newestRetired"`
 }
 
+// CryptoDeposit defines model for CryptoDeposit.
+type CryptoDeposit struct {
+	// Reference Of its timeline: the company and the number.
+	Reference   string  `json:"reference"`
+	Company     string  `json:"company"`
+	CompanyName *string `json:"companyName"`
+	Status      string  `json:"status"`
+	Network     string  `json:"network"`
+	Asset       string  `json:"asset"`
+
+	// Amount In whole units of the asset, such as `0.25`.
+	Amount string `json:"amount"`
+
+	// Address The deposit address.
+	Address   string `json:"address"`
+	TxHash    string `json:"txHash"`
+	CreatedAt string `json:"createdAt"`
+}
+
+// CryptoDeposits defines model for CryptoDeposits.
+type CryptoDeposits struct {
+	Deposits []CryptoDeposit `json:"deposits"`
+
+	// Next The cursor of the next page. null after the last page.
+	Next *string `json:"next"`
+
+	// SearchedTo How far back the page has looked. null after the last page.
+	SearchedTo *string `json:"searchedTo"`
+}
+
 // CustomerAccount defines model for CustomerAccount.
 type CustomerAccount struct {
 	// Status PENDING, OPEN or FAILED.
@@ -520,7 +550,7 @@ type CustomerAccount struct {
 
 // DayCount defines model for DayCount.
 type DayCount struct {
-	// Kind payout, vtu or card.
+	// Kind payout, vtu, card or credit.
 	Kind    string `json:"kind"`
 	Outcome string `json:"outcome"`
 	Count   int64  `json:"count"`
@@ -578,6 +608,19 @@ type DeliveryAttempt struct {
 type DeliveryDetail struct {
 	Delivery Delivery          `json:"delivery"`
 	History  []DeliveryAttempt `json:"history"`
+}
+
+// DepositCount defines model for DepositCount.
+type DepositCount struct {
+	Network string `json:"network"`
+	Asset   string `json:"asset"`
+
+	// Outcome A deposit is unknown while it waits for confirmations.
+	Outcome string `json:"outcome"`
+	Count   int64  `json:"count"`
+
+	// Amount In whole units of the asset, such as `0.25`.
+	Amount string `json:"amount"`
 }
 
 // Door defines model for Door.
@@ -753,11 +796,11 @@ type HourCount struct {
 	// Hour The beginning of the hour.
 	Hour string `json:"hour"`
 
-	// Kind payout, vtu or card.
+	// Kind payout, vtu, card or credit.
 	Kind     string `json:"kind"`
 	Provider string `json:"provider"`
 
-	// Outcome A failed operation is refunded.
+	// Outcome A failed operation is refunded. A credit is paid when it is booked for a company, and unknown while its owner is.
 	Outcome string `json:"outcome"`
 	Count   int64  `json:"count"`
 
@@ -1074,6 +1117,9 @@ type Overview struct {
 
 	// LastWeek The same hours seven days earlier.
 	LastWeek []HourCount `json:"lastWeek"`
+
+	// Deposits The deposits on chains in the same 24 hours, by network, asset and outcome.
+	Deposits []DepositCount `json:"deposits"`
 }
 
 // Owed The balances of the companies' settlement accounts.
@@ -1677,6 +1723,15 @@ type RoleRequest struct {
 	Role string `json:"role"`
 }
 
+// SamePayout defines model for SamePayout.
+type SamePayout struct {
+	Reference string `json:"reference"`
+
+	// Word What the state means. A `failed` or `reversed` one is refunded.
+	Word      string `json:"word"`
+	CreatedAt string `json:"createdAt"`
+}
+
 // SearchRequest defines model for SearchRequest.
 type SearchRequest struct {
 	Text string `json:"text"`
@@ -1800,6 +1855,15 @@ type Timeline struct {
 
 	// BulkLine The number of its line.
 	BulkLine *int64 `json:"bulkLine"`
+
+	// Customer The id of the customer whose account or card it is.
+	Customer *string `json:"customer"`
+
+	// Same At most five other payouts of the same amount to the same account, up to seven days before or after this one: first those that are not refunded.
+	Same []SamePayout `json:"same"`
+
+	// MoreSame There are more of them.
+	MoreSame bool `json:"moreSame"`
 
 	// Clock null unless the payment is PENDING.
 	Clock     *OutcomeClock  `json:"clock"`

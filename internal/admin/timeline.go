@@ -20,6 +20,7 @@ func (e *edge) findTimeline(ctx context.Context, r *request) (any, error) {
 		Amount: y.Amount, Fee: y.Fee, Counterparty: wire.Optional(y.Counterparty), Provider: wire.Optional(y.Provider),
 		ProviderReference: wire.Optional(y.ProviderReference), SessionID: wire.Optional(y.SessionID), OwnReference: wire.Optional(y.OwnReference), AssignedTo: wire.Optional(y.AssignedTo),
 		BulkPayout: wire.Optional(y.Bulk), BulkLine: wire.Optional(y.BulkLine),
+		Customer: wire.Optional(y.Customer), Same: rows(y.Same, samePayoutOf), MoreSame: y.MoreSame,
 		Clock: clockOf(y.Clock), Cases: rows(y.Cases, caseOf), Steps: rows(y.Steps, timelineStepOf), CreatedAt: clock.Text(y.CreatedAt),
 	}, nil
 }
@@ -40,6 +41,10 @@ func (e *edge) askOutcome(ctx context.Context, r *request, _ NoRequest) (any, er
 		return nil, err
 	}
 	return e.findTimeline(ctx, r)
+}
+
+func samePayoutOf(p report.SamePayout) SamePayout {
+	return SamePayout{p.Reference, p.Word, clock.Text(p.CreatedAt)}
 }
 
 func clockOf(c *report.OutcomeClock) *OutcomeClock {

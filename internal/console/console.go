@@ -157,7 +157,7 @@ func (c *console) handler(own ...map[string]route) http.Handler {
 func (c *console) all() map[string]route {
 	out := map[string]route{}
 	for _, some := range []map[string]route{
-		c.peopleRoutes(), c.caseRoutes(), c.proposalRoutes(), c.timelineRoutes(), c.paymentRoutes(), c.overviewRoutes(), c.moneyRoutes(), c.revenueRoutes(), c.feeRoutes(), c.bankDayRoutes(), c.systemRoutes(),
+		c.peopleRoutes(), c.caseRoutes(), c.proposalRoutes(), c.timelineRoutes(), c.paymentRoutes(), c.depositRoutes(), c.overviewRoutes(), c.moneyRoutes(), c.revenueRoutes(), c.feeRoutes(), c.bankDayRoutes(), c.systemRoutes(),
 		c.liveRoutes(), c.searchRoutes(), c.companyRoutes(), c.changeRoutes(), c.webhookRoutes(), c.companyPeopleRoutes(), c.maintenanceRoutes(), c.inboxRoutes(),
 	} {
 		maps.Copy(out, some)

@@ -149,7 +149,7 @@ func (f filter) shown() string {
 	case "kind":
 		some = kindChoices
 	case "word", "state":
-		some = wordChoices
+		some = slices.Concat(wordChoices, depositChoices)
 	}
 	for _, c := range some {
 		if c.value == f.value {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -28,7 +29,7 @@ const providersShown = 4
 // chartProviders are the providers of the last day that have failed or unknown operations first.
 func (g glance) chartProviders() []string {
 	bad := map[string]int64{}
-	for _, h := range g.Hours {
+	for _, h := range g.operations() {
 		bad[h.Provider] += 0
 		if h.Outcome == "failed" || h.Outcome == "unknown" {
 			bad[h.Provider] += h.Count
@@ -68,7 +69,7 @@ func (g glance) hours() []hour {
 		if i := slices.Index(businesses, h.Kind); i >= 0 && h.Outcome == "paid" {
 			row.volume[i] += h.Amount
 		}
-		if i := slices.Index(names, h.Provider); i >= 0 && (h.Outcome == "failed" || h.Outcome == "unknown") {
+		if i := slices.Index(names, h.Provider); i >= 0 && h.Kind != "credit" && (h.Outcome == "failed" || h.Outcome == "unknown") {
 			row.open[i] += h.Count
 		}
 	}
@@ -80,9 +81,14 @@ func (g glance) hours() []hour {
 	return out
 }
 
+// operations returns the counts of what Kobo sends. The others are of money that came in.
+func (g glance) operations() []admin.HourCount {
+	return slices.DeleteFunc(slices.Clone(g.Hours), func(h admin.HourCount) bool { return h.Kind == "credit" })
+}
+
 // notConfirmed returns the number of the failed and the unknown operations of the last 24 hours.
 func (g glance) notConfirmed() (failed, unknown int64) {
-	for _, h := range g.Hours {
+	for _, h := range g.operations() {
 		switch h.Outcome {
 		case "failed":
 			failed += h.Count
@@ -96,11 +102,17 @@ func (g glance) notConfirmed() (failed, unknown int64) {
 // hourLabel returns the beginning of an hour as the axis of a chart shows it.
 func hourLabel(at time.Time) string { return at.In(lagos).Format("15:04") }
 
-// businesses are the kinds of operations that the hours count, as the payments' filter names them.
-var businesses = []string{"payout", "vtu", "card"}
+// businesses are the kinds of payments that the hours count, as the payments' filter names them.
+var businesses = []string{"payout", "vtu", "card", "credit"}
+
+// deposits is the kind of the business of deposits on chains. They are no naira and have a list of their own.
+const deposits = "deposit"
 
 // businessWord returns the name of a business.
 func businessWord(kind string) string {
+	if kind == deposits {
+		return "Crypto deposits"
+	}
 	for _, c := range kindChoices {
 		if c.value == kind {
 			return c.label
@@ -109,18 +121,19 @@ func businessWord(kind string) string {
 	return sentence(kind)
 }
 
-// business is what one business did at one provider in the last 24 hours, or at all of them if provider is "".
+// business is what one business did at one provider in the last 24 hours, or at all of them if provider is "". The provider
+// of deposits on chains is the network.
 type business struct {
 	kind, provider                  string
 	paid, failed, reversed, unknown int64
 	volume                          money.Kobo // what succeeded, without fees
+	asset, coins                    string     // of deposits: how much of which asset succeeded
 }
 
-func (b *business) add(outcome string, n int64, amount money.Kobo) {
+func (b *business) add(outcome string, n int64) {
 	switch outcome {
 	case "paid":
 		b.paid += n
-		b.volume += amount
 	case "failed":
 		b.failed += n
 	case "reversed":
@@ -130,16 +143,36 @@ func (b *business) add(outcome string, n int64, amount money.Kobo) {
 	}
 }
 
+// addHour adds the count of an hour.
+func (b *business) addHour(h admin.HourCount) {
+	b.add(h.Outcome, h.Count)
+	if h.Outcome == "paid" {
+		b.volume += h.Amount
+	}
+}
+
 // at names the provider.
 func (b business) at() string {
-	if b.provider == "" {
+	switch {
+	case b.provider == "":
 		return "All"
+	case b.kind == deposits:
+		return b.provider
 	}
 	return providerName(b.provider)
 }
 
-// share returns the share of the operations with an outcome that succeeded, in words.
-func (b business) share() string { return shareOf(b.paid, b.paid+b.failed+b.reversed) }
+// share returns the share that succeeded, in words: of the operations and the deposits with an outcome, and of all credits. A
+// credit has no other outcome than that it is booked.
+func (b business) share() string {
+	if b.kind == "credit" {
+		return shareOf(b.paid, b.paid+b.unknown)
+	}
+	return shareOf(b.paid, b.paid+b.failed+b.reversed)
+}
+
+// canReverse reports whether what has succeeded can still be reversed.
+func (b business) canReverse() bool { return b.kind != "credit" && b.kind != deposits }
 
 // shareOf returns a share in percent with one decimal place. It rounds down, so that one failure among many is never 100 %.
 func shareOf(part, of int64) string {
@@ -161,14 +194,28 @@ func (g glance) byBusiness() (out []business) {
 			if at[h.Provider] == nil {
 				at[h.Provider] = &business{kind: kind, provider: h.Provider}
 			}
-			at[h.Provider].add(h.Outcome, h.Count, h.Amount)
-			all.add(h.Outcome, h.Count, h.Amount)
+			at[h.Provider].addHour(h)
+			all.addHour(h)
 		}
 		if len(at) > 1 {
 			out = append(out, all)
 		}
 		for _, name := range slices.Sorted(maps.Keys(at)) {
 			out = append(out, *at[name])
+		}
+	}
+	return append(out, g.byAsset()...)
+}
+
+// byAsset returns what arrived of each asset on each network.
+func (g glance) byAsset() (out []business) {
+	for _, d := range g.Deposits {
+		at := slices.IndexFunc(out, func(b business) bool { return b.provider == d.Network && b.asset == d.Asset })
+		if at < 0 {
+			at, out = len(out), append(out, business{kind: deposits, provider: d.Network, asset: d.Asset, coins: "0"})
+		}
+		if out[at].add(d.Outcome, d.Count); d.Outcome == "paid" {
+			out[at].coins = d.Amount
 		}
 	}
 	return out
@@ -201,6 +248,29 @@ func paymentsAt(state, kind, provider string, at span) string {
 		}
 	}
 	return "/console/payments?" + q.Encode()
+}
+
+// statesOf are the states of a list by the figure of a business, where they are not those of operations.
+var statesOf = map[string]map[string]string{
+	"credit": {"paid": "received", "unconfirmed": "ownerless"},
+	deposits: {"paid": "completed", "unconfirmed": "unconfirmed"},
+}
+
+// succeeded returns the state of the payments of a kind that have succeeded.
+func succeeded(kind string) string { return cmp.Or(statesOf[kind]["paid"], "paid") }
+
+// businessAt returns the address of the payments or deposits of a business in a state.
+func (g glance) businessAt(b business, state string) string {
+	if of, differs := statesOf[b.kind]; differs {
+		state = of[state]
+	}
+	if b.kind != deposits {
+		return paymentsAt(state, b.kind, b.provider, g.day())
+	}
+	day := g.day()
+	return "/console/payments/crypto?" + url.Values{
+		"state": {state}, "network": {b.provider}, "asset": {b.asset}, "from": {clock.Text(day.from)}, "to": {clock.Text(day.to)},
+	}.Encode()
 }
 
 // clearingPath returns the address of the payments in clearing of a class of ages, which lies between two ages.

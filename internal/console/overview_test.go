@@ -6,17 +6,20 @@ import (
 	"html"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/operator"
 	who "github.com/kobo-waas/kobo/internal/person"
+	"github.com/kobo-waas/kobo/internal/provider"
 )
 
 // ofMoney are the pages about money and the system.
 var ofMoney = []string{
 	"/console/overview", "/console/money", "/console/money/runs", "/console/money/adjustments", "/console/money/revenue", "/console/money/fees", "/console/money/days", "/console/system", "/console/system/jobs",
-	"/console/system/providers/safehaven", "/console/system/audit", "/console/system/settings",
+	"/console/payments/crypto", "/console/system/providers/safehaven", "/console/system/audit", "/console/system/settings",
 }
 
 // plant writes a row, or changes rows.
@@ -127,6 +130,64 @@ func TestTheFiguresOfTheOverviewLeadToTheirPayments(t *testing.T) {
 		})
 		// The list says which hour it shows, and its form keeps the hour.
 		p.says("/console/payments?state=unconfirmed&from=2030-01-02T03:00:00.000Z&to=2030-01-02T03:59:59.999Z", "Wed 2 Jan 2030, 04:00:00 to Wed 2 Jan 2030, 04:59:59", `name="from" type="text" value="2030-01-02T03:00:00.000Z"`, "state: Failed or without an outcome ×")
+	})
+}
+
+// Credits and deposits on chains are businesses of the overview too. Each of their figures leads to the list that it counts.
+func TestTheFiguresOfMoneyInLeadToTheirLists(t *testing.T) {
+	each(t, func(w *world) {
+		p, ctx, now := w.signIn("dev"), w.t.Context(), w.app.Clock.Now()
+		own, err := db.One(ctx, w.app.DB, db.Value[string], `SELECT account_number FROM settlement_bank_account WHERE company_id = $1 ORDER BY account_number LIMIT 1`, w.company.Reference)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, account := range []string{own, own, "0999999999"} {
+			in := provider.Inbound{SessionID: fmt.Sprintf("%030d", i), CreditAccount: account, Amount: 150_00, Outcome: provider.Confirmed, At: now, SenderName: "Ada"}
+			if err := w.app.Settlements.Receive(ctx, "safehaven", in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, state := range []string{"completed", "completed", "pending", "failed"} {
+			w.plant(`INSERT INTO crypto_transaction (company_id, id, seen, attempt, kind, state, network_id, asset, contract, decimals, units, address, counter, tx_hash, block_number,
+				block_hash, custody, misses, lost_at, raw, created_at, updated_at)
+				VALUES ($1, $2, $3, 1, 'deposit', $4, 'ethereum', 'USDT', '', 6, '1250000', '0xabc', '', $3, 0, '', '', 0, 0, '{}', $5, $5)`,
+				w.company.Reference, 900+i, fmt.Sprintf("0x%064d", i), state, now.UnixMicro())
+			outcome := map[string]string{"completed": "paid", "pending": "unknown", "failed": "failed"}[state]
+			w.plant(`INSERT INTO report_coin VALUES ('house', $1, 'ethereum', 'USDT', 6, $2, 1, '1250000')
+				ON CONFLICT (company_id, hour_at, network_id, asset, decimals, outcome) DO UPDATE SET deposits = 2, units = '2500000'`, now.UnixMicro()/3600e6*3600e6, outcome)
+		}
+		later(t, func() string {
+			text := p.read("/console/overview")
+			for _, l := range []struct {
+				pattern string
+				count   int
+			}{
+				{`/console/payments\?[^"]*kind=credit[^"]*provider=safehaven&amp;state=received[^"]*`, 2},
+				{`/console/payments\?[^"]*kind=credit[^"]*provider=safehaven&amp;state=ownerless[^"]*`, 1},
+				{`/console/payments/crypto\?asset=USDT[^"]*network=ethereum&amp;state=completed[^"]*`, 2},
+				{`/console/payments/crypto\?asset=USDT[^"]*network=ethereum&amp;state=unconfirmed[^"]*`, 2},
+			} {
+				found := regexp.MustCompile(`<a href="(` + l.pattern + `)">` + strconv.Itoa(l.count) + `</a>`).FindStringSubmatch(text)
+				if found == nil {
+					return "no link " + l.pattern
+				}
+				list := p.read(html.UnescapeString(found[1]))
+				if n := strings.Count(list, `<a href="/console/p/`); n != l.count {
+					return fmt.Sprintf("%s leads to %d rows, want %d: %s", found[1], n, l.count, list)
+				}
+			}
+			for _, want := range []string{"2.5 USDT", "₦300.00", "66.6%"} {
+				if !strings.Contains(text, want) {
+					return "lacks " + want
+				}
+			}
+			return ""
+		})
+		p.says("/console/payments/crypto", "Waits for blocks", "Confirmed", "Not on the chain", "1.25 USDT", w.company.Reference+"-902")
+		p.says("/console/payments/crypto?network=tron", "Nothing matches")
+		if g := p.get("/console/payments/crypto?state=lost"); g.status != http.StatusBadRequest {
+			t.Error(g.status)
+		}
 	})
 }
 

@@ -138,11 +138,14 @@ func (v *visit) older(cursor string) string {
 }
 
 // companyWord returns the name of a payment's company.
-func companyWord(p admin.Payment) string {
-	if p.CompanyName == nil {
-		return ending(p.Company)
+func companyWord(p admin.Payment) string { return nameOr(p.CompanyName, p.Company) }
+
+// nameOr returns a name, or the end of the reference of something without a name.
+func nameOr(name *string, reference string) string {
+	if name == nil {
+		return ending(reference)
 	}
-	return *p.CompanyName
+	return *name
 }
 
 // momentField returns the type of the field of a filter by time: a date, or a text if the address has an instant, which a

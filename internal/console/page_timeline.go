@@ -124,13 +124,10 @@ func (s story) chip() (kind, word string) {
 	case "reversed":
 		return "reversed", "Reversed, refunded"
 	}
+	if s.isOnChain() {
+		return depositChip(s.Status)
+	}
 	switch s.Status {
-	case "pending":
-		return "wait", "Waits for blocks"
-	case "completed":
-		return "ok", "Confirmed"
-	case "failed":
-		return "failed", "Not on the chain"
 	case "SUCCESS", "COMPLETED", "APPROVED":
 		return "ok", sentence(words(s.Status))
 	case "SUSPENSE":

@@ -66,6 +66,9 @@ var HourBefore = hourBefore
 // HoursPage is the number of events that one transaction counts.
 const HoursPage = hoursPage
 
+// PaymentRows is the number of rows on a page of payments or deposits.
+const PaymentRows = paymentRows
+
 // ErrOvertaken is the error of a program that writes counts which another program has written.
 var ErrOvertaken = errOvertaken
 

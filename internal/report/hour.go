@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math/big"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/db"
@@ -13,8 +15,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// HoursJob is the kind of the recurring job that counts the operations of each hour. There is only one
-// such job, so only one program counts at a time.
+// HoursJob is the kind of the recurring job that counts the operations and the arrivals of each hour. There is
+// only one such job, so only one program counts at a time.
 const HoursJob = "report.hours"
 
 const (
@@ -45,7 +47,7 @@ var outcomes = map[string]string{
 	event.CardFundingPending: Unsettled, event.CardFunded: Paid, event.CardFundingFailed: Refunded,
 }
 
-// Cell names the operations of one kind and provider that began in one hour and have one outcome.
+// Cell names the operations or credits of one kind and provider that began in one hour and have one outcome.
 type Cell struct {
 	At       time.Time // the beginning of the hour
 	Kind     string
@@ -53,14 +55,14 @@ type Cell struct {
 	Outcome  string
 }
 
-// Hour is the number of the operations in a cell, and the sum of their amounts without fees.
+// Hour is the number of the operations or credits in a cell, and the sum of their amounts without fees.
 type Hour struct {
 	Cell
 	Count  int64
 	Amount money.Kobo
 }
 
-// begun is an operation as the counts see it.
+// begun is an operation or an arrival as the counts see it.
 type begun struct {
 	id        string
 	kind      string
@@ -80,11 +82,17 @@ type told struct {
 	data string
 }
 
-// operation returns the reference of the operation that the event is about. Purchases call it the
-// transactionId.
-func (e told) operation() (string, error) {
-	var data struct{ Reference, TransactionID string }
+// subject returns what the event is about: the reference of an operation, which purchases call the
+// transactionId, or what arrivalOf returns for an arrival.
+func (e told) subject() (string, error) {
+	var data struct {
+		ID                                  json.RawMessage
+		Reference, TransactionID, SessionID string
+	}
 	err := json.Unmarshal([]byte(unpacked(e.data)), &data)
+	if arrived[e.kind] != "" {
+		return arrivalOf(e.kind, strings.Trim(string(data.ID), `"`), data.SessionID), err
+	}
 	return cmp.Or(data.Reference, data.TransactionID), err
 }
 
@@ -92,22 +100,44 @@ func (e told) operation() (string, error) {
 type counting struct {
 	company  string
 	head     int64     // the number of the company's last event
-	sequence int64     // the number of the last event that is counted; -1 before the first count
-	since    time.Time // operations from before do not count
+	sequence int64     // the number of the last event whose operation is counted; -1 before the first count
+	arrivals int64     // the same of arrivals, which earlier programs do not count
+	since    time.Time // what began before does not count
+}
+
+// next returns the events that are counted next: above from and up to through, with their outcomes. If
+// arrivals are counted less far than operations, they are counted alone up to there, and the reverse.
+func (p counting) next() (from, through int64, of map[string]string) {
+	from = min(p.sequence, p.arrivals)
+	through = min(from+hoursPage, p.head)
+	switch {
+	case p.arrivals < p.sequence:
+		return from, min(through, p.sequence), arrived
+	case p.sequence < p.arrivals:
+		return from, min(through, p.arrivals), outcomes
+	}
+	return from, through, counted
 }
 
 // change is what a page of events changes in the counts.
 type change struct {
 	from, through counting
 	sums          map[Cell]Hour
-	opened        map[string]begun // the operations that begin in the page and have no outcome in it
-	ended         []string         // the operations that began in an earlier page, and that have their outcome in this page
+	coins         map[string]coin  // what each deposit on a chain brings, by its subject
+	deposits      coinSums
+	opened        map[string]begun // what begins in the page and has no outcome in it
+	ended         []string         // what began in an earlier page, and has its outcome in this page
 }
 
-// add adds operations to a cell. A negative count removes operations.
-func (c *change) add(at Cell, count int64, amount money.Kobo) {
+// add adds one operation or arrival to the cell of an outcome, or removes it if n is -1.
+func (c *change) add(o begun, outcome string, n int64) {
+	at := o.cell(outcome)
+	if brought, is := c.coins[o.id]; is {
+		c.deposits.add(at, brought.asset, brought.decimals, n, new(big.Int).Mul(big.NewInt(n), brought.units))
+		return
+	}
 	h := c.sums[at]
-	c.sums[at] = Hour{at, h.Count + count, h.Amount + money.Kobo(count)*amount}
+	c.sums[at] = Hour{at, h.Count + n, h.Amount + money.Kobo(n)*o.amount}
 }
 
 // CountHours runs an HoursJob: for about a second, it counts the events that are not counted yet. The
@@ -137,18 +167,13 @@ func (s *Service) CountHours(ctx context.Context, since func(ctx context.Context
 
 // countCompany counts the events of a company until there are no more or the time is over.
 func (s *Service) countCompany(ctx context.Context, p counting, since func(context.Context, string, time.Time) (int64, error), more func() bool) error {
-	if p.sequence < 0 {
-		p.since = s.clock.Now().Add(-hoursReach).Truncate(time.Hour)
-		first, err := since(ctx, p.company, p.since)
-		if err != nil {
-			return err
-		}
-		p.sequence = first - 1
-		if err := beginPlace(ctx, s.db, p); err != nil {
+	if p.sequence < 0 || p.arrivals < 0 {
+		var err error
+		if p, err = s.begin(ctx, p, since); err != nil {
 			return err
 		}
 	}
-	for p.sequence < p.head && more() {
+	for min(p.sequence, p.arrivals) < p.head && more() {
 		c, err := s.readPage(ctx, p)
 		if err == nil {
 			err = s.db.Tx(ctx, func(q db.Querier) error { return c.write(ctx, q) })
@@ -164,35 +189,58 @@ func (s *Service) countCompany(ctx context.Context, p counting, since func(conte
 	return nil
 }
 
+// begin stores the first place of a company, or the first place of its arrivals.
+func (s *Service) begin(ctx context.Context, p counting, since func(context.Context, string, time.Time) (int64, error)) (counting, error) {
+	from := s.clock.Now().Add(-hoursReach).Truncate(time.Hour)
+	first, err := since(ctx, p.company, from)
+	if err != nil {
+		return p, err
+	}
+	if p.arrivals = first - 1; p.sequence < 0 {
+		p.sequence, p.since = first-1, from
+		return p, beginPlace(ctx, s.db, p)
+	}
+	return p, beginArrivals(ctx, s.db, p)
+}
+
 var errOvertaken = errors.New("report: another program has counted these events")
 
 // readPage returns what the next events of a company change. Committed events never change, so it reads
 // them before the transaction.
 func (s *Service) readPage(ctx context.Context, p counting) (change, error) {
-	c := change{from: p, through: p, sums: map[Cell]Hour{}, opened: map[string]begun{}}
-	c.through.sequence = min(p.sequence+hoursPage, p.head)
-	events, err := toldBetween(ctx, s.db, p.company, p.sequence, c.through.sequence)
+	c := change{from: p, through: p, sums: map[Cell]Hour{}, deposits: coinSums{}, opened: map[string]begun{}}
+	from, through, of := p.next()
+	if p.sequence == from {
+		c.through.sequence = through
+	}
+	if p.arrivals == from {
+		c.through.arrivals = through
+	}
+	events, err := toldBetween(ctx, s.db, p.company, from, through, of)
 	if err != nil {
 		return c, err
 	}
-	ids := make([]string, len(events))
+	subjects := make([]string, len(events))
 	for i, e := range events {
-		if ids[i], err = e.operation(); err != nil {
+		if subjects[i], err = e.subject(); err != nil {
 			return c, err
 		}
 	}
-	if len(ids) == 0 {
+	if len(subjects) == 0 {
 		return c, nil
 	}
-	ops, err := begunBy(ctx, s.db, p.company, ids)
+	all, err := begunBy(ctx, s.db, p.company, subjects)
 	if err != nil {
 		return c, err
 	}
-	open, err := stillOpen(ctx, s.db, p.company, ids)
+	if c.coins, err = readArrivals(ctx, s.db, p.company, subjects, all); err != nil {
+		return c, err
+	}
+	open, err := stillOpen(ctx, s.db, p.company, subjects)
 	for i, e := range events {
-		// An event without its operation is a finding of kobo verify, and counts nowhere.
-		if o, there := ops[ids[i]]; there && !o.createdAt.Before(p.since) {
-			c.count(o, outcomes[e.kind], open)
+		// An event without its row is a finding of kobo verify, and counts nowhere.
+		if o, there := all[subjects[i]]; there && !o.createdAt.Before(p.since) {
+			c.count(o, of[e.kind], open)
 		}
 	}
 	return c, err
@@ -202,7 +250,7 @@ func (s *Service) readPage(ctx context.Context, p counting) (change, error) {
 func (c *change) count(o begun, outcome string, open map[string]begun) {
 	if outcome == Unsettled {
 		c.opened[o.id] = o
-		c.add(o.cell(Unsettled), 1, o.amount)
+		c.add(o, Unsettled, 1)
 		return
 	}
 	was, fresh := c.opened[o.id]
@@ -211,20 +259,20 @@ func (c *change) count(o begun, outcome string, open map[string]begun) {
 	}
 	switch {
 	case was.id != "": // it counts where it was counted as unknown, also if it has moved to another provider since
-		c.add(was.cell(Unsettled), -1, was.amount)
+		c.add(was, Unsettled, -1)
 		if delete(c.opened, o.id); !fresh {
 			delete(open, o.id)
 			c.ended = append(c.ended, o.id)
 		}
 	case outcome == Returned: // after its success
-		c.add(o.cell(Paid), -1, o.amount)
+		c.add(o, Paid, -1)
 	}
-	c.add(o.cell(outcome), 1, o.amount)
+	c.add(o, outcome, 1)
 }
 
 // write writes a change, unless another program has written it already.
 func (c *change) write(ctx context.Context, q db.Querier) error {
-	moved, err := movePlace(ctx, q, c.from, c.through.sequence)
+	moved, err := movePlace(ctx, q, c.from, c.through)
 	if err == nil && !moved {
 		err = errOvertaken
 	}
@@ -248,7 +296,7 @@ func (c *change) write(ctx context.Context, q db.Querier) error {
 			return err
 		}
 	}
-	return nil
+	return c.writeDeposits(ctx, q)
 }
 
 // sorted returns the values of a map of cells, in the order of the primary key.
@@ -264,7 +312,7 @@ func sorted(sums map[Cell]Hour) []Hour {
 }
 
 // Hours returns the counts of the hours from … to, without to, the oldest first. An operation counts in
-// the hour in which it began. The counts are at most some seconds behind the events.
+// the hour in which it began, and a credit in the hour in which it was booked. The counts are at most some seconds behind the events.
 func (s *Service) Hours(ctx context.Context, from, to time.Time) ([]Hour, error) {
 	return hoursBetween(ctx, s.db, from, to)
 }

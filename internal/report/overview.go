@@ -86,6 +86,8 @@ type Overview struct {
 	// seven days earlier.
 	Hours, LastWeek []Hour
 	Today           []Hour // the counts of the hours since midnight in Lagos
+	// Deposits are the counts of the deposits on chains in the last 24 hours, by network, asset and outcome.
+	Deposits []Deposits
 }
 
 // overviews keeps the last overview of a program for all its readers.
@@ -221,6 +223,16 @@ func (o *Overview) readHours(ctx context.Context, q db.Querier) (err error) {
 	if o.Hours, err = hoursBetween(ctx, q, to.Add(-day), to); err != nil {
 		return err
 	}
+	ownerless, err := ownerlessSince(ctx, q, to.Add(-day))
+	if err != nil {
+		return err
+	}
+	o.Hours = addOwnerless(o.Hours, ownerless)
+	deposits, err := depositsBetween(ctx, q, to.Add(-day), to)
+	if err != nil {
+		return err
+	}
+	o.Deposits = withoutHours(deposits)
 	if o.LastWeek, err = hoursBetween(ctx, q, to.Add(-8*day), to.Add(-7*day)); err != nil {
 		return err
 	}

@@ -34,9 +34,7 @@ type Story struct {
 	SessionID         string // of money that came in
 	OwnReference      string // the company's own reference
 	AssignedTo        string // the credit of the company to which operators have assigned this credit of an unknown owner
-	// Bulk is the bulk payout to which a payout belongs, and BulkLine the number of its line. "" and 0 stand for none.
-	Bulk      string
-	BulkLine  int64
+	Belongings
 	CreatedAt time.Time
 	// Clock is how a PENDING operation is followed. It is nil for everything else.
 	Clock *OutcomeClock
@@ -100,6 +98,11 @@ func (s *Service) story(ctx context.Context, q db.Querier, at place) (Story, err
 	if err := out.gather(ctx, q, at.id, subject, own); err != nil {
 		return Story{}, err
 	}
+	customers, err := customersOf(ctx, q, at.company, at.id)
+	if err != nil {
+		return Story{}, err
+	}
+	out.Customer = strings.Join(customers, "")
 	return out, out.follow(ctx, q)
 }
 
@@ -142,7 +145,7 @@ func (s *Service) operationStory(ctx context.Context, q db.Querier, at place) (S
 		return Story{}, err
 	}
 	out.Counterparty = mask(strings.Join(others, ""))
-	if out.Bulk, out.BulkLine, err = bulkLineOf(ctx, q, at.company, at.id); err != nil {
+	if out.Belongings, err = belongings(ctx, q, at.company, at.id, s.clock.Now()); err != nil {
 		return Story{}, err
 	}
 	began, err := bulkSteps(ctx, q, at.company, at.id)

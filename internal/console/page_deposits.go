@@ -1,0 +1,53 @@
+package console
+
+import (
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/admin"
+)
+
+var depositFilters = []string{"company", "state", "network", "asset", "from", "to", "after"}
+
+func (c *console) depositRoutes() map[string]route {
+	return map[string]route{"GET /console/payments/crypto": {show: showDepositsOfAll, query: depositFilters}}
+}
+
+// paymentTabs are the pages below Payments.
+var paymentTabs = []tab{
+	{"/console/payments", "Payments"},
+	{"/console/payments/crypto", "Crypto deposits"},
+}
+
+// depositChoices are the states of a deposit.
+var depositChoices = []choice{{"", "Every state"}, {"pending", "Waits for blocks"}, {"completed", "Confirmed"}, {"failed", "Not on the chain"}, {"unconfirmed", "Not confirmed"}}
+
+func showDepositsOfAll(v *visit) (view, error) {
+	q := url.Values{}
+	for _, name := range depositFilters {
+		if value := v.filter(name, ""); value != "" {
+			q.Set(name, value)
+		}
+	}
+	if q.Get("from") == "" && q.Get("to") == "" {
+		q.Set("from", v.now().Add(-paymentPeriod).In(lagos).Format(time.DateOnly))
+	}
+	var page admin.CryptoDeposits
+	_, err := v.call("listCryptoDeposits", admin.Input{Query: q}, &page)
+	return view{title: "Crypto deposits", item: "payments", body: depositsPage(v, page), rows: depositKeys(page)}, err
+}
+
+// depositKeys returns what names each row.
+func depositKeys(page admin.CryptoDeposits) []string {
+	return rowKeys(page.Deposits, func(d admin.CryptoDeposit) string { return d.Reference })
+}
+
+// depositChip returns the kind and the word of the chip for the state of a deposit.
+func depositChip(status string) (kind, word string) {
+	at := slices.IndexFunc(depositChoices, func(c choice) bool { return c.value == status })
+	if at < 0 {
+		return "idle", sentence(status)
+	}
+	return map[string]string{"pending": "wait", "completed": "ok", "failed": "failed"}[status], depositChoices[at].label
+}
