@@ -199,7 +199,7 @@ func TestEachCheckCanFail(t *testing.T) {
 		"a case that nobody expects":     {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Reason = "MISSING_CREDIT" }},
 		"a case without a reason":        {"cases", func(h *History, _ *Books) { h.Breaks = nil }},
 		"an open case":                   {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Status = "OPEN" }},
-		"a case about an ended payment": {"cases", func(h *History, _ *Books) { h.Facts.Cases[1].Subject = "p1" }},
+		"a case about an ended payment":  {"cases", func(h *History, _ *Books) { h.Facts.Cases[1].Subject = "p1" }},
 		"a case without a restore":       {"cases", func(h *History, _ *Books) { h.Breaks = h.Breaks[:1] }},
 		"API access was open":            {"restores", func(h *History, _ *Books) { h.Breaks[1].Lost.Closed = false }},
 		"moves were not held":            {"restores", func(h *History, _ *Books) { h.Breaks[1].Lost.Held = false }},
