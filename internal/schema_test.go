@@ -74,6 +74,7 @@ var notAmounts = map[string]string{
 var presets = map[string]string{
 	"request_log.subject":             "programs of schema 140 write entries without it",
 	"payout_bulk_line.double_of":      "programs of schema 135 store lines without it",
+	"payout_bulk_line.file_line":      "programs of schema 190 store lines without it",
 	"ledger_transfer.leaf":            "programs of schema 54 book transfers without it",
 	"ledger_transfer.mac":             "programs of schema 54 book transfers without it",
 	"archive_month.leaves":            "programs of schema 54 archive months without it",
