@@ -76,6 +76,7 @@ var presets = map[string]string{
 	"report_place.arrivals":           "programs of schema 190 begin to count a company without it",
 	"request_log.subject":             "programs of schema 140 write entries without it",
 	"payout_bulk_line.double_of":      "programs of schema 135 store lines without it",
+	"payout_bulk_line.file_line":      "programs of schema 190 store lines without it",
 	"ledger_transfer.leaf":            "programs of schema 54 book transfers without it",
 	"ledger_transfer.mac":             "programs of schema 54 book transfers without it",
 	"archive_month.leaves":            "programs of schema 54 archive months without it",

@@ -106,6 +106,7 @@ func TestAnUnknownPayoutIsDrawnTheSameEverywhere(t *testing.T) {
 		sale := bola.submit(at.path, "/app/services/purchases/check", map[string]string{"settlementId": "1", "service": at.service, "category": at.category, "number": "08031234505", "amount": "50"}).location
 		bola.submit(sale, sale, nil)
 		bola.says("/app/services/purchases", "Unknown for ", ", next ")
+		bola.says(bola.send(sale, bola.form(sale, nil)).location, "The vendor has not confirmed yet. Your money is safe.")
 		bola.lacks("/app/services/purchases", "Not known yet")
 	})
 }

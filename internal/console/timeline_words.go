@@ -13,17 +13,17 @@ func (s story) toSay() string {
 	}
 	switch optional(s.Word) {
 	case "sending":
-		return "We have asked the bank and wait for its answer. Please do not send it again."
+		return "We have asked " + s.otherSide() + " and wait for its answer. Please do not send it again."
 	case "accepted":
-		return "The bank has accepted it and has not finished." + next + " Please do not send it again."
+		return sentence(s.otherSide()) + " has accepted it and has not finished." + next + " Please do not send it again."
 	case "unknown":
-		return "The bank has not confirmed yet. Your money is safe." + next + " Please do not send it again."
+		return sentence(s.otherSide()) + " has not confirmed yet. Your money is safe." + next + " Please do not send it again."
 	case "case":
-		return "We are asking the bank by hand. Your money is safe. Please do not send it again."
+		return "We are asking " + s.otherSide() + " by hand. Your money is safe. Please do not send it again."
 	case "paid":
 		out := "It was " + s.purpose() + "."
 		if at, _ := s.decided(); !at.IsZero() {
-			out += " The bank has confirmed it: " + day(at, s.now) + " in Lagos."
+			out += " " + sentence(s.otherSide()) + " has confirmed it: " + day(at, s.now) + " in Lagos."
 		}
 		if session := s.session(); session != "" {
 			out += " The session is " + session + "."
@@ -31,9 +31,9 @@ func (s story) toSay() string {
 		return out
 	case "failed":
 		at, why := s.decided()
-		out := "The bank refused it."
+		out := sentence(s.otherSide()) + " refused it."
 		if strings.Contains(why, "has no record of this request") {
-			out = "The bank has no record of it, so it was not " + s.purpose() + "."
+			out = sentence(s.otherSide()) + " has no record of it, so it was not " + s.purpose() + "."
 		}
 		out += " " + naira(s.Amount+s.Fee) + " is back in the account"
 		if !at.IsZero() {
@@ -44,6 +44,17 @@ func (s story) toSay() string {
 		return "It was " + s.purpose() + " and came back. " + naira(s.Amount+s.Fee) + " is in the account again."
 	}
 	return ""
+}
+
+// otherSide is who carries a payment out, as customers know it.
+func (s story) otherSide() string {
+	switch s.Kind {
+	case "vtu":
+		return "the vendor"
+	case "card":
+		return "the issuer of the card"
+	}
+	return "the bank"
 }
 
 // decided returns when the outcome was known, and the words of the answer that decided it.
