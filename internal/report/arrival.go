@@ -215,4 +215,3 @@ func addOwnerless(hours []Hour, found []begun) []Hour {
 	}
 	return append(hours, sorted(at)...)
 }
-

@@ -123,7 +123,7 @@ func (p counting) next() (from, through int64, of map[string]string) {
 type change struct {
 	from, through counting
 	sums          map[Cell]Hour
-	coins         map[string]coin  // what each deposit on a chain brings, by its subject
+	coins         map[string]coin // what each deposit on a chain brings, by its subject
 	deposits      coinSums
 	opened        map[string]begun // what begins in the page and has no outcome in it
 	ended         []string         // what began in an earlier page, and has its outcome in this page
