@@ -23,6 +23,7 @@ var mayScan = map[string]string{
 	"report.dueWalks":        "the job of the daily walk goes through all companies",
 	"report.movedCompanies":  "the same job, for new rows",
 	"report.movePlace":       "a company has one place",
+	"report.beginArrivals":   "a company has one place",
 	"ledger.Clearing":        "the start of a program, and an hourly job; a company has few ledger accounts",
 	"settlement.Adjustments": "operators list adjustments",
 	"webhook.All":            "operators list webhooks",

@@ -73,7 +73,7 @@ var notAmounts = map[string]string{
 // to a released table needs a default, since the program of the earlier release does not write that
 // column.
 var presets = map[string]string{
-	"report_place.arrivals":           "programs of schema 190 begin to count a company without it",
+	"report_place.next_arrival":       "programs of schema 190 begin to count a company without it",
 	"request_log.subject":             "programs of schema 140 write entries without it",
 	"payout_bulk_line.double_of":      "programs of schema 135 store lines without it",
 	"payout_bulk_line.file_line":      "programs of schema 190 store lines without it",

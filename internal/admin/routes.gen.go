@@ -86,6 +86,7 @@ func (e *edge) handlers() map[string]action {
 		"resetPIN":             taking(e.resetPIN),
 		"resolveCase":          taking(e.resolveCase),
 		"reveal":               taking(e.reveal),
+		"revealBeneficiary":    taking(e.revealBeneficiary),
 		"revokeKey":            e.revokeKey,
 		"runJob":               taking(e.runJob),
 		"search":               taking(e.search),

@@ -55,6 +55,18 @@ func (e *edge) reveal(ctx context.Context, r *request, body RevealRequest) (any,
 	}, nil
 }
 
+// revealBeneficiary shows the account number that the other reads mask of a payout. The line in the audit log comes first.
+func (e *edge) revealBeneficiary(ctx context.Context, r *request, body RevealReason) (any, error) {
+	b, err := e.Reports.FindBeneficiary(ctx, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Operators.RevealBeneficiary(ctx, r.by, b.Company, b.Reference, body.Reason, body.Note); err != nil {
+		return nil, err
+	}
+	return Beneficiary{Reference: b.Reference, Company: b.Company, AccountName: b.AccountName, AccountNumber: b.AccountNumber, BankName: b.BankName}, nil
+}
+
 // ofCompany reads a page of a company's rows. An unknown company is Missing.
 func ofCompany[T any](ctx context.Context, e *edge, r *request, read func(ctx context.Context, company, after string) (report.Rows[T], error)) (report.Rows[T], error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))

@@ -223,6 +223,16 @@ type BankDays struct {
 	Days []BankDay `json:"days"`
 }
 
+// Beneficiary defines model for Beneficiary.
+type Beneficiary struct {
+	// Reference Of the payout.
+	Reference     string `json:"reference"`
+	Company       string `json:"company"`
+	AccountName   string `json:"accountName"`
+	AccountNumber string `json:"accountNumber"`
+	BankName      string `json:"bankName"`
+}
+
 // Card defines model for Card.
 type Card struct {
 	ID         string `json:"id"`
@@ -1645,6 +1655,14 @@ type RetiredAccount struct {
 	// Account The bank's id of the account.
 	Account   string `json:"account"`
 	RetiredAt string `json:"retiredAt"`
+}
+
+// RevealReason defines model for RevealReason.
+type RevealReason struct {
+	Reason string `json:"reason"`
+
+	// Note Needed for OTHER. Write no personal data.
+	Note string `json:"note,omitempty"`
 }
 
 // RevealRequest defines model for RevealRequest.

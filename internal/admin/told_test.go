@@ -32,6 +32,7 @@ var untold = map[string]string{
 	"createCompany":      "the company does not exist before",
 	"search":             "nothing changes",
 	"reveal":             "it reads, and the audit log has a line",
+	"revealBeneficiary":  "it reads, and the audit log has a line",
 	"createProposal":     "nothing changes before the approval",
 	"approveProposal":    "each act of the proposal has an event",
 	"rejectProposal":     "nothing changes",

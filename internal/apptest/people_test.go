@@ -36,6 +36,7 @@ type thief struct {
 var wishes = map[string][]string{
 	"search":            {`{"text":"{reference}"}`},
 	"reveal":            {`{"company":"{reference}","customerId":"1","reason":"INVESTIGATION"}`},
+	"revealBeneficiary": {`{"reason":"INVESTIGATION"}`},
 	"createCompany":     {`{"name":"Thief Ltd"}`},
 	"moveKYB":           {`{"status":"IN_PROGRESS"}`, `{"status":"SUBMITTED"}`, `{"status":"APPROVED"}`},
 	"setLive":           {`{"live":true}`},

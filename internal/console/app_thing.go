@@ -8,16 +8,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/report"
 )
 
 // thing is a payment of the company with all that happened to it.
 type thing struct {
 	// Outcome is about a payout, purchase or card funding. It is empty for everything else.
 	api.Outcome
-	story  api.Timeline
-	payout *payoutRow // if it is one
-	bought *boughtRow // if it is a purchase
-	loaded *loadedRow // if it is the funding of a card
+	story   api.Timeline
+	belongs report.Belongings
+	payout  *payoutRow // if it is one
+	bought  *boughtRow // if it is a purchase
+	loaded  *loadedRow // if it is the funding of a card
 }
 
 // boughtRow is a purchase as pages show it.
@@ -81,6 +83,10 @@ func showThing(v *visit) (view, error) {
 		return view{}, err
 	}
 	if err := v.factsOf(&t, url.PathEscape(t.story.Reference)); err != nil {
+		return view{}, err
+	}
+	var err error
+	if t.belongs, err = v.belongings(t.story.Reference); err != nil {
 		return view{}, err
 	}
 	return view{title: sentence(t.noun()) + " " + ending(t.story.Reference), item: t.list().item, body: thingPage(v, t)}, nil

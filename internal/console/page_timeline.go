@@ -14,16 +14,19 @@ import (
 
 func (c *console) timelineRoutes() map[string]route {
 	return map[string]route{
-		"GET /console/p/{reference}":      {show: showTimeline, query: []string{"lane", "asked"}},
-		"POST /console/p/{reference}/ask": {show: showTimeline, do: askOutcome},
+		"GET /console/p/{reference}":                {show: showTimeline, query: []string{"lane", "asked"}},
+		"POST /console/p/{reference}/ask":           {show: showTimeline, do: askOutcome},
+		"POST /console/p/{reference}/account":       {show: showTimeline, do: revealBeneficiary},
+		"GET /console/p/{reference}/account/{seen}": {show: showBeneficiary, query: []string{"lane"}},
 	}
 }
 
 // story is what the timeline page shows of one thing.
 type story struct {
 	admin.Timeline
-	company string // its name
-	lane    string // "" for all
+	company string             // its name
+	lane    string             // "" for all
+	paid    *admin.Beneficiary // the account that the payout pays, if the person has asked for it
 	now     time.Time
 }
 

@@ -102,6 +102,9 @@ func (s *Service) Read(ctx context.Context, by Operator, action, subject string)
 // Revealed is the action of the audit line about contact data that an operator has seen.
 const Revealed = "customer.reveal"
 
+// RevealedBeneficiary is the action of the audit line about the account of a payout that an operator has seen.
+const RevealedBeneficiary = "beneficiary.reveal"
+
 // RevealReasons are the reasons of a reveal. OTHER needs a note.
 var RevealReasons = []string{"CALLER_VERIFIED", "BANK_QUESTION", "INVESTIGATION", otherReason}
 
@@ -110,6 +113,16 @@ const otherReason = "OTHER"
 // Reveal records that an operator sees the contact data of a customer, and why. Each reveal is a line. An
 // unknown reason, and OTHER without a note of 4 to 500 characters, are Invalid.
 func (s *Service) Reveal(ctx context.Context, by Operator, company, customerID, reason, note string) error {
+	return s.reveal(ctx, by, Revealed, customerID, map[string]string{"company": company, "reason": reason, "fields": "phoneNumber email dateOfBirth address"}, note)
+}
+
+// RevealBeneficiary records that an operator sees the account that a payout pays, and why, as Reveal does.
+func (s *Service) RevealBeneficiary(ctx context.Context, by Operator, company, reference, reason, note string) error {
+	return s.reveal(ctx, by, RevealedBeneficiary, reference, map[string]string{"company": company, "reason": reason, "fields": "accountNumber"}, note)
+}
+
+func (s *Service) reveal(ctx context.Context, by Operator, action, subject string, details map[string]string, note string) error {
+	reason := details["reason"]
 	if !slices.Contains(RevealReasons, reason) {
 		return fault.New(fault.Invalid, `"reason" must be one of [`+strings.Join(RevealReasons, ", ")+`]`)
 	}
@@ -117,11 +130,10 @@ func (s *Service) Reveal(ctx context.Context, by Operator, company, customerID, 
 		return fault.New(fault.Invalid, `"note" must have 4 to 500 characters`)
 	}
 	s.personal.Inc()
-	details := map[string]string{"company": company, "reason": reason, "fields": "phoneNumber email dateOfBirth address"}
 	if note != "" {
 		details["note"] = note
 	}
-	return s.write(ctx, by, Revealed, customerID, details)
+	return s.write(ctx, by, action, subject, details)
 }
 
 // Fingerprint returns a keyed hash of a value of a kind, such as a phone number. Equal values have equal

@@ -148,7 +148,7 @@ func TestArrivalsCountBesideOldOperations(t *testing.T) {
 		w.counts(map[string]string{"18 10 payout bank unknown": "1 of ₦1.00", "18 10 credit bank paid": "1 of ₦2.00"})
 		_, err := d.Exec(t.Context(), `DELETE FROM report_hour WHERE kind = 'credit'`)
 		must(t, err)
-		_, err = d.Exec(t.Context(), `UPDATE report_place SET arrivals = -1`)
+		_, err = d.Exec(t.Context(), `UPDATE report_place SET next_arrival = 0`)
 		must(t, err)
 		w.tells("acme", event.PayoutSuccess, "p1")
 		w.counts(map[string]string{"18 10 payout bank paid": "1 of ₦1.00", "18 10 credit bank paid": "1 of ₦2.00"})

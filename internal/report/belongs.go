@@ -83,6 +83,19 @@ func customersOf(ctx context.Context, q db.Querier, company, reference string) (
 			WHERE f.company_id = $1 AND f.id = $2 AND c.company_id = f.company_id AND c.id = f.card_id LIMIT 1`, company, reference)
 }
 
+// Beneficiary is the account that a payout pays.
+type Beneficiary struct {
+	Company, Reference                   string
+	AccountName, AccountNumber, BankName string
+}
+
+// FindBeneficiary returns the account that a payout of any company pays. An unknown reference is a fault of the kind Missing.
+func (s *Service) FindBeneficiary(ctx context.Context, reference string) (Beneficiary, error) {
+	b, err := db.One(ctx, s.db, db.Fields[Beneficiary], `SELECT v.company_id, v.id, v.account_name, v.account_number, v.bank_name FROM payout AS p
+		CROSS JOIN payout_verification AS v WHERE p.id = $1 AND v.company_id = p.company_id AND v.id = p.id`, reference)
+	return b, db.Missing(err, "Payout not found")
+}
+
 // aimed is a payout with the account that it pays.
 type aimed struct {
 	account, bank string

@@ -49,7 +49,7 @@ var (
 
 	accountsClosed = desc("kobo_accounts_closed", "Settlement accounts that are closed to debits, because rows of them do not verify.")
 
-	reveals = desc("kobo_reveals_of_one_operator", "Contact data of customers that one operator has seen since midnight in Lagos: the highest number of an operator.")
+	reveals = desc("kobo_reveals_of_one_operator", "Contact data of customers and accounts of payouts that one operator has seen since midnight in Lagos: the highest number of an operator.")
 
 	checkpointAge = desc("kobo_evidence_checkpoint_age_seconds", "Time since the newest checkpoint while rows of evidence wait for one, or 0.")
 )

@@ -167,7 +167,7 @@ func walkFindingsOf(ctx context.Context, q db.Querier) ([]string, error) {
 // mostReveals returns the highest number of reveals of one operator since an instant.
 func mostReveals(ctx context.Context, q db.Querier, since time.Time) (int64, error) {
 	return db.One(ctx, q, db.Value[int64], `SELECT coalesce(max(n), 0) FROM (
-		SELECT count(*) AS n FROM operator_audit WHERE action = 'customer.reveal' AND created_at >= $1 GROUP BY operator) AS reveals`, clock.Micros(since))
+		SELECT count(*) AS n FROM operator_audit WHERE action IN ('customer.reveal', 'beneficiary.reveal') AND created_at >= $1 GROUP BY operator) AS reveals`, clock.Micros(since))
 }
 
 // closedAccounts returns the number of accounts that are closed to debits.

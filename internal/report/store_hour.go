@@ -14,29 +14,29 @@ import (
 // uncounted returns the places of the companies that have events which are not counted, above a company.
 func uncounted(ctx context.Context, q db.Querier, after string, most int) ([]counting, error) {
 	return db.All(ctx, q, db.Fields[counting], `
-		SELECT h.company_id, h.event_sequence, coalesce(p.sequence, -1), coalesce(p.arrivals, -1), coalesce(p.since_at, 0)
+		SELECT h.company_id, h.event_sequence, coalesce(p.sequence, -1), coalesce(p.next_arrival, 0) - 1, coalesce(p.since_at, 0)
 		FROM ledger_head AS h LEFT JOIN report_place AS p ON p.company_id = h.company_id
-		WHERE (h.event_sequence > coalesce(p.sequence, 0) OR h.event_sequence > coalesce(p.arrivals, 0)) AND h.company_id > $1 ORDER BY h.company_id LIMIT $2`, after, most)
+		WHERE (h.event_sequence > coalesce(p.sequence, 0) OR h.event_sequence >= coalesce(p.next_arrival, 1)) AND h.company_id > $1 ORDER BY h.company_id LIMIT $2`, after, most)
 }
 
 // beginPlace stores the first place of a company, unless another program has stored one.
 func beginPlace(ctx context.Context, q db.Querier, p counting) error {
-	_, err := q.Exec(ctx, `INSERT INTO report_place (company_id, sequence, arrivals, since_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-		p.company, p.sequence, p.arrivals, clock.Micros(p.since))
+	_, err := q.Exec(ctx, `INSERT INTO report_place (company_id, sequence, next_arrival, since_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+		p.company, p.sequence, p.arrivals+1, clock.Micros(p.since))
 	return err
 }
 
 // beginArrivals stores the first place of the arrivals of a company whose operations are counted, unless
 // another program has stored one.
 func beginArrivals(ctx context.Context, q db.Querier, p counting) error {
-	_, err := q.Exec(ctx, `UPDATE report_place SET arrivals = $2 WHERE company_id = $1 AND arrivals < 0`, p.company, p.arrivals)
+	_, err := q.Exec(ctx, `UPDATE report_place SET next_arrival = $2 WHERE company_id = $1 AND next_arrival = 0`, p.company, p.arrivals+1)
 	return err
 }
 
 // movePlace moves the place of a company. It returns false if the place is not where it was.
 func movePlace(ctx context.Context, q db.Querier, from, through counting) (bool, error) {
-	n, err := q.Exec(ctx, `UPDATE report_place SET sequence = $4, arrivals = $5 WHERE company_id = $1 AND sequence = $2 AND since_at = $3 AND arrivals = $6`,
-		from.company, from.sequence, clock.Micros(from.since), through.sequence, through.arrivals, from.arrivals)
+	n, err := q.Exec(ctx, `UPDATE report_place SET sequence = $4, next_arrival = $5 WHERE company_id = $1 AND sequence = $2 AND since_at = $3 AND next_arrival = $6`,
+		from.company, from.sequence, clock.Micros(from.since), through.sequence, through.arrivals+1, from.arrivals+1)
 	return n == 1, err
 }
 

@@ -1,9 +1,9 @@
 -- kobo: serves 45
 -- +goose Up
 
--- How far the credits and the deposits on chains of a company are counted. -1 is before the first count: programs of
--- schema 190 count operations only.
-ALTER TABLE report_place ADD COLUMN arrivals BIGINT NOT NULL DEFAULT -1;
+-- The number of the first event of a company whose credit or deposit on a chain is not counted yet. 0 is before the first
+-- count: programs of schema 190 count operations only.
+ALTER TABLE report_place ADD COLUMN next_arrival BIGINT NOT NULL DEFAULT 0;
 
 -- The deposits of an asset that arrived in an hour of Lagos, over all companies, by outcome. They are no naira, and their
 -- units are larger than any BIGINT.
@@ -26,4 +26,4 @@ CREATE INDEX IF NOT EXISTS crypto_transaction_newest ON crypto_transaction (crea
 -- +goose Down
 DROP INDEX crypto_transaction_newest;
 DROP TABLE report_coin;
-ALTER TABLE report_place DROP COLUMN arrivals;
+ALTER TABLE report_place DROP COLUMN next_arrival;
