@@ -46,6 +46,7 @@ var fanOut = map[string]string{
 	"payout.FeesOf payout_fee":              "operators list the fees of fifty companies",
 
 	"report.caseStates operation_case":          "operators read a day of a bank, over all companies",
+	"report.depositsNewest crypto_transaction":  "operators list the deposits on chains of all companies",
 	"report.companyNames company":               "operators see names beside the rows of several companies",
 	"report.counterparties payout_verification": "operators list payments of several companies",
 	"report.counterparties vtu_purchase":        "as report.counterparties payout_verification",

@@ -121,6 +121,25 @@ func TestARevealIsRecordedWithItsReasonAndWithoutTheData(t *testing.T) {
 	})
 }
 
+// The account of a payout is shown for a reason, which is a line of the audit log without the number.
+func TestAnOperatorRevealsTheAccountOfAPayout(t *testing.T) {
+	each(t, func(t *testing.T, d *door) {
+		company, _ := d.company()
+		reference := company[len("/admin/v1/companies/"):]
+		d.write(`INSERT INTO payout_verification (company_id, id, settlement_id, provider, bank_code, bank_name, account_number, account_name, session, created_at)
+			VALUES ($1, 'p1', 1, 'bank', '000014', 'Bank', '0123456789', 'ADA OBI', '', 1)`, reference)
+		d.write(`INSERT INTO payout (company_id, id, narration, session, created_at, settlement_id) VALUES ($1, 'p1', '', '', 1, 1)`, reference)
+		d.no(d.ada, "POST", "/admin/v1/timeline/p2/reveal", `{"reason":"INVESTIGATION"}`, 404, "Payout not found")
+		if said := d.ok(d.ada, "POST", "/admin/v1/timeline/p1/reveal", `{"reason":"BANK_QUESTION"}`); said["accountNumber"] != "0123456789" || said["company"] != reference {
+			t.Error(said)
+		}
+		lines, _, err := d.operators.SearchAudit(t.Context(), operator.AuditFilter{Action: operator.RevealedBeneficiary}, 100, 0)
+		if err != nil || len(lines) != 1 || lines[0].Subject != "p1" || lines[0].Details["reason"] != "BANK_QUESTION" {
+			t.Errorf("%+v %v", lines, err)
+		}
+	})
+}
+
 func TestOperatorsListWhatACompanyHas(t *testing.T) {
 	each(t, func(t *testing.T, d *door) {
 		company, account := d.company()
