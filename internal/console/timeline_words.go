@@ -9,7 +9,7 @@ import (
 func (s story) toSay() string {
 	next := ""
 	if s.Clock != nil && s.Clock.NextAt != nil {
-		next = " We ask again at " + instant(*s.Clock.NextAt).In(lagos).Format("15:04") + " and tell you by message."
+		next = " We ask again at " + instant(*s.Clock.NextAt).In(lagos).Format("15:04") + "."
 	}
 	switch optional(s.Word) {
 	case "sending":
