@@ -94,8 +94,8 @@ func (h *hosts) watch(ctx context.Context) {
 // look asks a server for its timeline again and again.
 func (h *hosts) look(ctx context.Context, server int, first func()) {
 	begun := time.Now()
-	conn, timeline := h.ask(ctx, server, nil)
-	h.saw(server, timeline, begun)
+	conn, timeline, answered := h.ask(ctx, server, nil)
+	h.saw(server, timeline, answered, begun)
 	first()
 	again := time.NewTimer(hostsLook)
 	defer again.Stop()
@@ -111,8 +111,8 @@ func (h *hosts) look(ctx context.Context, server int, first func()) {
 			return
 		}
 		begun = time.Now()
-		conn, timeline = h.ask(ctx, server, conn)
-		h.saw(server, timeline, begun)
+		conn, timeline, answered = h.ask(ctx, server, conn)
+		h.saw(server, timeline, answered, begun)
 	}
 }
 
@@ -120,7 +120,7 @@ func (h *hosts) look(ctx context.Context, server int, first func()) {
 func (h *hosts) pause(server int) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.away || server == h.primary {
+	if h.away || server == h.primary || h.primary == nowhere || time.Since(h.lease.last) < hostsAlert {
 		return hostsHurry
 	}
 	return hostsLook
@@ -146,28 +146,38 @@ func (h *hosts) hurry() {
 	}
 }
 
-// ask returns the timeline of a server, and the connection for the next look. The timeline is "" if the server is a
-// standby or did not respond.
-func (h *hosts) ask(ctx context.Context, server int, conn *pgx.Conn) (*pgx.Conn, string) {
+// ask returns the timeline of a server, whether the server has answered, and the connection for the next look. The timeline is "" if the
+// server is a standby, did not respond or refused the look.
+func (h *hosts) ask(ctx context.Context, server int, conn *pgx.Conn) (next *pgx.Conn, timeline string, answered bool) {
 	ctx, cancel := context.WithTimeout(ctx, hostsPatience)
 	defer cancel()
-	if conn == nil {
+	for {
+		isNew := conn == nil
 		var err error
-		if conn, err = pgx.ConnectConfig(ctx, h.each[server]); err != nil {
-			return nil, ""
+		if isNew {
+			conn, err = pgx.ConnectConfig(ctx, h.each[server])
 		}
+		if err == nil {
+			err = conn.QueryRow(ctx, timelineAt).Scan(&timeline)
+		}
+		if err == nil {
+			return conn, timeline, true
+		}
+		if conn != nil {
+			_ = conn.Close(ctx) // the next look connects again
+			conn = nil
+		}
+		var refused *pgconn.PgError
+		if isNew || ctx.Err() != nil {
+			return nil, "", errors.As(err, &refused)
+		}
+		// An old connection may have broken alone.
 	}
-	var timeline string
-	if err := conn.QueryRow(ctx, timelineAt).Scan(&timeline); err != nil {
-		_ = conn.Close(ctx) // the next look connects again
-		return nil, ""
-	}
-	return conn, timeline
 }
 
 // saw notes what a look that began at this time has shown. A server with the timeline of the primary takes its place only if
 // the primary does not respond: somebody has then started a copy without a promotion.
-func (h *hosts) saw(server int, timeline string, begun time.Time) {
+func (h *hosts) saw(server int, timeline string, answered bool, begun time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	defer h.lease.ended(server, begun)
@@ -176,8 +186,10 @@ func (h *hosts) saw(server int, timeline string, begun time.Time) {
 		if h.away = timeline < h.timeline; h.away && !before {
 			h.hurry()
 		}
-		if !h.away {
-			h.doubt() // the silence before this answer may have been too long
+		if answered {
+			if h.isSilent() {
+				h.doubt() // the silence has ended just now, and looks from before prove nothing
+			}
 			h.lease.alive = begun
 		}
 	}
@@ -185,6 +197,9 @@ func (h *hosts) saw(server int, timeline string, begun time.Time) {
 		return
 	}
 	another := server != h.primary
+	if h.primary == nowhere {
+		h.doubt() // the others may be just being promoted
+	}
 	h.primary, h.timeline, h.away = server, timeline, false
 	h.lease.alive = begun
 	if !another {

@@ -1,20 +1,31 @@
 package db
 
 import (
+	"errors"
 	"net"
 	"time"
 )
 
-// hostsLease is how long the answer to a look proves that no other server was promoted. A tool for failovers waits longer than this for a
-// sign of life from the primary before it promotes another server.
-const hostsLease = 500 * time.Millisecond
+const (
+	// hostsLease is how long the answer to a look proves that no other server was promoted. A tool for failovers waits longer than this for a
+	// sign of life from the primary before it promotes another server.
+	hostsLease = 500 * time.Millisecond
+	// hostsAlert is how long all servers get quick looks after a doubt. A tool that has decided to promote does so although the primary wakes.
+	hostsAlert = 30 * time.Second
+	// hostsDoubt is how long a reply waits at most: for a look that is going on, and the next one.
+	hostsDoubt = 2*hostsPatience + hostsLease
+)
+
+// errDoubted means that a server has replied, and that nobody knows whether it is still the primary.
+var errDoubted = errors.New("db: another server may have been promoted")
 
 // lease tells whether what arrives from the primary may be believed. No write is possible at a former primary, but it answers reads
 // with what it knows. So after a silence longer than hostsLease, each server must have had a look that began after the silence. A
 // server that does not respond to this look does not count: then its promotion cannot be seen.
 type lease struct {
-	alive   time.Time     // the begin of the last look that the primary has answered
+	alive   time.Time     // the begin of the last look that the primary has answered, also by a refusal
 	doubted time.Time     // the end of a silence after which not all servers have had a look; zero if there is none
+	last    time.Time     // the last doubt
 	looked  []time.Time   // for each server: the begin of the last look that has ended
 	news    chan struct{} // closed when a look ends
 }
@@ -23,13 +34,8 @@ func newLease(servers int) lease {
 	return lease{looked: make([]time.Time, servers), news: make(chan struct{})}
 }
 
-// silent reports whether the primary has been silent for too long, and whether this is new.
-func (l *lease) silent(now time.Time) (doubted, begins bool) {
-	if l.doubted.IsZero() && now.Sub(l.alive) > hostsLease {
-		l.doubted, begins = now, true
-	}
-	return !l.doubted.IsZero(), begins
-}
+// begin begins a doubt, or lets it go on: the looks that end it have not begun yet.
+func (l *lease) begin(now time.Time) { l.doubted, l.last = now, now }
 
 // ended notes the end of a look at a server. The doubt ends after the last look that it needs.
 func (l *lease) ended(server int, begun time.Time) {
@@ -56,34 +62,48 @@ func (w *wire) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// vouch returns nil as soon as this server is certainly the primary, and an error when another one is.
+// vouch returns nil as soon as this server is certainly the primary. It returns an error when another one is, and when nobody knows for
+// longer than hostsDoubt.
 func (h *hosts) vouch(server int) error {
+	var patience <-chan time.Time
 	for {
 		h.mu.Lock()
-		former, doubted, news := server != h.primary, h.doubt(), h.lease.news
+		former, doubted, news := server != h.primary, h.isDoubted(), h.lease.news
 		h.mu.Unlock()
 		switch {
 		case former:
 			return errFormer
 		case !doubted:
 			return nil
+		case patience == nil:
+			patience = time.After(hostsDoubt)
 		}
 		select {
 		case <-news:
+		case <-patience:
+			return errDoubted
 		case <-h.ended:
 			return net.ErrClosed
 		}
 	}
 }
 
-// doubt reports whether another server may have been promoted. A new doubt causes a look at each server now.
-func (h *hosts) doubt() bool {
+// isDoubted reports whether another server may have been promoted. It begins the doubt after a silence.
+func (h *hosts) isDoubted() bool {
 	if h.primary == nowhere {
 		return false
 	}
-	doubted, begins := h.lease.silent(time.Now())
-	if begins {
-		h.hurry()
+	if h.lease.doubted.IsZero() && h.isSilent() {
+		h.doubt()
 	}
-	return doubted
+	return !h.lease.doubted.IsZero()
+}
+
+// isSilent reports whether the primary has given no sign of life for longer than hostsLease.
+func (h *hosts) isSilent() bool { return time.Since(h.lease.alive) > hostsLease }
+
+// doubt begins a doubt, and causes a look at each server now.
+func (h *hosts) doubt() {
+	h.lease.begin(time.Now())
+	h.hurry()
 }

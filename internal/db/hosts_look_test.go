@@ -15,7 +15,11 @@ func three(moved func()) *hosts {
 	for range 3 {
 		h.each, h.wakes = append(h.each, &pgx.ConnConfig{}), append(h.wakes, make(chan struct{}, 1))
 	}
-	h.saw(0, "00000001", time.Now())
+	for server, timeline := range []string{"00000001", "", "", "00000001"} {
+		h.saw(server%3, timeline, true, time.Now())
+	}
+	h.woken()
+	h.lease.doubted, h.lease.last = time.Time{}, time.Time{} // the first doubt of a program has ended long ago
 	return h
 }
 
@@ -44,20 +48,20 @@ func TestTroubleHastensTheLooks(t *testing.T) {
 	if n := h.woken(); n != 3 {
 		t.Errorf("broken connections caused looks at %d servers, not 3", n)
 	}
-	h.saw(0, "00000001", time.Now())
+	h.saw(0, "00000001", true, time.Now())
 	if h.pause(1) != hostsLook || h.woken() != 0 {
 		t.Error("the primary has responded, and the looks are in a hurry")
 	}
-	h.saw(0, "", time.Now())
+	h.saw(0, "", false, time.Now())
 	if n := h.woken(); n != 3 || h.pause(1) != hostsHurry {
 		t.Errorf("the primary is away: looks at %d servers, then a pause of %v", n, h.pause(1))
 	}
-	h.saw(0, "", time.Now())
+	h.saw(0, "", false, time.Now())
 	h.suspect()
 	if n := h.woken(); n != 0 {
 		t.Errorf("%d servers get a look between the quick ones", n)
 	}
-	h.saw(2, "00000002", time.Now())
+	h.saw(2, "00000002", true, time.Now())
 	if h.primary != 2 || h.pause(1) != hostsLook {
 		t.Errorf("server %d is the primary, and the pause is %v", h.primary, h.pause(1))
 	}
@@ -79,7 +83,7 @@ func TestAnAttemptAtAFormerPrimaryEnds(t *testing.T) {
 		ended <- err
 	}()
 	<-begun
-	h.saw(1, "00000002", time.Now())
+	h.saw(1, "00000002", true, time.Now())
 	if err := <-ended; err == nil {
 		t.Error("there is a connection to the former primary")
 	}
