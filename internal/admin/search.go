@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -47,6 +48,9 @@ func (e *edge) reveal(ctx context.Context, r *request, body RevealRequest) (any,
 	if err != nil {
 		return nil, err
 	}
+	if err := noNumber(body.Note, c.Phone); err != nil {
+		return nil, err
+	}
 	if err := e.Operators.Reveal(ctx, r.by, body.Company, body.CustomerID, body.Reason, body.Note); err != nil {
 		return nil, err
 	}
@@ -61,10 +65,30 @@ func (e *edge) revealBeneficiary(ctx context.Context, r *request, body RevealRea
 	if err != nil {
 		return nil, err
 	}
+	if err := noNumber(body.Note, b.AccountNumber); err != nil {
+		return nil, err
+	}
 	if err := e.Operators.RevealBeneficiary(ctx, r.by, b.Company, b.Reference, body.Reason, body.Note); err != nil {
 		return nil, err
 	}
 	return Beneficiary{Reference: b.Reference, Company: b.Company, AccountName: b.AccountName, AccountNumber: b.AccountNumber, BankName: b.BankName}, nil
+}
+
+// noNumber refuses a note with the number that somebody reveals, because the audit log keeps the note.
+func noNumber(note, number string) error {
+	if number = digits(number); number != "" && strings.Contains(digits(note), number) {
+		return fault.New(fault.Invalid, `"note" must not have the number that it is about`)
+	}
+	return nil
+}
+
+func digits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // ofCompany reads a page of a company's rows. An unknown company is Missing.

@@ -130,6 +130,7 @@ func TestAnOperatorRevealsTheAccountOfAPayout(t *testing.T) {
 			VALUES ($1, 'p1', 1, 'bank', '000014', 'Bank', '0123456789', 'ADA OBI', '', 1)`, reference)
 		d.write(`INSERT INTO payout (company_id, id, narration, session, created_at, settlement_id) VALUES ($1, 'p1', '', '', 1, 1)`, reference)
 		d.no(d.ada, "POST", "/admin/v1/timeline/p2/reveal", `{"reason":"INVESTIGATION"}`, 404, "Payout not found")
+		d.no(d.ada, "POST", "/admin/v1/timeline/p1/reveal", `{"reason":"BANK_QUESTION","note":"is 0123 456 789 his?"}`, 400, `"note" must not have the number that it is about`)
 		if said := d.ok(d.ada, "POST", "/admin/v1/timeline/p1/reveal", `{"reason":"BANK_QUESTION"}`); said["accountNumber"] != "0123456789" || said["company"] != reference {
 			t.Error(said)
 		}

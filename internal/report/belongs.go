@@ -38,8 +38,8 @@ const (
 	mostSame = 5
 	// enquiryAge is more than the time between a name enquiry and its payout.
 	enquiryAge = 25 * time.Hour
-	// sameLook is the number of enquiries about an account among which the payouts are looked for.
-	sameLook = 500
+	// sameLook is the number of enquiries about an account, next to the payout on either side, among which the others are looked for.
+	sameLook = 250
 )
 
 // Belongings returns what a payment of a company belongs to. A reference of another kind belongs to nothing.
@@ -114,11 +114,13 @@ func samePayouts(ctx context.Context, q db.Querier, company, reference string) (
 	from, to := p.created.Add(-sameAge), p.created.Add(sameAge)
 	return db.All(ctx, q, db.Fields[paymentRow], `
 		SELECT o.kind, o.company_id, o.id, o.state, o.provider, o.amount_kobo, o.fee_kobo, o.called_until, o.outcome, o.code, o.next_at, o.created_at, '' FROM (
-			SELECT id FROM payout_verification WHERE company_id = $1 AND account_number = $2 AND created_at >= $4 AND created_at <= $5 AND bank_code = $3
-			ORDER BY created_at DESC LIMIT $6
+			SELECT id FROM (SELECT id FROM payout_verification
+				WHERE company_id = $1 AND account_number = $2 AND created_at >= $4 AND created_at <= $13 AND bank_code = $3 ORDER BY created_at DESC LIMIT $6) AS earlier
+			UNION ALL SELECT id FROM (SELECT id FROM payout_verification
+				WHERE company_id = $1 AND account_number = $2 AND created_at > $13 AND created_at <= $5 AND bank_code = $3 ORDER BY created_at LIMIT $6) AS later
 		) AS v CROSS JOIN operation AS o
 		WHERE o.company_id = $1 AND o.id = v.id AND o.id <> $7 AND o.kind = 'payout' AND o.amount_kobo = $8 AND o.created_at >= $9 AND o.created_at <= $5
 		ORDER BY CASE WHEN o.state IN ($10, $11) THEN 1 ELSE 0 END, o.created_at DESC, o.id DESC LIMIT $12`,
 		company, p.account, p.bank, clock.Micros(from.Add(-enquiryAge)), clock.Micros(to), sameLook, reference, p.amount, clock.Micros(from),
-		string(operation.Failed), string(operation.Reversed), int64(mostSame+1))
+		string(operation.Failed), string(operation.Reversed), int64(mostSame+1), clock.Micros(p.created))
 }
