@@ -377,10 +377,10 @@ func cancelBulk(v *visit) (string, error) {
 // failed returns the lines that failed, as somebody types them into a new bulk payout. A line whose outcome is not
 // known is never among them.
 func (b bulk) failed() string {
-	var out typedText
+	var out []string
 	for _, l := range b.Rows {
 		if l.Status != nil && *l.Status == "FAILED" {
-			out.add(l.number(), l.again())
+			out = append(out, l.again())
 		}
 	}
 	return strings.Join(out, "\n")
