@@ -90,8 +90,7 @@ func TestFailedLinesAreRepeatedWithoutTheUnknownOne(t *testing.T) {
 	})
 }
 
-// The lines of a bulk payout keep the numbers of the file, also after the check, in the form that mends them, and when failed
-// ones are repeated. Heads of columns and empty lines make the numbers differ from those within the bulk payout.
+// The lines of a bulk payout keep the numbers of the file, also after the check and in the form that mends them. Heads of columns and empty lines make the numbers differ from those within the bulk payout.
 func TestLinesKeepTheNumbersOfTheirFile(t *testing.T) {
 	each(t, func(w *world) {
 		bola := w.seat(w.company.Reference, "bola", who.Finance)
