@@ -46,7 +46,7 @@ type hosts struct {
 const (
 	nowhere       = -1
 	hostsLook     = time.Second            // between two looks at a standby
-	hostsHurry    = 100 * time.Millisecond // the same at the primary, and at each server while the primary does not respond
+	hostsHurry    = 100 * time.Millisecond // the same at the primary, and at each server in trouble (pause)
 	hostsPatience = time.Second            // how long a look may take
 )
 

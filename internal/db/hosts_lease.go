@@ -34,9 +34,6 @@ func newLease(servers int) lease {
 	return lease{looked: make([]time.Time, servers), news: make(chan struct{})}
 }
 
-// begin begins a doubt, or lets it go on: the looks that end it have not begun yet.
-func (l *lease) begin(now time.Time) { l.doubted, l.last = now, now }
-
 // ended notes the end of a look at a server. The doubt ends after the last look that it needs.
 func (l *lease) ended(server int, begun time.Time) {
 	l.looked[server] = begun
@@ -102,8 +99,9 @@ func (h *hosts) isDoubted() bool {
 // isSilent reports whether the primary has given no sign of life for longer than hostsLease.
 func (h *hosts) isSilent() bool { return time.Since(h.lease.alive) > hostsLease }
 
-// doubt begins a doubt, and causes a look at each server now.
+// doubt begins a doubt, or begins it again, and causes a look at each server now. Only looks from now on end the doubt.
 func (h *hosts) doubt() {
-	h.lease.begin(time.Now())
+	h.lease.doubted = time.Now()
+	h.lease.last = h.lease.doubted
 	h.hurry()
 }
