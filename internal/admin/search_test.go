@@ -97,6 +97,7 @@ func TestARevealIsRecordedWithItsReasonAndWithoutTheData(t *testing.T) {
 		}
 		for body, want := range map[string]int{
 			`"reason":"CURIOUS"`: 400, `"reason":"OTHER"`: 400, `"note":"why not"`: 400, `"reason":"OTHER","note":"no"`: 400,
+			`"reason":"OTHER","note":"is it +234 801 234 5678?"`: 400,
 		} {
 			if status, said, _ := d.send(key, "POST", "/admin/v1/reveal", ask(body)); status != want {
 				t.Errorf("%s: %d %v", body, status, said)
