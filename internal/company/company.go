@@ -14,6 +14,7 @@ package company
 import (
 	"context"
 	"crypto/sha256"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -70,6 +71,8 @@ type Service struct {
 	gate   *otter.Cache[string, entry]
 
 	verified *otter.Cache[[sha256.Size]byte, verified]
+
+	turns sync.Map // for each company whose tries of the PIN met: a channel that holds one element during a turn
 }
 
 // New returns the service for a database and its ledger.

@@ -33,6 +33,9 @@ var (
 	errLockedPIN = fault.New(fault.Refused, "PIN locked after 5 wrong attempts. Contact support to reset it.").With(fault.PINLocked)
 )
 
+// errBusyPIN is the cause of a refusal for want of time, while other tries of the PIN run.
+var errBusyPIN = errors.New("company: other tries of the PIN took the caller's time")
+
 // These are the errors for an operator's unlock.
 var (
 	errNotLocked = fault.New(fault.Refused, "PIN is not locked")
@@ -231,32 +234,63 @@ func (s *Service) tried(p pin, text string) ledger.Unit {
 
 // try compares text with the company's PIN. It commits the unit of the function right, or a unit
 // that counts a wrong try. The ledger must refuse both units if the PIN's row has changed.
+//
+// Tries that are refused for this begin again one after the other, in the order of their refusals. Otherwise
+// each could be refused after each other one, until its caller's time is over.
 func (s *Service) try(ctx context.Context, reference, text string, right func(p pin) ledger.Unit) error {
+	err := s.tryOnce(ctx, reference, text, right)
+	if !ledger.Is(err, ledger.Moved, pins.Table) {
+		return err
+	}
+	end, err := s.turn(ctx, reference)
+	if err != nil {
+		return err
+	}
+	defer end()
 	for {
-		p, err := s.findPIN(ctx, reference)
-		switch {
-		case errors.Is(err, db.ErrNone):
-			return errNoPIN
-		case err != nil:
+		if err = s.tryOnce(ctx, reference, text, right); !ledger.Is(err, ledger.Moved, pins.Table) {
 			return err
-		case p.state == pinLocked:
-			return errLockedPIN
-		}
-		var u ledger.Unit
-		var verdict error
-		if s.keys.Verify(p.hash, "pin", reference, text) {
-			u = right(p)
-		} else {
-			u, verdict = s.failed(ctx, p), errWrongPIN
-		}
-		err = s.book.Commit(ctx, u)
-		if err == nil {
-			return verdict
-		}
-		if !ledger.Is(err, ledger.Moved, pins.Table) {
-			return idempotency.Taken(err)
 		}
 	}
+}
+
+// turn waits until no other try of the company in this program begins again. The caller must call end.
+func (s *Service) turn(ctx context.Context, reference string) (end func(), err error) {
+	turn, _ := s.turns.LoadOrStore(reference, make(chan struct{}, 1))
+	wait := db.Await(ctx)
+	defer wait.End()
+	select {
+	case turn.(chan struct{}) <- struct{}{}:
+		return func() { <-turn.(chan struct{}) }, nil
+	case <-wait.Over:
+		return nil, fault.New(fault.Unavailable, "Service temporarily unavailable").Because(errBusyPIN)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// tryOnce is one round of try.
+func (s *Service) tryOnce(ctx context.Context, reference, text string, right func(p pin) ledger.Unit) error {
+	p, err := s.findPIN(ctx, reference)
+	switch {
+	case errors.Is(err, db.ErrNone):
+		return errNoPIN
+	case err != nil:
+		return err
+	case p.state == pinLocked:
+		return errLockedPIN
+	}
+	var u ledger.Unit
+	var verdict error
+	if s.keys.Verify(p.hash, "pin", reference, text) {
+		u = right(p)
+	} else {
+		u, verdict = s.failed(ctx, p), errWrongPIN
+	}
+	if err := s.book.Commit(ctx, u); err != nil {
+		return idempotency.Taken(err)
+	}
+	return verdict
 }
 
 // written returns a unit that writes a PIN over the PIN of a row, and sets the count of wrong tries

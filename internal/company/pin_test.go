@@ -7,9 +7,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/ledger"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
 
@@ -145,6 +148,52 @@ func TestConcurrentRightPINsAreAllAccepted(t *testing.T) {
 		}
 		all.Wait()
 	})
+}
+
+// Tries that got into each other's way run one after the other. Without that, each would begin again after each
+// other one, and an unlucky one would use up its time.
+func TestConcurrentTriesBeginAgainRarely(t *testing.T) {
+	const callers = 24
+	each(t, func(t *testing.T, h *house) {
+		reference, _ := h.create()
+		h.pin(reference, "1234")
+		var all sync.WaitGroup
+		for i := range callers {
+			text := "1234"
+			if i%3 == 0 {
+				text = "0000"
+			}
+			all.Go(func() {
+				if err := h.CheckPIN(context.Background(), reference, text); err != nil && fault.Of(err) == nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if n := refusals(t, h); n > 2*callers {
+			t.Errorf("%d tries began again %v times", callers, n)
+		}
+	})
+}
+
+// refusals returns the number of units that the ledger has refused because a row had changed.
+func refusals(t *testing.T, h *house) float64 {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(h.book.Metrics()...)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "kobo_ledger_refusals_total" && m.GetLabel()[0].GetValue() == string(ledger.Moved) {
+				return m.GetCounter().GetValue()
+			}
+		}
+	}
+	t.Fatal("the ledger does not count its refusals")
+	return 0
 }
 
 // No API key and no PIN can be read from the database. The stored hashes of two companies with the
