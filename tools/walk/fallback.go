@@ -40,8 +40,9 @@ func fallBack(p *program, b *browser) error {
 	if err != nil {
 		return err
 	}
+	// A code may be of the step before or after the clock's own. So this one is good for half a minute at least, and the next one is there at once.
 	began := time.Now()
-	before, err := oneTimeCode(secret, began.Add(-30*time.Second)) // a code may be one step old, so that the next one is there at once
+	before, err := oneTimeCode(secret, began)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func fallBack(p *program, b *browser) error {
 	if err := signOut(p, b); err != nil {
 		return err
 	}
-	now, err := oneTimeCode(secret, time.Now())
+	next, err := oneTimeCode(secret, began.Add(30*time.Second))
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func fallBack(p *program, b *browser) error {
 	if err := b.turnsTo("Nothing was changed"); err != nil {
 		return fmt.Errorf("a code that was used: %w", err)
 	}
-	if err := b.password(name, now); err != nil {
+	if err := b.password(name, next); err != nil {
 		return err
 	}
 	if err := b.do(chromedp.WaitVisible("nav.side", chromedp.ByQuery)); err != nil {
