@@ -44,6 +44,8 @@ type table struct {
 	other       pageTab // where what somebody misses here may be; zero for nowhere
 	above       component
 	below       component
+	named       []string     // the keys of the rows, if the rows have less than all columns
+	choice      columnChoice // of the columns; zero for a list without a choice
 }
 
 // pageTab is a page of an item of the menu.
@@ -69,6 +71,9 @@ func (t table) view(v *visit) view {
 
 // keys returns what names each row: its link, or else its text.
 func (t table) keys() []string {
+	if t.named != nil {
+		return t.named
+	}
 	out := make([]string, len(t.rows))
 	for i, r := range t.rows {
 		key := ""
@@ -109,8 +114,11 @@ func (c *console) listRoutes() map[string]route {
 // showCredits lists the credits of the company's customers.
 func showCredits(v *visit) (view, error) {
 	t, err := creditsOf(v)
+	if err != nil {
+		return view{}, err
+	}
 	t.above = downloadBar(v, "/app/money")
-	return t.view(v), err
+	return t.view(v), nil
 }
 
 // creditRow is a credit as lists show it.
@@ -130,19 +138,22 @@ type creditRow struct {
 // creditsOf returns a page of credits. Further filters are pairs of name and value.
 func creditsOf(v *visit, more ...string) (table, error) {
 	var l listOf[creditRow]
-	_, err := v.ask("GET", "/api/v1/transaction/"+v.asked(more...), nil, &l)
+	if _, err := v.ask("GET", "/api/v1/transaction/"+v.asked(more...), nil, &l); err != nil {
+		return table{}, err
+	}
 	t := table{
-		title: "Credits", item: "money", tabs: creditTabs, tab: creditTabs[0].path, meta: l.Data.Meta,
-		head: []string{"Time", "From", "Amount", "Narration", "Reference"}, nothing: "No customer has been paid yet. Money that arrives on a customer's account stands here.", other: pageTab{"Money on your own accounts: the ledger", creditTabs[2].path},
+		title: "Credits", item: "money", tabs: creditTabs, tab: creditTabs[0].path, meta: l.Data.Meta, nothing: "No customer has been paid yet. Money that arrives on a customer's account stands here.", other: pageTab{"Money on your own accounts: the ledger", creditTabs[2].path},
 	}
 	for _, r := range l.Data.Data {
 		from := optional(r.SenderName)
 		if bank := optional(r.SenderBank); bank != "" {
 			from += ", " + bank
 		}
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(from), sum(r.Amount), text(optional(r.Narration)), link(ending(r.ID), "/app/p/"+r.ID)})
+		t.rows = append(t.rows, []cell{
+			time_(r.CreatedAt), text(from), sum(r.Amount), text(optional(r.Narration)), reference(optional(r.SessionID)), reference(r.Customer.ID), link(ending(r.ID), "/app/p/"+r.ID),
+		})
 	}
-	return t, err
+	return t.choosing(v, creditTabs[0].path)
 }
 
 // showOwnVirtualAccounts lists the accounts that were made for one payment each.
@@ -184,6 +195,9 @@ func showLedger(v *visit) (view, error) {
 		Narration    string     `json:"narration"`
 		CreatedAt    string     `json:"createdAt"`
 		SettlementID int64      `json:"settlementId"`
+		Fee          money.Kobo `json:"fee"`
+		SessionID    string     `json:"sessionId"`
+		OwnReference string     `json:"externalReference"`
 	}]
 	if _, err := v.ask("GET", "/api/v1/settlement/transaction"+v.asked(), nil, &l); err != nil {
 		return view{}, err
@@ -201,7 +215,7 @@ func showLedger(v *visit) (view, error) {
 	t := table{
 		above: ledgerHead(v, accounts, chart),
 		title: "Ledger", item: "money", tabs: creditTabs, tab: creditTabs[2].path, meta: l.Data.Meta,
-		head: []string{"Time", "What", "In", "Out", "Balance after", "Reference"}, nothing: "There is no entry yet.",
+		nothing: "There is no entry yet.",
 	}
 	for _, r := range l.Data.Data {
 		in, out := cell{sum: true}, sum(r.Amount)
@@ -212,9 +226,12 @@ func showLedger(v *visit) (view, error) {
 		if slices.Contains(storied, r.Source) {
 			of = link(ending(r.Reference), "/app/p/"+r.Reference)
 		}
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(r.Narration), in, out, sum(r.Balance), of})
+		t.rows = append(t.rows, []cell{
+			time_(r.CreatedAt), text(r.Narration), in, out, sum(r.Fee), sum(r.Balance), text(sentence(words(r.Source))), reference(r.SessionID), reference(r.OwnReference), of,
+		})
 	}
-	return t.view(v), nil
+	t, err = t.choosing(v, creditTabs[2].path)
+	return t.view(v), err
 }
 
 func showOwnCustomers(v *visit) (view, error) {
@@ -265,9 +282,12 @@ func showOwnCustomer(v *visit) (view, error) {
 		return view{}, err
 	}
 	t, err := creditsOf(v, "customerId", c.Data.ID)
+	if err != nil {
+		return view{}, err
+	}
 	t.title, t.item, t.above = c.Data.FirstName+" "+c.Data.LastName, "customers", templ.Join(customerFacts(v, c.Data), customerAccountForm(v, c.Data, accounts))
 	t.tabs, t.nothing = nil, "Nothing has arrived on the account of this customer yet."
-	return t.view(v), err
+	return t.view(v), nil
 }
 
 func showOwnCards(v *visit) (view, error) {

@@ -64,7 +64,7 @@ func showPayouts(v *visit) (view, error) {
 	}
 	t := table{
 		title: "Payouts", item: "payouts", tabs: payoutTabs, tab: payoutTabs[0].path, meta: l.Data.Meta, above: payoutFilters(v),
-		head: []string{"Time", "To", "Amount", "Fee", "State", "Reference"}, nothing: "Nothing has been paid out yet.",
+		nothing: "Nothing has been paid out yet.",
 	}
 	var pending []string
 	for _, p := range l.Data.Data {
@@ -78,9 +78,13 @@ func showPayouts(v *visit) (view, error) {
 	}
 	for _, p := range l.Data.Data {
 		kind, word := v.payoutChipNow(p.Reference, p.Status, known)
-		t.rows = append(t.rows, []cell{time_(p.CreatedAt), text(p.AccountName + ", " + optional(p.BankName)), sum(p.Amount), sum(p.Fee), state(kind, word), link(ending(p.Reference), "/app/p/"+p.Reference)})
+		t.rows = append(t.rows, []cell{
+			time_(p.CreatedAt), text(p.AccountName + ", " + optional(p.BankName)), sum(p.Amount), sum(p.Fee), state(kind, word),
+			text(optional(p.Narration)), reference(optional(p.SessionID)), reference(optional(p.OwnReference)), link(ending(p.Reference), "/app/p/"+p.Reference),
+		})
 	}
-	return t.view(v), nil
+	t, err = t.choosing(v, payoutTabs[0].path)
+	return t.view(v), err
 }
 
 // sources are what a payout needs before it can be typed.

@@ -368,16 +368,22 @@ func showPurchases(v *visit) (view, error) {
 		}
 	}
 	known, err := v.outcomesOf(pending)
+	if err != nil {
+		return view{}, err
+	}
 	t := table{
 		title: "Purchases", item: "services", tabs: serviceTabs, tab: serviceTabs[1].path, meta: l.Data.Meta,
-		head: []string{"Time", "What", "Amount", "State", "Reference"}, nothing: "Nothing has been sold yet.", above: templ.Join(purchaseButton(v), downloadBar(v, "/app/services/purchases")),
+		nothing: "Nothing has been sold yet.", above: templ.Join(purchaseButton(v), downloadBar(v, "/app/services/purchases")),
 	}
 	for _, r := range l.Data.Data {
 		kind, word := stateChip(r.Status)
 		if o, there := known[r.ID]; there && r.Status == "PENDING" {
 			kind, word = pendingChip(o, v.now())
 		}
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(sentence(words(r.Type))), sum(money.Kobo(r.Amount)), state(kind, word), link(ending(r.ID), "/app/p/"+r.ID)})
+		t.rows = append(t.rows, []cell{
+			time_(r.CreatedAt), text(sentence(words(r.Type))), text(optional(r.Product)), sum(money.Kobo(r.Amount)), sum(money.Kobo(r.Fee)), state(kind, word), reference(r.OwnReference), link(ending(r.ID), "/app/p/"+r.ID),
+		})
 	}
+	t, err = t.choosing(v, serviceTabs[1].path)
 	return t.view(v), err
 }

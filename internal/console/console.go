@@ -140,7 +140,7 @@ func newConsole(c Config, s side) *console {
 
 // handler returns the handler of all addresses of a side: those that both sides have, and its own ones.
 func (c *console) handler(own ...map[string]route) http.Handler {
-	for _, some := range append(own, c.signInRoutes(), c.meRoutes(), c.preferenceRoutes(), c.typedRoutes()) {
+	for _, some := range append(own, c.signInRoutes(), c.meRoutes(), c.preferenceRoutes(), c.typedRoutes(), c.columnRoutes()) {
 		maps.Copy(c.routes, some)
 	}
 	for pattern, r := range c.routes {

@@ -50,8 +50,11 @@ const paymentPeriod = 7 * 24 * time.Hour
 
 func showPayments(v *visit) (view, error) {
 	var page admin.Payments
-	_, err := v.call("listPayments", admin.Input{Query: v.paymentQuery()}, &page)
-	return view{title: "Payments", item: "payments", body: paymentsPage(v, page), rows: paymentKeys(page)}, err
+	if _, err := v.call("listPayments", admin.Input{Query: v.paymentQuery()}, &page); err != nil {
+		return view{}, err
+	}
+	shown, err := v.columns(paymentTabs[0].path)
+	return view{title: "Payments", item: "payments", body: paymentsPage(v, page, columnChoice{paymentTabs[0].path, shown}), rows: paymentKeys(page)}, err
 }
 
 // paymentQuery returns the filters of the address as the operators' API has them.
