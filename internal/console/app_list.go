@@ -287,7 +287,9 @@ func showOwnCustomer(v *visit) (view, error) {
 	}
 	t.title, t.item, t.above = c.Data.FirstName+" "+c.Data.LastName, "customers", templ.Join(customerFacts(v, c.Data), customerAccountForm(v, c.Data, accounts))
 	t.tabs, t.nothing = nil, "Nothing has arrived on the account of this customer yet."
-	return t.view(v), nil
+	page := t.view(v)
+	page.thing = "Customer " + ending(c.Data.ID)
+	return page, nil
 }
 
 func showOwnCards(v *visit) (view, error) {

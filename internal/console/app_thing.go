@@ -89,7 +89,8 @@ func showThing(v *visit) (view, error) {
 	if t.belongs, err = v.belongings(t.story.Reference); err != nil {
 		return view{}, err
 	}
-	return view{title: sentence(t.noun()) + " " + ending(t.story.Reference), item: t.list().item, body: thingPage(v, t)}, nil
+	title := sentence(t.noun()) + " " + ending(t.story.Reference)
+	return view{title: title, item: t.list().item, body: thingPage(v, t), thing: title}, nil
 }
 
 // factsOf reads what a payout, a purchase or a funding has of its own.
