@@ -226,6 +226,9 @@ func (v *visit) asked(more ...string) string {
 			q.Set(name, value)
 		}
 	}
+	if v.hasSpan() {
+		q = v.spanned(q)
+	}
 	for i := 0; i+1 < len(more); i += 2 {
 		q.Set(more[i], more[i+1])
 	}

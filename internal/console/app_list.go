@@ -91,22 +91,23 @@ func (t table) keys() []string {
 
 func (c *console) listRoutes() map[string]route {
 	paged := []string{"page"}
-	dated := []string{"page", "from", "to"}
+	dated := []string{"page", "from", "to", "period"}
+	stated := append([]string{"status"}, dated...)
 	return map[string]route{
 		"GET /app/money":                   {show: showCredits, query: dated},
 		"GET /app/money.csv":               {download: exportCredits, query: dated},
 		"GET /app/money.xlsx":              {download: exportCredits, query: dated},
-		"GET /app/services/purchases.csv":  {download: exportPurchases, query: paged},
-		"GET /app/services/purchases.xlsx": {download: exportPurchases, query: paged},
+		"GET /app/services/purchases.csv":  {download: exportPurchases, query: stated},
+		"GET /app/services/purchases.xlsx": {download: exportPurchases, query: stated},
 		"GET /app/money/virtual-accounts":  {show: showOwnVirtualAccounts, query: paged},
 		"GET /app/money/ledger":            {show: showLedger, query: append(dated, "settlementId")},
 		"GET /app/money/statement":         {download: downloadStatement, query: []string{"settlementId", "from", "to", "format"}},
 		"GET /app/customers":               {show: showOwnCustomers, query: paged},
 		"GET /app/customers/{id}":          {show: showOwnCustomer, query: paged},
 		"GET /app/services":                {show: showOwnCards, query: paged},
-		"GET /app/services/purchases":      {show: showPurchases, query: paged},
-		"GET /app/services/crypto":         {show: showDeposits, query: paged},
-		"GET /app/developers/requests":     {show: showRequests, query: []string{"requestId", "idempotencyKey", "status", "method", "cursor"}},
+		"GET /app/services/purchases":      {show: showPurchases, query: stated},
+		"GET /app/services/crypto":         {show: showDeposits, query: stated},
+		"GET /app/developers/requests":     {show: showRequests, query: []string{"requestId", "idempotencyKey", "status", "method", "from", "to", "period", "cursor"}},
 		"GET /app/developers/events":       {show: showOwnEvents, query: []string{"after"}},
 	}
 }
@@ -117,7 +118,7 @@ func showCredits(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	t.above = downloadBar(v, "/app/money")
+	t.above = templ.Join(ownFilters(v, "/app/money", nil), downloadBar(v, "/app/money"))
 	return t.view(v), nil
 }
 

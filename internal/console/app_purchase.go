@@ -342,6 +342,9 @@ func (c counter) button() string {
 }
 
 // purchaseRow is a purchase as lists show it. It has no code of a meter.
+// paymentStates are the states of a company's payments on the wire.
+var paymentStates = []choice{{"", "Any"}, {"PENDING", "Not known yet"}, {"SUCCESS", "Paid"}, {"FAILED", "Failed, refunded"}, {"REVERSED", "Reversed, refunded"}}
+
 type purchaseRow struct {
 	ID           string     `json:"transactionId"`
 	Type         string     `json:"type"`
@@ -373,7 +376,7 @@ func showPurchases(v *visit) (view, error) {
 	}
 	t := table{
 		title: "Purchases", item: "services", tabs: serviceTabs, tab: serviceTabs[1].path, meta: l.Data.Meta,
-		nothing: "Nothing has been sold yet.", above: templ.Join(purchaseButton(v), downloadBar(v, "/app/services/purchases")),
+		nothing: "Nothing has been sold yet.", above: templ.Join(purchaseButton(v), ownFilters(v, serviceTabs[1].path, paymentStates), downloadBar(v, "/app/services/purchases")),
 	}
 	for _, r := range l.Data.Data {
 		kind, word := stateChip(r.Status)

@@ -159,7 +159,7 @@ func (v *visit) customersNamed(text string, out *ownFound) error {
 // ownPayments finds the payments of an amount or of a day. Without a day it looks at the last seven days.
 func (v *visit) ownPayments(w wanted) (ownFound, error) {
 	out := ownFound{As: "an amount", Where: []string{"payments"}, Period: "the last seven days"}
-	f := report.PaymentFilter{Company: v.who.Company, From: v.now().Add(-paymentPeriod)}
+	f := report.PaymentFilter{Company: v.who.Company, From: v.now().AddDate(0, 0, -usualDays)}
 	if w.day != "" {
 		day, err := time.ParseInLocation(time.DateOnly, w.day, lagos)
 		if err != nil {

@@ -145,6 +145,10 @@ func (v *visit) get() {
 			return
 		}
 	}
+	if err := v.checkPeriod(); err != nil {
+		v.fail(err)
+		return
+	}
 	if v.route.download != nil {
 		if err := v.route.download(v); err != nil {
 			v.fail(err)
@@ -282,6 +286,7 @@ func (v *visit) with(name, value string) string {
 	}
 	q.Del("after")
 	q.Del("page")
+	q.Del("cursor")
 	q.Del(name)
 	if value != "" {
 		q.Set(name, value)
