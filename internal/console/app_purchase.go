@@ -343,7 +343,7 @@ func (c counter) button() string {
 
 // purchaseRow is a purchase as lists show it. It has no code of a meter.
 // paymentStates are the states of a company's payments on the wire.
-var paymentStates = []choice{{"", "Any"}, {"PENDING", "Not known yet"}, {"SUCCESS", "Paid"}, {"FAILED", "Failed, refunded"}, {"REVERSED", "Reversed, refunded"}}
+var paymentStates = []choice{{"", "Any"}, {"PENDING", "Without an outcome"}, {"SUCCESS", "Paid"}, {"FAILED", "Failed, refunded"}, {"REVERSED", "Reversed, refunded"}}
 
 type purchaseRow struct {
 	ID           string     `json:"transactionId"`

@@ -98,7 +98,7 @@ func (s listSpan) sentence() string {
 // nothingNow says that nothing of the last seven days is on the list.
 func (v *visit) nothingNow() string {
 	if v.isNarrowed() {
-		return "Nothing of the last 7 days matches."
+		return "Nothing matches in the last 7 days."
 	}
 	return "Nothing in the last 7 days."
 }

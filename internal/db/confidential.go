@@ -40,6 +40,7 @@ var Confidential = map[string][]string{
 	"operator_keyring":        {"proof"},
 	"operator_proposal":       {"acts", "note"},
 	"payout":                  {"narration"},
+	"payout_beneficiary":      {"account_name", "account_number", "label"},
 	"payout_bulk_line":        {"account_name", "account_number", "narration", "external_reference", "metadata", "reason"},
 	"payout_verification":     {"account_name", "account_number"},
 	"person_credential":       {"label", "secret"},
