@@ -232,6 +232,9 @@ func (v *visit) asked(more ...string) string {
 	for i := 0; i+1 < len(more); i += 2 {
 		q.Set(more[i], more[i+1])
 	}
+	if v.isBeginning() {
+		q.Del("from")
+	}
 	if len(q) == 0 {
 		return ""
 	}

@@ -82,10 +82,11 @@ func creditsOf(v *visit, more ...string) (table, error) {
 	if _, err := v.ask("GET", "/api/v1/transaction/"+v.asked(more...), nil, &l); err != nil {
 		return table{}, err
 	}
+	rows, meta := inSpan(v, l.Data.Data, l.Data.Meta, func(r creditRow) string { return r.CreatedAt })
 	t := table{
-		title: "Credits", item: "money", tabs: creditTabs, tab: creditTabs[0].path, meta: l.Data.Meta, nothing: "No customer has been paid yet. Money that arrives on a customer's account stands here.", other: pageTab{"Money on your own accounts: the ledger", creditTabs[2].path},
+		title: "Credits", item: "money", tabs: creditTabs, tab: creditTabs[0].path, meta: meta, nothing: "No customer has been paid yet. Money that arrives on a customer's account stands here.", other: pageTab{"Money on your own accounts: the ledger", creditTabs[2].path},
 	}
-	for _, r := range l.Data.Data {
+	for _, r := range rows {
 		from := optional(r.SenderName)
 		if bank := optional(r.SenderBank); bank != "" {
 			from += ", " + bank

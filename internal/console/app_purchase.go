@@ -364,8 +364,9 @@ func showPurchases(v *visit) (view, error) {
 	if _, err := v.ask("GET", "/api/v1/vtu/transactions"+v.asked(), nil, &l); err != nil {
 		return view{}, err
 	}
+	rows, meta := inSpan(v, l.Data.Data, l.Data.Meta, func(r purchaseRow) string { return r.CreatedAt })
 	var pending []string
-	for _, r := range l.Data.Data {
+	for _, r := range rows {
 		if r.Status == "PENDING" {
 			pending = append(pending, r.ID)
 		}
@@ -375,10 +376,10 @@ func showPurchases(v *visit) (view, error) {
 		return view{}, err
 	}
 	t := table{
-		title: "Purchases", item: "services", tabs: serviceTabs, tab: serviceTabs[1].path, meta: l.Data.Meta,
+		title: "Purchases", item: "services", tabs: serviceTabs, tab: serviceTabs[1].path, meta: meta,
 		nothing: "Nothing has been sold yet.", above: templ.Join(purchaseButton(v), ownFilters(v, serviceTabs[1].path, paymentStates), downloadBar(v, "/app/services/purchases")),
 	}
-	for _, r := range l.Data.Data {
+	for _, r := range rows {
 		kind, word := stateChip(r.Status)
 		if o, there := known[r.ID]; there && r.Status == "PENDING" {
 			kind, word = pendingChip(o, v.now())

@@ -81,3 +81,37 @@ func TestAListBeginsWithTheLastSevenDays(t *testing.T) {
 		}
 	})
 }
+
+// A list whose whole length is known without counting ends where the last seven days end. No page leads further.
+func TestALongListEndsWithTheLastSevenDays(t *testing.T) {
+	w := open(t)
+	bola := w.seat(w.company.Reference, "bola", who.Finance)
+	at := bola.counter("Airtime")
+	buy := func(times int) {
+		for range times {
+			sale := bola.submit(at.path, "/app/services/purchases/check", map[string]string{"settlementId": "1", "service": at.service, "category": at.category, "number": "08031234510", "amount": "50"}).location
+			bola.submit(sale, sale, nil)
+		}
+	}
+	const list = "/app/services/purchases"
+	rows := func(path string) int { return strings.Count(bola.read(path), "<tr data-row>") }
+	buy(52)
+	w.advance(8 * 24 * time.Hour)
+	bola.says(list, "Nothing in the last 7 days.")
+	buy(52)
+	if n, more := rows(list), rows(list+"?page=2"); n != 50 || more != 2 {
+		t.Errorf("%d rows, and %d on the second page", n, more)
+	}
+	bola.says(list, `rel="next"`)
+	bola.lacks(list+"?page=2", `rel="next"`)
+	bola.says(list+"?page=3", "Nothing further in the last 7 days.")
+	if n := rows(list + "?period=all&page=2"); n != 50 {
+		t.Errorf("%d rows of all time on the second page", n)
+	}
+	if rows := bola.rowsOf(list + ".csv"); len(rows) != 52 {
+		t.Errorf("%d rows in the file", len(rows))
+	}
+	if n := rows(list + "?status=SUCCESS&page=2"); n != 2 {
+		t.Errorf("%d rows of a state on the second page", n)
+	}
+}
