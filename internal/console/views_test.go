@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kobo-waas/kobo/internal/operator"
 	who "github.com/kobo-waas/kobo/internal/person"
 )
 
@@ -77,6 +78,14 @@ func TestAPersonSavesViews(t *testing.T) {
 		}
 		if g := bola.saves("/app/payouts", "One more"); g.status != http.StatusUnprocessableEntity || !strings.Contains(g.text, "50 saved views") {
 			t.Errorf("%d, %s", g.status, g.text)
+		}
+		// What a person has saved goes with the person.
+		gone := w.crew("bola")
+		if _, err := w.app.People.End(t.Context(), operator.Local("test"), w.company.Reference, gone.ID); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := w.app.People.Settings(t.Context(), gone, who.SavedView); err != nil || len(left) > 0 {
+			t.Errorf("%v, %v", left, err)
 		}
 	})
 }

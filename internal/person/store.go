@@ -226,3 +226,9 @@ func renameSetting(ctx context.Context, q db.Querier, p Person, kind, name, to s
 func removeSetting(ctx context.Context, q db.Querier, p Person, kind, name string) (int64, error) {
 	return q.Exec(ctx, `DELETE FROM person_setting WHERE company = $1 AND person_id = $2 AND kind = $3 AND name = $4`, p.Company, p.ID, kind, name)
 }
+
+// removeSettings removes all that a person has chosen.
+func removeSettings(ctx context.Context, q db.Querier, company, personID string) error {
+	_, err := q.Exec(ctx, `DELETE FROM person_setting WHERE company = $1 AND person_id = $2`, company, personID)
+	return err
+}
