@@ -144,6 +144,7 @@ var tenantless = map[string]string{
 	"person_credential":    "as person",
 	"person_link":          "as person",
 	"person_session":       "as person",
+	"person_setting":       "as person",
 	"operator_keyring":     "the master keys are the same for all companies",
 	"operator_door":        "the door is the same for all companies",
 	"settlement_number":    "the allocator of account numbers of older programs",

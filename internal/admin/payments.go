@@ -52,6 +52,7 @@ func paymentOf(p report.PaymentLine) Payment {
 	return Payment{
 		Kind: p.Kind, Reference: p.Reference, Company: p.Company, CompanyName: wire.Optional(p.CompanyName), Status: p.State, Word: p.Word,
 		Amount: p.Amount, Fee: p.Fee, Counterparty: wire.Optional(p.Counterparty), Provider: wire.Optional(p.Provider),
+		ExternalReference: wire.Optional(p.OwnReference), SessionID: wire.Optional(p.SessionID),
 		NextAt: clock.Optional(p.NextAt), CreatedAt: clock.Text(p.CreatedAt),
 	}
 }

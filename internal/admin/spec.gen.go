@@ -1174,6 +1174,12 @@ type Payment struct {
 	Counterparty *string `json:"counterparty"`
 	Provider     *string `json:"provider"`
 
+	// ExternalReference The company's own reference.
+	ExternalReference *string `json:"externalReference"`
+
+	// SessionID Of a credit, or of a payout once the bank has named it.
+	SessionID *string `json:"sessionId"`
+
 	// NextAt When the provider is asked again.
 	NextAt    *string `json:"nextAt"`
 	CreatedAt string  `json:"createdAt"`

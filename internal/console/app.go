@@ -31,7 +31,7 @@ var appItems = []item{
 // company can do, as far as the person's role permits, and sees nothing of another company.
 func NewApp(c Config) http.Handler {
 	k := newConsole(c, companies)
-	return k.handler(k.homeRoutes(), k.payoutRoutes(), k.customerRoutes(), k.collectionRoutes(), k.cardRoutes(), k.purchaseRoutes(),
+	return k.handler(k.homeRoutes(), k.payoutRoutes(), k.beneficiaryRoutes(), k.customerRoutes(), k.collectionRoutes(), k.cardRoutes(), k.purchaseRoutes(),
 		k.cryptoRoutes(), k.transferRoutes(), k.evidenceRoutes(), k.ownSearchRoutes(), k.pinRoutes(), k.listRoutes(), k.keyRoutes(), k.settingRoutes())
 }
 
@@ -226,8 +226,14 @@ func (v *visit) asked(more ...string) string {
 			q.Set(name, value)
 		}
 	}
+	if v.hasSpan() {
+		q = v.spanned(q)
+	}
 	for i := 0; i+1 < len(more); i += 2 {
 		q.Set(more[i], more[i+1])
+	}
+	if v.isBeginning() {
+		q.Del("from")
 	}
 	if len(q) == 0 {
 		return ""

@@ -86,7 +86,7 @@ func showOwnCard(v *visit) (view, error) {
 	}
 	var l listOf[cardUse]
 	_, err = v.ask("GET", "/api/v1/card/"+url.PathEscape(c.ID)+"/transactions"+v.asked(), nil, &l)
-	return view{title: "Card", item: "services", body: ownCardPage(v, c, uses{l.Data.Data, l.Data.Meta})}, err
+	return view{title: "Card", item: "services", body: ownCardPage(v, c, uses{l.Data.Data, l.Data.Meta}), thing: "Card " + ending(v.PathValue("id"))}, err
 }
 
 // actOnCard returns the function that freezes, unfreezes or terminates a card. A thief is stopped at once: only

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/a-h/templ"
+
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
@@ -90,6 +92,9 @@ func makeAddress(v *visit) (string, error) {
 	return "/app/services/crypto/addresses?network=" + url.QueryEscape(network), err
 }
 
+// movementStates are the states of a movement on a chain.
+var movementStates = []choice{{"", "Any"}, {"pending", "Pending"}, {"completed", "Completed"}, {"failed", "Failed"}}
+
 // showDeposits lists what has moved to and from the company's addresses.
 func showDeposits(v *visit) (view, error) {
 	var l struct {
@@ -109,7 +114,7 @@ func showDeposits(v *visit) (view, error) {
 	_, err := v.ask("GET", "/api/v1/crypto/history"+v.asked(), nil, &l)
 	t := table{
 		title: "Crypto", item: "services", tabs: serviceTabs, tab: serviceTabs[2].path,
-		meta: l.Data.Meta, above: addressButton(v),
+		meta: l.Data.Meta, above: templ.Join(addressButton(v), ownFilters(v, serviceTabs[2].path, movementStates)),
 		head: []string{"Time", "What", "Amount", "State", "Hash"}, nothing: "No deposit has arrived yet.",
 	}
 	for _, r := range l.Data.Data {

@@ -268,7 +268,7 @@ func homePage(v *visit, h home) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, " without a known outcome: <a href=\"/app/payouts?status=PENDING\">payouts</a>, <a href=\"/app/services/purchases\">purchases</a></p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, " without a known outcome: <a href=\"/app/payouts?status=PENDING\">payouts</a>, <a href=\"/app/services/purchases?status=PENDING\">purchases</a></p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

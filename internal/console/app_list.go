@@ -9,42 +9,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/money"
 )
-
-// cell is a cell of a table.
-type cell struct {
-	text string
-	href string // of the link; "" for none
-	kind string // of a chip; "" for a text
-	when bool   // the text is an instant
-	sum  bool   // the text is an amount: it stands at the right
-	ref  bool   // the text is an identifier
-	one  bool   // the text stands on one line
-	name string // what a link of an instant leads to, for somebody who does not see the row
-}
-
-func text(t string) cell           { return cell{text: t} }
-func link(t, href string) cell     { return cell{text: t, href: href} }
-func state(kind, word string) cell { return cell{text: word, kind: kind} }
-func time_(t string) cell          { return cell{text: t, when: true} }
-func sum(k money.Kobo) cell        { return cell{text: naira(k), sum: true} }
-func reference(t string) cell      { return cell{text: t, ref: true} }
-
-// table is a list of a company's things.
-type table struct {
-	title, item string
-	tabs        []pageTab
-	tab         string // the address of the open tab
-	head        []string
-	rows        [][]cell
-	meta        contract.Meta
-	nothing     string  // what the page says while there is nothing
-	other       pageTab // where what somebody misses here may be; zero for nowhere
-	above       component
-	below       component
-}
 
 // pageTab is a page of an item of the menu.
 type pageTab struct{ label, path string }
@@ -63,45 +29,25 @@ var (
 	}
 )
 
-func (t table) view(v *visit) view {
-	return view{title: t.title, item: t.item, body: tablePage(v, t), rows: t.keys()}
-}
-
-// keys returns what names each row: its link, or else its text.
-func (t table) keys() []string {
-	out := make([]string, len(t.rows))
-	for i, r := range t.rows {
-		key := ""
-		for _, c := range r {
-			if c.href != "" {
-				key = c.href
-				break
-			}
-			key += c.text + " "
-		}
-		out[i] = key
-	}
-	return out
-}
-
 func (c *console) listRoutes() map[string]route {
 	paged := []string{"page"}
-	dated := []string{"page", "from", "to"}
+	dated := []string{"page", "from", "to", "period"}
+	stated := append([]string{"status"}, dated...)
 	return map[string]route{
 		"GET /app/money":                   {show: showCredits, query: dated},
 		"GET /app/money.csv":               {download: exportCredits, query: dated},
 		"GET /app/money.xlsx":              {download: exportCredits, query: dated},
-		"GET /app/services/purchases.csv":  {download: exportPurchases, query: paged},
-		"GET /app/services/purchases.xlsx": {download: exportPurchases, query: paged},
+		"GET /app/services/purchases.csv":  {download: exportPurchases, query: stated},
+		"GET /app/services/purchases.xlsx": {download: exportPurchases, query: stated},
 		"GET /app/money/virtual-accounts":  {show: showOwnVirtualAccounts, query: paged},
 		"GET /app/money/ledger":            {show: showLedger, query: append(dated, "settlementId")},
 		"GET /app/money/statement":         {download: downloadStatement, query: []string{"settlementId", "from", "to", "format"}},
 		"GET /app/customers":               {show: showOwnCustomers, query: paged},
 		"GET /app/customers/{id}":          {show: showOwnCustomer, query: paged},
 		"GET /app/services":                {show: showOwnCards, query: paged},
-		"GET /app/services/purchases":      {show: showPurchases, query: paged},
-		"GET /app/services/crypto":         {show: showDeposits, query: paged},
-		"GET /app/developers/requests":     {show: showRequests, query: []string{"requestId", "idempotencyKey", "status", "method", "cursor"}},
+		"GET /app/services/purchases":      {show: showPurchases, query: stated},
+		"GET /app/services/crypto":         {show: showDeposits, query: stated},
+		"GET /app/developers/requests":     {show: showRequests, query: []string{"requestId", "idempotencyKey", "status", "method", "from", "to", "period", "cursor"}},
 		"GET /app/developers/events":       {show: showOwnEvents, query: []string{"after"}},
 	}
 }
@@ -109,8 +55,11 @@ func (c *console) listRoutes() map[string]route {
 // showCredits lists the credits of the company's customers.
 func showCredits(v *visit) (view, error) {
 	t, err := creditsOf(v)
-	t.above = downloadBar(v, "/app/money")
-	return t.view(v), err
+	if err != nil {
+		return view{}, err
+	}
+	t.above = templ.Join(ownFilters(v, "/app/money", nil), downloadBar(v, "/app/money"))
+	return t.view(v), nil
 }
 
 // creditRow is a credit as lists show it.
@@ -130,19 +79,23 @@ type creditRow struct {
 // creditsOf returns a page of credits. Further filters are pairs of name and value.
 func creditsOf(v *visit, more ...string) (table, error) {
 	var l listOf[creditRow]
-	_, err := v.ask("GET", "/api/v1/transaction/"+v.asked(more...), nil, &l)
-	t := table{
-		title: "Credits", item: "money", tabs: creditTabs, tab: creditTabs[0].path, meta: l.Data.Meta,
-		head: []string{"Time", "From", "Amount", "Narration", "Reference"}, nothing: "No customer has been paid yet. Money that arrives on a customer's account stands here.", other: pageTab{"Money on your own accounts: the ledger", creditTabs[2].path},
+	if _, err := v.ask("GET", "/api/v1/transaction/"+v.asked(more...), nil, &l); err != nil {
+		return table{}, err
 	}
-	for _, r := range l.Data.Data {
+	rows, meta := inSpan(v, l.Data.Data, l.Data.Meta, func(r creditRow) string { return r.CreatedAt })
+	t := table{
+		title: "Credits", item: "money", tabs: creditTabs, tab: creditTabs[0].path, meta: meta, nothing: "No customer has been paid yet. Money that arrives on a customer's account stands here.", other: pageTab{"Money on your own accounts: the ledger", creditTabs[2].path},
+	}
+	for _, r := range rows {
 		from := optional(r.SenderName)
 		if bank := optional(r.SenderBank); bank != "" {
 			from += ", " + bank
 		}
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(from), sum(r.Amount), text(optional(r.Narration)), link(ending(r.ID), "/app/p/"+r.ID)})
+		t.rows = append(t.rows, []cell{
+			time_(r.CreatedAt), text(from), sum(r.Amount), text(optional(r.Narration)), reference(optional(r.SessionID)), reference(r.Customer.ID), link(ending(r.ID), "/app/p/"+r.ID),
+		})
 	}
-	return t, err
+	return t.choosing(v, creditTabs[0].path)
 }
 
 // showOwnVirtualAccounts lists the accounts that were made for one payment each.
@@ -184,6 +137,9 @@ func showLedger(v *visit) (view, error) {
 		Narration    string     `json:"narration"`
 		CreatedAt    string     `json:"createdAt"`
 		SettlementID int64      `json:"settlementId"`
+		Fee          money.Kobo `json:"fee"`
+		SessionID    string     `json:"sessionId"`
+		OwnReference string     `json:"externalReference"`
 	}]
 	if _, err := v.ask("GET", "/api/v1/settlement/transaction"+v.asked(), nil, &l); err != nil {
 		return view{}, err
@@ -201,7 +157,7 @@ func showLedger(v *visit) (view, error) {
 	t := table{
 		above: ledgerHead(v, accounts, chart),
 		title: "Ledger", item: "money", tabs: creditTabs, tab: creditTabs[2].path, meta: l.Data.Meta,
-		head: []string{"Time", "What", "In", "Out", "Balance after", "Reference"}, nothing: "There is no entry yet.",
+		nothing: "There is no entry yet.",
 	}
 	for _, r := range l.Data.Data {
 		in, out := cell{sum: true}, sum(r.Amount)
@@ -212,9 +168,12 @@ func showLedger(v *visit) (view, error) {
 		if slices.Contains(storied, r.Source) {
 			of = link(ending(r.Reference), "/app/p/"+r.Reference)
 		}
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(r.Narration), in, out, sum(r.Balance), of})
+		t.rows = append(t.rows, []cell{
+			time_(r.CreatedAt), text(r.Narration), in, out, sum(r.Fee), sum(r.Balance), text(sentence(words(r.Source))), reference(r.SessionID), reference(r.OwnReference), of,
+		})
 	}
-	return t.view(v), nil
+	t, err = t.choosing(v, creditTabs[2].path)
+	return t.view(v), err
 }
 
 func showOwnCustomers(v *visit) (view, error) {
@@ -265,9 +224,14 @@ func showOwnCustomer(v *visit) (view, error) {
 		return view{}, err
 	}
 	t, err := creditsOf(v, "customerId", c.Data.ID)
+	if err != nil {
+		return view{}, err
+	}
 	t.title, t.item, t.above = c.Data.FirstName+" "+c.Data.LastName, "customers", templ.Join(customerFacts(v, c.Data), customerAccountForm(v, c.Data, accounts))
 	t.tabs, t.nothing = nil, "Nothing has arrived on the account of this customer yet."
-	return t.view(v), err
+	page := t.view(v)
+	page.thing = "Customer " + ending(c.Data.ID)
+	return page, nil
 }
 
 func showOwnCards(v *visit) (view, error) {

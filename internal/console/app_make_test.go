@@ -258,7 +258,7 @@ func TestACompanyFindsByWhatSomebodyReadsOut(t *testing.T) {
 				t.Errorf("%q finds something of another company", text)
 			}
 		}
-		if g := find(vera, " "); g.status != http.StatusUnprocessableEntity || !strings.Contains(g.text, "Type what you look for") {
+		if g := find(vera, " "); g.status != http.StatusSeeOther || g.location != "/app/search" {
 			t.Errorf("a blank search: %d", g.status)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/payout"
 )
 
 func (c *console) payoutRoutes() map[string]route {
@@ -30,7 +31,7 @@ func (c *console) payoutRoutes() map[string]route {
 	}
 }
 
-var payoutTabs = []pageTab{{"Payouts", "/app/payouts"}, {"Bulk payouts", "/app/payouts/bulk"}}
+var payoutTabs = []pageTab{{"Payouts", "/app/payouts"}, {"Bulk payouts", "/app/payouts/bulk"}, {"Kept accounts", keptAt}}
 
 // payoutRow is a payout as pages show it.
 type payoutRow struct {
@@ -40,6 +41,7 @@ type payoutRow struct {
 	Status        string     `json:"status"`
 	AccountName   string     `json:"account_name"`
 	AccountNumber string     `json:"account_number"`
+	BankCode      string     `json:"bank_code"`
 	BankName      *string    `json:"bank_name"`
 	Narration     *string    `json:"narration"`
 	SessionID     *string    `json:"sessionId"`
@@ -64,7 +66,7 @@ func showPayouts(v *visit) (view, error) {
 	}
 	t := table{
 		title: "Payouts", item: "payouts", tabs: payoutTabs, tab: payoutTabs[0].path, meta: l.Data.Meta, above: payoutFilters(v),
-		head: []string{"Time", "To", "Amount", "Fee", "State", "Reference"}, nothing: "Nothing has been paid out yet.",
+		nothing: "Nothing has been paid out yet.",
 	}
 	var pending []string
 	for _, p := range l.Data.Data {
@@ -78,15 +80,20 @@ func showPayouts(v *visit) (view, error) {
 	}
 	for _, p := range l.Data.Data {
 		kind, word := v.payoutChipNow(p.Reference, p.Status, known)
-		t.rows = append(t.rows, []cell{time_(p.CreatedAt), text(p.AccountName + ", " + optional(p.BankName)), sum(p.Amount), sum(p.Fee), state(kind, word), link(ending(p.Reference), "/app/p/"+p.Reference)})
+		t.rows = append(t.rows, []cell{
+			time_(p.CreatedAt), text(p.AccountName + ", " + optional(p.BankName)), sum(p.Amount), sum(p.Fee), state(kind, word),
+			text(optional(p.Narration)), reference(optional(p.SessionID)), reference(optional(p.OwnReference)), link(ending(p.Reference), "/app/p/"+p.Reference),
+		})
 	}
-	return t.view(v), nil
+	t, err = t.choosing(v, payoutTabs[0].path)
+	return t.view(v), err
 }
 
 // sources are what a payout needs before it can be typed.
 type sources struct {
 	accounts []account
 	banks    []bank
+	kept     []payout.Beneficiary
 }
 
 type bank struct {
@@ -101,11 +108,14 @@ func (v *visit) sources() (s sources, err error) {
 	}
 	var banks one[[]bank]
 	_, err = v.ask("GET", "/api/v1/settlement/banks", nil, &banks)
-	return sources{accounts.Data, banks.Data}, err
+	return sources{accounts: accounts.Data, banks: banks.Data}, err
 }
 
 func showNewPayout(v *visit) (view, error) {
 	s, err := v.sources()
+	if err == nil && v.can("sendPayout") {
+		s.kept, err = v.Payouts.Beneficiaries(v.Context(), v.who.Company)
+	}
 	return view{title: "New payout", item: "payouts", body: newPayoutPage(v, s)}, err
 }
 
@@ -115,6 +125,8 @@ type draft struct {
 	Amount                  json.Number
 	Narration, OwnReference string `json:",omitempty"`
 	From                    int64  // the settlement account that pays
+	Bank                    string // the code of the bank that has the account
+	KeptName                string `json:",omitempty"` // the name that the bank had for the account when it was kept
 }
 
 // body is the request that sends the payout.
@@ -139,18 +151,22 @@ func checkPayout(v *visit) (string, error) {
 	if err != nil {
 		return "", fault.New(fault.Invalid, "Choose the account that pays").Because(err)
 	}
+	to, err := v.payee()
+	if err != nil {
+		return "", err
+	}
 	var named one[struct {
 		ID            string `json:"id"`
 		AccountName   string `json:"account_name"`
 		AccountNumber string `json:"account_number"`
 	}]
 	_, err = v.ask("POST", "/api/v1/settlement/validate-account", map[string]any{
-		"bank_code": v.field("bank_code"), "account_number": v.field("account_number"), "fromSettlementId": from, "pin": v.PostForm.Get("pin"),
+		"bank_code": to.bank, "account_number": to.account, "fromSettlementId": from, "pin": v.PostForm.Get("pin"),
 	}, &named)
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(draft{named.Data.ID, named.Data.AccountName, named.Data.AccountNumber, amount, v.field("narration"), v.field("externalReference"), from})
+	text, err := json.Marshal(draft{named.Data.ID, named.Data.AccountName, named.Data.AccountNumber, amount, v.field("narration"), v.field("externalReference"), from, to.bank, to.keptName})
 	return "/app/payouts/confirm/" + v.answers.keep(v.session, text), err
 }
 
@@ -182,6 +198,7 @@ type reviewedPayout struct {
 	sent    bool          // the payout of the verification exists
 	from    string        // the name of the account that pays
 	left    string        // what the account may still pay out today
+	kept    bool          // the company keeps the account
 	double  string        // a payout of the last seven days to the same account with the same amount, or ""
 }
 
@@ -225,6 +242,9 @@ func showConfirm(v *visit) (view, error) {
 	}
 	r.waits, r.left = payoutWaits(c.Data, r.amount), limitLeft(c.Data, d.From)
 	if r.waiting, err = v.waitingFor(d.VerifyID); err != nil {
+		return view{}, err
+	}
+	if r.kept, err = v.isKept(d.Bank, d.Account); err != nil {
 		return view{}, err
 	}
 	r.double, err = v.Payouts.DoubleOf(v.Context(), v.who.Company, d.VerifyID, r.amount)

@@ -342,6 +342,9 @@ func (c counter) button() string {
 }
 
 // purchaseRow is a purchase as lists show it. It has no code of a meter.
+// paymentStates are the states of a company's payments on the wire.
+var paymentStates = []choice{{"", "Any"}, {"PENDING", "Without an outcome"}, {"SUCCESS", "Paid"}, {"FAILED", "Failed, refunded"}, {"REVERSED", "Reversed, refunded"}}
+
 type purchaseRow struct {
 	ID           string     `json:"transactionId"`
 	Type         string     `json:"type"`
@@ -361,23 +364,30 @@ func showPurchases(v *visit) (view, error) {
 	if _, err := v.ask("GET", "/api/v1/vtu/transactions"+v.asked(), nil, &l); err != nil {
 		return view{}, err
 	}
+	rows, meta := inSpan(v, l.Data.Data, l.Data.Meta, func(r purchaseRow) string { return r.CreatedAt })
 	var pending []string
-	for _, r := range l.Data.Data {
+	for _, r := range rows {
 		if r.Status == "PENDING" {
 			pending = append(pending, r.ID)
 		}
 	}
 	known, err := v.outcomesOf(pending)
-	t := table{
-		title: "Purchases", item: "services", tabs: serviceTabs, tab: serviceTabs[1].path, meta: l.Data.Meta,
-		head: []string{"Time", "What", "Amount", "State", "Reference"}, nothing: "Nothing has been sold yet.", above: templ.Join(purchaseButton(v), downloadBar(v, "/app/services/purchases")),
+	if err != nil {
+		return view{}, err
 	}
-	for _, r := range l.Data.Data {
+	t := table{
+		title: "Purchases", item: "services", tabs: serviceTabs, tab: serviceTabs[1].path, meta: meta,
+		nothing: "Nothing has been sold yet.", above: templ.Join(purchaseButton(v), ownFilters(v, serviceTabs[1].path, paymentStates), downloadBar(v, "/app/services/purchases")),
+	}
+	for _, r := range rows {
 		kind, word := stateChip(r.Status)
 		if o, there := known[r.ID]; there && r.Status == "PENDING" {
 			kind, word = pendingChip(o, v.now())
 		}
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(sentence(words(r.Type))), sum(money.Kobo(r.Amount)), state(kind, word), link(ending(r.ID), "/app/p/"+r.ID)})
+		t.rows = append(t.rows, []cell{
+			time_(r.CreatedAt), text(sentence(words(r.Type))), text(optional(r.Product)), sum(money.Kobo(r.Amount)), sum(money.Kobo(r.Fee)), state(kind, word), reference(r.OwnReference), link(ending(r.ID), "/app/p/"+r.ID),
+		})
 	}
+	t, err = t.choosing(v, serviceTabs[1].path)
 	return t.view(v), err
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/a-h/templ"
+
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/report"
@@ -22,7 +24,8 @@ func (c *console) ownSearchRoutes() map[string]route {
 }
 
 func showOwnSearch(v *visit) (view, error) {
-	return view{title: "Search", item: "home", body: ownSearchPage(v)}, nil
+	m, err := v.memory()
+	return view{title: "Search", item: "home", body: templ.Join(ownSearchPage(v), emptyBox(v, m))}, err
 }
 
 // look is a place where something of the company may have a reference.
@@ -55,14 +58,20 @@ type ownFound struct {
 	More             bool
 }
 
-var errShort = fault.New(fault.Invalid, "Type what you look for: four characters or more.")
+var errLong = fault.Newf(fault.Invalid, "Type %d characters at most.", maxSearch)
+
+// maxSearch is the longest text that is looked up, in characters.
+const maxSearch = 250
 
 // findOwn leads to the only thing of the company that was found, or to a page with all of them. The text is in the form and
 // not in an address, because somebody may type a name or a phone number.
 func findOwn(v *visit) (string, error) {
 	text := v.field("q")
-	if n := utf8.RuneCountInString(text); n == 0 || n > 250 {
-		return "", errShort
+	if text == "" {
+		return "/app/search", nil
+	}
+	if utf8.RuneCountInString(text) > maxSearch {
+		return "", errLong
 	}
 	if _, err := v.ask("GET", "/api/v1/company", nil, nil); err != nil {
 		return "", err // the company may not use Kobo now
@@ -150,7 +159,7 @@ func (v *visit) customersNamed(text string, out *ownFound) error {
 // ownPayments finds the payments of an amount or of a day. Without a day it looks at the last seven days.
 func (v *visit) ownPayments(w wanted) (ownFound, error) {
 	out := ownFound{As: "an amount", Where: []string{"payments"}, Period: "the last seven days"}
-	f := report.PaymentFilter{Company: v.who.Company, From: v.now().Add(-paymentPeriod)}
+	f := report.PaymentFilter{Company: v.who.Company, From: v.now().AddDate(0, 0, -usualDays)}
 	if w.day != "" {
 		day, err := time.ParseInLocation(time.DateOnly, w.day, lagos)
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 
 // appPages are the addresses of the pages that all people of a company may read.
 var appPages = []string{
-	"/app/home", "/app/payouts", "/app/payouts?status=PENDING", "/app/payouts/new", "/app/payouts/bulk", "/app/payouts/bulk/new", "/app/customers/new", "/app/search", "/app/settings/pin", "/app/money/virtual-accounts/new",
+	"/app/home", "/app/payouts", "/app/payouts?status=PENDING", "/app/payouts/new", "/app/payouts/bulk", "/app/payouts/bulk/new", "/app/payouts/kept", "/app/customers/new", "/app/search", "/app/settings/pin", "/app/money/virtual-accounts/new",
 	"/app/money", "/app/money/virtual-accounts", "/app/money/ledger", "/app/customers", "/app/services", "/app/services/purchases", "/app/services/crypto",
 	"/app/services/cards/new", "/app/services/cards/asked", "/app/services/purchases/new", "/app/services/crypto/addresses", "/app/money/transfer", "/app/settings/proof", "/app/settings/verification",
 	"/app/developers", "/app/developers/requests", "/app/developers/events", "/app/developers/webhooks", "/app/approvals", "/app/settings", "/app/settings/people", "/app/me",

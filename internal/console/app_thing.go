@@ -18,6 +18,7 @@ type thing struct {
 	story   api.Timeline
 	belongs report.Belongings
 	payout  *payoutRow // if it is one
+	kept    bool       // the company keeps the account that the payout pays
 	bought  *boughtRow // if it is a purchase
 	loaded  *loadedRow // if it is the funding of a card
 }
@@ -86,10 +87,16 @@ func showThing(v *visit) (view, error) {
 		return view{}, err
 	}
 	var err error
+	if t.payout != nil {
+		if t.kept, err = v.isKept(t.payout.BankCode, t.payout.AccountNumber); err != nil {
+			return view{}, err
+		}
+	}
 	if t.belongs, err = v.belongings(t.story.Reference); err != nil {
 		return view{}, err
 	}
-	return view{title: sentence(t.noun()) + " " + ending(t.story.Reference), item: t.list().item, body: thingPage(v, t)}, nil
+	title := sentence(t.noun()) + " " + ending(t.story.Reference)
+	return view{title: title, item: t.list().item, body: thingPage(v, t), thing: title}, nil
 }
 
 // factsOf reads what a payout, a purchase or a funding has of its own.

@@ -725,6 +725,12 @@ func thingPage(v *visit, t thing) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
+		if t.payout != nil && !t.kept && v.can("sendPayout") {
+			templ_7745c5c3_Err = keepForm(v, t.story.Reference).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
 		told := t.told(v.now())
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<div class=\"grid\">")
 		if templ_7745c5c3_Err != nil {

@@ -121,6 +121,7 @@ type view struct {
 	title string
 	item  string // the item of the menu to which the page belongs
 	body  component
+	thing string   // the thing that the page is about, in words without personal data; "" for none
 	rows  []string // the keys of the rows of a list, the newest first, if new rows come at its top
 }
 
@@ -140,7 +141,7 @@ func newConsole(c Config, s side) *console {
 
 // handler returns the handler of all addresses of a side: those that both sides have, and its own ones.
 func (c *console) handler(own ...map[string]route) http.Handler {
-	for _, some := range append(own, c.signInRoutes(), c.meRoutes(), c.preferenceRoutes(), c.typedRoutes()) {
+	for _, some := range append(own, c.signInRoutes(), c.meRoutes(), c.preferenceRoutes(), c.typedRoutes(), c.columnRoutes(), c.viewRoutes()) {
 		maps.Copy(c.routes, some)
 	}
 	for pattern, r := range c.routes {

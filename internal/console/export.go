@@ -73,7 +73,7 @@ func (v *visit) sendSheet(name string, head []string, each func(write func(row .
 		kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 	}
 	v.w.Header().Set("Content-Type", kind)
-	v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name + "-" + v.today() + "." + ending}))
+	v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name + "-" + v.span().fileWords(v.today()) + "." + ending}))
 	begun, err := contract.Stream(v.w, func(w io.Writer) error {
 		out, err := v.sheetOf(w, ending, head)
 		if err != nil {
@@ -199,4 +199,4 @@ func exportPurchases(v *visit) error {
 }
 
 // payoutFilterNames are the filters of a company's payouts, as in the address.
-var payoutFilterNames = []string{"page", "status", "from", "to", "externalReference"}
+var payoutFilterNames = []string{"page", "status", "from", "to", "externalReference", "period"}

@@ -146,6 +146,8 @@ func (f filter) label() string {
 func (f filter) shown() string {
 	var some []choice
 	switch f.name {
+	case "period":
+		return "all time"
 	case "kind":
 		some = kindChoices
 	case "word", "state":
@@ -157,6 +159,18 @@ func (f filter) shown() string {
 		}
 	}
 	return dayWord(f.value)
+}
+
+// shownOn is shown for a page, because a status of payments has other words than one of adjustments.
+func (f filter) shownOn(v *visit) string {
+	if f.name == "status" && v.hasSpan() {
+		for _, c := range slices.Concat(paymentStates, movementStates) {
+			if c.value == f.value {
+				return c.label
+			}
+		}
+	}
+	return f.shown()
 }
 
 // dayWord returns a day of Lagos such as 2026-11-23 as Mon 23 Nov 2026, an instant with its time in Lagos, and any other
@@ -174,11 +188,16 @@ func dayWord(text string) string {
 // applied returns the filters in the address, without the place in the list.
 func (v *visit) applied() (out []filter) {
 	for _, name := range v.route.query {
-		if value := v.URL.Query().Get(name); value != "" && name != "page" && name != "after" && name != "cursor" {
+		if value := v.URL.Query().Get(name); value != "" && !slices.Contains(positions, name) && (name != "period" || v.filter("from", "") == "" && v.filter("to", "") == "") {
 			out = append(out, filter{name, value})
 		}
 	}
 	return out
+}
+
+// isNarrowed reports whether the address narrows the list.
+func (v *visit) isNarrowed() bool {
+	return slices.ContainsFunc(v.applied(), func(f filter) bool { return f.name != "period" })
 }
 
 // list is a page of a list of the operators' API.

@@ -205,7 +205,7 @@ func frame(v *visit, page view) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<label class=\"hidden\" for=\"search\">Search</label> <input id=\"search\" name=\"q\" type=\"search\" autocomplete=\"off\" required maxlength=\"250\" placeholder=\"Reference, session id, account, amount, phone, e-mail or name\" aria-keyshortcuts=\"/ Control+K\"></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<label class=\"hidden\" for=\"search\">Search</label> <input id=\"search\" name=\"q\" type=\"search\" autocomplete=\"off\" maxlength=\"250\" placeholder=\"Reference, session id, account, amount, phone, e-mail or name\" aria-keyshortcuts=\"/ Control+K\"></form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -47,7 +47,7 @@ func showCases(v *visit) (view, error) {
 
 func showCase(v *visit) (view, error) {
 	c, err := v.readCase()
-	return view{title: "Case " + words(c.Reason), item: "cases", body: casePage(v, c)}, err
+	return view{title: "Case " + words(c.Reason), item: "cases", body: casePage(v, c), thing: "Case " + words(c.Reason) + " " + ending(v.PathValue("id"))}, err
 }
 
 // findOutcome proposes how a case ends. Before, a page shows the sentence that the second person reads.

@@ -102,7 +102,9 @@ func shownRows(title string, body component, keys []string) view {
 
 func showCompany(v *visit) (view, error) {
 	a, err := v.company("")
-	return shown(a.Name, companyPage(v, a)), err
+	page := shown(a.Name, companyPage(v, a))
+	page.thing = "Company " + a.Name
+	return page, err
 }
 
 // terms are what a company pays, and what it may use.
@@ -152,7 +154,11 @@ func showCustomers(v *visit) (view, error) {
 	return shownRows(a.Name+", customers", customersPage(v, a, page, keys), keys), err
 }
 
-func showCustomer(v *visit) (view, error) { return customerView(v, nil) }
+func showCustomer(v *visit) (view, error) {
+	page, err := customerView(v, nil)
+	page.thing = "Customer " + ending(v.PathValue("id"))
+	return page, err
+}
 
 func customerView(v *visit, seen *admin.Revealed) (view, error) {
 	a, err := v.company("/customers")

@@ -3,12 +3,11 @@ package console
 import (
 	"net/url"
 	"slices"
-	"time"
 
 	"github.com/kobo-waas/kobo/internal/admin"
 )
 
-var depositFilters = []string{"company", "state", "network", "asset", "from", "to", "after"}
+var depositFilters = []string{"company", "state", "network", "asset", "from", "to", "period", "after"}
 
 func (c *console) depositRoutes() map[string]route {
 	return map[string]route{"GET /console/payments/crypto": {show: showDepositsOfAll, query: depositFilters}}
@@ -30,9 +29,7 @@ func showDepositsOfAll(v *visit) (view, error) {
 			q.Set(name, value)
 		}
 	}
-	if q.Get("from") == "" && q.Get("to") == "" {
-		q.Set("from", v.now().Add(-paymentPeriod).In(lagos).Format(time.DateOnly))
-	}
+	q = v.spanned(q)
 	var page admin.CryptoDeposits
 	_, err := v.call("listCryptoDeposits", admin.Input{Query: q}, &page)
 	return view{title: "Crypto deposits", item: "payments", body: depositsPage(v, page), rows: depositKeys(page)}, err

@@ -29,6 +29,7 @@ type me struct {
 	sessions    []person.Session
 	begun       person.Ceremony // to make a passkey; empty without an origin
 	code        person.NewCode
+	views       []savedView
 }
 
 func showMe(v *visit) (view, error) {
@@ -60,7 +61,10 @@ func (v *visit) me() (m me, err error) {
 			return m, err
 		}
 	}
-	m.code, err = v.People.NewCode(v.who, v.PostForm.Get("state"))
+	if m.code, err = v.People.NewCode(v.who, v.PostForm.Get("state")); err != nil {
+		return m, err
+	}
+	m.views, err = v.views()
 	return m, err
 }
 

@@ -10,7 +10,7 @@ import (
 
 // paymentFilters are the names of the filters, as in the address.
 // state is the name of the filter in the design; word is the name in the operators' API, and old links have it.
-var paymentFilters = []string{"company", "kind", "state", "word", "provider", "from", "to", "least", "most", "after"}
+var paymentFilters = []string{"company", "kind", "state", "word", "provider", "from", "to", "least", "most", "period", "after"}
 
 func (c *console) paymentRoutes() map[string]route {
 	return map[string]route{
@@ -45,13 +45,13 @@ var (
 	}
 )
 
-// paymentPeriod is how far back the list goes if the address names no period.
-const paymentPeriod = 7 * 24 * time.Hour
-
 func showPayments(v *visit) (view, error) {
 	var page admin.Payments
-	_, err := v.call("listPayments", admin.Input{Query: v.paymentQuery()}, &page)
-	return view{title: "Payments", item: "payments", body: paymentsPage(v, page), rows: paymentKeys(page)}, err
+	if _, err := v.call("listPayments", admin.Input{Query: v.paymentQuery()}, &page); err != nil {
+		return view{}, err
+	}
+	shown, err := v.columns(paymentTabs[0].path)
+	return view{title: "Payments", item: "payments", body: paymentsPage(v, page, columnChoice{paymentTabs[0].path, shown}), rows: paymentKeys(page)}, err
 }
 
 // paymentQuery returns the filters of the address as the operators' API has them.
@@ -70,10 +70,7 @@ func (v *visit) paymentQuery() url.Values {
 			q.Set(name, plainAmount(value))
 		}
 	}
-	if q.Get("from") == "" && q.Get("to") == "" {
-		q.Set("from", v.now().Add(-paymentPeriod).In(lagos).Format(time.DateOnly))
-	}
-	return q
+	return v.spanned(q)
 }
 
 // paymentKeys returns what names each row.
@@ -157,18 +154,4 @@ func (v *visit) momentField(name string) string {
 		}
 	}
 	return "date"
-}
-
-// period returns the period of the list in words.
-func (v *visit) period() string {
-	from, to := v.filter("from", ""), v.filter("to", "")
-	switch {
-	case from != "" && to != "":
-		return dayWord(from) + " to " + dayWord(to)
-	case from != "":
-		return "since " + dayWord(from)
-	case to != "":
-		return "until " + dayWord(to)
-	}
-	return "last seven days"
 }

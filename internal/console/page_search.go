@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/url"
 
+	"github.com/a-h/templ"
+
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/fault"
 )
@@ -28,7 +30,7 @@ type searched struct {
 // address has the text, since it may be a phone number or a name. An amount and a day lead to the payments.
 func search(v *visit) (string, error) {
 	if v.field("q") == "" {
-		return "", errShort
+		return "/console/search", nil
 	}
 	w, err := wantedOf(v.PostForm.Get("q"), v.now())
 	if err != nil || w.text == "" && w.payments() != "/console/payments?" {
@@ -53,7 +55,10 @@ func search(v *visit) (string, error) {
 }
 
 // showNoSearch is the page before a search, and after a refused one.
-func showNoSearch(v *visit) (view, error) { return view{title: "Search", body: refusedSearch(v)}, nil }
+func showNoSearch(v *visit) (view, error) {
+	m, err := v.memory()
+	return view{title: "Search", body: templ.Join(refusedSearch(v), emptyBox(v, m))}, err
+}
 
 var errOldSearch = fault.New(fault.Missing, "This search is more than five minutes old. Search again.")
 

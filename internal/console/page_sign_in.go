@@ -114,6 +114,7 @@ func (v *visit) remembered() string {
 
 func (c *console) signOut(v *visit) (string, error) {
 	v.give("", "")
+	v.keepRecent("", -1)
 	return v.at("/sign-in"), c.People.EndSession(v.Context(), v.who, v.opened.ID)
 }
 

@@ -33,7 +33,7 @@ type story struct {
 func showTimeline(v *visit) (view, error) {
 	s, err := v.storyOf(v.PathValue("reference"))
 	s.lane = v.filter("lane", "")
-	return view{title: s.title(), item: "payments", body: timelinePage(v, s)}, err
+	return view{title: s.title(), item: "payments", body: timelinePage(v, s), thing: s.thing()}, err
 }
 
 // storyOf reads the story of anything that has an id.
@@ -98,6 +98,15 @@ func (s story) title() string {
 		return who + " went out"
 	}
 	return sentence(s.Kind)
+}
+
+// thing names the story without its counterparty, who may be a natural person.
+func (s story) thing() string {
+	out := kindWord(s.Kind) + " " + ending(s.Reference)
+	if s.Amount > 0 && !s.isOnChain() {
+		out += ", " + naira(s.Amount)
+	}
+	return out
 }
 
 // isOnChain reports whether the story is about money on a chain, which no bank moves.

@@ -46,6 +46,7 @@ type visit struct {
 	fileProblem error
 	problem     *fault.Fault // why the form was refused, when a page shows it again
 	door        *bool        // whether the companies' API is closed, if the page has just asked; nil if it has not
+	saved       []savedView  // the views that the person has saved, on a page that can be saved
 	number      string       // what the company is asked with in place of the number of the form, or ""
 }
 
@@ -144,13 +145,27 @@ func (v *visit) get() {
 			return
 		}
 	}
+	if err := v.checkPeriod(); err != nil {
+		v.fail(err)
+		return
+	}
 	if v.route.download != nil {
 		if err := v.route.download(v); err != nil {
 			v.fail(err)
 		}
 		return
 	}
+	var err error
+	if v.route.isSavable() {
+		if v.saved, err = v.views(); err != nil {
+			v.fail(err)
+			return
+		}
+	}
 	page, err := v.route.show(v)
+	if err == nil && page.thing != "" && !v.isByPage() {
+		v.noteOpened(page.thing)
+	}
 	switch {
 	case v.isKeptOut(err) && (v.URL.Path == "/app/home" || v.URL.Path == "/app/settings"):
 		http.Redirect(v.w, v.Request, verificationAt, http.StatusSeeOther)
@@ -271,6 +286,7 @@ func (v *visit) with(name, value string) string {
 	}
 	q.Del("after")
 	q.Del("page")
+	q.Del("cursor")
 	q.Del(name)
 	if value != "" {
 		q.Set(name, value)

@@ -2,6 +2,7 @@ package payout
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -14,11 +15,14 @@ import (
 const verificationColumns = `v.company_id, v.id, v.settlement_id, v.provider, v.bank_code, v.bank_name,
 	v.account_number, v.account_name, v.session, v.credentials, v.created_at`
 
+const beneficiaryColumns = `company_id, bank_code, account_number, bank_name, account_name, label, created_at`
+
 var (
 	verifications = db.Declare[Verification]("payout_verification", db.Reads(verificationColumns))
 	payouts       = db.Declare[payoutRow]("payout")
 	fees          = db.Declare[feeRow]("payout_fee")
 	limits        = db.Declare[limitRow]("payout_limit")
+	beneficiaries = db.Declare[Beneficiary]("payout_beneficiary", db.Reads(beneficiaryColumns))
 )
 
 // payoutRow is the database row of a payout. The payout's amount and state are in the row of its
@@ -249,4 +253,20 @@ func (s *Service) paidAccounts(ctx context.Context, company string, accounts []s
 		WHERE v.company_id = $1 AND v.account_number = ANY($2) AND v.created_at >= $3 AND p.created_at >= $4
 		ORDER BY p.created_at DESC, p.id DESC LIMIT $5`,
 		company, accounts, clock.Micros(since.Add(-enquiryAge)), clock.Micros(since), limit)
+}
+
+// Beneficiaries returns the accounts that a company keeps, by label and then by name.
+func (s *Service) Beneficiaries(ctx context.Context, company string) ([]Beneficiary, error) {
+	return db.All(ctx, s.DB, beneficiaries.Scan, `SELECT `+beneficiaryColumns+` FROM payout_beneficiary
+		WHERE company_id = $1 ORDER BY label, account_name, bank_code, account_number LIMIT $2`, company, MaxBeneficiaries)
+}
+
+// Beneficiary returns an account that a company keeps.
+func (s *Service) Beneficiary(ctx context.Context, company, bankCode, account string) (Beneficiary, error) {
+	b, err := db.One(ctx, s.DB, beneficiaries.Scan, `SELECT `+beneficiaryColumns+` FROM payout_beneficiary
+		WHERE company_id = $1 AND bank_code = $2 AND account_number = $3`, company, bankCode, account)
+	if errors.Is(err, db.ErrNone) {
+		err = errNotKept
+	}
+	return b, err
 }

@@ -240,6 +240,9 @@ func (s *Service) replace(ctx context.Context, by operator.Operator, company, pe
 		if err == nil && n > 0 {
 			err = endSessions(ctx, q, company, personID, "")
 		}
+		if err == nil && n > 0 && after.State == ended {
+			err = removeSettings(ctx, q, company, personID)
+		}
 		return n, err
 	})
 }

@@ -14,6 +14,7 @@ const (
 	credentialColumns = `company, id, person_id, kind, label, state, created_at, secret, step, used_at`
 	linkColumns       = `digest, company, person_id, code, created_by, created_at, expires_at, used_at`
 	sessionColumns    = `company, id, person_id, role, hash, began_at, proved_at, used_at, address, agent`
+	settingColumns    = `company, person_id, kind, name, value, created_at`
 )
 
 // The MAC of a credential leaves out the sealed secret, which opens only in its own row.
@@ -24,6 +25,7 @@ var (
 	links = db.Declare[link]("person_link", db.Reads(linkColumns),
 		db.Rights("company", "person_id", "code", "created_by", "created_at", "expires_at", "used_at"))
 	sessions = db.Declare[Session]("person_session", db.Reads(sessionColumns))
+	settings = db.Declare[Setting]("person_setting", db.Reads(settingColumns))
 )
 
 func (p Person) row() []any { return people.Record(p).Put("mac", p.mac).Values }
@@ -191,5 +193,42 @@ func endSessions(ctx context.Context, q db.Querier, company, personID, but strin
 func removeOver(ctx context.Context, q db.Querier, p Person, idle, whole time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM person_session WHERE company = $1 AND person_id = $2 AND (used_at < $3 OR began_at < $4)`,
 		p.Company, p.ID, clock.Micros(idle), clock.Micros(whole))
+	return err
+}
+
+func settingsOf(ctx context.Context, q db.Querier, p Person, kind string) ([]Setting, error) {
+	return db.All(ctx, q, settings.Scan, `SELECT `+settingColumns+` FROM person_setting
+		WHERE company = $1 AND person_id = $2 AND kind = $3 ORDER BY name LIMIT $4`, p.Company, p.ID, kind, maxSettings)
+}
+
+// putSetting stores a setting in place of the one with its name.
+func putSetting(ctx context.Context, q db.Querier, x Setting) error {
+	_, err := q.Exec(ctx, `INSERT INTO person_setting (`+settingColumns+`) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (company, person_id, kind, name) DO UPDATE SET value = $5, created_at = $6`, settings.Record(x).Values...)
+	return err
+}
+
+// addView stores a new view, unless the name is taken or the person has the most views.
+func addView(ctx context.Context, q db.Querier, x Setting) (int64, error) {
+	return q.Exec(ctx, `INSERT INTO person_setting (`+settingColumns+`)
+		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS BIGINT)
+		WHERE (SELECT count(*) FROM person_setting WHERE company = $1 AND person_id = $2 AND kind = $3) < $7
+		ON CONFLICT DO NOTHING`, append(settings.Record(x).Values, int64(MaxViews))...)
+}
+
+// renameSetting gives a setting another name, unless the person has used it.
+func renameSetting(ctx context.Context, q db.Querier, p Person, kind, name, to string) (int64, error) {
+	return q.Exec(ctx, `UPDATE person_setting SET name = $5 WHERE company = $1 AND person_id = $2 AND kind = $3 AND name = $4
+		AND NOT EXISTS (SELECT 1 FROM person_setting AS x WHERE x.company = $1 AND x.person_id = $2 AND x.kind = $3 AND x.name = $5 AND x.name <> $4)`,
+		p.Company, p.ID, kind, name, to)
+}
+
+func removeSetting(ctx context.Context, q db.Querier, p Person, kind, name string) (int64, error) {
+	return q.Exec(ctx, `DELETE FROM person_setting WHERE company = $1 AND person_id = $2 AND kind = $3 AND name = $4`, p.Company, p.ID, kind, name)
+}
+
+// removeSettings removes all that a person has chosen.
+func removeSettings(ctx context.Context, q db.Querier, company, personID string) error {
+	_, err := q.Exec(ctx, `DELETE FROM person_setting WHERE company = $1 AND person_id = $2`, company, personID)
 	return err
 }

@@ -30,6 +30,8 @@ type PaymentLine struct {
 	Amount, Fee  money.Kobo
 	Counterparty string // the beneficiary, the sender, or what was bought; long numbers are masked
 	Provider     string
+	OwnReference string    // the company's own; "" for none
+	SessionID    string    // of a payout, once the bank has named it, or of a credit
 	NextAt       time.Time // when the provider is asked again; zero if it is not
 	CreatedAt    time.Time
 }
@@ -212,7 +214,7 @@ func (s *Service) paymentPage(ctx context.Context, q db.Querier, rows []paymentR
 	if err != nil {
 		return out, err
 	}
-	others, err := counterparties(ctx, q, companies, ids)
+	others, err := besides(ctx, q, companies, ids)
 	if err != nil {
 		return out, err
 	}
@@ -221,7 +223,8 @@ func (s *Service) paymentPage(ctx context.Context, q db.Querier, rows []paymentR
 	for _, r := range rows {
 		p := PaymentLine{
 			Kind: r.kind, Reference: r.id, Company: r.company, CompanyName: names[r.company], State: r.state, Word: r.word(open[r.id], now), Amount: r.amount, Fee: r.fee,
-			Provider: r.provider, Counterparty: mask(cmp.Or(others[r.id], r.other)), CreatedAt: clock.Time(r.created),
+			Provider: r.provider, Counterparty: mask(cmp.Or(others[r.id].other, r.other)),
+			OwnReference: others[r.id].own, SessionID: others[r.id].session, CreatedAt: clock.Time(r.created),
 		}
 		if r.next > 0 && r.state == string(operation.Pending) {
 			p.NextAt = clock.Time(r.next)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -124,11 +125,24 @@ func companyNames(ctx context.Context, q db.Querier, companies []string) (map[st
 	return db.Map[string, string](ctx, q, `SELECT company_id, name FROM company WHERE company_id = ANY($1)`, companies)
 }
 
-// counterparties returns to whom payouts went, and what was bought, by reference.
-func counterparties(ctx context.Context, q db.Querier, companies, ids []string) (map[string]string, error) {
-	return db.Map[string, string](ctx, q, `
-		SELECT id, account_name || ', ' || bank_name FROM payout_verification WHERE company_id = ANY($1) AND id = ANY($2)
-		UNION ALL SELECT id, product_name FROM vtu_purchase WHERE company_id = ANY($1) AND id = ANY($2)`, companies, ids)
+// beside is what other tables have about a payment: to whom it went or what was bought, the company's own reference, and the
+// session ID.
+type beside struct{ id, other, own, session string }
+
+// besides returns what stands beside the payments of a page, by reference. Each part is found by its primary key.
+func besides(ctx context.Context, q db.Querier, companies, ids []string) (map[string]beside, error) {
+	found, err := db.All(ctx, q, db.Fields[beside], `
+		SELECT id, account_name || ', ' || bank_name, '', '' FROM payout_verification WHERE company_id = ANY($1) AND id = ANY($2)
+		UNION ALL SELECT id, product_name, '', '' FROM vtu_purchase WHERE company_id = ANY($1) AND id = ANY($2)
+		UNION ALL SELECT id, '', external_reference, '' FROM operation_label WHERE company_id = ANY($1) AND id = ANY($2)
+		UNION ALL SELECT id, '', '', provider_reference FROM operation WHERE company_id = ANY($1) AND id = ANY($2) AND kind = 'payout'
+		UNION ALL SELECT id, '', '', session_id FROM settlement_credit WHERE company_id = ANY($1) AND id = ANY($2)`, companies, ids)
+	out := map[string]beside{}
+	for _, b := range found {
+		before := out[b.id]
+		out[b.id] = beside{b.id, cmp.Or(before.other, b.other), cmp.Or(before.own, b.own), cmp.Or(before.session, b.session)}
+	}
+	return out, err
 }
 
 // openSubjects returns the references that have an open case.

@@ -102,9 +102,9 @@ func everyPage(p *program, b *browser) error {
 	defer other.close()
 	done := make(chan error)
 	go func() {
-		done <- errors.Join(visitAll(other, "/app/", "/app/home", "/app/p/"+own), other.complaints())
+		done <- errors.Join(visitAll(other, "/app/", "/app/home", "/app/search", "/app/p/"+own), other.complaints())
 	}()
-	return errors.Join(visitAll(b, "/console/", "/console/p/"+theirs), <-done)
+	return errors.Join(visitAll(b, "/console/", "/console/search", "/console/p/"+theirs), <-done)
 }
 
 // kindOf returns an address with its identifiers left out, so that each kind of page is visited once.

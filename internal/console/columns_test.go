@@ -1,0 +1,99 @@
+package console_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	who "github.com/kobo-waas/kobo/internal/person"
+)
+
+// chooses sends the form with the columns of a list.
+func (p *person) chooses(list, to string, columns ...string) page {
+	p.t.Helper()
+	form := p.form(list, map[string]string{"list": list, "to": to})
+	form["column"] = columns
+	return p.send(p.at("/columns"), form)
+}
+
+// at returns an address of the person's side.
+func (p *person) at(path string) string {
+	if strings.HasPrefix(p.cookie, "__Host-kobo_company") {
+		return "/app" + path
+	}
+	return "/console" + path
+}
+
+// heads returns the heads of the columns of a page's table.
+func (p *person) heads(path string) string {
+	p.t.Helper()
+	_, head, _ := strings.Cut(p.read(path), "<thead>")
+	head, _, _ = strings.Cut(head, "</thead>")
+	var out []string
+	for _, one := range strings.Split(head, "</th>") {
+		out = append(out, strings.TrimSpace(one[strings.LastIndex(one, ">")+1:]))
+	}
+	return strings.TrimSpace(strings.Join(out, " "))
+}
+
+var sessionCell = regexp.MustCompile(`data-label="Session id"[^>]*><span class="nowrap"><code title="[0-9]{30}"`)
+
+// The choice of columns is that of one person and one list. The row keeps its link, whatever columns it has.
+func TestAPersonChoosesTheColumnsOfAList(t *testing.T) {
+	each(t, func(w *world) {
+		bola, vera, dev := w.seat(w.company.Reference, "bola", who.Finance), w.seat(w.company.Reference, "vera", who.Viewer), w.signIn("dev")
+		fields := map[string]string{"bank_code": "000013", "account_number": "0123456710", "amount": "1500.50", "fromSettlementId": "1", "pin": w.company.PIN, "externalReference": "INVOICE-7"}
+		to := bola.submit("/app/payouts/new", "/app/payouts/check", fields).location
+		story := bola.submit(to, to, nil).location
+		const list, all = "/app/payouts", "/console/payments"
+		usual := bola.heads(list)
+		if g := bola.chooses(list, list+"?status=SUCCESS", "own", "amount"); g.status != http.StatusSeeOther || g.location != list+"?status=SUCCESS" {
+			t.Fatalf("%d to %q: %s", g.status, g.location, g.text)
+		}
+		if heads := bola.heads(list); heads != "Time Amount Own reference" {
+			t.Errorf("%q", heads)
+		}
+		bola.says(list, "INVOICE-7", `href="`+story+`"`, `id="column-own" name="column" value="own" checked`)
+		if heads := vera.heads(list); heads != usual || usual != "Time To Amount Fee State Reference" {
+			t.Errorf("the choice of one person is that of another one: %q, %q", heads, usual)
+		}
+		for _, ledger := range []string{"/app/money", "/app/services/purchases", "/app/money/ledger"} {
+			if g := bola.chooses(ledger, ledger, "reference"); g.status != http.StatusSeeOther {
+				t.Errorf("%s: %d", ledger, g.status)
+			}
+			bola.read(ledger)
+		}
+		if heads := bola.heads("/app/money/ledger"); heads != "Time Reference" {
+			t.Errorf("%q", heads)
+		}
+		if g := dev.chooses(all, "https://elsewhere.example/", "own", "session", "provider", "fee", "reference"); g.location != all {
+			t.Errorf("%d to %q", g.status, g.location)
+		}
+		if text := dev.says(all, "INVOICE-7", "safehaven", story[len("/app/p/"):]); !sessionCell.MatchString(text) {
+			t.Errorf("the list has no session id: %s", text)
+		}
+		if heads := dev.heads(all); heads != "When Fee Provider Session id Own reference Reference" {
+			t.Errorf("%q", heads)
+		}
+		for name, g := range map[string]page{
+			"an unknown column":       bola.chooses(list, list, "amount", "pin"),
+			"the column of another":   bola.chooses("/app/money", list, "session", "balance"),
+			"no column":               bola.chooses(list, list),
+			"eight columns":           bola.chooses(list, list, "to", "amount", "fee", "state", "narration", "session", "own"),
+			"a list of the operators": bola.send("/app/columns", bola.form(list, map[string]string{"list": all, "column": "fee"})),
+			"no list":                 bola.send("/app/columns", bola.form(list, map[string]string{"list": "/app/nowhere", "column": "fee"})),
+		} {
+			if g.status != http.StatusUnprocessableEntity {
+				t.Errorf("%s: %d", name, g.status)
+			}
+		}
+		if heads := bola.heads(list); heads != "Time Amount Own reference" {
+			t.Errorf("a refused choice has changed the list: %q", heads)
+		}
+		bola.send("/app/columns", bola.form(list, map[string]string{"list": list, "usual": "yes"}))
+		if heads := bola.heads(list); heads != usual {
+			t.Errorf("%q", heads)
+		}
+	})
+}

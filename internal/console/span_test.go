@@ -1,0 +1,117 @@
+package console_test
+
+import (
+	"html"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	who "github.com/kobo-waas/kobo/internal/person"
+)
+
+// A list of payments begins with the last seven days of Lagos, and says so. An open payment and a reference are found however old
+// they are. The files have what the list has.
+func TestAListBeginsWithTheLastSevenDays(t *testing.T) {
+	each(t, func(w *world) {
+		bola, dev := w.seat(w.company.Reference, "bola", who.Finance), w.signIn("dev")
+		fields := map[string]string{"bank_code": "000013", "account_number": "0123456710", "amount": "100", "fromSettlementId": "1", "pin": w.company.PIN, "externalReference": "OLD-1"}
+		to := bola.submit("/app/payouts/new", "/app/payouts/check", fields).location
+		paid := strings.TrimPrefix(bola.submit(to, to, nil).location, "/app/p/")
+		open := w.payout("0123456708", 200) // the bank accepts it, and never says more
+		bola.says("/app/payouts", paid, open, "The last 7 days.", `href="/app/payouts?period=all"`, "Download all, the last 7 days (CSV)")
+		w.advance(5*24*time.Hour + time.Minute) // within the seven days
+		bola.says("/app/payouts", paid)
+		w.advance(2 * 24 * time.Hour)
+		recent := w.payout("0123456710", 300)
+
+		for _, list := range []string{"/app/payouts", "/app/payouts?status=SUCCESS", "/app/money/ledger", "/console/payments", "/console/payments?kind=payout"} {
+			p := bola
+			if strings.HasPrefix(list, "/console") {
+				p = dev
+			}
+			and := "?"
+			if strings.Contains(list, "?") {
+				and = "&"
+			}
+			p.says(list, recent, "The last 7 days.", "Show all")
+			p.lacks(list, paid, open)
+			text := p.says(list+and+"period=all", recent, paid, "All time.", "Show the last 7 days")
+			if strings.Contains(text, "Show all") {
+				t.Errorf("%s leads to itself", list)
+			}
+		}
+		bola.says("/app/payouts?externalReference=OLD-1", paid, "this looks for one thing")
+		bola.says("/app/payouts?status=PENDING", open, "All time, because an open payment can be old.")
+		for _, state := range []string{"open", "unknown", "unconfirmed"} {
+			dev.says("/console/payments?state="+state, "All time, because an open payment can be old.")
+		}
+		today := time.Now()
+		for _, a := range []struct {
+			path string
+			rows int
+		}{{"/app/payouts.csv", 1}, {"/app/payouts.csv?period=all", 3}, {"/app/payouts.csv?status=PENDING", 1}, {"/app/payouts.csv?to=2020-01-01", 0}} {
+			if rows := bola.rowsOf(a.path); len(rows) != a.rows {
+				t.Errorf("%s: %v", a.path, rows)
+			}
+		}
+		named := func(p *person, path string) string { return p.get(path).header.Get("Content-Disposition") }
+		lagos := today.Add(7*24*time.Hour + time.Hour).UTC()
+		for path, want := range map[string]string{
+			"/app/payouts.csv":                          "payouts-" + lagos.AddDate(0, 0, -6).Format(time.DateOnly) + "-to-" + lagos.Format(time.DateOnly) + ".csv",
+			"/app/payouts.xlsx?period=all":              "payouts-all-to-" + lagos.Format(time.DateOnly) + ".xlsx",
+			"/app/money.csv?from=2030-01-02":            "credits-2030-01-02-to-" + lagos.Format(time.DateOnly) + ".csv",
+			"/app/services/purchases.csv?to=2029-12-31": "purchases-all-to-2029-12-31.csv",
+		} {
+			if name := named(bola, path); !strings.Contains(name, want) {
+				t.Errorf("%s: %s, want %s", path, name, want)
+			}
+		}
+		for _, list := range []string{"/app/money", "/app/services/purchases", "/app/services/crypto"} {
+			bola.says(list, "Nothing in the last 7 days.", "Show all")
+			if text := html.UnescapeString(bola.read(list + "?period=all")); strings.Contains(text, "in the last 7 days.") || strings.Contains(text, "Nothing matches") {
+				t.Errorf("%s: %s", list, text)
+			}
+		}
+		bola.says("/app/developers/requests", "The last 7 days.")
+		dev.says("/console/payments/crypto?state=pending", "All time, because an open payment can be old.")
+		bola.lacks("/app/customers", "The last 7 days.")
+		if g := bola.get("/app/payouts?period=year"); g.status != http.StatusBadRequest {
+			t.Errorf("%d", g.status)
+		}
+	})
+}
+
+// A list whose whole length is known without counting ends where the last seven days end. No page leads further.
+func TestALongListEndsWithTheLastSevenDays(t *testing.T) {
+	w := open(t)
+	bola := w.seat(w.company.Reference, "bola", who.Finance)
+	at := bola.counter("Airtime")
+	buy := func(times int) {
+		for range times {
+			sale := bola.submit(at.path, "/app/services/purchases/check", map[string]string{"settlementId": "1", "service": at.service, "category": at.category, "number": "08031234510", "amount": "50"}).location
+			bola.submit(sale, sale, nil)
+		}
+	}
+	const list = "/app/services/purchases"
+	rows := func(path string) int { return strings.Count(bola.read(path), "<tr data-row>") }
+	buy(52)
+	w.advance(8 * 24 * time.Hour)
+	bola.says(list, "Nothing in the last 7 days.")
+	buy(52)
+	if n, more := rows(list), rows(list+"?page=2"); n != 50 || more != 2 {
+		t.Errorf("%d rows, and %d on the second page", n, more)
+	}
+	bola.says(list, `rel="next"`)
+	bola.lacks(list+"?page=2", `rel="next"`)
+	bola.says(list+"?page=3", "Nothing further in the last 7 days.")
+	if n := rows(list + "?period=all&page=2"); n != 50 {
+		t.Errorf("%d rows of all time on the second page", n)
+	}
+	if rows := bola.rowsOf(list + ".csv"); len(rows) != 52 {
+		t.Errorf("%d rows in the file", len(rows))
+	}
+	if n := rows(list + "?status=SUCCESS&page=2"); n != 2 {
+		t.Errorf("%d rows of a state on the second page", n)
+	}
+}
