@@ -60,6 +60,7 @@ func Classify(err error) Trouble {
 		return Other
 	case errors.As(err, &netErr), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, driver.ErrBadConn), errors.Is(err, net.ErrClosed), errors.Is(err, sql.ErrConnDone), errors.Is(err, errCrowded),
+		errors.Is(err, errFormer), errors.Is(err, errDoubted),
 		pgconn.SafeToRetry(err):
 		return Away
 	}

@@ -44,6 +44,8 @@ func TestClassify(t *testing.T) {
 		{driver.ErrBadConn, Away, fault.Unavailable},
 		{net.ErrClosed, Away, fault.Unavailable},
 		{timeout, Away, fault.Unavailable},
+		{fmt.Errorf("receive message failed: %w", errFormer), Away, fault.Unavailable},
+		{fmt.Errorf("receive message failed: %w", errDoubted), Away, fault.Unavailable},
 		{context.Canceled, Other, fault.Internal},
 		{errors.New("anything"), Other, fault.Internal},
 		{fmt.Errorf("%w: %w", ErrUncommitted, io.EOF), Uncommitted, fault.Unknown},

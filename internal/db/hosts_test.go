@@ -11,6 +11,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
 )
 
 // The primary freezes in a COMMIT, and another server is promoted. The COMMIT then ends as unknown, and later commits
@@ -103,6 +104,13 @@ func TestAFormerPrimaryThatHasWokenIsNotRead(t *testing.T) {
 	must(err)
 	former := servers.Primary()
 	must(servers.Freeze(former))
+	asked := make(chan error, 4)
+	for range cap(asked) { // these ask the frozen server, and get its reply when it wakes
+		go func() {
+			_, err := db.One(ctx, d, db.Value[int], `SELECT count(*) FROM note`)
+			asked <- err
+		}()
+	}
 	silent := time.After(600 * time.Millisecond) // longer than Kobo believes a primary without an answer
 	must(servers.Failover(ctx))
 	other, err := pgx.Connect(ctx, fmt.Sprintf("postgres://kobo@%s/kobo?sslmode=disable", servers.Host(servers.Primary())))
@@ -116,10 +124,18 @@ func TestAFormerPrimaryThatHasWokenIsNotRead(t *testing.T) {
 		n, err := db.One(ctx, d, db.Value[int], `SELECT count(*) FROM note`)
 		must(ctx.Err())
 		if err != nil {
+			if !fault.Is(err, fault.Unavailable) {
+				t.Fatalf("not a fault of the kind Unavailable: %v", err)
+			}
 			continue // an error is no answer
 		}
 		if answers++; n != 1 {
 			t.Fatalf("answer %d has %d notes, not 1", answers, n)
+		}
+	}
+	for range cap(asked) {
+		if err := <-asked; err != nil && !fault.Is(err, fault.Unavailable) {
+			t.Errorf("not a fault of the kind Unavailable: %v", err)
 		}
 	}
 }
