@@ -45,6 +45,7 @@ var Confidential = map[string][]string{
 	"person_credential":       {"label", "secret"},
 	"person_link":             {"code"},
 	"person_session":          {"hash", "address", "agent"},
+	"request_key_use":         {"address"},
 	"request_log":             {"address", "body", "idempotency_key"},
 	"settlement_adjustment":   {"reason", "note"},
 	"settlement_bank_account": {"account_name", "account_number"},

@@ -89,6 +89,19 @@ func (s *Service) Outcomes(ctx context.Context, company string, references []str
 	return list, int(total), err
 }
 
+// openFundings is the number of the card fundings that OpenFundings returns at most.
+const openFundings = 100
+
+// OpenFundings returns the card fundings of a company without an outcome, the newest first, and whether these are all.
+func (s *Service) OpenFundings(ctx context.Context, company string) (list []Outcome, isAll bool, err error) {
+	list, err = db.All(ctx, s.db, scanOutcome, outcomeColumns+`WHERE operation.company_id = $1 AND operation.state = 'PENDING' AND operation.kind = 'card'
+		ORDER BY operation.id DESC LIMIT $2`, company, openFundings+1)
+	if len(list) > openFundings {
+		return list[:openFundings], false, err
+	}
+	return list, true, err
+}
+
 // Outcome returns the outcome of one operation of the company. The operation may have any state.
 func (s *Service) Outcome(ctx context.Context, company, reference string) (Outcome, error) {
 	o, err := db.One(ctx, s.db, scanOutcome,
