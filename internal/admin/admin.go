@@ -37,6 +37,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/quota"
 	"github.com/kobo-waas/kobo/internal/report"
+	asked "github.com/kobo-waas/kobo/internal/request"
 	"github.com/kobo-waas/kobo/internal/settlement"
 	"github.com/kobo-waas/kobo/internal/vtu"
 	"github.com/kobo-waas/kobo/internal/webhook"
@@ -53,6 +54,7 @@ type Config struct {
 	Webhooks    *webhook.Service
 	Inbox       *inbox.Service
 	Reports     *report.Service
+	Requests    *asked.Service // knows the last uses of API keys; nil knows none
 	Crypto      *crypto.Service
 	Payouts     *payout.Service
 	Cards       *card.Service

@@ -6,15 +6,17 @@ import (
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/fault"
+	asked "github.com/kobo-waas/kobo/internal/request"
 	"github.com/kobo-waas/kobo/internal/secret"
+	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 func companyOf(c company.Company) Company {
 	return Company{c.Reference, c.Name, string(c.KYB), c.Live, c.PerSecond, clock.Text(c.CreatedAt), clock.Text(c.UpdatedAt)}
 }
 
-func keyOf(k company.Key) Key {
-	return Key{k.ID, k.State, clock.Text(k.CreatedAt), clock.Optional(k.ExpiresAt)}
+func keyOf(k company.Key, last asked.Use) Key {
+	return Key{k.ID, k.State, clock.Text(k.CreatedAt), clock.Optional(k.ExpiresAt), clock.Optional(last.At), wire.Optional(last.Address)}
 }
 
 func keyTokenOf(t company.Token) KeyToken {
@@ -49,13 +51,17 @@ func (e *edge) findCompany(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	uses, err := e.Requests.Uses(ctx, c.Reference, rows(keys, func(k company.Key) string { return k.ID }))
+	if err != nil {
+		return nil, err
+	}
 	pin, err := e.Companies.PINState(ctx, c.Reference)
 	return struct {
 		Company
 		PINStatus string              `json:"pinStatus"`
 		APIKeys   []Key               `json:"apiKeys"`
 		Accounts  []SettlementAccount `json:"settlementAccounts"`
-	}{companyOf(c), pin, rows(keys, keyOf), rows(accounts, accountOf)}, err
+	}{companyOf(c), pin, rows(keys, func(k company.Key) Key { return keyOf(k, uses[k.ID]) }), rows(accounts, accountOf)}, err
 }
 
 func (e *edge) moveKYB(ctx context.Context, r *request, body KYBRequest) (any, error) {
@@ -96,7 +102,7 @@ func (e *edge) issueKey(ctx context.Context, r *request, body KeyRequest) (any, 
 		return keyTokenOf(t), err
 	}
 	k, text, err := e.Companies.IssueKey(ctx, r.by, r.PathValue("reference"), instant(body.ExpiresAt))
-	row := keyOf(k)
+	row := keyOf(k, asked.Use{})
 	return IssuedKey{row.ID, row.Status, row.CreatedAt, row.ExpiresAt, text.Reveal()}, err
 }
 

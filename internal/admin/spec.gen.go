@@ -481,8 +481,14 @@ type CompanyWebhook struct {
 	Failed int64 `json:"failed"`
 
 	// Last The newest delivery. null before the first.
-	Last      *Delivery `json:"last"`
-	CreatedAt string    `json:"createdAt"`
+	Last *Delivery `json:"last"`
+
+	// Hours The attempts of the last 24 hours, the oldest hour first and the running one last. They are at most a minute behind. Tests do not count.
+	Hours []DeliveryHour `json:"hours"`
+
+	// P95Ms The time in milliseconds within which 95 of 100 answers of these hours came, rounded up to a step such as 50, 100 or 200. null without an answer.
+	P95Ms     *int64 `json:"p95Ms"`
+	CreatedAt string `json:"createdAt"`
 }
 
 // CompanyWebhooks defines model for CompanyWebhooks.
@@ -618,6 +624,27 @@ type DeliveryAttempt struct {
 type DeliveryDetail struct {
 	Delivery Delivery          `json:"delivery"`
 	History  []DeliveryAttempt `json:"history"`
+}
+
+// DeliveryHour defines model for DeliveryHour.
+type DeliveryHour struct {
+	// Hour The beginning of the hour.
+	Hour string `json:"hour"`
+
+	// Accepted Answers of the class 2xx.
+	Accepted int64 `json:"accepted"`
+
+	// Redirected Answers of the class 3xx, which count as failed.
+	Redirected int64 `json:"redirected"`
+
+	// Refused Answers of the class 4xx.
+	Refused int64 `json:"refused"`
+
+	// Failed Answers of the class 5xx.
+	Failed int64 `json:"failed"`
+
+	// Unanswered Attempts without an answer.
+	Unanswered int64 `json:"unanswered"`
 }
 
 // DepositCount defines model for DepositCount.
@@ -885,6 +912,12 @@ type Key struct {
 	Status    string  `json:"status"`
 	CreatedAt string  `json:"createdAt"`
 	ExpiresAt *string `json:"expiresAt"`
+
+	// LastUsedAt The last request with a token of the key. null if none is known. After a crash it may be a minute too old.
+	LastUsedAt *string `json:"lastUsedAt"`
+
+	// LastUsedFrom The network address from which that request came.
+	LastUsedFrom *string `json:"lastUsedFrom"`
 }
 
 // KeyRequest defines model for KeyRequest.

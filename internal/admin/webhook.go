@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/report"
 	"github.com/kobo-waas/kobo/internal/webhook"
 	"github.com/kobo-waas/kobo/internal/wire"
 )
@@ -46,6 +47,14 @@ func (e *edge) listCompanyWebhooks(ctx context.Context, r *request) (any, error)
 			d := deliveryOf(last)
 			out.Webhooks[i].Last = &d
 		}
+		sent, err := e.Reports.DeliveredBy(ctx, c.Reference, one.ID)
+		if err != nil {
+			return nil, err
+		}
+		out.Webhooks[i].P95Ms = wire.Optional(sent.P95.Milliseconds())
+		out.Webhooks[i].Hours = rows(sent.Hours, func(h report.DeliveredHour) DeliveryHour {
+			return DeliveryHour{clock.Text(h.At), h.Attempts[0], h.Attempts[1], h.Attempts[2], h.Attempts[3], h.Attempts[4]}
+		})
 	}
 	return out, nil
 }

@@ -8,15 +8,23 @@ import (
 	"github.com/kobo-waas/kobo/internal/company"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/idempotency"
+	"github.com/kobo-waas/kobo/internal/request"
 	"github.com/kobo-waas/kobo/internal/secret"
 	"github.com/kobo-waas/kobo/internal/wire"
 )
 
 // ListAPIKeys lists the company's own API keys, newest first.
 func (h *handlers) ListAPIKeys(ctx context.Context, r ListAPIKeysRequestObject) (ListAPIKeysResponseObject, error) {
-	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, func(k company.Key) APIKey { return h.apiKey(ctx, k) },
+	var uses map[string]request.Use
+	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, func(k company.Key) APIKey { return h.apiKey(ctx, k, uses[k.ID]) },
 		func(offset, limit int) ([]company.Key, int, error) {
-			return h.Companies.PageOfKeys(ctx, callOf(ctx).company, offset, limit)
+			reference := callOf(ctx).company
+			list, total, err := h.Companies.PageOfKeys(ctx, reference, offset, limit)
+			if err != nil {
+				return nil, 0, err
+			}
+			uses, err = h.Requests.Uses(ctx, reference, each(list, func(k company.Key) string { return k.ID }))
+			return list, total, err
 		})
 	return ListAPIKeys200JSONResponse{Status: "success", Data: APIKeyPage{Data: rows, Meta: meta}}, err
 }
@@ -53,17 +61,17 @@ func (h *handlers) RevokeAPIKey(ctx context.Context, r RevokeAPIKeyRequestObject
 
 // issued returns a new key with its text.
 func (h *handlers) issued(ctx context.Context, k company.IssuedKey) IssuedAPIKey {
-	row := h.apiKey(ctx, k.Key)
+	row := h.apiKey(ctx, k.Key, request.Use{})
 	return IssuedAPIKey{
 		ID: row.ID, Name: row.Name, Ending: row.Ending, Status: row.Status, Current: row.Current,
 		CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, APIKey: k.Text.Reveal(),
 	}
 }
 
-func (h *handlers) apiKey(ctx context.Context, k company.Key) APIKey {
+func (h *handlers) apiKey(ctx context.Context, k company.Key, last request.Use) APIKey {
 	return APIKey{
 		ID: k.ID, Name: wire.Optional(k.Name), Ending: wire.Optional(k.Ending), Status: k.Status(h.Clock.Now()), Current: k.ID == callOf(ctx).apiKey,
-		CreatedAt: clock.Text(k.CreatedAt), ExpiresAt: clock.Optional(k.ExpiresAt),
+		CreatedAt: clock.Text(k.CreatedAt), ExpiresAt: clock.Optional(k.ExpiresAt), LastUsedAt: clock.Optional(last.At), LastUsedFrom: wire.Optional(last.Address),
 	}
 }
 

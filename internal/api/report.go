@@ -16,7 +16,7 @@ func (h *handlers) ListOutcomes(ctx context.Context, r ListOutcomesRequestObject
 	if err := q.fault(); err != nil {
 		return nil, err
 	}
-	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, outcomeRow, func(offset, limit int) ([]report.Outcome, int, error) {
+	rows, meta, err := paged(ctx, r.Params.Page, r.Params.PageSize, OutcomeOf, func(offset, limit int) ([]report.Outcome, int, error) {
 		return h.Reports.Outcomes(ctx, callOf(ctx).company, references, offset, limit)
 	})
 	return ListOutcomes200JSONResponse{Status: "success", Data: OutcomePage{Data: rows, Meta: meta}}, err
@@ -27,10 +27,11 @@ func (h *handlers) FindOutcome(ctx context.Context, r FindOutcomeRequestObject) 
 	c := callOf(ctx)
 	o, err := h.Reports.Outcome(ctx, c.company, r.Reference)
 	c.explain(operation.State(o.Status))
-	return FindOutcome200JSONResponse{Status: "success", Data: outcomeRow(o)}, err
+	return FindOutcome200JSONResponse{Status: "success", Data: OutcomeOf(o)}, err
 }
 
-func outcomeRow(o report.Outcome) Outcome {
+// OutcomeOf returns an outcome as the API has it.
+func OutcomeOf(o report.Outcome) Outcome {
 	return Outcome{
 		Reference: o.Reference, Type: o.Type, Status: o.Status, Amount: o.Amount, Attempts: o.Attempts,
 		LastAnswer: wire.Optional(o.LastAnswer), LastAskedAt: clock.Optional(o.LastAskedAt), NextTryAt: clock.Optional(o.NextTryAt),

@@ -111,6 +111,7 @@ func (e *edge) admit(op *contract.Operation, handler http.Handler) http.Handler 
 	if op.Idempotent {
 		handler = e.once(handler)
 	}
+	handler = masked(op, handler)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := callOf(r.Context())
 		c.enter(op)

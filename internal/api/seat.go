@@ -41,9 +41,8 @@ func isReading(r *http.Request) bool {
 
 // seated checks that a person may run an operation, and returns the person's company.
 func (e *edge) seated(ctx context.Context, p person.Person, op *contract.Operation) (company.Identity, error) {
-	if !MayRun(p.Role, op.ID) {
-		return company.Identity{}, fault.Newf(fault.Forbidden, "This needs the role %s, and %s has the role %s",
-			strings.Join(rolesFor(op.ID), " or "), p.Name, p.Role).With(fault.RoleMissing)
+	if err := mayRunAs(p, op.ID); err != nil {
+		return company.Identity{}, err
 	}
 	identity, err := e.Companies.Seated(ctx, p.Company)
 	identity.KeyID = "person:" + p.Name
@@ -57,7 +56,7 @@ func MayRun(role, operationID string) bool { return slices.Contains(rolesFor(ope
 func rolesFor(operationID string) []string {
 	roles, listed := acts[operationID]
 	if !listed {
-		return person.Roles() // it only reads
+		return person.Roles() // it only reads, and a viewer reads masked
 	}
 	return roles
 }
@@ -70,12 +69,13 @@ var (
 	ofNone  = []string{}
 )
 
-// acts are the operations that change something or show a secret, with the roles of the people who may run
-// them. Everybody may run the other ones.
+// acts are the operations that change something, show a secret, or answer with a file that cannot be masked, with the roles of the
+// people who may run them. Everybody may run the other ones.
 var acts = map[string][]string{
 	"initiateCorporateKyc": ofOwner, "retryCorporateOtp": ofOwner, "validateCorporateKyc": ofOwner, "generateCorporateAccount": ofOwner,
 	"createCustomer": ofMoney, "resendCustomerOtp": ofMoney, "generateCustomerAccount": ofMoney,
 	"issueAPIKey": ofCode, "revokeAPIKey": ofCode, "setPIN": ofOwner, "setTwoPeople": ofOwner, "setPayoutApproval": ofOwner, "approveRequest": ofAll, "rejectRequest": ofAll, "findIdempotencyKey": ofCode,
+	"findStatement": ofMoney, "findReceipt": ofAll, // a receipt has the row as it is, otherwise it proves nothing
 	"createSettlementAccount": ofMoney, "setSettlementAlert": ofMoney, "generateVirtualAccount": ofMoney,
 	"validateAccount": ofMoney, "sendPayout": ofMoney, "transferFunds": ofMoney,
 	"openBulkPayout": ofMoney, "confirmBulkPayout": ofMoney, "cancelBulkPayout": ofMoney,
@@ -87,5 +87,18 @@ var acts = map[string][]string{
 	"replayWebhook": ofCode, "resendWebhookDelivery": ofCode,
 }
 
-// Acts returns the operations that change something or show a secret.
+// MayExport returns a refusal unless people with the role of a person may have files with personal data. The operation
+// findStatement is one of them.
+func MayExport(p person.Person) error { return mayRunAs(p, "findStatement") }
+
+// mayRunAs refuses an operation that the role of a person does not permit.
+func mayRunAs(p person.Person, operationID string) error {
+	if MayRun(p.Role, operationID) {
+		return nil
+	}
+	return fault.Newf(fault.Forbidden, "This needs the role %s, and %s has the role %s",
+		strings.Join(rolesFor(operationID), " or "), p.Name, p.Role).With(fault.RoleMissing)
+}
+
+// Acts returns the operations that not everybody may run.
 func Acts() []string { return slices.Sorted(maps.Keys(acts)) }

@@ -66,6 +66,14 @@ type APIKey struct {
 
 	// ExpiresAt The end of the key; `null` for never.
 	ExpiresAt *string `json:"expiresAt"`
+
+	// LastUsedAt The last request with a token of the key; `null` if none is known. After a crash of Kobo it may be a minute too old.
+	LastUsedAt *string `json:"lastUsedAt"`
+
+	// LastUsedFrom The network address from which that request came.
+	//
+	// Examples: 192.0.2.7
+	LastUsedFrom *string `json:"lastUsedFrom"`
 }
 
 // APIKeyPage defines model for APIKeyPage.

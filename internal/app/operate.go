@@ -19,7 +19,7 @@ import (
 func (a *App) operatorsAPI(failed *limit.Limit) (*admin.API, error) {
 	return admin.New(admin.Config{
 		Operators: a.Operators, People: a.People, Companies: a.Companies, Settlements: a.Settlements,
-		Operations: a.Operations, Webhooks: a.Webhooks, Inbox: a.Inbox, Reports: a.Reports, Crypto: a.Crypto, Payouts: a.Payouts, Cards: a.Cards, Customers: a.Customers, Quotas: a.Quotas, Shop: a.Shop, Erasures: a.Erasures,
+		Operations: a.Operations, Webhooks: a.Webhooks, Inbox: a.Inbox, Reports: a.Reports, Requests: a.Requests, Crypto: a.Crypto, Payouts: a.Payouts, Cards: a.Cards, Customers: a.Customers, Quotas: a.Quotas, Shop: a.Shop, Erasures: a.Erasures,
 		Book: a.Book, Clock: a.Clock, Log: a.log, Failed: failed, PerSecond: int64(a.cfg.Limits.CompanyPerSecond), FourEyes: a.FourEyes(), HideSecrets: a.HidesSecrets(),
 		Program: a.program(), InForce: a.inForce(), Worker: a.Worker,
 	})

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -31,8 +32,19 @@ var appItems = []item{
 // company can do, as far as the person's role permits, and sees nothing of another company.
 func NewApp(c Config) http.Handler {
 	k := newConsole(c, companies)
-	return k.handler(k.homeRoutes(), k.payoutRoutes(), k.beneficiaryRoutes(), k.customerRoutes(), k.collectionRoutes(), k.cardRoutes(), k.purchaseRoutes(),
-		k.cryptoRoutes(), k.transferRoutes(), k.evidenceRoutes(), k.ownSearchRoutes(), k.pinRoutes(), k.listRoutes(), k.keyRoutes(), k.settingRoutes())
+	return k.handler(k.allOfApp())
+}
+
+// allOfApp returns the routes of the pages of companies' people.
+func (c *console) allOfApp() map[string]route {
+	out := map[string]route{}
+	for _, some := range []map[string]route{
+		c.homeRoutes(), c.payoutRoutes(), c.beneficiaryRoutes(), c.customerRoutes(), c.collectionRoutes(), c.cardRoutes(), c.purchaseRoutes(),
+		c.cryptoRoutes(), c.transferRoutes(), c.evidenceRoutes(), c.ownSearchRoutes(), c.pinRoutes(), c.listRoutes(), c.keyRoutes(), c.settingRoutes(),
+	} {
+		maps.Copy(out, some)
+	}
+	return out
 }
 
 // reply is a response of the companies' API.
@@ -243,6 +255,22 @@ func (v *visit) asked(more ...string) string {
 
 // can reports whether the person's role permits an operation of the companies' API.
 func (v *visit) can(operation string) bool { return api.MayRun(v.who.Role, operation) }
+
+// mayExport returns a refusal unless the person may have files with personal data.
+func (v *visit) mayExport() error { return api.MayExport(v.who) }
+
+// readsMasked reports whether the person reads phone numbers, e-mail addresses and account numbers of beneficiaries masked.
+func (v *visit) readsMasked() bool { return api.ReadsMasked(v.who.Role) }
+
+// exporting returns the function that sends a file with personal data, to people whose role permits it.
+func exporting(download func(v *visit) error) func(v *visit) error {
+	return func(v *visit) error {
+		if err := v.mayExport(); err != nil {
+			return err
+		}
+		return download(v)
+	}
+}
 
 // isOwner reports whether the person may change the company's people.
 func (v *visit) isOwner() bool { return v.who.Role == person.Owner }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -30,28 +29,24 @@ func (v *visit) approval(id string) (api.Approval, error) {
 	return a.Data, err
 }
 
-// waitingFor returns the approval that waits for a payout or a bulk payout, or nil. It looks through the newest 1,000 that
-// wait.
+// waitingFor returns the approval that waits for a payout or a bulk payout, or nil. It looks through all that wait, as waitingBulks.
 func (v *visit) waitingFor(id string) (*api.Approval, error) {
 	isIt := func(a api.Approval) bool {
 		return a.Payout != nil && a.Payout.Reference == id || a.BulkPayout != nil && a.BulkPayout.BulkID == id
 	}
-	for page := 1; page <= 10; page++ {
-		var l listOf[api.Approval]
-		if _, err := v.ask("GET", "/api/v1/company/approvals?waiting=true&pageSize=100&page="+strconv.Itoa(page), nil, &l); err != nil {
-			return nil, err
+	var some []string
+	if err := eachRow(v, "/api/v1/company/approvals?waiting=true&", func(a api.Approval) (enough bool) {
+		if isIt(a) {
+			some = append(some, a.ID)
 		}
-		for _, one := range l.Data.Data {
-			if !isIt(one) {
-				continue
-			}
-			// Nobody can approve an outdated one any more, so the person may ask again.
-			if a, err := v.approval(one.ID); err != nil || a.Outdated == nil {
-				return &a, err
-			}
-		}
-		if !l.Data.Meta.HasNextPage {
-			break
+		return false
+	}); err != nil {
+		return nil, err
+	}
+	for _, one := range some {
+		// Nobody can approve an outdated one any more, so the person may ask again.
+		if a, err := v.approval(one); err != nil || a.Outdated == nil {
+			return &a, err
 		}
 	}
 	return nil, nil

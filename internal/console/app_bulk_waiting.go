@@ -6,14 +6,14 @@ import (
 	"github.com/kobo-waas/kobo/internal/api"
 )
 
-// waitingBulks returns the newest approval that waits for each of some checked bulk payouts. It looks through the newest 1,000
-// that wait.
+// waitingBulks returns the newest approval that waits for each of some checked bulk payouts. It looks through all that wait: an index
+// has those of the last day, and one person may have few at once.
 func (v *visit) waitingBulks(some []bulk) (map[string]api.Approval, error) {
 	out := map[string]api.Approval{}
 	if !slices.ContainsFunc(some, func(b bulk) bool { return b.State == "CHECKED" }) {
 		return out, nil
 	}
-	err := newest(v, "/api/v1/company/approvals?waiting=true&", func(a api.Approval) (enough bool) {
+	err := eachRow(v, "/api/v1/company/approvals?waiting=true&", func(a api.Approval) (enough bool) {
 		if a.BulkPayout != nil && out[a.BulkPayout.BulkID].ID == "" {
 			out[a.BulkPayout.BulkID] = a
 		}

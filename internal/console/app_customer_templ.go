@@ -195,7 +195,7 @@ func newCustomerPage(v *visit) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = typedField(v, "phoneNumber", "Phone", templ.Attributes{"required": true, "inputmode": "numeric", "pattern": "[0-9]{11}", "placeholder": "08031234567"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = typedField(v, "phoneNumber", "Phone", templ.Attributes{"required": true, "inputmode": "numeric", "pattern": "[0-9]{11}", "placeholder": "08012345678"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

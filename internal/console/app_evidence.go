@@ -20,7 +20,7 @@ func (c *console) evidenceRoutes() map[string]route {
 		"GET /app/settings/proof/consistency": {download: downloadConsistency, query: []string{"from", "to"}},
 		"GET /app/settings/verification":      {show: showVerification},
 		"GET /app/p/{reference}/receipt":      {download: downloadReceipt, query: []string{"step"}},
-		"GET /app/p/{reference}/proof.pdf":    {download: downloadProof},
+		"GET /app/p/{reference}/proof.pdf":    {download: exporting(downloadProof)},
 	}
 }
 

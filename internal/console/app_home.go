@@ -1,10 +1,13 @@
 package console
 
 import (
+	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/report"
 )
 
 func (c *console) homeRoutes() map[string]route {
@@ -44,10 +47,29 @@ type home struct {
 	chart     accountDays // of the first settlement account
 }
 
-// accountDays are the balances of a settlement account of the last days.
+// accountDays are the balances of a settlement account of the last days, and what came in and went out.
 type accountDays struct {
 	account account
 	days    []dayBalance
+	flows   []report.DayFlow
+	isWhole bool // the flows have all days
+}
+
+// chartDays is the number of days of the charts of an account.
+const chartDays = 30
+
+// flowToday is what came in and went out on the running day.
+func (d accountDays) flowToday() (f report.DayFlow) {
+	if n := len(d.flows); n > 0 {
+		f = d.flows[n-1]
+	}
+	return f
+}
+
+// dayAt returns the entries of the account on a day.
+func (d accountDays) dayAt(day time.Time) string {
+	on := day.In(lagos).Format(time.DateOnly)
+	return "/app/money/ledger?" + url.Values{"settlementId": {accountID(d.account)}, "from": {on}, "to": {on}}.Encode()
 }
 
 type dayBalance struct{ api.DayBalance }
@@ -60,8 +82,11 @@ func (d dayBalance) at() time.Time {
 
 func balancesOf(v *visit, a account) (accountDays, error) {
 	var days one[[]dayBalance]
-	_, err := v.ask("GET", "/api/v1/settlement/accounts/"+accountID(a)+"/balances?days=30", nil, &days)
-	return accountDays{a, days.Data}, err
+	if _, err := v.ask("GET", "/api/v1/settlement/accounts/"+accountID(a)+"/balances?days="+strconv.Itoa(chartDays), nil, &days); err != nil {
+		return accountDays{}, err
+	}
+	flows, isWhole, err := v.Reports.DayFlows(v.Context(), v.who.Company, a.ID, chartDays)
+	return accountDays{a, days.Data, flows, isWhole}, err
 }
 
 func showHome(v *visit) (view, error) {

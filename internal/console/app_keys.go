@@ -207,7 +207,11 @@ func showWebhook(v *visit) (view, error) {
 		return view{}, err
 	}
 	stood, err := v.standingOf(path)
-	return view{title: "Webhook", item: "developers", body: webhookPage(v, e.Data, stood, l.Data.Data, l.Data.Meta)}, err
+	if err != nil {
+		return view{}, err
+	}
+	sent, err := v.deliveredTo(e.Data.ID)
+	return view{title: "Webhook", item: "developers", body: webhookPage(v, e.Data, stood, sent, l.Data.Data, l.Data.Meta)}, err
 }
 
 func showSent(v *visit) (view, error) {

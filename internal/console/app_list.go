@@ -35,10 +35,10 @@ func (c *console) listRoutes() map[string]route {
 	stated := append([]string{"status"}, dated...)
 	return map[string]route{
 		"GET /app/money":                   {show: showCredits, query: dated},
-		"GET /app/money.csv":               {download: exportCredits, query: dated},
-		"GET /app/money.xlsx":              {download: exportCredits, query: dated},
-		"GET /app/services/purchases.csv":  {download: exportPurchases, query: stated},
-		"GET /app/services/purchases.xlsx": {download: exportPurchases, query: stated},
+		"GET /app/money.csv":               {download: exporting(exportCredits), query: dated},
+		"GET /app/money.xlsx":              {download: exporting(exportCredits), query: dated},
+		"GET /app/services/purchases.csv":  {download: exporting(exportPurchases), query: stated},
+		"GET /app/services/purchases.xlsx": {download: exporting(exportPurchases), query: stated},
 		"GET /app/money/virtual-accounts":  {show: showOwnVirtualAccounts, query: paged},
 		"GET /app/money/ledger":            {show: showLedger, query: append(dated, "settlementId")},
 		"GET /app/money/statement":         {download: downloadStatement, query: []string{"settlementId", "from", "to", "format"}},

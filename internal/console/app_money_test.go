@@ -32,7 +32,7 @@ func TestEachLinkOfTheLedgerLeadsToAPage(t *testing.T) {
 // The statement comes as a file, as the API sends it. A statement that is refused is a page that says why.
 func TestAStatementIsAFile(t *testing.T) {
 	each(t, func(w *world) {
-		bola := w.seat(w.company.Reference, "bola", who.Viewer)
+		bola := w.seat(w.company.Reference, "bola", who.Finance)
 		if text := bola.read("/app/money/ledger"); !strings.Contains(text, `action="/app/money/statement"`) || !strings.Contains(text, "Main") {
 			t.Error("the ledger offers no statement")
 		}

@@ -14,8 +14,8 @@ import (
 func (c *console) payoutRoutes() map[string]route {
 	return map[string]route{
 		"GET /app/payouts":                   {show: showPayouts, query: payoutFilterNames},
-		"GET /app/payouts.csv":               {download: exportOwnPayouts, query: payoutFilterNames},
-		"GET /app/payouts.xlsx":              {download: exportOwnPayouts, query: payoutFilterNames},
+		"GET /app/payouts.csv":               {download: exporting(exportOwnPayouts), query: payoutFilterNames},
+		"GET /app/payouts.xlsx":              {download: exporting(exportOwnPayouts), query: payoutFilterNames},
 		"GET /app/payouts/new":               {show: showNewPayout},
 		"POST /app/payouts/check":            {show: showNewPayout, do: checkPayout, proof: recentProof},
 		"GET /app/payouts/confirm/{n}":       {show: showConfirm},
@@ -26,7 +26,7 @@ func (c *console) payoutRoutes() map[string]route {
 		"GET /app/payouts/bulk/{id}":         {show: showBulk, query: []string{"after", "show"}},
 		"POST /app/payouts/bulk/{id}/send":   {show: showBulk, do: confirmBulk, proof: newProof},
 		"POST /app/payouts/bulk/{id}/cancel": {show: showBulk, do: cancelBulk},
-		"GET /app/payouts/bulk/{id}/bad.csv": {download: downloadBadLines},
+		"GET /app/payouts/bulk/{id}/bad.csv": {download: exporting(downloadBadLines)},
 		"GET /app/p/{reference}":             {show: showThing},
 	}
 }

@@ -30,9 +30,9 @@ func (v *visit) outcomesOf(references []string) (outcomes, error) {
 	return out, nil
 }
 
-// newest calls f with the newest 1,000 rows of a list of the companies' API, until f has enough. The address ends with ? or &.
-func newest[R any](v *visit, list string, f func(R) (enough bool)) error {
-	for page := 1; page <= 10; page++ {
+// eachRow calls f with the rows of a list of the companies' API, until f has enough. The address ends with ? or &.
+func eachRow[R any](v *visit, list string, f func(R) (enough bool)) error {
+	for page := 1; ; page++ {
 		var l listOf[R]
 		if _, err := v.ask("GET", list+"pageSize=100&page="+strconv.Itoa(page), nil, &l); err != nil {
 			return err
@@ -41,7 +41,6 @@ func newest[R any](v *visit, list string, f func(R) (enough bool)) error {
 			return nil
 		}
 	}
-	return nil
 }
 
 // payoutChipNow returns the chip of a payout. Without an outcome it says the same as the page of the payment.
@@ -52,15 +51,19 @@ func (v *visit) payoutChipNow(reference, status string, known outcomes) (kind, w
 	return payoutChip(status)
 }
 
-// openFundings returns the card fundings without an outcome, newest first. It looks through the newest 1,000 payments
-// without one.
-func (v *visit) openFundings() (out []api.Outcome, err error) {
-	err = newest(v, "/api/v1/outcomes?", func(o api.Outcome) (enough bool) {
-		if o.Type == "card" {
-			out = append(out, o)
-		}
-		return false
-	})
+// fundings are the card fundings of the company without an outcome, the newest first.
+type fundings struct {
+	open  []api.Outcome
+	isAll bool // there are no more
+}
+
+// openFundings returns the card fundings without an outcome.
+func (v *visit) openFundings() (out fundings, err error) {
+	list, isAll, err := v.Reports.OpenFundings(v.Context(), v.who.Company)
+	out.isAll = isAll
+	for _, o := range list {
+		out.open = append(out.open, api.OutcomeOf(o))
+	}
 	return out, err
 }
 

@@ -260,17 +260,17 @@ func TestAPersonMakesADepositAddress(t *testing.T) {
 func TestACompanyProvesItsPayments(t *testing.T) {
 	each(t, func(w *world) {
 		paid, unknown := w.payout("0123456710", 1_500), w.payout("0123456708", 250)
-		vera := w.seat(w.company.Reference, "vera", who.Viewer)
-		text := vera.says("/app/settings/proof", "All sums agree", "Settlement account 1", "kobo receipt verify")
-		key := regexp.MustCompile(`<code>([^<]+\+[0-9a-f]{8}\+[^<]+)</code>`).FindStringSubmatch(vera.read("/app/settings/proof"))
+		bola := w.seat(w.company.Reference, "bola", who.Finance)
+		text := bola.says("/app/settings/proof", "All sums agree", "Settlement account 1", "kobo receipt verify")
+		key := regexp.MustCompile(`<code>([^<]+\+[0-9a-f]{8}\+[^<]+)</code>`).FindStringSubmatch(bola.read("/app/settings/proof"))
 		if key == nil {
 			t.Fatal(text)
 		}
 		page := "/app/p/" + paid
-		vera.says(page, page+"/proof.pdf", page+"/receipt", page+"/receipt?step=settle")
-		vera.lacks("/app/p/"+unknown, "proof.pdf", "step=settle")
+		bola.says(page, page+"/proof.pdf", page+"/receipt", page+"/receipt?step=settle")
+		bola.lacks("/app/p/"+unknown, "proof.pdf", "step=settle")
 		for _, path := range []string{page + "/receipt", page + "/receipt?step=settle", "/app/settings/proof/receipt?reference=" + paid} {
-			g := vera.get(path)
+			g := bola.get(path)
 			var r evidence.Receipt
 			if err := json.Unmarshal([]byte(g.text), &r); err != nil || !strings.Contains(g.header.Get("Content-Disposition"), "receipt-") {
 				t.Fatalf("%s: %v, %v, %s", path, err, g.header, g.text)
@@ -279,11 +279,11 @@ func TestACompanyProvesItsPayments(t *testing.T) {
 				t.Errorf("%s: %v", path, err)
 			}
 		}
-		vera.says("/app/settings/proof", "Copy the note of")
-		if g := vera.get(page + "/proof.pdf"); g.status != http.StatusOK || !strings.HasPrefix(g.text, "%PDF-") || g.header.Get("Content-Type") != "application/pdf" {
+		bola.says("/app/settings/proof", "Copy the note of")
+		if g := bola.get(page + "/proof.pdf"); g.status != http.StatusOK || !strings.HasPrefix(g.text, "%PDF-") || g.header.Get("Content-Type") != "application/pdf" {
 			t.Errorf("%d %v", g.status, g.header)
 		}
-		if g := vera.get("/app/p/" + unknown + "/proof.pdf"); g.status == http.StatusOK {
+		if g := bola.get("/app/p/" + unknown + "/proof.pdf"); g.status == http.StatusOK {
 			t.Error("an unknown payout has a proof of payment")
 		}
 		eve := w.seat(w.another(), "eve", who.Owner)

@@ -2,6 +2,7 @@ package console
 
 import (
 	"strings"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/api"
 )
@@ -76,3 +77,11 @@ func firstWords(a api.Approval) string {
 
 // cutPrefix is strings.CutPrefix, for templates.
 func cutPrefix(text, prefix string) (rest string, has bool) { return strings.CutPrefix(text, prefix) }
+
+// usedWords says how long ago an API key was used, and from where.
+func usedWords(now time.Time, at, from *string) string {
+	if at == nil {
+		return "no use is known"
+	}
+	return "last used " + age(now.Sub(instant(*at))) + " ago from " + optional(from)
+}

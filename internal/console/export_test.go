@@ -19,6 +19,19 @@ func InWords(k money.Kobo) string { return inWords(k) }
 // Patterns returns the patterns of all routes.
 func Patterns() []string { return slices.Sorted(maps.Keys((&console{}).all())) }
 
+// AppPatterns returns the patterns of the pages and files of companies' people, without those of streams, which only name
+// what has changed.
+func AppPatterns() []string {
+	all := (&console{side: companies}).allOfApp()
+	maps.DeleteFunc(all, func(_ string, r route) bool { return r.stream != nil })
+	return slices.Sorted(maps.Keys(all))
+}
+
+// AppFiles returns the patterns of the files among them.
+func AppFiles() []string {
+	return slices.DeleteFunc(AppPatterns(), func(pattern string) bool { return (&console{side: companies}).allOfApp()[pattern].download == nil })
+}
+
 // LineOf reads a line of a bulk payout, and returns its fields with bars between them.
 func LineOf(text string, banks ...[2]string) (string, error) {
 	var list []bank

@@ -47,6 +47,7 @@ var Confidential = map[string][]string{
 	"person_link":             {"code"},
 	"person_session":          {"hash", "address", "agent"},
 	"person_setting":          {"name", "value"},
+	"request_key_use":         {"address"},
 	"request_log":             {"address", "body", "idempotency_key"},
 	"settlement_adjustment":   {"reason", "note"},
 	"settlement_bank_account": {"account_name", "account_number"},

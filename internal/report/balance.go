@@ -27,37 +27,55 @@ type DayBalance struct {
 //
 // The effort does not depend on the number of entries: a day costs a binary search by the primary key.
 func (s *Service) DayBalances(ctx context.Context, company string, settlementID int64, days int) ([]DayBalance, error) {
-	today := dayNumber(s.clock.Now())
 	var out []DayBalance
 	err := s.db.Snapshot(ctx, func(q db.Querier) error {
-		opened, err := db.One(ctx, q, db.Value[int64], `SELECT created_at FROM settlement_account WHERE company_id = $1 AND id = $2`, company, settlementID)
-		if errors.Is(err, db.ErrNone) {
-			return fault.New(fault.Missing, "Settlement account not found")
-		}
-		if err != nil {
-			return err
-		}
-		spans, err := wholeSpans(ctx, q, company, settlement.LedgerAccount(settlementID))
-		if err != nil || len(spans) == 0 {
-			return err
-		}
-		p, step := spans[0], int64(1)
-		for day := today; day > today-int64(days) && day >= dayNumber(clock.Time(opened)); day-- {
-			balance, err := balanceBefore(ctx, q, company, p.account, p.end)
+		all, err := s.lastDays(ctx, q, company, settlementID, days)
+		for _, d := range all {
 			if err != nil {
 				return err
 			}
-			out = append(out, DayBalance{dayBegin(day), balance})
-			end, err := lateEntryAt(ctx, q, company, p, step, dayBegin(day))
-			if err != nil {
-				return err
-			}
-			p.end, step = end, max(p.end-end, 1)
+			var balance money.Kobo
+			balance, err = balanceBefore(ctx, q, company, d.account, d.end)
+			out = append(out, DayBalance{dayBegin(d.day), balance})
 		}
-		return nil
+		return err
 	})
 	slices.Reverse(out)
 	return out, err
+}
+
+// daySpan is the span of an account's entries of one day in Lagos.
+type daySpan struct {
+	day int64
+	span
+}
+
+// lastDays returns the spans of the last days of a settlement account, the newest first. Days before the account was opened are
+// left out. An unknown account is a fault of the kind Missing.
+func (s *Service) lastDays(ctx context.Context, q db.Querier, company string, settlementID int64, days int) ([]daySpan, error) {
+	today := dayNumber(s.clock.Now())
+	opened, err := db.One(ctx, q, db.Value[int64], `SELECT created_at FROM settlement_account WHERE company_id = $1 AND id = $2`, company, settlementID)
+	if errors.Is(err, db.ErrNone) {
+		return nil, fault.New(fault.Missing, "Settlement account not found")
+	}
+	if err != nil {
+		return nil, err
+	}
+	spans, err := wholeSpans(ctx, q, company, settlement.LedgerAccount(settlementID))
+	if err != nil || len(spans) == 0 {
+		return nil, err
+	}
+	var out []daySpan
+	p, step := spans[0], int64(1)
+	for day := today; day > today-int64(days) && day >= dayNumber(clock.Time(opened)); day-- {
+		first, err := lateEntryAt(ctx, q, company, p, step, dayBegin(day))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, daySpan{day, span{p.account, first, p.end}})
+		p.end, step = first, max(p.end-first, 1)
+	}
+	return out, nil
 }
 
 // lateEntryAt returns the number of the first entry of a span at or after an instant. It looks near the end of the span

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/kobo-waas/kobo/internal/customer"
 	"github.com/kobo-waas/kobo/internal/db"
@@ -74,7 +73,7 @@ const selectPerson = `SELECT c.number, c.id, c.first_name, c.middle_name, c.last
 
 func scanPerson(sc db.Scanner) (Person, error) {
 	p, err := db.Fields[Person](sc)
-	p.Phone, p.Email = maskPhone(p.Phone), maskEmail(p.Email)
+	p.Phone, p.Email = MaskPhone(p.Phone), MaskEmail(p.Email)
 	return p, err
 }
 
@@ -116,32 +115,6 @@ func (s *Service) Contact(ctx context.Context, company, id string) (Contact, err
 		}
 	}
 	return c, nil
-}
-
-// hidden replaces what a mask takes away.
-const hidden = "•••"
-
-// maskPhone shows the first and the last four digits of a phone number.
-func maskPhone(phone string) string {
-	if len(phone) < 10 {
-		return hidden
-	}
-	return phone[:4] + hidden + phone[len(phone)-4:]
-}
-
-// maskEmail shows the first letters of an e-mail address and of its domain, and the domain's last part.
-func maskEmail(email string) string {
-	name, domain, whole := strings.Cut(email, "@")
-	if !whole || name == "" || domain == "" {
-		return hidden
-	}
-	_, one := utf8.DecodeRuneInString(name)
-	_, two := utf8.DecodeRuneInString(domain)
-	ending := ""
-	if dot := strings.LastIndexByte(domain, '.'); dot > 0 {
-		ending = domain[dot:]
-	}
-	return name[:one] + hidden + "@" + domain[:two] + hidden + ending
 }
 
 // VirtualAccount is an account that waits for one payment to a company.

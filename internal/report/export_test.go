@@ -29,6 +29,9 @@ func (s *Statement) WriteSheets(ctx context.Context, w io.Writer, rows int64) er
 	return s.xlsx(ctx, w, rows)
 }
 
+// FlowsAtMost lets a call of DayFlows add up this number of entries.
+func (s *Service) FlowsAtMost(entries int64) { s.flows.most = entries }
+
 // EventsAgree is the fast check that compares operations with their events.
 func EventsAgree(ctx context.Context, q db.Querier, company string) (bool, error) {
 	return eventsAgree(ctx, q, company, func([]string) {})

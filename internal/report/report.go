@@ -42,6 +42,7 @@ type Service struct {
 	damaged prometheus.Counter // the checks that have found a difference
 
 	overviews overviews                   // the last overview
+	flows     flows                       // what moved in accounts by day
 	held      memo.Memo[map[string]int64] // the last sums over all companies, by the names of the accounts
 
 	counted string       // the last company that CountHours has counted; only the one HoursJob uses it
@@ -54,7 +55,7 @@ func New(d *db.DB, c clock.Clock) *Service { return WithLetterhead(d, c, Issuer{
 // WithLetterhead returns a service whose statements name their issuer. An empty issuer gives
 // statements no letterhead.
 func WithLetterhead(d *db.DB, c clock.Clock, i Issuer) *Service {
-	return &Service{db: d, clock: c, issuer: i, held: memo.Memo[map[string]int64]{Keep: overviewLife}, small: 10_000, limit: 8 * time.Second, depth: paymentLook, stride: stride, milestones: milestones{kept: map[string][]milestone{}}, damaged: prometheus.NewCounter(prometheus.CounterOpts{
+	return &Service{db: d, clock: c, issuer: i, held: memo.Memo[map[string]int64]{Keep: overviewLife}, small: 10_000, flows: flows{most: flowEntries, kept: map[flowKey]flow{}}, limit: 8 * time.Second, depth: paymentLook, stride: stride, milestones: milestones{kept: map[string][]milestone{}}, damaged: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "kobo_integrity_failures_total", Help: "Checks of a company's ledger, asked for by the company, that found a difference.",
 	})}
 }
@@ -86,6 +87,19 @@ func (s *Service) Outcomes(ctx context.Context, company string, references []str
 	list, total, err := db.Page(ctx, s.db, company, scanOutcome, `SELECT count(*) FROM operation WHERE`+isOpen,
 		outcomeColumns+`WHERE`+isOpen+`ORDER BY operation.created_at + 0 DESC, operation.id DESC LIMIT $2 OFFSET $3`, limit, offset, company)
 	return list, int(total), err
+}
+
+// openFundings is the number of the card fundings that OpenFundings returns at most.
+const openFundings = 100
+
+// OpenFundings returns the card fundings of a company without an outcome, the newest first, and whether these are all.
+func (s *Service) OpenFundings(ctx context.Context, company string) (list []Outcome, isAll bool, err error) {
+	list, err = db.All(ctx, s.db, scanOutcome, outcomeColumns+`WHERE operation.company_id = $1 AND operation.state = 'PENDING' AND operation.kind = 'card'
+		ORDER BY operation.id DESC LIMIT $2`, company, openFundings+1)
+	if len(list) > openFundings {
+		return list[:openFundings], false, err
+	}
+	return list, true, err
 }
 
 // Outcome returns the outcome of one operation of the company. The operation may have any state.

@@ -137,3 +137,12 @@ func totalsByDay(ctx context.Context, q db.Querier, company string, p span) ([]d
 		FROM ledger_entry AS e LEFT JOIN operation AS o ON o.company_id = e.company_id AND o.id = e.reference`+inSpan+`
 		GROUP BY 1`, company, p.account, p.first, p.end)
 }
+
+// flowWithin returns the sums of a span's entries: of the credits, and of the debits.
+func flowWithin(ctx context.Context, q db.Querier, company string, p span) (flow, error) {
+	return db.One(ctx, q, func(r db.Scanner) (f flow, err error) {
+		return f, r.Scan(&f.in, &f.out)
+	}, `SELECT CAST(coalesce(sum(CASE WHEN e.amount_kobo > 0 THEN e.amount_kobo ELSE 0 END), 0) AS BIGINT),
+			CAST(coalesce(sum(CASE WHEN e.amount_kobo < 0 THEN -e.amount_kobo ELSE 0 END), 0) AS BIGINT)
+		FROM ledger_entry AS e`+inSpan, company, p.account, p.first, p.end)
+}

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
@@ -296,18 +294,4 @@ func eventsAround(ctx context.Context, q db.Querier, company, subject string, st
 		}
 	}
 	return out, nil
-}
-
-// longNumber matches numbers that may be personal, including a card's number in groups of four
-// digits. It also matches our ids, but the function mask leaves ids unchanged.
-var longNumber = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[a-z2-7]{20}\b|\d{8,}|\b\d{4}(?:[ -]\d{4}){3}\b`)
-
-// mask replaces all but the last four digits of long numbers with asterisks.
-func mask(s string) string {
-	return longNumber.ReplaceAllStringFunc(s, func(n string) string {
-		if strings.Count(n, "-") == 4 || strings.ContainsFunc(n, unicode.IsLetter) { // an id
-			return n
-		}
-		return strings.Repeat("*", len(n)-4) + n[len(n)-4:]
-	})
 }

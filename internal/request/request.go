@@ -50,6 +50,7 @@ type Config struct {
 type Service struct {
 	Config
 	queue   chan Entry
+	uses    uses
 	dropped *prometheus.CounterVec
 }
 
@@ -68,7 +69,7 @@ const (
 
 // New returns a service that writes nothing until Run is called.
 func New(cfg Config) *Service {
-	s := &Service{Config: cfg, queue: make(chan Entry, room), dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
+	s := &Service{Config: cfg, queue: make(chan Entry, room), uses: uses{fresh: map[keyOf]Use{}}, dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "kobo_request_log_dropped_total",
 		Help: "Requests that are missing in the log of their company: the queue was full, or the write failed.",
 	}, []string{"reason"})}
@@ -82,9 +83,12 @@ func New(cfg Config) *Service {
 func (s *Service) Metrics() []prometheus.Collector { return []prometheus.Collector{s.dropped} }
 
 // Add puts an entry into the queue. It never waits: if the queue is full, it drops the entry and counts
-// it. A nil Service and a Service without Keep do nothing.
+// it. A nil Service does nothing. A Service without Keep keeps only the last uses of API keys.
 func (s *Service) Add(e Entry) {
-	if s == nil || s.Keep == 0 {
+	if s == nil {
+		return
+	}
+	if s.note(e); s.Keep == 0 {
 		return
 	}
 	e.ID = position(e.CreatedAt) + id.New()[24:] // the end of a new id is random
@@ -98,8 +102,11 @@ func (s *Service) Add(e Entry) {
 // position returns the beginning of the IDs of the entries of an instant.
 func position(t time.Time) string { return fmt.Sprintf("%016x", max(clock.Micros(t), 0)) }
 
-// Run writes the entries of the queue until ctx ends, and then those that are left.
+// Run writes the entries of the queue and the last uses of API keys until ctx ends, and then those that are left.
 func (s *Service) Run(ctx context.Context) {
+	defer s.writeLastUses(ctx)
+	tick := time.NewTicker(useEvery)
+	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -107,6 +114,10 @@ func (s *Service) Run(ctx context.Context) {
 				s.write(ctx, s.take(nil, nil))
 			}
 			return
+		case <-tick.C:
+			if err := s.writeUses(ctx); err != nil && ctx.Err() == nil {
+				s.Log.Warn("the last uses of API keys were not written", "error", err)
+			}
 		case e := <-s.queue:
 			s.write(ctx, s.take([]Entry{e}, time.After(gather)))
 		}

@@ -3,6 +3,7 @@ package request
 import (
 	"context"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
 )
 
@@ -57,4 +58,34 @@ func (s *Service) oldest(ctx context.Context, company string, most int) (string,
 func (s *Service) remove(ctx context.Context, company, before string, limit int) (int64, error) {
 	return s.DB.Exec(ctx, `DELETE FROM request_log WHERE company_id = $1 AND id IN (
 		SELECT id FROM request_log WHERE company_id = $1 AND id < $2 ORDER BY id LIMIT $3)`, company, before, limit)
+}
+
+// storeUses stores uses in one transaction, unless later ones are stored.
+func (s *Service) storeUses(ctx context.Context, keys []keyOf, last map[keyOf]Use) error {
+	return s.DB.Tx(ctx, func(q db.Querier) error {
+		for _, k := range keys {
+			_, err := q.Exec(ctx, `INSERT INTO request_key_use (company_id, key_id, used_at, address) VALUES ($1, $2, $3, $4)
+				ON CONFLICT (company_id, key_id) DO UPDATE SET used_at = excluded.used_at, address = excluded.address
+				WHERE request_key_use.used_at < excluded.used_at`, k.company, k.id, clock.Micros(last[k].At), last[k].Address)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// storedUses returns the stored uses of some keys.
+func (s *Service) storedUses(ctx context.Context, company string, keys []string) (map[string]Use, error) {
+	type row struct {
+		id      string
+		used    int64
+		address string
+	}
+	list, err := db.All(ctx, s.DB, db.Fields[row], `SELECT key_id, used_at, address FROM request_key_use WHERE company_id = $1 AND key_id = ANY($2)`, company, keys)
+	out := map[string]Use{}
+	for _, r := range list {
+		out[r.id] = Use{clock.Time(r.used), r.address}
+	}
+	return out, err
 }

@@ -39,6 +39,9 @@ func (s *Service) Clear(ctx context.Context, _ job.Job) (next time.Time, err err
 			return time.Time{}, err
 		}
 		for _, e := range page {
+			if err := s.removeHours(ctx, e.Company, e.ID, now.Add(-s.Keep)); err != nil {
+				return time.Time{}, err
+			}
 			for more := true; more; {
 				if limited.Err() != nil && ctx.Err() == nil {
 					return now, nil // the next run continues

@@ -64,6 +64,7 @@ func (v *visit) flush(ctx context.Context) error {
 	}
 	worked := slices.ContainsFunc(v.done, func(d Delivery) bool { return d.State == Delivered })
 	v.figures.count(v.done)
+	v.hours.add(v.done)
 	v.queue.due = time.Time{}
 	if v.queue.kind != queueRetries && len(v.done) > 0 {
 		v.queue.due = now.rest(v.Clock.Now())

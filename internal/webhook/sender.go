@@ -54,10 +54,12 @@ func newSender() *sender {
 // Run sends events and retries until ctx ends, and then waits for running attempts.
 func (s *Service) Run(ctx context.Context) {
 	s.Book.Committed(s.wake)
+	defer s.writeLastHours(ctx)
 	defer s.sender.visits.Wait()
-	tick, recovery := time.NewTicker(poll), time.NewTicker(recoverEvery)
+	tick, recovery, fold := time.NewTicker(poll), time.NewTicker(recoverEvery), time.NewTicker(hoursEvery)
 	defer tick.Stop()
 	defer recovery.Stop()
+	defer fold.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -67,6 +69,10 @@ func (s *Service) Run(ctx context.Context) {
 		case <-recovery.C:
 			if err := s.recoverRetries(ctx, s.Clock.Now()); err != nil && ctx.Err() == nil {
 				s.Log.Warn("lost retries were not looked for", "error", err)
+			}
+		case <-fold.C:
+			if err := s.writeHours(ctx); err != nil && ctx.Err() == nil {
+				s.Log.Warn("the counts of webhook deliveries were not written", "error", err)
 			}
 		case <-s.sender.signal:
 			select {
@@ -106,7 +112,7 @@ func (s *sender) ring() {
 	}
 }
 
-// Settled waits until nothing is left to send now, or until ctx ends. It is for callers that have
+// Settled waits until nothing is left to send now, or until ctx ends, and writes the counts of the hours. It is for callers that have
 // moved the clock and wait for the consequences.
 func (s *Service) Settled(ctx context.Context) error {
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -120,7 +126,7 @@ func (s *Service) Settled(ctx context.Context) error {
 		// A leased queue is not open. So the read above counts only if no queue was leased meanwhile.
 		after, still := s.sender.isQuiet()
 		if quiet && still && before == after && len(open) == 0 {
-			return nil
+			return s.writeHours(ctx)
 		}
 		s.nudge()
 		select {

@@ -286,6 +286,27 @@ func (s *Service) remove(ctx context.Context, company string, ids []string) erro
 	})
 }
 
+// addHours adds counts to the rows of the hours, in one transaction.
+func (s *Service) addHours(ctx context.Context, keys []hourKey, sums map[hourKey]int64) error {
+	return s.DB.Tx(ctx, func(q db.Querier) error {
+		for _, k := range keys {
+			_, err := q.Exec(ctx, `INSERT INTO webhook_hour (company_id, endpoint_id, hour_at, answer, took_ms, attempts) VALUES ($1, $2, $3, $4, $5, $6)
+				ON CONFLICT (company_id, endpoint_id, hour_at, answer, took_ms) DO UPDATE SET attempts = webhook_hour.attempts + excluded.attempts`,
+				k.company, k.endpoint, k.hour, k.answer, k.took, sums[k])
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// removeHours deletes the counts of an endpoint of the hours before an instant.
+func (s *Service) removeHours(ctx context.Context, company, endpointID string, before time.Time) error {
+	_, err := s.DB.Exec(ctx, `DELETE FROM webhook_hour WHERE company_id = $1 AND endpoint_id = $2 AND hour_at < $3`, company, endpointID, clock.Micros(before))
+	return err
+}
+
 // Waiting returns the number of the company's first event that a webhook has not received yet. The
 // webhook may be paused. If no webhook waits, ok is false. An event that does not exist yet may count
 // as waiting.

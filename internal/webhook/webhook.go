@@ -104,12 +104,13 @@ type Service struct {
 	client  *http.Client
 	sender  *sender
 	figures *figures
+	hours   *hours
 }
 
 // New returns a service. The service sends nothing until Run is called.
 func New(c Config) *Service {
 	g := newGuard(c.Loopback, c.Resolver)
-	return &Service{Config: c, guard: g, client: g.client(), sender: newSender(), figures: newFigures()}
+	return &Service{Config: c, guard: g, client: g.client(), sender: newSender(), figures: newFigures(), hours: &hours{sums: map[hourKey]int64{}}}
 }
 
 var errNoEndpoint = fault.New(fault.Missing, "Webhook not found")

@@ -3470,6 +3470,16 @@ export interface components {
              * @description The end of the key; `null` for never.
              */
             expiresAt: string | null;
+            /**
+             * Format: date-time
+             * @description The last request with a token of the key; `null` if none is known. After a crash of Kobo it may be a minute too old.
+             */
+            lastUsedAt: string | null;
+            /**
+             * @description The network address from which that request came.
+             * @example 192.0.2.7
+             */
+            lastUsedFrom: string | null;
         };
         IssuedAPIKey: {
             /** @description The key's id, as the events about it have it. */

@@ -141,6 +141,8 @@
     open.addEventListener("click", () => help.showModal());
     help.querySelector("[data-close]").addEventListener("click", () => help.close());
   }
+  // A page with a secret is shown once. A browser that has kept it shows what the program answers now.
+  addEventListener("pageshow", (e) => { if (e.persisted && document.querySelector("[data-once]")) location.reload(); });
   let chord = -Infinity;
   document.addEventListener("keydown", (e) => {
     const box = document.querySelector(".search input[type=search]");
