@@ -141,7 +141,7 @@ func searchByKeyboard(b *browser, reference string) error {
 	if err := b.turnsTo("₦2,469.00 to", "by hand"); err != nil {
 		return err
 	}
-	if err := errors.Join(b.keys("g", "p"), b.turnsTo("newest first")); err != nil {
+	if err := errors.Join(b.keys("g", "p"), b.turnsTo("The last 7 days")); err != nil {
 		return err
 	}
 	if err := b.keys("j", "j", "k", "k"); err != nil {
@@ -159,7 +159,7 @@ func searchByKeyboard(b *browser, reference string) error {
 
 // filterByKeyboard filters the payments.
 func filterByKeyboard(b *browser, reference string) error {
-	if err := errors.Join(b.keys("g", "p"), b.turnsTo("newest first"), b.keys("f"), b.holds("form.filters select")); err != nil {
+	if err := errors.Join(b.keys("g", "p"), b.turnsTo("The last 7 days"), b.keys("f"), b.holds("form.filters select")); err != nil {
 		return err
 	}
 	if err := errors.Join(b.tabTo("#f-least"), b.writes("2,469"), b.tabTo("#f-most"), b.writes("2,469"), b.keys(kb.Enter)); err != nil {
