@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -89,6 +90,17 @@ func balancesOf(v *visit, a account) (accountDays, error) {
 	return accountDays{a, days.Data, flows, isWhole}, err
 }
 
+// rank orders open operations, the worst first: those that people decide, those without a known outcome, and those that the provider has accepted.
+func rank(o api.Outcome) int {
+	switch {
+	case o.NeedsDecision:
+		return 0
+	case isAccepted(o):
+		return 2
+	}
+	return 1
+}
+
 func showHome(v *visit) (view, error) {
 	var h home
 	var company one[api.Company]
@@ -112,6 +124,7 @@ func showHome(v *visit) (view, error) {
 	}
 	h.company, h.accounts, h.unknown, h.approvals = company.Data, accounts.Data, unknown.Data.Data, approvals.Data.Data
 	h.more = unknown.Data.Meta.TotalItems - len(h.unknown)
+	slices.SortStableFunc(h.unknown, func(a, b api.Outcome) int { return rank(a) - rank(b) })
 	for _, e := range endpoints.Data {
 		if e.Status == "FAILING" {
 			h.failing = append(h.failing, e)
