@@ -83,6 +83,15 @@ var maskOf = map[string]func(string) string{
 	"email": report.MaskEmail, "emailAddress": report.MaskEmail,
 	"dateOfBirth": hide, "address": hide,
 	"account_number": report.MaskText, "accountNumber": report.MaskText, "senderAccount": report.MaskText,
+	"externalReference": maskNumber,
+}
+
+// maskNumber masks an own reference that is nothing but a number, such as a phone number. Others name orders, and not people.
+func maskNumber(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("+ -0123456789", r) }) {
+		return s
+	}
+	return report.MaskText(s)
 }
 
 func hide(string) string { return report.Hidden }

@@ -5,9 +5,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/payout"
+	"github.com/kobo-waas/kobo/internal/report"
 )
 
 // keptAt is the page with the accounts that the company has kept.
@@ -41,10 +43,15 @@ func showKept(v *visit) (view, error) {
 	}
 	k := keptAccounts{all: len(all), meta: contract.Meta{Page: 1, TotalPages: (len(all) + keptPerPage - 1) / keptPerPage}}
 	if n, err := strconv.Atoi(v.filter("page", "1")); err == nil && n > 1 {
-		k.meta.Page = n
+		k.meta.Page = min(n, payout.MaxBeneficiaries)
 	}
 	from := min((k.meta.Page-1)*keptPerPage, len(all))
 	k.rows = all[from:min(from+keptPerPage, len(all))]
+	if api.ReadsMasked(v.who.Role) {
+		for i := range k.rows {
+			k.rows[i].Label = report.MaskText(k.rows[i].Label)
+		}
+	}
 	return view{title: "Kept accounts", item: "payouts", body: keptPage(v, k)}, nil
 }
 

@@ -50,22 +50,23 @@ func TestACompanyKeepsAccounts(t *testing.T) {
 		kept := bank + "/" + account
 		bola.says("/app/p/"+paid, "Keep this account")
 		vera.lacks("/app/p/"+paid, "Keep this account")
-		if g := bola.keeps(paid, "Rent of <Ikeja>"); g.status != http.StatusSeeOther || g.location != list {
+		if g := bola.keeps(paid, "Rent of <Ikeja>, 0803 987 6543"); g.status != http.StatusSeeOther || g.location != list {
 			t.Fatalf("%d, %s", g.status, g.text)
 		}
 		bola.says(list, "Rent of <Ikeja>", name, account)
 		bola.lacks("/app/p/"+paid, "Keep this account")
-		vera.says(list, name, "******6710")
-		vera.lacks(list, account, "/app/payouts/kept/remove")
+		bola.says(list+"?page=92233720368547760", "Kept accounts")
+		vera.says(list, name, "******6710", "Rent of <Ikeja>, *********6543")
+		vera.lacks(list, account, "987", "/app/payouts/kept/remove")
 		eve.lacks(list, name, "6710")
 		eve.lacks("/app/payouts/new", name, "6710")
 		vera.lacks("/app/payouts/new", name, "6710")
-		bola.says("/app/payouts/new", `value="`+kept+`"`, "Rent of <Ikeja>: "+name)
+		bola.says("/app/payouts/new", `value="`+kept+`"`, "Rent of <Ikeja>, 0803 987 6543: "+name)
 
 		// The payout to a kept account asks the bank for the name, and takes the PIN, as each one does.
-		fields := map[string]string{"kept": kept, "amount": "250", "fromSettlementId": "1", "pin": w.company.PIN}
+		fields := map[string]string{"kept": kept, "amount": "250", "fromSettlementId": "1", "pin": w.company.PIN, "narration": "Rent of May", "externalReference": "rent-05"}
 		review := bola.submit("/app/payouts/new", "/app/payouts/check", fields).location
-		bola.says(review, name, account, "Send ₦250.00")
+		bola.says(review, name, account, w.paidTo("bank_name", paid), "Rent of May", "rent-05", "Send ₦250.00")
 		bola.lacks(review, "Keep this account", "The bank now has another name")
 		w.plant(`UPDATE payout_beneficiary SET account_name = 'OTHER NAME' WHERE company_id = $1`, w.company.Reference)
 		renamed := bola.submit("/app/payouts/new", "/app/payouts/check", fields).location

@@ -197,6 +197,7 @@ type reviewedPayout struct {
 	waiting *api.Approval // that waits for it already, or nil
 	sent    bool          // the payout of the verification exists
 	from    string        // the name of the account that pays
+	bank    string        // the name of the bank that is paid
 	left    string        // what the account may still pay out today
 	kept    bool          // the company keeps the account
 	double  string        // a payout of the last seven days to the same account with the same amount, or ""
@@ -238,6 +239,16 @@ func showConfirm(v *visit) (view, error) {
 	for _, a := range accounts.Data {
 		if a.ID == d.From {
 			r.from = a.Name
+		}
+	}
+	var banks one[[]bank]
+	if _, err = v.ask("GET", "/api/v1/settlement/banks", nil, &banks); err != nil {
+		return view{}, err
+	}
+	r.bank = d.Bank
+	for _, b := range banks.Data {
+		if b.Code == d.Bank {
+			r.bank = b.Name
 		}
 	}
 	r.waits, r.left = payoutWaits(c.Data, r.amount), limitLeft(c.Data, d.From)

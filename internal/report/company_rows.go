@@ -221,7 +221,7 @@ type DeliveryLine struct {
 func (s *Service) Deliveries(ctx context.Context, company, state, after string) (Rows[DeliveryLine], error) {
 	list, err := db.All(ctx, s.db, func(sc db.Scanner) (DeliveryLine, error) {
 		d, err := db.Fields[DeliveryLine](sc)
-		d.Trouble = mask(d.Trouble)
+		d.Trouble = MaskText(d.Trouble)
 		return d, err
 	}, `SELECT id, endpoint_id, event_id, kind, sequence, state, attempts, status, trouble, next_at, created_at, updated_at FROM (
 			SELECT id, endpoint_id, event_id, kind, sequence, state, attempts, status, trouble, next_at, created_at, updated_at FROM webhook_delivery

@@ -49,7 +49,7 @@ func (s *Service) Jobs(ctx context.Context) (queues []Queue, failing []FailingJo
 		return err
 	})
 	for i, j := range failing {
-		failing[i].Trouble = mask(j.Trouble)
+		failing[i].Trouble = MaskText(j.Trouble)
 	}
 	return queues, failing, err
 }
@@ -92,5 +92,5 @@ func failingJobs(ctx context.Context, q db.Querier) ([]FailingJob, error) {
 
 // Failing returns a job as the list of failing jobs shows it.
 func Failing(j job.Job) FailingJob {
-	return FailingJob{j.Company, j.Kind, j.Subject, j.ID, j.RunAt, j.LeaseUntil, j.Attempts, mask(j.LastError), j.Provider, j.CreatedAt}
+	return FailingJob{j.Company, j.Kind, j.Subject, j.ID, j.RunAt, j.LeaseUntil, j.Attempts, MaskText(j.LastError), j.Provider, j.CreatedAt}
 }

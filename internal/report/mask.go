@@ -36,17 +36,28 @@ func MaskEmail(email string) string {
 // emailWithin matches an e-mail address within a text.
 var emailWithin = regexp.MustCompile(`[^\s@<>"',;:()]+@[^\s@<>"',;:()]+\.[^\s@<>"',;:()]+`)
 
-// MaskText masks the long numbers and the e-mail addresses within a text that people have typed.
+// MaskText masks the long numbers and the e-mail addresses within a text that people or providers have written.
 func MaskText(s string) string { return emailWithin.ReplaceAllStringFunc(mask(s), MaskEmail) }
 
-// longNumber matches numbers that may be personal, including a card's number in groups of four
-// digits. It also matches our ids, but the function mask leaves ids unchanged.
-var longNumber = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[a-z2-7]{20}\b|\d{8,}|\b\d{4}(?:[ -]\d{4}){3}\b`)
+// longNumber matches numbers that may be personal, also in groups of digits. It also matches our ids and days,
+// but the function mask leaves these unchanged.
+var longNumber = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[a-z2-7]{20}\b|\d{8,}|\b\d{2,4}(?:[ -]\d{2,4}){2,5}\b`)
+
+// isoDay matches a day at the beginning of a number in groups.
+var isoDay = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}\b`)
+
+// fewestDigits is the number of digits of the shortest number in groups that is masked. A day has one less.
+const fewestDigits = 9
 
 // mask replaces all but the last four digits of long numbers with asterisks.
 func mask(s string) string {
 	return longNumber.ReplaceAllStringFunc(s, func(n string) string {
-		if strings.Count(n, "-") == 4 || strings.ContainsFunc(n, unicode.IsLetter) { // an id
+		isGrouped := strings.ContainsAny(n, " -")
+		digits := len(n) - strings.Count(n, " ") - strings.Count(n, "-")
+		switch {
+		case len(n) == 36 && strings.Count(n, "-") == 4, strings.ContainsFunc(n, unicode.IsLetter): // an id
+			return n
+		case isGrouped && (digits < fewestDigits || isoDay.MatchString(n)):
 			return n
 		}
 		return strings.Repeat("*", len(n)-4) + n[len(n)-4:]

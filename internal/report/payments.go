@@ -223,7 +223,7 @@ func (s *Service) paymentPage(ctx context.Context, q db.Querier, rows []paymentR
 	for _, r := range rows {
 		p := PaymentLine{
 			Kind: r.kind, Reference: r.id, Company: r.company, CompanyName: names[r.company], State: r.state, Word: r.word(open[r.id], now), Amount: r.amount, Fee: r.fee,
-			Provider: r.provider, Counterparty: mask(cmp.Or(others[r.id].other, r.other)),
+			Provider: r.provider, Counterparty: MaskText(cmp.Or(others[r.id].other, r.other)),
 			OwnReference: others[r.id].own, SessionID: others[r.id].session, CreatedAt: clock.Time(r.created),
 		}
 		if r.next > 0 && r.state == string(operation.Pending) {

@@ -99,7 +99,7 @@ const runColumns = `SELECT id, provider, from_at, to_at, line_count, payments, c
 func scanRun(sc db.Scanner) (r Run, err error) {
 	var from, to, at int64
 	err = sc.Scan(&r.ID, &r.Bank, &from, &to, &r.Lines, &r.Payments, &r.Credits, &r.Breaks, &r.Undecided, &r.Trouble, &at)
-	r.From, r.To, r.At, r.Trouble = clock.Time(from), clock.Time(to), clock.Time(at), mask(r.Trouble)
+	r.From, r.To, r.At, r.Trouble = clock.Time(from), clock.Time(to), clock.Time(at), MaskText(r.Trouble)
 	return r, err
 }
 

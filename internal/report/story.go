@@ -144,7 +144,7 @@ func (s *Service) operationStory(ctx context.Context, q db.Querier, at place) (S
 	if err != nil {
 		return Story{}, err
 	}
-	out.Counterparty = mask(strings.Join(others, ""))
+	out.Counterparty = MaskText(strings.Join(others, ""))
 	if out.Belongings, err = belongings(ctx, q, at.company, at.id, s.clock.Now()); err != nil {
 		return Story{}, err
 	}
@@ -204,7 +204,7 @@ func titleOf(ctx context.Context, q db.Querier, at place) (Story, []Step, error)
 		return Story{}, nil, err
 	}
 	out := Story{
-		Kind: at.kind, Reference: at.id, Company: at.company, State: t.state, Amount: t.amount, Counterparty: mask(t.other),
+		Kind: at.kind, Reference: at.id, Company: at.company, State: t.state, Amount: t.amount, Counterparty: MaskText(t.other),
 		Provider: t.provider, ProviderReference: t.reference, SessionID: t.session, OwnReference: t.label, CreatedAt: t.created,
 	}
 	text := fmt.Sprintf("%s of %s naira", at.kind, t.amount.Decimal())
@@ -240,7 +240,7 @@ func (y *Story) gather(ctx context.Context, q db.Querier, reference, subject str
 		if err != nil {
 			return err
 		}
-		y.Steps = append(append(y.Steps, Step{At: c.CreatedAt, What: "case", Text: string(c.Reason) + ": " + mask(c.Detail)}), steps...)
+		y.Steps = append(append(y.Steps, Step{At: c.CreatedAt, What: "case", Text: string(c.Reason) + ": " + MaskText(c.Detail)}), steps...)
 	}
 	return y.finish(ctx, q)
 }
@@ -299,7 +299,7 @@ func (s *Service) caseStory(ctx context.Context, q db.Querier, at place) (Story,
 	}
 	out := Story{
 		Kind: "case", Reference: c.ID, Company: c.Company, State: string(c.State), Amount: c.Amount, CreatedAt: c.CreatedAt,
-		Counterparty: mask(c.Detail),
+		Counterparty: MaskText(c.Detail),
 	}
 	return out, out.gather(ctx, q, subject, c.Subject, nil)
 }
@@ -356,7 +356,7 @@ func proposalStory(ctx context.Context, q db.Querier, at place) (Story, error) {
 	}
 	out.Steps = append(out.Steps, Step{At: p.created, What: "intent", Text: "proposed by " + p.by + ", until " + clock.Text(p.expires)})
 	if !p.decidedAt.IsZero() {
-		out.Steps = append(out.Steps, Step{At: p.decidedAt, What: "state", Text: strings.TrimSpace(p.state + " by " + p.decided + " " + mask(p.note))})
+		out.Steps = append(out.Steps, Step{At: p.decidedAt, What: "state", Text: strings.TrimSpace(p.state + " by " + p.decided + " " + MaskText(p.note))})
 	}
 	return out, out.finish(ctx, q)
 }

@@ -29,7 +29,7 @@ func said(status int64, trouble string) (out string) {
 		out = fmt.Sprintf(", status %d", status)
 	}
 	if trouble != "" {
-		out += ", " + mask(trouble)
+		out += ", " + MaskText(trouble)
 	}
 	return out
 }

@@ -47,7 +47,7 @@ type Moved struct {
 // ledger are included. Long numbers in a provider's text are masked, since they may be account or
 // phone numbers.
 func (s *Service) CaseTimeline(ctx context.Context, c operation.Case) ([]Step, error) {
-	steps := []Step{{At: c.CreatedAt, What: "case", Text: string(c.Reason) + ": " + mask(c.Detail)}}
+	steps := []Step{{At: c.CreatedAt, What: "case", Text: string(c.Reason) + ": " + MaskText(c.Detail)}}
 	err := s.db.Snapshot(ctx, func(q db.Querier) error {
 		own, err := around(ctx, q, c, intent, attemptSteps, answers, transferSteps, auditSteps)
 		if err != nil || c.Target == "" || c.Target == c.Company {
@@ -131,7 +131,7 @@ func intent(ctx context.Context, q db.Querier, c operation.Case, subject string)
 	steps := []Step{{At: o.CreatedAt, What: "intent", Text: text}}
 	words, said := "last answer", "" // the words of a PENDING operation may be those of an earlier answer
 	if o.State != operation.Pending {
-		words, said = "decided by", " "+mask(o.Message) // a poll after FAILED decides nothing
+		words, said = "decided by", " "+MaskText(o.Message) // a poll after FAILED decides nothing
 	}
 	now := Step{At: o.UpdatedAt, What: "state", Text: strings.TrimSpace(fmt.Sprintf("%s, %d polls in all; %s %s (%s)%s",
 		o.State, o.Polls, words, o.Outcome, o.Code, said))}
@@ -159,7 +159,7 @@ func attemptSteps(ctx context.Context, q db.Querier, c operation.Case, subject s
 			a.number, a.provider, a.reference, a.cost.Decimal())})
 		if operation.AttemptState(a.state) == operation.AttemptUnstarted {
 			steps = append(steps, Step{At: a.ended, What: "attempt", Text: strings.TrimSpace(fmt.Sprintf("%s never started attempt %d: %s (%s) %s",
-				a.provider, a.number, a.outcome, a.code, mask(a.message)))})
+				a.provider, a.number, a.outcome, a.code, MaskText(a.message)))})
 		}
 	}
 	return steps, err
@@ -173,7 +173,7 @@ func answers(ctx context.Context, q db.Querier, c operation.Case, subject string
 	}
 	return db.All(ctx, q, func(sc db.Scanner) (Step, error) {
 		a, err := db.Fields[answer](sc)
-		said := fmt.Sprintf("%s (%s) %s", a.outcome, a.code, mask(a.message))
+		said := fmt.Sprintf("%s (%s) %s", a.outcome, a.code, MaskText(a.message))
 		if a.reference != "" {
 			said += ", provider reference " + a.reference
 		}
@@ -198,7 +198,7 @@ func transferSteps(ctx context.Context, q db.Querier, c operation.Case, subject 
 	return db.All(ctx, q, func(sc db.Scanner) (Step, error) {
 		t, err := db.Fields[transfer](sc)
 		return Step{At: t.at, What: "transfer", Transfer: &Moved{t.debit, t.credit, t.amount, t.paid, t.got}, Text: fmt.Sprintf("%s naira from %s (%s left) to %s (%s there): %s, %s",
-			t.amount.Decimal(), t.debit, t.paid.Decimal(), t.credit, t.got.Decimal(), t.kind, mask(t.narration))}, err
+			t.amount.Decimal(), t.debit, t.paid.Decimal(), t.credit, t.got.Decimal(), t.kind, MaskText(t.narration))}, err
 	}, `SELECT t.debit_account, t.credit_account, t.amount_kobo, t.kind, t.narration, d.current_kobo, e.current_kobo, t.created_at
 		FROM ledger_transfer AS t
 		JOIN ledger_entry AS d ON d.company_id = t.company_id AND d.account_id = t.debit_account AND d.sequence = t.debit_entry
