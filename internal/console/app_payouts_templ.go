@@ -35,7 +35,7 @@ func payoutFilters(v *visit) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = choose(v, "status", "State", paymentStates).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = choose(v, "status", "State", payoutStates).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -173,10 +173,8 @@ func (t thing) chip(v *visit) (kind, word string) {
 		return story{Timeline: admin.Timeline{Kind: t.story.Kind, Status: t.story.Status}}.chip()
 	case t.Status == "PENDING":
 		return pendingState(t.Outcome, v.now())
-	case t.Status == "SUCCESS" && t.payout == nil:
-		return "ok", "Done"
 	}
-	return payoutChip(t.Status)
+	return stateChipOf(t.story.Kind, t.Status)
 }
 
 // sentenceFor says what the state of an operation means for the company.

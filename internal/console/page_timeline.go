@@ -139,6 +139,9 @@ func (s story) chip() (kind, word string) {
 	if s.isOnChain() {
 		return depositChip(s.Status)
 	}
+	if s.Kind == "collection" {
+		return virtualAccountChip(s.Status)
+	}
 	switch s.Status {
 	case "SUCCESS", "COMPLETED", "APPROVED":
 		return "ok", sentence(words(s.Status))
