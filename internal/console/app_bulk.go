@@ -329,7 +329,7 @@ func showBulk(v *visit) (view, error) {
 	if b.unknown, err = v.outcomesOf(pending); err != nil {
 		return view{}, err
 	}
-	return view{title: "Bulk payout", item: "payouts", body: bulkPage(v, b), thing: "Bulk payout " + ending(v.PathValue("id"))}, nil
+	return view{title: "Bulk payout", item: "payouts", body: bulkPage(v, b), thing: withAmount("Bulk payout "+ending(v.PathValue("id")), b.Amount)}, nil
 }
 
 // chip returns the chip of a bulk payout. Failed lines are no success of the whole.

@@ -96,7 +96,7 @@ func showThing(v *visit) (view, error) {
 		return view{}, err
 	}
 	title := sentence(t.noun()) + " " + ending(t.story.Reference)
-	return view{title: title, item: t.list().item, body: thingPage(v, t), thing: title}, nil
+	return view{title: title, item: t.list().item, body: thingPage(v, t), thing: withAmount(title, t.story.Amount)}, nil
 }
 
 // factsOf reads what a payout, a purchase or a funding has of its own.
