@@ -31,7 +31,7 @@ func bulkPage(v *visit, b bulkView) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		kind, word := b.chip()
+		kind, word := v.chipOfBulk(b.bulk, b.approval())
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/app/payouts/bulk\">Bulk payouts</a> / ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
