@@ -142,10 +142,7 @@ func showBulks(v *visit) (view, error) {
 		return view{}, err
 	}
 	for _, b := range l.Data.Data {
-		kind, word := b.chip()
-		if b.State == "CHECKED" && !v.isNext(waiting[b.ID]) {
-			word = "Waiting for approval"
-		}
+		kind, word := v.chipOfBulk(b, waiting[b.ID])
 		t.rows = append(t.rows, []cell{
 			time_(b.CreatedAt), text(strconv.Itoa(b.Lines)), sum(b.Amount), state(kind, word),
 			text(strconv.Itoa(b.Succeeded)), text(strconv.Itoa(b.Failed)), text(strconv.Itoa(b.Pending)), link(ending(b.ID), "/app/payouts/bulk/"+b.ID),
@@ -329,7 +326,7 @@ func showBulk(v *visit) (view, error) {
 	if b.unknown, err = v.outcomesOf(pending); err != nil {
 		return view{}, err
 	}
-	return view{title: "Bulk payout", item: "payouts", body: bulkPage(v, b), thing: "Bulk payout " + ending(v.PathValue("id"))}, nil
+	return view{title: "Bulk payout", item: "payouts", body: bulkPage(v, b), thing: withAmount("Bulk payout "+ending(v.PathValue("id")), b.Amount)}, nil
 }
 
 // chip returns the chip of a bulk payout. Failed lines are no success of the whole.
@@ -340,12 +337,21 @@ func (b bulk) chip() (kind, word string) {
 	return bulkChip(b.State)
 }
 
-// chip returns the chip of the page. A bulk payout that waits for another person does not wait for the reader.
-func (b bulkView) chip() (kind, word string) {
-	if b.waiting != nil {
+// approval returns the approval that waits, or a zero one.
+func (b bulkView) approval() api.Approval {
+	if b.waiting == nil {
+		return api.Approval{}
+	}
+	return *b.waiting
+}
+
+// chipOfBulk returns the chip of a bulk payout for the reader, in the list and on its page. A bulk payout that waits for somebody else does
+// not wait for the reader.
+func (v *visit) chipOfBulk(b bulk, waiting api.Approval) (kind, word string) {
+	if b.State == "CHECKED" && !v.isNext(waiting) {
 		return "propose", "Waiting for approval"
 	}
-	return b.bulk.chip()
+	return b.chip()
 }
 
 func confirmBulk(v *visit) (string, error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -31,6 +32,44 @@ func TestABankIsNamedByItsNameOrItsCode(t *testing.T) {
 		if got, err := console.LineOf(text+",0123456710,100", banks...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %q, %v, want a refusal with %q", text, got, err, want)
 		}
+	}
+}
+
+// The usual name of a bank offers this bank alone, and is never taken for it. A name that differs by words such as Plc or MFB alone is the
+// bank, but a microfinance bank is no bank of the same name.
+func TestTheUsualNameOfABankOffersTheRightOne(t *testing.T) {
+	list, err := os.ReadFile("../provider/sandbox/safehaven/banks.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var banks [][2]string
+	for line := range strings.Lines(string(list)) {
+		code, name, _ := strings.Cut(strings.TrimSpace(line), ",")
+		banks = append(banks, [2]string{name, code})
+	}
+	banks = banks[1:] // the heads
+	for text, code := range map[string]string{
+		"UBA": "000004", "uba plc": "000004", "GTB": "000013", "GTBank": "000013", "GTBank Plc": "000013", "Guaranty": "000013", "FCMB": "000003", "FBN": "000016", "Stanbic": "000012",
+		"ALAT": "000017", "ALAT by Wema": "000017", "Titan": "000025", "Kuda": "090267", "Kuda Bank": "090267", "Moniepoint": "090405", "Teamapt Limited": "090405", "VFD": "090110",
+		"V Bank": "090110", "Rubies": "090175", "Paycom": "100004", "OPay Digital Services Limited": "100004", "UBN": "000018",
+	} {
+		got, err := console.LineOf(text+",0123456710,100", banks...)
+		if err == nil || !strings.Contains(err.Error(), "no bank has the name") || !strings.HasSuffix(err.Error(), "("+code+")") || strings.Count(err.Error(), "(") != 1 {
+			t.Errorf("%q: %q, %v, want a refusal that offers %s alone", text, got, err, code)
+		}
+	}
+	for text, code := range map[string]string{
+		"Moniepoint MFB": "090405", "Kuda Microfinance Bank Limited": "090267", "First Bank": "000016", "First Bank of Nigeria Ltd": "000016", "Union Bank": "000018", "Zenith": "000015",
+		"Access Bank Nigeria Plc": "000014", "Polaris": "000008", "Keystone": "000002", "Sterling": "000001", "Unity": "000011", "Wema": "000017", "Fidelity": "000007", "Ecobank": "000010",
+		"Jaiz": "000006", "Providus": "000023", "SunTrust": "000022", "Globus": "000027", "Parallex": "000030", "OPay": "100004", "PalmPay Limited": "100033", "Carbon": "100026",
+		"9PSB": "120001",
+	} {
+		if got, err := console.LineOf(text+",0123456710,100", banks...); err != nil || !strings.HasPrefix(got, code+"|") {
+			t.Errorf("%q: %q, %v, want %s", text, got, err, code)
+		}
+	}
+	if got, err := console.LineOf("Lotus MFB,0123456710,100", banks...); err == nil || !strings.HasSuffix(err.Error(), "Lotus Bank (000029)") {
+		t.Errorf("a microfinance bank is taken for a bank: %q, %v", got, err)
 	}
 }
 

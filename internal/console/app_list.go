@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
@@ -114,8 +113,8 @@ func showOwnVirtualAccounts(v *visit) (view, error) {
 		head: []string{"Time", "Account", "Name", "Amount", "State", "Reference"}, nothing: "There is no virtual account yet. “New virtual account” or your program makes one for a payment that you expect.", above: virtualAccountButton(v),
 	}
 	for _, r := range l.Data.Data {
-		kind, word := map[string]string{"SUCCESS": "ok", "PENDING": "wait"}[r.Status], map[string]string{"SUCCESS": "Paid", "PENDING": "Not paid yet", "FAILED": "Expired"}[r.Status]
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(r.AccountNumber), text(r.AccountName), sum(r.Amount), state(cmp.Or(kind, "idle"), word), link(ending(r.ID), "/app/p/"+r.ID)})
+		kind, word := virtualAccountChip(r.Status)
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(r.AccountNumber), text(r.AccountName), sum(r.Amount), state(kind, word), link(ending(r.ID), "/app/p/"+r.ID)})
 	}
 	return t.view(v), err
 }

@@ -8,7 +8,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/kobo-waas/kobo/internal/job"
 	who "github.com/kobo-waas/kobo/internal/person"
 )
 
@@ -142,10 +144,25 @@ func TestAPersonMakesAVirtualAccount(t *testing.T) {
 		if first.location != second.location || !regexp.MustCompile("^/app/p/.+").MatchString(first.location) {
 			t.Fatalf("%d %q and %q: %s", first.status, first.location, second.location, first.text)
 		}
-		bola.says(first.location, "₦2,500.00")
-		if text := bola.read("/app/money/virtual-accounts"); strings.Count(text, first.location) != 1 {
+		const list = "/app/money/virtual-accounts"
+		if text := bola.read(list); strings.Count(text, first.location) != 1 {
 			t.Error(text)
 		}
+		id, dev := strings.TrimPrefix(first.location, "/app/p/"), w.signIn("dev")
+		isDrawn := func(chip string) {
+			t.Helper()
+			bola.says(first.location, "₦2,500.00", chip)
+			bola.says(list, chip)
+			dev.says("/console/p/"+id, chip)
+			dev.says("/console/companies/"+w.company.Reference+"/virtual-accounts", chip)
+		}
+		isDrawn("Waiting for the payment</span>")
+		late := *w.app.Collections
+		late.Clock = ahead{late.Clock, time.Hour}
+		if _, err := late.Expire(t.Context(), job.Job{Company: w.company.Reference, Subject: id}); err != nil {
+			t.Fatal(err)
+		}
+		isDrawn("Expired, not paid</span>")
 	})
 }
 

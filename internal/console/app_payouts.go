@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -51,10 +52,11 @@ type payoutRow struct {
 	CompletedAt   *string    `json:"completedAt"`
 }
 
-// payoutChip returns the chip of a payout.
-func payoutChip(status string) (kind, word string) {
+// stateChipOf returns the chip of a payment of some kind. The word for success is that of the operators' pages: paid, delivered or
+// funded.
+func stateChipOf(kind, status string) (chip, word string) {
 	if status == "SUCCESS" {
-		return "ok", "Paid"
+		return "ok", sentence(story{Timeline: admin.Timeline{Kind: kind}}.purpose())
 	}
 	return stateChip(status)
 }

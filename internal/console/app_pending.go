@@ -48,7 +48,7 @@ func (v *visit) payoutChipNow(reference, status string, known outcomes) (kind, w
 	if o, there := known[reference]; there && status == "PENDING" {
 		return pendingChip(o, v.now())
 	}
-	return payoutChip(status)
+	return stateChipOf("payout", status)
 }
 
 // fundings are the card fundings of the company without an outcome, the newest first.

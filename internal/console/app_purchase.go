@@ -341,10 +341,13 @@ func (c counter) button() string {
 	return "Look at it first"
 }
 
-// purchaseRow is a purchase as lists show it. It has no code of a meter.
-// paymentStates are the states of a company's payments on the wire.
-var paymentStates = []choice{{"", "Any"}, {"PENDING", "Without an outcome"}, {"SUCCESS", "Paid"}, {"FAILED", "Failed, refunded"}, {"REVERSED", "Reversed, refunded"}}
+// payoutStates and purchaseStates are the states of a company's payments on the wire.
+var (
+	payoutStates   = []choice{{"", "Any"}, {"PENDING", "Without an outcome"}, {"SUCCESS", "Paid"}, {"FAILED", "Failed, refunded"}, {"REVERSED", "Reversed, refunded"}}
+	purchaseStates = []choice{{"", "Any"}, {"PENDING", "Without an outcome"}, {"SUCCESS", "Delivered"}, {"FAILED", "Failed, refunded"}, {"REVERSED", "Reversed, refunded"}}
+)
 
+// purchaseRow is a purchase as lists show it. It has no code of a meter.
 type purchaseRow struct {
 	ID           string     `json:"transactionId"`
 	Type         string     `json:"type"`
@@ -377,10 +380,10 @@ func showPurchases(v *visit) (view, error) {
 	}
 	t := table{
 		title: "Purchases", item: "services", tabs: serviceTabs, tab: serviceTabs[1].path, meta: meta,
-		nothing: "Nothing has been sold yet.", above: templ.Join(purchaseButton(v), ownFilters(v, serviceTabs[1].path, paymentStates), downloadBar(v, "/app/services/purchases")),
+		nothing: "Nothing has been sold yet.", above: templ.Join(purchaseButton(v), ownFilters(v, serviceTabs[1].path, purchaseStates), downloadBar(v, "/app/services/purchases")),
 	}
 	for _, r := range rows {
-		kind, word := stateChip(r.Status)
+		kind, word := stateChipOf("vtu", r.Status)
 		if o, there := known[r.ID]; there && r.Status == "PENDING" {
 			kind, word = pendingChip(o, v.now())
 		}

@@ -65,7 +65,10 @@ func TestABulkPayoutSaysForWhomItWaits(t *testing.T) {
 		})
 		vera := w.seat(w.company.Reference, "vera", who.Viewer)
 		fola.says("/app/payouts/bulk", "Waits for you")
-		vera.says("/app/payouts/bulk", "Waiting for approval")
+		for _, path := range []string{"/app/payouts/bulk", at} {
+			vera.says(path, "Waiting for approval</span>")
+			vera.lacks(path, "Waits for you")
+		}
 		waits := fola.submit(at, at+"/send", map[string]string{"pin": w.company.PIN}).approval(t)
 		text := html.UnescapeString(fola.read(at))
 		if !strings.Contains(text, "It waits for an owner or a person in the role finance other than you") || strings.Contains(text, "Waits for you") || strings.Contains(text, "Ask a second person") {

@@ -66,7 +66,7 @@ func TestAPersonMakesACardAndFundsIt(t *testing.T) {
 		if paid.status != http.StatusSeeOther || paid.location != again.location || !strings.HasPrefix(paid.location, "/app/p/") {
 			t.Fatalf("%d to %q, and %d to %q: %s", paid.status, paid.location, again.status, again.location, paid.text)
 		}
-		bola.says(paid.location, "Done", "₦2,500.10", card, "load-1")
+		bola.says(paid.location, "Funded</span>", "₦2,500.10", card, "load-1")
 		bola.says(review, "You have done this already", paid.location)
 		bola.says("/app/home", "₦997,499.90")
 
@@ -119,7 +119,7 @@ func TestAPersonBuys(t *testing.T) {
 			if first.status != http.StatusSeeOther || first.location != second.location || !strings.HasPrefix(first.location, "/app/p/") {
 				t.Fatalf("%s: %d to %q, %d to %q: %s", service, first.status, first.location, second.status, second.location, first.text)
 			}
-			bola.says(first.location, "Done", goods["number"], fields["externalReference"])
+			bola.says(first.location, "Delivered</span>", goods["number"], fields["externalReference"])
 			if service == "Utility" {
 				bola.says(first.location, "Code for the meter")
 			}
@@ -128,8 +128,16 @@ func TestAPersonBuys(t *testing.T) {
 			}
 			vera.lacks(form.path, "<form method=\"post\" action=\"/app/services/purchases/check\"")
 		}
-		if text := bola.read("/app/services/purchases"); strings.Count(text, "/app/p/") != 4 {
+		const list = "/app/services/purchases"
+		if text := bola.says(list, "Delivered</span>", ">Delivered</option>"); strings.Count(text, "/app/p/") != 4 {
 			t.Error(text)
+		}
+		bola.says(list+"?status=SUCCESS", ": Delivered ×")
+		for _, other := range []string{"Success</span>", "Done</span>", ">Paid</option>"} {
+			bola.lacks(list, other)
+		}
+		if g := bola.get(list + ".csv"); !strings.Contains(g.text, ",Delivered,") {
+			t.Errorf("%d: %s", g.status, g.text)
 		}
 		for _, path := range []string{"/app/services/purchases/new?service=none", "/app/services/purchases/new?service=" + bola.counter("Data").service + "&category=none", "/app/services/purchases/confirm/none"} {
 			if g := bola.get(path); g.status != http.StatusNotFound {
@@ -186,7 +194,7 @@ func TestACardIsNoWayAroundTheSecondPerson(t *testing.T) {
 		bola.says("/app/home", "₦1,000,000.00")
 		fields["amount"] = "1999.99"
 		sale = bola.submit(at.path, "/app/services/purchases/check", fields).location
-		bola.says(bola.submit(sale, sale, nil).location, "Done")
+		bola.says(bola.submit(sale, sale, nil).location, "Delivered</span>")
 	})
 }
 

@@ -96,7 +96,7 @@ func showThing(v *visit) (view, error) {
 		return view{}, err
 	}
 	title := sentence(t.noun()) + " " + ending(t.story.Reference)
-	return view{title: title, item: t.list().item, body: thingPage(v, t), thing: title}, nil
+	return view{title: title, item: t.list().item, body: thingPage(v, t), thing: withAmount(title, t.story.Amount)}, nil
 }
 
 // factsOf reads what a payout, a purchase or a funding has of its own.
@@ -173,10 +173,8 @@ func (t thing) chip(v *visit) (kind, word string) {
 		return story{Timeline: admin.Timeline{Kind: t.story.Kind, Status: t.story.Status}}.chip()
 	case t.Status == "PENDING":
 		return pendingState(t.Outcome, v.now())
-	case t.Status == "SUCCESS" && t.payout == nil:
-		return "ok", "Done"
 	}
-	return payoutChip(t.Status)
+	return stateChipOf(t.story.Kind, t.Status)
 }
 
 // sentenceFor says what the state of an operation means for the company.

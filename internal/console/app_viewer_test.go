@@ -137,3 +137,22 @@ func TestAViewerReadsPersonalDataMasked(t *testing.T) {
 		}
 	})
 }
+
+// A page with a form for money has no form and no field for the PIN for somebody who may not use it. It says who may.
+func TestAViewerSeesNoFormThatIsRefused(t *testing.T) {
+	each(t, func(w *world) {
+		bola, vera, dele := w.seat(w.company.Reference, "bola", who.Finance), w.seat(w.company.Reference, "vera", who.Viewer), w.seat(w.company.Reference, "dele", who.Developer)
+		for path, form := range map[string]string{
+			"/app/payouts/new": "/app/payouts/check", "/app/payouts/bulk/new": "/app/payouts/bulk/new", "/app/customers/new": "/app/customers/new",
+			"/app/money/virtual-accounts/new": "/app/money/virtual-accounts/new",
+		} {
+			const said = "Owners and people in the role finance "
+			bola.says(path, `action="`+form+`"`)
+			bola.lacks(path, said)
+			for _, p := range []*person{vera, dele} {
+				p.says(path, said)
+				p.lacks(path, `action="`+form+`"`, `name="pin"`)
+			}
+		}
+	})
+}

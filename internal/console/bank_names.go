@@ -27,15 +27,38 @@ func bookOf(banks []bank) bankBook {
 	return b
 }
 
-// bareName returns the name of a bank without what people write in different ways: case, spaces, signs, Bank and Plc.
+// filler are the words that people write and leave out within the name of the same bank.
+var filler = []string{"plc", "limited", "ltd", "nigeria"}
+
+// bareName returns the name of a bank without what people write in different ways: case, spaces, signs, Bank, Plc, Limited and of
+// Nigeria. A microfinance bank keeps a mark of it: it may be another bank than one without.
 func bareName(name string) string {
-	whole := strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, name)
-	return cmp.Or(strings.NewReplacer("bank", "", "plc", "").Replace(whole), whole)
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	whole := strings.Join(words, "")
+	words = slices.DeleteFunc(words, func(w string) bool { return slices.Contains(filler, w) })
+	if last := len(words) - 1; last > 0 && words[last] == "of" {
+		words = words[:last]
+	}
+	short := strings.NewReplacer("microfinancebank", "mfb", "microfinance", "mfb", "mfbank", "mfb", "paymentservicebank", "psb", "bank", "", "plc", "")
+	return cmp.Or(short.Replace(strings.Join(words, "")), whole)
+}
+
+// shortNames are names that people use for banks, with the name that lists have. Both are without what bareName and usualName
+// leave out.
+var shortNames = map[string]string{
+	"uba": "unitedforafrica", "gt": "guarantytrust", "gtb": "guarantytrust", "gtco": "guarantytrust", "guaranty": "guarantytrust", "guarantee": "guarantytrust",
+	"guaranteetrust": "guarantytrust", "fcmb": "firstcitymonument", "fbn": "first", "ibtc": "stanbicibtc", "stanbic": "stanbicibtc", "skye": "polaris",
+	"ubn": "union", "alat": "wema", "alatbywema": "wema", "titan": "titantrust",
+	"opaydigitalservices": "opay", "paycom": "opay", "teamapt": "moniepoint",
+	"v": "vfd", "onefinance": "carbon", "scb": "standardchartered", "stanchart": "standardchartered", "rmb": "randmerchant",
+	"premium": "premiumtrust", "alt": "thealternative", "alternative": "thealternative", "mtnmomo": "momo",
+}
+
+// usualName returns the name by which people know a bank. Different banks may share it, so it only offers.
+func usualName(name string) string {
+	bare := bareName(name)
+	usual := cmp.Or(strings.TrimSuffix(strings.TrimSuffix(bare, "mfb"), "psb"), bare)
+	return cmp.Or(shortNames[usual], usual)
 }
 
 // code returns the code of the bank that somebody has written by its code or its name, or why there is no such bank. A
@@ -67,20 +90,27 @@ func (b bankBook) code(text string) (code, why string) {
 	return "", fmt.Sprintf("no bank has the name %q. The nearest: %s", text, orList(b.nearest(text, 3)))
 }
 
-// nearest returns the banks whose names are most like a text.
+// nearest returns the banks that people know by a name. If there are none, it returns those whose names are most like it.
 func (b bankBook) nearest(text string, most int) []bank {
-	bare := bareName(text)
+	const least = 3 // letters of a name that is looked for within another one
+	usual := usualName(text)
 	type near struct {
 		bank
 		away int
 	}
-	all := make([]near, len(b.banks))
+	all, same := make([]near, len(b.banks)), []bank(nil)
 	for i, one := range b.banks {
-		name := bareName(one.Name)
-		all[i] = near{one, edits(bare, name)}
-		if bare != "" && (strings.Contains(name, bare) || strings.Contains(bare, name)) {
+		name := usualName(one.Name)
+		if name == usual {
+			same = append(same, one)
+		}
+		all[i] = near{one, edits(usual, name)}
+		if len(usual) >= least && strings.Contains(name, usual) || len(name) >= least && strings.Contains(usual, name) {
 			all[i].away = 0
 		}
+	}
+	if len(same) > 0 {
+		return same[:min(most, len(same))]
 	}
 	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(a.away, b.away) })
 	out := make([]bank, 0, most)

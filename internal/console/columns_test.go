@@ -97,3 +97,28 @@ func TestAPersonChoosesTheColumnsOfAList(t *testing.T) {
 		}
 	})
 }
+
+// A cell without a text has nothing in it, not even a space, so that a stacked row on a phone leaves out its label.
+func TestAStackedRowLeavesOutEmptyCells(t *testing.T) {
+	w := open(t)
+	bola, dev := w.seat(w.company.Reference, "bola", who.Finance), w.signIn("dev")
+	w.payout("0123456710", 1_000)
+	w.customerAccount()
+	bola.chooses("/app/payouts", "/app/payouts", "time", "state", "own")
+	text := bola.read("/app/payouts")
+	if !strings.Contains(text, `data-label="Own reference" class=""></td>`) {
+		t.Fatalf("a payout without an own reference has no empty cell: %s", text)
+	}
+	spaces := regexp.MustCompile(`<td[^>]*>(?:\s|</?span[^>]*>)+</td>`)
+	for p, paths := range map[*person][]string{bola: appPages, dev: {"/console/payments", "/console/companies", "/console/companies/" + w.company.Reference + "/customers", "/console/companies/" + w.company.Reference + "/virtual-accounts", "/console/cases", "/console/money", "/console/system"}} {
+		for _, path := range paths {
+			if one := spaces.FindString(p.read(path)); one != "" {
+				t.Errorf("%s has %q", path, one)
+			}
+		}
+	}
+	_, sheet, _ := strings.Cut(text, `<link rel="stylesheet" href="`)
+	if css := bola.read(strings.SplitN(sheet, `"`, 2)[0]); !strings.Contains(css, "table.stack td:empty { display: none; }") {
+		t.Error("an empty cell of a stacked row is shown")
+	}
+}

@@ -69,27 +69,17 @@ func payoutsOf(l admin.Limit) string {
 	return used + " of " + strconv.FormatInt(l.Payouts, 10)
 }
 
-// waitingChip and waitingWord return how a virtual account is drawn.
-func waitingChip(status string) string {
+// virtualAccountChip returns the chip of a virtual account. Both sides use it, in lists and on the page of the payment.
+func virtualAccountChip(status string) (kind, word string) {
 	switch status {
 	case "SUCCESS":
-		return "ok"
+		return "ok", "Paid"
 	case "FAILED":
-		return "idle"
-	}
-	return "wait"
-}
-
-func waitingWord(status string) string {
-	switch status {
-	case "SUCCESS":
-		return "Paid"
-	case "FAILED":
-		return "Not paid"
+		return "idle", "Expired, not paid"
 	case "OPENING":
-		return "Being opened"
+		return "wait", "Being opened"
 	}
-	return "Waits for a payment"
+	return "wait", "Waiting for the payment"
 }
 
 // cardChip and cardWord return how a card is drawn.

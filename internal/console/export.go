@@ -168,7 +168,7 @@ func exportOwnPayouts(v *visit) error {
 	return v.sendSheet("payouts", head, func(write func(row ...string) error) error {
 		return eachOf(v, "/api/v1/settlement/payouts", func(p payoutRow) error {
 			there, utc := inBoth(p.CreatedAt)
-			_, word := payoutChip(p.Status)
+			_, word := stateChipOf("payout", p.Status)
 			return write(there, utc, p.AccountName, p.AccountNumber, optional(p.BankName), p.Amount.Decimal(), p.Fee.Decimal(), word, optional(p.SessionID), optional(p.OwnReference), optional(p.Narration), p.Reference)
 		})
 	})
@@ -191,7 +191,7 @@ func exportPurchases(v *visit) error {
 	return v.sendSheet("purchases", head, func(write func(row ...string) error) error {
 		return eachOf(v, "/api/v1/vtu/transactions", func(p purchaseRow) error {
 			there, utc := inBoth(p.CreatedAt)
-			_, word := stateChip(p.Status)
+			_, word := stateChipOf("vtu", p.Status)
 			to := cmp.Or(optional(p.Phone), optional(p.Card), optional(p.Meter))
 			return write(there, utc, sentence(words(p.Type)), optional(p.Product), to, money.Kobo(p.Amount).Decimal(), money.Kobo(p.Fee).Decimal(), word, p.OwnReference, p.ID)
 		})

@@ -164,7 +164,11 @@ func (f filter) shown() string {
 // shownOn is shown for a page, because a status of payments has other words than one of adjustments.
 func (f filter) shownOn(v *visit) string {
 	if f.name == "status" && v.hasSpan() {
-		for _, c := range slices.Concat(paymentStates, movementStates) {
+		states := slices.Concat(payoutStates, movementStates)
+		if v.URL.Path == serviceTabs[1].path {
+			states = purchaseStates
+		}
+		for _, c := range states {
 			if c.value == f.value {
 				return c.label
 			}

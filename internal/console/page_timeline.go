@@ -103,10 +103,10 @@ func (s story) title() string {
 // thing names the story without its counterparty, who may be a natural person.
 func (s story) thing() string {
 	out := kindWord(s.Kind) + " " + ending(s.Reference)
-	if s.Amount > 0 && !s.isOnChain() {
-		out += ", " + naira(s.Amount)
+	if s.isOnChain() {
+		return out
 	}
-	return out
+	return withAmount(out, s.Amount)
 }
 
 // isOnChain reports whether the story is about money on a chain, which no bank moves.
@@ -138,6 +138,9 @@ func (s story) chip() (kind, word string) {
 	}
 	if s.isOnChain() {
 		return depositChip(s.Status)
+	}
+	if s.Kind == "collection" {
+		return virtualAccountChip(s.Status)
 	}
 	switch s.Status {
 	case "SUCCESS", "COMPLETED", "APPROVED":

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/kobo-waas/kobo/internal/money"
 )
 
 // The empty search box offers the last things that a person has opened. They stand in a cookie of the browser's session: a page that
@@ -63,6 +65,14 @@ func (v *visit) recent() []opened {
 		return err != nil || at.Host != "" || at.RawQuery != "" || !v.opens(at.Path) || !utf8.ValidString(one.Words)
 	})
 	return things[:min(len(things), mostRecent)]
+}
+
+// withAmount adds an amount to the words of a thing, unless it is zero.
+func withAmount(words string, k money.Kobo) string {
+	if k <= 0 {
+		return words
+	}
+	return words + ", " + naira(k)
 }
 
 // noteOpened puts the thing that the page shows before the others.

@@ -121,7 +121,7 @@ func TestTheEmptyBoxLeadsToWhatWasOpened(t *testing.T) {
 		bola.cookie = session + "; kobo_recent=" + kept
 	}
 	bola.cookie = session + "; kobo_recent=" + recentOf(bola.get("/app/p/"+all[2])) // it comes first now
-	text := bola.says("/app/search", "What you opened last", `href="/app/p/`+all[5]+`"`)
+	text := bola.says("/app/search", "What you opened last", `href="/app/p/`+all[5]+`"`, all[5][len(all[5])-12:]+", ₦1,005.00</a>")
 	if strings.Contains(text, all[0]) || strings.Count(text, `href="/app/p/`) != 5 || strings.Index(text, all[2]) > strings.Index(text, all[5]) {
 		t.Error(text)
 	}
