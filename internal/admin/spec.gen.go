@@ -1121,7 +1121,7 @@ type Overview struct {
 	// Adjustments Corrections of balances that wait for a second operator.
 	Adjustments Sum `json:"adjustments"`
 
-	// Unknown By provider, the operations whose first call has ended without an outcome. The amount includes the fees.
+	// Unknown By provider, the operations whose first call has ended without an outcome, without those that have an open case. The amount includes the fees.
 	Unknown []NamedSum `json:"unknown"`
 
 	// Endpoints Webhook endpoints that accept no events, at most 20.
@@ -1479,7 +1479,7 @@ type ProviderTally struct {
 
 // ProviderUnknown defines model for ProviderUnknown.
 type ProviderUnknown struct {
-	// Count PENDING operations whose first call has ended without an outcome.
+	// Count PENDING operations whose first call has ended without an outcome, without those that have an open case.
 	Count int64 `json:"count"`
 
 	// AmountKobo Their amounts and fees.
@@ -1959,7 +1959,7 @@ type TimelineTransfer struct {
 
 // UnknownMoney defines model for UnknownMoney.
 type UnknownMoney struct {
-	// Count PENDING operations whose first call has ended without an outcome.
+	// Count PENDING operations whose first call has ended without an outcome, without those that have an open case.
 	Count int64 `json:"count"`
 
 	// AmountKobo Their amounts and fees.

@@ -65,7 +65,9 @@ type Overview struct {
 	Proposals Sum     // acts that wait for a second operator
 	// Corrections are adjustments that wait for a second operator.
 	Corrections Sum
-	Unknown     []Named // the operations by provider whose outcome is unknown after their first call
+	// Unknown are the operations by provider whose outcome is unknown after their first call. Those with an open case
+	// are among the cases instead.
+	Unknown     []Named
 	Endpoints   []FailingEndpoint
 	Inbox       []Named // the notifications by provider that are not worked
 	Suspense    money.Kobo
