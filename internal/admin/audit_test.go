@@ -82,6 +82,7 @@ func TestTheAuditLogIsSearchedAndExported(t *testing.T) {
 		}
 		d.no(d.ada, "GET", "/admin/v1/audit?from=yesterday", "", 400, `"from" must be in ISO 8601 date format`)
 		d.no(d.ada, "GET", "/admin/v1/audit/export?to=soon", "", 400, `"to" must be in ISO 8601 date format`)
+		d.no(d.as("sam", operator.Support), "GET", "/admin/v1/audit/export", "", 403, "This needs the role finance, and sam has the role support")
 		d.no(d.ada, "GET", "/admin/v1/audit/export?page=1", "", 400, `"page" is not allowed`)
 
 		d.clock.Advance(time.Second)

@@ -229,7 +229,7 @@ func TestSupportRunsAFailingJob(t *testing.T) {
 				t.Errorf("%d, %s", g.status, g.text)
 			}
 		}
-		lines, err := csv.NewReader(strings.NewReader(viewerExport(w))).ReadAll()
+		lines, err := csv.NewReader(strings.NewReader(auditExport(w))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,9 +245,9 @@ func TestSupportRunsAFailingJob(t *testing.T) {
 	})
 }
 
-func viewerExport(w *world) string {
+func auditExport(w *world) string {
 	w.t.Helper()
-	p := w.signIn("vera")
+	p := w.signIn("dev")
 	g := p.get("/console/system/audit.csv?operator=sam")
 	if g.status != http.StatusOK || !strings.HasPrefix(g.header.Get("Content-Disposition"), "attachment") {
 		w.t.Fatalf("the export: %d, %s", g.status, g.text)
