@@ -235,7 +235,7 @@ func TestSupportRunsAFailingJob(t *testing.T) {
 		}
 		runs := 0
 		for _, l := range lines {
-			if l[3] == "job.run" && l[1] == "sam" {
+			if l[4] == "job.run" && l[2] == "sam" {
 				runs++
 			}
 		}
