@@ -908,7 +908,10 @@ type KYBRequest struct {
 
 // Key defines model for Key.
 type Key struct {
-	ID        string  `json:"id"`
+	ID string `json:"id"`
+
+	// Ending The last four characters of the key, by which its company and the timeline name it. null for a key of an early release.
+	Ending    *string `json:"ending"`
 	Status    string  `json:"status"`
 	CreatedAt string  `json:"createdAt"`
 	ExpiresAt *string `json:"expiresAt"`
