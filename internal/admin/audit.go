@@ -91,14 +91,14 @@ func (e *edge) exportAudit(ctx context.Context, r *request) (any, error) {
 	return file{name, "text/csv; charset=utf-8", func(w io.Writer) error {
 		out := csv.NewWriter(w)
 		// The writer stores its first error, and Error returns that error.
-		_ = out.Write([]string{"Time (UTC)", "Operator", "Company", "Action", "Subject", "Details", "Id"})
+		_ = out.Write([]string{"Time (Lagos)", "Time (UTC)", "Operator", "Company", "Action", "Subject", "Details", "Id"})
 		err := e.Operators.EachLine(ctx, f, func(l operator.Line) error {
 			details, err := json.Marshal(l.Details)
 			if err != nil {
 				return err
 			}
 			return out.Write([]string{
-				clock.Text(l.CreatedAt), text.Cell(l.Operator), text.Cell(l.Company), text.Cell(l.Action), text.Cell(l.Subject), string(details), l.ID,
+				l.CreatedAt.In(clock.Lagos).Format(time.DateTime), clock.Text(l.CreatedAt), text.Cell(l.Operator), text.Cell(l.Company), text.Cell(l.Action), text.Cell(l.Subject), string(details), l.ID,
 			})
 		})
 		out.Flush()

@@ -82,14 +82,15 @@ func TestTheAuditLogIsSearchedAndExported(t *testing.T) {
 		}
 		d.no(d.ada, "GET", "/admin/v1/audit?from=yesterday", "", 400, `"from" must be in ISO 8601 date format`)
 		d.no(d.ada, "GET", "/admin/v1/audit/export?to=soon", "", 400, `"to" must be in ISO 8601 date format`)
+		d.no(d.as("sam", operator.Support), "GET", "/admin/v1/audit/export", "", 403, "This needs the role finance, and sam has the role support")
 		d.no(d.ada, "GET", "/admin/v1/audit/export?page=1", "", 400, `"page" is not allowed`)
 
 		d.clock.Advance(time.Second)
 		rows := d.export("company=" + reference)
-		if len(rows) != 3 || strings.Join(rows[0], ",") != "Time (UTC),Operator,Company,Action,Subject,Details,Id" {
+		if len(rows) != 3 || strings.Join(rows[0], ",") != "Time (Lagos),Time (UTC),Operator,Company,Action,Subject,Details,Id" {
 			t.Fatalf("%q", rows)
 		}
-		if got := rows[1][:6]; !slices.Equal(got, []string{"2030-01-02T03:04:05.000Z", "ada", reference, "company.create", reference, rows[1][5]}) || !strings.Contains(rows[1][5], `"name":"Acme"`) {
+		if got := rows[1][:7]; !slices.Equal(got, []string{"2030-01-02 04:04:05", "2030-01-02T03:04:05.000Z", "ada", reference, "company.create", reference, rows[1][6]}) || !strings.Contains(rows[1][6], `"name":"Acme"`) {
 			t.Errorf("%q", got)
 		}
 		if got := d.acts("action=read.exportAudit"); !slices.Equal(got, []string{"bob read.exportAudit"}) {
@@ -106,7 +107,7 @@ func TestTheExportHoldsNoFormula(t *testing.T) {
 		}
 		d.clock.Advance(time.Second)
 		rows := d.export("operator=%2B1")
-		if len(rows) != 2 || !slices.Equal(rows[1][1:6], []string{"'+1", "", "'=act", "'@subject", "{}"}) {
+		if len(rows) != 2 || !slices.Equal(rows[1][2:7], []string{"'+1", "", "'=act", "'@subject", "{}"}) {
 			t.Errorf("%q", rows)
 		}
 	})

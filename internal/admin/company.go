@@ -16,7 +16,7 @@ func companyOf(c company.Company) Company {
 }
 
 func keyOf(k company.Key, last asked.Use) Key {
-	return Key{k.ID, k.State, clock.Text(k.CreatedAt), clock.Optional(k.ExpiresAt), clock.Optional(last.At), wire.Optional(last.Address)}
+	return Key{k.ID, wire.Optional(k.Ending), k.State, clock.Text(k.CreatedAt), clock.Optional(k.ExpiresAt), clock.Optional(last.At), wire.Optional(last.Address)}
 }
 
 func keyTokenOf(t company.Token) KeyToken {

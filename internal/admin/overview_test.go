@@ -51,7 +51,7 @@ func TestOperatorsSeeTheOverview(t *testing.T) {
 			"cases":       `[{"name":"UNRESOLVED","count":1,"amount":200,"oldest":null}]`,
 			"proposals":   `{"count":1,"amount":0,"oldest":"2030-01-02T02:04:05.000Z"}`,
 			"adjustments": `{"count":0,"amount":0,"oldest":null}`,
-			"unknown":     `[{"name":"vtpass","count":5,"amount":312.5,"oldest":"2029-12-29T19:04:05.000Z"}]`,
+			"unknown":     `[{"name":"vtpass","count":4,"amount":112.5,"oldest":"2030-01-02T01:04:05.000Z"}]`,
 			"inbox":       `[{"name":"main","count":1,"amount":0,"oldest":"2030-01-02T03:03:05.000Z"}]`,
 			"failingJobs": `{"count":1,"amount":0,"oldest":"2030-01-02T03:03:05.000Z"}`,
 			"owed":        `{"amount":9.99,"companies":2,"accounts":1}`,

@@ -55,7 +55,7 @@ func TestOperatorsSeeTheProviders(t *testing.T) {
 			{"name":"node:base","roles":[],"program":{`+someWords+`,"last15Minutes":`+noCalls+`,`+never+`,"wallet":null},
 				"unknown":{"count":0,"amountKobo":0},"ledgerKobo":0,"readAt":"2030-01-02T03:02:05.000Z"},
 			{"name":"vtpass","roles":["biller"],"program":{`+someWords+`,"last15Minutes":`+tally+`,`+failed+`,"wallet":`+wallet+`},
-				"unknown":{"count":5,"amountKobo":31250},"ledgerKobo":-20000,"readAt":null}]}`)
+				"unknown":{"count":4,"amountKobo":11250},"ledgerKobo":-20000,"readAt":null}]}`)
 
 		one := d.ok(viewer, "GET", "/admin/v1/providers/vtpass", "")
 		d.told(rounded(one), `{"name":"vtpass","roles":["biller"],"programs":["one (process 7)","two (process 8)"],
@@ -65,8 +65,8 @@ func TestOperatorsSeeTheProviders(t *testing.T) {
 					"last15Minutes":{"calls":1,"successes":0,"refusals":0,"notSent":0,"unknowns":1,"p50Ms":3600000,"p99Ms":3600000},
 					"last24Hours":{"calls":1,"successes":0,"refusals":0,"notSent":0,"unknowns":1,"p50Ms":3600000,"p99Ms":3600000}}],
 				"wallet":`+wallet+`},
-			"unknown":{"count":5,"amountKobo":31250,"ages":[{"age":"5m","count":2,"amountKobo":300},{"age":"1h","count":1,"amountKobo":450},
-				{"age":"24h","count":1,"amountKobo":10500},{"age":"older","count":1,"amountKobo":20000}]},
+			"unknown":{"count":4,"amountKobo":11250,"ages":[{"age":"5m","count":2,"amountKobo":300},{"age":"1h","count":1,"amountKobo":450},
+				{"age":"24h","count":1,"amountKobo":10500},{"age":"older","count":0,"amountKobo":0}]},
 			"ledgerKobo":-20000,"creditsReadAt":null,"statementComparedAt":null,"chainReadAt":null,"creditAccounts":null}`)
 		d.told(d.ok(viewer, "GET", "/admin/v1/providers/node:base", "")["chainReadAt"], `"2030-01-02T03:02:05.000Z"`)
 		d.no(viewer, "GET", "/admin/v1/providers/nobody", "", 404, "Provider not found")

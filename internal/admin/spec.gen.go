@@ -908,7 +908,10 @@ type KYBRequest struct {
 
 // Key defines model for Key.
 type Key struct {
-	ID        string  `json:"id"`
+	ID string `json:"id"`
+
+	// Ending The last four characters of the key, by which its company and the timeline name it. null for a key of an early release.
+	Ending    *string `json:"ending"`
 	Status    string  `json:"status"`
 	CreatedAt string  `json:"createdAt"`
 	ExpiresAt *string `json:"expiresAt"`
@@ -1121,7 +1124,7 @@ type Overview struct {
 	// Adjustments Corrections of balances that wait for a second operator.
 	Adjustments Sum `json:"adjustments"`
 
-	// Unknown By provider, the operations whose first call has ended without an outcome. The amount includes the fees.
+	// Unknown By provider, the operations whose first call has ended without an outcome, without those that have an open case. The amount includes the fees.
 	Unknown []NamedSum `json:"unknown"`
 
 	// Endpoints Webhook endpoints that accept no events, at most 20.
@@ -1479,7 +1482,7 @@ type ProviderTally struct {
 
 // ProviderUnknown defines model for ProviderUnknown.
 type ProviderUnknown struct {
-	// Count PENDING operations whose first call has ended without an outcome.
+	// Count PENDING operations whose first call has ended without an outcome, without those that have an open case.
 	Count int64 `json:"count"`
 
 	// AmountKobo Their amounts and fees.
@@ -1959,7 +1962,7 @@ type TimelineTransfer struct {
 
 // UnknownMoney defines model for UnknownMoney.
 type UnknownMoney struct {
-	// Count PENDING operations whose first call has ended without an outcome.
+	// Count PENDING operations whose first call has ended without an outcome, without those that have an open case.
 	Count int64 `json:"count"`
 
 	// AmountKobo Their amounts and fees.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/operator"
+	who "github.com/kobo-waas/kobo/internal/person"
 )
 
 // plantCustomer adds a customer of the company to the database.
@@ -154,5 +155,20 @@ func TestActsOnACompanyAskForASecondPerson(t *testing.T) {
 		if g := viewer.send(company+"/live", viewer.form(company, map[string]string{"live": "false"})); g.status != http.StatusForbidden {
 			w.t.Errorf("a viewer switches live off: %d", g.status)
 		}
+	})
+}
+
+// The operators' page names an API key by the last four characters, as the company's page and the timeline do. A key of an early release
+// has none, and stands there by its id.
+func TestOperatorsNameAKeyAsItsCompanyDoes(t *testing.T) {
+	each(t, func(w *world) {
+		p, ada := w.signIn("dev"), w.seat(w.company.Reference, "ada", who.Owner)
+		page, end := "/console/companies/"+w.company.Reference, w.company.APIKey[len(w.company.APIKey)-4:]
+		ada.says("/app/developers", "…"+end)
+		p.says(page, "<strong>…"+end+"</strong>")
+		p.lacks(page, w.company.APIKey)
+		w.plant(`UPDATE company_api_key SET ending = '' WHERE company_id = $1`, w.company.Reference)
+		p.lacks(page, "<strong>…")
+		p.says(page, "Revoke")
 	})
 }

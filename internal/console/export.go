@@ -16,7 +16,9 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/contract"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
+	"github.com/kobo-waas/kobo/internal/operator"
 	"github.com/kobo-waas/kobo/internal/report"
 	cells "github.com/kobo-waas/kobo/internal/text"
 )
@@ -102,6 +104,19 @@ func inBoth(wire string) (string, string) {
 		return "", ""
 	}
 	return at.In(lagos).Format("2006-01-02 15:04:05"), at.UTC().Format("2006-01-02 15:04:05.000")
+}
+
+// mayExportOfAll reports whether an operator may have files with personal data of all companies.
+func (v *visit) mayExportOfAll() bool { return v.may(operator.Finance) }
+
+// exportingOfAll returns the function that sends a file with personal data of all companies, to operators whose role permits it.
+func exportingOfAll(download func(v *visit) error) func(v *visit) error {
+	return func(v *visit) error {
+		if !v.mayExportOfAll() {
+			return fault.Newf(fault.Forbidden, "This needs the role %s or %s, and %s has the role %s", operator.Finance, operator.Admin, v.by.Name, v.by.Role)
+		}
+		return download(v)
+	}
 }
 
 // exportPayments sends all payments that pass the filters. The audit log says once who has exported what.

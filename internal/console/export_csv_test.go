@@ -9,6 +9,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
+	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/operator"
 	who "github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/webhook"
@@ -163,4 +164,43 @@ func TestTheSignInPageRemembersTheCompany(t *testing.T) {
 			t.Errorf("%q: %s", cookie, text)
 		}
 	}
+}
+
+// A file with personal data of all companies needs the role finance or admin. The pages of the other roles lead to no such file, and say
+// who can have it. Files with sums only are for every operator.
+func TestOnlyFinanceAndAdminsExportPersonalData(t *testing.T) {
+	each(t, func(w *world) {
+		files := []string{"/console/payments.csv", "/console/payments.xlsx", "/console/system/audit.csv"}
+		for _, role := range []operator.Role{operator.Viewer, operator.Support} {
+			p := w.add("no-"+string(role), role)
+			for _, file := range files {
+				g := p.get(file)
+				if g.status != http.StatusForbidden || g.header.Get("Content-Disposition") != "" || !strings.Contains(g.text, "This needs the role finance or admin, and no-"+string(role)+" has the role "+string(role)) {
+					w.t.Errorf("%s as %s: %d, %s", file, role, g.status, g.text)
+				}
+			}
+			for _, page := range []string{"/console/payments", "/console/system/audit"} {
+				p.says(page, "Operators in the roles finance and admin can download it.")
+				p.lacks(page, ".csv", ".xlsx")
+			}
+			for _, file := range []string{"/console/money/revenue.csv", "/console/money/days.csv"} {
+				if g := p.get(file); g.status != http.StatusOK {
+					w.t.Errorf("%s as %s: %d", file, role, g.status)
+				}
+			}
+		}
+		if n, err := db.One(w.t.Context(), w.app.DB, db.Value[int64], `SELECT count(*) FROM operator_audit WHERE action IN ('read.exportPayments', 'read.exportAudit')`); err != nil || n != 0 {
+			w.t.Errorf("%d exports, %v", n, err)
+		}
+		for _, p := range []*person{w.add("fay", operator.Finance), w.signIn("dev")} {
+			for _, file := range files {
+				if g := p.get(file); g.status != http.StatusOK || !strings.HasPrefix(g.header.Get("Content-Disposition"), "attachment") {
+					w.t.Errorf("%s as %s: %d, %s", file, p.name, g.status, g.text)
+				}
+			}
+			p.says("/console/payments", "/console/payments.csv", "/console/payments.xlsx")
+			p.says("/console/system/audit", "/console/system/audit.csv")
+			p.lacks("/console/payments", "can download it.")
+		}
+	})
 }

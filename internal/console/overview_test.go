@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/operation"
 	"github.com/kobo-waas/kobo/internal/operator"
 	who "github.com/kobo-waas/kobo/internal/person"
 	"github.com/kobo-waas/kobo/internal/provider"
@@ -228,13 +229,13 @@ func TestSupportRunsAFailingJob(t *testing.T) {
 				t.Errorf("%d, %s", g.status, g.text)
 			}
 		}
-		lines, err := csv.NewReader(strings.NewReader(viewerExport(w))).ReadAll()
+		lines, err := csv.NewReader(strings.NewReader(auditExport(w))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
 		}
 		runs := 0
 		for _, l := range lines {
-			if l[3] == "job.run" && l[1] == "sam" {
+			if l[4] == "job.run" && l[2] == "sam" {
 				runs++
 			}
 		}
@@ -244,9 +245,9 @@ func TestSupportRunsAFailingJob(t *testing.T) {
 	})
 }
 
-func viewerExport(w *world) string {
+func auditExport(w *world) string {
 	w.t.Helper()
-	p := w.signIn("vera")
+	p := w.signIn("dev")
 	g := p.get("/console/system/audit.csv?operator=sam")
 	if g.status != http.StatusOK || !strings.HasPrefix(g.header.Get("Content-Disposition"), "attachment") {
 		w.t.Fatalf("the export: %d, %s", g.status, g.text)
@@ -271,4 +272,53 @@ func TestTheSettingsHaveNoSecret(t *testing.T) {
 			t.Errorf("the settings lack %s", name)
 		}
 	}
+}
+
+// A payment with an open case is a case, and not one more unknown payment. So a link to the unknown payments leads to as many as its figure says.
+func TestAPaymentWithACaseIsNotCountedAsUnknownToo(t *testing.T) {
+	each(t, func(w *world) {
+		p := w.signIn("dev")
+		decided, unknown := w.payout("0123456708", 200), w.payout("0123456708", 300)
+		w.caseAbout(w.company.Reference, decided, operation.Unresolved)
+		leads := func(text string, references []string, patterns ...string) string {
+			for _, pattern := range patterns {
+				found := regexp.MustCompile(pattern).FindStringSubmatch(text)
+				if found == nil {
+					return "no link " + pattern + ": " + text
+				}
+				list := p.read(html.UnescapeString(found[1]))
+				for _, r := range references {
+					if !strings.Contains(list, "/console/p/"+r) {
+						return found[1] + " lacks " + r
+					}
+				}
+				if n := strings.Count(list, `<a href="/console/p/`); n != len(references) {
+					return fmt.Sprintf("%s leads to %d payments, want %d", found[1], n, len(references))
+				}
+			}
+			return ""
+		}
+		later(t, func() string {
+			text := p.read("/console/overview")
+			if !strings.Contains(text, ">1 case</span>") || !strings.Contains(text, "<strong>1 payment</strong> at Safe Haven") {
+				return "the case or the unknown payment is missing: " + text
+			}
+			if why := leads(text, []string{unknown}, `href="(/console/payments\?state=unknown&amp;provider=safehaven)"`, `<a href="(/console/payments\?state=unknown)">1 unknown</a>`); why != "" {
+				return why
+			}
+			return leads(text, []string{decided, unknown}, `<a href="(/console/payments\?state=open)">All 2 without an outcome</a>`)
+		})
+		p.says("/console/system/providers/safehaven", `up to 5 min</th><td class="number">1</td>`)
+		if why := leads(p.read("/console/system/providers/safehaven"), []string{unknown}, `href="(/console/payments\?state=unknown&amp;provider=safehaven)"`); why != "" {
+			t.Error(why)
+		}
+		w.caseAbout(w.company.Reference, unknown, operation.Unresolved)
+		later(t, func() string {
+			text := p.read("/console/overview")
+			if !strings.Contains(text, ">2 cases</span>") || !strings.Contains(text, ">0 unknown</a>") || strings.Contains(text, "state=unknown&amp;provider=") {
+				return "the second payment with a case: " + text
+			}
+			return ""
+		})
+	})
 }

@@ -15,8 +15,8 @@ var paymentFilters = []string{"company", "kind", "state", "word", "provider", "f
 func (c *console) paymentRoutes() map[string]route {
 	return map[string]route{
 		"GET /console/payments":      {show: showPayments, query: paymentFilters},
-		"GET /console/payments.csv":  {download: exportPayments, query: paymentFilters},
-		"GET /console/payments.xlsx": {download: exportPayments, query: paymentFilters},
+		"GET /console/payments.csv":  {download: exportingOfAll(exportPayments), query: paymentFilters},
+		"GET /console/payments.xlsx": {download: exportingOfAll(exportPayments), query: paymentFilters},
 	}
 }
 

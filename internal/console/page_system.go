@@ -22,7 +22,7 @@ func (c *console) systemRoutes() map[string]route {
 		"GET /console/system/jobs":             {show: showJobs},
 		"POST /console/system/jobs/{id}/run":   {show: showJobs, do: runJob},
 		"GET /console/system/audit":            {show: showAudit, query: append([]string{"page"}, auditFilters...)},
-		"GET /console/system/audit.csv":        {download: exportAudit, query: auditFilters},
+		"GET /console/system/audit.csv":        {download: exportingOfAll(exportAudit), query: auditFilters},
 		"GET /console/system/settings":         {show: showSettings},
 	}
 }

@@ -53,6 +53,17 @@ func (v *visit) span() listSpan {
 	return s
 }
 
+// openPath returns the address of the list's payments without an outcome, of all time. It returns "" for a list without such payments.
+func (v *visit) openPath() string {
+	switch v.URL.Path {
+	case paymentTabs[0].path:
+		return v.with("state", "open")
+	case payoutTabs[0].path, serviceTabs[1].path:
+		return v.with("status", "PENDING")
+	}
+	return ""
+}
+
 // spanned returns a query of the page for an API, with the time that the list covers.
 func (v *visit) spanned(q url.Values) url.Values {
 	q.Del("period")

@@ -115,3 +115,34 @@ func TestALongListEndsWithTheLastSevenDays(t *testing.T) {
 		t.Errorf("%d rows of a state on the second page", n)
 	}
 }
+
+// A list that begins with the last seven days leads to the payments without an outcome of all time, also if it is empty. Otherwise an old
+// open payment looks as if it did not exist.
+func TestAListOfSevenDaysLeadsToOlderOpenPayments(t *testing.T) {
+	each(t, func(w *world) {
+		bola, dev := w.seat(w.company.Reference, "bola", who.Finance), w.signIn("dev")
+		open := w.payout("0123456708", 200)
+		at := bola.counter("Airtime")
+		sale := bola.submit(at.path, "/app/services/purchases/check", map[string]string{"settlementId": "1", "service": at.service, "category": at.category, "number": "08031234508", "amount": "50"}).location
+		bought := strings.TrimPrefix(bola.submit(sale, sale, nil).location, "/app/p/")
+		leads := func(p *person, list, path, reference string, links int) {
+			link := `<a href="` + path + `">All without an outcome</a>`
+			if text := html.UnescapeString(p.read(list)); strings.Count(text, link) != links {
+				w.t.Errorf("%s has not %d times %s: %s", list, links, link, text)
+			}
+			p.says(path, reference, "All time, because an open payment can be old.")
+			p.lacks(path, "All without an outcome")
+		}
+		for _, links := range []int{1, 2} { // an empty list has the link beside its sentence too
+			leads(bola, "/app/payouts", "/app/payouts?status=PENDING", open, links)
+			leads(bola, "/app/payouts?status=SUCCESS", "/app/payouts?status=PENDING", open, 2)
+			leads(bola, "/app/services/purchases", "/app/services/purchases?status=PENDING", bought, links)
+			leads(dev, "/console/payments", "/console/payments?state=open", open, links)
+			leads(dev, "/console/payments?kind=vtu", "/console/payments?kind=vtu&state=open", bought, links)
+			w.advance(4 * 24 * time.Hour)
+			w.advance(4 * 24 * time.Hour)
+		}
+		bola.lacks("/app/money", "All without an outcome")
+		dev.lacks("/console/payments/crypto", "All without an outcome")
+	})
+}

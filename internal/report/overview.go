@@ -65,10 +65,12 @@ type Overview struct {
 	Proposals Sum     // acts that wait for a second operator
 	// Corrections are adjustments that wait for a second operator.
 	Corrections Sum
-	Unknown     []Named // the operations by provider whose outcome is unknown after their first call
-	Endpoints   []FailingEndpoint
-	Inbox       []Named // the notifications by provider that are not worked
-	Suspense    money.Kobo
+	// Unknown are the operations by provider whose outcome is unknown after their first call. Those with an open case
+	// are among the cases instead.
+	Unknown   []Named
+	Endpoints []FailingEndpoint
+	Inbox     []Named // the notifications by provider that are not worked
+	Suspense  money.Kobo
 	// Jobs are the jobs whose last run has failed, at most 200. Oldest is when the first of them was made.
 	Jobs Sum
 	// ClosedAccounts are the settlement accounts that are closed to debits, because rows of them do not

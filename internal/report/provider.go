@@ -29,7 +29,7 @@ type Unknown struct {
 // same.
 type ProviderMoney struct {
 	// Unknowns are the PENDING operations whose first call has ended without an outcome, in the order
-	// of Ages.
+	// of Ages. Those with an open case are left out, because they stand among the cases.
 	Unknowns [len(Ages)]Unknown
 	// Ledger is our money at the provider according to the ledgers of all companies. It is negative
 	// for a biller whose wallet is filled outside Kobo. It may be five seconds old.
@@ -72,7 +72,7 @@ func (s *Service) Providers(ctx context.Context, names ...string) (map[string]Pr
 		change(&p)
 		out[name] = p
 	}
-	unknowns, err := s.unknowns(ctx)
+	unknowns, err := s.unknowns(ctx, false)
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +136,9 @@ func (s *Service) CreditAccounts(ctx context.Context, bank string, limit int) (o
 	return out, true, err
 }
 
-// unknowns returns the operations without an outcome by provider, in the order of Ages.
-func (s *Service) unknowns(ctx context.Context) (map[string][len(Ages)]Unknown, error) {
+// unknowns returns the operations without an outcome by provider, in the order of Ages. It names also the providers whose
+// operations all have a case, and counts these operations if withCases is true.
+func (s *Service) unknowns(ctx context.Context, withCases bool) (map[string][len(Ages)]Unknown, error) {
 	queues, err := queueNames(ctx, s.db, s.db.Routed(), operation.ResolveJob)
 	if err != nil {
 		return nil, err
@@ -146,7 +147,10 @@ func (s *Service) unknowns(ctx context.Context) (map[string][len(Ages)]Unknown, 
 	out := map[string][len(Ages)]Unknown{}
 	for _, r := range rows {
 		all := out[r.provider]
-		all[r.age] = Unknown{r.count, r.amount}
+		if withCases || r.hasCase == 0 {
+			all[r.age].Count += r.count
+			all[r.age].Amount += r.amount
+		}
 		out[r.provider] = all
 	}
 	return out, err
@@ -159,7 +163,7 @@ var (
 )
 
 func (s *Service) providerFigures(ctx context.Context) (out []prometheus.Metric, err error) {
-	unknowns, err := s.unknowns(ctx)
+	unknowns, err := s.unknowns(ctx, true)
 	if err != nil {
 		return nil, err
 	}

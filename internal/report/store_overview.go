@@ -61,7 +61,7 @@ func failingSum(ctx context.Context, q db.Querier) (Sum, error) {
 }
 
 // openRow has the PENDING operations at a provider of one class of ages. The field age is an index of
-// ClearingAges, and unknown is 1 if their first call has ended without an outcome.
+// ClearingAges, and unknown is 1 if their first call has ended without an outcome and they have no open case.
 type openRow struct {
 	provider string
 	unknown  int64
@@ -80,7 +80,8 @@ func openByAge(ctx context.Context, q db.Querier, queues []string, now time.Time
 	}, `
 		SELECT provider, unknown, age, count(*), CAST(sum(kobo) AS BIGINT), min(created_at) FROM (
 			SELECT o.provider AS provider, o.amount_kobo + o.fee_kobo AS kobo, o.created_at AS created_at,
-				CASE WHEN o.outcome <> '' OR o.called_until <= $2 THEN 1 ELSE 0 END AS unknown,
+				CASE WHEN (o.outcome <> '' OR o.called_until <= $2) AND NOT EXISTS (SELECT 1 FROM operation_case AS c
+					WHERE c.company_id = o.company_id AND c.subject = o.id AND c.state = 'OPEN') THEN 1 ELSE 0 END AS unknown,
 				CASE WHEN o.created_at > $3 THEN 0 WHEN o.created_at > $4 THEN 1 WHEN o.created_at > $5 THEN 2 WHEN o.created_at > $6 THEN 3 ELSE 4 END AS age
 			FROM (
 				SELECT company_id, subject FROM job WHERE kind || '/' || provider = ANY($1)

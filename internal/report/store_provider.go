@@ -11,10 +11,11 @@ import (
 )
 
 // unknownRow has the unknown operations at a provider of one class of ages. The field age is an index
-// of Ages.
+// of Ages, and hasCase is 1 if they have an open case.
 type unknownRow struct {
 	provider string
 	age      int64
+	hasCase  int64
 	count    int64
 	amount   money.Kobo
 }
@@ -24,15 +25,16 @@ type unknownRow struct {
 func unknownOperations(ctx context.Context, q db.Querier, queues []string, now time.Time) ([]unknownRow, error) {
 	ago := func(age time.Duration) int64 { return clock.Micros(now.Add(-age)) }
 	return db.All(ctx, q, db.Fields[unknownRow], `
-		SELECT provider, age, count(*), CAST(sum(kobo) AS BIGINT) FROM (
+		SELECT provider, age, has_case, count(*), CAST(sum(kobo) AS BIGINT) FROM (
 			SELECT o.provider AS provider, o.amount_kobo + o.fee_kobo AS kobo,
-				CASE WHEN o.created_at > $3 THEN 0 WHEN o.created_at > $4 THEN 1 WHEN o.created_at > $5 THEN 2 ELSE 3 END AS age
+				CASE WHEN o.created_at > $3 THEN 0 WHEN o.created_at > $4 THEN 1 WHEN o.created_at > $5 THEN 2 ELSE 3 END AS age,
+				CASE WHEN EXISTS (SELECT 1 FROM operation_case AS c WHERE c.company_id = o.company_id AND c.subject = o.id AND c.state = 'OPEN') THEN 1 ELSE 0 END AS has_case
 			FROM (
 				SELECT company_id, subject FROM job WHERE kind || '/' || provider = ANY($1)
 				UNION SELECT company_id, subject FROM operation_case WHERE state = 'OPEN'
 			) AS open JOIN operation AS o ON o.company_id = open.company_id AND o.id = open.subject
 			WHERE o.state = 'PENDING' AND (o.outcome <> '' OR o.called_until <= $2)
-		) AS unknown GROUP BY provider, age`,
+		) AS unknown GROUP BY provider, age, has_case`,
 		queues, clock.Micros(now), ago(5*time.Minute), ago(time.Hour), ago(24*time.Hour))
 }
 
