@@ -22,6 +22,9 @@ func answers(h *History, r *Result) {
 			byKey[subject{b.Reference, p.Key}] = p
 		}
 	}
+	for _, fault := range h.Facts.Faults {
+		r.wrong("%s", fault)
+	}
 	named := map[subject]string{}
 	for _, c := range h.Calls {
 		if !slices.Contains([]string{purchase, payout, funding, look}, c.Kind) {

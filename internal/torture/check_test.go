@@ -83,7 +83,7 @@ func sound() *History {
 				{"o1", "payout", returned, 50, 1, 1},
 				{"f1", "card funding", "successful", 30, 1, 1},
 				{"s1", "credit", "successful", 7, 1, 0},
-				{lost, "data", "successful", 100, 1, 1},
+				{lost, "airtime", "successful", 100, 1, 1},
 			},
 			Cases: []Case{
 				{ID: "1", Subject: "f1", Reason: "CONTRADICTION", Status: "RESOLVED"},
@@ -220,6 +220,7 @@ func TestEachCheckCanFail(t *testing.T) {
 		}},
 		"another public key":        {"receipts", func(_ *History, b *Books) { b.Proofs[0].Key = "kobo+0" }},
 		"no receipt":                {"receipts", func(_ *History, b *Books) { b.Proofs = nil }},
+		"a fault of Kobo":           {"answers", func(h *History, _ *Books) { h.Facts.Faults = []string{"GET /api/v1/company was answered 500"} }},
 		"a panic":                   {"programs", func(h *History, _ *Books) { h.Facts.Panics = []string{"panic: nil"} }},
 		"a success of a lost life":  {"order", func(h *History, _ *Books) { h.Calls[14].Begin, h.Calls[14].End = 146, 147 }},
 		"a balance of another time": {"order", func(h *History, _ *Books) { h.Calls[2].Balance = 1000 }},

@@ -9,6 +9,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -22,14 +24,43 @@ var errDown = errors.New("no program runs")
 type fleet struct {
 	programs []*program
 	http     *http.Client
+	faults   *faults
 }
 
+// faults are the answers that no contract has: a status from 500, but 503.
+type faults struct {
+	mu   sync.Mutex
+	said []string
+}
+
+// note keeps an answer that is such a fault. The simulated providers are asked for faults, and their answers do not count.
+func (f *faults) note(method, path string, a answer) {
+	if a.status < http.StatusInternalServerError || a.status == http.StatusServiceUnavailable || strings.HasPrefix(path, "/sandbox/") {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.said) < mostFaults {
+		f.said = append(f.said, fmt.Sprintf("%s %s was answered %d %.200s", method, path, a.status, a.body))
+	}
+}
+
+// all returns the faults so far.
+func (f *faults) all() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.said)
+}
+
+// mostFaults is the number of faults that are kept.
+const mostFaults = 100
+
 func newFleet(programs []*program) *fleet {
-	return &fleet{programs, &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
+	return &fleet{programs: programs, faults: &faults{}, http: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
 }
 
 // of returns a fleet of one of the programs.
-func (f *fleet) of(p *program) *fleet { return &fleet{[]*program{p}, f.http} }
+func (f *fleet) of(p *program) *fleet { return &fleet{[]*program{p}, f.http, f.faults} }
 
 // answer is an HTTP response.
 type answer struct {
@@ -76,6 +107,7 @@ func (f *fleet) send(ctx context.Context, method, path string, body any, headers
 	defer response.Body.Close()
 	a.status = response.StatusCode
 	a.body, err = io.ReadAll(response.Body)
+	f.faults.note(method, path, a)
 	return a, err
 }
 

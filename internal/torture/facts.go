@@ -20,6 +20,7 @@ type Facts struct {
 	Forged     int            `json:"forged"`   // webhooks that no secret verifies
 	Panics     []string       `json:"panics"`   // from the logs of the programs
 	Starts     []string       `json:"starts"`   // programs that ended by themselves
+	Faults     []string       `json:"faults"`   // answers of any request with a status from 500, but 503
 }
 
 // Books is what the API shows of a company.

@@ -32,7 +32,13 @@ func linear(h *History, r *Result) {
 			r.decide("an account of "+b.Reference, holdings, h.ofAccount(b, a.ID))
 		}
 	}
+	if r.Left > (r.Compared+r.Left)/mostLeft {
+		r.wrong("%d payments and accounts could not be compared, beside %d that were", r.Left, r.Compared)
+	}
 }
+
+// mostLeft is the part of the payments and accounts, one in so many, that a run may leave out.
+const mostLeft = 20
 
 func (r *Result) decide(what string, m porcupine.Model, calls []porcupine.Operation) {
 	switch {

@@ -160,7 +160,7 @@ func (r *run) work(ctx context.Context) (f Facts, err error) {
 			return f, err
 		}
 	}
-	f.Cases = found
+	f.Cases, f.Faults = found, r.fleet.faults.all()
 	for _, p := range r.programs {
 		if e := p.stop(); e != nil {
 			f.Starts = append(f.Starts, p.name+": "+e.Error())
