@@ -35,6 +35,8 @@ func people(t *testing.T, p *apptest.Program) {
 	must(p.App.People.SetPassword(ctx, ada, "a long word for a fixture", codes.State, code))
 	_, err = p.App.People.Begin(ctx, ada, "a browser", true)
 	must(err)
+	must(p.App.People.SaveView(ctx, ada, "Not finished", "/app/payouts?status=PENDING"))
+	must(p.App.Payouts.Keep(ctx, operator.Local("fixture"), p.Reference, verify(t, p.Client, "10"), "Rent"))
 	by := company.Access{Company: p.Reference, Person: "ada"}
 	must(p.App.Companies.RequireTwoPeople(ctx, by))
 	off, err := p.App.Companies.WaiveTwoPeople(ctx, by)

@@ -348,6 +348,7 @@ func TestAFilledDatabaseHasEverything(t *testing.T) {
 		p := apptest.NewHome(t, dialect).Start(t, apptest.Window(time.Second), apptest.Routes("UTILITY=vtpass"))
 		fill(t, p)
 		tables := rows(t, p.App.DB)
+		delete(tables, "request_key_use") // a program writes it once a minute
 		for table, found := range tables {
 			if _, empty := untouched[table]; empty != (len(found) == 0) {
 				t.Errorf("%s has %d rows", table, len(found))

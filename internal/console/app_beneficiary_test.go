@@ -57,7 +57,7 @@ func TestACompanyKeepsAccounts(t *testing.T) {
 		bola.lacks("/app/p/"+paid, "Keep this account")
 		bola.says(list+"?page=92233720368547760", "Kept accounts")
 		vera.says(list, name, "******6710", "Rent of <Ikeja>, *********6543")
-		vera.lacks(list, account, "987", "/app/payouts/kept/remove")
+		vera.lacks(list, account, "987 6543", "/app/payouts/kept/remove")
 		eve.lacks(list, name, "6710")
 		eve.lacks("/app/payouts/new", name, "6710")
 		vera.lacks("/app/payouts/new", name, "6710")
