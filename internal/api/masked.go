@@ -14,8 +14,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// People in the role viewer read personal data masked. The mask is here and not on the pages, because all pages ask this handler: a new
-// page, or a new field of a page, cannot show what the answer does not have.
+// People in the role viewer read personal data masked. The mask is here and not on the pages, because pages ask this handler: a new
+// page, or a new field of a page, cannot show what the answer does not have. A page that reads a room itself masks by itself.
 
 // readsMasked reports whether the request comes from a person who reads personal data masked.
 func readsMasked(ctx context.Context) bool {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kobo-waas/kobo/internal/api"
 	"github.com/kobo-waas/kobo/internal/contract"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/payout"
@@ -47,7 +46,7 @@ func showKept(v *visit) (view, error) {
 	}
 	from := min((k.meta.Page-1)*keptPerPage, len(all))
 	k.rows = all[from:min(from+keptPerPage, len(all))]
-	if api.ReadsMasked(v.who.Role) {
+	if v.readsMasked() {
 		for i := range k.rows {
 			k.rows[i].Label = report.MaskText(k.rows[i].Label)
 		}

@@ -79,7 +79,7 @@ func TestAPersonSavesViews(t *testing.T) {
 		if g := bola.saves("/app/payouts", "One more"); g.status != http.StatusUnprocessableEntity || !strings.Contains(g.text, "50 saved views") {
 			t.Errorf("%d, %s", g.status, g.text)
 		}
-		// What a person has saved goes with the person.
+		// The settings of a person end with the person.
 		gone := w.crew("bola")
 		if _, err := w.app.People.End(t.Context(), operator.Local("test"), w.company.Reference, gone.ID); err != nil {
 			t.Fatal(err)

@@ -30,15 +30,17 @@ func (s *Service) DayBalances(ctx context.Context, company string, settlementID 
 	var out []DayBalance
 	err := s.db.Snapshot(ctx, func(q db.Querier) error {
 		all, err := s.lastDays(ctx, q, company, settlementID, days)
+		if err != nil {
+			return err
+		}
 		for _, d := range all {
+			balance, err := balanceBefore(ctx, q, company, d.account, d.end)
 			if err != nil {
 				return err
 			}
-			var balance money.Kobo
-			balance, err = balanceBefore(ctx, q, company, d.account, d.end)
 			out = append(out, DayBalance{dayBegin(d.day), balance})
 		}
-		return err
+		return nil
 	})
 	slices.Reverse(out)
 	return out, err

@@ -12,7 +12,7 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// What moved on each day agrees with the balances of the days, and with the totals of the statement of the day. A second call has
+// The flows of each day agree with the balances of the days, and with the totals of the statement of the day. A second call has
 // what came meanwhile too.
 func TestFlowsOfDaysAgreeWithStatements(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

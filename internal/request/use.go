@@ -69,7 +69,7 @@ func (s *Service) note(e Entry) {
 	}
 }
 
-// writeUses writes the uses. What it cannot write stays for the next time. Two programs write the rows in the same order.
+// writeUses writes the uses. Those that it cannot write stay for the next time. Two programs write the rows in the same order.
 func (s *Service) writeUses(ctx context.Context) error {
 	taken := s.uses.take()
 	keys := slices.SortedFunc(maps.Keys(taken), keyOf.compare)

@@ -220,6 +220,7 @@ func TestEachCheckCanFail(t *testing.T) {
 		}},
 		"another public key":        {"receipts", func(_ *History, b *Books) { b.Proofs[0].Key = "kobo+0" }},
 		"no receipt":                {"receipts", func(_ *History, b *Books) { b.Proofs = nil }},
+		"too many calls to compare": {"order", func(h *History, _ *Books) { h.Calls = append(h.Calls, slices.Repeat(h.Calls[3:4], longest+1)...) }},
 		"a fault of Kobo":           {"answers", func(h *History, _ *Books) { h.Facts.Faults = []string{"GET /api/v1/company was answered 500"} }},
 		"a panic":                   {"programs", func(h *History, _ *Books) { h.Facts.Panics = []string{"panic: nil"} }},
 		"a success of a lost life":  {"order", func(h *History, _ *Books) { h.Calls[14].Begin, h.Calls[14].End = 146, 147 }},

@@ -93,7 +93,8 @@ func longestOf(ms int64) int64 {
 	return longest[min(at, len(longest)-1)]
 }
 
-// writeHours writes the counts. What it cannot write stays for the next time. Two programs write the rows in the same order.
+// writeHours writes the counts. Those that it cannot write stay for the next time, so counts whose COMMIT got no reply may be added
+// twice. Two programs write the rows in the same order.
 func (s *Service) writeHours(ctx context.Context) error {
 	sums := s.hours.take()
 	keys := slices.SortedFunc(maps.Keys(sums), hourKey.compare)

@@ -29,7 +29,7 @@ func (w *world) countsOf(e Endpoint) map[string]int64 {
 	return out
 }
 
-// Each attempt counts once, in the class of its answer, however many programs and queues send. What cannot be written stays for the
+// Each attempt counts once, in the class of its answer, however many programs and queues send. Counts that cannot be written stay for the
 // next time. The counts go with the deliveries of their time.
 func TestAttemptsAreCountedByHour(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
