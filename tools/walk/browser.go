@@ -243,16 +243,23 @@ func (b *browser) refuses(status int, paths ...string) error {
 	return nil
 }
 
-// turnsTo waits until the page says all words. Then axe looks at the page.
+// turnsTo waits until the page says all words. Then axe looks at the page. If another page comes meanwhile, because the words were on
+// the page before too, both begin again.
 func (b *browser) turnsTo(words ...string) (err error) {
 	for range 100 {
 		if err = b.says(words...); err == nil {
-			return errors.Join(b.complete(), b.accessible(words[0]))
+			err = errors.Join(b.complete(), b.accessible(words[0]))
+			if err == nil || !wasLeft(err) {
+				return err
+			}
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
 	return err
 }
+
+// wasLeft tells whether an action failed because another page came.
+func wasLeft(err error) bool { return strings.Contains(err.Error(), "Inspected target navigated") }
 
 // until waits until the state of the thing on the page begins with a word, without a reload by the walk.
 func (b *browser) until(word string) error {
