@@ -11,8 +11,8 @@
 //
 // The tree stays as it is: the compiler reads the changed files in place of ours (go test -overlay).
 // For each mutant the program checks that the patch applies, that the test passes without it, that
-// the code with it compiles, and that the test then fails each of several times. A crash or a
-// timeout is not a failure of the test. The program ends with 1 if a mutant is not caught so.
+// the code with it compiles, and that the test then fails each of several times and says why. A crash
+// or a timeout is not a failure of the test. The program ends with 1 if a mutant is not caught so.
 package main
 
 import (
@@ -170,11 +170,13 @@ func (b *bench) try(ctx context.Context, m mutant) (failure string, err error) {
 		return "", errors.New("SURVIVED")
 	case fails < *times || failed == nil:
 		return "", fmt.Errorf("caught by chance: %d of %d times", fails, *times)
+	case len(assertion.FindAllString(output, -1)) < *times:
+		return "", errors.New("the test fails, but no assertion of it says why:\n" + tail(output))
 	}
 	return assertion.FindString(output), nil
 }
 
-// assertion finds the first words of a test.
+// assertion finds the words of a test.
 var assertion = regexp.MustCompile(`\w+_test\.go:\d+: .{0,160}`)
 
 // plant writes the changed files and the overlay that names them. It returns the overlay's file.

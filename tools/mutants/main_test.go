@@ -33,6 +33,12 @@ func TestSometimes(t *testing.T) {
 	}
 }
 
+func TestSilent(t *testing.T) {
+	if Add(1, 2) != 3 {
+		t.Fail()
+	}
+}
+
 func TestWrong(t *testing.T) { t.Error("wrong in any case") }
 `,
 }
@@ -43,6 +49,7 @@ var fates = map[string]struct{ line, test, said string }{
 	"survives":  {"\treturn a - b", "TestNothing", "SURVIVED"},
 	"by-chance": {"\treturn a - b", "TestSometimes", "caught by chance: 1 of 3"},
 	"crashes":   {"\tpanic(a - b)", "TestAdd/small", "the test does not fail, but crashes"},
+	"silent":    {"\treturn a - b", "TestSilent", "the test fails, but no assertion"},
 	"no-code":   {"\treturn a -", "TestAdd/small", "it does not compile"},
 	"no-test":   {"\treturn a - b", "TestAdd/large", "there is no such test"},
 	"unsound":   {"\treturn a - b", "TestWrong", "the test does not pass without the mutant"},
