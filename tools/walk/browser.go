@@ -139,11 +139,16 @@ func (b *browser) complaints() (err error) {
 	return err
 }
 
-// do runs actions, each within a minute.
+// do runs actions, each within a minute. On a slow machine the browser may give its elements new numbers just after the debugger has read
+// them. Such an action has not begun, so it runs again.
 func (b *browser) do(actions ...chromedp.Action) error {
 	for n, one := range actions {
 		ctx, stop := context.WithTimeout(b, time.Minute)
 		err := chromedp.Run(ctx, one)
+		for try := 0; try < 20 && err != nil && strings.Contains(err.Error(), "Could not find node with given id"); try++ {
+			time.Sleep(100 * time.Millisecond)
+			err = chromedp.Run(ctx, one)
+		}
 		stop()
 		if err != nil {
 			var text string

@@ -2,10 +2,12 @@ package evm
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -134,13 +136,16 @@ type tokenRaw struct {
 // tokenLeg converts a log to a leg. It ignores the transfer of a collectible, whose log has the
 // same first topic but one additional topic.
 func (p *Plug) tokenLeg(e entry, b *block) (l leg, ok bool, err error) {
-	if len(e.Topics) != 3 || e.Topics[0] != transferTopic || e.Removed || e.BlockHash != b.Hash {
+	if len(e.Topics) != 3 || !strings.EqualFold(e.Topics[0], transferTopic) || e.Removed || e.BlockHash != b.Hash {
 		return leg{}, false, nil
 	}
-	from, ok := addressOf(e.Topics[1])
-	to, ok2 := addressOf(e.Topics[2])
-	if _, listed := p.network.Asset(e.Contract); !ok || !ok2 || !listed {
+	if _, listed := p.network.Asset(e.Contract); !listed {
 		return leg{}, false, nil
+	}
+	from, ok := p.addressOf(e.Topics[1])
+	to, ok2 := p.addressOf(e.Topics[2])
+	if !ok || !ok2 {
+		return leg{}, false, trouble(provider.CodeUnreadable, "the addresses of a token's transfer cannot be read", nil)
 	}
 	var value amount
 	if err := value.UnmarshalText([]byte(e.Data)); err != nil {
@@ -152,13 +157,14 @@ func (p *Plug) tokenLeg(e entry, b *block) (l leg, ok bool, err error) {
 	}}, value.units.Sign() != 0, nil
 }
 
-// addressOf returns the address in a topic, which is the last 20 of the topic's 32 bytes.
-func addressOf(topic string) (string, bool) {
+// addressOf returns the address in a topic, in its folded form. It is the last 20 of the topic's 32 bytes.
+func (p *Plug) addressOf(topic string) (string, bool) {
 	const pad = len("0x") + 24
-	if len(topic) != pad+40 {
+	digits, found := strings.CutPrefix(topic, "0x")
+	if _, err := hex.DecodeString(digits); err != nil || !found || len(topic) != pad+40 {
 		return "", false
 	}
-	return "0x" + topic[pad:], true
+	return p.network.Fold("0x" + topic[pad:]), true
 }
 
 // parties returns all addresses in the legs, without duplicates.

@@ -258,7 +258,7 @@ func afterStatus(status int) next {
 }
 
 // read decodes the result of each call. The results may arrive in any order. A missing result is an
-// error that may be temporary.
+// error that may be temporary, also where another result came twice in its place.
 func (n *node) read(text []byte, calls []call) (next, error) {
 	replies := make([]reply, 1)
 	if !provider.ReadObject(text, &replies[0]) || len(calls) > 1 {
@@ -269,15 +269,19 @@ func (n *node) read(text []byte, calls []call) (next, error) {
 	if len(replies) != len(calls) {
 		return again, trouble(provider.CodeUnreadable, "an answer is missing", nil)
 	}
+	came := make([]bool, len(calls))
 	for _, r := range replies {
 		switch {
 		case r.ID < 0 || r.ID >= len(calls):
 			return again, trouble(provider.CodeUnreadable, "an answer has an unknown id", nil)
+		case came[r.ID]:
+			return again, trouble(provider.CodeUnreadable, "two answers have the same id", nil)
 		case r.Error != nil && r.Error.Code == responseTooLarge:
 			return smaller, n.said(calls[r.ID].method, r.Error)
 		case r.Error != nil:
 			return stop, n.said(calls[r.ID].method, r.Error)
 		}
+		came[r.ID] = true
 		if err := json.Unmarshal(r.Result, calls[r.ID].into); err != nil {
 			return stop, trouble(provider.CodeUnreadable, calls[r.ID].method+" is not in the expected format", nil)
 		}
@@ -345,7 +349,7 @@ func (a *amount) UnmarshalText(b []byte) error {
 	if digits == "" {
 		return nil
 	}
-	if _, ok := a.units.SetString(digits, 16); !ok {
+	if _, ok := a.units.SetString(digits, 16); !ok || strings.ContainsAny(digits, "+-") {
 		return errors.New("no number")
 	}
 	return nil

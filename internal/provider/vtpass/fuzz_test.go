@@ -2,7 +2,11 @@ package vtpass
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/kobo-waas/kobo/internal/provider"
 )
@@ -35,6 +39,37 @@ func FuzzRepliesOfTheBiller(f *testing.F) {
 			if a.Unstarted && a.Outcome != provider.Rejected || a.Sold < 0 {
 				t.Errorf("%s: %d %q gives %+v", what, r.Status, body, a)
 			}
+		}
+	})
+}
+
+// A callback proves nothing and gives a reference at most, which is the one that we gave VTpass.
+func FuzzNotificationsOfTheBiller(f *testing.F) {
+	begun := time.Unix(1_900_000_000, 0)
+	const own = "01klmnopqrstuvwxyz0a"
+	f.Add(`{"type":"transaction-update","data":{"requestId":"203003171846`+own+`","code":"000"}}`, own)
+	f.Add(`{"type":"transaction-update","data":{"requestId":12}}`, "01982f10-1c3c-7000-8000-0123456789ab")
+	f.Add(`{"type":"variations-update","data":{"requestId":"203003171846x"}}`, "")
+	f.Add(`{"type":"transaction-update","data":[]}`, "A")
+	f.Add(`null`, "é")
+	p := &Plug{}
+	f.Fuzz(func(t *testing.T, body, reference string) {
+		read, err := p.ParseSaleNotice([]byte(body))
+		if read != "" && (err != nil || !json.Valid([]byte(body)) || !strings.Contains(body, "transaction-update") && !strings.Contains(body, `\u`)) {
+			t.Errorf("%q names %q, %v", body, read, err)
+		}
+		u, err := uuid.Parse(reference)
+		asked, ok := requestID(reference, begun)
+		if !ok || err == nil && u.Version() != 7 { // no reference of ours
+			return
+		}
+		notice, err := json.Marshal(map[string]any{"type": "transaction-update", "data": map[string]string{"requestId": asked}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err = p.ParseSaleNotice(notice)
+		if back, _ := requestID(read, begun); err != nil || back != asked {
+			t.Errorf("the callback of %q names %q, %v", reference, read, err)
 		}
 	})
 }
