@@ -34,6 +34,7 @@ var checks = []check{
 	{"executions", "the providers executed each success once and no failure", executions},
 	{"outcomes", "no operation is without an outcome", outcomes},
 	{"credits", "each credit of the bank was booked once", credits},
+	{"virtual", "each virtual account is paid by its own amount, once, or expired, and one event says so", collected},
 	{"events", "events have no gap, and each change has one event", events},
 	{"answers", "no two answers for a key contradict each other or the end", answers},
 	{"webhooks", "each event arrived as a signed webhook", webhooks},
@@ -203,13 +204,7 @@ func isCredit(kind string) bool {
 
 // credits compares the credits of the bank with the events and entries of the companies.
 func credits(h *History, r *Result) {
-	booked := map[string]int{}
-	meant := map[string]Call{}
-	for _, c := range h.Calls {
-		if c.Kind == credit && c.State == success {
-			meant[c.Key] = c
-		}
-	}
+	booked, meant := map[string]int{}, h.meant()
 	bank, given := h.executed(), map[string]bool{} // given are those that operators have assigned to the main account
 	for _, c := range h.Facts.Cases {
 		if _, session, _ := strings.Cut(c.Subject, "/"); c.Reason == unknownAccount && c.Outcome == assigned {
@@ -242,6 +237,53 @@ func credits(h *History, r *Result) {
 	for _, session := range slices.Sorted(maps.Keys(meant)) {
 		r.wrong("the bank has lost the credit %s", session)
 	}
+}
+
+// collected compares the state of each virtual account with its events and with what the bank received for it. An account must
+// take its amount exactly, and the run ends long after all have expired.
+func collected(h *History, r *Result) {
+	meant, bank := h.meant(), h.executed()
+	for _, b := range h.Facts.Companies {
+		paid, expired := map[string][]Event{}, map[string]int{}
+		for _, e := range b.Events {
+			switch e.Kind {
+			case "virtual_account.success":
+				paid[e.Virtual] = append(paid[e.Virtual], e)
+			case "virtual_account.failed":
+				expired[e.Virtual]++
+			}
+		}
+		for _, v := range b.Virtual {
+			r.Compared++
+			by := paid[v.ID]
+			switch {
+			case v.State != success && v.State != failed:
+				r.wrong("the virtual account %s is %s", v.ID, v.State)
+			case v.State == success && (len(by) != 1 || expired[v.ID] != 0), v.State == failed && (len(by) != 0 || expired[v.ID] != 1):
+				r.wrong("the virtual account %s is %s, and %d events say paid and %d expired", v.ID, v.State, len(by), expired[v.ID])
+			case v.State == success && bank[by[0].Subject].Amount != v.Amount:
+				r.wrong("the virtual account %s of %s is paid by %s", v.ID, v.Amount, bank[by[0].Subject].Amount)
+			case v.State == success && meant[by[0].Subject].Paying.To != "" && meant[by[0].Subject].Paying.To != v.Key:
+				r.wrong("the virtual account %s is paid by the credit %s, which is for %s", v.ID, by[0].Subject, meant[by[0].Subject].Paying.To)
+			}
+			delete(paid, v.ID)
+			delete(expired, v.ID)
+		}
+		for _, id := range append(slices.Collect(maps.Keys(paid)), slices.Collect(maps.Keys(expired))...) {
+			r.wrong("an event is about the virtual account %q, which is not there", id)
+		}
+	}
+}
+
+// meant returns the answered credits of the bank, by session.
+func (h *History) meant() map[string]Call {
+	out := map[string]Call{}
+	for _, c := range h.Calls {
+		if c.Kind == credit && c.State == success {
+			out[c.Key] = c
+		}
+	}
+	return out
 }
 
 // told are the kinds of events of a payment, by its kind and its state at the end.

@@ -32,6 +32,7 @@ type Books struct {
 	Payments  []Payment `json:"payments"`
 	Entries   []Entry   `json:"entries"` // oldest first
 	Events    []Event   `json:"events"`
+	Virtual   []Virtual `json:"virtual"`
 	Open      []string  `json:"open"` // operations without an outcome
 	Intact    bool      `json:"intact"`
 	Proofs    []Proof   `json:"proofs"` // receipts of some payments
@@ -59,12 +60,18 @@ type Entry struct {
 	Change, Before, After money.Kobo
 }
 
-// Event is an event of a company. Subject is the payment or the session that it is about.
+// Virtual is a virtual account. Key is the company's own reference of it.
+type Virtual struct {
+	ID, Key, State string
+	Amount         money.Kobo
+}
+
+// Event is an event of a company. Subject is the payment or the session that it is about, and Virtual the virtual account.
 type Event struct {
-	ID, Kind, Subject string
-	Sequence          int64
-	Amount            money.Kobo
-	Account           int64
+	ID, Kind, Subject, Virtual string
+	Sequence                   int64
+	Amount                     money.Kobo
+	Account                    int64
 }
 
 // Execution is a request that a provider carried out.
@@ -125,7 +132,7 @@ func (w *world) books(ctx context.Context, c *company) (b Books, err error) {
 		return b, err
 	}
 	b.Intact = intact.Intact && intact.InFlight.Intact
-	for _, read := range []func(context.Context, *company, *Books) error{readPurchases, readPayouts, readEvents, readFundings, readEntries, readOpen} {
+	for _, read := range []func(context.Context, *company, *Books) error{readPurchases, readPayouts, readVirtual, readEvents, readFundings, readEntries, readOpen} {
 		if err = read(ctx, c, &b); err != nil {
 			return b, err
 		}
@@ -176,6 +183,18 @@ func readPayouts(ctx context.Context, c *company, b *Books) error {
 	}
 	return pages(ctx, c, "settlement/payouts?", func(r row) {
 		b.Payments = append(b.Payments, Payment{payout, r.Reference, r.Reference, r.Status, r.Amount, r.Fee, r.SettlementID, r.Refunded})
+	})
+}
+
+func readVirtual(ctx context.Context, c *company, b *Books) error {
+	type row struct {
+		ID                string `json:"virtual_trx_id"`
+		ExternalReference string
+		Status            string
+		Amount            money.Kobo
+	}
+	return pages(ctx, c, "virtual-account/?", func(r row) {
+		b.Virtual = append(b.Virtual, Virtual{r.ID, r.ExternalReference, r.Status, r.Amount})
 	})
 }
 
@@ -263,9 +282,10 @@ func readEvents(ctx context.Context, c *company, b *Books) error {
 // readEvent reads what an event is about: a session, else an operation, else nothing.
 func readEvent(data json.RawMessage) (e Event, err error) {
 	var d struct {
-		TransactionID, Reference, SessionID, VirtualID string
-		SettlementID                                   *int64
-		Amount, PaidAmount                             json.RawMessage
+		TransactionID, Reference, SessionID string
+		Virtual                             string `json:"virtual_trx_id"`
+		SettlementID                        *int64
+		Amount, PaidAmount                  json.RawMessage
 	}
 	if err = json.Unmarshal(data, &d); err != nil {
 		return e, err
@@ -274,7 +294,7 @@ func readEvent(data json.RawMessage) (e Event, err error) {
 	if d.PaidAmount != nil {
 		amount = d.PaidAmount
 	}
-	e.Subject = d.TransactionID + d.Reference
+	e.Subject, e.Virtual = d.TransactionID+d.Reference, d.Virtual
 	if e.Subject == "" {
 		e.Subject = d.SessionID
 	}
