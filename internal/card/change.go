@@ -98,18 +98,20 @@ func (s *Service) beginChange(ctx context.Context, c stored, last changeRow, r C
 }
 
 // change asks the issuer for a change that is stored, and stores the outcome. The issuer's card decides if
-// the reply is lost.
+// the reply is lost. Only the issuer's calls end with the window: an outcome that comes at its last moment is stored.
 func (s *Service) change(ctx context.Context, by provider.Issuer, c stored, row changeRow, key *idempotency.Key) (Card, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.Window)
+	window, cancel := context.WithTimeout(ctx, s.Window)
 	defer cancel()
 	if row.status == provider.CardCanceled && row.left == unknownBalance {
-		if err := s.remember(ctx, by, c, &row); err != nil {
+		if left, err := by.CardBalance(window, c.ProviderCardID); err != nil {
+			s.Log.Warn("the balance of a card was not read before its termination", "company", c.Company, "card", c.ID, "error", err)
+		} else if err := s.remember(ctx, &row, left); err != nil {
 			return Card{}, err
 		}
 	}
-	answer := by.SetCardStatus(ctx, c.ProviderCardID, row.status, row.reason)
+	answer := by.SetCardStatus(window, c.ProviderCardID, row.status, row.reason)
 	if answer.Outcome != provider.Confirmed {
-		seen, err := by.Card(ctx, c.ProviderCardID)
+		seen, err := by.Card(window, c.ProviderCardID)
 		switch {
 		case err == nil && seen.ID == c.ProviderCardID && seen.Status == row.status:
 			answer.Outcome = provider.Confirmed
@@ -120,16 +122,10 @@ func (s *Service) change(ctx context.Context, by provider.Issuer, c stored, row 
 	return s.endChange(ctx, by, c, row, answer, key)
 }
 
-// remember reads what is on a card before its termination, and stores the amount. If the issuer does not
-// say it, the amount stays unknown.
-func (s *Service) remember(ctx context.Context, by provider.Issuer, c stored, row *changeRow) error {
-	left, err := by.CardBalance(ctx, c.ProviderCardID)
-	if err != nil {
-		s.Log.Warn("the balance of a card was not read before its termination", "company", c.Company, "card", c.ID, "error", err)
-		return nil
-	}
+// remember stores what was on a card before its termination. If the issuer did not say it, the amount stays unknown.
+func (s *Service) remember(ctx context.Context, row *changeRow, left money.Kobo) error {
 	row.left, row.updatedAt = left, s.Clock.Now()
-	u := ledger.For(c.Company)
+	u := ledger.For(row.company)
 	u.Transition(changes.Record(*row), opens).Only("left_kobo", "updated_at")
 	return ended(s.Book.Commit(ctx, u))
 }

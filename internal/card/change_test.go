@@ -47,6 +47,19 @@ func (w *world) has(want ...string) {
 	}
 }
 
+// The issuer replies when its time is over. The outcome is known, so it is stored and answered.
+func TestAnOutcomeAtTheLastMomentIsStored(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		w := newWorld(t, d)
+		c := w.card()
+		w.issuer.late, w.Window = true, time.Millisecond
+		now, err := w.set(c.ID, provider.CardCanceled)
+		if err != nil || now.Status != string(provider.CardCanceled) {
+			t.Errorf("the card is %s, %v", now.Status, err)
+		}
+	})
+}
+
 func TestACardIsFrozenUnfrozenAndTerminated(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)

@@ -50,6 +50,7 @@ type issuer struct {
 	back    money.Kobo // what the list says came back from a card
 	broken  error      // the error of every call that is not a payment
 	during  func()     // runs in the middle of a funding
+	late    bool       // whether the reply to a change comes when the time for it is over
 	now     func() time.Time
 }
 
@@ -108,9 +109,12 @@ func (i *issuer) SendDefaultPIN(context.Context, string) (string, error) {
 	return "PIN sent.", i.broken
 }
 
-func (i *issuer) SetCardStatus(_ context.Context, id string, to provider.CardStatus, _ string) provider.Answer {
+func (i *issuer) SetCardStatus(ctx context.Context, id string, to provider.CardStatus, _ string) provider.Answer {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if i.late {
+		<-ctx.Done()
+	}
 	i.changes = append(i.changes, to)
 	for n, c := range i.cards {
 		if c.ID == id && (i.change.Outcome == provider.Confirmed || i.change.Outcome == provider.Unknown && i.made) {
