@@ -259,13 +259,13 @@ func unknown(name, company string, a account) Break {
 		b.Reason, b.Detail = operation.UnknownDebit, fmt.Sprintf("a debit of %s that nothing of ours asked for", a.out)+a.mentions(name)
 	case a.out < 0:
 		b.Bank = -a.out
-		b.Reason, b.Detail = operation.MissingCredit, fmt.Sprintf("a credit of %s that is in no ledger", -a.out)
+		b.Reason, b.Detail = operation.MissingCredit, fmt.Sprintf("a credit of %s that is in no ledger", -a.out)+a.mentions(name)
 	}
 	return b
 }
 
 // mentions returns which references like ours the lines have, beside their name. After a restore the ledger lacks such a
-// payment, and the bank's name for the debit says nothing to the company that asked for it.
+// payment, and the bank's name for the debit or for its return says nothing to the company that asked for it.
 func (a account) mentions(name string) (text string) {
 	var all []string
 	for _, l := range a.lines {

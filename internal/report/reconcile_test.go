@@ -331,6 +331,24 @@ func TestTheOwnerOfALine(t *testing.T) {
 	}
 }
 
+// The bank took money for a payment that a restore has lost, and gave it back. Both cases name our reference, so that people see that they
+// belong together. What the sender of a credit writes proves nothing, so it is not named.
+func TestACaseAboutALostPaymentNamesIt(t *testing.T) {
+	w := window{begin: early, from: midnight(early), to: noon}
+	const words = "; the bank's words have the reference " + ours
+	found := compare(w, []provider.StatementLine{
+		says(out("dbt-1", 100), "VAS sale "+ours), says(back("rev-1", 100), "VAS sale "+ours), says(in("gift", 5), "for "+ours),
+	}, record{})
+	var got []string
+	for _, b := range found {
+		got = append(got, b.Subject+" "+string(b.Reason)+b.Detail[strings.LastIndex(b.Detail, " "):])
+	}
+	want := "dbt-1 UNKNOWN_DEBIT " + ours + ", gift MISSING_CREDIT ledger, rev-1 MISSING_CREDIT " + ours
+	if strings.Join(got, ", ") != want || !strings.HasSuffix(found[0].Detail, words) || !strings.HasSuffix(found[2].Detail, words) {
+		t.Errorf("%+v", found)
+	}
+}
+
 func TestTheStatementBeginsWithTheOldestOperation(t *testing.T) {
 	day := time.Date(2030, 1, 2, 0, 0, 0, 0, clock.Lagos)
 	if m := midnight(time.Date(2030, 1, 1, 23, 30, 0, 0, time.UTC)); !m.Equal(day) {

@@ -3,6 +3,7 @@ package torture
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -142,6 +143,22 @@ func TestARefundMayBeAReversal(t *testing.T) {
 	}
 }
 
+// The bank took the money for a purchase and gave it back, and a restore has lost both. Each line is a case.
+func TestALostPurchaseMayHaveComeBack(t *testing.T) {
+	h := sound()
+	back := Call{Kind: purchase, Company: us, Key: "k6", Account: 1, Amount: 100, Begin: 121, End: 131}
+	h.Calls = append(h.Calls, back)
+	for i, reason := range []string{unknownDebit, missingCredit} {
+		h.Facts.Cases = append(h.Facts.Cases, Case{
+			ID: fmt.Sprint("back", i), Subject: fmt.Sprint("safehaven/line-", i), Reason: reason, Status: "RESOLVED", Outcome: dismissed,
+			Detail: "a line; the bank's words have the reference " + back.reference(),
+		})
+	}
+	if wrong := failing(h); len(wrong) > 0 {
+		t.Errorf("%v: %+v", wrong, Check(h))
+	}
+}
+
 // Each alteration of a right history makes the named check fail. So each check can fail.
 func TestEachCheckCanFail(t *testing.T) {
 	if wrong := failing(sound()); len(wrong) > 0 {
@@ -209,20 +226,23 @@ func TestEachCheckCanFail(t *testing.T) {
 		"an open case":                   {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Status = "OPEN" }},
 		"a case about an ended payment":  {"cases", func(h *History, _ *Books) { h.Facts.Cases[1].Subject = "p1" }},
 		"a case without a restore":       {"cases", func(h *History, _ *Books) { h.Breaks = h.Breaks[:1] }},
-		"API access was open":            {"restores", func(h *History, _ *Books) { h.Breaks[1].Lost.Closed = false }},
-		"moves were not held":            {"restores", func(h *History, _ *Books) { h.Breaks[1].Lost.Held = false }},
-		"an answer behind the door":      {"restores", func(h *History, _ *Books) { h.Calls[13].Status = 200 }},
-		"a lost payment is not booked":   {"restores", func(h *History, _ *Books) { h.Calls[15].For = "" }},
-		"a lost payment booked twice":    {"restores", func(h *History, _ *Books) { h.Calls = append(h.Calls, h.Calls[15]) }},
-		"a lost payment is not found":    {"restores", func(h *History, _ *Books) { h.Facts.Cases = h.Facts.Cases[:2] }},
-		"a known payment is booked":      {"restores", func(h *History, _ *Books) { h.Calls[15].For = "p1" }},
-		"a decision is not followed":     {"decisions", func(h *History, _ *Books) { h.Facts.Cases[1].Outcome = confirmed }},
-		"nobody has decided":             {"decisions", func(h *History, b *Books) { h.Facts.Cases, b.Payments[4].State = h.Facts.Cases[:1], success }},
-		"an old key is taken":            {"credentials", func(h *History, _ *Books) { h.Calls[10].State = unknown }},
-		"an old key has bought":          {"credentials", func(_ *History, b *Books) { b.Payments[4].Key = "n2" }},
-		"kobo verify finds something":    {"verify", func(h *History, _ *Books) { h.Facts.Verify = []string{"a row"} }},
-		"the integrity is broken":        {"verify", func(_ *History, b *Books) { b.Intact = false }},
-		"a receipt of another row":       {"receipts", func(_ *History, b *Books) { b.Proofs[0].Reference = "p1" }},
+		"a return of an executed payment": {"cases", func(h *History, _ *Books) {
+			h.Facts.Cases[2].Reason = missingCredit
+		}},
+		"API access was open":          {"restores", func(h *History, _ *Books) { h.Breaks[1].Lost.Closed = false }},
+		"moves were not held":          {"restores", func(h *History, _ *Books) { h.Breaks[1].Lost.Held = false }},
+		"an answer behind the door":    {"restores", func(h *History, _ *Books) { h.Calls[13].Status = 200 }},
+		"a lost payment is not booked": {"restores", func(h *History, _ *Books) { h.Calls[15].For = "" }},
+		"a lost payment booked twice":  {"restores", func(h *History, _ *Books) { h.Calls = append(h.Calls, h.Calls[15]) }},
+		"a lost payment is not found":  {"restores", func(h *History, _ *Books) { h.Facts.Cases = h.Facts.Cases[:2] }},
+		"a known payment is booked":    {"restores", func(h *History, _ *Books) { h.Calls[15].For = "p1" }},
+		"a decision is not followed":   {"decisions", func(h *History, _ *Books) { h.Facts.Cases[1].Outcome = confirmed }},
+		"nobody has decided":           {"decisions", func(h *History, b *Books) { h.Facts.Cases, b.Payments[4].State = h.Facts.Cases[:1], success }},
+		"an old key is taken":          {"credentials", func(h *History, _ *Books) { h.Calls[10].State = unknown }},
+		"an old key has bought":        {"credentials", func(_ *History, b *Books) { b.Payments[4].Key = "n2" }},
+		"kobo verify finds something":  {"verify", func(h *History, _ *Books) { h.Facts.Verify = []string{"a row"} }},
+		"the integrity is broken":      {"verify", func(_ *History, b *Books) { b.Intact = false }},
+		"a receipt of another row":     {"receipts", func(_ *History, b *Books) { b.Proofs[0].Reference = "p1" }},
 		"a forged receipt": {"receipts", func(_ *History, b *Books) {
 			b.Proofs[0].Receipt = bytes.Replace(b.Proofs[0].Receipt, []byte(`"index":`), []byte(`"index":1`), 1)
 		}},

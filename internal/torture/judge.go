@@ -13,7 +13,8 @@ import (
 //   - A payment that the provider executed late has left the provider and come back to the company. The case changes no balance.
 //   - A payment that the provider leaves without an outcome is decided by its id: it counts as executed, or the company gets the
 //     money back. If the provider then keeps the money on the statement, the second case changes no balance.
-//   - A debit on the statement that a restore has lost is booked by an adjustment, unless the company has repeated the payment.
+//   - A debit on the statement that a restore has lost is booked by an adjustment, unless the company has repeated the payment or the
+//     bank has given the money back. Such a return has a case of its own, which changes no balance.
 //   - Money for a virtual account that a restore has lost is assigned.
 func (w *world) judge(ctx context.Context) error {
 	if err := w.book(ctx); err != nil {
@@ -82,7 +83,7 @@ func (w *world) withoutOutcome() map[string]bool {
 // decision returns what operators decide about a case, or "" if the run does not expect the case.
 func decision(c Case) string {
 	switch {
-	case isLate(c.Reason), c.Reason == unknownDebit, c.Reason == unresolved && strings.HasPrefix(c.Detail, "the operation FAILED"):
+	case isLate(c.Reason), c.Reason == unknownDebit, c.Reason == missingCredit, c.Reason == unresolved && strings.HasPrefix(c.Detail, "the operation FAILED"):
 		return dismissed
 	case c.Reason == unresolved && c.Subject[len(c.Subject)-1]%2 == 0:
 		return confirmed

@@ -13,6 +13,7 @@ import (
 // These are the reasons of cases about what happened in a lost time.
 const (
 	unknownDebit   = "UNKNOWN_DEBIT"
+	missingCredit  = "MISSING_CREDIT"
 	unknownAccount = "UNKNOWN_ACCOUNT"
 	assigned       = "assigned"
 )
@@ -113,8 +114,8 @@ func (h *History) strays(session string) bool {
 	})
 }
 
-// about returns the payment that a case about an unknown debit means: its reference is the bank's name of the debit, or is
-// among the bank's words.
+// about returns the payment that a case about an unknown debit or its return means: its reference is the bank's name of the line, or
+// is among the bank's words.
 func (c Case) about() string {
 	const words = "; the bank's words have the reference "
 	_, name, _ := strings.Cut(c.Subject, "/")
@@ -131,6 +132,10 @@ func (h *History) ofLost(c Case, payments map[string]Call) bool {
 	case unknownDebit:
 		_, there := payments[c.about()]
 		return there
+	case missingCredit: // the bank took the money and gave it back, both in the lost time
+		_, there := payments[c.about()]
+		e, executed := h.executed()[c.about()]
+		return there && (!executed || e.Status == returned)
 	case unresolved:
 		_, there := payments[c.Subject]
 		return there
