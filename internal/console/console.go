@@ -18,6 +18,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -253,9 +254,21 @@ func (c *console) log(ctx context.Context, what string, err error) {
 	}
 }
 
-// isOwn reports whether an address is a page of this side, to which a sign-in may lead back.
-func (c *console) isOwn(path string) bool {
-	return strings.HasPrefix(path, c.base+"/") && !strings.ContainsAny(path, "\\\r\n") && !strings.HasPrefix(path, c.base+"/sign-in") && !strings.HasPrefix(path, c.base+"/link/")
+// isOwn reports whether an address is a page of this side, to which a form may lead back.
+func (c *console) isOwn(address string) bool {
+	at, err := url.Parse(address)
+	return err == nil && at.Scheme == "" && at.Host == "" && c.isOwnPath(at.Path)
+}
+
+// isOwnPath is isOwn for the path of an address without its percent signs. A browser shortens a path with "..", so that it may
+// lead elsewhere. A path that can be shortened is none of ours.
+func (c *console) isOwnPath(at string) bool {
+	clean := path.Clean(at)
+	if strings.HasSuffix(at, "/") {
+		clean += "/"
+	}
+	return at == clean && strings.HasPrefix(at, c.base+"/") && !strings.ContainsAny(at, "\\\r\n\t") &&
+		!strings.HasPrefix(at, c.base+"/sign-in") && !strings.HasPrefix(at, c.base+"/link/")
 }
 
 // at returns the address of a page of this side.

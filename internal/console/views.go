@@ -42,7 +42,7 @@ var errNoView = fault.New(fault.Invalid, "Only a list with filters can be saved.
 // viewAddress returns the address of a view: the list and its filters, without the place in the list.
 func (v *visit) viewAddress(address string) (string, error) {
 	at, err := url.Parse(address)
-	if err != nil || at.Host != "" || at.Scheme != "" || !v.isOwn(at.Path) || len(address) > maxAddress {
+	if err != nil || at.Host != "" || at.Scheme != "" || !v.isOwnPath(at.Path) || len(address) > maxAddress {
 		return "", errNoView
 	}
 	_, pattern := v.mux.Handler(&http.Request{Method: http.MethodGet, Host: v.Host, URL: &url.URL{Path: at.Path}})

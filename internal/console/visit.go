@@ -87,7 +87,7 @@ func (v *visit) isByPage() bool {
 func (v *visit) askToSignIn() {
 	to, asked := v.at("/sign-in"), url.Values{}
 	switch {
-	case v.Method == http.MethodGet && v.isOwn(v.URL.Path):
+	case v.Method == http.MethodGet && v.isOwnPath(v.URL.Path):
 		asked.Set("to", v.URL.RequestURI())
 	case v.Method == http.MethodPost && v.URL.Path != v.at("/sign-out"):
 		asked.Set("ended", "yes")
@@ -122,7 +122,7 @@ func (v *visit) formPage() string {
 	if v.opens(from.Path) {
 		return from.RequestURI()
 	}
-	for page := from.Path; page != "" && v.isOwn(page); page = page[:strings.LastIndex(page, "/")] {
+	for page := from.Path; page != "" && v.isOwnPath(page); page = page[:strings.LastIndex(page, "/")] {
 		if v.opens(page) {
 			return page
 		}
