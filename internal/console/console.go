@@ -101,6 +101,9 @@ type route struct {
 	show func(v *visit) (view, error)
 	// do does what a form asks for. It returns the address of the page that shows the result.
 	do func(v *visit) (string, error)
+	// on returns the address of the page with a form that stands on pages with addresses of their own. A refused form shows this
+	// page again.
+	on func(v *visit) string
 	// stream says what has changed whenever the page that listens has to load itself again.
 	stream func(v *visit, say sayer) error
 	// download writes a file. Before it writes, it returns the error that a page shows instead.
@@ -190,14 +193,14 @@ func guarded(next http.Handler) http.Handler {
 func (c *console) serve(to route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{Request: r, w: w, console: c, route: to, began: c.now()}
-		fields, again := r.Context().Value(typedKey{}).(url.Values)
+		form, again := r.Context().Value(formKey{}).(shownForm)
 		switch signedIn, err := v.identify(); {
 		case err != nil:
 			v.fail(err)
 		case !signedIn && !to.open:
 			v.askToSignIn()
 		case again:
-			v.showAgain(fields)
+			v.showAgain(form)
 		case r.Method == http.MethodPost:
 			v.post()
 		case to.stream != nil:

@@ -44,7 +44,7 @@ func (v *visit) marked(page component) component {
 		text := whole.String()
 		for _, line := range append([]string{v.problem.Message}, v.problem.Details...) {
 			if name := fieldOf(line); name != "" {
-				text = mark(text, v.URL.Path, name, line)
+				text = mark(text, v.sentTo, name, line)
 			}
 		}
 		_, err := io.WriteString(w, text)

@@ -44,6 +44,8 @@
   // A page that waits for something loads its main part again when its stream says so, and when a
   // countdown is over. It does not while somebody reads closely: with a selection, an open menu or focus in
   // a form. One stream is open, and none while the tab is hidden.
+  // A refused form is shown on its page, at the address to which it was sent. The page says its own address then.
+  const page = document.getElementById("main").dataset.page || location.pathname + location.search;
   let source = null, paused = false, due = false, loaded = performance.now();
 
   // A stream that cannot be had is replaced by asking every ten seconds. A page whose question fails too is old. A stream ends by
@@ -86,7 +88,7 @@
     const before = document.querySelector("main h1 ~ .chip")?.textContent;
     const held = document.activeElement?.closest("main a[href], main [data-live-pause]");
     const again = held && (held.matches("a") ? `main a[href="${CSS.escape(held.getAttribute("href"))}"]` : "main [data-live-pause]");
-    htmx.ajax("GET", location.pathname + location.search, { target: "#main", select: "#main", swap: "outerHTML" }).then(() => {
+    htmx.ajax("GET", page, { target: "#main", select: "#main", swap: "outerHTML" }).then(() => {
       const after = document.querySelector("main h1 ~ .chip");
       if (after && after.textContent !== before) {
         after.classList.add("flash");
