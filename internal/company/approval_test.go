@@ -1,11 +1,16 @@
 package company_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/company"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
@@ -237,6 +242,54 @@ func TestAFloodOfRequestsStopsNobodyElse(t *testing.T) {
 		refused(t, "the eleventh", err, fault.Refused, "10 of your requests wait already")
 		if _, err := h.WaiveTwoPeople(ctx, ada); err != nil {
 			t.Errorf("a person cannot ask any more: %v", err)
+		}
+	})
+}
+
+// What waits is found by an index that has nothing else, however much was decided on the same day.
+func TestWhatWaitsIsReadByItsIndex(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		dbtest.OneServer(t, h.db)
+		by, _ := h.owner()
+		var decided []db.Record
+		for n := range 3_000 {
+			decided = append(decided, company.DecidedApproval(by.Company, fmt.Sprint(n), h.clock.Now()))
+		}
+		if err := h.db.Insert(t.Context(), decided...); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.RequireTwoPeople(t.Context(), person(by, "ada")); err != nil {
+			t.Fatal(err)
+		}
+		asked, err := h.IssueOwnKey(t.Context(), person(by, "ada"), "Shop", time.Time{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		with, columns := "EXPLAIN QUERY PLAN ", 4
+		if h.db.Dialect() == db.Postgres { // Kobo gathers no statistics in SQLite
+			with, columns = "EXPLAIN ", 1
+			if _, err := h.db.Exec(t.Context(), "ANALYZE company_approval"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		line := func(s db.Scanner) (text string, err error) {
+			var n int64
+			return text, s.Scan([]any{&n, &n, &n, &text}[4-columns:]...)
+		}
+		for query, more := range company.WaitingQueries() {
+			args := append([]any{by.Company, clock.Micros(h.clock.Now().Add(-24 * time.Hour))}, more...)
+			plan, err := db.All(t.Context(), h.db, line, with+query, args...)
+			if text := strings.Join(plan, "\n"); err != nil || !strings.Contains(text, "company_approval_waiting") {
+				t.Errorf("%s is read by\n%s, %v", query, text, err)
+			}
+		}
+		all, total, err := h.Approvals(t.Context(), by.Company, false, 0, 10)
+		if err != nil || total != 3_001 || len(all) != 10 {
+			t.Errorf("%d of %d, %v", len(all), total, err)
+		}
+		waiting, total, err := h.Approvals(t.Context(), by.Company, true, 0, 10)
+		if err != nil || total != 1 || len(waiting) != 1 || waiting[0].ID != asked.Waits.ID {
+			t.Errorf("%d, %+v, %v", total, waiting, err)
 		}
 	})
 }

@@ -176,19 +176,27 @@ func (s *Service) isSigned(row db.Record, mac string) bool {
 	return s.db.Signer().Verify(db.Content(nil, row.Table, row.Values), mac)
 }
 
+// The approvals of a company since an instant, and those of them that wait. The second text has the words of the index
+// company_approval_waiting, so that a read of what waits passes over what was decided.
+const (
+	approvalsSince = ` FROM company_approval WHERE company_id = $1 AND created_at > $2`
+	waitingSince   = approvalsSince + ` AND state = 'WAITING'`
+)
+
 // Approvals returns a page of the company's approvals, the newest first, and the total count. With waiting, it
 // returns only those that wait.
 func (s *Service) Approvals(ctx context.Context, reference string, waiting bool, offset, limit int) ([]Approval, int, error) {
-	since, state := int64(0), ""
+	since, some := int64(0), approvalsSince
 	if waiting {
-		since, state = clock.Micros(s.clock.Now().Add(-approvalLife)), ApprovalWaiting
+		since, some = s.waitingFrom(), waitingSince
 	}
-	list, total, err := db.Page(ctx, s.db, reference, approvals.Scan, `
-		SELECT count(*) FROM company_approval WHERE company_id = $1 AND created_at > $2 AND (state = $3 OR $3 = '')`, `
-		SELECT `+approvalColumns+` FROM company_approval WHERE company_id = $1 AND created_at > $2 AND (state = $3 OR $3 = '')
-		ORDER BY created_at DESC, id DESC LIMIT $4 OFFSET $5`, limit, offset, reference, since, state)
+	list, total, err := db.Page(ctx, s.db, reference, approvals.Scan, `SELECT count(*)`+some,
+		`SELECT `+approvalColumns+some+` ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $4`, limit, offset, reference, since)
 	return list, int(total), err
 }
+
+// waitingFrom returns the instant after which an approval was asked for that has not expired.
+func (s *Service) waitingFrom() int64 { return clock.Micros(s.clock.Now().Add(-approvalLife)) }
 
 // Approval returns an approval of the company. An unknown id is a fault of kind Missing.
 func (s *Service) Approval(ctx context.Context, reference, approvalID string) (Approval, error) {
@@ -200,17 +208,13 @@ var errNoApproval = fault.New(fault.Missing, "Approval not found")
 
 // waitingOf returns how many requests of some kinds one person or API key has waiting.
 func (s *Service) waitingOf(ctx context.Context, reference, askedBy string, kinds []string) (int64, error) {
-	return db.One(ctx, s.db, db.Value[int64], `
-		SELECT count(*) FROM company_approval WHERE company_id = $1 AND created_at > $2 AND state = 'WAITING' AND asked_by = $3 AND kind = ANY($4)`,
-		reference, clock.Micros(s.clock.Now().Add(-approvalLife)), askedBy, kinds)
+	return db.One(ctx, s.db, db.Value[int64], `SELECT count(*)`+waitingSince+` AND asked_by = $3 AND kind = ANY($4)`, reference, s.waitingFrom(), askedBy, kinds)
 }
 
 // waitingOfKind returns the company's approvals of a kind that wait, the oldest first. They are few, because a person may
 // have few.
 func (s *Service) waitingOfKind(ctx context.Context, reference string, kind ApprovalKind) ([]Approval, error) {
-	return db.All(ctx, s.db, approvals.Scan, `
-		SELECT `+approvalColumns+` FROM company_approval WHERE company_id = $1 AND created_at > $2 AND state = 'WAITING' AND kind = $3
-		ORDER BY created_at, id`, reference, clock.Micros(s.clock.Now().Add(-approvalLife)), string(kind))
+	return db.All(ctx, s.db, approvals.Scan, `SELECT `+approvalColumns+waitingSince+` AND kind = $3 ORDER BY created_at, id`, reference, s.waitingFrom(), string(kind))
 }
 
 // approvalWithMAC returns an approval with its MAC, as both were at one instant.

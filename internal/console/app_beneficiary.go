@@ -17,7 +17,7 @@ const keptAt = "/app/payouts/kept"
 func (c *console) beneficiaryRoutes() map[string]route {
 	return map[string]route{
 		"GET " + keptAt:              {show: showKept, query: []string{"page"}},
-		"POST " + keptAt:             {do: keepAccount, proof: recentProof},
+		"POST " + keptAt:             {do: keepAccount, on: (*visit).keepPage, proof: recentProof},
 		"POST " + keptAt + "/remove": {show: showKept, do: forgetAccount, proof: recentProof},
 	}
 }
@@ -72,6 +72,15 @@ func keepAccount(v *visit) (string, error) {
 		return "", err
 	}
 	return keptAt, v.Payouts.Keep(v.Context(), v.who.Author().From(v.Context()), v.who.Company, v.field("verification"), v.field("label"))
+}
+
+// keepPage returns the page with the form that keeps an account: that of the payout, or the review before it.
+func (v *visit) keepPage() string {
+	to := v.field("to")
+	if strings.HasPrefix(to, "/app/p/") || strings.HasPrefix(to, "/app/payouts/confirm/") {
+		return to
+	}
+	return keptAt
 }
 
 func forgetAccount(v *visit) (string, error) {

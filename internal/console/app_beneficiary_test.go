@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,6 +50,14 @@ func TestACompanyKeepsAccounts(t *testing.T) {
 		bank, name := w.paidTo("bank_code", paid), w.paidTo("account_name", paid)
 		kept := bank + "/" + account
 		bola.says("/app/p/"+paid, "Keep this account")
+		// A refused name stands in its form again, on the page of the form. A review keeps its sums and its button.
+		refused := func(at string, wants ...string) {
+			long := strings.Repeat("n", 61)
+			verification := found(t, regexp.MustCompile(`name="verification" value="([^"]+)"`), bola.read(at))
+			g := bola.send(list, bola.form(at, map[string]string{"verification": verification, "label": long, "to": at}))
+			holds(t, g, append(wants, "at most 60 characters", `value="`+long+`"`, "<details open>", `data-page="`+at+`"`)...)
+		}
+		refused("/app/p/"+paid, "What happened")
 		vera.lacks("/app/p/"+paid, "Keep this account")
 		if g := bola.keeps(paid, "Rent of <Ikeja>, 0803 987 6543"); g.status != http.StatusSeeOther || g.location != list {
 			t.Fatalf("%d, %s", g.status, g.text)
@@ -98,6 +107,7 @@ func TestACompanyKeepsAccounts(t *testing.T) {
 		}
 		draft := bola.submit("/app/payouts/new", "/app/payouts/check", map[string]string{"bank_code": bank, "account_number": "0123456708", "amount": "250", "fromSettlementId": "1", "pin": w.company.PIN}).location
 		bola.says(draft, "Keep this account")
+		refused(draft, "Leaves the account", `action="`+draft+`"`, "Send ₦250.00")
 		if n := w.lines("beneficiary.keep"); n != 1 {
 			t.Errorf("%d lines in the audit log", n)
 		}

@@ -80,7 +80,7 @@ func bulkPage(v *visit, b bulkView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if b.State == "CHECKING" || b.State == "CONFIRMED" {
-			templ_7745c5c3_Err = live(v.liveThing(v.who.Company, b.ID)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = live(v, v.liveThing(v.who.Company, b.ID)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -68,7 +68,7 @@ func issueOwnKey(v *visit) (string, error) {
 func showNewKey(v *visit) (view, error) {
 	text, there := v.answers.take(v.session, v.PathValue("n"))
 	if !there {
-		return view{title: "API key", item: "developers", body: shownOncePage("The key was shown once", "/app/developers")}, nil
+		return view{title: "API key", item: "developers", body: notShownPage("key", "If you have not stored it, revoke it and make another one.", "/app/developers")}, nil
 	}
 	var k newKey
 	err := json.Unmarshal(text, &k)
@@ -246,7 +246,7 @@ func showSecret(v *visit) (view, error) {
 	at := "/app/developers/webhooks/" + url.PathEscape(v.PathValue("id"))
 	text, there := v.answers.take(v.session, v.PathValue("n"))
 	if !there {
-		return view{title: "Secret", item: "developers", body: shownOncePage("The secret was shown once", at)}, nil
+		return view{title: "Secret", item: "developers", body: notShownPage("secret", "If you have not stored it, rotate the secret of the webhook.", at)}, nil
 	}
 	var m made
 	err := json.Unmarshal(text, &m)

@@ -19,10 +19,10 @@ func TestASecretIsShownUntilItIsStored(t *testing.T) {
 			has     string // of the secret
 			nothing string
 		}{
-			{ada, ada.submit("/app/developers", "/app/developers/keys", map[string]string{"pin": w.company.PIN}).location, "/app/developers", "kobo_test_", "The key was shown once"},
-			{ada, ada.submit("/app/developers/webhooks", "/app/developers/webhooks", map[string]string{"url": "http://127.0.0.1:9"}).location, "/app/developers/webhooks/", "whsec_", "The secret was shown once"},
-			{ada, ada.submit("/app/settings/people", "/app/settings/people/invite", map[string]string{"name": "musa", "role": who.Viewer}).location, "/app/settings/people", "/app/link/", "The link was shown once"},
-			{dev, dev.submit(people, people+"/invite", map[string]string{"name": "tolu", "role": who.Viewer}).location, people, "/app/link/", "The link was shown once"},
+			{ada, ada.submit("/app/developers", "/app/developers/keys", map[string]string{"pin": w.company.PIN}).location, "/app/developers", "kobo_test_", "No key is shown here"},
+			{ada, ada.submit("/app/developers/webhooks", "/app/developers/webhooks", map[string]string{"url": "http://127.0.0.1:9"}).location, "/app/developers/webhooks/", "whsec_", "No secret is shown here"},
+			{ada, ada.submit("/app/settings/people", "/app/settings/people/invite", map[string]string{"name": "musa", "role": who.Viewer}).location, "/app/settings/people", "/app/link/", "No link is shown here"},
+			{dev, dev.submit(people, people+"/invite", map[string]string{"name": "tolu", "role": who.Viewer}).location, people, "/app/link/", "No link is shown here"},
 		} {
 			g := once.by.get(once.at)
 			if !strings.Contains(g.text, once.has) || !strings.Contains(g.text, `data-once><a class="button" href="`+once.to) || !strings.Contains(g.text, ">I have stored it</a>") || g.header.Get("Cache-Control") != "no-store" {
@@ -30,6 +30,11 @@ func TestASecretIsShownUntilItIsStored(t *testing.T) {
 			}
 			if text := once.by.read(once.at); strings.Contains(text, once.has) || !strings.Contains(text, once.nothing) || strings.Contains(text, "I have stored it") {
 				t.Errorf("%s again: %s", once.at, text)
+			}
+			// The address of no secret says nothing else: nobody learns there that something was shown.
+			never := once.at[:strings.LastIndex(once.at, "/")] + "/0190a3f0-0000-7000-8000-000000000000"
+			if text := once.by.read(never); !strings.Contains(text, once.nothing) || strings.Contains(text, "was shown") {
+				t.Errorf("%s: %s", never, text)
 			}
 		}
 	})

@@ -195,6 +195,7 @@ type reviewedPayout struct {
 	draft
 	preview
 	amount  money.Kobo
+	looked  bool          // the preview was asked for
 	waits   bool          // a second person has to approve it
 	waiting *api.Approval // that waits for it already, or nil
 	sent    bool          // the payout of the verification exists
@@ -222,7 +223,7 @@ func showConfirm(v *visit) (view, error) {
 		shown.title, shown.body = "Already sent", confirmPage(v, r)
 		return shown, nil
 	}
-	if v.problem == nil {
+	if r.looked = v.problem == nil || v.isRefused(keptAt); r.looked {
 		// The preview is no act, so it does not use the number of the form.
 		var p one[preview]
 		if _, err := v.ask("POST", "/api/v1/settlement/send-payout?dry_run=true", d.body(), &p); err != nil {

@@ -122,7 +122,7 @@ func invitePerson(v *visit) (string, error) {
 func showInvitedPerson(v *visit) (view, error) {
 	text, there := v.answers.take(v.session, v.PathValue("n"))
 	if !there {
-		return view{title: "Invitation", item: "settings", body: shownOncePage("The link was shown once", "/app/settings/people")}, nil
+		return view{title: "Invitation", item: "settings", body: notShownPage("link", inviteAgain, "/app/settings/people")}, nil
 	}
 	var i invited
 	err := json.Unmarshal(text, &i)

@@ -648,7 +648,7 @@ func invitedPersonPage(i invited) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "</h1></div><section class=\"card\"><header><h2>Shown once</h2></header><p>Pass this link on to ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "</h1></div><section class=\"card\"><header><h2>This page shows it once</h2></header><p>Pass this link on to ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

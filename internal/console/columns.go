@@ -123,7 +123,16 @@ func pick(all []column, passes func(column) bool) (out []column) {
 }
 
 func (c *console) columnRoutes() map[string]route {
-	return map[string]route{"POST " + c.at("/columns"): {do: chooseColumns}}
+	return map[string]route{"POST " + c.at("/columns"): {do: chooseColumns, on: (*visit).columnsPage}}
+}
+
+// columnsPage returns the address of the list from which the form comes.
+func (v *visit) columnsPage() string {
+	list, to := v.field("list"), v.field("to")
+	if path, _, _ := strings.Cut(to, "?"); path != list {
+		return list
+	}
+	return to
 }
 
 // chooseColumns stores the columns that the person wants of a list.
@@ -169,7 +178,13 @@ type columnChoice struct {
 	shown []column
 }
 
-func (c columnChoice) has(one column) bool { return slices.Contains(c.shown, one) }
+// has reports whether the form has a tick at a column. A refused form has the ticks with which it was sent.
+func (c columnChoice) has(v *visit, one column) bool {
+	if v.isRefused(v.at("/columns")) {
+		return slices.Contains(v.PostForm["column"], one.key)
+	}
+	return slices.Contains(c.shown, one)
+}
 
 // choosing returns the table with the columns that the person has chosen. Its rows have a cell for each column of the list.
 func (t table) choosing(v *visit, list string) (table, error) {

@@ -91,11 +91,27 @@ func TestAPersonChoosesTheColumnsOfAList(t *testing.T) {
 		if heads := bola.heads(list); heads != "Time Amount Own reference" {
 			t.Errorf("a refused choice has changed the list: %q", heads)
 		}
+		g := bola.chooses(list, list+"?status=SUCCESS", "to", "fee", "state", "narration", "session", "own", "reference")
+		holds(t, g, "<h1>Payouts</h1>", "A list shows 7 columns at most", `<details class="columns" open>`, `value="SUCCESS" selected`, `value="narration" checked`, `data-page="/app/payouts?status=SUCCESS"`)
+		if strings.Contains(g.text, `value="amount" checked`) {
+			t.Error("the form has the choice of before, and not the one that was sent")
+		}
+		holds(t, dev.chooses(all, all), "<h1>Payments</h1>", "Choose a column beside When", `<details class="columns" open>`)
 		bola.send("/app/columns", bola.form(list, map[string]string{"list": list, "usual": "yes"}))
 		if heads := bola.heads(list); heads != usual {
 			t.Errorf("%q", heads)
 		}
 	})
+}
+
+// holds checks that a refused form is shown again with some texts.
+func holds(t testing.TB, g page, wants ...string) {
+	t.Helper()
+	for _, want := range append(wants, "<title>Error: ", `id="problem"`) {
+		if g.status != http.StatusUnprocessableEntity || strings.Count(g.text, `id="problem"`) != 1 || !strings.Contains(g.text, want) {
+			t.Errorf("%d lacks %q: %s", g.status, want, g.text)
+		}
+	}
 }
 
 // A cell without a text has nothing in it, not even a space, so that a stacked row on a phone leaves out its label.

@@ -18,6 +18,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -100,6 +101,9 @@ type route struct {
 	show func(v *visit) (view, error)
 	// do does what a form asks for. It returns the address of the page that shows the result.
 	do func(v *visit) (string, error)
+	// on returns the address of the page with a form that stands on pages with addresses of their own. A refused form shows this
+	// page again.
+	on func(v *visit) string
 	// stream says what has changed whenever the page that listens has to load itself again.
 	stream func(v *visit, say sayer) error
 	// download writes a file. Before it writes, it returns the error that a page shows instead.
@@ -189,14 +193,14 @@ func guarded(next http.Handler) http.Handler {
 func (c *console) serve(to route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{Request: r, w: w, console: c, route: to, began: c.now()}
-		fields, again := r.Context().Value(typedKey{}).(url.Values)
+		form, again := r.Context().Value(formKey{}).(shownForm)
 		switch signedIn, err := v.identify(); {
 		case err != nil:
 			v.fail(err)
 		case !signedIn && !to.open:
 			v.askToSignIn()
 		case again:
-			v.showAgain(fields)
+			v.showAgain(form)
 		case r.Method == http.MethodPost:
 			v.post()
 		case to.stream != nil:
@@ -253,9 +257,21 @@ func (c *console) log(ctx context.Context, what string, err error) {
 	}
 }
 
-// isOwn reports whether an address is a page of this side, to which a sign-in may lead back.
-func (c *console) isOwn(path string) bool {
-	return strings.HasPrefix(path, c.base+"/") && !strings.ContainsAny(path, "\\\r\n") && !strings.HasPrefix(path, c.base+"/sign-in") && !strings.HasPrefix(path, c.base+"/link/")
+// isOwn reports whether an address is a page of this side, to which a form may lead back.
+func (c *console) isOwn(address string) bool {
+	at, err := url.Parse(address)
+	return err == nil && at.Scheme == "" && at.Host == "" && c.isOwnPath(at.Path)
+}
+
+// isOwnPath is isOwn for the path of an address without its percent signs. A browser shortens a path with "..", so that it may
+// lead elsewhere. A path that can be shortened is none of ours.
+func (c *console) isOwnPath(at string) bool {
+	clean := path.Clean(at)
+	if strings.HasSuffix(at, "/") {
+		clean += "/"
+	}
+	return at == clean && strings.HasPrefix(at, c.base+"/") && !strings.ContainsAny(at, "\\\r\n\t") &&
+		!strings.HasPrefix(at, c.base+"/sign-in") && !strings.HasPrefix(at, c.base+"/link/")
 }
 
 // at returns the address of a page of this side.

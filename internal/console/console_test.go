@@ -220,7 +220,7 @@ func TestAProposalIsApprovedByAnotherPersonOnce(t *testing.T) {
 		if text := second.read(answers[0].location); !strings.Contains(text, "shown once") {
 			t.Errorf("the answer: %s", text)
 		}
-		if text := second.read(answers[0].location); !strings.Contains(text, "was shown once") {
+		if text := second.read(answers[0].location); !strings.Contains(text, "No answer is shown here") {
 			t.Errorf("the answer is shown again: %s", text)
 		}
 		var c struct{ APIKeys []struct{} }

@@ -112,7 +112,7 @@ func (v *visit) here() string {
 // back returns the page from which the person came, or the first page.
 func (v *visit) back() string {
 	from, err := url.Parse(v.Referer())
-	if err != nil || from.Host != v.Host || !v.isOwn(from.Path) || from.Path == v.URL.Path && v.Method == "GET" {
+	if err != nil || from.Host != v.Host || !v.isOwnPath(from.Path) || from.Path == v.URL.Path && v.Method == "GET" {
 		return v.at("/")
 	}
 	return from.RequestURI()

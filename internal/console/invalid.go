@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"html"
 	"io"
@@ -44,7 +45,7 @@ func (v *visit) marked(page component) component {
 		text := whole.String()
 		for _, line := range append([]string{v.problem.Message}, v.problem.Details...) {
 			if name := fieldOf(line); name != "" {
-				text = mark(text, v.URL.Path, name, line)
+				text = mark(text, cmp.Or(v.sentTo, v.URL.Path), name, line)
 			}
 		}
 		_, err := io.WriteString(w, text)

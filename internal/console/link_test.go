@@ -116,3 +116,34 @@ func TestAFormWithoutASessionSaysThatNothingWasSent(t *testing.T) {
 		t.Errorf("signing out twice: %q", g.location)
 	}
 }
+
+// A form leads back to a page of its own side, and nowhere else. A browser would shorten a path with dots.
+func TestAFormLeadsBackToOwnPagesOnly(t *testing.T) {
+	w := open(t)
+	bola := w.seat(w.company.Reference, "bola", who.Finance)
+	for to, want := range map[string]string{
+		"/app/payouts":                       "/app/payouts",
+		"/app/payouts?status=FAILED&own=../": "/app/payouts?status=FAILED&own=../",
+		"/app/me#views":                      "/app/me#views",
+		"/app/../../evil":                    "/app/",
+		"/app/../console/overview":           "/app/",
+		"/app/./payouts":                     "/app/",
+		"/app//payouts":                      "/app/",
+		"/app/%2e%2e/evil":                   "/app/",
+		"/app/.%2E/evil":                     "/app/",
+		"/app/%5c..%5cevil":                  "/app/",
+		"/app/\\..\\evil":                    "/app/",
+		"/app/.\t./evil":                     "/app/",
+		"/app/..":                            "/app/",
+		"/application":                       "/app/",
+		"/console/overview":                  "/app/",
+		"//evil.example/app/payouts":         "/app/",
+		"https://evil.example/app/payouts":   "/app/",
+		"/app/sign-in":                       "/app/",
+		"":                                   "/app/",
+	} {
+		if g := bola.send("/app/theme", bola.form("/app/me", map[string]string{"theme": "dark", "to": to})); g.status != http.StatusSeeOther || g.location != want {
+			t.Errorf("%q: %d to %q", to, g.status, g.location)
+		}
+	}
+}

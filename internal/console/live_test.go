@@ -156,12 +156,18 @@ func TestAnUnknownOutcomeIsFollowedOnItsPage(t *testing.T) {
 	})
 }
 
+// readAt is when a page was read: in the time of Lagos, with UTC in the tooltip.
+var readAt = regexp.MustCompile(`<time data-live-at datetime="[0-9T:.-]+Z" title="[0-9-]+ [0-9:]{8} UTC">read [0-9]{2}:[0-9]{2}:[0-9]{2}</time>`)
+
 func TestAPageChangesWhenSomethingWaitsForAPerson(t *testing.T) {
 	w := open(t)
 	p := w.signIn("dev2")
 	page := p.read("/console/waiting")
 	_, rest, _ := strings.Cut(page, `data-live="`)
 	address, _, _ := strings.Cut(rest, `"`)
+	if !readAt.MatchString(page) {
+		t.Errorf("the page does not say when it was read: %s", page)
+	}
 	changed := p.listen(address)
 	propose(w)
 	select {

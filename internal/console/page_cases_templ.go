@@ -38,7 +38,7 @@ func casesPage(v *visit, page list[caseLine]) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = live(v.liveDesk()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = live(v, v.liveDesk()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -502,7 +502,7 @@ func casePage(v *visit, c openCase) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if c.Status == "OPEN" {
-			templ_7745c5c3_Err = live(v.liveDesk()).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = live(v, v.liveDesk()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -54,7 +54,7 @@ func showInvitedToCompany(v *visit) (view, error) {
 	}
 	text, there := v.answers.take(v.session, v.PathValue("n"))
 	if !there {
-		return shown("Invitation", shownOncePage("The link was shown once", a.at)), nil
+		return shown("Invitation", notShownPage("link", inviteAgain, a.at)), nil
 	}
 	var i invited
 	err = json.Unmarshal(text, &i)

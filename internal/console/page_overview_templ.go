@@ -48,7 +48,7 @@ func overviewPage(v *visit, g glance) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = live(v.liveDesk()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = live(v, v.liveDesk()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

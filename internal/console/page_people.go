@@ -57,10 +57,13 @@ func (v *visit) origin() string {
 	return "https://" + v.Host
 }
 
+// inviteAgain says what somebody does who has lost the link of an invitation.
+const inviteAgain = "If it is lost, invite the person again."
+
 func showInvited(v *visit) (view, error) {
 	text, there := v.answers.take(v.session, v.PathValue("n"))
 	if !there {
-		return view{title: "Invitation", item: "system", body: goneLinkPage()}, nil
+		return view{title: "Invitation", item: "system", body: notShownPage("link", inviteAgain, "/console/people")}, nil
 	}
 	var i invited
 	err := json.Unmarshal(text, &i)

@@ -73,7 +73,7 @@ func timelinePage(v *visit, s story) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if s.Company != nil {
-			templ_7745c5c3_Err = live(v.liveThing(*s.Company, s.Reference)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = live(v, v.liveThing(*s.Company, s.Reference)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -178,7 +178,11 @@ func rejectAdjustment(v *visit) (string, error) {
 // showAnswer shows the answer of an approved act once. It may contain a key, so nothing keeps it.
 func showAnswer(v *visit) (view, error) {
 	answer, there := v.answers.take(v.session, v.PathValue("n"))
-	return view{title: "Approved", item: "waiting", body: answerPage(v, factsOf(answer), there)}, nil
+	title := "Approved"
+	if !there {
+		title = "No answer"
+	}
+	return view{title: title, item: "waiting", body: answerPage(v, factsOf(answer), there)}, nil
 }
 
 // proposalChip returns the kind and the word of a proposal's state.

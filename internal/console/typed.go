@@ -77,7 +77,7 @@ func (u *unsents) find(name string, p person.Person, now time.Time) (unsent, boo
 // the form has nothing to show again.
 func (v *visit) keepTyped() string {
 	company, token := v.token()
-	if token == "" || v.route.show == nil {
+	if token == "" || v.route.show == nil && v.route.on == nil {
 		return ""
 	}
 	p, err := v.People.Ended(v.Context(), company, token)
@@ -124,7 +124,16 @@ func (c *console) typedRoutes() map[string]route {
 // errTyped says above a form that it is one that was not sent.
 var errTyped = fault.New(fault.Unauthenticated, "You typed this before you signed in again. It was not sent.")
 
-type typedKey struct{}
+// shownForm is a form that a page shows again, with what was typed into it.
+type shownForm struct {
+	fields url.Values
+	sentTo string       // the address to which the form was sent
+	why    *fault.Fault // why nothing was done
+	status int          // of the page
+	page   string       // the address of the page, if it is not the one to which the form was sent
+}
+
+type formKey struct{}
 
 // showTyped shows the form again that a person has typed: the page of the address to which it was sent, as after a refusal. It
 // sends nothing.
@@ -133,20 +142,54 @@ func showTyped(v *visit) error {
 	if !there {
 		return fault.New(fault.Missing, "What you typed before the sign-in is not here any more. It was not sent.")
 	}
-	r := v.Request.Clone(context.WithValue(v.Context(), typedKey{}, one.fields))
-	r.Method, r.URL, r.Body = http.MethodPost, &url.URL{Path: one.path}, http.NoBody
-	v.mux.ServeHTTP(v.w, r)
+	v.answerAs(http.MethodPost, &url.URL{Path: one.path}, shownForm{fields: one.fields, sentTo: one.path, why: errTyped, status: http.StatusOK})
 	return nil
 }
 
-// showAgain shows the page of a form with fields that were not sent.
-func (v *visit) showAgain(fields url.Values) {
-	v.Method, v.PostForm, v.Form = http.MethodGet, fields, fields
-	v.problem = errTyped
-	page, err := v.route.show(v)
+// answerAs answers the request with the page of another address, which shows a form again.
+func (v *visit) answerAs(method string, at *url.URL, form shownForm) {
+	r := v.Request.Clone(context.WithValue(v.Context(), formKey{}, form))
+	r.Method, r.URL, r.Body = method, at, http.NoBody
+	v.mux.ServeHTTP(v.w, r)
+}
+
+// showOn shows a form again on the page on which it stands.
+func (v *visit) showOn(form shownForm) {
+	at, err := url.Parse(v.route.on(v))
+	if err != nil || !v.isOwnPath(at.Path) || !v.opens(at.Path) {
+		v.fail(form.why)
+		return
+	}
+	form.page = at.RequestURI()
+	v.answerAs(http.MethodGet, at, form)
+}
+
+// showAgain shows the page of a form, with the fields of the form.
+func (v *visit) showAgain(form shownForm) {
+	v.Method, v.PostForm, v.Form = http.MethodGet, form.fields, form.fields
+	switch {
+	case v.route.on != nil && v.route.show == nil:
+		v.showOn(form)
+		return
+	case v.route.show == nil:
+		v.fail(form.why)
+		return
+	}
+	if err := v.checkQuery(); err != nil {
+		v.fail(err)
+		return
+	}
+	v.problem, v.sentTo, v.shownAs = form.why, form.sentTo, form.page
+	page, err := v.build()
 	if err != nil {
 		v.fail(err)
 		return
 	}
-	v.render(http.StatusOK, page)
+	if form.status >= http.StatusBadRequest {
+		page.title = "Error: " + page.title
+	}
+	v.render(form.status, page)
 }
+
+// isRefused reports whether the page shows a form again that was sent to an address.
+func (v *visit) isRefused(sentTo string) bool { return v.problem != nil && v.sentTo == sentTo }

@@ -81,10 +81,12 @@ func TestAPersonOfACompanySeesWhatWasTyped(t *testing.T) {
 		bola.makePasskey()
 		pay := bola.form("/app/payouts/new", map[string]string{"bank_code": "000013", "account_number": "0123456710", "amount": "1,500.50", "narration": "Rent", "fromSettlementId": "1", "pin": w.company.PIN})
 		customer := bola.form("/app/customers/new", map[string]string{"firstName": "Ngozi", "bvn": "22123456789", "phoneNumber": "08031234567"})
+		columns := bola.form("/app/payouts", map[string]string{"list": "/app/payouts", "to": "/app/payouts?period=all", "column": "narration"})
 		signOut := ada.form("/app/me", nil)
 		w.later(61 * time.Minute)
 		at, name := bola.late("/app/payouts/check", pay)
 		_, second := bola.late("/app/customers/new", customer)
+		_, third := bola.late("/app/columns", columns)
 		if _, none := bola.late("/app/search", url.Values{"form": pay["form"], "q": {"08031234567"}}); name == "" || second == "" || none != "" {
 			t.Fatalf("kept are %q, %q and %q", name, second, none)
 		}
@@ -107,6 +109,10 @@ func TestAPersonOfACompanySeesWhatWasTyped(t *testing.T) {
 		text = bola.read("/app/typed/" + second)
 		if !strings.Contains(text, `value="Ngozi"`) || !strings.Contains(text, `value="08031234567"`) || strings.Contains(text, "22123456789") {
 			t.Errorf("the customer: %s", text)
+		}
+		text = bola.read("/app/typed/" + third)
+		if !strings.Contains(text, "<h1>Payouts</h1>") || !strings.Contains(text, unsent) || !strings.Contains(text, `value="narration" checked`) {
+			t.Errorf("the columns: %s", text)
 		}
 		if w.paid() != 0 {
 			t.Error("something was sent")

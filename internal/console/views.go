@@ -42,7 +42,7 @@ var errNoView = fault.New(fault.Invalid, "Only a list with filters can be saved.
 // viewAddress returns the address of a view: the list and its filters, without the place in the list.
 func (v *visit) viewAddress(address string) (string, error) {
 	at, err := url.Parse(address)
-	if err != nil || at.Host != "" || at.Scheme != "" || !v.isOwn(at.Path) || len(address) > maxAddress {
+	if err != nil || at.Host != "" || at.Scheme != "" || !v.isOwnPath(at.Path) || len(address) > maxAddress {
 		return "", errNoView
 	}
 	_, pattern := v.mux.Handler(&http.Request{Method: http.MethodGet, Host: v.Host, URL: &url.URL{Path: at.Path}})
@@ -100,7 +100,7 @@ func (v *visit) isShown(one savedView) bool {
 
 func (c *console) viewRoutes() map[string]route {
 	return map[string]route{
-		"POST " + c.at("/views"):        {do: saveView},
+		"POST " + c.at("/views"):        {do: saveView, on: (*visit).viewPage},
 		"POST " + c.at("/views/rename"): {show: showMe, do: renameView},
 		"POST " + c.at("/views/remove"): {show: showMe, do: removeView},
 	}
@@ -126,6 +126,14 @@ func saveView(v *visit) (string, error) {
 		return "", err
 	}
 	return address, v.People.SaveView(v.Context(), v.who, name, address)
+}
+
+// viewPage returns the address of the list from which the form of a view comes, or "".
+func (v *visit) viewPage() string {
+	if _, err := v.viewAddress(v.field("to")); err != nil {
+		return ""
+	}
+	return v.field("to")
 }
 
 func renameView(v *visit) (string, error) {

@@ -66,6 +66,9 @@ func TestAPersonSavesViews(t *testing.T) {
 				t.Errorf("%s: %d to %q", name, g.status, g.location)
 			}
 		}
+		long := strings.Repeat("n", 61)
+		holds(t, dev.saves(stuck, long), "<h1>Payments</h1>", "A saved view has a name of 1 to 60 characters", `value="`+long+`"`, `<details class="columns" open>`)
+		holds(t, dev.saves("/console/money/days", long), "<h1>Days of the banks</h1>", `value="`+long+`"`)
 		dev.submit("/console/me", "/console/views/rename", map[string]string{"view": "Open cases", "name": "Cases"})
 		dev.submit("/console/me", "/console/views/remove", map[string]string{"view": "Stuck at <Safe Haven>"})
 		if text := html.UnescapeString(dev.read("/console/me")); strings.Contains(text, link) || !strings.Contains(text, ">Cases</a>") || strings.Contains(text, "Open cases") {

@@ -45,6 +45,8 @@ type visit struct {
 	// fileProblem is why the file of a form cannot be read, or nil.
 	fileProblem error
 	problem     *fault.Fault // why the form was refused, when a page shows it again
+	sentTo      string       // the address to which the form was sent that a page shows again, or ""
+	shownAs     string       // the address of this page, if the browser shows the one to which the form was sent; otherwise ""
 	door        *bool        // whether the companies' API is closed, if the page has just asked; nil if it has not
 	saved       []savedView  // the views that the person has saved, on a page that can be saved
 	number      string       // what the company is asked with in place of the number of the form, or ""
@@ -87,7 +89,7 @@ func (v *visit) isByPage() bool {
 func (v *visit) askToSignIn() {
 	to, asked := v.at("/sign-in"), url.Values{}
 	switch {
-	case v.Method == http.MethodGet && v.isOwn(v.URL.Path):
+	case v.Method == http.MethodGet && v.isOwnPath(v.URL.Path):
 		asked.Set("to", v.URL.RequestURI())
 	case v.Method == http.MethodPost && v.URL.Path != v.at("/sign-out"):
 		asked.Set("ended", "yes")
@@ -122,7 +124,7 @@ func (v *visit) formPage() string {
 	if v.opens(from.Path) {
 		return from.RequestURI()
 	}
-	for page := from.Path; page != "" && v.isOwn(page); page = page[:strings.LastIndex(page, "/")] {
+	for page := from.Path; page != "" && v.isOwnPath(page); page = page[:strings.LastIndex(page, "/")] {
 		if v.opens(page) {
 			return page
 		}
@@ -136,16 +138,20 @@ func (v *visit) opens(page string) bool {
 	return strings.HasPrefix(pattern, http.MethodGet+" ") && page != v.at("/")
 }
 
-func (v *visit) get() {
+// checkQuery refuses an address that the page does not know.
+func (v *visit) checkQuery() error {
 	for name := range v.URL.Query() {
 		if !slices.Contains(v.route.query, name) {
 			why := fault.Newf(fault.Invalid, "This page knows no filter with the name %q.", name)
 			why.Details = v.route.query
-			v.fail(why)
-			return
+			return why
 		}
 	}
-	if err := v.checkPeriod(); err != nil {
+	return v.checkPeriod()
+}
+
+func (v *visit) get() {
+	if err := v.checkQuery(); err != nil {
 		v.fail(err)
 		return
 	}
@@ -155,14 +161,7 @@ func (v *visit) get() {
 		}
 		return
 	}
-	var err error
-	if v.route.isSavable() {
-		if v.saved, err = v.views(); err != nil {
-			v.fail(err)
-			return
-		}
-	}
-	page, err := v.route.show(v)
+	page, err := v.build()
 	if err == nil && page.thing != "" && !v.isByPage() {
 		v.noteOpened(page.thing)
 	}
@@ -174,6 +173,16 @@ func (v *visit) get() {
 	default:
 		v.render(http.StatusOK, page)
 	}
+}
+
+// build returns the page of the address.
+func (v *visit) build() (page view, err error) {
+	if v.route.isSavable() {
+		if v.saved, err = v.views(); err != nil {
+			return view{}, err
+		}
+	}
+	return v.route.show(v)
 }
 
 // post does what a form asks for. Each form has a number. A second request with the same number gets the
@@ -209,11 +218,15 @@ func (v *visit) post() {
 	}
 	why := fault.Of(err)
 	status, known := statuses[why.Kind]
-	if v.route.show == nil || !known || status >= http.StatusInternalServerError && !errors.Is(err, errClosed) {
+	if v.route.show == nil && v.route.on == nil || !known || status >= http.StatusInternalServerError && !errors.Is(err, errClosed) {
 		v.fail(err)
 		return
 	}
-	v.problem = why
+	if v.route.show == nil {
+		v.showOn(shownForm{fields: v.PostForm, sentTo: v.URL.Path, why: why, status: status})
+		return
+	}
+	v.problem, v.sentTo = why, v.URL.Path
 	page, again := v.route.show(v)
 	if again != nil {
 		v.fail(err)

@@ -150,7 +150,7 @@ func cutOffStream(p *program, b *browser) error {
 	if err := tab.do(chromedp.Evaluate(`window.walkAhead(6)`, nil)); err != nil {
 		return err
 	}
-	if err := tab.turnsTo("No stream, asks every 10 s"); err != nil {
+	if err := tab.turnsTo("Not live since ", ", asks every 10 s"); err != nil {
 		return err
 	}
 	if err := tab.amber(); err != nil {
@@ -169,13 +169,13 @@ func cutOffStream(p *program, b *browser) error {
 			return err
 		}
 	}
-	if err != nil {
+	if err = errors.Join(err, tab.waits("changed ")); err != nil {
 		return err
 	}
 	if err := tab.do(fetch.Enable(), chromedp.Evaluate(`window.walkAhead(32)`, nil)); err != nil { // now nothing comes through
 		return err
 	}
-	if err := tab.waits("Old since "); err != nil {
+	if err := tab.waits(", old since "); err != nil {
 		return err
 	}
 	if err := tab.amber(); err != nil {

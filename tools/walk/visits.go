@@ -75,6 +75,11 @@ func visitOne(b *browser, below, path, name string) (links []string, err error) 
 		if err := b.check(fmt.Sprintf("%s-%d-%s", name, one.width, colours), one.deep); err != nil {
 			return nil, err
 		}
+		if one.load {
+			if err := b.targets(fmt.Sprint(name, " at ", one.width)); err != nil {
+				return nil, err
+			}
+		}
 		switch {
 		case one.width == 320:
 			err = b.loses(name)
@@ -86,6 +91,28 @@ func visitOne(b *browser, below, path, name string) (links []string, err error) 
 		}
 	}
 	return links, nil
+}
+
+// smallTargets lists what somebody can click in the page outside of running text, and is smaller than 24 by 24 pixels (WCAG 2.2, 2.5.8).
+const smallTargets = `(() => {
+	const out = [];
+	for (const e of document.querySelectorAll("main a, main button, main summary, main select, main input:not([type=hidden])")) {
+		if (!e.checkVisibility({visibilityProperty: true}) || e.closest(".hidden")) continue;
+		const inText = getComputedStyle(e).display === "inline" && [...e.parentElement.childNodes].some((n) => n.nodeType === 3 && /\p{L}/u.test(n.textContent));
+		const at = e.getBoundingClientRect();
+		if (!inText && (at.height < 23.9 || at.width < 23.9)) out.push(at.width.toFixed(0) + " by " + at.height.toFixed(0) + ": " + e.outerHTML.slice(0, 100) + " in " + e.parentElement.outerHTML.slice(0, 60));
+	}
+	return out;
+})()`
+
+// targets complains about links, buttons and fields that are too small for a finger.
+func (b *browser) targets(name string) error {
+	var small []string
+	err := b.do(chromedp.Evaluate(smallTargets, &small))
+	if len(small) > 0 {
+		b.complain("%s has %d small targets:\n  %s", name, len(small), strings.Join(small, "\n  "))
+	}
+	return err
 }
 
 // wordsSeen lists what somebody can read on the page. The heads of tables stand beside each cell on a phone, the menu is at the

@@ -44,6 +44,8 @@
   // A page that waits for something loads its main part again when its stream says so, and when a
   // countdown is over. It does not while somebody reads closely: with a selection, an open menu or focus in
   // a form. One stream is open, and none while the tab is hidden.
+  // A refused form is shown on its page, at the address to which it was sent. The page says its own address then.
+  const page = document.getElementById("main").dataset.page || location.pathname + location.search;
   let source = null, paused = false, due = false, loaded = performance.now();
 
   // A stream that cannot be had is replaced by asking every ten seconds. A page whose question fails too is old. A stream ends by
@@ -52,6 +54,8 @@
   const isCut = () => performance.now() - heard > 5000;
   const isOld = () => isCut() && performance.now() - fresh > 30000;
   const clock = (then) => new Date(at + then - began + 3600000).toISOString().slice(11, 19);
+  const utc = (then) => new Date(at + then - began).toISOString();
+  let changed = null; // when the page was last seen to have changed
   const watch = () => {
     const now = performance.now();
     if (paused || document.hidden || !document.querySelector("[data-live]")) { heard = now; return; }
@@ -74,19 +78,33 @@
     const one = document.querySelector("[data-live]");
     if (!one) return;
     const word = one.querySelector("[data-live-word]");
-    word.textContent = paused ? "Paused" : due ? "Changed" : isOld() ? "Old since " + clock(fresh) : isCut() ? "No stream, asks every 10 s" : "Live";
+    const cut = "Not live since " + clock(heard);
+    word.textContent = paused ? "Paused" : due ? "Out of date" : isOld() ? cut + ", old since " + clock(fresh) : isCut() ? cut + ", asks every 10 s" : "Live";
+    const when = one.querySelector("[data-live-at]");
+    if (changed !== null) {
+      when.textContent = "changed " + clock(changed);
+      when.dateTime = utc(changed);
+      when.title = utc(changed).replace("T", " ").slice(0, 19) + " UTC";
+    }
     one.classList.toggle("late", paused || due || isCut());
     one.querySelector("[data-live-pause]").textContent = paused ? "Go on" : "Pause";
+  };
+  // The words of the page without those that go on by themselves.
+  const content = () => {
+    const copy = document.getElementById("main").cloneNode(true);
+    copy.querySelectorAll("[data-until], [data-since], [data-live]").forEach((one) => one.remove());
+    return copy.textContent;
   };
   const reload = () => {
     due = true;
     if (busy() || performance.now() - loaded < 1000) return sign();
     due = false;
     loaded = performance.now();
-    const before = document.querySelector("main h1 ~ .chip")?.textContent;
+    const before = document.querySelector("main h1 ~ .chip")?.textContent, was = content();
     const held = document.activeElement?.closest("main a[href], main [data-live-pause]");
     const again = held && (held.matches("a") ? `main a[href="${CSS.escape(held.getAttribute("href"))}"]` : "main [data-live-pause]");
-    htmx.ajax("GET", location.pathname + location.search, { target: "#main", select: "#main", swap: "outerHTML" }).then(() => {
+    htmx.ajax("GET", page, { target: "#main", select: "#main", swap: "outerHTML" }).then(() => {
+      if (content() !== was) changed = performance.now();
       const after = document.querySelector("main h1 ~ .chip");
       if (after && after.textContent !== before) {
         after.classList.add("flash");
