@@ -48,7 +48,7 @@ func TestARefusalNamesTheVerification(t *testing.T) {
 	each(t, func(w *world) {
 		young, _, err := w.app.Companies.Create(t.Context(), operator.Local("test"), "Young")
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		g := w.seat(young.Reference, "ada", who.Owner).get("/app/payouts/bulk")
 		if g.status != http.StatusForbidden || !strings.Contains(g.text, "<h1>The company is not verified yet</h1>") || strings.Contains(g.text, "role does not allow") {

@@ -67,7 +67,7 @@ func TestAnApprovalShowsTheMoneyAndEndsTheOthers(t *testing.T) {
 		ada, fola := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "fola", who.Finance)
 		w.costs(25 * money.Naira)
 		if g := ada.require("1000"); g.location != "/app/approvals" {
-			t.Fatal(g.text)
+			w.t.Fatal(g.text)
 		}
 		draft, other := fola.checks("0123456710", "5000"), fola.checks("0123456710", "6000")
 		first := fola.send(draft, fola.form(draft, nil)).approval(t)
@@ -78,19 +78,19 @@ func TestAnApprovalShowsTheMoneyAndEndsTheOthers(t *testing.T) {
 		second := fola.send(draft, fola.form(draft, nil)).approval(t)
 		alone := fola.send(other, fola.form(other, nil)).approval(t)
 		if first == second {
-			t.Fatal("two requests are one approval")
+			w.t.Fatal("two requests are one approval")
 		}
 		ada.says(first, "Main account", "₦5,000.00", "₦25.00", "₦5,025.00", "Two people from ₦1,000.00 on")
 		paid := ada.press(first + "/approve")
 		if !strings.HasPrefix(paid.location, "/app/p/") {
-			t.Fatalf("%d to %q: %s", paid.status, paid.location, paid.text)
+			w.t.Fatalf("%d to %q: %s", paid.status, paid.location, paid.text)
 		}
 		ada.says(second, "Withdrawn")
 		if g := ada.press(second + "/approve"); g.status != http.StatusConflict || !strings.Contains(g.text, "The approval does not wait any more") {
 			t.Errorf("the other request: %d %s", g.status, g.text)
 		}
 		if w.paid() != 1 {
-			t.Fatalf("%d payouts", w.paid())
+			w.t.Fatalf("%d payouts", w.paid())
 		}
 		ada.says(alone, "Waiting for approval")
 		later(t, func() string {
@@ -115,7 +115,7 @@ func TestTwoRequestsForAPayoutPayOnce(t *testing.T) {
 		ada, fola := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "fola", who.Finance)
 		bola := w.seat(w.company.Reference, "bola", who.Finance)
 		if g := ada.require("1000"); g.location != "/app/approvals" {
-			t.Fatal(g.text)
+			w.t.Fatal(g.text)
 		}
 		draft := fola.checks("0123456710", "5000")
 		first, second := fola.send(draft, fola.form(draft, nil)).approval(t), fola.send(draft, fola.form(draft, nil)).approval(t)
@@ -126,7 +126,7 @@ func TestTwoRequestsForAPayoutPayOnce(t *testing.T) {
 		all.Go(func() { of[1] = bola.send(second+"/approve", two) })
 		all.Wait()
 		if w.paid() != 1 {
-			t.Fatalf("%d payouts", w.paid())
+			w.t.Fatalf("%d payouts", w.paid())
 		}
 		statuses := map[int]int{of[0].status: 1}
 		statuses[of[1].status]++
@@ -143,7 +143,7 @@ func TestAnApprovalHoldsForItsFee(t *testing.T) {
 		ada, fola := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "fola", who.Finance)
 		w.costs(25 * money.Naira)
 		if g := ada.require("150"); g.location != "/app/approvals" {
-			t.Fatal(g.text)
+			w.t.Fatal(g.text)
 		}
 		draft := fola.checks("0123456710", "5000")
 		one := fola.send(draft, fola.form(draft, nil)).approval(t)
@@ -181,14 +181,14 @@ func TestAnApprovalHoldsForItsFee(t *testing.T) {
 			}
 		}
 		if w.paid() != 0 {
-			t.Fatalf("%d payouts", w.paid())
+			w.t.Fatalf("%d payouts", w.paid())
 		}
 		fola.says(bulk, "Ask a second person to approve ₦150.00") // the old request can never be approved
 		waits := ask()
 		fola.says(bulk, "It waits for an owner", waits)
 		ada.says(waits, "Main account", "₦150.00", "₦60.00", "₦210.00")
 		if g := ada.press(waits + "/approve"); g.location != bulk || w.paid() != 2 {
-			t.Fatalf("%d to %q, %d payouts: %s", g.status, g.location, w.paid(), g.text)
+			w.t.Fatalf("%d to %q, %d payouts: %s", g.status, g.location, w.paid(), g.text)
 		}
 		ada.says(old, "Withdrawn")
 		line := regexp.MustCompile(`/app/p/[0-9a-f-]{36}`).FindString(fola.read(bulk))

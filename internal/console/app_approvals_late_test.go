@@ -34,7 +34,7 @@ func TestTheSecondOfTwoApprovalsReadsThatItIsDecided(t *testing.T) {
 	each(t, func(w *world) {
 		ada, fola, bola := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "fola", who.Finance), w.seat(w.company.Reference, "bola", who.Finance)
 		if g := ada.require("1"); g.location != "/app/approvals" {
-			t.Fatal(g.text)
+			w.t.Fatal(g.text)
 		}
 		at := fola.lines(t)
 		waits := []string{fola.submit(at, at+"/send", map[string]string{"pin": w.company.PIN}).approval(t)}
@@ -74,14 +74,14 @@ func TestAnAlteredPayoutIsNotApproved(t *testing.T) {
 	each(t, func(w *world) {
 		ada, fola := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "fola", who.Finance)
 		if g := ada.require("1"); g.location != "/app/approvals" {
-			t.Fatal(g.text)
+			w.t.Fatal(g.text)
 		}
 		refused := func(what, waits, alter, restore string, want int, changes ...api.ApprovalChange) {
 			t.Helper()
 			for _, one := range []string{alter, restore} {
 				form := ada.form(waits, nil)
 				if n, err := w.app.DB.Exec(t.Context(), one, w.company.Reference); n == 0 || err != nil {
-					t.Fatalf("%s: %d rows, %v", what, n, err)
+					w.t.Fatalf("%s: %d rows, %v", what, n, err)
 				}
 				if got := w.changes(waits); one == alter && !slices.Equal(got, changes) || one == restore && len(got) > 0 {
 					t.Errorf("%s: the API says %v", what, got)
@@ -115,7 +115,7 @@ func TestAnOldApprovalKeepsItsPage(t *testing.T) {
 	each(t, func(w *world) {
 		ada, fola := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "fola", who.Finance)
 		if g := ada.require("1"); g.location != "/app/approvals" {
-			t.Fatal(g.text)
+			w.t.Fatal(g.text)
 		}
 		old := fola.sends("0123456710", "10").approval(t)
 		fola.submit(old, old+"/reject", nil)
@@ -124,7 +124,7 @@ func TestAnOldApprovalKeepsItsPage(t *testing.T) {
 				INSERT INTO company_approval (company_id, id, kind, body, state, asked_by, created_at, expires_at, first_by, decided_by, decided_at, mac)
 				SELECT company_id, $2 || substr(id, 9), kind, body, state, asked_by, created_at + 1, expires_at, first_by, decided_by, decided_at, mac
 				FROM company_approval WHERE company_id = $1`, w.company.Reference, id.New()); err != nil {
-				t.Fatal(err)
+				w.t.Fatal(err)
 			}
 		}
 		ada.says(old, "Withdrawn", "₦10.00", "MOHAMMED ADA")

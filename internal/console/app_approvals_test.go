@@ -60,19 +60,19 @@ func TestAPayoutWaitsForASecondPerson(t *testing.T) {
 		ada := w.seat(w.company.Reference, "ada", who.Owner)
 		w.seat(w.company.Reference, "dev", who.Developer)
 		if g := ada.require("1000"); g.status != http.StatusUnprocessableEntity || !strings.Contains(g.text, "Nobody else could approve") {
-			t.Fatalf("one person alone requires two: %d", g.status)
+			w.t.Fatalf("one person alone requires two: %d", g.status)
 		}
 		fola, bola := w.seat(w.company.Reference, "fola", who.Finance), w.seat(w.company.Reference, "bola", who.Finance)
 		emeka, vera := w.seat(w.company.Reference, "emeka", who.Developer), w.seat(w.company.Reference, "vera", who.Viewer)
 		if g := ada.require("1000"); g.location != "/app/approvals" {
-			t.Fatalf("%d, %s", g.status, g.text)
+			w.t.Fatalf("%d, %s", g.status, g.text)
 		}
 		if g := fola.sends("0123456710", "999.99"); !strings.HasPrefix(g.location, "/app/p/") || w.paid() != 1 {
-			t.Fatalf("a payout below the amount waits: %q", g.location)
+			w.t.Fatalf("a payout below the amount waits: %q", g.location)
 		}
 		w.payout("0123456710", 2_000) // a program pays alone
 		if w.paid() != 2 {
-			t.Fatal("a program waits")
+			w.t.Fatal("a program waits")
 		}
 		at := fola.sends("0123456710", "1000").approval(t)
 		text := html.UnescapeString(bola.read(at))
@@ -98,7 +98,7 @@ func TestAPayoutWaitsForASecondPerson(t *testing.T) {
 			t.Errorf("another company: %d", g.status)
 		}
 		if w.paid() != 2 {
-			t.Fatal("it was sent before a second person approved")
+			w.t.Fatal("it was sent before a second person approved")
 		}
 		var all sync.WaitGroup
 		for _, p := range []*person{ada, bola, ada, bola} {
@@ -107,7 +107,7 @@ func TestAPayoutWaitsForASecondPerson(t *testing.T) {
 		}
 		all.Wait()
 		if w.paid() != 3 {
-			t.Fatalf("%d payouts", w.paid())
+			w.t.Fatalf("%d payouts", w.paid())
 		}
 		page := regexp.MustCompile(`/app/p/[0-9a-f-]{36}`).FindString(fola.read(at))
 		if text := html.UnescapeString(fola.read(page)); !strings.Contains(text, "₦1,000.00 to MOHAMMED ADA") || !strings.Contains(text, "Paid") {
@@ -122,7 +122,7 @@ func TestARequestThatEndsSendsNothing(t *testing.T) {
 		ada, fola := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "fola", who.Finance)
 		gbenga := w.seat(w.company.Reference, "gbenga", who.Finance)
 		if g := ada.require("0.01"); g.location != "/app/approvals" {
-			t.Fatal(g.text)
+			w.t.Fatal(g.text)
 		}
 		approve := func(at string, want int) {
 			t.Helper()
@@ -146,7 +146,7 @@ func TestARequestThatEndsSendsNothing(t *testing.T) {
 		gone := fola.sends("0123456710", "30").approval(t)
 		people, err := w.app.People.People(t.Context(), w.company.Reference)
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		for _, p := range people {
 			if p.Name == "fola" {
@@ -168,7 +168,7 @@ func TestABulkPayoutWaitsForASecondPerson(t *testing.T) {
 	each(t, func(w *world) {
 		ada, fola := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "fola", who.Finance)
 		if g := ada.require("150"); g.location != "/app/approvals" {
-			t.Fatal(g.text)
+			w.t.Fatal(g.text)
 		}
 		at := fola.submit("/app/payouts/bulk/new", "/app/payouts/bulk/new", map[string]string{
 			"fromSettlementId": "1", "pin": w.company.PIN, "lines": "000013,0123456710,100\n000013,0123456711,50",
@@ -184,7 +184,7 @@ func TestABulkPayoutWaitsForASecondPerson(t *testing.T) {
 		}
 		waits := fola.submit(at, at+"/send", map[string]string{"pin": w.company.PIN}).approval(t)
 		if text := html.UnescapeString(ada.read(waits)); !strings.Contains(text, "Bulk payout of 2 lines, ₦150.00") || w.paid() != 0 {
-			t.Fatal(text)
+			w.t.Fatal(text)
 		}
 		ada.submit(waits, waits+"/approve", nil)
 		if w.paid() != 2 {
@@ -204,7 +204,7 @@ func TestAnOwnerAloneDoesNotWeakenTheRuleForPayouts(t *testing.T) {
 	each(t, func(w *world) {
 		ada, fola := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "fola", who.Finance)
 		if g := ada.require("500"); g.location != "/app/approvals" {
-			t.Fatal(g.text)
+			w.t.Fatal(g.text)
 		}
 		if g := ada.send("/app/settings/people/invite", ada.form("/app/settings/people", map[string]string{"name": "mallam", "role": who.Finance})); g.status != http.StatusUnprocessableEntity {
 			t.Errorf("an owner invites who approves: %d", g.status)
@@ -214,7 +214,7 @@ func TestAnOwnerAloneDoesNotWeakenTheRuleForPayouts(t *testing.T) {
 		}
 		ada.submit("/app/approvals", "/app/settings/payout-approval", map[string]string{"end": "true"})
 		if text := ada.read("/app/approvals"); !strings.Contains(text, "Require two people for payouts no longer") || !strings.Contains(text, "<strong>₦500.00</strong>") {
-			t.Fatal(text)
+			w.t.Fatal(text)
 		}
 		at := regexp.MustCompile(`/app/approvals/[0-9a-f-]{36}`).FindString(fola.read("/app/approvals"))
 		if g := ada.send(at+"/approve", url.Values{"form": {number.FindStringSubmatch(ada.read("/app/me"))[1]}}); g.status != http.StatusForbidden {

@@ -60,7 +60,7 @@ func TestACompanyKeepsAccounts(t *testing.T) {
 		refused("/app/p/"+paid, "What happened")
 		vera.lacks("/app/p/"+paid, "Keep this account")
 		if g := bola.keeps(paid, "Rent of <Ikeja>, 0803 987 6543"); g.status != http.StatusSeeOther || g.location != list {
-			t.Fatalf("%d, %s", g.status, g.text)
+			w.t.Fatalf("%d, %s", g.status, g.text)
 		}
 		bola.says(list, "Rent of <Ikeja>", name, account)
 		bola.lacks("/app/p/"+paid, "Keep this account")

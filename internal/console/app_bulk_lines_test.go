@@ -96,7 +96,7 @@ func TestAllFaultsOfAFileComeAtOnceWithItsOwnNumbers(t *testing.T) {
 			}
 		}
 		if g.status != http.StatusUnprocessableEntity || strings.Contains(text, "lines[") || strings.Contains(text, `id="line-3"`) || strings.Contains(text, `id="line-5"`) {
-			t.Fatalf("%d: %s", g.status, text)
+			w.t.Fatalf("%d: %s", g.status, text)
 		}
 		for n, line := range map[string]string{"4": "Access Bank,0123456720,50,Rent,own-2", "6": "", "7": ""} {
 			fields["line-"+n], fields["was-line-"+n] = line, "other"

@@ -27,7 +27,7 @@ func TestMendedLinesReplaceABulkPayout(t *testing.T) {
 		g := bola.send(path, bola.form(path, fields(map[string]string{"lines": ruined})))
 		text := html.UnescapeString(g.text)
 		if g.status != http.StatusUnprocessableEntity || !strings.Contains(text, `id="line-2"`) || strings.Contains(text, `id="line-1"`) || !strings.Contains(text, ">"+ruined+"</textarea>") {
-			t.Fatalf("%d: %s", g.status, text)
+			w.t.Fatalf("%d: %s", g.status, text)
 		}
 		mended := map[string]string{"lines": ruined, "line-2": "000013,0123456720,200", "was-line-2": "000013,123456720,200"}
 		first := bola.submit(path, path, fields(mended)).location
@@ -45,7 +45,7 @@ func TestMendedLinesReplaceABulkPayout(t *testing.T) {
 		form := html.UnescapeString(bola.read(path + "?instead=" + id))
 		lines := regexp.MustCompile(`(?s)<textarea[^>]*>(.*?)</textarea>`).FindStringSubmatch(form)
 		if lines == nil || lines[1] != "000013,0123456710,100.00,Rent,rent-1\n000013,0123456720,200.00\n000013,0123456799,300.00" || !strings.Contains(form, `id="line-3"`) {
-			t.Fatalf("%q in %s", lines, form)
+			w.t.Fatalf("%q in %s", lines, form)
 		}
 		eve := w.seat(w.another(), "eve", who.Owner)
 		if g := eve.get(path + "?instead=" + id); g.status != http.StatusNotFound {
@@ -113,7 +113,7 @@ func TestLinesKeepTheNumbersOfTheirFile(t *testing.T) {
 				got = append(got, m[1])
 			}
 			if strings.Join(got, " ") != want {
-				t.Fatalf("%s: the lines %s, want %s, in %s", address, got, want, text)
+				w.t.Fatalf("%s: the lines %s, want %s, in %s", address, got, want, text)
 			}
 			return text
 		}
@@ -135,11 +135,11 @@ func TestLinesKeepTheNumbersOfTheirFile(t *testing.T) {
 		lines := regexp.MustCompile(`(?s)<textarea[^>]*>(.*?)</textarea>`).FindStringSubmatch(text)
 		failed := regexp.MustCompile(`href="(/app/p/[^"]+)"`).FindStringSubmatch(text)
 		if failed == nil {
-			t.Fatal(text)
+			w.t.Fatal(text)
 		}
 		bola.says(failed[1], "Line 3 of a bulk payout", at, "Settlement account 1")
 		if lines == nil || lines[1] != "000013,0123456701,100.00" {
-			t.Fatalf("%q in %s", lines, text)
+			w.t.Fatalf("%q in %s", lines, text)
 		}
 		fields["lines"] = lines[1]
 		expect(bola.submit(at, path, fields).location, "Waits for you", "1")

@@ -22,7 +22,7 @@ func TestAPersonSeesWhatMovedPerDay(t *testing.T) {
 			text := vera.says(page, "In and out per day, Main account: ₦1,000,000.00 in and ₦1,510.50 out today", `data-value="-1510.50"`, `data-value="1000000.00"`)
 			day := regexp.MustCompile(`href="(/app/money/ledger\?[^"]*from=[^"]+)"`).FindStringSubmatch(text)
 			if day == nil {
-				t.Fatalf("%s leads to no day: %s", page, text)
+				w.t.Fatalf("%s leads to no day: %s", page, text)
 			}
 			g := vera.get(html.UnescapeString(day[1]))
 			if g.status != http.StatusOK || strings.Count(g.text, "<tr data-row>") != 2 {
@@ -40,7 +40,7 @@ func TestAWebhookShowsItsDeliveriesPerHour(t *testing.T) {
 		t.Cleanup(endpoint.Close)
 		one, err := w.app.Webhooks.Create(t.Context(), w.company.Reference, webhook.Draft{URL: &endpoint.URL}, nil)
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		vera, dev := w.seat(w.company.Reference, "vera", who.Viewer), w.signIn("dev")
 		page, operators := "/app/developers/webhooks/"+one.ID, "/console/companies/"+w.company.Reference+"/webhooks"
@@ -51,7 +51,7 @@ func TestAWebhookShowsItsDeliveriesPerHour(t *testing.T) {
 		}
 		w.ask("POST", "companies/"+w.company.Reference+"/payout-limits", `{"amount":5000,"payouts":3}`, nil)
 		if err := w.app.Webhooks.Settled(t.Context()); err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		vera.says(page, "Deliveries per hour: 1 attempt in 24 hours, 1 without a 2xx answer", "95 of 100 answers came within ", `data-value="1"`)
 		dev.says(operators, "Deliveries per hour: 1 attempt in 24 hours, 1 without a 2xx answer", "95 of 100 answers came within ", `data-value="1"`)

@@ -32,14 +32,14 @@ func TestTheLastOtherApproverStays(t *testing.T) {
 			return ada.send(people+"/invite", ada.form(people, map[string]string{"name": name, "role": role}))
 		}
 		if g := invite("musa", who.Finance); g.status != http.StatusSeeOther {
-			t.Fatalf("%d %s", g.status, g.text)
+			w.t.Fatalf("%d %s", g.status, g.text)
 		}
 		if g := ada.require("1000"); g.status != http.StatusUnprocessableEntity || !strings.Contains(g.text, "Nobody else could approve") {
 			t.Errorf("somebody who has never signed in counts: %d", g.status)
 		}
 		w.seat(w.company.Reference, "fola", who.Finance)
 		if g := ada.require("1000"); g.location != "/app/approvals" {
-			t.Fatalf("%d %s", g.status, g.text)
+			w.t.Fatalf("%d %s", g.status, g.text)
 		}
 		demote := func(name, role string) page {
 			return ada.send(people+"/"+w.crew(name).ID+"/role", ada.form(people, map[string]string{"role": role}))

@@ -19,7 +19,7 @@ func TestALimitIsSeenBeforeMoneyIsSent(t *testing.T) {
 		bola.says(bola.checks("0123456710", "40"), "Paid from", "<dt>Left of today's limit</dt><dd>no limit</dd>")
 		for account, amount := range map[int64]money.Kobo{0: 1_000_00, 1: 900_00} {
 			if err := w.app.Payouts.SetLimit(t.Context(), operator.Local("test"), w.company.Reference, account, payout.Limit{Amount: amount}); err != nil {
-				t.Fatal(err)
+				w.t.Fatal(err)
 			}
 		}
 		bola.sends("0123456710", "40")

@@ -60,7 +60,7 @@ func TestABulkPayoutComesAsAFile(t *testing.T) {
 		}
 		g := bola.upload(path, fields, []byte("\ufeffbank;account;amount;narration\r\n000013;0123456710;1500,50;Rent\r\n000013;0123456799;100;\"=1+1\"\r\n"))
 		if g.status != http.StatusSeeOther {
-			t.Fatalf("%d: %s", g.status, g.text)
+			w.t.Fatalf("%d: %s", g.status, g.text)
 		}
 		later(t, func() string {
 			if text := bola.read(g.location); !strings.Contains(text, "MOHAMMED ADA") || strings.Contains(text, "Being checked") {
@@ -100,7 +100,7 @@ func TestAPersonMakesACustomer(t *testing.T) {
 		}
 		g := bola.send("/app/customers/new", bola.form("/app/customers/new", fields))
 		if g.status != http.StatusUnprocessableEntity || !strings.Contains(g.text, "1 Marina") || strings.Contains(g.text, "22222222222") {
-			t.Fatalf("%d: %s", g.status, g.text)
+			w.t.Fatalf("%d: %s", g.status, g.text)
 		}
 		fields["phoneNumber"] = "08031234567"
 		if g := vera.send("/app/customers/new", vera.form("/app/customers/new", fields)); g.status != http.StatusForbidden {
@@ -109,7 +109,7 @@ func TestAPersonMakesACustomer(t *testing.T) {
 		form := bola.form("/app/customers/new", fields)
 		at := bola.send("/app/customers/new", form).location
 		if again := bola.send("/app/customers/new", form).location; again != at || !strings.HasPrefix(at, "/app/customers/") {
-			t.Fatalf("%q and %q", at, again)
+			w.t.Fatalf("%q and %q", at, again)
 		}
 		bola.says(at, "Ngozi Okafor", "Open the bank account", "Send another code")
 		if strings.Contains(vera.read(at), "Open the bank account") {
@@ -142,7 +142,7 @@ func TestAPersonMakesAVirtualAccount(t *testing.T) {
 		form := bola.form(path, map[string]string{"amount": "2,500", "externalReference": "invoice-1", "settlementId": "1", "amountControl": "Fixed", "minutes": "30"})
 		first, second := bola.send(path, form), bola.send(path, form)
 		if first.location != second.location || !regexp.MustCompile("^/app/p/.+").MatchString(first.location) {
-			t.Fatalf("%d %q and %q: %s", first.status, first.location, second.location, first.text)
+			w.t.Fatalf("%d %q and %q: %s", first.status, first.location, second.location, first.text)
 		}
 		const list = "/app/money/virtual-accounts"
 		if text := bola.read(list); strings.Count(text, first.location) != 1 {
@@ -160,7 +160,7 @@ func TestAPersonMakesAVirtualAccount(t *testing.T) {
 		late := *w.app.Collections
 		late.Clock = ahead{late.Clock, time.Hour}
 		if _, err := late.Expire(t.Context(), job.Job{Company: w.company.Reference, Subject: id}); err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		isDrawn("Expired, not paid</span>")
 	})
@@ -199,7 +199,7 @@ func TestAnOwnerChangesThePIN(t *testing.T) {
 			t.Errorf("a person in the role finance: %d", g.status)
 		}
 		if g := change(ada, w.company.PIN, "8642", "8642"); g.location != "/app/settings" {
-			t.Fatalf("%d %s", g.status, g.text)
+			w.t.Fatalf("%d %s", g.status, g.text)
 		}
 		w.company.PIN = "8642"
 		if to := bola.checks("0123456710", "100"); !strings.HasPrefix(to, "/app/payouts/confirm/") {

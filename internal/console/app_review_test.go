@@ -21,12 +21,12 @@ func TestASentReviewInvitesNoSecondPayout(t *testing.T) {
 		}
 		first := review("1500.50")
 		if text := html.UnescapeString(bola.read(first)); strings.Contains(text, "last 7 days") || !strings.Contains(text, "Send ₦1,500.50") {
-			t.Fatal(text)
+			w.t.Fatal(text)
 		}
 		tab, other := bola.form(first, nil), bola.form(first, nil)
 		paid := bola.send(first, tab)
 		if !strings.HasPrefix(paid.location, "/app/p/") {
-			t.Fatalf("%d to %q", paid.status, paid.location)
+			w.t.Fatalf("%d to %q", paid.status, paid.location)
 		}
 		for what, g := range map[string]page{"Back": bola.get(first), "the second tab": bola.get(bola.send(first, other).location)} {
 			text := html.UnescapeString(g.text)
@@ -35,7 +35,7 @@ func TestASentReviewInvitesNoSecondPayout(t *testing.T) {
 			}
 		}
 		if w.paid() != 1 {
-			t.Fatalf("%d payouts", w.paid())
+			w.t.Fatalf("%d payouts", w.paid())
 		}
 		if text := html.UnescapeString(bola.read(review("1500.50"))); !strings.Contains(text, "The same amount went to the same account in the last 7 days") || !strings.Contains(text, paid.location) || !strings.Contains(text, "Send ₦1,500.50") {
 			t.Error(text)
@@ -52,7 +52,7 @@ func TestABulkPayoutSaysForWhomItWaits(t *testing.T) {
 	each(t, func(w *world) {
 		ada, fola := w.seat(w.company.Reference, "ada", who.Owner), w.seat(w.company.Reference, "fola", who.Finance)
 		if g := ada.require("150"); g.location != "/app/approvals" {
-			t.Fatal(g.text)
+			w.t.Fatal(g.text)
 		}
 		at := fola.submit("/app/payouts/bulk/new", "/app/payouts/bulk/new", map[string]string{
 			"fromSettlementId": "1", "pin": w.company.PIN, "lines": "000013,0123456710,100\n000013,0123456710,100\n000013,0123456799,20",

@@ -45,11 +45,11 @@ func TestAPersonMakesACardAndFundsIt(t *testing.T) {
 		bola, vera := w.seat(w.company.Reference, "bola", who.Finance), w.seat(w.company.Reference, "vera", who.Viewer)
 		wrong := map[string]string{"customerId": "nobody", "type": "physical", "number": "5061230000000000017"}
 		if g := bola.send("/app/services/cards/new", bola.form("/app/services/cards/new", wrong)); g.status < 400 || !strings.Contains(g.text, `value="nobody"`) || strings.Contains(g.text, "5061230000000000017") {
-			t.Fatalf("%d: %s", g.status, g.text)
+			w.t.Fatalf("%d: %s", g.status, g.text)
 		}
 		card := bola.newCard()
 		if !cardPath.MatchString(card) {
-			t.Fatalf("the card is at %q", card)
+			w.t.Fatalf("the card is at %q", card)
 		}
 		bola.says(card, "Put money on the card", "Nothing has been paid with this card yet", "Verve")
 		vera.lacks(card, "Put money on the card", "Freeze or end")
@@ -64,7 +64,7 @@ func TestAPersonMakesACardAndFundsIt(t *testing.T) {
 		first, second := bola.form(review, nil), bola.form(review, nil)
 		paid, again := bola.send(review, first), bola.send(review, second)
 		if paid.status != http.StatusSeeOther || paid.location != again.location || !strings.HasPrefix(paid.location, "/app/p/") {
-			t.Fatalf("%d to %q, and %d to %q: %s", paid.status, paid.location, again.status, again.location, paid.text)
+			w.t.Fatalf("%d to %q, and %d to %q: %s", paid.status, paid.location, again.status, again.location, paid.text)
 		}
 		bola.says(paid.location, "Funded</span>", "₦2,500.10", card, "load-1")
 		bola.says(review, "You have done this already", paid.location)
@@ -117,7 +117,7 @@ func TestAPersonBuys(t *testing.T) {
 			sure := bola.form(review, nil)
 			first, second := bola.send(review, sure), bola.send(review, bola.form(review, nil))
 			if first.status != http.StatusSeeOther || first.location != second.location || !strings.HasPrefix(first.location, "/app/p/") {
-				t.Fatalf("%s: %d to %q, %d to %q: %s", service, first.status, first.location, second.status, second.location, first.text)
+				w.t.Fatalf("%s: %d to %q, %d to %q: %s", service, first.status, first.location, second.status, second.location, first.text)
 			}
 			bola.says(first.location, "Delivered</span>", goods["number"], fields["externalReference"])
 			if service == "Utility" {
@@ -213,7 +213,7 @@ func TestMoneyMovesBetweenOwnAccounts(t *testing.T) {
 		bola.says(review, "₦250,000.00 to Payroll?", "₦750,000.00", "Salaries of March")
 		first, second := bola.send(review, bola.form(review, nil)), bola.send(review, bola.form(review, nil))
 		if first.status != http.StatusSeeOther || first.location != second.location {
-			t.Fatalf("%d to %q, and %q: %s", first.status, first.location, second.location, first.text)
+			w.t.Fatalf("%d to %q, and %q: %s", first.status, first.location, second.location, first.text)
 		}
 		bola.says(first.location, "₦250,000.00")
 		bola.says("/app/home", "₦750,000.00", "₦250,000.00")
@@ -233,13 +233,13 @@ func TestAPersonMakesADepositAddress(t *testing.T) {
 		const path = "/app/services/crypto/addresses"
 		network := regexp.MustCompile(`<option value="(ethereum[^"]*)"`).FindStringSubmatch(bola.read(path))
 		if network == nil {
-			t.Fatal("there is no network")
+			w.t.Fatal("there is no network")
 		}
 		at := path + "?network=" + network[1]
 		vera.lacks(at, "Make an address")
 		form := bola.form(at, map[string]string{"network": network[1], "label": "customer 2417"})
 		if first, second := bola.send(path, form), bola.send(path, form); first.location != at || second.location != at {
-			t.Fatalf("%d to %q, and %q: %s", first.status, first.location, second.location, first.text)
+			w.t.Fatalf("%d to %q, and %q: %s", first.status, first.location, second.location, first.text)
 		}
 		text := bola.says(at, "customer 2417", "1 address")
 		address := regexp.MustCompile(`0x[0-9a-fA-F]{40}`).FindString(text)
@@ -272,7 +272,7 @@ func TestACompanyProvesItsPayments(t *testing.T) {
 		text := bola.says("/app/settings/proof", "All sums agree", "Settlement account 1", "kobo receipt verify")
 		key := regexp.MustCompile(`<code>([^<]+\+[0-9a-f]{8}\+[^<]+)</code>`).FindStringSubmatch(bola.read("/app/settings/proof"))
 		if key == nil {
-			t.Fatal(text)
+			w.t.Fatal(text)
 		}
 		page := "/app/p/" + paid
 		bola.says(page, page+"/proof.pdf", page+"/receipt", page+"/receipt?step=settle")
@@ -281,7 +281,7 @@ func TestACompanyProvesItsPayments(t *testing.T) {
 			g := bola.get(path)
 			var r evidence.Receipt
 			if err := json.Unmarshal([]byte(g.text), &r); err != nil || !strings.Contains(g.header.Get("Content-Disposition"), "receipt-") {
-				t.Fatalf("%s: %v, %v, %s", path, err, g.header, g.text)
+				w.t.Fatalf("%s: %v, %v, %s", path, err, g.header, g.text)
 			}
 			if _, err := r.Verify(html.UnescapeString(key[1])); err != nil {
 				t.Errorf("%s: %v", path, err)
@@ -314,7 +314,7 @@ func TestACompanySeesItsVerification(t *testing.T) {
 		ada.says(path, "Approved", "Your business is verified.", "A webhook endpoint", "Missing")
 		c, _, err := w.app.Companies.Create(t.Context(), operator.Local("test"), "New Company")
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		nora := w.seat(c.Reference, "nora", who.Owner)
 		nora.says(path, "The verification has not begun")
@@ -329,12 +329,12 @@ func TestACompanySeesItsVerification(t *testing.T) {
 		}
 		for _, to := range []company.KYB{company.InProgress, company.Submitted, company.Rejected} {
 			if _, err := w.app.Companies.SetKYB(t.Context(), operator.Local("test"), c.Reference, to, "The registration has run out"); err != nil {
-				t.Fatal(err)
+				w.t.Fatal(err)
 			}
 		}
 		nora.says(path, "Rejected", "The registration has run out")
 		if _, err := w.app.Companies.SetLive(t.Context(), operator.Local("test"), w.company.Reference, false); err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		ada.says(path, "has switched the company off")
 	})

@@ -105,12 +105,12 @@ func TestAPersonPaysOut(t *testing.T) {
 		fields := map[string]string{"bank_code": "000013", "account_number": "0123456710", "amount": "₦1,500.50", "fromSettlementId": "1", "pin": w.company.PIN}
 		to := bola.submit("/app/payouts/new", "/app/payouts/check", fields).location
 		if text := html.UnescapeString(bola.read(to)); !strings.Contains(text, "MOHAMMED ADA") || !strings.Contains(text, "Send ₦1,500.50") {
-			t.Fatal(text)
+			w.t.Fatal(text)
 		}
 		form := bola.form(to, nil)
 		first, second := bola.send(to, form), bola.send(to, form)
 		if first.status != http.StatusSeeOther || first.location != second.location {
-			t.Fatalf("%d to %q, and %d to %q", first.status, first.location, second.status, second.location)
+			w.t.Fatalf("%d to %q, and %d to %q", first.status, first.location, second.status, second.location)
 		}
 		if text := bola.read(first.location); !strings.Contains(text, "Paid") || !strings.Contains(text, "MOHAMMED ADA") {
 			t.Error(text)
@@ -155,12 +155,12 @@ func TestTwoPeopleIssueAKeyAtThePages(t *testing.T) {
 		}
 		emeka := w.seat(w.company.Reference, "emeka", who.Developer)
 		if g := ada.submit("/app/approvals", "/app/settings/two-people", on); g.location != "/app/approvals" {
-			t.Fatal(g.location)
+			w.t.Fatal(g.location)
 		}
 		asked := ada.submit("/app/developers", "/app/developers/keys", map[string]string{"name": "Shop", "pin": w.company.PIN})
 		page := regexp.MustCompile(`/app/approvals/[0-9a-f-]{36}`).FindString(ada.read(asked.location))
 		if page == "" {
-			t.Fatal(ada.read(asked.location))
+			w.t.Fatal(ada.read(asked.location))
 		}
 		if g := ada.send(page+"/approve", ada.form(page, nil)); g.status != http.StatusForbidden {
 			t.Errorf("the person who asked approves: %d", g.status)
@@ -172,7 +172,7 @@ func TestTwoPeopleIssueAKeyAtThePages(t *testing.T) {
 		shown := emeka.submit(page, page+"/approve", nil).location
 		key := regexp.MustCompile(`kobo_test_[A-Za-z0-9_-]+`).FindString(emeka.read(shown))
 		if access, _, err := w.app.Companies.Tokens(t.Context(), w.company.Reference, key); err != nil || access == "" {
-			t.Fatalf("the key does not work: %v", err)
+			w.t.Fatalf("the key does not work: %v", err)
 		}
 		if text := emeka.read(shown); strings.Contains(text, key) {
 			t.Error("the key is shown twice")
@@ -240,7 +240,7 @@ func TestOnePersonIsNotTwo(t *testing.T) {
 		}
 		people, err := w.app.People.People(t.Context(), w.company.Reference)
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		id := map[string]string{}
 		for _, p := range people {
@@ -287,7 +287,7 @@ func TestABulkPayoutIsTyped(t *testing.T) {
 		}
 		g = send("000013,0123456710,1500\n000013,0123456702,100,Rent,own-1")
 		if g.status != http.StatusSeeOther {
-			t.Fatalf("%d, %s", g.status, g.text)
+			w.t.Fatalf("%d, %s", g.status, g.text)
 		}
 		later(t, func() string {
 			if text := bola.read(g.location); !strings.Contains(text, "MOHAMMED ADA") || !strings.Contains(text, "Send ₦1,600.00") {
@@ -401,7 +401,7 @@ func TestPeopleOfAnotherCompanySeeNothing(t *testing.T) {
 		keys := regexp.MustCompile(`/app/developers/keys/[0-9a-f-]{36}/revoke`).FindString(ada.read("/app/developers"))
 		people, err := w.app.People.People(t.Context(), w.company.Reference)
 		if err != nil || approval == "" || keys == "" {
-			t.Fatalf("%q, %q, %v", approval, keys, err)
+			w.t.Fatalf("%q, %q, %v", approval, keys, err)
 		}
 
 		eve := w.seat(w.another(), "eve", who.Owner)
@@ -453,7 +453,7 @@ func TestAnOwnerRunsThePeople(t *testing.T) {
 		}
 		people, err := w.app.People.People(t.Context(), w.company.Reference)
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		id := map[string]string{}
 		for _, p := range people {

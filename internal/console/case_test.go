@@ -62,7 +62,7 @@ func TestTwoPeopleReadTheSameSentenceOfACase(t *testing.T) {
 		}
 		look := asker.submit(at, at, fields).location
 		if !strings.HasPrefix(look, at+"/look/") {
-			t.Fatal(look)
+			w.t.Fatal(look)
 		}
 		asker.tells(look, sentence, "Needs a second person", "Propose “rejected”")
 		if g := second.get(look); g.status != http.StatusNotFound {

@@ -49,7 +49,7 @@ func TestAPersonChoosesTheColumnsOfAList(t *testing.T) {
 		const list, all = "/app/payouts", "/console/payments"
 		usual := bola.heads(list)
 		if g := bola.chooses(list, list+"?status=SUCCESS", "own", "amount"); g.status != http.StatusSeeOther || g.location != list+"?status=SUCCESS" {
-			t.Fatalf("%d to %q: %s", g.status, g.location, g.text)
+			w.t.Fatalf("%d to %q: %s", g.status, g.location, g.text)
 		}
 		if heads := bola.heads(list); heads != "Time Amount Own reference" {
 			t.Errorf("%q", heads)

@@ -83,7 +83,7 @@ func TestOperatorsChangeACompanysPeople(t *testing.T) {
 		id := map[string]string{}
 		all, err := w.app.People.People(t.Context(), w.company.Reference)
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		for _, p := range all {
 			id[p.Name] = p.ID

@@ -114,11 +114,11 @@ func TestACompanyReplaysAllThatFailed(t *testing.T) {
 		t.Cleanup(endpoint.Close)
 		one, err := w.app.Webhooks.Create(t.Context(), w.company.Reference, webhook.Draft{URL: &endpoint.URL}, nil)
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		w.ask("POST", "companies/"+w.company.Reference+"/payout-limits", `{"amount":5000,"payouts":3}`, nil)
 		if err := w.app.Webhooks.Settled(t.Context()); err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		ada := w.seat(w.company.Reference, "ada", who.Owner)
 		page := "/app/developers/webhooks/" + one.ID
@@ -128,7 +128,7 @@ func TestACompanyReplaysAllThatFailed(t *testing.T) {
 		first, _, _ := strings.Cut(form, `"`)
 		g := ada.submit(page, page+"/replay", map[string]string{"from": first, "to": first})
 		if g.location != page+"?replayed="+first+"-"+first {
-			t.Fatal(g.location)
+			w.t.Fatal(g.location)
 		}
 		ada.says(g.location, "Events "+first+" to "+first+" are sent again")
 		ada.lacks(page+"?replayed=%3Cb%3E", "are sent again")

@@ -17,13 +17,13 @@ func TestAPageDoesNotKeepItsOwnSession(t *testing.T) {
 			at, err := db.One(t.Context(), w.app.DB, func(row db.Scanner) (at int64, err error) { return at, row.Scan(&at) },
 				`SELECT MAX(used_at) FROM person_session WHERE company = $1`, "")
 			if err != nil {
-				t.Fatal(err)
+				w.t.Fatal(err)
 			}
 			return at
 		}
 		earlier := clock.Micros(time.Now().Add(-20 * time.Minute))
 		if _, err := w.app.DB.Exec(t.Context(), `UPDATE person_session SET used_at = $2 WHERE company = $1`, "", earlier); err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		if got := p.load("/console/cases", "HX-Request", "true"); got != http.StatusOK || used() != earlier {
 			t.Errorf("a page that loads itself again answers %d; the last use is %d, was %d", got, used(), earlier)

@@ -49,7 +49,7 @@ func TestAPersonWithALinkAloneIsNotLockedOut(t *testing.T) {
 			"state": found(t, stateOf, text), "password": phrase, "code": codeOf(t, found(t, secretOf, text), w.app.People.Machine.Now()),
 		})
 		if g := ada.send("/app/me/password", password); g.status != http.StatusSeeOther {
-			t.Fatalf("the first password: %d, %s", g.status, g.text)
+			w.t.Fatalf("the first password: %d, %s", g.status, g.text)
 		}
 		if g := ada.sendOnly(people+"/invite", form); g.status != http.StatusSeeOther {
 			t.Errorf("what was typed: %d, %s", g.status, g.text)

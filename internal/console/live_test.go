@@ -137,7 +137,7 @@ func TestAnUnknownOutcomeIsFollowedOnItsPage(t *testing.T) {
 		select {
 		case <-changed:
 		case <-time.After(20 * time.Second):
-			t.Fatal("the stream says nothing")
+			w.t.Fatal("the stream says nothing")
 		}
 		select {
 		case <-other:

@@ -31,7 +31,7 @@ func TestTheListsOfACompanySayHowManyNewerRowsThereAre(t *testing.T) {
 		endpoint := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 		t.Cleanup(endpoint.Close)
 		if _, err := w.app.Webhooks.Create(t.Context(), w.company.Reference, webhook.Draft{URL: &endpoint.URL}, nil); err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		w.payout("0123456710", 10)
 		of := "/console/companies/" + w.company.Reference

@@ -67,7 +67,7 @@ func TestTheOverviewBeginsWithWhatNeedsAPerson(t *testing.T) {
 	each(t, func(w *world) {
 		p := w.signIn("dev")
 		if text := p.read("/console/overview"); !strings.Contains(text, "Nothing needs a person.") || !strings.Contains(text, "₦1,000,000.00") {
-			t.Fatal("a new book:", text)
+			w.t.Fatal("a new book:", text)
 		}
 		w.plant(`INSERT INTO operation_case VALUES ('house', 'c1', 's1', 'UNKNOWN_DEBIT', 0, '', -41200000, 'OPEN', '', '', '', 0, '', '', 0, 0, 1, 0, '')`)
 		w.plant(`UPDATE job SET last_error = '<b>no</b> answer about 0123456789' WHERE kind = 'report.walk'`)
@@ -140,12 +140,12 @@ func TestTheFiguresOfMoneyInLeadToTheirLists(t *testing.T) {
 		p, ctx, now := w.signIn("dev"), w.t.Context(), w.app.Clock.Now()
 		own, err := db.One(ctx, w.app.DB, db.Value[string], `SELECT account_number FROM settlement_bank_account WHERE company_id = $1 ORDER BY account_number LIMIT 1`, w.company.Reference)
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		for i, account := range []string{own, own, "0999999999"} {
 			in := provider.Inbound{SessionID: fmt.Sprintf("%030d", i), CreditAccount: account, Amount: 150_00, Outcome: provider.Confirmed, At: now, SenderName: "Ada"}
 			if err := w.app.Settlements.Receive(ctx, "safehaven", in); err != nil {
-				t.Fatal(err)
+				w.t.Fatal(err)
 			}
 		}
 		for i, state := range []string{"completed", "completed", "pending", "failed"} {
@@ -217,7 +217,7 @@ func TestSupportRunsAFailingJob(t *testing.T) {
 		}
 		to := regexp.MustCompile(`/console/system/jobs/[^/"]+/run`).FindString(support.read("/console/system/jobs"))
 		if to == "" {
-			t.Fatal("no form for the role support")
+			w.t.Fatal("no form for the role support")
 		}
 		form := viewer.form("/console/cases", nil)
 		if g := viewer.send(to, form); g.status != http.StatusForbidden {
@@ -231,7 +231,7 @@ func TestSupportRunsAFailingJob(t *testing.T) {
 		}
 		lines, err := csv.NewReader(strings.NewReader(auditExport(w))).ReadAll()
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		runs := 0
 		for _, l := range lines {

@@ -115,22 +115,22 @@ func TestAnActOnKeysAsksForAProof(t *testing.T) {
 		asker, second := w.signIn("dev"), w.signIn("dev2")
 		proposal := "/console/proposals/" + propose(w)
 		if _, err := w.app.DB.Exec(t.Context(), `UPDATE person_session SET proved_at = 0`); err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		if g := asker.get("/console/cases"); g.status != http.StatusSeeOther {
-			t.Fatalf("a session whose proof somebody changed: %d", g.status)
+			w.t.Fatalf("a session whose proof somebody changed: %d", g.status)
 		}
 		w.stale(second)
 		second.read("/console/waiting")
 		form := second.form(proposal, map[string]string{"kept": `"typed" <words>`})
 		asked := second.sendOnly(proposal+"/approve", form)
 		if asked.status != http.StatusUnprocessableEntity || !strings.Contains(asked.text, "Prove that it is you") || !strings.Contains(asked.text, "&#34;typed&#34; &lt;words&gt;") {
-			t.Fatalf("an act without a proof: %d, %s", asked.status, asked.text)
+			w.t.Fatalf("an act without a proof: %d, %s", asked.status, asked.text)
 		}
 		var before struct{ State string }
 		w.ask("GET", strings.TrimPrefix(proposal, "/console/"), "", &before)
 		if before.State != "PROPOSED" {
-			t.Fatalf("the proposal is %s", before.State)
+			w.t.Fatalf("the proposal is %s", before.State)
 		}
 		for what, key := range map[string]string{"a wrong key": "kobo_admin_wrong", "the key of another person": w.company.AdminKey} {
 			form.Set("proof-key", key)
@@ -140,7 +140,7 @@ func TestAnActOnKeysAsksForAProof(t *testing.T) {
 		}
 		form.Set("proof-key", w.company.SecondAdminKey)
 		if g := second.sendOnly(proposal+"/approve", form); g.status != http.StatusSeeOther {
-			t.Fatalf("an act with a proof: %d, %s", g.status, g.text)
+			w.t.Fatalf("an act with a proof: %d, %s", g.status, g.text)
 		}
 		second.submit("/console/people", "/console/people/dev/role", map[string]string{"role": "finance"}) // the proof is fresh
 	})

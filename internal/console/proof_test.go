@@ -36,11 +36,11 @@ func TestEachApprovalOfAnOperatorAsksAnew(t *testing.T) {
 			proposal := "/console/proposals/" + propose(w)
 			form := second.form(proposal, nil)
 			if g := second.sendOnly(proposal+"/approve", form); !g.asksForProof() || !strings.Contains(g.text, "Each approval") {
-				t.Fatalf("an approval without a proof of its own: %d, %s", g.status, g.text)
+				w.t.Fatalf("an approval without a proof of its own: %d, %s", g.status, g.text)
 			}
 			form.Set("proof-key", w.company.SecondAdminKey)
 			if g := second.sendOnly(proposal+"/approve", form); g.status != http.StatusSeeOther {
-				t.Fatalf("an approval with a proof: %d, %s", g.status, g.text)
+				w.t.Fatalf("an approval with a proof: %d, %s", g.status, g.text)
 			}
 		}
 		if g := second.sendOnly("/console/people/dev/role", second.form("/console/people", map[string]string{"role": "finance"})); g.status != http.StatusSeeOther {
@@ -64,7 +64,7 @@ func TestAFormWithAProofIsSentTwice(t *testing.T) {
 		proved := bola.ready(to, bare)
 		first := bola.sendOnly(to, proved)
 		if first.status != http.StatusSeeOther || !strings.HasPrefix(first.location, "/app/p/") {
-			t.Fatalf("%d, %s", first.status, first.text)
+			w.t.Fatalf("%d, %s", first.status, first.text)
 		}
 		for what, again := range map[string]page{"a second click": bola.sendOnly(to, proved), "without the proof": bola.sendOnly(to, bare)} {
 			if again.status != http.StatusSeeOther || again.location != first.location {

@@ -33,7 +33,7 @@ func TestAStreamEndsWithItsSession(t *testing.T) {
 		ada.submit("/app/settings/people", "/app/settings/people/"+w.crew("bola").ID+"/role", map[string]string{"role": "viewer"})
 		sola.send("/console/sign-out", sola.form("/console/cases", nil))
 		if _, err := w.app.Operators.SetRole(t.Context(), operator.Local("test"), "vera", operator.Support); err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		twice.submit("/console/me", "/console/me/sessions", nil)
 		for what, lines := range end {

@@ -37,7 +37,7 @@ func TestWhatAPersonTypedSurvivesTheSignIn(t *testing.T) {
 		dev.from = w.url + "/console/people"
 		at, name := dev.late("/console/people/invite", form)
 		if text := dev.read(at); name == "" || !strings.Contains(text, "Nothing was sent.") || !strings.Contains(text, "Then you see what you typed.") {
-			t.Fatalf("%q, %s", name, text)
+			w.t.Fatalf("%q, %s", name, text)
 		}
 		enter := func(as, key string) (*person, string) {
 			p := &person{world: w, name: as, key: key}
@@ -51,7 +51,7 @@ func TestWhatAPersonTypedSurvivesTheSignIn(t *testing.T) {
 		for range 2 {
 			text := dev.read(to)
 			if !strings.Contains(text, unsent) || !strings.Contains(text, `value="grace"`) || strings.Contains(text, "Nothing was changed.") {
-				t.Fatalf("%s: %s", to, text)
+				w.t.Fatalf("%s: %s", to, text)
 			}
 		}
 		if text := other.read("/console/waiting"); strings.Contains(text, "/console/proposals/") {
@@ -88,7 +88,7 @@ func TestAPersonOfACompanySeesWhatWasTyped(t *testing.T) {
 		_, second := bola.late("/app/customers/new", customer)
 		_, third := bola.late("/app/columns", columns)
 		if _, none := bola.late("/app/search", url.Values{"form": pay["form"], "q": {"08031234567"}}); name == "" || second == "" || none != "" {
-			t.Fatalf("kept are %q, %q and %q", name, second, none)
+			w.t.Fatalf("kept are %q, %q and %q", name, second, none)
 		}
 		if g := ada.sendOnly("/app/sign-out", signOut); strings.Contains(g.location, "typed") {
 			t.Errorf("a sign-out is kept: %s", g.location)

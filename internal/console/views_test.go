@@ -28,7 +28,7 @@ func TestAPersonSavesViews(t *testing.T) {
 		vera := w.seat(w.company.Reference, "vera", who.Viewer)
 		const stuck = "/console/payments?provider=safehaven&state=unknown"
 		if g := dev.saves("/console/payments?state=unknown&after=MQ&provider=safehaven&company=", "Stuck at <Safe Haven>"); g.status != http.StatusSeeOther || g.location != stuck {
-			t.Fatalf("%d to %q: %s", g.status, g.location, g.text)
+			w.t.Fatalf("%d to %q: %s", g.status, g.location, g.text)
 		}
 		link := `href="` + stuck + `"`
 		for _, at := range []string{"/console/payments", "/console/search", "/console/me"} {
@@ -76,7 +76,7 @@ func TestAPersonSavesViews(t *testing.T) {
 		}
 		for n := range who.MaxViews - 1 {
 			if err := w.app.People.SaveView(t.Context(), w.crew("bola"), fmt.Sprint("view ", n), "/app/payouts"); err != nil {
-				t.Fatal(err)
+				w.t.Fatal(err)
 			}
 		}
 		if g := bola.saves("/app/payouts", "One more"); g.status != http.StatusUnprocessableEntity || !strings.Contains(g.text, "50 saved views") {
@@ -85,7 +85,7 @@ func TestAPersonSavesViews(t *testing.T) {
 		// The settings of a person end with the person.
 		gone := w.crew("bola")
 		if _, err := w.app.People.End(t.Context(), operator.Local("test"), w.company.Reference, gone.ID); err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		if left, err := w.app.People.Settings(t.Context(), gone, who.SavedView); err != nil || len(left) > 0 {
 			t.Errorf("%v, %v", left, err)

@@ -145,7 +145,7 @@ func (b *browser) do(actions ...chromedp.Action) error {
 	for n, one := range actions {
 		ctx, stop := context.WithTimeout(b, time.Minute)
 		err := chromedp.Run(ctx, one)
-		for try := 0; try < 20 && err != nil && strings.Contains(err.Error(), "Could not find node with given id"); try++ {
+		for try := 0; try < 20 && err != nil && strings.Contains(err.Error(), "node with given id"); try++ {
 			time.Sleep(100 * time.Millisecond)
 			err = chromedp.Run(ctx, one)
 		}
