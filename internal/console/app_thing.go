@@ -21,6 +21,7 @@ type thing struct {
 	kept    bool       // the company keeps the account that the payout pays
 	bought  *boughtRow // if it is a purchase
 	loaded  *loadedRow // if it is the funding of a card
+	credit  *creditRow // if a bank has reported it
 }
 
 // boughtRow is a purchase as pages show it.
@@ -99,7 +100,7 @@ func showThing(v *visit) (view, error) {
 	return view{title: title, item: t.list().item, body: thingPage(v, t), thing: withAmount(title, t.story.Amount)}, nil
 }
 
-// factsOf reads what a payout, a purchase or a funding has of its own.
+// factsOf reads what a payout, a purchase, a funding or a credit has of its own.
 func (v *visit) factsOf(t *thing, reference string) (err error) {
 	switch t.story.Kind {
 	case "payout":
@@ -114,6 +115,8 @@ func (v *visit) factsOf(t *thing, reference string) (err error) {
 		var p one[loadedRow]
 		_, err = v.ask("GET", "/api/v1/card/transaction/"+reference, nil, &p)
 		t.loaded = &p.Data
+	case "credit":
+		t.credit, err = v.creditOf(t.story.Reference)
 	}
 	return err
 }
