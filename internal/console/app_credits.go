@@ -63,6 +63,21 @@ func (r creditRow) customer() string {
 	return r.Customer.ID
 }
 
+// named returns the credit with the name of the sender's bank in place of its code. A code that is not on the list stays.
+func (r creditRow) named(banks bankBook) creditRow {
+	if b, known := banks.codes[r.SenderBank]; known {
+		r.SenderBank = b.Name
+	}
+	return r
+}
+
+// bankBook returns the banks by which credits are named.
+func (v *visit) bankBook() (bankBook, error) {
+	var banks one[[]bank]
+	_, err := v.ask("GET", "/api/v1/settlement/banks", nil, &banks)
+	return bookOf(banks.Data), err
+}
+
 // sender returns who has paid.
 func (r creditRow) sender() string {
 	return strings.Join(slices.DeleteFunc([]string{r.SenderName, r.SenderBank}, func(part string) bool { return part == "" }), ", ")
@@ -132,7 +147,12 @@ func creditTable(v *visit, rows []creditRow, meta contract.Meta) (table, error) 
 		nothing: "Nobody has paid your company yet. Each credit stands here: on your customers' accounts, on virtual accounts and on your own accounts.",
 		other:   pageTab{"All that changes your balances: the ledger", creditTabs[2].path},
 	}
+	banks, err := v.bankBook()
+	if err != nil {
+		return t, err
+	}
 	for _, r := range rows {
+		r = r.named(banks)
 		t.rows = append(t.rows, []cell{
 			time_(r.CreatedAt), text(r.sender()), text(r.receivedOn(v.accounts)), sum(r.Amount), text(r.Narration), reference(r.SessionID), reference(r.customer()), link(ending(r.ID), "/app/p/"+r.ID),
 		})
@@ -150,8 +170,13 @@ func (v *visit) creditOf(reference string) (*creditRow, error) {
 	if err != nil {
 		return nil, err
 	}
+	banks, err := v.bankBook()
+	if err != nil {
+		return nil, err
+	}
+	named := c.Data.named(banks)
 	v.accounts, err = v.settlementAccounts()
-	return &c.Data, err
+	return &named, err
 }
 
 // exportCredits sends all credits of the company that pass the filters.
@@ -160,9 +185,14 @@ func exportCredits(v *visit) error {
 	if err != nil {
 		return err
 	}
+	banks, err := v.bankBook()
+	if err != nil {
+		return err
+	}
 	head := []string{"Time (Lagos)", "Time (UTC)", "From", "Bank", "Received on", "Account", "Amount", "Narration", "Session id", "Customer", "Reference"}
 	return v.sendSheet("credits", head, func(write func(row ...string) error) error {
 		return eachOf(v, creditsAt, func(c creditRow) error {
+			c = c.named(banks)
 			there, utc := inBoth(c.CreatedAt)
 			return write(there, utc, c.SenderName, c.SenderBank, c.receiverWord(accounts), c.AccountNumber, c.Amount.Decimal(), c.Narration, c.SessionID, c.customer(), c.ID)
 		})

@@ -43,6 +43,9 @@ func TestEachCreditOfTheCompanyIsShown(t *testing.T) {
 				return ""
 			})
 		}
+		if text := bola.read("/app/money"); strings.Contains(text, "BOLA SAMPLE, 0000") || !regexp.MustCompile(`BOLA SAMPLE, [A-Z][a-z]`).MatchString(text) {
+			t.Errorf("the list has the code of a bank: %s", text)
+		}
 		own := bola.read("/app/money?receiver=settlement&settlementId=1")
 		if !strings.Contains(own, received[2]) || strings.Contains(own, received[0]+"<") || !strings.Contains(own, "received on: Your own accounts ×") || !strings.Contains(own, "account: Main account ×") {
 			t.Error(own)

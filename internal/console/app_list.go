@@ -119,7 +119,7 @@ func showLedger(v *visit) (view, error) {
 			of = link(ending(r.Reference), "/app/p/"+r.Reference)
 		}
 		t.rows = append(t.rows, []cell{
-			time_(r.CreatedAt), text(r.Narration), in, out, sum(r.Fee), sum(r.Balance), text(sentence(words(r.Source))), reference(r.SessionID), reference(r.OwnReference), of,
+			time_(r.CreatedAt), text(r.Narration), in, out, sum(r.Fee), sum(r.Balance), text(kindWord(words(r.Source))), reference(r.SessionID), reference(r.OwnReference), of,
 		})
 	}
 	t, err = t.choosing(v, creditTabs[2].path)
@@ -141,7 +141,7 @@ func showOwnCustomers(v *visit) (view, error) {
 	}
 	for _, r := range l.Data.Data {
 		name := link(r.FirstName+" "+r.LastName, "/app/customers/"+r.ID)
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), name, state("idle", sentence(words(r.Status))), reference(r.ID)})
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), name, state(customerChip(r.Status)), reference(r.ID)})
 	}
 	return t.view(v), err
 }
@@ -296,6 +296,14 @@ func stateChip(state string) (kind, word string) {
 		return "wait", sentence(words(state))
 	}
 	return "idle", sentence(words(state))
+}
+
+// customerChip returns the chip of a customer, who is active once the one-time code was given.
+func customerChip(status string) (kind, word string) {
+	if status == "PENDING_OTP" {
+		return "wait", "Waiting for the one-time code"
+	}
+	return activeChip(status), sentence(words(status))
 }
 
 func accountID(a account) string { return strconv.FormatInt(a.ID, 10) }

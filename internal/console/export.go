@@ -197,7 +197,7 @@ func exportPurchases(v *visit) error {
 			there, utc := inBoth(p.CreatedAt)
 			_, word := stateChipOf("vtu", p.Status)
 			to := cmp.Or(optional(p.Phone), optional(p.Card), optional(p.Meter))
-			return write(there, utc, sentence(words(p.Type)), optional(p.Product), to, money.Kobo(p.Amount).Decimal(), money.Kobo(p.Fee).Decimal(), word, p.OwnReference, p.ID)
+			return write(there, utc, purchaseWord(p.Type), optional(p.Product), to, money.Kobo(p.Amount).Decimal(), money.Kobo(p.Fee).Decimal(), word, p.OwnReference, p.ID)
 		})
 	})
 }
