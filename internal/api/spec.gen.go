@@ -1451,6 +1451,12 @@ type Outcome struct {
 	// NextTryAt The time of the next status query. An operation that `FAILED` because the provider had no record of it is queried after 1 h and 24 h.
 	NextTryAt *string `json:"nextTryAt"`
 
+	// GraceEndsAt Of an operation without an outcome: until then, an answer that the provider has no record of it does not count.
+	GraceEndsAt *string `json:"graceEndsAt,omitempty"`
+
+	// CaseDueAt Of an operation without an outcome: from then on a person decides, if status queries gave no outcome.
+	CaseDueAt *string `json:"caseDueAt,omitempty"`
+
 	// NeedsDecision True if status queries gave no outcome and a person must decide.
 	NeedsDecision bool `json:"needsDecision"`
 
@@ -1748,6 +1754,9 @@ type TimelineStep struct {
 	//
 	// Examples: 42
 	Event *int64 `json:"event"`
+
+	// NextAttemptAt When a delivery that waits is tried next.
+	NextAttemptAt *string `json:"nextAttemptAt,omitempty"`
 }
 
 // TimelineTransfer defines model for TimelineTransfer.

@@ -5951,6 +5951,16 @@ export interface components {
              * @description The time of the next status query. An operation that `FAILED` because the provider had no record of it is queried after 1 h and 24 h.
              */
             nextTryAt: string | null;
+            /**
+             * Format: date-time
+             * @description Of an operation without an outcome: until then, an answer that the provider has no record of it does not count.
+             */
+            graceEndsAt?: string;
+            /**
+             * Format: date-time
+             * @description Of an operation without an outcome: from then on a person decides, if status queries gave no outcome.
+             */
+            caseDueAt?: string;
             /** @description True if status queries gave no outcome and a person must decide. */
             needsDecision: boolean;
             /** @description When the operation began. */
@@ -6037,6 +6047,11 @@ export interface components {
              * @example 42
              */
             event: number | null;
+            /**
+             * Format: date-time
+             * @description When a delivery that waits is tried next.
+             */
+            nextAttemptAt?: string;
         };
         TimelineTransfer: {
             /**
