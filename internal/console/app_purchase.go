@@ -349,11 +349,8 @@ var (
 
 // purchaseWord says what was bought.
 func purchaseWord(kind string) string {
-	switch kind {
-	case "CABLE_TV":
-		return "TV"
-	case "UTILITY":
-		return "Power"
+	if kind == "CABLE_TV" {
+		return "Cable TV"
 	}
 	return sentence(words(kind))
 }

@@ -72,7 +72,7 @@ type Outcome struct {
 	NextTryAt     time.Time
 	GraceEndsAt   time.Time // as in an OutcomeClock; zero for an operation with an outcome
 	CaseDueAt     time.Time // as in an OutcomeClock; zero for an operation with an outcome
-	NeedsDecision bool // the operation has an open case
+	NeedsDecision bool      // the operation has an open case
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }
