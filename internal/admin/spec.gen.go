@@ -1945,6 +1945,9 @@ type TimelineStep struct {
 
 	// Delivery The delivery, of the step of its last attempt.
 	Delivery *string `json:"delivery"`
+
+	// NextAttemptAt When a delivery that waits is tried next.
+	NextAttemptAt *string `json:"nextAttemptAt"`
 }
 
 // TimelineTransfer defines model for TimelineTransfer.

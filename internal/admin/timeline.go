@@ -55,7 +55,7 @@ func clockOf(c *report.OutcomeClock) *OutcomeClock {
 }
 
 func timelineStepOf(s report.Step) TimelineStep {
-	out := TimelineStep{At: clock.Text(s.At), Lane: s.Lane(), What: s.What, Text: s.Text, Event: wire.Optional(s.Event), Delivery: wire.Optional(s.Delivery)}
+	out := TimelineStep{At: clock.Text(s.At), Lane: s.Lane(), What: s.What, Text: s.Text, Event: wire.Optional(s.Event), Delivery: wire.Optional(s.Delivery), NextAttemptAt: clock.Optional(s.NextAttemptAt)}
 	if t := s.Transfer; t != nil {
 		out.Transfer = &TimelineTransfer{t.Debit, t.Credit, t.Amount, t.DebitLeft, t.CreditThere}
 	}

@@ -103,7 +103,7 @@ var typedFields = []string{
 }
 
 // ownNumbers are the operations whose account numbers are not those of beneficiaries: the company, or a customer, is paid there.
-var ownNumbers = []string{"listSettlementAccounts", "listVirtualAccounts", "findVirtualAccount", "listCustomers", "findCustomer"}
+var ownNumbers = []string{"listSettlementAccounts", "listCredits", "findCredit", "listVirtualAccounts", "findVirtualAccount", "listCustomers", "findCustomer"}
 
 // masks is the masking of the answers of one operation.
 type masks string

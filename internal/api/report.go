@@ -35,7 +35,7 @@ func OutcomeOf(o report.Outcome) Outcome {
 	return Outcome{
 		Reference: o.Reference, Type: o.Type, Status: o.Status, Amount: o.Amount, Attempts: o.Attempts,
 		LastAnswer: wire.Optional(o.LastAnswer), LastAskedAt: clock.Optional(o.LastAskedAt), NextTryAt: clock.Optional(o.NextTryAt),
-		NeedsDecision: o.NeedsDecision, CreatedAt: clock.Text(o.CreatedAt), UpdatedAt: clock.Text(o.UpdatedAt),
+		GraceEndsAt: clock.Optional(o.GraceEndsAt), CaseDueAt: clock.Optional(o.CaseDueAt), NeedsDecision: o.NeedsDecision, CreatedAt: clock.Text(o.CreatedAt), UpdatedAt: clock.Text(o.UpdatedAt),
 	}
 }
 
@@ -49,7 +49,7 @@ func (h *handlers) FindTimeline(ctx context.Context, r FindTimelineRequestObject
 }
 
 func timelineStep(s report.Step) TimelineStep {
-	out := TimelineStep{At: clock.Text(s.At), What: s.What, Text: s.Text, Event: wire.Optional(s.Event)}
+	out := TimelineStep{At: clock.Text(s.At), What: s.What, Text: s.Text, Event: wire.Optional(s.Event), NextAttemptAt: clock.Optional(s.NextAttemptAt)}
 	if t := s.Transfer; t != nil {
 		out.Transfer = &TimelineTransfer{From: t.Debit, To: t.Credit, Amount: t.Amount}
 		if t.Debit != report.Outside {

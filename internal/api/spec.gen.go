@@ -959,6 +959,69 @@ type InFlightCheck struct {
 	Intact bool `json:"intact"`
 }
 
+// InboundCredit defines model for InboundCredit.
+type InboundCredit struct {
+	// ID The credit's id. Its ledger entry has it as `reference`.
+	ID string `json:"id"`
+
+	// Amount Naira.
+	//
+	// Examples: 5000
+	Amount money.Kobo `json:"amount"`
+
+	// Receiver The kind of account to which it was paid: the account of a customer, a virtual account, or a bank account of a settlement account.
+	Receiver string `json:"receiver"`
+
+	// SettlementID The settlement account that received it.
+	SettlementID int64 `json:"settlementId"`
+
+	// AccountNumber The account number to which it was paid.
+	//
+	// Examples: 0123456789
+	AccountNumber string `json:"accountNumber"`
+
+	// Customer The customer who received it, if the receiver is a `customer`.
+	Customer *TransactionCustomer `json:"customer,omitempty"`
+
+	// SenderName The name of the payer of a credit, if the bank gave it.
+	//
+	// Examples: BOLA SAMPLE
+	SenderName string `json:"senderName,omitempty"`
+
+	// SenderBank The code of the payer's bank, if it is known. *List supported banks* has its name.
+	//
+	// Examples: 000013
+	SenderBank string `json:"senderBank,omitempty"`
+
+	// SenderAccount The account number of the payer, if the bank gave it.
+	//
+	// Examples: 0123456789
+	SenderAccount string `json:"senderAccount,omitempty"`
+
+	// Narration The narration of the sender.
+	Narration string `json:"narration"`
+
+	// SessionID The transfer's id between the banks.
+	SessionID string `json:"sessionId"`
+
+	// Currency The currency of the amounts.
+	Currency Currency `json:"currency"`
+
+	// CreatedAt When it was credited here.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+}
+
+// InboundCreditPage defines model for InboundCreditPage.
+type InboundCreditPage struct {
+	// Data The credits of this page, newest first.
+	Data []InboundCredit `json:"data"`
+
+	// Meta The place of this page in the whole list.
+	Meta ListMeta `json:"meta"`
+}
+
 // Instant UTC, ISO 8601 with milliseconds.
 //
 // Examples: 2030-01-02T03:04:05.678Z
@@ -1388,6 +1451,12 @@ type Outcome struct {
 	// NextTryAt The time of the next status query. An operation that `FAILED` because the provider had no record of it is queried after 1 h and 24 h.
 	NextTryAt *string `json:"nextTryAt"`
 
+	// GraceEndsAt Of an operation without an outcome: until then, an answer that the provider has no record of it does not count.
+	GraceEndsAt *string `json:"graceEndsAt,omitempty"`
+
+	// CaseDueAt Of an operation without an outcome: from then on a person decides, if status queries gave no outcome.
+	CaseDueAt *string `json:"caseDueAt,omitempty"`
+
 	// NeedsDecision True if status queries gave no outcome and a person must decide.
 	NeedsDecision bool `json:"needsDecision"`
 
@@ -1685,6 +1754,9 @@ type TimelineStep struct {
 	//
 	// Examples: 42
 	Event *int64 `json:"event"`
+
+	// NextAttemptAt When a delivery that waits is tried next.
+	NextAttemptAt *string `json:"nextAttemptAt,omitempty"`
 }
 
 // TimelineTransfer defines model for TimelineTransfer.
@@ -2528,6 +2600,27 @@ type ConfirmBulkPayoutParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListCreditsParams defines parameters for ListCredits.
+type ListCreditsParams struct {
+	// Page The number of the page. Zero, a negative number or a text means the first page.
+	Page Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
+	PageSize PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+
+	// SettlementID Only credits that this settlement account received.
+	SettlementID string `form:"settlementId,omitempty" json:"settlementId,omitempty"`
+
+	// Receiver Only credits on accounts of this kind.
+	Receiver string `form:"receiver,omitempty" json:"receiver,omitempty"`
+
+	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
+	From From `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Up to this instant, which is included, or to the end of this day (in Lagos, UTC+1).
+	To To `form:"to,omitempty" json:"to,omitempty"`
+}
+
 // ListDailyTotalsParams defines parameters for ListDailyTotals.
 type ListDailyTotalsParams struct {
 	// SettlementID The settlement account.
@@ -3168,6 +3261,12 @@ type ServerInterface interface {
 	// ConfirmBulkPayout Confirm a bulk payout
 	// (POST /api/v1/settlement/bulk-payout/{bulkId}/confirm)
 	ConfirmBulkPayout(w http.ResponseWriter, r *http.Request, bulkID string, params ConfirmBulkPayoutParams)
+	// ListCredits List what came in
+	// (GET /api/v1/settlement/credits)
+	ListCredits(w http.ResponseWriter, r *http.Request, params ListCreditsParams)
+	// FindCredit Fetch what came in
+	// (GET /api/v1/settlement/credits/{reference})
+	FindCredit(w http.ResponseWriter, r *http.Request, reference string)
 	// ListDailyTotals Daily totals of a settlement account
 	// (GET /api/v1/settlement/daily-totals)
 	ListDailyTotals(w http.ResponseWriter, r *http.Request, params ListDailyTotalsParams)
@@ -5766,6 +5865,130 @@ func (siw *ServerInterfaceWrapper) ConfirmBulkPayout(w http.ResponseWriter, r *h
 	handler.ServeHTTP(w, r)
 }
 
+// ListCredits operation middleware
+func (siw *ServerInterfaceWrapper) ListCredits(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCreditsParams
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", r.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "page"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "page", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", r.URL.Query(), &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "pageSize"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "pageSize", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "settlementId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "settlementId", r.URL.Query(), &params.SettlementID, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "settlementId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "settlementId", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "receiver" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "receiver", r.URL.Query(), &params.Receiver, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "receiver"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "receiver", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListCredits(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FindCredit operation middleware
+func (siw *ServerInterfaceWrapper) FindCredit(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "reference" -------------
+	var reference string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "reference", r.PathValue("reference"), &reference, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "reference", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FindCredit(w, r, reference)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListDailyTotals operation middleware
 func (siw *ServerInterfaceWrapper) ListDailyTotals(w http.ResponseWriter, r *http.Request) {
 
@@ -7744,6 +7967,8 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/bulk-payout/{bulkId}", wrapper.FindBulkPayout)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/bulk-payout/{bulkId}/cancel", wrapper.CancelBulkPayout)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/settlement/bulk-payout/{bulkId}/confirm", wrapper.ConfirmBulkPayout)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/credits", wrapper.ListCredits)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/credits/{reference}", wrapper.FindCredit)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/daily-totals", wrapper.ListDailyTotals)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/payout-status/{reference}", wrapper.FindPayout)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/settlement/payouts", wrapper.ListPayouts)
@@ -9696,6 +9921,62 @@ func (response ConfirmBulkPayout202JSONResponse) VisitConfirmBulkPayoutResponse(
 	return err
 }
 
+type ListCreditsRequestObject struct {
+	Params ListCreditsParams
+}
+
+type ListCreditsResponseObject interface {
+	VisitListCreditsResponse(w http.ResponseWriter) error
+}
+
+type ListCredits200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data One page of credits.
+	Data InboundCreditPage `json:"data"`
+}
+
+func (response ListCredits200JSONResponse) VisitListCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FindCreditRequestObject struct {
+	Reference string `json:"reference"`
+}
+
+type FindCreditResponseObject interface {
+	VisitFindCreditResponse(w http.ResponseWriter) error
+}
+
+type FindCredit200JSONResponse struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The credit.
+	Data InboundCredit `json:"data"`
+}
+
+func (response FindCredit200JSONResponse) VisitFindCreditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListDailyTotalsRequestObject struct {
 	Params ListDailyTotalsParams
 }
@@ -11025,6 +11306,12 @@ type StrictServerInterface interface {
 	// ConfirmBulkPayout Confirm a bulk payout
 	// (POST /api/v1/settlement/bulk-payout/{bulkId}/confirm)
 	ConfirmBulkPayout(ctx context.Context, request ConfirmBulkPayoutRequestObject) (ConfirmBulkPayoutResponseObject, error)
+	// ListCredits List what came in
+	// (GET /api/v1/settlement/credits)
+	ListCredits(ctx context.Context, request ListCreditsRequestObject) (ListCreditsResponseObject, error)
+	// FindCredit Fetch what came in
+	// (GET /api/v1/settlement/credits/{reference})
+	FindCredit(ctx context.Context, request FindCreditRequestObject) (FindCreditResponseObject, error)
 	// ListDailyTotals Daily totals of a settlement account
 	// (GET /api/v1/settlement/daily-totals)
 	ListDailyTotals(ctx context.Context, request ListDailyTotalsRequestObject) (ListDailyTotalsResponseObject, error)
@@ -12904,6 +13191,58 @@ func (sh *strictHandler) ConfirmBulkPayout(w http.ResponseWriter, r *http.Reques
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ConfirmBulkPayoutResponseObject); ok {
 		if err := validResponse.VisitConfirmBulkPayoutResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListCredits operation middleware
+func (sh *strictHandler) ListCredits(w http.ResponseWriter, r *http.Request, params ListCreditsParams) {
+	var request ListCreditsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCredits(ctx, request.(ListCreditsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCredits")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListCreditsResponseObject); ok {
+		if err := validResponse.VisitListCreditsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FindCredit operation middleware
+func (sh *strictHandler) FindCredit(w http.ResponseWriter, r *http.Request, reference string) {
+	var request FindCreditRequestObject
+
+	request.Reference = reference
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FindCredit(ctx, request.(FindCreditRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindCredit")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FindCreditResponseObject); ok {
+		if err := validResponse.VisitFindCreditResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

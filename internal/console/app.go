@@ -40,7 +40,7 @@ func (c *console) allOfApp() map[string]route {
 	out := map[string]route{}
 	for _, some := range []map[string]route{
 		c.homeRoutes(), c.payoutRoutes(), c.beneficiaryRoutes(), c.customerRoutes(), c.collectionRoutes(), c.cardRoutes(), c.purchaseRoutes(),
-		c.cryptoRoutes(), c.transferRoutes(), c.evidenceRoutes(), c.ownSearchRoutes(), c.pinRoutes(), c.listRoutes(), c.keyRoutes(), c.settingRoutes(),
+		c.cryptoRoutes(), c.transferRoutes(), c.evidenceRoutes(), c.ownSearchRoutes(), c.pinRoutes(), c.listRoutes(), c.creditRoutes(), c.keyRoutes(), c.settingRoutes(),
 	} {
 		maps.Copy(out, some)
 	}

@@ -13,7 +13,7 @@ import (
 
 func (c *console) cryptoRoutes() map[string]route {
 	return map[string]route{
-		"GET /app/services/crypto/addresses":  {show: showAddresses, query: []string{"network"}},
+		"GET /app/services/crypto/addresses":  {show: showAddresses, query: []string{"network", "address"}},
 		"POST /app/services/crypto/addresses": {show: showAddresses, do: makeAddress},
 	}
 }
@@ -55,6 +55,7 @@ type addresses struct {
 	network  chainRow // empty while nobody has chosen one
 	rows     []depositAddress
 	all      int
+	one      bool // the rows are the address that somebody has looked for
 }
 
 func showAddresses(v *visit) (view, error) {
@@ -76,6 +77,10 @@ func showAddresses(v *visit) (view, error) {
 			return view{}, err
 		}
 		a.rows, a.all = said.Data.Address, len(said.Data.Address)
+		if one := v.filter("address", ""); one != "" {
+			a.rows = slices.DeleteFunc(a.rows, func(r depositAddress) bool { return r.Address != one })
+			a.one = true
+		}
 		slices.Reverse(a.rows)
 		a.rows = a.rows[:min(len(a.rows), mostAddresses)]
 	}
@@ -93,7 +98,7 @@ func makeAddress(v *visit) (string, error) {
 }
 
 // movementStates are the states of a movement on a chain.
-var movementStates = []choice{{"", "Any"}, {"pending", "Pending"}, {"completed", "Completed"}, {"failed", "Failed"}}
+var movementStates = []choice{{"", "Any"}, depositChoices[1], depositChoices[2], depositChoices[3]}
 
 // showDeposits lists what has moved to and from the company's addresses.
 func showDeposits(v *visit) (view, error) {
@@ -118,7 +123,7 @@ func showDeposits(v *visit) (view, error) {
 		head: []string{"Time", "What", "Amount", "State", "Hash"}, nothing: "No deposit has arrived yet.",
 	}
 	for _, r := range l.Data.Data {
-		kind, word := map[string]string{"completed": "ok", "failed": "failed", "pending": "wait"}[r.Status], sentence(r.Status)
+		kind, word := depositChip(r.Status)
 		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(sentence(r.Direction) + ": " + r.Asset + " on " + r.Network), text(r.Amount), state(kind, word), reference(r.Hash)})
 	}
 	return t.view(v), err

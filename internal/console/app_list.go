@@ -33,9 +33,6 @@ func (c *console) listRoutes() map[string]route {
 	dated := []string{"page", "from", "to", "period"}
 	stated := append([]string{"status"}, dated...)
 	return map[string]route{
-		"GET /app/money":                   {show: showCredits, query: dated},
-		"GET /app/money.csv":               {download: exporting(exportCredits), query: dated},
-		"GET /app/money.xlsx":              {download: exporting(exportCredits), query: dated},
 		"GET /app/services/purchases.csv":  {download: exporting(exportPurchases), query: stated},
 		"GET /app/services/purchases.xlsx": {download: exporting(exportPurchases), query: stated},
 		"GET /app/money/virtual-accounts":  {show: showOwnVirtualAccounts, query: paged},
@@ -49,52 +46,6 @@ func (c *console) listRoutes() map[string]route {
 		"GET /app/developers/requests":     {show: showRequests, query: []string{"requestId", "idempotencyKey", "status", "method", "from", "to", "period", "cursor"}},
 		"GET /app/developers/events":       {show: showOwnEvents, query: []string{"after"}},
 	}
-}
-
-// showCredits lists the credits of the company's customers.
-func showCredits(v *visit) (view, error) {
-	t, err := creditsOf(v)
-	if err != nil {
-		return view{}, err
-	}
-	t.above = templ.Join(ownFilters(v, "/app/money", nil), downloadBar(v, "/app/money"))
-	return t.view(v), nil
-}
-
-// creditRow is a credit as lists show it.
-type creditRow struct {
-	ID         string     `json:"id"`
-	Amount     money.Kobo `json:"amount"`
-	Narration  *string    `json:"narration"`
-	SenderName *string    `json:"senderName"`
-	SenderBank *string    `json:"senderBank"`
-	SessionID  *string    `json:"sessionId"`
-	CreatedAt  string     `json:"createdAt"`
-	Customer   struct {
-		ID string `json:"id"`
-	} `json:"customer"`
-}
-
-// creditsOf returns a page of credits. Further filters are pairs of name and value.
-func creditsOf(v *visit, more ...string) (table, error) {
-	var l listOf[creditRow]
-	if _, err := v.ask("GET", "/api/v1/transaction/"+v.asked(more...), nil, &l); err != nil {
-		return table{}, err
-	}
-	rows, meta := inSpan(v, l.Data.Data, l.Data.Meta, func(r creditRow) string { return r.CreatedAt })
-	t := table{
-		title: "Credits", item: "money", tabs: creditTabs, tab: creditTabs[0].path, meta: meta, nothing: "No customer has been paid yet. Money that arrives on a customer's account stands here.", other: pageTab{"Money on your own accounts: the ledger", creditTabs[2].path},
-	}
-	for _, r := range rows {
-		from := optional(r.SenderName)
-		if bank := optional(r.SenderBank); bank != "" {
-			from += ", " + bank
-		}
-		t.rows = append(t.rows, []cell{
-			time_(r.CreatedAt), text(from), sum(r.Amount), text(optional(r.Narration)), reference(optional(r.SessionID)), reference(r.Customer.ID), link(ending(r.ID), "/app/p/"+r.ID),
-		})
-	}
-	return t.choosing(v, creditTabs[0].path)
 }
 
 // showOwnVirtualAccounts lists the accounts that were made for one payment each.
@@ -168,7 +119,7 @@ func showLedger(v *visit) (view, error) {
 			of = link(ending(r.Reference), "/app/p/"+r.Reference)
 		}
 		t.rows = append(t.rows, []cell{
-			time_(r.CreatedAt), text(r.Narration), in, out, sum(r.Fee), sum(r.Balance), text(sentence(words(r.Source))), reference(r.SessionID), reference(r.OwnReference), of,
+			time_(r.CreatedAt), text(r.Narration), in, out, sum(r.Fee), sum(r.Balance), text(kindWord(words(r.Source))), reference(r.SessionID), reference(r.OwnReference), of,
 		})
 	}
 	t, err = t.choosing(v, creditTabs[2].path)
@@ -190,7 +141,7 @@ func showOwnCustomers(v *visit) (view, error) {
 	}
 	for _, r := range l.Data.Data {
 		name := link(r.FirstName+" "+r.LastName, "/app/customers/"+r.ID)
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), name, state("idle", sentence(words(r.Status))), reference(r.ID)})
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), name, state(customerChip(r.Status)), reference(r.ID)})
 	}
 	return t.view(v), err
 }
@@ -222,7 +173,7 @@ func showOwnCustomer(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	t, err := creditsOf(v, "customerId", c.Data.ID)
+	t, err := customerCredits(v, c.Data.ID)
 	if err != nil {
 		return view{}, err
 	}
@@ -345,6 +296,14 @@ func stateChip(state string) (kind, word string) {
 		return "wait", sentence(words(state))
 	}
 	return "idle", sentence(words(state))
+}
+
+// customerChip returns the chip of a customer, who is active once the one-time code was given.
+func customerChip(status string) (kind, word string) {
+	if status == "PENDING_OTP" {
+		return "wait", "Waiting for the one-time code"
+	}
+	return activeChip(status), sentence(words(status))
 }
 
 func accountID(a account) string { return strconv.FormatInt(a.ID, 10) }

@@ -28,7 +28,7 @@ func (c *console) payoutRoutes() map[string]route {
 		"POST /app/payouts/bulk/{id}/send":   {show: showBulk, do: confirmBulk, proof: newProof},
 		"POST /app/payouts/bulk/{id}/cancel": {show: showBulk, do: cancelBulk},
 		"GET /app/payouts/bulk/{id}/bad.csv": {download: exporting(downloadBadLines)},
-		"GET /app/p/{reference}":             {show: showThing},
+		"GET /app/p/{reference}":             {show: showThing, query: []string{"lane"}},
 	}
 }
 

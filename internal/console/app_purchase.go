@@ -347,6 +347,14 @@ var (
 	purchaseStates = []choice{{"", "Any"}, {"PENDING", "Without an outcome"}, {"SUCCESS", "Delivered"}, {"FAILED", "Failed, refunded"}, {"REVERSED", "Reversed, refunded"}}
 )
 
+// purchaseWord says what was bought.
+func purchaseWord(kind string) string {
+	if kind == "CABLE_TV" {
+		return "Cable TV"
+	}
+	return sentence(words(kind))
+}
+
 // purchaseRow is a purchase as lists show it. It has no code of a meter.
 type purchaseRow struct {
 	ID           string     `json:"transactionId"`
@@ -388,7 +396,7 @@ func showPurchases(v *visit) (view, error) {
 			kind, word = pendingChip(o, v.now())
 		}
 		t.rows = append(t.rows, []cell{
-			time_(r.CreatedAt), text(sentence(words(r.Type))), text(optional(r.Product)), sum(money.Kobo(r.Amount)), sum(money.Kobo(r.Fee)), state(kind, word), reference(r.OwnReference), link(ending(r.ID), "/app/p/"+r.ID),
+			time_(r.CreatedAt), text(purchaseWord(r.Type)), text(optional(r.Product)), sum(money.Kobo(r.Amount)), sum(money.Kobo(r.Fee)), state(kind, word), reference(r.OwnReference), link(ending(r.ID), "/app/p/"+r.ID),
 		})
 	}
 	t, err = t.choosing(v, serviceTabs[1].path)

@@ -226,6 +226,8 @@ func ownHitPath(h report.Hit) string {
 		return "/app/money/ledger?settlementId=" + url.QueryEscape(h.ID)
 	case "request":
 		return "/app/developers/requests?requestId=" + url.QueryEscape(h.ID)
+	case "deposit address":
+		return "/app/services/crypto/addresses?" + url.Values{"network": {h.Name}, "address": {h.ID}}.Encode()
 	case "deposit":
 		return "/app/p/" + url.PathEscape(h.Company+"-"+h.ID)
 	}

@@ -60,7 +60,7 @@ func ownSearchPage(v *visit) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\" aria-describedby=\"q-help\" aria-keyshortcuts=\"/ Control+K\"><p class=\"help\" id=\"q-help\">Anything of your company: a reference, your own one too, a session id, an account number, an amount of the last seven days, a day, a phone number, an e-mail address, a customer's name, a request id or an idempotency key. The names of beneficiaries and senders are not searched: type the account number.</p></div><button class=\"main\">Find</button></form></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\" aria-describedby=\"q-help\" aria-keyshortcuts=\"/ Control+K\"><p class=\"help\" id=\"q-help\">Anything of your company: a reference, your own one too, a session id, an account number, an amount of the last seven days, a day, a phone number, an e-mail address, a customer's name, a request id or an idempotency key, the beginning of a deposit address or of the hash of a transaction. The names of beneficiaries and senders are not searched: type the account number.</p></div><button class=\"main\">Find</button></form></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

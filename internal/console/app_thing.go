@@ -21,6 +21,8 @@ type thing struct {
 	kept    bool       // the company keeps the account that the payout pays
 	bought  *boughtRow // if it is a purchase
 	loaded  *loadedRow // if it is the funding of a card
+	credit  *creditRow // if a bank has reported it
+	lane    string     // of the rows that are shown; "" for all
 }
 
 // boughtRow is a purchase as pages show it.
@@ -76,7 +78,7 @@ func showThing(v *visit) (view, error) {
 	if _, err := v.ask("GET", "/api/v1/timeline/"+reference, nil, &y); err != nil {
 		return view{}, err
 	}
-	t := thing{story: y.Data}
+	t := thing{story: y.Data, lane: v.filter("lane", "")}
 	var o one[api.Outcome]
 	if _, err := v.ask("GET", "/api/v1/outcomes/"+reference, nil, &o); err == nil {
 		t.Outcome = o.Data
@@ -99,7 +101,7 @@ func showThing(v *visit) (view, error) {
 	return view{title: title, item: t.list().item, body: thingPage(v, t), thing: withAmount(title, t.story.Amount)}, nil
 }
 
-// factsOf reads what a payout, a purchase or a funding has of its own.
+// factsOf reads what a payout, a purchase, a funding or a credit has of its own.
 func (v *visit) factsOf(t *thing, reference string) (err error) {
 	switch t.story.Kind {
 	case "payout":
@@ -114,6 +116,8 @@ func (v *visit) factsOf(t *thing, reference string) (err error) {
 		var p one[loadedRow]
 		_, err = v.ask("GET", "/api/v1/card/transaction/"+reference, nil, &p)
 		t.loaded = &p.Data
+	case "credit":
+		t.credit, err = v.creditOf(t.story.Reference)
 	}
 	return err
 }
@@ -177,6 +181,15 @@ func (t thing) chip(v *visit) (kind, word string) {
 	return stateChipOf(t.story.Kind, t.Status)
 }
 
+// lastAnswer says the last answer of the provider, in the words of the steps.
+func (t thing) lastAnswer() string {
+	said := answerWords(optional(t.LastAnswer))
+	if isAccepted(t.Outcome) {
+		return strings.Replace(said, answerWord("unknown"), "accepted", 1)
+	}
+	return said
+}
+
 // sentenceFor says what the state of an operation means for the company.
 func (t thing) sentenceFor(now time.Time) string {
 	switch {
@@ -196,24 +209,24 @@ func (t thing) sentenceFor(now time.Time) string {
 	return "It was not carried out. The money is back in your account."
 }
 
-// told returns a payment as the operators' timeline has it, without the provider: where the money is, and what a customer may
-// be told. It is empty for what has no outcome.
+// told returns a payment as the operators' timeline has it, without the provider: where the money is, what a customer may be
+// told, and what comes next. What has no outcome has no word.
 func (t thing) told(now time.Time) story {
-	s := story{Timeline: admin.Timeline{Kind: t.story.Kind, Reference: t.story.Reference, Status: t.story.Status, Amount: t.story.Amount, Fee: t.story.Fee}, now: now}
+	s := story{Timeline: admin.Timeline{Kind: t.story.Kind, Reference: t.story.Reference, Status: t.story.Status, Amount: t.story.Amount, Fee: t.story.Fee}, lane: t.lane, now: now}
+	for _, step := range t.story.Steps {
+		s.Steps = append(s.Steps, admin.TimelineStep{At: step.At, What: step.What, Text: step.Text, NextAttemptAt: step.NextAttemptAt})
+	}
 	if !t.isOperation() {
 		return s
 	}
 	word := map[string]string{"SUCCESS": "paid", "FAILED": "failed", "REVERSED": "reversed"}[t.Status]
 	if t.Status == "PENDING" {
 		word = wordOf(t.Outcome, now)
-		s.Clock = &admin.OutcomeClock{Attempts: int64(t.Attempts), NextAt: t.NextTryAt}
+		s.Clock = &admin.OutcomeClock{Attempts: int64(t.Attempts), NextAt: t.NextTryAt, GraceEndsAt: optional(t.GraceEndsAt), CaseDueAt: optional(t.CaseDueAt)}
 	}
 	s.Word = &word
 	if t.payout != nil {
 		s.SessionID = t.payout.SessionID
-	}
-	for _, step := range t.story.Steps {
-		s.Steps = append(s.Steps, admin.TimelineStep{At: step.At, What: step.What, Text: step.Text})
 	}
 	return s
 }
@@ -228,30 +241,37 @@ func (t thing) from() string {
 	return ""
 }
 
-// rows returns what has happened.
+// rows returns what has happened, in the chosen lane.
 func (t thing) rows() (out []row) {
 	var first time.Time
 	for _, step := range t.story.Steps {
 		if step.What == "state" && t.Status == "PENDING" {
 			continue // the clock above says it
 		}
+		if first.IsZero() {
+			first = instant(step.At)
+		}
+		if t.lane != "" && lanesOf[step.What] != t.lane {
+			continue
+		}
 		r := row{TimelineStep: admin.TimelineStep{At: step.At, What: step.What, Text: step.Text, Lane: lanesOf[step.What], Event: step.Event}, at: instant(step.At)}
 		if m := step.Transfer; m != nil {
 			r.moved = &moved{accountName(m.From), accountName(m.To), m.Amount, m.FromBalance, m.ToBalance}
 		}
-		if first.IsZero() {
-			first = r.at
-		}
 		r.after = r.at.Sub(first)
 		r.title, r.said = t.stepWords(step)
 		r.said = inLagos(r.said)
-		r.chip, r.word = answerChip(r.said), sentence(firstWord(r.said))
+		r.chip, r.word = answerChip(r.said), sentence(answerWord(firstWord(r.said)))
+		if (story{Timeline: admin.Timeline{Kind: t.story.Kind}}).isAcceptance(r.said) {
+			r.chip, r.word = "wait", "Accepted"
+		}
+		r.said = strings.TrimSpace(codeWords(r.said))
 		out = append(out, r)
 	}
 	return out
 }
 
-// lanesOf has the icon of each kind of step.
+// lanesOf has the lane of each kind of step, which is also the name of its icon.
 var lanesOf = map[string]string{"request": "request", "intent": "request", "transfer": "money", "answer": "provider", "state": "provider", "event": "told", "delivery": "told", "case": "people", "approval": "people"}
 
 // stepWords returns the title of a step for the company's people, and the words below it.

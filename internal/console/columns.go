@@ -50,6 +50,7 @@ var paymentColumns = map[string][]column{
 	"/app/money": {
 		{"time", "Time", true},
 		{"from", "From", true},
+		{"account", "Received on", true},
 		{"amount", "Amount", true},
 		{"narration", "Narration", true},
 		{"session", "Session id", false},

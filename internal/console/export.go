@@ -189,17 +189,6 @@ func exportOwnPayouts(v *visit) error {
 	})
 }
 
-// exportCredits sends all credits of the company's customers that pass the filters.
-func exportCredits(v *visit) error {
-	head := []string{"Time (Lagos)", "Time (UTC)", "From", "Bank", "Amount", "Narration", "Session id", "Customer", "Reference"}
-	return v.sendSheet("credits", head, func(write func(row ...string) error) error {
-		return eachOf(v, "/api/v1/transaction/", func(c creditRow) error {
-			there, utc := inBoth(c.CreatedAt)
-			return write(there, utc, optional(c.SenderName), optional(c.SenderBank), c.Amount.Decimal(), optional(c.Narration), optional(c.SessionID), c.Customer.ID, c.ID)
-		})
-	})
-}
-
 // exportPurchases sends all purchases of the company. The codes of meters stay on the pages of the purchases.
 func exportPurchases(v *visit) error {
 	head := []string{"Time (Lagos)", "Time (UTC)", "What", "Product", "For", "Amount", "Fee", "State", "Own reference", "Reference"}
@@ -208,7 +197,7 @@ func exportPurchases(v *visit) error {
 			there, utc := inBoth(p.CreatedAt)
 			_, word := stateChipOf("vtu", p.Status)
 			to := cmp.Or(optional(p.Phone), optional(p.Card), optional(p.Meter))
-			return write(there, utc, sentence(words(p.Type)), optional(p.Product), to, money.Kobo(p.Amount).Decimal(), money.Kobo(p.Fee).Decimal(), word, p.OwnReference, p.ID)
+			return write(there, utc, purchaseWord(p.Type), optional(p.Product), to, money.Kobo(p.Amount).Decimal(), money.Kobo(p.Fee).Decimal(), word, p.OwnReference, p.ID)
 		})
 	})
 }

@@ -131,7 +131,7 @@ type filter struct{ name, value string }
 // filterLabels are the words of filters whose name in the address is not a word of the screen.
 var filterLabels = map[string]string{
 	"word": "state", "least": "at least", "most": "at most", "externalReference": "own reference", "requestId": "request id", "idempotencyKey": "idempotency key",
-	"settlementId": "account", "tab": "list",
+	"settlementId": "account", "receiver": "received on", "tab": "list",
 }
 
 // label names the filter in the words of the screen.
@@ -152,6 +152,8 @@ func (f filter) shown() string {
 		some = kindChoices
 	case "word", "state":
 		some = slices.Concat(wordChoices, depositChoices)
+	case "receiver":
+		some = receiverChoices
 	}
 	for _, c := range some {
 		if c.value == f.value {
@@ -163,6 +165,13 @@ func (f filter) shown() string {
 
 // shownOn is shown for a page, because a status of payments has other words than one of adjustments.
 func (f filter) shownOn(v *visit) string {
+	if f.name == "settlementId" {
+		for _, c := range v.accounts.choices() {
+			if c.value == f.value {
+				return c.label
+			}
+		}
+	}
 	if f.name == "status" && v.hasSpan() {
 		states := slices.Concat(payoutStates, movementStates)
 		if v.URL.Path == serviceTabs[1].path {

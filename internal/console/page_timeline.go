@@ -383,11 +383,3 @@ func distance(d time.Duration) string {
 	}
 	return "+" + age(d)
 }
-
-// laneAddress returns the address of the page with one lane.
-func (s story) laneAddress(v *visit, key string) string {
-	if key == "" {
-		return v.URL.Path
-	}
-	return v.URL.Path + "?" + url.Values{"lane": {key}}.Encode()
-}

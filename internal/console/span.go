@@ -75,7 +75,7 @@ func (v *visit) spanned(q url.Values) url.Values {
 
 // dense are the lists whose whole length the companies' API knows without counting rows (docs/performance.md). With a period it counts
 // the rows of the period, which costs more.
-var dense = []string{"/app/money", "/app/services/purchases"}
+var dense = []string{"/app/services/purchases"}
 
 // isBeginning reports whether the page asks for the whole list, and ends it where the last seven days end. The newest rows come first,
 // so these days are the beginning of the list.

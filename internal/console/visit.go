@@ -49,6 +49,7 @@ type visit struct {
 	shownAs     string       // the address of this page, if the browser shows the one to which the form was sent; otherwise ""
 	door        *bool        // whether the companies' API is closed, if the page has just asked; nil if it has not
 	saved       []savedView  // the views that the person has saved, on a page that can be saved
+	accounts    accountNames // the settlement accounts of the company, on a page that names some
 	number      string       // what the company is asked with in place of the number of the form, or ""
 }
 

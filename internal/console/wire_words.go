@@ -10,6 +10,7 @@ import (
 var (
 	wireState    = regexp.MustCompile(`^(PENDING|SUCCESS|FAILED|REVERSED), ([0-9]+) polls in all; (?:last answer|decided by) ([a-z]*) ?\(([^)]*)\)(.*)$`)
 	wireDelivery = regexp.MustCompile(`\b(PENDING|DELIVERED|FAILED), ([0-9]+) attempts`)
+	wireSaid     = regexp.MustCompile(`^(?:confirmed|rejected|unknown|missing) \(([^)]*)\) ?(.*)$`)
 	wireAnswer   = regexp.MustCompile(`^([a-z]+)(?: \(([^)]*)\))?$`)
 )
 
@@ -32,14 +33,33 @@ func answerWords(text string) string {
 	if m == nil {
 		return text
 	}
-	out, known := map[string]string{"confirmed": "carried out", "rejected": "refused", "unknown": "no outcome"}[m[1]]
-	if !known {
-		out = m[1]
-	}
+	out := answerWord(m[1])
 	if m[2] != "" {
 		out += ", code " + m[2]
 	}
 	return out
+}
+
+// answerWord says the outcome of an answer, such as unknown.
+func answerWord(outcome string) string {
+	if word, known := map[string]string{"confirmed": "carried out", "rejected": "refused", "unknown": "no outcome", "missing": "no such payment"}[outcome]; known {
+		return word
+	}
+	return outcome
+}
+
+// codeWords returns the rest of an answer such as "rejected (57) Not permitted", of which a chip says the outcome.
+func codeWords(said string) string {
+	m := wireSaid.FindStringSubmatch(said)
+	switch {
+	case m == nil:
+		return said
+	case m[1] == "":
+		return m[2]
+	case m[2] == "":
+		return "code " + m[1]
+	}
+	return "code " + m[1] + ": " + m[2]
 }
 
 // deliveryWords says the state of a delivery and the number of its attempts.

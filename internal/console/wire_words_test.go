@@ -1,6 +1,7 @@
 package console
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -69,8 +70,25 @@ func TestAnAcceptanceIsNotCalledUnknown(t *testing.T) {
 			t.Errorf("%q is an acceptance: %t", said, !want)
 		}
 	}
-	for asked, want := range [][]string{{"accepted", ""}, {"no outcome", "accepted", ""}} {
-		for i, r := range ladderOf(int64(asked), true, false, true)[:len(want)] {
+	steps := []admin.TimelineStep{{What: "answer", Text: "first call: unknown (500) "}, {What: "answer", Text: "polls 1 to 2, 2 equal answers, the last at 2030-01-02T03:04:05.678Z: unknown (09) in progress"}}
+	payout.Steps = steps
+	if first, last := callsOf("the chain"); first <= last || len(payout.answersOf()) != 3 {
+		t.Errorf("%d %d %v", first, last, payout.answersOf())
+	}
+	// The same answer has the same word on each rung, also in the hands of people.
+	inHands := "no outcome accepted accepted accepted accepted accepted accepted accepted case"
+	said := []string{}
+	for _, r := range ladderOf(2, payout.answersOf(), true, false) {
+		said = append(said, r.said)
+	}
+	if got := strings.Join(said, " "); got != inHands {
+		t.Errorf("%q, want %q", got, inHands)
+	}
+	if got := codeWords("rejected (57) Not permitted") + ", " + codeWords("unknown (09)") + ", " + codeWords("the chain: gone"); got != "code 57: Not permitted, code 09, the chain: gone" {
+		t.Error(got)
+	}
+	for asked, want := range [][]string{{"no outcome", ""}, {"no outcome", "accepted", ""}, {"no outcome", "accepted", "accepted", ""}} {
+		for i, r := range ladderOf(int64(asked), payout.answersOf(), false, true)[:len(want)] {
 			if r.said != want[i] {
 				t.Errorf("asked %d times, step %d says %q, want %q", asked, i, r.said, want[i])
 			}

@@ -70,7 +70,9 @@ type Outcome struct {
 	LastAnswer    string // "" before the first reply of the provider
 	LastAskedAt   time.Time
 	NextTryAt     time.Time
-	NeedsDecision bool // the operation has an open case
+	GraceEndsAt   time.Time // as in an OutcomeClock; zero for an operation with an outcome
+	CaseDueAt     time.Time // as in an OutcomeClock; zero for an operation with an outcome
+	NeedsDecision bool      // the operation has an open case
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }

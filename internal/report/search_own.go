@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/kobo-waas/kobo/internal/db"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -39,12 +38,17 @@ func AskOwn(text string) Own {
 	case "an amount to or from an account":
 		out.looks = []ownLook{ownOfAmount(out.amount)}
 	case "a transaction hash":
-		out.looks = []ownLook{ownByHash}
+		out.Where, out.looks = []string{"crypto deposits"}, []ownLook{ownByHash}
+	case "an address on a chain":
+		out.Where, out.looks = []string{"your deposit addresses"}, []ownLook{ownByAddressOnChain}
 	case "a number", "an ID of Kobo", "a reference or a name", "the reference of a company":
 		out.Where = []string{"payments", "bulk payouts", "approvals", "customers", "cards", "your own references", "references of providers", "requests", "idempotency keys"}
 		out.IsID, out.looks = true, []ownLook{ownByReference, ownByProviderReference, ownByRequest, ownByKey}
 		if out.As == "a number" {
 			out.looks = append(out.looks, ownByMeter)
+		}
+		if some := onChain(out.text); len(some) > 0 {
+			out.Where, out.looks = append(out.Where, "deposit addresses", "crypto deposits"), append(out.looks, some...)
 		}
 	default:
 		out.Where = nil
@@ -177,10 +181,4 @@ func ownOfAmount(k money.Kobo) ownLook {
 			WHERE amount_kobo = $3 ORDER BY created_at DESC LIMIT $4`, company, text, k, atMost+1)
 		return slices.Concat(paid, received), err
 	}
-}
-
-func ownByHash(ctx context.Context, q db.Querier, company, text string) ([]Hit, error) {
-	bare := strings.TrimPrefix(text, "0x")
-	return db.All(ctx, q, db.Fields[Hit], `SELECT 'deposit', company_id, CAST(id AS TEXT), asset, 0, created_at FROM crypto_transaction
-		WHERE company_id = $1 AND tx_hash IN ($2, $3) LIMIT $4`, company, bare, "0x"+bare, atMost+1)
 }

@@ -36,6 +36,14 @@ func TestACompanySearchesItsOwn(t *testing.T) {
 		write(`INSERT INTO request_log (company_id, id, method, path, status, reason, request_id, idempotency_key, api_key_id, address, body, took_micros, created_at, subject)
 			VALUES ($1, '1', 'POST', '/api/v1/x', 200, '', 'req-first', 'key-first', 'k1', '', '', 1, 1, $2)`, w.company, reference)
 		write(`INSERT INTO idempotency_key (company_id, value, fingerprint, state, subject, running_until, status, body, created_at) VALUES ($1, 'key-first', '', 'DONE', $2, 0, 200, '', 1)`, w.company, reference)
+		address, other, hash := "0xabcdef12"+strings.Repeat("3", 32), "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8", "beef0042"+strings.Repeat("7", 56)
+		for at, of := range map[string]string{address: w.company, other: w.company, "0xabcdef12" + strings.Repeat("4", 32): "somebody"} {
+			write(`INSERT INTO crypto_directory (network_id, address, company_id) VALUES ('chain', $1, $2)`, at, of)
+		}
+		write(`INSERT INTO crypto_transaction (company_id, id, seen, attempt, kind, state, network_id, asset, contract, decimals, units, address, counter,
+			tx_hash, block_number, block_hash, custody, misses, lost_at, raw, created_at, updated_at)
+			VALUES ($1, 7, 's', 1, 'deposit', 'completed', 'chain', 'ETH', '', 18, '1', $2, '', $3, 1, '', 'c', 0, 0, '{}', 1, 1)`,
+			w.company, address, "0x"+hash)
 		payout, credit := "payout "+reference, "credit credit-1"
 		for text, want := range map[string][]string{
 			session + "1": {payout}, session + "2": {credit}, session + "3": nil,
@@ -43,6 +51,8 @@ func TestACompanySearchesItsOwn(t *testing.T) {
 			"0123456789": {payout, fmt.Sprint("settlement account ", w.main)}, "0099887766": {credit},
 			"₦100 0123456789": {payout}, "1.00 0099887766": {credit}, "101.00 0123456789": nil,
 			"0803 123 4567": {"customer c-ada"}, "ADA@example.com": {"customer c-ada"}, "kobo_live_x": nil,
+			address: {"deposit address " + address}, "0xABCDEF12": {"deposit address " + address}, other: {"deposit address " + other}, other[:8]: {"deposit address " + other}, other[:7]: nil, "0xabcdef13": nil,
+			hash: {"deposit 7"}, "0x" + hash: {"deposit 7"}, strings.ToUpper(hash[:8]): {"deposit 7"}, hash[:7]: nil, "0x" + hash[:12]: {"deposit 7"},
 		} {
 			for company, want := range map[string][]string{w.company: want, "another": nil} {
 				hits, more, err := w.SearchOwn(t.Context(), company, report.AskOwn(text))

@@ -30,9 +30,13 @@ func scanOutcome(s db.Scanner) (Outcome, error) {
 	if o.Code != "" {
 		last += " (" + o.Code + ")"
 	}
-	return Outcome{
+	out := Outcome{
 		Reference: o.ID, Type: o.Kind, Status: string(o.State), Amount: o.Amount, Attempts: int(o.Polls),
 		LastAnswer: last, LastAskedAt: o.AskedAt, NextTryAt: o.NextAt, NeedsDecision: open == 1,
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
-	}, err
+	}
+	if o.State == operation.Pending {
+		out.GraceEndsAt, out.CaseDueAt = o.GraceEnds(), o.CaseDue()
+	}
+	return out, err
 }

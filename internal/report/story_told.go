@@ -13,7 +13,7 @@ import (
 type delivery struct {
 	id, endpoint, kind, state, trouble string
 	sequence, attempts, status, took   int64 // took is in milliseconds
-	updated                            time.Time
+	updated, next                      time.Time
 }
 
 // tried is a failed attempt of a delivery.
@@ -40,7 +40,7 @@ func deliverySteps(ctx context.Context, q db.Querier, company string, events []s
 	if len(events) == 0 {
 		return nil, nil
 	}
-	list, err := db.All(ctx, q, db.Fields[delivery], `SELECT id, endpoint_id, kind, state, trouble, sequence, attempts, status, latency_ms, updated_at
+	list, err := db.All(ctx, q, db.Fields[delivery], `SELECT id, endpoint_id, kind, state, trouble, sequence, attempts, status, latency_ms, updated_at, next_at
 		FROM webhook_delivery WHERE company_id = $1 AND event_id = ANY($2) ORDER BY updated_at, id`, company, events)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,11 @@ func (d delivery) last() Step {
 	if d.attempts > 0 {
 		text += fmt.Sprintf(", after %d ms", d.took)
 	}
-	return Step{At: d.updated, What: "delivery", Text: text, Event: d.sequence, Delivery: d.id}
+	step := Step{At: d.updated, What: "delivery", Text: text, Event: d.sequence, Delivery: d.id}
+	if d.state == "PENDING" {
+		step.NextAttemptAt = d.next
+	}
+	return step
 }
 
 // name says which event went where.

@@ -28,6 +28,8 @@ type Step struct {
 	Event int64
 	// Delivery is the id of the delivery whose last attempt the step is. It is "" for other steps.
 	Delivery string
+	// NextAttemptAt is when that delivery is tried next. It is zero if it is over.
+	NextAttemptAt time.Time
 
 	event string // the id of the event
 	poll  int64  // the number of the poll; 0 for other steps

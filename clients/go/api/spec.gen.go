@@ -1871,6 +1871,69 @@ type InFlightCheck struct {
 	Intact bool `json:"intact"`
 }
 
+// InboundCredit defines model for InboundCredit.
+type InboundCredit struct {
+	// ID The credit's id. Its ledger entry has it as `reference`.
+	ID string `json:"id"`
+
+	// Amount Naira.
+	//
+	// Examples: 5000
+	Amount Kobo `json:"amount"`
+
+	// Receiver The kind of account to which it was paid: the account of a customer, a virtual account, or a bank account of a settlement account.
+	Receiver string `json:"receiver"`
+
+	// SettlementID The settlement account that received it.
+	SettlementID int64 `json:"settlementId"`
+
+	// AccountNumber The account number to which it was paid.
+	//
+	// Examples: 0123456789
+	AccountNumber string `json:"accountNumber"`
+
+	// Customer The customer who received it, if the receiver is a `customer`.
+	Customer *TransactionCustomer `json:"customer,omitempty"`
+
+	// SenderName The name of the payer of a credit, if the bank gave it.
+	//
+	// Examples: BOLA SAMPLE
+	SenderName string `json:"senderName,omitempty"`
+
+	// SenderBank The code of the payer's bank, if it is known. *List supported banks* has its name.
+	//
+	// Examples: 000013
+	SenderBank string `json:"senderBank,omitempty"`
+
+	// SenderAccount The account number of the payer, if the bank gave it.
+	//
+	// Examples: 0123456789
+	SenderAccount string `json:"senderAccount,omitempty"`
+
+	// Narration The narration of the sender.
+	Narration string `json:"narration"`
+
+	// SessionID The transfer's id between the banks.
+	SessionID string `json:"sessionId"`
+
+	// Currency The currency of the amounts.
+	Currency Currency `json:"currency"`
+
+	// CreatedAt When it was credited here.
+	//
+	// Examples: 2030-01-02T03:04:05.678Z
+	CreatedAt Instant `json:"createdAt"`
+}
+
+// InboundCreditPage defines model for InboundCreditPage.
+type InboundCreditPage struct {
+	// Data The credits of this page, newest first.
+	Data []InboundCredit `json:"data"`
+
+	// Meta The place of this page in the whole list.
+	Meta ListMeta `json:"meta"`
+}
+
 // Instant UTC, ISO 8601 with milliseconds.
 //
 // Examples: 2030-01-02T03:04:05.678Z
@@ -2361,6 +2424,12 @@ type Outcome struct {
 
 	// NextTryAt The time of the next status query. An operation that `FAILED` because the provider had no record of it is queried after 1 h and 24 h.
 	NextTryAt *string `json:"nextTryAt"`
+
+	// GraceEndsAt Of an operation without an outcome: until then, an answer that the provider has no record of it does not count.
+	GraceEndsAt *string `json:"graceEndsAt,omitempty"`
+
+	// CaseDueAt Of an operation without an outcome: from then on a person decides, if status queries gave no outcome.
+	CaseDueAt *string `json:"caseDueAt,omitempty"`
 
 	// NeedsDecision True if status queries gave no outcome and a person must decide.
 	NeedsDecision bool `json:"needsDecision"`
@@ -3061,6 +3130,9 @@ type TimelineStep struct {
 	//
 	// Examples: 42
 	Event *int64 `json:"event"`
+
+	// NextAttemptAt When a delivery that waits is tried next.
+	NextAttemptAt *string `json:"nextAttemptAt,omitempty"`
 }
 
 // TimelineTransfer defines model for TimelineTransfer.
@@ -4268,6 +4340,27 @@ type ConfirmBulkPayoutParams struct {
 	// The answer is stored for 13 months, and the key for ever. Later the same request is still not executed again. A payment, a purchase,
 	// a card funding and a crypto address are answered from their present state. Any other request is a 422 with the day of its first use.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListCreditsParams defines parameters for ListCredits.
+type ListCreditsParams struct {
+	// Page The number of the page. Zero, a negative number or a text means the first page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PageSize The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default.
+	PageSize *PageSize `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+
+	// SettlementID Only credits that this settlement account received.
+	SettlementID *int `form:"settlementId,omitempty" json:"settlementId,omitempty"`
+
+	// Receiver Only credits on accounts of this kind.
+	Receiver *string `form:"receiver,omitempty" json:"receiver,omitempty"`
+
+	// From From this instant on, or from the beginning of this day (in Lagos, UTC+1).
+	From *From `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Up to this instant, which is included, or to the end of this day (in Lagos, UTC+1).
+	To *To `form:"to,omitempty" json:"to,omitempty"`
 }
 
 // ListDailyTotalsParams defines parameters for ListDailyTotals.
@@ -5758,6 +5851,21 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/settlement/bulk-payout/{bulkId}/confirm (the `ConfirmBulkPayout` operationId).
 	ConfirmBulkPayout(ctx context.Context, bulkID string, params *ConfirmBulkPayoutParams, body ConfirmBulkPayoutJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListCredits List what came in
+	//
+	// Each credit that a bank has reported for your company, newest first: on the accounts of your customers, on your virtual accounts, and on
+	// the bank accounts of your settlement accounts. Several filters together select the credits that match all of them.
+	//
+	// Corresponds with GET /api/v1/settlement/credits (the `ListCredits` operationId).
+	ListCredits(ctx context.Context, params *ListCreditsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FindCredit Fetch what came in
+	//
+	// One credit that a bank has reported, by its id.
+	//
+	// Corresponds with GET /api/v1/settlement/credits/{reference} (the `FindCredit` operationId).
+	FindCredit(ctx context.Context, reference string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListDailyTotals Daily totals of a settlement account
 	//
@@ -8067,6 +8175,41 @@ func (c *Client) ConfirmBulkPayoutWithBody(ctx context.Context, bulkID string, p
 // Corresponds with POST /api/v1/settlement/bulk-payout/{bulkId}/confirm (the `ConfirmBulkPayout` operationId).
 func (c *Client) ConfirmBulkPayout(ctx context.Context, bulkID string, params *ConfirmBulkPayoutParams, body ConfirmBulkPayoutJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewConfirmBulkPayoutRequest(c.Server, bulkID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListCredits List what came in
+//
+// Each credit that a bank has reported for your company, newest first: on the accounts of your customers, on your virtual accounts, and on
+// the bank accounts of your settlement accounts. Several filters together select the credits that match all of them.
+//
+// Corresponds with GET /api/v1/settlement/credits (the `ListCredits` operationId).
+func (c *Client) ListCredits(ctx context.Context, params *ListCreditsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCreditsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FindCredit Fetch what came in
+//
+// One credit that a bank has reported, by its id.
+//
+// Corresponds with GET /api/v1/settlement/credits/{reference} (the `FindCredit` operationId).
+func (c *Client) FindCredit(ctx context.Context, reference string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFindCreditRequest(c.Server, reference)
 	if err != nil {
 		return nil, err
 	}
@@ -12410,6 +12553,154 @@ func NewConfirmBulkPayoutRequestWithBody(server string, bulkID string, params *C
 	return req, nil
 }
 
+// NewListCreditsRequest constructs an http.Request for the ListCredits method
+func NewListCreditsRequest(server string, params *ListCreditsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/settlement/credits")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Page != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "page", *params.Page, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.PageSize != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "pageSize", *params.PageSize, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.SettlementID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "settlementId", *params.SettlementID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Receiver != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "receiver", *params.Receiver, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewFindCreditRequest constructs an http.Request for the FindCredit method
+func NewFindCreditRequest(server string, reference string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "reference", reference, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/settlement/credits/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListDailyTotalsRequest constructs an http.Request for the ListDailyTotals method
 func NewListDailyTotalsRequest(server string, params *ListDailyTotalsParams) (*http.Request, error) {
 	var err error
@@ -15750,6 +16041,25 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/settlement/bulk-payout/{bulkId}/confirm (the `ConfirmBulkPayout` operationId).
 	ConfirmBulkPayoutWithResponse(ctx context.Context, bulkID string, params *ConfirmBulkPayoutParams, body ConfirmBulkPayoutJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmBulkPayoutResponse, error)
+
+	// ListCreditsWithResponse List what came in
+	//
+	// Each credit that a bank has reported for your company, newest first: on the accounts of your customers, on your virtual accounts, and on
+	// the bank accounts of your settlement accounts. Several filters together select the credits that match all of them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/settlement/credits (the `ListCredits` operationId).
+	ListCreditsWithResponse(ctx context.Context, params *ListCreditsParams, reqEditors ...RequestEditorFn) (*ListCreditsResponse, error)
+
+	// FindCreditWithResponse Fetch what came in
+	//
+	// One credit that a bank has reported, by its id.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/settlement/credits/{reference} (the `FindCredit` operationId).
+	FindCreditWithResponse(ctx context.Context, reference string, reqEditors ...RequestEditorFn) (*FindCreditResponse, error)
 
 	// ListDailyTotalsWithResponse Daily totals of a settlement account
 	//
@@ -19579,6 +19889,112 @@ func (r ConfirmBulkPayoutResponse) ContentType() string {
 	return ""
 }
 
+type ListCreditsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data One page of credits.
+		Data InboundCreditPage `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListCreditsResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data One page of credits.
+	Data InboundCreditPage `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ListCreditsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListCreditsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListCreditsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListCreditsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type FindCreditResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *struct {
+		// Status Always `success`.
+		Status SuccessStatus `json:"status"`
+
+		// Data The credit.
+		Data InboundCredit `json:"data"`
+	}
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r FindCreditResponse) GetJSON200() *struct {
+	// Status Always `success`.
+	Status SuccessStatus `json:"status"`
+
+	// Data The credit.
+	Data InboundCredit `json:"data"`
+} {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r FindCreditResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FindCreditResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FindCreditResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FindCreditResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListDailyTotalsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -23032,6 +23448,37 @@ func (c *ClientWithResponses) ConfirmBulkPayoutWithResponse(ctx context.Context,
 	return ParseConfirmBulkPayoutResponse(rsp)
 }
 
+// ListCreditsWithResponse List what came in
+//
+// Each credit that a bank has reported for your company, newest first: on the accounts of your customers, on your virtual accounts, and on
+// the bank accounts of your settlement accounts. Several filters together select the credits that match all of them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/settlement/credits (the `ListCredits` operationId).
+func (c *ClientWithResponses) ListCreditsWithResponse(ctx context.Context, params *ListCreditsParams, reqEditors ...RequestEditorFn) (*ListCreditsResponse, error) {
+	rsp, err := c.ListCredits(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListCreditsResponse(rsp)
+}
+
+// FindCreditWithResponse Fetch what came in
+//
+// One credit that a bank has reported, by its id.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/settlement/credits/{reference} (the `FindCredit` operationId).
+func (c *ClientWithResponses) FindCreditWithResponse(ctx context.Context, reference string, reqEditors ...RequestEditorFn) (*FindCreditResponse, error) {
+	rsp, err := c.FindCredit(ctx, reference, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFindCreditResponse(rsp)
+}
+
 // ListDailyTotalsWithResponse Daily totals of a settlement account
 //
 // The credits, the debits, the fees paid and the balances of each day in Lagos, oldest first. A day without entries has zeros. The
@@ -25845,6 +26292,70 @@ func ParseConfirmBulkPayoutResponse(rsp *http.Response) (*ConfirmBulkPayoutRespo
 
 			// Data The bulk payout.
 			Data BulkPayout `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListCreditsResponse parses an HTTP response from a ListCreditsWithResponse call
+func ParseListCreditsResponse(rsp *http.Response) (*ListCreditsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListCreditsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data One page of credits.
+			Data InboundCreditPage `json:"data"`
+		}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseFindCreditResponse parses an HTTP response from a FindCreditWithResponse call
+func ParseFindCreditResponse(rsp *http.Response) (*FindCreditResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FindCreditResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest struct {
+			// Status Always `success`.
+			Status SuccessStatus `json:"status"`
+
+			// Data The credit.
+			Data InboundCredit `json:"data"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err

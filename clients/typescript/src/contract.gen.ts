@@ -1024,6 +1024,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/settlement/credits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what came in
+         * @description Each credit that a bank has reported for your company, newest first: on the accounts of your customers, on your virtual accounts, and on
+         *     the bank accounts of your settlement accounts. Several filters together select the credits that match all of them.
+         */
+        get: operations["listCredits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settlement/credits/{reference}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Fetch what came in
+         * @description One credit that a bank has reported, by its id.
+         */
+        get: operations["findCredit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/settlement/statement": {
         parameters: {
             query?: never;
@@ -4831,6 +4872,61 @@ export interface components {
             /** @description The transfer's id between the banks, of a credit that the bank reported. */
             sessionId?: string;
         };
+        InboundCredit: {
+            /** @description The credit's id. Its ledger entry has it as `reference`. */
+            id: string;
+            /**
+             * @description Naira.
+             * @example 5000
+             */
+            amount: Kobo;
+            /**
+             * @description The kind of account to which it was paid: the account of a customer, a virtual account, or a bank account of a settlement account.
+             * @enum {string}
+             */
+            receiver: "settlement" | "customer" | "virtual_account";
+            /**
+             * Format: int64
+             * @description The settlement account that received it.
+             */
+            settlementId: number;
+            /**
+             * @description The account number to which it was paid.
+             * @example 0123456789
+             */
+            accountNumber: string;
+            /** @description The customer who received it, if the receiver is a `customer`. */
+            customer?: components["schemas"]["TransactionCustomer"];
+            /**
+             * @description The name of the payer of a credit, if the bank gave it.
+             * @example BOLA SAMPLE
+             */
+            senderName?: string;
+            /**
+             * @description The code of the payer's bank, if it is known. *List supported banks* has its name.
+             * @example 000013
+             */
+            senderBank?: string;
+            /**
+             * @description The account number of the payer, if the bank gave it.
+             * @example 0123456789
+             */
+            senderAccount?: string;
+            /** @description The narration of the sender. */
+            narration: string;
+            /** @description The transfer's id between the banks. */
+            sessionId: string;
+            /** @description The currency of the amounts. */
+            currency: components["schemas"]["Currency"];
+            /** @description When it was credited here. */
+            createdAt: components["schemas"]["Instant"];
+        };
+        InboundCreditPage: {
+            /** @description The credits of this page, newest first. */
+            data: components["schemas"]["InboundCredit"][];
+            /** @description The place of this page in the whole list. */
+            meta: components["schemas"]["ListMeta"];
+        };
         LedgerPage: {
             /** @description The entries of this page, newest first. */
             data: components["schemas"]["LedgerRow"][];
@@ -5855,6 +5951,16 @@ export interface components {
              * @description The time of the next status query. An operation that `FAILED` because the provider had no record of it is queried after 1 h and 24 h.
              */
             nextTryAt: string | null;
+            /**
+             * Format: date-time
+             * @description Of an operation without an outcome: until then, an answer that the provider has no record of it does not count.
+             */
+            graceEndsAt?: string;
+            /**
+             * Format: date-time
+             * @description Of an operation without an outcome: from then on a person decides, if status queries gave no outcome.
+             */
+            caseDueAt?: string;
             /** @description True if status queries gave no outcome and a person must decide. */
             needsDecision: boolean;
             /** @description When the operation began. */
@@ -5941,6 +6047,11 @@ export interface components {
              * @example 42
              */
             event: number | null;
+            /**
+             * Format: date-time
+             * @description When a delivery that waits is tried next.
+             */
+            nextAttemptAt?: string;
         };
         TimelineTransfer: {
             /**
@@ -8479,6 +8590,78 @@ export interface operations {
                         status: components["schemas"]["SuccessStatus"];
                         /** @description The entry. */
                         data: components["schemas"]["LedgerEntry"];
+                    };
+                };
+            };
+        };
+    };
+    listCredits: {
+        parameters: {
+            query?: {
+                /** @description The number of the page. Zero, a negative number or a text means the first page. */
+                page?: components["parameters"]["Page"];
+                /** @description The size of a page. A number above 100 means 100. Zero, a negative number or a text means the default. */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description Only credits that this settlement account received. */
+                settlementId?: number;
+                /** @description Only credits on accounts of this kind. */
+                receiver?: "settlement" | "customer" | "virtual_account";
+                /**
+                 * @description From this instant on, or from the beginning of this day (in Lagos, UTC+1).
+                 * @example 2030-01-02
+                 */
+                from?: components["parameters"]["From"];
+                /**
+                 * @description Up to this instant, which is included, or to the end of this day (in Lagos, UTC+1).
+                 * @example 2030-01-02T12:00:00Z
+                 */
+                to?: components["parameters"]["To"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of credits. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description One page of credits. */
+                        data: components["schemas"]["InboundCreditPage"];
+                    };
+                };
+            };
+        };
+    };
+    findCredit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The credit's id. The ledger has it as `reference`. */
+                reference: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The credit. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Always `success`. */
+                        status: components["schemas"]["SuccessStatus"];
+                        /** @description The credit. */
+                        data: components["schemas"]["InboundCredit"];
                     };
                 };
             };

@@ -61,6 +61,8 @@ export const table = {
   "findPayout": {"method":"GET","path":"/api/v1/settlement/payout-status/{reference}","open":false,"keyed":false,"in":[],"out":["data/amount","data/fee"]},
   "listLedgerEntries": {"method":"GET","path":"/api/v1/settlement/transaction/","open":false,"keyed":false,"in":[],"out":["data/data/*/amount","data/data/*/previous_balance","data/data/*/current_balance","data/data/*/fee"]},
   "findLedgerEntry": {"method":"GET","path":"/api/v1/settlement/transaction/{reference}","open":false,"keyed":false,"in":[],"out":["data/amount","data/previous_balance","data/current_balance","data/fee"]},
+  "listCredits": {"method":"GET","path":"/api/v1/settlement/credits","open":false,"keyed":false,"in":[],"out":["data/data/*/amount"]},
+  "findCredit": {"method":"GET","path":"/api/v1/settlement/credits/{reference}","open":false,"keyed":false,"in":[],"out":["data/amount"]},
   "findStatement": {"method":"GET","path":"/api/v1/settlement/statement","open":false,"keyed":false,"in":[],"out":["data/openingBalance","data/totalCredits","data/totalDebits","data/closingBalance","data/data/*/amount","data/data/*/previous_balance","data/data/*/current_balance","data/data/*/fee"]},
   "listDailyTotals": {"method":"GET","path":"/api/v1/settlement/daily-totals","open":false,"keyed":false,"in":[],"out":["data/openingBalance","data/closingBalance","data/days/*/openingBalance","data/days/*/totalCredits","data/days/*/totalDebits","data/days/*/feesPaid","data/days/*/closingBalance"]},
   "generateCard": {"method":"POST","path":"/api/v1/card/generate-card","open":false,"keyed":true,"in":["amount"],"out":["data/funding/amount"]},
