@@ -130,5 +130,5 @@ func issueByTwo(p *program, b *browser) error {
 	if err := b.proves(p); err != nil {
 		return err
 	}
-	return b.turnsTo("kobo_test_", "Shown once")
+	return b.turnsTo("kobo_test_", "This page shows it once")
 }

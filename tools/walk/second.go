@@ -134,7 +134,7 @@ func invited(p *program, b *browser, at, name, role string) error {
 	if err := b.do(chromedp.SendKeys("#name", name, chromedp.ByQuery), chromedp.SetValue("#role", role, chromedp.ByQuery), chromedp.Click(`form[action="`+at+`/invite"] button.main`, chromedp.ByQuery)); err != nil {
 		return err
 	}
-	if err := b.turnsTo("The link for "+name, "Shown once", "another operator has approved"); err != nil {
+	if err := b.turnsTo("The link for "+name, "This page shows it once", "another operator has approved"); err != nil {
 		return err
 	}
 	link, err := b.find(`/(?:console/link|app/link/\w+)/[\w-]{43}`)

@@ -128,7 +128,7 @@ func replayMissed(p *program, b *browser) error {
 	if err := b.proves(p); err != nil {
 		return err
 	}
-	if err := b.turnsTo("whsec_", "Shown once"); err != nil {
+	if err := b.turnsTo("whsec_", "This page shows it once"); err != nil {
 		return err
 	}
 	first, err := b.find(`whsec_[A-Za-z0-9+/]{43}=`)
