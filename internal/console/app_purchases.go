@@ -1,0 +1,69 @@
+package console
+
+import (
+	"github.com/a-h/templ"
+
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// payoutStates and purchaseStates are the states of a company's payments on the wire.
+var (
+	payoutStates   = []choice{{"", "Any"}, {"PENDING", "Without an outcome"}, {"SUCCESS", "Paid"}, {"FAILED", "Failed, refunded"}, {"REVERSED", "Reversed, refunded"}}
+	purchaseStates = []choice{{"", "Any"}, {"PENDING", "Without an outcome"}, {"SUCCESS", "Delivered"}, {"FAILED", "Failed, refunded"}, {"REVERSED", "Reversed, refunded"}}
+)
+
+// purchaseWord says what was bought.
+func purchaseWord(kind string) string {
+	if kind == "CABLE_TV" {
+		return "Cable TV"
+	}
+	return sentence(words(kind))
+}
+
+// purchaseRow is a purchase as lists show it. It has no code of a meter.
+type purchaseRow struct {
+	ID           string     `json:"transactionId"`
+	Type         string     `json:"type"`
+	Status       string     `json:"status"`
+	Amount       money.Text `json:"amount"`
+	Fee          money.Text `json:"fee"`
+	Product      *string    `json:"productName"`
+	Phone        *string    `json:"phoneNumber"`
+	Card         *string    `json:"cardNumber"`
+	Meter        *string    `json:"meterNumber"`
+	OwnReference string     `json:"externalReference"`
+	CreatedAt    string     `json:"createdAt"`
+}
+
+func showPurchases(v *visit) (view, error) {
+	var l listOf[purchaseRow]
+	if _, err := v.ask("GET", "/api/v1/vtu/transactions"+v.asked(), nil, &l); err != nil {
+		return view{}, err
+	}
+	rows, meta := inSpan(v, l.Data.Data, l.Data.Meta, func(r purchaseRow) string { return r.CreatedAt })
+	var pending []string
+	for _, r := range rows {
+		if r.Status == "PENDING" {
+			pending = append(pending, r.ID)
+		}
+	}
+	known, err := v.outcomesOf(pending)
+	if err != nil {
+		return view{}, err
+	}
+	t := table{
+		title: "Purchases", item: "services", tabs: serviceTabs, tab: serviceTabs[1].path, meta: meta,
+		nothing: "Nothing has been sold yet.", above: templ.Join(purchaseButton(v), ownFilters(v, serviceTabs[1].path, purchaseStates), downloadBar(v, "/app/services/purchases")),
+	}
+	for _, r := range rows {
+		kind, word := stateChipOf("vtu", r.Status)
+		if o, there := known[r.ID]; there && r.Status == "PENDING" {
+			kind, word = pendingChip(o, v.now())
+		}
+		t.rows = append(t.rows, []cell{
+			time_(r.CreatedAt), text(purchaseWord(r.Type)), text(optional(r.Product)), sum(money.Kobo(r.Amount)), sum(money.Kobo(r.Fee)), state(kind, word), reference(r.OwnReference), link(ending(r.ID), "/app/p/"+r.ID),
+		})
+	}
+	t, err = t.choosing(v, serviceTabs[1].path)
+	return t.view(v), err
+}
