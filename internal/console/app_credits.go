@@ -91,6 +91,9 @@ func (r creditRow) receivedOn(names accountNames) string {
 	case r.Receiver == report.ToVirtualAccount:
 		return "Virtual account " + r.AccountNumber
 	}
+	if r.AccountNumber == "" {
+		return "Own account " + names.of(r.SettlementID)
+	}
 	return "Own account " + names.of(r.SettlementID) + ", " + r.AccountNumber
 }
 
