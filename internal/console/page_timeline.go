@@ -257,6 +257,7 @@ func (s story) rows() (out []row) {
 		if r.word = sentence(firstWord(r.said)); s.isAcceptance(r.said) {
 			r.chip, r.word = "wait", "Accepted"
 		}
+		r.said = strings.TrimSpace(codeWords(r.said)) // the chip says the outcome
 		out = append(out, r)
 	}
 	return slices.Clip(out)
