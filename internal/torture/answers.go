@@ -6,7 +6,8 @@ import "slices"
 type subject struct{ company, key string }
 
 // answers compares all answers about a key with each other and with the payment at the end. An answer from a time that a
-// restore has lost may differ from the end, but the key has the same reference.
+// restore has lost may differ from the end, but the key has the same reference. Each order gets an answer in the end, unless a restore has
+// lost it and the company has given it up.
 func answers(h *History, r *Result) {
 	byKey := map[subject]Payment{}
 	byReference := map[string]Payment{}
@@ -25,7 +26,10 @@ func answers(h *History, r *Result) {
 	for _, fault := range h.Facts.Faults {
 		r.wrong("%s", fault)
 	}
-	named := map[subject]string{}
+	named, heard := map[subject]string{}, map[subject]bool{}
+	for _, c := range h.Calls {
+		heard[subject{c.Company, c.Key}] = heard[subject{c.Company, c.Key}] || c.State != unknown || h.mayBeLost(c)
+	}
 	for _, c := range h.Calls {
 		if !slices.Contains([]string{purchase, payout, funding, look}, c.Kind) {
 			continue
@@ -33,6 +37,9 @@ func answers(h *History, r *Result) {
 		key := subject{c.Company, c.Key}
 		if c.Status != 0 {
 			r.Compared++
+		}
+		if !heard[key] {
+			r.wrong("the %s %s never got an answer, and last %d", c.Kind, c.Key, c.Status)
 		}
 		if c.State == unknown && c.Answer != "" {
 			r.wrong("the %s %s was answered %d %s", c.Kind, c.Key, c.Status, c.Answer)

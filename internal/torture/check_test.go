@@ -176,7 +176,16 @@ func TestEachCheckCanFail(t *testing.T) {
 		"another order":       {"orders", func(h *History, _ *Books) { h.Calls[0].Amount++ }},
 		"another account":     {"orders", func(h *History, _ *Books) { h.Calls[4].Account = 2 }},
 		"nobody's payment":    {"orders", func(_ *History, b *Books) { b.Payments[0].Key, b.Payments[0].Reference = "k9", "p9" }},
-		"another fee":         {"orders", func(_ *History, b *Books) { b.Payments[2].Fee = 9 }},
+		"a card funding made twice": {"orders", func(_ *History, b *Books) {
+			b.Payments = append(b.Payments, Payment{funding, "f9", "", failed, 30, 0, 1, true})
+			b.Entries = append(b.Entries, Entry{"f9", "card", 1, -30, 802, 772}, Entry{"f9", "card", 1, 30, 772, 802})
+		}},
+		"one order made twice": {"orders", func(h *History, b *Books) {
+			h.Calls = append(h.Calls, Call{Kind: funding, Company: us, Account: 1, Amount: 30, Key: "k3", Begin: 61, End: 62, Status: 200, State: pending, Reference: "f9"})
+			b.Payments = append(b.Payments, Payment{funding, "f9", "", failed, 30, 0, 1, true})
+			b.Entries = append(b.Entries, Entry{"f9", "card", 1, -30, 802, 772}, Entry{"f9", "card", 1, 30, 772, 802})
+		}},
+		"another fee": {"orders", func(_ *History, b *Books) { b.Payments[2].Fee = 9 }},
 		"a debit and a refund twice": {"orders", func(_ *History, b *Books) {
 			b.Entries = append(b.Entries, Entry{"p2", "vtu", 1, -100, 802, 702}, Entry{"p2", "vtu", 1, 100, 702, 802})
 		}},
@@ -217,15 +226,18 @@ func TestEachCheckCanFail(t *testing.T) {
 			h.Calls = append(h.Calls, Call{Kind: purchase, Company: us, Key: "k5", Begin: 190, End: 191, Reference: "p9"})
 		}},
 		"a payment from before a backup": {"answers", func(h *History, _ *Books) { h.Calls[11].Begin, h.Calls[11].End = 92, 93 }},
-		"an answer of another kind":      {"answers", func(h *History, _ *Books) { h.Calls[0].State, h.Calls[0].Answer = "", "500" }},
-		"a payment is gone":              {"answers", func(_ *History, b *Books) { b.Payments = b.Payments[:3] }},
-		"a webhook is missing":           {"webhooks", func(h *History, _ *Books) { delete(h.Facts.Messages, "c") }},
-		"a forged webhook":               {"webhooks", func(h *History, _ *Books) { h.Facts.Forged = 1 }},
-		"a case that nobody expects":     {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Reason = "MISSING_CREDIT" }},
-		"a case without a reason":        {"cases", func(h *History, _ *Books) { h.Breaks = nil }},
-		"an open case":                   {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Status = "OPEN" }},
-		"a case about an ended payment":  {"cases", func(h *History, _ *Books) { h.Facts.Cases[1].Subject = "p1" }},
-		"a case without a restore":       {"cases", func(h *History, _ *Books) { h.Breaks = h.Breaks[:1] }},
+		"a key that is busy for ever": {"answers", func(h *History, _ *Books) {
+			h.Calls = append(h.Calls, Call{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k9", Begin: 180, End: 190, Status: 503})
+		}},
+		"an answer of another kind":     {"answers", func(h *History, _ *Books) { h.Calls[0].State, h.Calls[0].Answer = "", "500" }},
+		"a payment is gone":             {"answers", func(_ *History, b *Books) { b.Payments = b.Payments[:3] }},
+		"a webhook is missing":          {"webhooks", func(h *History, _ *Books) { delete(h.Facts.Messages, "c") }},
+		"a forged webhook":              {"webhooks", func(h *History, _ *Books) { h.Facts.Forged = 1 }},
+		"a case that nobody expects":    {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Reason = "MISSING_CREDIT" }},
+		"a case without a reason":       {"cases", func(h *History, _ *Books) { h.Breaks = nil }},
+		"an open case":                  {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Status = "OPEN" }},
+		"a case about an ended payment": {"cases", func(h *History, _ *Books) { h.Facts.Cases[1].Subject = "p1" }},
+		"a case without a restore":      {"cases", func(h *History, _ *Books) { h.Breaks = h.Breaks[:1] }},
 		"a return of an executed payment": {"cases", func(h *History, _ *Books) {
 			h.Facts.Cases[2].Reason = missingCredit
 		}},

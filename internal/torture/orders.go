@@ -12,17 +12,20 @@ type moved struct {
 }
 
 // orders compares each payment with the order that its sender made, and with its ledger entries: one debit of the amount and the fee,
-// and both back if it failed or came back.
+// and both back if it failed or came back. An order makes one payment at most. Its reference follows from its key, also where the API does not
+// show the key, as for a card funding.
 func orders(h *History, r *Result) {
 	ordered := map[subject]Call{}
 	for _, c := range h.Calls {
 		if c.Kind == purchase || c.Kind == payout || c.Kind == funding {
-			ordered[subject{c.Company, c.Key}] = c
-			if c.Reference != "" {
-				ordered[subject{c.Company, c.Reference}] = c
+			for _, name := range []string{c.Key, c.reference(), c.Reference} {
+				if name != "" {
+					ordered[subject{c.Company, name}] = c
+				}
 			}
 		}
 	}
+	made := map[subject]string{} // the payment of each order
 	for _, b := range h.Facts.Companies {
 		entries := b.moved()
 		for _, p := range b.Payments {
@@ -36,13 +39,16 @@ func orders(h *History, r *Result) {
 				fee = h.Run.PayoutFee
 			}
 			switch {
-			case !there && p.Key != "": // a card funding without an answer does not tell its key
+			case !there:
 				r.wrong("nobody ordered the %s %s", p.Kind, p.Reference)
-			case there && (c.Amount != p.Amount || c.Account != p.Account):
+			case made[subject{c.Company, c.Key}] != "":
+				r.wrong("the order %s has made the payments %s and %s", c.Key, made[subject{c.Company, c.Key}], p.Reference)
+			case c.Amount != p.Amount || c.Account != p.Account:
 				r.wrong("the %s %s is about %s of account %d, and %s of account %d were ordered", p.Kind, p.Reference, p.Amount, p.Account, c.Amount, c.Account)
 			case p.Fee != fee:
 				r.wrong("the fee of the %s %s is %s, not %s", p.Kind, p.Reference, p.Fee, fee)
 			}
+			made[subject{c.Company, c.Key}] = p.Reference
 			want := moved{debits: 1, taken: p.Amount + p.Fee}
 			if p.Refunded {
 				want.returned = want.taken // in one entry or, after a reversal, in two
