@@ -246,7 +246,7 @@ func TestAFloodOfRequestsStopsNobodyElse(t *testing.T) {
 	})
 }
 
-// What waits is found by an index that has nothing else, however much was decided on the same day.
+// An index that has nothing else finds the approvals that wait, however much was decided on the same day.
 func TestWhatWaitsIsReadByItsIndex(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		dbtest.OneServer(t, h.db)

@@ -124,11 +124,11 @@ func openBulk(v *visit) (string, error) {
 	if v.fileProblem != nil {
 		return "", v.fileProblem
 	}
-	var banks one[[]bank]
-	if _, err := v.ask("GET", "/api/v1/settlement/banks", nil, &banks); err != nil {
+	banks, err := v.bankBook()
+	if err != nil {
 		return "", err
 	}
-	lines, bad := readLines(bookOf(banks.Data), v.typedLines())
+	lines, bad := readLines(banks, v.typedLines())
 	switch {
 	case len(bad) > 0:
 		return "", mend(bad)

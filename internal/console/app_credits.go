@@ -65,17 +65,8 @@ func (r creditRow) customer() string {
 
 // named returns the credit with the name of the sender's bank in place of its code. A code that is not on the list stays.
 func (r creditRow) named(banks bankBook) creditRow {
-	if b, known := banks.codes[r.SenderBank]; known {
-		r.SenderBank = b.Name
-	}
+	r.SenderBank = banks.word(r.SenderBank)
 	return r
-}
-
-// bankBook returns the banks by which credits are named.
-func (v *visit) bankBook() (bankBook, error) {
-	var banks one[[]bank]
-	_, err := v.ask("GET", "/api/v1/settlement/banks", nil, &banks)
-	return bookOf(banks.Data), err
 }
 
 // sender returns who has paid.

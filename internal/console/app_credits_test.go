@@ -69,6 +69,10 @@ func TestEachCreditOfTheCompanyIsShown(t *testing.T) {
 				}
 			}
 		}
+		account := regexp.MustCompile(`, ([0-9]{10})\s*</dd>`).FindStringSubmatch(bola.read(page))
+		if account == nil || strings.Contains(vera.read(page), account[1]) {
+			t.Errorf("a viewer reads the sender's account: %v", account)
+		}
 		eve := w.seat(w.another(), "eve", who.Owner)
 		if text := eve.read("/app/money?period=all"); strings.Contains(text, "BOLA SAMPLE") {
 			t.Error("another company reads the credits")

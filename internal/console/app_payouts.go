@@ -52,6 +52,9 @@ type payoutRow struct {
 	CompletedAt   *string    `json:"completedAt"`
 }
 
+// payoutStates are the states of a company's payouts on the wire.
+var payoutStates = []choice{{"", "Any"}, {"PENDING", "Without an outcome"}, {"SUCCESS", "Paid"}, {"FAILED", "Failed, refunded"}, {"REVERSED", "Reversed, refunded"}}
+
 // stateChipOf returns the chip of a payment of some kind. The word for success is that of the operators' pages: paid, delivered or
 // funded.
 func stateChipOf(kind, status string) (chip, word string) {
@@ -235,25 +238,16 @@ func showConfirm(v *visit) (view, error) {
 	if _, err = v.ask("GET", "/api/v1/company", nil, &c); err != nil {
 		return view{}, err
 	}
-	var accounts one[[]account]
-	if _, err = v.ask("GET", "/api/v1/settlement/accounts", nil, &accounts); err != nil {
+	accounts, err := v.settlementAccounts()
+	if err != nil {
 		return view{}, err
 	}
-	for _, a := range accounts.Data {
-		if a.ID == d.From {
-			r.from = a.Name
-		}
-	}
-	var banks one[[]bank]
-	if _, err = v.ask("GET", "/api/v1/settlement/banks", nil, &banks); err != nil {
+	r.from = accountNames(accounts).of(d.From)
+	banks, err := v.bankBook()
+	if err != nil {
 		return view{}, err
 	}
-	r.bank = d.Bank
-	for _, b := range banks.Data {
-		if b.Code == d.Bank {
-			r.bank = b.Name
-		}
-	}
+	r.bank = banks.word(d.Bank)
 	r.waits, r.left = payoutWaits(c.Data, r.amount), limitLeft(c.Data, d.From)
 	if r.waiting, err = v.waitingFor(d.VerifyID); err != nil {
 		return view{}, err

@@ -6,11 +6,8 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// payoutStates and purchaseStates are the states of a company's payments on the wire.
-var (
-	payoutStates   = []choice{{"", "Any"}, {"PENDING", "Without an outcome"}, {"SUCCESS", "Paid"}, {"FAILED", "Failed, refunded"}, {"REVERSED", "Reversed, refunded"}}
-	purchaseStates = []choice{{"", "Any"}, {"PENDING", "Without an outcome"}, {"SUCCESS", "Delivered"}, {"FAILED", "Failed, refunded"}, {"REVERSED", "Reversed, refunded"}}
-)
+// purchaseStates are the states of a company's purchases on the wire.
+var purchaseStates = []choice{{"", "Any"}, {"PENDING", "Without an outcome"}, {"SUCCESS", "Delivered"}, {"FAILED", "Failed, refunded"}, {"REVERSED", "Reversed, refunded"}}
 
 // purchaseWord says what was bought.
 func purchaseWord(kind string) string {

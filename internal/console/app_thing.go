@@ -210,7 +210,7 @@ func (t thing) sentenceFor(now time.Time) string {
 }
 
 // told returns a payment as the operators' timeline has it, without the provider: where the money is, what a customer may be
-// told, and what comes next. What has no outcome has no word.
+// told, and what comes next. Something without an outcome has no word.
 func (t thing) told(now time.Time) story {
 	s := story{Timeline: admin.Timeline{Kind: t.story.Kind, Reference: t.story.Reference, Status: t.story.Status, Amount: t.story.Amount, Fee: t.story.Fee}, lane: t.lane, now: now}
 	for _, step := range t.story.Steps {

@@ -27,6 +27,16 @@ func bookOf(banks []bank) bankBook {
 	return b
 }
 
+// bankBook asks for the banks of the companies' API.
+func (v *visit) bankBook() (bankBook, error) {
+	var banks one[[]bank]
+	_, err := v.ask("GET", "/api/v1/settlement/banks", nil, &banks)
+	return bookOf(banks.Data), err
+}
+
+// word returns the name of the bank with a code, or the code if the list has no such bank.
+func (b bankBook) word(code string) string { return cmp.Or(b.codes[code].Name, code) }
+
 // filler are the words that people write and leave out within the name of the same bank.
 var filler = []string{"plc", "limited", "ltd", "nigeria"}
 

@@ -929,7 +929,7 @@ func changedPage(a about, c change, done changed, there bool) templ.Component {
 				}
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "<p>Nothing is shown here. What comes of a change, such as a key, is shown once, within five minutes, and to nobody else.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "<p>Nothing is shown here. The answer to a change, such as a key, is shown once, within five minutes, and to nobody else.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

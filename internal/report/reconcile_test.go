@@ -332,7 +332,7 @@ func TestTheOwnerOfALine(t *testing.T) {
 }
 
 // The bank took money for a payment that a restore has lost, and gave it back. Both cases name our reference, so that people see that they
-// belong together. What the sender of a credit writes proves nothing, so it is not named.
+// belong together. The words of the sender of a credit prove nothing, so no reference is taken from them.
 func TestACaseAboutALostPaymentNamesIt(t *testing.T) {
 	w := window{begin: early, from: midnight(early), to: noon}
 	const words = "; the bank's words have the reference " + ours
