@@ -231,6 +231,8 @@ type Sale struct {
 	Reference            string
 	Amount               money.Kobo
 	Executions, Requests int64
+	Denied               int64  // how often the provider did not know the reference, before it had it
+	Number               string // the masked number of who got it
 }
 
 // Sales returns the provider's records, by our reference.

@@ -20,6 +20,9 @@ import (
 // at most, and then the resolver asks within two hours.
 const oldest = 4 * time.Hour
 
+// denials is how often a provider must say that it does not know a payment, before the program may refund it.
+const denials = 3
+
 // check compares what the company sees, what the ledger says and what the providers did.
 func (w *world) check() {
 	w.t.Helper()
@@ -102,8 +105,8 @@ func (w *world) judge(o *order, sale apptest.Sale) (cost money.Kobo) {
 			w.wrong("%s is REVERSED, and was not returned", o.name)
 		}
 	case "FAILED":
-		if refunded = true; sale.Executions > 0 && !o.late {
-			w.wrong("%s is FAILED, and was carried out", o.name)
+		if refunded = true; sale.Executions > 0 && (!o.late || sale.Denied < denials) {
+			w.wrong("%s is FAILED, and was carried out after %d denials", o.name, sale.Denied)
 		}
 	case "PENDING":
 		if age := w.now().Sub(o.at); age > oldest {
@@ -115,11 +118,28 @@ func (w *world) judge(o *order, sale apptest.Sale) (cost money.Kobo) {
 	if sale.Executions > 1 || s.Refunded != refunded {
 		w.wrong("%s is %s, was carried out %d times, refunded: %v", o.name, o.status, sale.Executions, s.Refunded)
 	}
+	if sale.Executions > 0 {
+		w.compareOrder(o, sale)
+	}
 	w.heard(o)
 	if refunded {
 		return 0
 	}
 	return o.amount + o.fee
+}
+
+// compareOrder compares what a provider carried out with the order: who got it, and how often the program has sent the request.
+func (w *world) compareOrder(o *order, sale apptest.Sale) {
+	most := int64(1)
+	if o.what == doneTwice {
+		most = 2
+	}
+	if sale.Requests < 1 || sale.Requests > most {
+		w.wrong("%s, %s, was sent %d times", o.name, o.what, sale.Requests)
+	}
+	if n := len(o.to); n > 0 && (len(sale.Number) != n || sale.Number[:4] != o.to[:4] || sale.Number[n-2:] != o.to[n-2:]) {
+		w.wrong("%s went to %s, not to %s", o.name, sale.Number, o.to)
+	}
 }
 
 // words are the events of a kind of order, in their order: the beginning, then the outcome.

@@ -25,6 +25,7 @@ type order struct {
 	kind, name, path string
 	body             map[string]any
 	amount, fee      money.Kobo
+	to               string // the phone or the account that gets it; "" for a card
 	reference        string // of the operation; "" if the program has told none
 	status           string // as the API shows it; "" if nothing was begun
 	at               time.Time
@@ -91,18 +92,25 @@ func outcome(a apptest.Answer, said answer) string {
 	return fmt.Sprintf("refused: %s", words)
 }
 
-// twice sends an order twice at once, and waits for both answers.
+// twice sends an order twice at once, and waits for both answers. If both say what became of the order, they say the same.
 func (w *world) twice(o *order) {
 	var all sync.WaitGroup
-	for range 2 {
+	var said [2]string
+	for i := range said {
 		all.Go(func() {
-			_, err := w.client.Try(w.t.Context(), http.MethodPost, o.path, o.body, "Idempotency-Key", o.name)
-			if err != nil {
+			a, err := w.client.Try(w.t.Context(), http.MethodPost, o.path, o.body, "Idempotency-Key", o.name)
+			switch {
+			case err != nil:
 				w.wrong("%s: %v", o.name, err)
+			case a.Status != http.StatusConflict && a.Status != http.StatusServiceUnavailable:
+				said[i] = a.Body
 			}
 		})
 	}
 	all.Wait()
+	if said[0] != "" && said[1] != "" && said[0] != said[1] {
+		w.wrong("%s was sent twice at once, and is said to be %s and %s", o.name, said[0], said[1])
+	}
 }
 
 // stories are the endings of numbers that choose how a provider treats an order. The usual ending
@@ -119,13 +127,14 @@ func (w *world) newOrder(kind, story string) *order {
 	phone := fmt.Sprintf("080%06d%s", w.chance.IntN(1_000_000), story)
 	switch kind {
 	case data:
+		o.to = phone
 		o.path, o.amount = apptest.PurchaseData, w.bundle.Price
 		o.body = map[string]any{
 			"idempotencyKey": o.name, "serviceCategoryId": w.bundle.Category, "productId": w.bundle.Product, "phoneNumber": phone,
 			"settlementId": w.client.SettlementID,
 		}
 	case airtime:
-		o.amount = money.Kobo(5000 + w.chance.IntN(300_000))
+		o.to, o.amount = phone, money.Kobo(5000+w.chance.IntN(300_000))
 		bill := w.client.Airtime(w.airtime, o.name, phone, o.amount)
 		o.path, o.body = bill.Path, bill.Body
 	case card:
@@ -145,7 +154,8 @@ func (w *world) newOrder(kind, story string) *order {
 func (w *world) newPayout(o *order, story string) *order {
 	w.t.Helper()
 	naira := 100 + w.chance.IntN(8000)
-	o.path, o.reference = "/api/v1/settlement/send-payout", w.enquire(fmt.Sprintf("01%06d%s", w.chance.IntN(1_000_000), story), o.name+"-name")
+	o.to = fmt.Sprintf("01%06d%s", w.chance.IntN(1_000_000), story)
+	o.path, o.reference = "/api/v1/settlement/send-payout", w.enquire(o.to, o.name+"-name")
 	o.amount, o.body = money.Kobo(naira)*money.Naira, map[string]any{"verify_id": o.reference, "amount": naira}
 	return o
 }

@@ -26,7 +26,7 @@ func answers(h *History, r *Result) {
 	for _, fault := range h.Facts.Faults {
 		r.wrong("%s", fault)
 	}
-	named, heard := map[subject]string{}, map[subject]bool{}
+	named, said, heard := map[subject]string{}, map[subject]string{}, map[subject]bool{}
 	for _, c := range h.Calls {
 		heard[subject{c.Company, c.Key}] = heard[subject{c.Company, c.Key}] || c.State != unknown || h.mayBeLost(c)
 	}
@@ -50,6 +50,12 @@ func answers(h *History, r *Result) {
 			}
 			named[key] = c.Reference
 		}
+		if (c.State == success || c.State == failed) && c.Kind != look && !h.mayBeLost(c) {
+			if was := said[key]; was != "" && was != c.State {
+				r.wrong("the %s %s was said to be %s and %s", c.Kind, c.Key, was, c.State)
+			}
+			said[key] = c.State
+		}
 		p, exists := byKey[key]
 		if c.Reference != "" {
 			p, exists = byReference[c.Reference]
@@ -71,6 +77,8 @@ func agree(c Call, p Payment, exists bool) bool {
 		return exists && p.State == reversed
 	case pending:
 		return exists
+	case refused: // a refusal is the answer of its key for ever
+		return !exists
 	}
 	return true // nobody was told anything, or nothing had happened yet
 }

@@ -2,9 +2,7 @@ package torture
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -55,15 +53,6 @@ func Check(h *History) []Result {
 		r := Result{Check: c.name}
 		c.do(h, &r)
 		out = append(out, r)
-	}
-	return out
-}
-
-// executed returns what the providers executed, by reference.
-func (h *History) executed() map[string]Execution {
-	out := map[string]Execution{}
-	for _, e := range h.Facts.Executions {
-		out[e.Reference] = e
 	}
 	return out
 }
@@ -127,64 +116,6 @@ func entries(h *History, r *Result) {
 	}
 }
 
-// isLate reports whether a case has the reason of a late execution. A requery opens the first, and
-// the daily comparison with the bank's statement the second.
-func isLate(reason string) bool { return reason == "CONTRADICTION" || reason == "FAILED_REVERSAL" }
-
-// contradicted returns the operations whose provider executed them after Kobo had to believe that
-// it never would. Kobo has opened a case for each.
-func (h *History) contradicted() map[string]bool {
-	out := map[string]bool{}
-	for _, c := range h.Facts.Cases {
-		if isLate(c.Reason) {
-			out[c.Subject] = true
-		}
-	}
-	return out
-}
-
-// returned is the provider's word for a payout whose money it has sent back. If it sends the money
-// back before Kobo knows of a success, the payout is FAILED.
-const returned = "reversed"
-
-func executions(h *History, r *Result) {
-	left, late, judged, unended := h.executed(), h.contradicted(), h.decided(), h.unendedPayments()
-	if len(left) != len(h.Facts.Executions) {
-		r.wrong("the providers list a reference twice")
-	}
-	for _, b := range h.Facts.Companies {
-		for _, p := range b.Payments {
-			r.Compared++
-			e, done := left[p.Reference]
-			_, open := unended[p.Reference]
-			delete(left, p.Reference)
-			switch {
-			case done && (e.Executions != 1 || e.Amount != p.Amount):
-				r.wrong("the %s %s was executed %d times for %s, not once for %s", p.Kind, p.Reference, e.Executions, e.Amount, p.Amount)
-			case !done && p.State == success && open && judged[p.Reference] == confirmed: // two operators have decided so
-			case !done && (p.State == success || p.State == reversed):
-				r.wrong("the %s %s is %s and was never executed", p.Kind, p.Reference, p.State)
-			case done && p.State == failed && e.Status != returned && !late[p.Reference]:
-				r.wrong("the %s %s is FAILED and was executed", p.Kind, p.Reference)
-			case done && e.Status == returned && p.State != failed && p.State != reversed, done && e.Status != returned && p.State == reversed:
-				r.wrong("the %s %s is %s, and %s at the provider", p.Kind, p.Reference, p.State, e.Status)
-			}
-			if p.Refunded != (p.State == failed || p.State == reversed) {
-				r.wrong("the %s %s is %s, refunded: %t", p.Kind, p.Reference, p.State, p.Refunded)
-			}
-		}
-	}
-	lost := h.lostPayments()
-	for _, reference := range slices.Sorted(maps.Keys(left)) {
-		e := left[reference]
-		if _, may := lost[reference]; e.isPayment() && !may {
-			r.wrong("the provider executed the %s %s, which Kobo does not know", e.Kind, reference)
-		} else if e.isPayment() && e.Executions != 1 {
-			r.wrong("the lost %s %s was executed %d times", e.Kind, reference, e.Executions)
-		}
-	}
-}
-
 func outcomes(h *History, r *Result) {
 	for _, b := range h.Facts.Companies {
 		for _, p := range b.Payments {
@@ -194,146 +125,6 @@ func outcomes(h *History, r *Result) {
 		}
 		for _, reference := range b.Open {
 			r.wrong("the operation %s has no outcome", reference)
-		}
-	}
-}
-
-func isCredit(kind string) bool {
-	return kind == "settlement.credit" || kind == "transaction.credit" || kind == "virtual_account.success" || kind == "virtual_account.late_payment"
-}
-
-// credits compares the credits of the bank with the events and entries of the companies.
-func credits(h *History, r *Result) {
-	booked, meant := map[string]int{}, h.meant()
-	bank, given := h.executed(), map[string]bool{} // given are those that operators have assigned to the main account
-	for _, c := range h.Facts.Cases {
-		if _, session, _ := strings.Cut(c.Subject, "/"); c.Reason == unknownAccount && c.Outcome == assigned {
-			given[session] = true
-		}
-	}
-	for _, b := range h.Facts.Companies {
-		for _, e := range b.Events {
-			if !isCredit(e.Kind) {
-				continue
-			}
-			booked[e.Subject]++
-			if got := bank[e.Subject]; got.Kind != "credit" || got.Amount != e.Amount {
-				r.wrong("the credit %s is %s, and %s at the bank", e.Subject, e.Amount, got.Amount)
-			}
-			if c, answered := meant[e.Subject]; answered && (c.Company != b.Reference || c.Account != e.Account && (e.Account != b.Main || !given[e.Subject])) {
-				r.wrong("the credit %s went into account %d of %s, not into account %d of %s", e.Subject, e.Account, b.Reference, c.Account, c.Company)
-			}
-		}
-	}
-	for _, e := range h.Facts.Executions {
-		if e.Kind != "credit" {
-			continue
-		}
-		if r.Compared++; booked[e.Reference] != 1 {
-			r.wrong("the credit %s of %s was booked %d times", e.Reference, e.Amount, booked[e.Reference])
-		}
-		delete(meant, e.Reference)
-	}
-	for _, session := range slices.Sorted(maps.Keys(meant)) {
-		r.wrong("the bank has lost the credit %s", session)
-	}
-}
-
-// collected compares the state of each virtual account with its events and with what the bank received for it. An account must
-// take its amount exactly, and the run ends long after all have expired.
-func collected(h *History, r *Result) {
-	meant, bank := h.meant(), h.executed()
-	for _, b := range h.Facts.Companies {
-		paid, expired := map[string][]Event{}, map[string]int{}
-		for _, e := range b.Events {
-			switch e.Kind {
-			case "virtual_account.success":
-				paid[e.Virtual] = append(paid[e.Virtual], e)
-			case "virtual_account.failed":
-				expired[e.Virtual]++
-			}
-		}
-		for _, v := range b.Virtual {
-			r.Compared++
-			by := paid[v.ID]
-			switch {
-			case v.State != success && v.State != failed:
-				r.wrong("the virtual account %s is %s", v.ID, v.State)
-			case v.State == success && (len(by) != 1 || expired[v.ID] != 0), v.State == failed && (len(by) != 0 || expired[v.ID] != 1):
-				r.wrong("the virtual account %s is %s, and %d events say paid and %d expired", v.ID, v.State, len(by), expired[v.ID])
-			case v.State == success && bank[by[0].Subject].Amount != v.Amount:
-				r.wrong("the virtual account %s of %s is paid by %s", v.ID, v.Amount, bank[by[0].Subject].Amount)
-			case v.State == success && meant[by[0].Subject].Paying.To != "" && meant[by[0].Subject].Paying.To != v.Key:
-				r.wrong("the virtual account %s is paid by the credit %s, which is for %s", v.ID, by[0].Subject, meant[by[0].Subject].Paying.To)
-			}
-			delete(paid, v.ID)
-			delete(expired, v.ID)
-		}
-		for _, id := range append(slices.Collect(maps.Keys(paid)), slices.Collect(maps.Keys(expired))...) {
-			r.wrong("an event is about the virtual account %q, which is not there", id)
-		}
-	}
-}
-
-// meant returns the answered credits of the bank, by session.
-func (h *History) meant() map[string]Call {
-	out := map[string]Call{}
-	for _, c := range h.Calls {
-		if c.Kind == credit && c.State == success {
-			out[c.Key] = c
-		}
-	}
-	return out
-}
-
-// told are the kinds of events of a payment, by its kind and its state at the end.
-var told = map[string]map[string]string{
-	purchase: {pending: "vtu.pending", success: "vtu.pending vtu.success", failed: "vtu.pending vtu.failed"},
-	payout: {
-		pending: "payout.pending", success: "payout.pending payout.success", failed: "payout.pending payout.failed",
-		reversed: "payout.pending payout.success payout.reversed",
-	},
-	funding: {
-		pending: "card.funding_pending", success: "card.funding_pending card.funded", failed: "card.funding_pending card.funding_failed",
-	},
-}
-
-func events(h *History, r *Result) {
-	for _, b := range h.Facts.Companies {
-		kinds := map[string][]string{}
-		for i, e := range b.Events {
-			if r.Compared++; e.Sequence != int64(i+1) {
-				r.wrong("%s: event %d has the number %d", b.Reference, i+1, e.Sequence)
-				return
-			}
-			if area, _, _ := strings.Cut(e.Kind, "."); area == "vtu" || area == "payout" || area == "card" && e.Subject != "" {
-				kinds[e.Subject] = append(kinds[e.Subject], e.Kind)
-			}
-		}
-		for _, p := range b.Payments {
-			if got := strings.Join(kinds[p.Reference], " "); got != told[p.Kind][p.State] {
-				r.wrong("the events of the %s %s, which is %s, are %q", p.Kind, p.Reference, p.State, got)
-			}
-			delete(kinds, p.Reference)
-		}
-		for _, reference := range slices.Sorted(maps.Keys(kinds)) {
-			r.wrong("the events %q are about %s, which is no payment", kinds[reference], reference)
-		}
-	}
-}
-
-func webhooks(h *History, r *Result) {
-	if h.Facts.Forged > 0 {
-		r.wrong("%d webhooks had no valid signature", h.Facts.Forged)
-	}
-	for _, b := range h.Facts.Companies {
-		for _, e := range b.Events {
-			if e.Sequence < b.First {
-				continue
-			}
-			if r.Compared++; h.Facts.Messages[e.ID] == 0 {
-				r.wrong("%s: event %d (%s) did not arrive", b.Reference, e.Sequence, e.Kind)
-			}
 		}
 	}
 }

@@ -16,27 +16,34 @@ import (
 // It also has a purchase without an outcome, which two operators have rejected, and a purchase that a restore has lost.
 func sound() *History {
 	p := proof()
+	var told []Message
+	for i := range 15 {
+		id := string(rune('a' + i))
+		told = append(told, Message{us, id, "body of " + id})
+	}
 	lost := Call{Kind: purchase, Company: us, Key: "k5"}.reference()
 	return &History{
 		Run:    Header{Programs: 1, PayoutFee: 2},
 		Breaks: []Break{{Kind: latePayment}, {Kind: restore, Lost: &Lost{From: 100, Copied: 110, Down: 150, Up: 160, Open: 170, Closed: true, Held: true}}},
 		Calls: []Call{
-			{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k1", Begin: 10, End: 20, Status: 200, State: success, Reference: "p1"},
-			{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k2", Begin: 10, End: 20, Status: 400, State: failed, Reference: "p2"},
+			{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k1", To: "08031234510", Begin: 10, End: 20, Status: 200, State: success, Reference: "p1"},
+			{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k2", To: "08031234510", Begin: 10, End: 20, Status: 400, State: failed, Reference: "p2"},
 			{Kind: balance, Company: us, Account: 1, Begin: 30, End: 40, Status: 200, Balance: 900},
 			{Kind: look, Company: us, Account: 1, Key: "k1", Begin: 30, End: 40, Status: 200, State: success},
-			{Kind: payout, Company: us, Account: 1, Amount: 50, Key: "o1", Begin: 50, End: 60, Status: 200, State: pending, Reference: "o1"},
+			{Kind: payout, Company: us, Account: 1, Amount: 50, Key: "o1", To: "0123456710", Begin: 50, End: 60, Status: 200, State: pending, Reference: "o1"},
 			{Kind: funding, Company: us, Account: 1, Amount: 30, Key: "k3", Begin: 50, End: 60, Status: 400, State: pending, Reference: "f1"},
 			{Kind: credit, Company: us, Account: 1, Key: "s1", Begin: 50, End: 60, Status: 200, State: success, Amount: 7, Paying: Paying{To: "v1", Asked: 7}},
 			{Kind: adjustment, Company: us, Account: 1, Key: "a1", Begin: 50, End: 60, Status: 200, State: success, Amount: -5},
-			{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k4", Begin: 70, End: 80, Status: 200, State: pending, Reference: "p3", Story: noOutcome},
+			{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k4", To: "08031234510", Begin: 70, End: 80, Status: 200, State: pending, Reference: "p3", Story: noOutcome},
 			{Kind: newKey, Company: us, Key: "n1", Begin: 70, End: 80, Status: 200, State: success},
 			{Kind: oldKey, Company: us, Key: "n2", Begin: 90, End: 91, Status: 401, State: refused},
-			{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k5", Begin: 120, End: 130, Status: 200, State: success, Reference: lost},
+			{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k5", To: "08031234510", Begin: 120, End: 130, Status: 200, State: success, Reference: lost},
 			{Kind: balance, Company: us, Account: 1, Begin: 140, End: 145, Status: 200, Balance: 802},
 			{Kind: purchase, Company: us, Account: 1, Key: "k5", Begin: 155, End: 156, Status: 503},
 			{Kind: look, Company: us, Account: 1, Key: "k5", Begin: 180, End: 181, Status: 400, State: absent},
 			{Kind: adjustment, Company: us, Account: 1, Key: "a2", Begin: 200, End: 210, Status: 200, State: success, Amount: -100, For: lost},
+			{Kind: purchase, Company: us, Account: 1, Amount: 60, Key: "k7", To: "07012345610", Begin: 70, End: 80, Status: 400, State: failed, Reference: "p6"},
+			{Kind: purchase, Company: us, Account: 1, Amount: 9000, Key: "k8", To: "07012345610", Begin: 70, End: 80, Status: 400, State: refused},
 		},
 		Facts: Facts{
 			Companies: []Books{{
@@ -48,6 +55,7 @@ func sound() *History {
 					{payout, "o1", "o1", reversed, 50, 2, 1, true},
 					{funding, "f1", "", failed, 30, 0, 1, true},
 					{purchase, "p3", "k4", failed, 100, 0, 1, true},
+					{purchase, "p6", "k7", failed, 60, 0, 1, true},
 				},
 				Virtual: []Virtual{{"va1", "v1", success, 7}, {"va2", "v2", failed, 9}},
 				Entries: []Entry{
@@ -63,37 +71,43 @@ func sound() *History {
 					{"a1", "adjustment", 1, -5, 907, 902},
 					{"p3", "vtu", 1, -100, 902, 802},
 					{"p3", "vtu", 1, 100, 802, 902},
+					{"p6", "vtu", 1, -60, 902, 842},
+					{"p6", "vtu", 1, 60, 842, 902},
 					{"a2", "adjustment", 1, -100, 902, 802},
 				},
 				Events: numbered([]Event{
-					{Kind: "vtu.pending", Subject: "p1"},
-					{Kind: "vtu.success", Subject: "p1"},
-					{Kind: "vtu.pending", Subject: "p2"},
-					{Kind: "vtu.failed", Subject: "p2"},
-					{Kind: "payout.pending", Subject: "o1"},
-					{Kind: "payout.success", Subject: "o1"},
-					{Kind: "payout.reversed", Subject: "o1"},
-					{Kind: "card.funding_pending", Subject: "f1"},
-					{Kind: "card.funding_failed", Subject: "f1"},
+					{Kind: "vtu.pending", Subject: "p1", Amount: 100},
+					{Kind: "vtu.success", Subject: "p1", Amount: 100},
+					{Kind: "vtu.pending", Subject: "p2", Amount: 100},
+					{Kind: "vtu.failed", Subject: "p2", Amount: 100},
+					{Kind: "payout.pending", Subject: "o1", Amount: 50},
+					{Kind: "payout.success", Subject: "o1", Amount: 50},
+					{Kind: "payout.reversed", Subject: "o1", Amount: 50},
+					{Kind: "card.funding_pending", Subject: "f1", Amount: 30},
+					{Kind: "card.funding_failed", Subject: "f1", Amount: 30},
 					{Kind: "virtual_account.success", Subject: "s1", Virtual: "va1", Amount: 7, Account: 1},
-					{Kind: "vtu.pending", Subject: "p3"},
-					{Kind: "vtu.failed", Subject: "p3"},
+					{Kind: "vtu.pending", Subject: "p3", Amount: 100},
+					{Kind: "vtu.failed", Subject: "p3", Amount: 100},
 					{Kind: "virtual_account.failed", Virtual: "va2"},
+					{Kind: "vtu.pending", Subject: "p6", Amount: 60},
+					{Kind: "vtu.failed", Subject: "p6", Amount: 60},
 				}),
 			}},
 			Executions: []Execution{
-				{"p1", "data", "successful", 100, 1, 1},
-				{"o1", "payout", returned, 50, 1, 1},
-				{"f1", "card funding", "successful", 30, 1, 1},
-				{"s1", "credit", "successful", 7, 1, 0},
-				{lost, "airtime", "successful", 100, 1, 1},
+				{"p1", "data", "successful", 100, 1, 1, "0803*****10", 0},
+				{"o1", "payout", returned, 50, 1, 1, "0123****10", 0},
+				{"f1", "card funding", "successful", 30, 1, 1, "66f1****a0", 0},
+				{"s1", "credit", "successful", 7, 1, 0, "8000****11", 0},
+				{lost, "airtime", "successful", 100, 1, 2, "0803*****10", 0},
+				{"p6", "airtime", "successful", 60, 1, 1, "0701*****10", denials},
 			},
+			Messages: told,
 			Cases: []Case{
 				{ID: "1", Subject: "f1", Reason: "CONTRADICTION", Status: "RESOLVED"},
 				{ID: "2", Subject: "p3", Reason: unresolved, Status: "RESOLVED", Outcome: rejected},
 				{ID: "3", Subject: "safehaven/dbt-1", Reason: unknownDebit, Status: "RESOLVED", Outcome: dismissed, Detail: "a debit of ₦1.00; the bank's words have the reference " + lost},
+				{ID: "4", Subject: "p6", Reason: "FAILED_REVERSAL", Status: "RESOLVED"},
 			},
-			Messages: map[string]int{"a": 1, "b": 1, "c": 2, "d": 1, "e": 1, "f": 1, "g": 1, "h": 1, "i": 1, "j": 1, "k": 1, "l": 1, "m": 1},
 		},
 	}
 }
@@ -116,6 +130,7 @@ func proof() (p Proof) {
 func numbered(list []Event) []Event {
 	for i := range list {
 		list[i].Sequence, list[i].ID = int64(i+1), string(rune('a'+i))
+		list[i].Body = "body of " + list[i].ID
 	}
 	return list
 }
@@ -140,6 +155,16 @@ func TestARefundMayBeAReversal(t *testing.T) {
 	h.Calls[5].State = reversed
 	if wrong := failing(h); !slices.Contains(wrong, "answers") {
 		t.Errorf("a card funding is no payout: %v", wrong)
+	}
+}
+
+// A credit whose answer is lost has no session. Its amount tells which it is.
+func TestACreditWithoutAnAnswerIsFoundByItsAmount(t *testing.T) {
+	h := sound()
+	h.Calls[6].State, h.Calls[6].Key, h.Calls[6].Status = unknown, "", 0
+	h.Facts.Companies[0].Virtual[0].Key = "v1"
+	if wrong := failing(h); len(wrong) > 0 {
+		t.Errorf("%v: %+v", wrong, Check(h))
 	}
 }
 
@@ -196,16 +221,34 @@ func TestEachCheckCanFail(t *testing.T) {
 		"a failure without a refund":   {"executions", func(_ *History, b *Books) { b.Payments[1].Refunded = false }},
 		"a reversal that was not":      {"executions", func(h *History, _ *Books) { h.Facts.Executions[1].Status = "successful" }},
 		"another amount":               {"executions", func(h *History, _ *Books) { h.Facts.Executions[0].Amount++ }},
+		"a request sent twice":         {"executions", func(h *History, _ *Books) { h.Facts.Executions[0].Requests = 2 }},
+		"a lost request sent thrice":   {"executions", func(h *History, _ *Books) { h.Facts.Executions[4].Requests = 3 }},
+		"a refund after an execution":  {"executions", func(h *History, _ *Books) { h.Facts.Executions[5].Denied = denials - 1 }},
+		"another phone":                {"executions", func(h *History, _ *Books) { h.Facts.Executions[0].Number = "0804*****10" }},
+		"another bank account":         {"executions", func(h *History, _ *Books) { h.Calls[4].To = "9123456710" }},
+		"another phone of a lost one":  {"executions", func(h *History, _ *Books) { h.Facts.Executions[4].Number = "0804*****10" }},
+		"another amount of a lost one": {"executions", func(h *History, _ *Books) { h.Facts.Executions[4].Amount++ }},
+		"another card": {"executions", func(h *History, b *Books) {
+			h.Calls = append(h.Calls, Call{Kind: funding, Company: us, Account: 1, Amount: 30, Key: "k9", Begin: 61, End: 62, Status: 200, State: success, Reference: "f9"})
+			b.Payments = append(b.Payments, Payment{funding, "f9", "", success, 30, 0, 1, false})
+			h.Facts.Executions = append(h.Facts.Executions, Execution{"f9", "card funding", "successful", 30, 1, 1, "66f2****a0", 0})
+		}},
 		"a lost execution twice":       {"executions", func(h *History, _ *Books) { h.Facts.Executions[4].Executions = 2 }},
 		"an execution without restore": {"executions", func(h *History, _ *Books) { h.Breaks = h.Breaks[:1] }},
 		"a success by decision": {"executions", func(h *History, b *Books) {
 			h.Calls[8].Story, b.Payments[4].State, h.Facts.Cases[1].Outcome = "", success, confirmed
 		}},
-		"no outcome":                        {"outcomes", func(_ *History, b *Books) { b.Payments[0].State = pending }},
-		"an open operation":                 {"outcomes", func(_ *History, b *Books) { b.Open = []string{"p1"} }},
-		"a credit is missing":               {"credits", func(_ *History, b *Books) { b.Events[9].Subject = "" }},
-		"a credit twice":                    {"credits", func(_ *History, b *Books) { b.Events = append(b.Events, b.Events[9]) }},
-		"a credit elsewhere":                {"credits", func(_ *History, b *Books) { b.Events[9].Account = 2 }},
+		"no outcome":          {"outcomes", func(_ *History, b *Books) { b.Payments[0].State = pending }},
+		"an open operation":   {"outcomes", func(_ *History, b *Books) { b.Open = []string{"p1"} }},
+		"a credit is missing": {"credits", func(_ *History, b *Books) { b.Events[9].Subject = "" }},
+		"a credit twice":      {"credits", func(_ *History, b *Books) { b.Events = append(b.Events, b.Events[9]) }},
+		"a credit elsewhere":  {"credits", func(_ *History, b *Books) { b.Events[9].Account = 2 }},
+		"a credit without an answer elsewhere": {"credits", func(h *History, _ *Books) {
+			h.Calls[6].State, h.Calls[6].Key, h.Calls[6].Account = unknown, "", 2
+		}},
+		"a credit that nobody paid": {"credits", func(h *History, _ *Books) {
+			h.Calls[6].State, h.Calls[6].Key, h.Calls[6].Amount = unknown, "", 8
+		}},
 		"a lost credit":                     {"credits", func(h *History, _ *Books) { h.Facts.Executions = h.Facts.Executions[:3] }},
 		"a virtual account that waits":      {"virtual", func(_ *History, b *Books) { b.Virtual[0].State = pending }},
 		"a paid one that has expired":       {"virtual", func(_ *History, b *Books) { b.Virtual[0].State = failed }},
@@ -216,9 +259,20 @@ func TestEachCheckCanFail(t *testing.T) {
 		"a gap in the events":               {"events", func(_ *History, b *Books) { b.Events[4].Sequence = 6 }},
 		"an event is missing":               {"events", func(_ *History, b *Books) { b.Events[1].Kind = "customer.created" }},
 		"an event twice":                    {"events", func(_ *History, b *Books) { b.Events[2] = b.Events[1]; b.Events[2].Sequence = 3 }},
+		"an event of another amount":        {"events", func(_ *History, b *Books) { b.Events[0].Amount++ }},
+		"events of another amount":          {"events", func(_ *History, b *Books) { b.Events[0].Amount, b.Events[1].Amount = 99, 99 }},
 		"a key with two payments":           {"answers", func(_ *History, b *Books) { b.Payments[1].Key = "k1" }},
 		"success was said":                  {"answers", func(h *History, _ *Books) { h.Calls[1].State = success }},
 		"failure was said":                  {"answers", func(h *History, _ *Books) { h.Calls[0].State = failed }},
+		"a payment of a refused request": {"answers", func(_ *History, b *Books) {
+			b.Payments = append(b.Payments, Payment{purchase, "p9", "k8", success, 9000, 0, 1, false})
+		}},
+		"a payout that came back, and two answers": {"answers", func(h *History, _ *Books) {
+			for i, said := range []string{success, failed} {
+				at := int64(61 + 2*i)
+				h.Calls = append(h.Calls, Call{Kind: payout, Company: us, Account: 1, Amount: 50, Key: "o1", To: "0123456710", Begin: at, End: at + 1, Status: 200, State: said})
+			}
+		}},
 		"a key with two references": {"answers", func(h *History, _ *Books) {
 			h.Calls = append(h.Calls, Call{Kind: purchase, Company: us, Key: "k1", Reference: "p9"})
 		}},
@@ -229,9 +283,14 @@ func TestEachCheckCanFail(t *testing.T) {
 		"a key that is busy for ever": {"answers", func(h *History, _ *Books) {
 			h.Calls = append(h.Calls, Call{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k9", Begin: 180, End: 190, Status: 503})
 		}},
-		"an answer of another kind":     {"answers", func(h *History, _ *Books) { h.Calls[0].State, h.Calls[0].Answer = "", "500" }},
-		"a payment is gone":             {"answers", func(_ *History, b *Books) { b.Payments = b.Payments[:3] }},
-		"a webhook is missing":          {"webhooks", func(h *History, _ *Books) { delete(h.Facts.Messages, "c") }},
+		"an answer of another kind":    {"answers", func(h *History, _ *Books) { h.Calls[0].State, h.Calls[0].Answer = "", "500" }},
+		"a payment is gone":            {"answers", func(_ *History, b *Books) { b.Payments = b.Payments[:3] }},
+		"a webhook is missing":         {"webhooks", func(h *History, _ *Books) { h.Facts.Messages = h.Facts.Messages[1:] }},
+		"a webhook of another body":    {"webhooks", func(h *History, _ *Books) { h.Facts.Messages[0].Body = "body of b" }},
+		"a webhook of another company": {"webhooks", func(h *History, _ *Books) { h.Facts.Messages[0].Company = "other" }},
+		"a webhook about no event": {"webhooks", func(h *History, _ *Books) {
+			h.Breaks, h.Facts.Messages = h.Breaks[:1], append(h.Facts.Messages, Message{us, "z", "body of z"})
+		}},
 		"a forged webhook":              {"webhooks", func(h *History, _ *Books) { h.Facts.Forged = 1 }},
 		"a case that nobody expects":    {"cases", func(h *History, _ *Books) { h.Facts.Cases[0].Reason = "MISSING_CREDIT" }},
 		"a case without a reason":       {"cases", func(h *History, _ *Books) { h.Breaks = nil }},
@@ -267,6 +326,15 @@ func TestEachCheckCanFail(t *testing.T) {
 		"a balance of another time": {"order", func(h *History, _ *Books) { h.Calls[2].Balance = 1000 }},
 		"a refusal after a success": {"order", func(h *History, _ *Books) {
 			h.Calls = append(h.Calls, Call{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k1", Begin: 41, End: 42, Status: 400, State: refused})
+		}},
+		"a refusal before a success": {"order", func(h *History, _ *Books) {
+			h.Calls = append(h.Calls, Call{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k1", Begin: 5, End: 6, Status: 400, State: refused})
+		}},
+		"a refusal beside a success": {"order", func(h *History, _ *Books) {
+			h.Calls = append(h.Calls, Call{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k1", Begin: 10, End: 20, Status: 400, State: refused})
+		}},
+		"a card funding is refused after its begin": {"order", func(h *History, _ *Books) {
+			h.Calls = append(h.Calls, Call{Kind: funding, Company: us, Account: 1, Amount: 30, Key: "k3", Begin: 61, End: 62, Status: 400, State: refused})
 		}},
 		"a success is forgotten":        {"order", func(h *History, _ *Books) { h.Calls[3].State = pending }},
 		"a payment that was not begun":  {"order", func(h *History, _ *Books) { h.Calls[3].Begin, h.Calls[3].End = 1, 2 }},

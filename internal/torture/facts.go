@@ -2,6 +2,8 @@ package torture
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,15 +14,15 @@ import (
 
 // Facts is what Kobo, the simulated providers and the receiver of webhooks hold after a run.
 type Facts struct {
-	Companies  []Books        `json:"companies"`
-	Executions []Execution    `json:"executions"` // what the providers carried out
-	Cases      []Case         `json:"cases"`
-	Verify     []string       `json:"verify"`   // what kobo verify reports
-	Messages   map[string]int `json:"messages"` // verified webhooks by event
-	Forged     int            `json:"forged"`   // webhooks that no secret verifies
-	Panics     []string       `json:"panics"`   // from the logs of the programs
-	Starts     []string       `json:"starts"`   // programs that ended by themselves
-	Faults     []string       `json:"faults"`   // answers of any request with a status from 500, but 503
+	Companies  []Books     `json:"companies"`
+	Executions []Execution `json:"executions"` // what the providers carried out
+	Cases      []Case      `json:"cases"`
+	Verify     []string    `json:"verify"` // what kobo verify reports
+	Messages   []Message   `json:"webhooks"`
+	Forged     int         `json:"forged"` // webhooks that no secret of their company verifies
+	Panics     []string    `json:"panics"` // from the logs of the programs
+	Starts     []string    `json:"starts"` // programs that ended by themselves
+	Faults     []string    `json:"faults"` // answers of any request with a status from 500, but 503
 }
 
 // Books is what the API shows of a company.
@@ -72,13 +74,20 @@ type Event struct {
 	Sequence                   int64
 	Amount                     money.Kobo
 	Account                    int64
+	Body                       string // the digest of the whole event, as the feed shows it
 }
 
-// Execution is a request that a provider carried out.
+// Message is a webhook that the company's receiver has accepted, perhaps several times. Body is the digest of what it said.
+type Message struct{ Company, Event, Body string }
+
+// Execution is a request that a provider carried out. Number is the masked number of the phone, the account or the card's account that got
+// it. Denied is how often the provider has said before that it does not know the reference.
 type Execution struct {
 	Reference, Kind, Status string
 	Amount                  money.Kobo
 	Executions, Requests    int64
+	Number                  string
+	Denied                  int64
 }
 
 // Case is a case, with what two operators have decided.
@@ -253,22 +262,26 @@ func readOpen(ctx context.Context, c *company, b *Books) error {
 func readEvents(ctx context.Context, c *company, b *Books) error {
 	for after := int64(0); ; {
 		var feed struct {
-			Data []struct {
-				ID, Event string
-				Sequence  int64
-				Data      json.RawMessage
-			}
+			Data    []json.RawMessage
 			HasMore bool
 		}
 		if err := c.data(ctx, http.MethodGet, fmt.Sprintf("/api/v1/events?limit=1000&after=%d", after), nil, &feed); err != nil {
 			return err
 		}
-		for _, r := range feed.Data {
+		for _, whole := range feed.Data {
+			var r struct {
+				ID, Event string
+				Sequence  int64
+				Data      json.RawMessage
+			}
+			if err := json.Unmarshal(whole, &r); err != nil {
+				return err
+			}
 			e, err := readEvent(r.Data)
 			if err != nil {
 				return err
 			}
-			if e.ID, e.Kind, e.Sequence = r.ID, r.Event, r.Sequence; e.Kind == "transaction.credit" {
+			if e.ID, e.Kind, e.Sequence, e.Body = r.ID, r.Event, r.Sequence, digest(whole); e.Kind == "transaction.credit" {
 				e.Account = c.main // the customers of a run have this account
 			}
 			b.Events, after = append(b.Events, e), r.Sequence
@@ -301,8 +314,20 @@ func readEvent(data json.RawMessage) (e Event, err error) {
 	if d.SettlementID != nil {
 		e.Account = *d.SettlementID
 	}
-	if len(amount) > 0 && amount[0] != '"' && string(amount) != "null" {
+	switch {
+	case len(amount) == 0 || string(amount) == "null":
+	case amount[0] == '"': // purchases have text
+		var text money.Text
+		err = json.Unmarshal(amount, &text)
+		e.Amount = money.Kobo(text)
+	default:
 		err = json.Unmarshal(amount, &e.Amount)
 	}
 	return e, err
+}
+
+// digest returns a short text that two different texts do not have in common.
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }

@@ -49,6 +49,7 @@ type Call struct {
 	Key     string     `json:"key,omitempty"` // the idempotency key, or the id by which the payment is known
 	Amount  money.Kobo `json:"amount"`
 	Story   string     `json:"story,omitempty"` // of a purchase or a payout: what the simulated provider does
+	To      string     `json:"to,omitempty"`    // of a purchase or a payout: the phone number or the account number that gets it
 	Paying  Paying     `json:"paying,omitzero"` // of a credit
 	For     string     `json:"for,omitempty"`   // of an adjustment: the lost payment that it books
 	Begin   int64      `json:"begin"`

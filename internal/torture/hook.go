@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"path"
 	"slices"
 	"sync"
 	"time"
@@ -22,8 +24,8 @@ type receiver struct {
 
 	mu      sync.Mutex
 	secrets map[string][]shared // of each company, the one in use last
-	taken   map[string]int      // verified messages by event
-	forged  int                 // messages that no secret verifies
+	taken   map[Message]bool    // verified messages
+	forged  int                 // messages that no secret of their company verifies
 	seen    int
 	kind    bool // answer every message with success
 	failed  error
@@ -34,7 +36,7 @@ func newReceiver() (*receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &receiver{url: "http://" + l.Addr().String() + "/hooks", taken: map[string]int{}, secrets: map[string][]shared{}}
+	r := &receiver{url: "http://" + l.Addr().String() + "/hooks/", taken: map[Message]bool{}, secrets: map[string][]shared{}}
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
 	go func() {
 		if err := r.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -105,35 +107,36 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	if !verified(body, request.Header, r.secrets) {
+	company := path.Base(request.URL.Path)
+	if !verified(body, request.Header, r.secrets[company]) {
 		r.forged++
 		return
 	}
-	r.taken[request.Header.Get("Webhook-Id")]++
+	r.taken[Message{company, request.Header.Get("Webhook-Id"), digest(body)}] = true
 }
 
-// verified reports whether one of the secrets signed a message. The time of a message is not
+// of returns the address of a company's webhook.
+func (r *receiver) of(company string) string { return r.url + company }
+
+// verified reports whether one of the company's secrets signed a message. The time of a message is not
 // compared, because the clock of a run jumps.
-func verified(body []byte, header http.Header, secrets map[string][]shared) bool {
-	for _, all := range secrets {
-		for _, s := range slices.Backward(all) {
-			w, err := standardwebhooks.NewWebhook(s.secret)
-			if err == nil && w.VerifyIgnoringTimestamp(body, header) == nil {
-				return true
-			}
+func verified(body []byte, header http.Header, secrets []shared) bool {
+	for _, s := range slices.Backward(secrets) {
+		w, err := standardwebhooks.NewWebhook(s.secret)
+		if err == nil && w.VerifyIgnoringTimestamp(body, header) == nil {
+			return true
 		}
 	}
 	return false
 }
 
-// messages returns how often each event was taken, and how many messages no secret verified.
-func (r *receiver) messages() (map[string]int, int, error) {
+// messages returns the messages that were taken, and how many no secret verified.
+func (r *receiver) messages() ([]Message, int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := map[string]int{}
-	for id, n := range r.taken {
-		out[id] = n
-	}
+	out := slices.SortedFunc(maps.Keys(r.taken), func(x, y Message) int {
+		return cmp.Or(cmp.Compare(x.Company, y.Company), cmp.Compare(x.Event, y.Event), cmp.Compare(x.Body, y.Body))
+	})
 	return out, r.forged, r.failed
 }
 

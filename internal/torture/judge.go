@@ -31,7 +31,7 @@ func (w *world) judge(ctx context.Context) error {
 	open := w.withoutOutcome()
 	for _, c := range list {
 		if c.Reason == unknownAccount && len(w.gone) > 0 {
-			if err = w.assign(ctx, c); err != nil {
+			if err = w.assign(ctx, c, executed); err != nil {
 				return err
 			}
 			continue

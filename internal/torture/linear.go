@@ -59,17 +59,19 @@ func (r *Result) decide(what string, m porcupine.Model, calls []porcupine.Operat
 	}
 }
 
-// states is the model of a payment. Its state is absent, pending, success, failed or reversed. A
+// states is the model of a payment. Its state is absent, refused, pending, success, failed or reversed. A
 // repeated request gets the first answer again, so its answer may be older than the state. The first
-// answer about a payout that came back says that the balance was refunded, as about one that FAILED.
+// answer about a payout that came back says that the balance was refunded, as about one that FAILED. A refused request
+// never becomes a payment.
 var states = (&porcupine.NondeterministicModel{
 	Init: func() []any { return []any{absent} },
 	Step: func(state, input, output any) (next []any) {
 		reading, said := input.(bool), output.(string)
 		for _, s := range reachable(state.(string), !reading) {
-			right := said == s
+			begun := s != absent && s != refused
+			right := said == s || reading && said == absent && s == refused
 			if !reading {
-				right = said == unknown || said == refused && s == absent || said == pending && s != absent || said == success && s == reversed || said == failed && s == reversed || said == s
+				right = right || said == unknown || said == pending && begun || (said == success || said == failed) && s == reversed
 			}
 			if right {
 				next = append(next, s)
@@ -85,7 +87,7 @@ func reachable(s string, request bool) []string {
 	case s == absent && !request:
 		return []string{absent}
 	case s == absent:
-		return []string{absent, pending, success, failed, reversed}
+		return []string{absent, refused, pending, success, failed, reversed}
 	case s == pending:
 		return []string{pending, success, failed, reversed}
 	case s == success:

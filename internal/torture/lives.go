@@ -2,6 +2,7 @@ package torture
 
 import (
 	"math"
+	"slices"
 
 	"github.com/anishathalye/porcupine"
 
@@ -74,7 +75,7 @@ func (s seen) add(c Call, said string, back int64) {
 	s[key] = append(s[key], porcupine.Operation{ClientId: c.Client + 1, Input: c.Kind == look, Call: c.Begin, Output: said, Return: back})
 }
 
-// lives returns the calls of each payment that its key finds, for each life of the database. A life has the calls of the
+// lives returns the calls of each payment by its key, for each life of the database. A life has the calls of the
 // lives before it, except for the lost ones. A request at its edge may have taken effect in it.
 func (h *History) lives() (all []seen) {
 	ends := h.lost()
@@ -84,7 +85,7 @@ func (h *History) lives() (all []seen) {
 			end = ends[n].Down
 		}
 		for _, c := range h.Calls {
-			if c.Kind != purchase && c.Kind != payout && c.Kind != look || c.Begin >= end {
+			if !slices.Contains([]string{purchase, payout, funding, look}, c.Kind) || c.Begin >= end {
 				continue
 			}
 			whole, part := c.End < end, true

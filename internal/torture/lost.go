@@ -85,11 +85,18 @@ func (w *world) book(ctx context.Context) error {
 	return nil
 }
 
-// assign lets two operators give money for a virtual account that a restore has lost to the company that was paid.
-func (w *world) assign(ctx context.Context, c Case) error {
-	to := w.companies[0]
+// assign lets two operators give money for a virtual account that a restore has lost to the company that was paid. If the
+// payer has no answer, the amount tells.
+func (w *world) assign(ctx context.Context, c Case, executed []Execution) error {
+	to, amount := w.companies[0], money.Kobo(0)
+	_, session, _ := strings.Cut(c.Subject, "/")
+	for _, e := range executed {
+		if e.Reference == session {
+			amount = e.Amount
+		}
+	}
 	for _, call := range w.calls() {
-		if call.Kind == credit && call.Key != "" && strings.HasSuffix(c.Subject, "/"+call.Key) {
+		if call.Kind == credit && (call.Key == session || call.Key == "" && call.Amount == amount) {
 			for _, one := range w.companies {
 				if one.reference == call.Company {
 					to = one

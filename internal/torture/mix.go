@@ -130,15 +130,21 @@ func (c *client) purchase(ctx context.Context, r *rand.Rand, key string, account
 	if r.IntN(3) == 0 {
 		amount = money.Kobo(50+r.IntN(450))*money.Naira + 25 // no bundle has such a price
 	}
-	return c.order(ctx, r, c.buying(key, account, amount, tale(r)))
+	story := tale(r)
+	return c.order(ctx, r, c.buying(key, account, amount, story, phone(r, story)))
+}
+
+// phone returns a number whose first digits are chosen, and whose last two tell the story. The provider shows these.
+func phone(r *rand.Rand, story string) string {
+	return pick(r, []string{"070", "080", "081", "090", "091"}) + fmt.Sprintf("%06d", r.IntN(1_000_000)) + story
 }
 
 // buying is the order of the data bundle if the amount is its price, and of airtime otherwise.
-func (c *client) buying(key string, account int64, amount money.Kobo, story string) order {
+func (c *client) buying(key string, account int64, amount money.Kobo, story, to string) order {
 	o := order{
-		call: Call{Kind: purchase, Company: c.own.reference, Account: account, Key: key, Amount: amount, Story: story},
+		call: Call{Kind: purchase, Company: c.own.reference, Account: account, Key: key, Amount: amount, Story: story, To: to},
 		path: "/api/v1/vtu/purchase-airtime",
-		body: map[string]any{"idempotencyKey": key, "phoneNumber": "080312345" + story, "settlementId": account, "serviceCategoryId": c.airtime, "amount": amount},
+		body: map[string]any{"idempotencyKey": key, "phoneNumber": to, "settlementId": account, "serviceCategoryId": c.airtime, "amount": amount},
 	}
 	if amount == c.bundle.price {
 		o.path = "/api/v1/vtu/purchase-data"
@@ -151,25 +157,29 @@ func (c *client) buying(key string, account int64, amount money.Kobo, story stri
 // payout asks for the name of an account and pays to it.
 func (c *client) payout(ctx context.Context, r *rand.Rand, key string, account int64) error {
 	amount, story := money.Kobo(100+r.IntN(900))*money.Naira, tale(r)
+	number := fmt.Sprintf("%08d%s", r.IntN(100_000_000), story)
 	var named struct{ Data struct{ ID string } }
-	a, err := c.own.call(ctx, http.MethodPost, "/api/v1/settlement/validate-account", c.naming(account, story))
+	a, err := c.own.call(ctx, http.MethodPost, "/api/v1/settlement/validate-account", c.naming(account, number))
+	if err == nil && a.isInvalid() {
+		return fmt.Errorf("no name of an account: %s", a.body)
+	}
 	if err != nil || a.status != http.StatusOK {
 		return nil // no money moves here, and nothing is to be repeated
 	}
 	if err := a.into(&named); err != nil {
 		return err
 	}
-	return c.order(ctx, r, c.paying(named.Data.ID, account, amount, story))
+	return c.order(ctx, r, c.paying(named.Data.ID, account, amount, story, number))
 }
 
 // naming is the request for the name of the account to which a payout goes.
-func (c *client) naming(account int64, story string) map[string]any {
-	return map[string]any{"bank_code": "000014", "account_number": "01234567" + story, "pin": c.own.pin, "fromSettlementId": account}
+func (c *client) naming(account int64, number string) map[string]any {
+	return map[string]any{"bank_code": "000014", "account_number": number, "pin": c.own.pin, "fromSettlementId": account}
 }
 
-func (c *client) paying(named string, account int64, amount money.Kobo, story string) order {
+func (c *client) paying(named string, account int64, amount money.Kobo, story, to string) order {
 	return order{
-		call: Call{Kind: payout, Company: c.own.reference, Account: account, Key: named, Amount: amount, Story: story},
+		call: Call{Kind: payout, Company: c.own.reference, Account: account, Key: named, Amount: amount, Story: story, To: to},
 		path: "/api/v1/settlement/send-payout", body: map[string]any{"verify_id": named, "amount": amount},
 	}
 }

@@ -17,9 +17,14 @@ func (c *client) credit(ctx context.Context, r *rand.Rand, _ string, _ int64) er
 	if c.own.number != "" && r.IntN(2) == 0 {
 		number, to.To = c.own.number, toCompany
 	}
-	amount := money.Kobo(1 + r.IntN(100_000))
-	c.pay(ctx, to.manner(r), number, c.own.main, amount)
+	c.pay(ctx, to.manner(r), number, c.own.main, c.amount()+money.Kobo(r.IntN(int(money.Naira))))
 	return nil
+}
+
+// amount returns whole naira that no other credit has, also not with a naira or some kobo more. So a credit whose answer is lost is found
+// by its amount.
+func (w *world) amount() money.Kobo {
+	return money.Kobo(w.paid.Add(1)) * 2 * money.Naira
 }
 
 // manner chooses how often the bank tells of a credit.
@@ -48,10 +53,13 @@ func (c *client) pay(ctx context.Context, to Paying, number string, account int6
 
 // collect opens a virtual account and pays into it: right, wrong or twice.
 func (c *client) collect(ctx context.Context, r *rand.Rand, key string, account int64) error {
-	amount, at := money.Kobo(100+r.IntN(900))*money.Naira, c.now()
+	amount, at := c.amount(), c.now()
 	a, err := c.own.call(ctx, http.MethodPost, virtualAccounts, virtual(key, account, amount), "Idempotency-Key", key)
 	var made struct {
 		Data struct{ AccountNumber string }
+	}
+	if err == nil && a.isInvalid() {
+		return fmt.Errorf("no virtual account: %s", a.body)
 	}
 	if err != nil || a.status != http.StatusOK || a.into(&made) != nil {
 		return nil // no money moves here

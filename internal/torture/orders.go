@@ -15,25 +15,13 @@ type moved struct {
 // and both back if it failed or came back. An order makes one payment at most. Its reference follows from its key, also where the API does not
 // show the key, as for a card funding.
 func orders(h *History, r *Result) {
-	ordered := map[subject]Call{}
-	for _, c := range h.Calls {
-		if c.Kind == purchase || c.Kind == payout || c.Kind == funding {
-			for _, name := range []string{c.Key, c.reference(), c.Reference} {
-				if name != "" {
-					ordered[subject{c.Company, name}] = c
-				}
-			}
-		}
-	}
+	ordered := h.ordered()
 	made := map[subject]string{} // the payment of each order
 	for _, b := range h.Facts.Companies {
 		entries := b.moved()
 		for _, p := range b.Payments {
 			r.Compared++
-			c, there := ordered[subject{b.Reference, p.Reference}]
-			if !there {
-				c, there = ordered[subject{b.Reference, p.Key}]
-			}
+			c, there := ordered.of(b, p)
 			fee := money.Kobo(0)
 			if p.Kind == payout {
 				fee = h.Run.PayoutFee
@@ -58,6 +46,32 @@ func orders(h *History, r *Result) {
 			}
 		}
 	}
+}
+
+// ordering is the orders of a run by their keys and references.
+type ordering map[subject]Call
+
+func (h *History) ordered() ordering {
+	out := ordering{}
+	for _, c := range h.Calls {
+		if c.Kind == purchase || c.Kind == payout || c.Kind == funding {
+			for _, name := range []string{c.Key, c.reference(), c.Reference} {
+				if name != "" {
+					out[subject{c.Company, name}] = c
+				}
+			}
+		}
+	}
+	return out
+}
+
+// of returns the order of a payment.
+func (o ordering) of(b Books, p Payment) (Call, bool) {
+	c, there := o[subject{b.Reference, p.Reference}]
+	if !there {
+		c, there = o[subject{b.Reference, p.Key}]
+	}
+	return c, there
 }
 
 // moved returns what moved for each reference in each account. The company of these places is the reference.

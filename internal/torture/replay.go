@@ -193,13 +193,13 @@ func (c *client) correctAgain(ctx context.Context, was Call, account int64) erro
 func (c *client) orderAgain(ctx context.Context, was Call, account int64) (order, error) {
 	switch was.Kind {
 	case purchase:
-		return c.buying(was.Key, account, was.Amount, was.Story), nil
+		return c.buying(was.Key, account, was.Amount, was.Story, was.To), nil
 	case funding:
 		return c.loading(was.Key, was.Amount), nil
 	}
 	var named struct{ ID string }
-	err := c.own.data(ctx, http.MethodPost, "/api/v1/settlement/validate-account", c.naming(account, was.Story), &named)
-	return c.paying(named.ID, account, was.Amount, was.Story), err
+	err := c.own.data(ctx, http.MethodPost, "/api/v1/settlement/validate-account", c.naming(account, was.To), &named)
+	return c.paying(named.ID, account, was.Amount, was.Story, was.To), err
 }
 
 // payAgain makes the bank receive the same amount as in the first life.

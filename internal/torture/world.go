@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/kobo-waas/kobo/internal/app"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -31,6 +32,7 @@ type world struct {
 	bundle    product
 	airtime   string // the category whose airtime purchases buy
 	hook      *receiver
+	paid      atomic.Int64 // counts the amounts that the bank receives
 
 	copying sync.RWMutex // held for writing while the database is backed up or restored
 	gone    []Lost       // under the lock of the recorder
@@ -157,7 +159,7 @@ func (w *world) account(ctx context.Context, c *company) (int64, error) {
 func (w *world) equip(ctx context.Context, c *company, n int) error {
 	var made struct{ ID, CardID, Secret string }
 	post := func(path string, body any) error { return c.data(ctx, http.MethodPost, path, body, &made) }
-	err := post("/api/v1/webhooks", map[string]string{"url": w.hook.url})
+	err := post("/api/v1/webhooks", map[string]string{"url": w.hook.of(c.reference)})
 	if err != nil {
 		return err
 	}

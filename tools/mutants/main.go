@@ -27,6 +27,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -170,14 +171,32 @@ func (b *bench) try(ctx context.Context, m mutant) (failure string, err error) {
 		return "", errors.New("SURVIVED")
 	case fails < *times || failed == nil:
 		return "", fmt.Errorf("caught by chance: %d of %d times", fails, *times)
-	case len(assertion.FindAllString(output, -1)) < *times:
+	}
+	said := assertions(m.dir, output)
+	if len(said) < *times {
 		return "", errors.New("the test fails, but no assertion of it says why:\n" + tail(output))
 	}
-	return assertion.FindString(output), nil
+	return said[0], nil
 }
 
-// assertion finds the words of a test.
-var assertion = regexp.MustCompile(`\w+_test\.go:\d+: .{0,160}`)
+// words finds what a test prints, with its file and line.
+var words = regexp.MustCompile(`(\w+_test\.go):(\d+): .{0,160}`)
+
+// logs finds a statement that prints and does not fail.
+var logs = regexp.MustCompile(`\.(Log|Logf|Skip|Skipf)\(`)
+
+// assertions returns the words of a test that are not those of a mere log. A helper's words have the line that calls it.
+func assertions(dir, output string) (list []string) {
+	for _, found := range words.FindAllStringSubmatch(output, -1) {
+		n, err := strconv.Atoi(found[2])
+		text, e := os.ReadFile(filepath.Join(dir, found[1]))
+		if lines := strings.Split(string(text), "\n"); err == nil && e == nil && n <= len(lines) && logs.MatchString(lines[n-1]) {
+			continue
+		}
+		list = append(list, found[0])
+	}
+	return list
+}
 
 // plant writes the changed files and the overlay that names them. It returns the overlay's file.
 func (b *bench) plant(ctx context.Context, m mutant) (string, error) {

@@ -39,6 +39,14 @@ func TestSilent(t *testing.T) {
 	}
 }
 
+func TestLogs(t *testing.T) {
+	t.Log("it begins")
+	if Add(1, 2) != 3 {
+		t.Logf("%d", Add(1, 2))
+		t.Fail()
+	}
+}
+
 func TestWrong(t *testing.T) { t.Error("wrong in any case") }
 `,
 }
@@ -50,6 +58,7 @@ var fates = map[string]struct{ line, test, said string }{
 	"by-chance": {"\treturn a - b", "TestSometimes", "caught by chance: 1 of 3"},
 	"crashes":   {"\tpanic(a - b)", "TestAdd/small", "the test does not fail, but crashes"},
 	"silent":    {"\treturn a - b", "TestSilent", "the test fails, but no assertion"},
+	"only-logs": {"\treturn a - b", "TestLogs", "the test fails, but no assertion"},
 	"no-code":   {"\treturn a -", "TestAdd/small", "it does not compile"},
 	"no-test":   {"\treturn a - b", "TestAdd/large", "there is no such test"},
 	"unsound":   {"\treturn a - b", "TestWrong", "the test does not pass without the mutant"},

@@ -156,6 +156,9 @@ func ledgerOf(b *books.Books, parts ...books.Part) books.Control {
 				return nil, err
 			}
 		}
+		if err := b.Denied(r.Context(), r.URL.Query().Get("reference"), rows); err != nil {
+			return nil, err
+		}
 		slices.SortStableFunc(rows, func(a, b books.Row) int { return int(a.At - b.At) })
 		return map[string]any{"status": "success", "balance": balance, "data": rows}, nil
 	}

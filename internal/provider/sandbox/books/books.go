@@ -89,6 +89,7 @@ var tables = []string{
 	notices.Definition(),
 	`CREATE INDEX IF NOT EXISTS sandbox_outbox_due ON sandbox_outbox (sender, next_at) WHERE state = 'waiting'`,
 	queue.Definition(),
+	denials.Definition(),
 	`CREATE INDEX IF NOT EXISTS sandbox_late_due ON sandbox_late (due_at)`,
 }
 

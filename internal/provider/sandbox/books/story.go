@@ -90,6 +90,7 @@ type Row struct {
 	Number     string     `json:"number"`
 	Executions int64      `json:"executions"`
 	Requests   int64      `json:"requests"`
+	Denied     int64      `json:"denied"` // the number of replies "no such reference" before
 	CreatedAt  string     `json:"createdAt"`
 	At         int64      `json:"-"`
 }

@@ -2,6 +2,7 @@ package safehaven
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"testing"
 	"time"
@@ -42,6 +43,9 @@ func TestALatePaymentIsCarriedOutOnce(t *testing.T) {
 			if a := p.Requery(ctx, provider.Sale{Reference: held.Reference, Begun: s.Clock.Now()}); !a.Missing || executions(t, s, held.Reference) != 0 {
 				t.Errorf("too early: %+v", a)
 			}
+			if a := p.Requery(ctx, provider.Sale{Reference: "of nobody", Begun: s.Clock.Now()}); !a.Missing {
+				t.Errorf("another reference: %+v", a)
+			}
 			for range 2 {
 				if err := s.server.Advance(ctx, 15*time.Minute); err != nil {
 					t.Fatal(err)
@@ -53,6 +57,22 @@ func TestALatePaymentIsCarriedOutOnce(t *testing.T) {
 			}
 			if a := p.Requery(ctx, provider.Sale{Reference: held.Reference, Begun: s.Clock.Now()}); a.Outcome != want || executions(t, s, held.Reference) != executed {
 				t.Errorf("afterwards: %+v", a)
+			}
+			var listed []struct {
+				Reference string
+				Denied    int64
+			}
+			_, body := byHand(t, s).Do("GET", "/sandbox/provider-ledger", "")
+			if text, err := json.Marshal(body["data"]); err != nil || json.Unmarshal(text, &listed) != nil {
+				t.Fatalf("%v %v", body, err)
+			}
+			if len(listed) != 1+executed {
+				t.Errorf("the provider's ledger is %+v", listed)
+			}
+			for _, row := range listed {
+				if denied := map[string]int64{held.Reference: 1}[row.Reference]; row.Denied != denied {
+					t.Errorf("%+v was denied %d times", row, denied)
+				}
 			}
 		})
 	}

@@ -101,6 +101,7 @@ func (b *Bank) showStatus(virtual bool) http.HandlerFunc {
 			return
 		}
 		v, err := b.requery(r.Context(), req, virtual)
+		err = b.Deny(r.Context(), req.PaymentReference, err)
 		b.Finish(w, books.OrNo(err, http.StatusBadRequest, "Unable to locate record"), func() {
 			b.Nudge()
 			answerBank(w, "Transfer status fetched", approved, v.record())

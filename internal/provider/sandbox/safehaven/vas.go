@@ -274,6 +274,9 @@ func (b *Bank) showSale(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		v, err = b.askSale(r.Context(), r.PathValue("reference"), mode)
 	}
+	if searchable(mode) {
+		err = b.Deny(r.Context(), r.PathValue("reference"), err)
+	}
 	b.Finish(w, books.OrNo(err, http.StatusNotFound, "Transaction not found"), func() {
 		record := v.record()
 		if !searchable(mode) {

@@ -93,7 +93,9 @@ func (b *Biller) requery(w http.ResponseWriter, r *http.Request, req request) {
 		refuseArguments(w)
 		return
 	}
-	switch v, err := b.ask(r.Context(), req.RequestID); {
+	v, err := b.ask(r.Context(), req.RequestID)
+	err = b.Deny(r.Context(), clientReference(req.RequestID), err)
+	switch {
 	case errors.Is(err, db.ErrNone):
 		refuse(w, "015", "INVALID REQUEST ID")
 	case err != nil:

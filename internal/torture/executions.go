@@ -1,0 +1,136 @@
+package torture
+
+import (
+	"maps"
+	"slices"
+)
+
+// isLate reports whether a case has the reason of a late execution. A requery opens the first, and
+// the daily comparison with the bank's statement the second.
+func isLate(reason string) bool { return reason == "CONTRADICTION" || reason == "FAILED_REVERSAL" }
+
+// contradicted returns the operations whose provider executed them after Kobo had to believe that
+// it never would. Kobo has opened a case for each.
+func (h *History) contradicted() map[string]bool {
+	out := map[string]bool{}
+	for _, c := range h.Facts.Cases {
+		if isLate(c.Reason) {
+			out[c.Subject] = true
+		}
+	}
+	return out
+}
+
+// returned is the provider's word for a payout whose money it has sent back. If it sends the money
+// back before Kobo knows of a success, the payout is FAILED.
+const returned = "reversed"
+
+// denials is how often a provider must say that it does not know a reference, before Kobo may believe it.
+const denials = 3
+
+// wasDenied reports whether Kobo could believe that a payment would never be executed: the provider has denied the
+// reference often enough before it executed the payment. The issuer of cards is not asked by reference, but for its list,
+// so nothing counts its denials.
+func (p Payment) wasDenied(e Execution) bool { return p.Kind == funding || e.Denied >= denials }
+
+// executed returns what the providers executed, by reference.
+func (h *History) executed() map[string]Execution {
+	out := map[string]Execution{}
+	for _, e := range h.Facts.Executions {
+		out[e.Reference] = e
+	}
+	return out
+}
+
+// executions compares each payment with what its provider executed: once, for the amount, to the number that was ordered. Kobo sends a
+// request once. A company may repeat it after a restore that has lost it.
+func executions(h *History, r *Result) {
+	left, late, judged, unended := h.executed(), h.contradicted(), h.decided(), h.unendedPayments()
+	lost, ordered, cards := h.lostPayments(), h.ordered(), map[string]string{}
+	if len(left) != len(h.Facts.Executions) {
+		r.wrong("the providers list a reference twice")
+	}
+	for _, b := range h.Facts.Companies {
+		for _, p := range b.Payments {
+			r.Compared++
+			e, done := left[p.Reference]
+			_, open := unended[p.Reference]
+			delete(left, p.Reference)
+			_, repeated := lost[p.Reference]
+			switch {
+			case done && (e.Executions != 1 || e.Amount != p.Amount):
+				r.wrong("the %s %s was executed %d times for %s, not once for %s", p.Kind, p.Reference, e.Executions, e.Amount, p.Amount)
+			case !done && p.State == success && open && judged[p.Reference] == confirmed: // two operators have decided so
+			case !done && (p.State == success || p.State == reversed):
+				r.wrong("the %s %s is %s and was never executed", p.Kind, p.Reference, p.State)
+			case done && p.State == failed && e.Status != returned && !late[p.Reference]:
+				r.wrong("the %s %s is FAILED and was executed", p.Kind, p.Reference)
+			case done && p.State == failed && e.Status != returned && !repeated && !p.wasDenied(e):
+				r.wrong("the %s %s is FAILED, and its provider has denied it %d times only before it was executed", p.Kind, p.Reference, e.Denied)
+			case done && e.Status == returned && p.State != failed && p.State != reversed, done && e.Status != returned && p.State == reversed:
+				r.wrong("the %s %s is %s, and %s at the provider", p.Kind, p.Reference, p.State, e.Status)
+			}
+			if p.Refunded != (p.State == failed || p.State == reversed) {
+				r.wrong("the %s %s is %s, refunded: %t", p.Kind, p.Reference, p.State, p.Refunded)
+			}
+			if c, there := ordered.of(b, p); done && there {
+				h.sent(r, c, e, repeated, cards)
+			}
+		}
+	}
+	for _, reference := range slices.Sorted(maps.Keys(left)) {
+		e := left[reference]
+		c, may := lost[reference]
+		switch {
+		case !e.isPayment():
+		case !may:
+			r.wrong("the provider executed the %s %s, which Kobo does not know", e.Kind, reference)
+		case e.Executions != 1 || e.Amount != c.Amount:
+			r.wrong("the lost %s %s was executed %d times for %s, not once for %s", e.Kind, reference, e.Executions, e.Amount, c.Amount)
+		default:
+			h.sent(r, c, e, may, cards)
+		}
+	}
+}
+
+// sent compares an execution with its order: who got it, and how often Kobo has sent the request. The number of a company's card
+// is known from its first funding.
+func (h *History) sent(r *Result, c Call, e Execution, repeated bool, cards map[string]string) {
+	most := int64(1)
+	if repeated {
+		most += int64(len(h.lost()))
+	}
+	if e.Requests < 1 || e.Requests > most {
+		r.wrong("Kobo has sent the %s %s %d times", c.Kind, e.Reference, e.Requests)
+	}
+	if c.Kind != funding {
+		if e.Number != masked(c.To) {
+			r.wrong("the %s %s went to %s, not to %s", c.Kind, e.Reference, e.Number, masked(c.To))
+		}
+		return
+	}
+	if cards[c.Company] == "" {
+		for company, number := range cards {
+			if number == e.Number {
+				r.wrong("the card of %s is the card of %s", company, c.Company)
+			}
+		}
+		cards[c.Company] = e.Number
+	}
+	if e.Number != cards[c.Company] {
+		r.wrong("the funding %s went to the card %s, not to %s", e.Reference, e.Number, cards[c.Company])
+	}
+}
+
+// masked returns a number as the simulated providers show it.
+func masked(number string) string {
+	const first, last = 4, 2
+	if len(number) < first+last {
+		return number
+	}
+	middle := []byte(number)
+	for i := first; i < len(middle)-last; i++ {
+		middle[i] = '*'
+	}
+	return string(middle)
+}

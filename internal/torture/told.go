@@ -1,0 +1,79 @@
+package torture
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kobo-waas/kobo/internal/money"
+)
+
+// told are the kinds of events of a payment, by its kind and its state at the end.
+var told = map[string]map[string]string{
+	purchase: {pending: "vtu.pending", success: "vtu.pending vtu.success", failed: "vtu.pending vtu.failed"},
+	payout: {
+		pending: "payout.pending", success: "payout.pending payout.success", failed: "payout.pending payout.failed",
+		reversed: "payout.pending payout.success payout.reversed",
+	},
+	funding: {
+		pending: "card.funding_pending", success: "card.funding_pending card.funded", failed: "card.funding_pending card.funding_failed",
+	},
+}
+
+func events(h *History, r *Result) {
+	for _, b := range h.Facts.Companies {
+		kinds, amounts := map[string][]string{}, map[string]money.Kobo{}
+		for i, e := range b.Events {
+			if r.Compared++; e.Sequence != int64(i+1) {
+				r.wrong("%s: event %d has the number %d", b.Reference, i+1, e.Sequence)
+				return
+			}
+			if area, _, _ := strings.Cut(e.Kind, "."); area == "vtu" || area == "payout" || area == "card" && e.Subject != "" {
+				if len(kinds[e.Subject]) > 0 && amounts[e.Subject] != e.Amount {
+					r.wrong("an event of %s says %s, and the one before it %s", e.Subject, e.Amount, amounts[e.Subject])
+				}
+				kinds[e.Subject] = append(kinds[e.Subject], e.Kind)
+				amounts[e.Subject] = e.Amount
+			}
+		}
+		for _, p := range b.Payments {
+			if got := strings.Join(kinds[p.Reference], " "); got != told[p.Kind][p.State] {
+				r.wrong("the events of the %s %s, which is %s, are %q", p.Kind, p.Reference, p.State, got)
+			}
+			if amounts[p.Reference] != p.Amount {
+				r.wrong("the events of the %s %s of %s say %s", p.Kind, p.Reference, p.Amount, amounts[p.Reference])
+			}
+			delete(kinds, p.Reference)
+		}
+		for _, reference := range slices.Sorted(maps.Keys(kinds)) {
+			r.wrong("the events %q are about %s, which is no payment", kinds[reference], reference)
+		}
+	}
+}
+
+// webhooks compares the messages that each company's receiver has taken with the company's feed. A message says what the feed says, byte for
+// byte. A restore can lose an event after its message, and give its number to another.
+func webhooks(h *History, r *Result) {
+	if h.Facts.Forged > 0 {
+		r.wrong("%d webhooks had no valid signature of their company", h.Facts.Forged)
+	}
+	taken := map[Message]bool{}
+	for _, m := range h.Facts.Messages {
+		taken[m] = true
+	}
+	for _, b := range h.Facts.Companies {
+		for _, e := range b.Events {
+			m := Message{b.Reference, e.ID, e.Body}
+			if r.Compared++; e.Sequence >= b.First && !taken[m] {
+				r.wrong("%s: event %d (%s) did not arrive", b.Reference, e.Sequence, e.Kind)
+			}
+			delete(taken, m)
+		}
+	}
+	if len(h.lost()) > 0 {
+		return
+	}
+	for m := range taken {
+		r.wrong("%s: a message about %s says what no event says", m.Company, m.Event)
+	}
+}
