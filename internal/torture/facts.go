@@ -91,7 +91,11 @@ type Execution struct {
 }
 
 // Case is a case, with what two operators have decided.
-type Case struct{ ID, Company, Subject, Reason, Status, Outcome, Detail string }
+type Case struct {
+	ID, Company, Subject, Reason, Status, Outcome, Detail string
+
+	Timeline json.RawMessage `json:",omitempty"` // of the payment, if the run does not expect the case
+}
 
 // gather reads the facts from the API, except for what kobo verify reports.
 func (w *world) gather(ctx context.Context) (f Facts, err error) {
