@@ -248,7 +248,7 @@ func showRequests(v *visit) (view, error) {
 		}
 		answer := state(kind, strconv.Itoa(r.Status))
 		answer.note = optional(r.Reason)
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), {text: r.Method + " " + r.Path, code: true, one: true}, answer, text(strconv.Itoa(r.DurationMs) + " ms"), {text: from, one: true}, reference(r.RequestID)})
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), {text: r.Method + " " + r.Path, code: true, one: true}, answer, {text: strconv.Itoa(r.DurationMs) + " ms", one: true}, {text: from, one: true}, reference(r.RequestID)})
 	}
 	return t.view(v), err
 }
