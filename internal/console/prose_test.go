@@ -98,6 +98,9 @@ func codes(t *testing.T) map[string]bool {
 	return out
 }
 
+// ended matches the end of an identifier or of an API key, which may look like anything.
+var ended = regexp.MustCompile(`…\S+`)
+
 var shouted = regexp.MustCompile(`\b[A-Z]{4,}\b`)
 
 // rawIn returns the first code that a text says as if it were a word of people, or "". A code in capitals is one as a word. Another one
@@ -106,6 +109,7 @@ func rawIn(text string, codes map[string]bool) string {
 	if slices.Contains(plain, text) {
 		return ""
 	}
+	text = ended.ReplaceAllString(text, "")
 	if codes[text] && text == strings.ToLower(text) {
 		return text
 	}
