@@ -124,7 +124,7 @@ func showDeposits(v *visit) (view, error) {
 	}
 	for _, r := range l.Data.Data {
 		kind, word := depositChip(r.Status)
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(sentence(r.Direction) + ": " + r.Asset + " on " + r.Network), text(r.Amount), state(kind, word), reference(r.Hash)})
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(sentence(r.Direction) + ": " + r.Asset + " on " + v.networkName(r.Network)), text(r.Amount), state(kind, word), reference(r.Hash)})
 	}
 	return t.view(v), err
 }

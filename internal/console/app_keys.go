@@ -127,12 +127,20 @@ func (d delivery) answerWords() string {
 	return "none yet"
 }
 
-// eventWords names the event with its number, which a replay asks for. A test has no number.
-func (d delivery) eventWords() string {
+// number is the number of the event, which a replay asks for. A test has none.
+func (d delivery) number() string {
 	if d.Sequence == 0 {
-		return d.Event
+		return ""
 	}
-	return d.Event + " " + strconv.FormatInt(d.Sequence, 10)
+	return strconv.FormatInt(d.Sequence, 10)
+}
+
+// title says which event was sent.
+func (d delivery) title() string {
+	if d.Sequence == 0 {
+		return "A test event"
+	}
+	return "Delivery of event " + d.number()
 }
 
 // missed is the range of the events that an endpoint has not taken.

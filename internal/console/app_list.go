@@ -203,7 +203,7 @@ func showOwnCards(v *visit) (view, error) {
 	}
 	for _, r := range l.Data.Data {
 		kind, word := ownCardChip(r.Status)
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(strings.TrimSpace(r.Brand + " " + r.MaskedPan)), text(r.Type), state(kind, word), link(ending(r.ID), "/app/services/cards/"+r.ID)})
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), text(strings.TrimSpace(r.Brand + " " + r.MaskedPan)), text(sentence(words(r.Type))), state(kind, word), link(ending(r.ID), "/app/services/cards/"+r.ID)})
 	}
 	return t.view(v), err
 }
@@ -246,8 +246,9 @@ func showRequests(v *visit) (view, error) {
 		} else if end := optional(r.APIKeyEnding); end != "" {
 			from += " (key …" + end + ")"
 		}
-		answer := strings.TrimSpace(strconv.Itoa(r.Status) + " " + words(optional(r.Reason)))
-		t.rows = append(t.rows, []cell{time_(r.CreatedAt), {text: r.Method + " " + r.Path, one: true}, state(kind, answer), text(strconv.Itoa(r.DurationMs) + " ms"), {text: from, one: true}, reference(r.RequestID)})
+		answer := state(kind, strconv.Itoa(r.Status))
+		answer.note = optional(r.Reason)
+		t.rows = append(t.rows, []cell{time_(r.CreatedAt), {text: r.Method + " " + r.Path, code: true, one: true}, answer, {text: strconv.Itoa(r.DurationMs) + " ms", one: true}, {text: from, one: true}, reference(r.RequestID)})
 	}
 	return t.view(v), err
 }
@@ -272,7 +273,7 @@ func showOwnEvents(v *visit) (view, error) {
 	last := ""
 	for _, r := range l.Data.Data {
 		last = strconv.FormatInt(r.Sequence, 10)
-		t.rows = append(t.rows, []cell{text(last), time_(r.CreatedAt), text(r.Event), reference(r.ID)})
+		t.rows = append(t.rows, []cell{text(last), time_(r.CreatedAt), {text: r.Event, code: true}, reference(r.ID)})
 	}
 	if !l.Data.HasMore {
 		last = ""

@@ -13,6 +13,8 @@ type cell struct {
 	when bool   // the text is an instant
 	sum  bool   // the text is an amount: it stands at the right
 	ref  bool   // the text is an identifier
+	code bool   // the text is a code that developers copy
+	note string // a code that explains a chip, which the table shows with its words
 	one  bool   // the text stands on one line
 	name string // what a link of an instant leads to, for somebody who does not see the row
 }

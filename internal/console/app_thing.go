@@ -260,6 +260,7 @@ func (t thing) rows() (out []row) {
 		}
 		r.after = r.at.Sub(first)
 		r.title, r.said = t.stepWords(step)
+		r.code = codeOf(step.What, step.Text)
 		r.said = inLagos(r.said)
 		r.chip, r.word = answerChip(r.said), sentence(answerWord(firstWord(r.said)))
 		if (story{Timeline: admin.Timeline{Kind: t.story.Kind}}).isAcceptance(r.said) {
@@ -280,7 +281,7 @@ func (t thing) stepWords(step api.TimelineStep) (title, said string) {
 	case "transfer":
 		return naira(step.Transfer.Amount) + " moved", ""
 	case "intent":
-		return t.beginning(), step.Text
+		return t.beginning(), withProviders(intentWords(step.Text))
 	case "answer":
 		if title, said, _ = strings.Cut(step.Text, ": "); title == "first call" {
 			return "The provider was asked", said

@@ -105,9 +105,9 @@ func (y verification) chip() (kind, word string) {
 	case "REJECTED":
 		return "failed", "Rejected"
 	case "CHANGES_REQUESTED":
-		return "unknown", "Changes are needed"
+		return "unknown", sentence(words(y.state))
 	case "SUBMITTED":
-		return "wait", "Being checked"
+		return "wait", sentence(words(y.state))
 	}
 	return "idle", sentence(words(y.state))
 }

@@ -43,21 +43,6 @@ func twoPeopleWords(required bool) string {
 	return "one person"
 }
 
-// quotaWords says what a quota counts.
-func quotaWords(kind string) string {
-	switch kind {
-	case "otp":
-		return "one-time codes"
-	case "settlement-account":
-		return "settlement accounts"
-	case "crypto-address":
-		return "crypto addresses"
-	case "virtual-account":
-		return "virtual accounts"
-	}
-	return kind
-}
-
 // peopleTitle is the head of a list of people.
 func peopleTitle(n int) string { return count(n, "person", "people") }
 

@@ -148,12 +148,12 @@ var changes = []change{
 		name: "xpub", operation: "setXpub", title: "Key of deposit addresses", role: operator.Admin, tab: "/terms",
 		help: "An extended public key makes the addresses to which the company's customers send crypto. Whoever has its private key has the money.",
 		fields: []field{
-			{name: "chain", label: "Chain", kind: "choice", choices: []choice{{"evm", "Ethereum and compatible networks"}, {"tron", "Tron"}, {"bitcoin", "Bitcoin"}}},
+			{name: "chain", label: "Chain", kind: "choice", choices: []choice{{"evm", words("evm")}, {"tron", "Tron"}, {"bitcoin", "Bitcoin"}}},
 			{name: "xpub", label: "Extended public key", kind: "text"},
 		},
 		plan: func(c typedChange) (plan, error) {
 			return plan{body: admin.XpubRequest{Chain: c.Get("chain"), Xpub: c.text("xpub")}, says: []string{
-				"New " + c.Get("chain") + " addresses of " + c.about.Name + " come from the key that ends in " + ending(c.text("xpub")) + ".", "Addresses that exist keep the key that made them.",
+				"New addresses of " + sentence(words(c.Get("chain"))) + " for " + c.about.Name + " come from the key that ends in " + ending(c.text("xpub")) + ".", "Addresses that exist keep the key that made them.",
 			}}, nil
 		},
 	},

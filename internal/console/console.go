@@ -25,6 +25,7 @@ import (
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/crypto"
 	"github.com/kobo-waas/kobo/internal/event"
 	"github.com/kobo-waas/kobo/internal/limit"
 	"github.com/kobo-waas/kobo/internal/operation"
@@ -43,6 +44,7 @@ type Config struct {
 	Operations  *operation.Service
 	Settlements *settlement.Service
 	Payouts     *payout.Service // finds payments that may be the double of a new one
+	Chains      *crypto.Service // names networks
 	Events      *event.Service
 	People      *person.Service
 	Clock       clock.Clock // the time that pages show; sandbox mode moves it

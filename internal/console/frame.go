@@ -131,7 +131,7 @@ type filter struct{ name, value string }
 // filterLabels are the words of filters whose name in the address is not a word of the screen.
 var filterLabels = map[string]string{
 	"word": "state", "least": "at least", "most": "at most", "externalReference": "own reference", "requestId": "request id", "idempotencyKey": "idempotency key",
-	"settlementId": "account", "receiver": "received on", "tab": "list",
+	"action": "act", "settlementId": "account", "receiver": "received on", "tab": "list",
 }
 
 // label names the filter in the words of the screen.
@@ -154,6 +154,14 @@ func (f filter) shown() string {
 		some = slices.Concat(wordChoices, depositChoices)
 	case "receiver":
 		some = receiverChoices
+	case "reason":
+		return sentence(words(f.value))
+	case "provider":
+		return providerName(f.value)
+	case "operator":
+		return operatorWords(f.value)
+	case "company":
+		return ownerName("", f.value)
 	}
 	for _, c := range some {
 		if c.value == f.value {
@@ -172,6 +180,9 @@ func (f filter) shownOn(v *visit) string {
 			}
 		}
 	}
+	if f.name == "network" {
+		return v.networkName(f.value)
+	}
 	if f.name == "status" && v.hasSpan() {
 		states := slices.Concat(payoutStates, movementStates)
 		if v.URL.Path == serviceTabs[1].path {
@@ -184,6 +195,14 @@ func (f filter) shownOn(v *visit) string {
 		}
 	}
 	return f.shown()
+}
+
+// removal says what the chip of the filter does. The act of the audit log is a code, and a list has one such filter.
+func (f filter) removal(v *visit) string {
+	if f.name == "action" {
+		return "Remove the filter " + f.label()
+	}
+	return "Remove the filter " + f.label() + " " + f.shownOn(v)
 }
 
 // dayWord returns a day of Lagos such as 2026-11-23 as Mon 23 Nov 2026, an instant with its time in Lagos, and any other

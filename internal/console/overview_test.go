@@ -212,7 +212,7 @@ func TestSupportRunsAFailingJob(t *testing.T) {
 		w.plant(`UPDATE job SET last_error = '<b>no</b> answer about 0123456789', run_at = $1 WHERE kind = 'evidence.sign'`, w.app.Clock.Now().UnixMicro()+240e6)
 		viewer, support := w.add("vera", operator.Viewer), w.add("sam", operator.Support)
 		text := viewer.read("/console/system/jobs")
-		if strings.Contains(text, "0123456789") || strings.Contains(text, "<b>no") || !strings.Contains(text, "Evidence sign") || strings.Contains(text, "/run\"") {
+		if strings.Contains(text, "0123456789") || strings.Contains(text, "<b>no") || !strings.Contains(text, "Sign the proof") || strings.Contains(text, "/run\"") {
 			t.Error("as a viewer:", text)
 		}
 		to := regexp.MustCompile(`/console/system/jobs/[^/"]+/run`).FindString(support.read("/console/system/jobs"))

@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/url"
+	"slices"
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/money"
@@ -79,6 +80,17 @@ func differences(days []admin.BankDay) (n int) {
 		n += len(d.Findings)
 	}
 	return n
+}
+
+// bankChoices are the banks of the days that the page shows, to choose one of them.
+func bankChoices(p admin.BankDays) []choice {
+	out := []choice{{"", "Every bank"}}
+	for _, d := range p.Days {
+		if one := (choice{d.Provider, providerName(d.Provider)}); !slices.Contains(out, one) {
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 // whatToDo says what a person does about a difference.

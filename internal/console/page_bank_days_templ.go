@@ -90,7 +90,7 @@ func bankDaysPage(v *visit, p admin.BankDays) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textFilter(v, "provider", "Bank", "safehaven", "text").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = choose(v, "provider", "Bank", bankChoices(p)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -173,26 +172,27 @@ func movedWords(text string) (title, said string) {
 	return sums[0] + " moved", said
 }
 
+// atCompany matches the beginning of a step that another company's ledger has.
+var atCompany = regexp.MustCompile(`^at (c[0-9a-z]{24}): `)
+
 // caseStepWords returns the title of a step of a case, and the words below it. What an operator did has the outcome and the note.
 func caseStepWords(s admin.Step) (title, said string) {
+	if m := atCompany.FindStringSubmatch(s.Text); m != nil {
+		s.Text = s.Text[len(m[0]):]
+		title, said = caseStepWords(s)
+		return title + " at the company " + ending(m[1]), said
+	}
 	switch s.What {
 	case "case":
-		reason, detail, found := strings.Cut(s.Text, ": ")
-		if found {
-			return "Case opened: " + words(reason), inLagos(detail)
-		}
-		return "Case opened", inLagos(s.Text)
+		title, said = caseWords(s.Text)
+		return title, inLagos(said)
 	case "transfer":
 		return movedWords(s.Text)
 	case "audit":
-		who, rest, _ := strings.Cut(s.Text, " ")
-		action, details, _ := strings.Cut(rest, " ")
-		act, known := map[string]string{"case.propose": "proposed", "case.resolve": "approved"}[action]
-		var d struct{ Outcome, Note string }
-		if !known || json.Unmarshal([]byte(details), &d) != nil {
-			return who + " " + action, details
-		}
-		return who + " " + act + " “" + d.Outcome + "”", d.Note
+		return auditWords(s.Text)
+	case "answer", "state", "event", "delivery", "intent":
+		title, said = (story{}).rowWords(admin.TimelineStep{What: s.What, Text: s.Text})
+		return inLagos(title), inLagos(answerSentence(said))
 	}
 	return sentence(s.What), inLagos(s.Text)
 }

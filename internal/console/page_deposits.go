@@ -40,6 +40,25 @@ func depositKeys(page admin.CryptoDeposits) []string {
 	return rowKeys(page.Deposits, func(d admin.CryptoDeposit) string { return d.Reference })
 }
 
+// networkName returns the name of a network, or its id if this deployment does not list it any more.
+func (v *visit) networkName(id string) string {
+	for _, n := range v.Chains.ListNetworks() {
+		if n.ID == id {
+			return n.Name
+		}
+	}
+	return id
+}
+
+// networkChoices are the networks of this deployment, to choose one of them.
+func (v *visit) networkChoices() []choice {
+	out := []choice{{"", "Every network"}}
+	for _, n := range v.Chains.ListNetworks() {
+		out = append(out, choice{n.ID, n.Name})
+	}
+	return out
+}
+
 // depositChip returns the kind and the word of the chip for the state of a deposit.
 func depositChip(status string) (kind, word string) {
 	at := slices.IndexFunc(depositChoices, func(c choice) bool { return c.value == status })

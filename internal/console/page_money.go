@@ -59,7 +59,7 @@ func showRuns(v *visit) (view, error) {
 func showRun(v *visit) (view, error) {
 	var r admin.ReconciliationDetail
 	_, err := v.call("findReconciliation", v.id(), &r)
-	return view{title: "Comparison of " + r.Provider, item: "money", body: runPage(v, r)}, err
+	return view{title: "Comparison of " + providerName(r.Provider), item: "money", body: runPage(v, r)}, err
 }
 
 func showAdjustments(v *visit) (view, error) {

@@ -139,10 +139,7 @@ func companyWord(p admin.Payment) string { return nameOr(p.CompanyName, p.Compan
 
 // nameOr returns a name, or the end of the reference of something without a name.
 func nameOr(name *string, reference string) string {
-	if name == nil {
-		return ending(reference)
-	}
-	return *name
+	return ownerName(optional(name), reference)
 }
 
 // momentField returns the type of the field of a filter by time: a date, or a text if the address has an instant, which a

@@ -47,7 +47,7 @@ func showProviders(v *visit) (view, error) {
 func showProvider(v *visit) (view, error) {
 	var p admin.Provider
 	_, err := v.call("findProvider", admin.Input{Path: map[string]string{"name": v.PathValue("name")}}, &p)
-	return view{title: p.Name, item: "system", body: providerPage(v, p)}, err
+	return view{title: providerName(p.Name), item: "system", body: providerPage(v, p)}, err
 }
 
 func showJobs(v *visit) (view, error) {
@@ -158,8 +158,8 @@ func walletChip(w *admin.ProviderWallet) (kind, word string) {
 	return "ok", "Enough"
 }
 
-// jobWord returns the name of a kind of job in words: operation.resolve becomes "Operation resolve".
-func jobWord(kind string) string { return sentence(strings.ReplaceAll(kind, ".", " ")) }
+// jobWord returns the name of a kind of job in words: operation.resolve becomes "Ask for an outcome".
+func jobWord(kind string) string { return sentence(words(kind)) }
 
 // queues returns the queues with jobs that are due first.
 func queues(j admin.Jobs) []admin.JobQueue {
@@ -182,19 +182,6 @@ func many(n int64) string {
 		return "over 10,000"
 	}
 	return thousands(itoa(n))
-}
-
-// details returns the details of a line of the audit log, in the order of their names.
-func details(l admin.AuditLine) string {
-	names := make([]string, 0, len(l.Details))
-	for name := range l.Details {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for i, name := range names {
-		names[i] = name + " " + l.Details[name]
-	}
-	return strings.Join(names, " · ")
 }
 
 // exportAddress returns the address of the file with all lines that pass the filters.

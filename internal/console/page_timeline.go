@@ -159,21 +159,6 @@ func (s story) chip() (kind, word string) {
 	return "idle", sentence(words(s.Status))
 }
 
-// providerName returns the name of a provider as people say it.
-func providerName(name string) string {
-	switch name {
-	case "safehaven":
-		return "Safe Haven"
-	case "vtpass":
-		return "VTpass"
-	case "sudo":
-		return "Sudo Africa"
-	case "tatum":
-		return "Tatum"
-	}
-	return sentence(name)
-}
-
 // purpose returns what the provider does with the money: "paid", "delivered" or "funded".
 func (s story) purpose() string {
 	switch s.Kind {
@@ -221,6 +206,7 @@ type row struct {
 	at    time.Time
 	after time.Duration // since the first row
 	title string
+	code  string // of what the row is about, which developers copy
 	said  string // the provider's words
 	chip  string // the kind of the answer's chip
 	word  string // the word of the chip
@@ -252,6 +238,7 @@ func (s story) rows() (out []row) {
 			r.moved = &moved{accountName(m.Debit), accountName(m.Credit), m.Amount, &m.DebitBalance, &m.CreditBalance}
 		}
 		r.title, r.said = s.rowWords(step)
+		r.code = codeOf(step.What, step.Text)
 		r.title, r.said = inLagos(r.title), inLagos(r.said)
 		r.chip = answerChip(r.said)
 		if r.word = sentence(firstWord(r.said)); s.isAcceptance(r.said) {
@@ -278,13 +265,13 @@ func (v *visit) resendable(s story) []row {
 func (s story) rowWords(step admin.TimelineStep) (title, said string) {
 	switch step.What {
 	case "request":
-		who, rest, _ := strings.Cut(step.Text, " from ")
-		return sentence(who) + " sent the request", "from " + rest
+		who, rest, _ := strings.Cut(strings.Replace(step.Text, ": "+routeOf(step.Text), "", 1), " from ")
+		return sentence(who) + " sent the request", "from " + reasonAtEnd.ReplaceAllStringFunc(rest, func(code string) string { return ": " + words(code[2:]) })
 	case "intent":
 		if s.isOnChain() {
 			return "Seen on the chain", step.Text
 		}
-		return sentence(s.asker()) + " asked for it", step.Text
+		return sentence(s.asker()) + " asked for it", withProviders(intentWords(step.Text))
 	case "transfer":
 		return naira(step.Transfer.Amount) + " moved", ""
 	case "answer":
@@ -296,17 +283,15 @@ func (s story) rowWords(step admin.TimelineStep) (title, said string) {
 	case "state":
 		return "Outcome", outcomeWords(step.Text)
 	case "delivery":
-		return "Delivery", deliveryWords(step.Text)
+		return "Delivery", sentence(deliveryWords(withoutName(step.Text)))
 	case "event":
-		name, number, _ := strings.Cut(step.Text, ", number ")
-		return "Event " + number + " " + name, ""
+		return "Event " + strings.TrimPrefix(withoutName(step.Text), "number "), ""
 	case "case":
-		return "Case opened", step.Text
+		return caseWords(step.Text)
 	case "approval":
 		return "A second person of the company approved it", step.Text
 	case "audit":
-		who, what, _ := strings.Cut(step.Text, " ")
-		return who, what
+		return auditWords(step.Text)
 	}
 	return sentence(step.What), step.Text
 }
@@ -337,7 +322,7 @@ func (s story) asker() string {
 	if s.company != "" {
 		return s.company
 	}
-	return "the house"
+	return "Kobo itself"
 }
 
 // isAcceptance reports whether an answer such as "unknown (09) in progress" says that the provider has accepted the payment.
@@ -373,6 +358,8 @@ func accountName(account string) string {
 		return "Clearing"
 	case "provider":
 		return providerName(name)
+	case "charge":
+		return "Charges of " + providerName(name)
 	}
 	return sentence(strings.ReplaceAll(account, "/", " "))
 }

@@ -12,6 +12,7 @@ type ahead struct {
 	at          time.Time
 	lane        string // who acts then
 	title, text string
+	code        string // the name of the event that is delivered
 }
 
 // when says how far away the row is: in minutes today, and by its day later.
@@ -42,19 +43,19 @@ var (
 func (s story) ahead(say aheadWords) (out []ahead) {
 	if c := s.Clock; c != nil {
 		if c.NextAt != nil {
-			out = append(out, ahead{instant(*c.NextAt), "provider", say.asked, "number " + itoa(c.Attempts+1) + say.number})
+			out = append(out, ahead{instant(*c.NextAt), "provider", say.asked, "number " + itoa(c.Attempts+1) + say.number, ""})
 		}
 		if at := instant(c.GraceEndsAt); at.After(s.now) {
-			out = append(out, ahead{at, "provider", "End of the grace period", say.grace})
+			out = append(out, ahead{at, "provider", "End of the grace period", say.grace, ""})
 		}
 		if at := instant(c.CaseDueAt); optional(s.Word) != "case" && !at.IsZero() {
-			out = append(out, ahead{at, "people", say.opened, say.decided})
+			out = append(out, ahead{at, "people", say.opened, say.decided, ""})
 		}
 	}
 	for _, step := range s.Steps {
 		if step.NextAttemptAt != nil {
-			event, _, _ := strings.Cut(step.Text, ": ")
-			out = append(out, ahead{instant(*step.NextAttemptAt), "told", "Next delivery", event})
+			event, _, _ := strings.Cut(withoutName(step.Text), ": ")
+			out = append(out, ahead{instant(*step.NextAttemptAt), "told", "Next delivery", sentence(event), codeOf("delivery", step.Text)})
 		}
 	}
 	out = slices.DeleteFunc(out, func(a ahead) bool { return s.lane != "" && a.lane != s.lane })

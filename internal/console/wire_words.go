@@ -11,6 +11,7 @@ var (
 	wireState    = regexp.MustCompile(`^(PENDING|SUCCESS|FAILED|REVERSED), ([0-9]+) polls in all; (?:last answer|decided by) ([a-z]*) ?\(([^)]*)\)(.*)$`)
 	wireDelivery = regexp.MustCompile(`\b(PENDING|DELIVERED|FAILED), ([0-9]+) attempts`)
 	wireSaid     = regexp.MustCompile(`^(?:confirmed|rejected|unknown|missing) \(([^)]*)\) ?(.*)$`)
+	reasonAtEnd  = regexp.MustCompile(`, [a-z]+(?:_[a-z]+)+$|, declined$|, unstated$`) // of a request
 	wireAnswer   = regexp.MustCompile(`^([a-z]+)(?: \(([^)]*)\))?$`)
 )
 
@@ -60,6 +61,18 @@ func codeWords(said string) string {
 		return "code " + m[1]
 	}
 	return "code " + m[1] + ": " + m[2]
+}
+
+// answerSentence says a whole answer such as "rejected (57) Not permitted", where no chip says the outcome. It returns another text as it is.
+func answerSentence(said string) string {
+	if !wireSaid.MatchString(said) {
+		return said
+	}
+	out := sentence(answerWord(firstWord(said)))
+	if rest := strings.TrimSpace(codeWords(said)); rest != "" {
+		out += ", " + rest
+	}
+	return out
 }
 
 // deliveryWords says the state of a delivery and the number of its attempts.

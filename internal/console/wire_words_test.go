@@ -17,6 +17,16 @@ func TestPagesSayTheWordsOfTheWireInWordsOfPeople(t *testing.T) {
 		{outcomeWords("something else"), "something else"},
 		{answerWords("unknown (400)"), "no outcome, code 400"},
 		{answerWords("rejected"), "refused"},
+		{answerSentence("rejected (57) Not permitted"), "Refused, code 57: Not permitted"},
+		{answerSentence("no answer yet"), "no answer yet"},
+		{words("being_confirmed"), "no outcome yet, do not send it again"},
+		{words("CHANGES_REQUESTED"), "changes are needed"},
+		{words("UNKNOWN_ACCOUNT"), "unknown account"},
+		{intentWords("vtu of 100.00 naira, by vtpass"), "Purchase of 100.00 naira, by vtpass"},
+		{withProviders("safehaven: a credit that is in no book"), "Safe Haven: a credit that is in no book"},
+		{operatorWords("local:ada"), "ada (command line)"},
+		{operatorWords("ada"), "ada"},
+		{routeOf("person bola from 127.0.0.1: POST /api/v1/settlement/send-payout, request 1"), "POST /api/v1/settlement/send-payout"},
 		{deliveryWords("payout.success, number 7, to webhook w: DELIVERED, 1 attempts, last status 200, after 3 ms"), "payout.success, number 7, to webhook w: delivered, 1 attempt, last status 200, after 3 ms"},
 	} {
 		if c.got != c.want {

@@ -137,9 +137,6 @@ func ending(id string) string {
 	return "…" + id[len(id)-shown:]
 }
 
-// words returns a wire name as words: UNKNOWN_ACCOUNT becomes "unknown account".
-func words(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", " ")) }
-
 // sentence returns a text with a capital at its beginning.
 func sentence(text string) string {
 	if text == "" {

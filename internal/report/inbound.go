@@ -42,22 +42,33 @@ type CreditFilter struct {
 	From, To     time.Time // created at From or later, and before To
 }
 
-// receiverOf is the kind of the account to which the credit c of the company $1 was paid. Each part is found by a key.
-const receiverOf = `CASE
-	WHEN EXISTS (SELECT 1 FROM customer_transaction AS t WHERE t.company_id = $1 AND t.id = c.id) THEN 'customer'
-	WHEN EXISTS (SELECT 1 FROM ledger_transfer AS t WHERE t.company_id = $1 AND t.reference = c.id AND t.kind = 'collection') THEN 'virtual_account'
-	ELSE 'settlement' END`
+// These conditions say to which kind of account the credit c of the company $1 was paid. Each one is found by a key. A credit that is
+// both counts as a customer's.
+const (
+	isOfCustomer       = `EXISTS (SELECT 1 FROM customer_transaction AS t WHERE t.company_id = $1 AND t.id = c.id)`
+	isOfVirtualAccount = `EXISTS (SELECT 1 FROM ledger_transfer AS t WHERE t.company_id = $1 AND t.reference = c.id AND t.kind = 'collection')`
+	receiverOf         = `CASE WHEN ` + isOfCustomer + ` THEN 'customer' WHEN ` + isOfVirtualAccount + ` THEN 'virtual_account' ELSE 'settlement' END`
+)
+
+// These are the conditions of the list of each kind. Each kind has a text of its own, because PostgreSQL then joins the rows as a whole.
+// In one text for all kinds it would look up each credit of the period by itself. For 300,000 credits this took 3 to 10 times as long.
+const (
+	ofCustomers       = ` AND ` + isOfCustomer
+	ofVirtualAccounts = ` AND ` + isOfVirtualAccount + ` AND NOT ` + isOfCustomer
+	ofOwnAccounts     = ` AND NOT ` + isOfVirtualAccount + ` AND NOT ` + isOfCustomer
+)
 
 // These parts make the SQL statements of the list. The inner statement of a page selects its keys in the order of an index.
 const (
 	inboundFiltered = ` FROM settlement_credit AS c WHERE c.company_id = $1 AND c.created_at >= $2 AND c.created_at < $3
-		AND ($4 = CAST(0 AS BIGINT) OR c.settlement_id = $4) AND ($5 = '' OR ` + receiverOf + ` = $5)`
+		AND ($4 = CAST(0 AS BIGINT) OR c.settlement_id = $4)`
 	inboundSelect = `SELECT c.id, ` + receiverOf + `, c.settlement_id, c.account_number, c.amount_kobo, c.sender_name, c.sender_bank, c.sender_account,
 		c.narration, c.session_id, c.created_at, coalesce(p.id, ''), coalesce(p.first_name, ''), coalesce(p.last_name, '') FROM `
 	inboundHolder = `LEFT JOIN customer_transaction AS h ON h.company_id = $1 AND h.id = c.id
 		LEFT JOIN customer AS p ON p.company_id = $1 AND p.id = h.customer_id `
 	inboundCount = `SELECT count(*)` + inboundFiltered
-	inboundPage  = inboundSelect + `(SELECT c.id` + inboundFiltered + ` ORDER BY c.created_at DESC, c.id DESC LIMIT $6 OFFSET $7) AS k
+	inboundKeys  = inboundSelect + `(SELECT c.id` + inboundFiltered
+	inboundPage  = ` ORDER BY c.created_at DESC, c.id DESC LIMIT $5 OFFSET $6) AS k
 		JOIN settlement_credit AS c ON c.company_id = $1 AND c.id = k.id ` + inboundHolder + `ORDER BY c.created_at DESC, c.id DESC`
 	inboundOne = inboundSelect + `settlement_credit AS c ` + inboundHolder + `WHERE c.company_id = $1 AND c.id = $2`
 )
@@ -76,9 +87,21 @@ func (s *Service) Credits(ctx context.Context, company string, f CreditFilter, o
 	if !f.To.IsZero() {
 		to = clock.Micros(f.To)
 	}
-	list, total, err := db.Page(ctx, s.db, company, scanCredit, inboundCount, inboundPage, limit, offset,
-		company, clock.Micros(f.From), to, f.SettlementID, f.Receiver)
+	list, total, err := s.creditsOf(ctx, company, f.Receiver, offset, limit, company, clock.Micros(f.From), to, f.SettlementID)
 	return list, int(total), err
+}
+
+// creditsOf returns a page of the credits of one kind of receiver, or of all.
+func (s *Service) creditsOf(ctx context.Context, company, receiver string, offset, limit int, args ...any) ([]Credit, int64, error) {
+	switch receiver {
+	case ToCustomer:
+		return db.Page(ctx, s.db, company, scanCredit, inboundCount+ofCustomers, inboundKeys+ofCustomers+inboundPage, limit, offset, args...)
+	case ToVirtualAccount:
+		return db.Page(ctx, s.db, company, scanCredit, inboundCount+ofVirtualAccounts, inboundKeys+ofVirtualAccounts+inboundPage, limit, offset, args...)
+	case ToSettlement:
+		return db.Page(ctx, s.db, company, scanCredit, inboundCount+ofOwnAccounts, inboundKeys+ofOwnAccounts+inboundPage, limit, offset, args...)
+	}
+	return db.Page(ctx, s.db, company, scanCredit, inboundCount, inboundKeys+inboundPage, limit, offset, args...)
 }
 
 // Credit returns what a bank has reported for the company by its id. An unknown id is a fault of the kind Missing.
