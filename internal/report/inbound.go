@@ -51,7 +51,7 @@ const (
 )
 
 // These are the conditions of the list of each kind. Each kind has a text of its own, because PostgreSQL then joins the rows as a whole.
-// In one text for all kinds it would look up each credit of the period by itself. For 300,000 credits this took 3 to 10 times as long.
+// In one text for all kinds it would look up each credit of the period by itself. For 300,000 credits this took about three times as long.
 const (
 	ofCustomers       = ` AND ` + isOfCustomer
 	ofVirtualAccounts = ` AND ` + isOfVirtualAccount + ` AND NOT ` + isOfCustomer
