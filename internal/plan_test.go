@@ -32,6 +32,8 @@ var mayScan = map[string]string{
 	"keyring.companiesOf": "an hourly job, and only when a revocation is due",
 	"keyring.countTokens": "kobo key status and kobo key remove, which operators run seldom",
 
+	"operator.routedAccessLines": "only where tables are divided; the figures of a real table lead to the index of actions",
+
 	"erasure.opened": "kobo erase, which the owner of the database runs seldom",
 
 	"job.queues": "an index scan that stops after each queue's first row",

@@ -31,10 +31,10 @@ func longStatement(t *testing.T) (*world, api.Config, *lines) {
 	const numbers = `WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 20001) `
 	for _, text := range []string{
 		numbers + `INSERT INTO ledger_transfer (company_id, reference, step, debit_account, credit_account, amount_kobo, kind, narration, debit_entry, credit_entry, stamp, created_at)
-			SELECT $1, 'r' || i, '', 'a', $2, 100, 'credit', 'A transfer', i, i, 0, $3 + i FROM n`,
+			SELECT $1, 'r' || i, '', 'a', $2, 100, 'credit', 'A transfer', i, i, 0, CAST($3 AS BIGINT) + i FROM n`,
 		numbers + `INSERT INTO ledger_entry (company_id, account_id, sequence, reference, step, amount_kobo, previous_kobo, current_kobo, created_at)
-			SELECT $1, $2, i, 'r' || i, '', 100, 99999800 + 100 * i, 99999900 + 100 * i, $3 + i FROM n`,
-		`UPDATE ledger_account SET entry_sequence = 20001 WHERE company_id = $1 AND id = $2 AND $3 > 0`,
+			SELECT $1, $2, i, 'r' || i, '', 100, 99999800 + 100 * i, 99999900 + 100 * i, CAST($3 AS BIGINT) + i FROM n`,
+		`UPDATE ledger_account SET entry_sequence = 20001 WHERE company_id = $1 AND id = $2 AND CAST($3 AS BIGINT) > 0`,
 	} {
 		if _, err := w.db.Exec(t.Context(), text, w.reference, settlement.LedgerAccount(id), w.clock.Now().UnixMicro()); err != nil {
 			t.Fatal(err)

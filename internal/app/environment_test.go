@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/chain"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
 	"github.com/kobo-waas/kobo/internal/deployment"
 	"github.com/kobo-waas/kobo/internal/secret"
 )
@@ -18,6 +19,7 @@ func whole(t *testing.T, m Mode) Config {
 	t.Helper()
 	cfg := Defaults()
 	cfg.Mode, cfg.Database, cfg.MasterKey = m, "sqlite:x", secret.NewText(secret.Generate())
+	cfg.ExperimentalCitus = dbtest.HasCitus()
 	if m == Sandbox {
 		return cfg
 	}

@@ -44,7 +44,7 @@ func isOther(err error, database, program deployment.Environment) bool {
 // A program, a migration and a fresh start refuse a database of a different environment, and change
 // nothing in it.
 func TestADatabaseOfAnotherEnvironmentIsRefused(t *testing.T) {
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			ctx := context.WithoutCancel(t.Context())
 			for _, of := range []Mode{Sandbox, Staging, Live} {
@@ -72,7 +72,9 @@ func TestADatabaseOfAnotherEnvironmentIsRefused(t *testing.T) {
 				if err := secret.Create(kept); err != nil {
 					t.Fatal(err)
 				}
-				_, _, err := OpenDev(ctx, DevConfig(data, url), true, quiet)
+				dev := DevConfig(data, url)
+				dev.ExperimentalCitus = dbtest.HasCitus()
+				_, _, err := OpenDev(ctx, dev, true, quiet)
 				if _, gone := os.Stat(kept); !isOther(err, of.Environment(), deployment.Dev) || gone != nil {
 					t.Errorf("kobo dev --fresh on a database of %s: %v, %v", of, err, gone)
 				}
@@ -156,7 +158,7 @@ func TestARestoreChecksTheEnvironment(t *testing.T) {
 // A hosted sandbox is kobo serve in sandbox mode. It serves on both databases, it says that it is a
 // development environment, and its controls need the token.
 func TestAHostedSandboxServes(t *testing.T) {
-	for _, dialect := range dbtest.Dialects {
+	for _, dialect := range dbtest.Servers() {
 		t.Run(string(dialect), func(t *testing.T) {
 			cfg := whole(t, Sandbox)
 			cfg.Database, cfg.Data, cfg.SandboxToken, cfg.Serve.Drain = dbtest.URL(t, dialect), t.TempDir(), secret.NewText("t-o-k-e-n"), 0

@@ -105,7 +105,8 @@ func TestAPipelineIsAllOrNothing(t *testing.T) {
 			"an update that breaks a check":  {fresh, {Table: thing, By: thing.KeyNames(), Set: []string{"n"}, Rows: [][]any{{"c1", "a", int64(-1)}}}},
 		} {
 			err := write(t, d, writes...)
-			if err == nil || errors.Is(err, db.ErrUncommitted) || fault.Is(err, fault.Unavailable) {
+			mayHaveMoved := d.IsDivided() && strings.HasPrefix(name, "an update of") // a row that is missing may be on its way to another node
+			if err == nil || errors.Is(err, db.ErrUncommitted) || fault.Is(err, fault.Unavailable) != mayHaveMoved {
 				t.Errorf("%s: %v", name, err)
 			}
 			if got := things(t, d, "c1"); got != "[a=1]" {

@@ -42,7 +42,7 @@ const altered = " (somebody has changed or removed this state in the database: r
 // readAccess returns the state of API access according to its row, and according to the signed lines of the
 // audit log. One statement reads both, so an act at the same time is in both or in neither.
 func (s *Service) readAccess(ctx context.Context, q db.Querier) (row, said Access, err error) {
-	found, err := accessLines(ctx, q)
+	found, err := accessLines(ctx, q, s.db.Routed())
 	if err != nil {
 		return row, said, err
 	}

@@ -1,9 +1,11 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
@@ -146,15 +148,28 @@ const (
 	automatically = "1"
 )
 
+// doorSQL selects the row of API access, if it is there, and lines about API access.
+const doorSQL = `SELECT '' AS company_id, '' AS id, CAST(automatic AS TEXT) AS operator, 'door' AS action, reason AS subject, closed_at AS created_at,
+			'{}' AS details, -1 AS leaf, '' AS mac FROM operator_door WHERE id = 1
+		UNION ALL SELECT ` + auditColumns + ` FROM operator_audit
+		WHERE action IN ('door.close', 'door.open') AND `
+
 // accessLines returns the row of API access, if it is there, and the lines about API access in the order of
 // their numbers. The expression with company_id keeps SQLite from reading all lines of no company by the index
 // of their numbers.
-func accessLines(ctx context.Context, q db.Querier) ([]auditRow, error) {
-	return db.All(ctx, q, audit.Scan, `
-		SELECT '' AS company_id, '' AS id, CAST(automatic AS TEXT) AS operator, 'door' AS action, reason AS subject, closed_at AS created_at,
-			'{}' AS details, -1 AS leaf, '' AS mac FROM operator_door WHERE id = 1
-		UNION ALL SELECT `+auditColumns+` FROM operator_audit
-		WHERE action IN ('door.close', 'door.open') AND company_id || '' = '' ORDER BY leaf`)
+func accessLines(ctx context.Context, q db.Querier, routed bool) ([]auditRow, error) {
+	if routed {
+		return routedAccessLines(ctx, q)
+	}
+	return db.All(ctx, q, audit.Scan, doorSQL+`company_id || '' = '' ORDER BY leaf`)
+}
+
+// routedAccessLines returns what accessLines returns, from one node. A statement that asks several nodes sees an act
+// at one of them, and not yet at another one.
+func routedAccessLines(ctx context.Context, q db.Querier) ([]auditRow, error) {
+	lines, err := db.All(ctx, q, audit.Scan, doorSQL+`company_id = ''`) // without an order, so the index of actions is the cheapest
+	slices.SortFunc(lines, func(a, b auditRow) int { return cmp.Compare(a.Leaf, b.Leaf) })
+	return lines, err
 }
 
 func closeAccess(ctx context.Context, q db.Querier, reason string, at time.Time, automatic bool) error {
