@@ -119,7 +119,7 @@ func secondCompany(p *program, b *browser) error {
 	if err := b.visit(company + "/people"); err != nil {
 		return err
 	}
-	if err := b.turnsTo("chika", "owner", "Remove"); err != nil {
+	if err := b.turnsTo("chika", "Owner", "Remove"); err != nil {
 		return err
 	}
 	return b.takePerson("owner")
