@@ -23,27 +23,28 @@ func (r *Result) wrong(format string, args ...any) {
 type check struct {
 	name, about string
 	do          func(h *History, r *Result)
+	always      bool // each run has something to compare
 }
 
 var checks = []check{
-	{"balances", "each balance is what went in less what went out, to the kobo", balances},
-	{"entries", "the entries of each account follow each other without a gap", entries},
-	{"orders", "each payment is the one that was ordered, took amount and fee once, and gave both back if it failed or came back", orders},
-	{"executions", "the providers executed each success once, for whom it was ordered, and no failure", executions},
-	{"outcomes", "no operation is without an outcome", outcomes},
-	{"credits", "each credit of the bank was booked once", credits},
-	{"virtual", "each virtual account is paid by its own amount, once, or expired, and one event says so", collected},
-	{"events", "events have no gap, and each change has one event", events},
-	{"answers", "no two answers for a key contradict each other or the end", answers},
-	{"webhooks", "each event arrived as a webhook that its company's secret signs, and that says the same", webhooks},
-	{"cases", "operators have decided each case that the run expects, and there is no other", cases},
-	{"restores", "what a restore has lost is found and booked once, and companies wait for operators", restores},
-	{"decisions", "each payment without an outcome ends as two operators have decided", decisions},
-	{"verify", "kobo verify and the integrity of each company have no finding", verify},
-	{"credentials", "each revoked API key and its tokens are refused", credentials},
-	{"receipts", "the receipts of some payments are valid, and prove these payments", receipts},
-	{"programs", "no program ended by itself or panicked", programs},
-	{"order", "the answers of each payment and account have an order in which each is right", linear},
+	{"balances", "each balance is what went in less what went out, to the kobo", balances, true},
+	{"entries", "the entries of each account follow each other without a gap", entries, true},
+	{"orders", "each payment is the one that was ordered, took amount and fee once, and gave both back if it failed or came back", orders, true},
+	{"executions", "the providers executed each success once, for whom it was ordered, and no failure", executions, true},
+	{"outcomes", "no operation is without an outcome", outcomes, true},
+	{"credits", "each credit of the bank was booked once", credits, false},
+	{"virtual", "each virtual account is paid by its own amount, once, or expired, and one event says so", collected, false},
+	{"events", "events have no gap, and each change has one event", events, true},
+	{"answers", "no two answers for a key contradict each other or the end", answers, true},
+	{"webhooks", "each event arrived as a webhook that its company's secret signs, and that says the same", webhooks, true},
+	{"cases", "operators have decided each case that the run expects, and there is no other", cases, false},
+	{"restores", "what a restore has lost is found and booked once, and companies wait for operators", restores, false},
+	{"decisions", "each payment without an outcome ends as two operators have decided", decisions, false},
+	{"verify", "kobo verify and the integrity of each company have no finding", verify, true},
+	{"credentials", "each revoked API key and its tokens are refused", credentials, false},
+	{"receipts", "the receipts of some payments are valid, and prove these payments", receipts, false},
+	{"programs", "no program ended by itself or panicked", programs, true},
+	{"order", "the answers of each payment and account have an order in which each is right", linear, true},
 }
 
 // Check checks a history.
@@ -52,6 +53,9 @@ func Check(h *History) []Result {
 	for _, c := range checks {
 		r := Result{Check: c.name}
 		c.do(h, &r)
+		if c.always && r.Compared == 0 {
+			r.wrong("nothing was compared")
+		}
 		out = append(out, r)
 	}
 	return out
@@ -94,6 +98,12 @@ func balances(h *History, r *Result) {
 			if w := want[place{b.Reference, a.ID}]; a.Balance != w {
 				r.wrong("account %d of %s holds %s, not %s", a.ID, b.Reference, a.Balance, w)
 			}
+			delete(want, place{b.Reference, a.ID})
+		}
+	}
+	for at, w := range want {
+		if w != 0 {
+			r.wrong("account %d of %s is not there, and must hold %s", at.account, at.company, w)
 		}
 	}
 }
@@ -105,6 +115,9 @@ func entries(h *History, r *Result) {
 			r.Compared++
 			if e.Before != held[e.Account] || e.After != e.Before+e.Change {
 				r.wrong("%s: the entry of %s in account %d goes from %s by %s to %s after %s", b.Reference, e.Reference, e.Account, e.Before, e.Change, e.After, held[e.Account])
+			}
+			if e.Change < 0 && e.After < 0 && e.Source != adjustment {
+				r.wrong("%s: the debit of %s leaves account %d with %s", b.Reference, e.Reference, e.Account, e.After)
 			}
 			held[e.Account] = e.After
 		}

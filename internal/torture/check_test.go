@@ -194,7 +194,19 @@ func TestEachCheckCanFail(t *testing.T) {
 		check string
 		alter func(h *History, b *Books)
 	}{
-		"a kobo too much":     {"balances", func(_ *History, b *Books) { b.Accounts[0].Balance++ }},
+		"a kobo too much": {"balances", func(_ *History, b *Books) { b.Accounts[0].Balance++ }},
+		"an account is gone": {"balances", func(h *History, _ *Books) {
+			h.Calls = append(h.Calls, Call{Kind: adjustment, Company: us, Account: 2, Key: "a3", Begin: 200, End: 210, Status: 200, State: success, Amount: 50})
+		}},
+		"no company": {"balances", func(h *History, _ *Books) { h.Facts.Companies = nil }},
+		"more than there was": {"entries", func(_ *History, b *Books) {
+			b.Accounts[0].Opening, b.Accounts[0].Balance = 60, b.Accounts[0].Balance-940
+			b.Entries[0].Change, b.Entries[0].After = 60, 60
+			for i := range b.Entries[1:] {
+				b.Entries[i+1].Before -= 940
+				b.Entries[i+1].After -= 940
+			}
+		}},
 		"an adjustment twice": {"balances", func(h *History, _ *Books) { h.Calls[7].Amount *= 2 }},
 		"an entry is missing": {"entries", func(_ *History, b *Books) { b.Entries = slices.Delete(b.Entries, 3, 4) }},
 		"an entry is altered": {"entries", func(_ *History, b *Books) { b.Entries[1].Change -= money.Kobo(1) }},
@@ -214,13 +226,18 @@ func TestEachCheckCanFail(t *testing.T) {
 		"a debit and a refund twice": {"orders", func(_ *History, b *Books) {
 			b.Entries = append(b.Entries, Entry{"p2", "vtu", 1, -100, 802, 702}, Entry{"p2", "vtu", 1, 100, 702, 802})
 		}},
-		"a success without execution":  {"executions", func(h *History, _ *Books) { h.Facts.Executions = h.Facts.Executions[1:] }},
-		"two executions":               {"executions", func(h *History, _ *Books) { h.Facts.Executions[0].Executions = 2 }},
-		"an execution without payment": {"executions", func(h *History, _ *Books) { h.Facts.Executions[3].Kind = "payout" }},
-		"a failure was executed":       {"executions", func(h *History, _ *Books) { h.Facts.Cases = nil }},
-		"a failure without a refund":   {"executions", func(_ *History, b *Books) { b.Payments[1].Refunded = false }},
-		"a reversal that was not":      {"executions", func(h *History, _ *Books) { h.Facts.Executions[1].Status = "successful" }},
-		"another amount":               {"executions", func(h *History, _ *Books) { h.Facts.Executions[0].Amount++ }},
+		"a success without execution":       {"executions", func(h *History, _ *Books) { h.Facts.Executions = h.Facts.Executions[1:] }},
+		"two executions":                    {"executions", func(h *History, _ *Books) { h.Facts.Executions[0].Executions = 2 }},
+		"an execution without payment":      {"executions", func(h *History, _ *Books) { h.Facts.Executions[3].Kind = "payout" }},
+		"a failure was executed":            {"executions", func(h *History, _ *Books) { h.Facts.Cases = nil }},
+		"a failure without a refund":        {"executions", func(_ *History, b *Books) { b.Payments[1].Refunded = false }},
+		"a reversal that was not":           {"executions", func(h *History, _ *Books) { h.Facts.Executions[1].Status = "successful" }},
+		"another amount":                    {"executions", func(h *History, _ *Books) { h.Facts.Executions[0].Amount++ }},
+		"another provider's kind":           {"executions", func(h *History, _ *Books) { h.Facts.Executions[0].Kind = "payout" }},
+		"an executed one that failed there": {"executions", func(h *History, _ *Books) { h.Facts.Executions[0].Status = "failed" }},
+		"an execution of another kind": {"executions", func(h *History, _ *Books) {
+			h.Facts.Executions = append(h.Facts.Executions, Execution{"x9", "electricity", "successful", 500, 1, 1, "", 0})
+		}},
 		"a request sent twice":         {"executions", func(h *History, _ *Books) { h.Facts.Executions[0].Requests = 2 }},
 		"a lost request sent thrice":   {"executions", func(h *History, _ *Books) { h.Facts.Executions[4].Requests = 3 }},
 		"a refund after an execution":  {"executions", func(h *History, _ *Books) { h.Facts.Executions[5].Denied = denials - 1 }},
@@ -249,21 +266,23 @@ func TestEachCheckCanFail(t *testing.T) {
 		"a credit that nobody paid": {"credits", func(h *History, _ *Books) {
 			h.Calls[6].State, h.Calls[6].Key, h.Calls[6].Amount = unknown, "", 8
 		}},
-		"a lost credit":                     {"credits", func(h *History, _ *Books) { h.Facts.Executions = h.Facts.Executions[:3] }},
-		"a virtual account that waits":      {"virtual", func(_ *History, b *Books) { b.Virtual[0].State = pending }},
-		"a paid one that has expired":       {"virtual", func(_ *History, b *Books) { b.Virtual[0].State = failed }},
-		"an expired one that is paid":       {"virtual", func(_ *History, b *Books) { b.Virtual[1].State = success }},
-		"a virtual account of more":         {"virtual", func(_ *History, b *Books) { b.Virtual[0].Amount++ }},
-		"a virtual account paid by another": {"virtual", func(_ *History, b *Books) { b.Virtual[0].Key = "v3" }},
-		"a virtual account that is gone":    {"virtual", func(_ *History, b *Books) { b.Virtual = b.Virtual[:1] }},
-		"a gap in the events":               {"events", func(_ *History, b *Books) { b.Events[4].Sequence = 6 }},
-		"an event is missing":               {"events", func(_ *History, b *Books) { b.Events[1].Kind = "customer.created" }},
-		"an event twice":                    {"events", func(_ *History, b *Books) { b.Events[2] = b.Events[1]; b.Events[2].Sequence = 3 }},
-		"an event of another amount":        {"events", func(_ *History, b *Books) { b.Events[0].Amount++ }},
-		"events of another amount":          {"events", func(_ *History, b *Books) { b.Events[0].Amount, b.Events[1].Amount = 99, 99 }},
-		"a key with two payments":           {"answers", func(_ *History, b *Books) { b.Payments[1].Key = "k1" }},
-		"success was said":                  {"answers", func(h *History, _ *Books) { h.Calls[1].State = success }},
-		"failure was said":                  {"answers", func(h *History, _ *Books) { h.Calls[0].State = failed }},
+		"a lost credit":                        {"credits", func(h *History, _ *Books) { h.Facts.Executions = h.Facts.Executions[:3] }},
+		"a virtual account that waits":         {"virtual", func(_ *History, b *Books) { b.Virtual[0].State = pending }},
+		"a paid one that has expired":          {"virtual", func(_ *History, b *Books) { b.Virtual[0].State = failed }},
+		"an expired one that is paid":          {"virtual", func(_ *History, b *Books) { b.Virtual[1].State = success }},
+		"a virtual account of more":            {"virtual", func(_ *History, b *Books) { b.Virtual[0].Amount++ }},
+		"a virtual account paid by another":    {"virtual", func(_ *History, b *Books) { b.Virtual[0].Key = "v3" }},
+		"a virtual account that asks for more": {"virtual", func(h *History, _ *Books) { h.Calls[6].Paying.Asked = 8 }},
+		"a virtual account that is gone":       {"virtual", func(_ *History, b *Books) { b.Virtual = b.Virtual[:1] }},
+		"a gap in the events":                  {"events", func(_ *History, b *Books) { b.Events[4].Sequence = 6 }},
+		"an event is missing":                  {"events", func(_ *History, b *Books) { b.Events[1].Kind = "customer.created" }},
+		"an event twice":                       {"events", func(_ *History, b *Books) { b.Events[2] = b.Events[1]; b.Events[2].Sequence = 3 }},
+		"two events with one ID":               {"events", func(_ *History, b *Books) { b.Events[1].ID = b.Events[0].ID }},
+		"an event of another amount":           {"events", func(_ *History, b *Books) { b.Events[0].Amount++ }},
+		"events of another amount":             {"events", func(_ *History, b *Books) { b.Events[0].Amount, b.Events[1].Amount = 99, 99 }},
+		"a key with two payments":              {"answers", func(_ *History, b *Books) { b.Payments[1].Key = "k1" }},
+		"success was said":                     {"answers", func(h *History, _ *Books) { h.Calls[1].State = success }},
+		"failure was said":                     {"answers", func(h *History, _ *Books) { h.Calls[0].State = failed }},
 		"a payment of a refused request": {"answers", func(_ *History, b *Books) {
 			b.Payments = append(b.Payments, Payment{purchase, "p9", "k8", success, 9000, 0, 1, false})
 		}},
@@ -280,6 +299,10 @@ func TestEachCheckCanFail(t *testing.T) {
 			h.Calls = append(h.Calls, Call{Kind: purchase, Company: us, Key: "k5", Begin: 190, End: 191, Reference: "p9"})
 		}},
 		"a payment from before a backup": {"answers", func(h *History, _ *Books) { h.Calls[11].Begin, h.Calls[11].End = 92, 93 }},
+		"a key that is busy for ever, and a look": {"answers", func(h *History, _ *Books) {
+			h.Calls = append(h.Calls, Call{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k9", Begin: 180, End: 190, Status: 503},
+				Call{Kind: look, Company: us, Account: 1, Key: "k9", Begin: 191, End: 192, Status: 400, State: absent})
+		}},
 		"a key that is busy for ever": {"answers", func(h *History, _ *Books) {
 			h.Calls = append(h.Calls, Call{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k9", Begin: 180, End: 190, Status: 503})
 		}},
@@ -288,6 +311,9 @@ func TestEachCheckCanFail(t *testing.T) {
 		"a webhook is missing":         {"webhooks", func(h *History, _ *Books) { h.Facts.Messages = h.Facts.Messages[1:] }},
 		"a webhook of another body":    {"webhooks", func(h *History, _ *Books) { h.Facts.Messages[0].Body = "body of b" }},
 		"a webhook of another company": {"webhooks", func(h *History, _ *Books) { h.Facts.Messages[0].Company = "other" }},
+		"a webhook to another company too": {"webhooks", func(h *History, _ *Books) {
+			h.Facts.Messages = append(h.Facts.Messages, Message{"other", "a", "body of a"})
+		}},
 		"a webhook about no event": {"webhooks", func(h *History, _ *Books) {
 			h.Breaks, h.Facts.Messages = h.Breaks[:1], append(h.Facts.Messages, Message{us, "z", "body of z"})
 		}},

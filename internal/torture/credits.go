@@ -86,6 +86,8 @@ func collected(h *History, r *Result) {
 				r.wrong("the virtual account %s is %s, and %d events say paid and %d expired", v.ID, v.State, len(by), expired[v.ID])
 			case v.State == success && bank[by[0].Subject].Amount != v.Amount:
 				r.wrong("the virtual account %s of %s is paid by %s", v.ID, v.Amount, bank[by[0].Subject].Amount)
+			case v.State == success && meant[by[0].Subject].Paying.To == v.Key && meant[by[0].Subject].Paying.Asked != v.Amount:
+				r.wrong("the virtual account %s is of %s, and %s was asked for", v.ID, v.Amount, meant[by[0].Subject].Paying.Asked)
 			case v.State == success && meant[by[0].Subject].Paying.To != "" && meant[by[0].Subject].Paying.To != v.Key:
 				r.wrong("the virtual account %s is paid by the credit %s, which is for %s", v.ID, by[0].Subject, meant[by[0].Subject].Paying.To)
 			}

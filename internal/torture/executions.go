@@ -25,6 +25,9 @@ func (h *History) contradicted() map[string]bool {
 // back before Kobo knows of a success, the payout is FAILED.
 const returned = "reversed"
 
+// goods are the providers' words for what they executed, by the kind of the payment.
+var goods = map[string][]string{purchase: {"airtime", "data"}, payout: {"payout"}, funding: {"card funding"}}
+
 // denials is how often a provider must say that it does not know a reference, before Kobo may believe it.
 const denials = 3
 
@@ -63,6 +66,10 @@ func executions(h *History, r *Result) {
 			case !done && p.State == success && open && judged[p.Reference] == confirmed: // two operators have decided so
 			case !done && (p.State == success || p.State == reversed):
 				r.wrong("the %s %s is %s and was never executed", p.Kind, p.Reference, p.State)
+			case done && !slices.Contains(goods[p.Kind], e.Kind):
+				r.wrong("the %s %s is the %s of its provider", p.Kind, p.Reference, e.Kind)
+			case done && e.Status != "successful" && e.Status != returned:
+				r.wrong("the %s %s was executed, and is %s at its provider", p.Kind, p.Reference, e.Status)
 			case done && p.State == failed && e.Status != returned && !late[p.Reference]:
 				r.wrong("the %s %s is FAILED and was executed", p.Kind, p.Reference)
 			case done && p.State == failed && e.Status != returned && !repeated && !p.wasDenied(e):

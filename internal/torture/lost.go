@@ -31,7 +31,7 @@ func (f Facts) payments() map[string]Payment {
 
 // isPayment reports whether a provider's execution is of a payment.
 func (e Execution) isPayment() bool {
-	return slices.Contains([]string{"airtime", "data", "payout", "card funding"}, e.Kind)
+	return e.Kind != "credit"
 }
 
 // unbooked returns what the providers executed in a lost time, and no ledger has: the company has not repeated it under its

@@ -21,7 +21,14 @@ var told = map[string]map[string]string{
 }
 
 func events(h *History, r *Result) {
+	whose := map[string]bool{}
 	for _, b := range h.Facts.Companies {
+		for _, e := range b.Events {
+			if whose[e.ID] {
+				r.wrong("%s: two events have the ID %s", b.Reference, e.ID)
+			}
+			whose[e.ID] = true
+		}
 		kinds, amounts := map[string][]string{}, map[string]money.Kobo{}
 		for i, e := range b.Events {
 			if r.Compared++; e.Sequence != int64(i+1) {
@@ -57,12 +64,13 @@ func webhooks(h *History, r *Result) {
 	if h.Facts.Forged > 0 {
 		r.wrong("%d webhooks had no valid signature of their company", h.Facts.Forged)
 	}
-	taken := map[Message]bool{}
+	taken, of := map[Message]bool{}, map[string]string{}
 	for _, m := range h.Facts.Messages {
 		taken[m] = true
 	}
 	for _, b := range h.Facts.Companies {
 		for _, e := range b.Events {
+			of[e.ID] = b.Reference
 			m := Message{b.Reference, e.ID, e.Body}
 			if r.Compared++; e.Sequence >= b.First && !taken[m] {
 				r.wrong("%s: event %d (%s) did not arrive", b.Reference, e.Sequence, e.Kind)
@@ -70,10 +78,11 @@ func webhooks(h *History, r *Result) {
 			delete(taken, m)
 		}
 	}
-	if len(h.lost()) > 0 {
-		return
-	}
 	for m := range taken {
-		r.wrong("%s: a message about %s says what no event says", m.Company, m.Event)
+		if of[m.Event] != "" && of[m.Event] != m.Company {
+			r.wrong("%s: a message is about the event %s of %s", m.Company, m.Event, of[m.Event])
+		} else if len(h.lost()) == 0 {
+			r.wrong("%s: a message about %s says what no event says", m.Company, m.Event)
+		}
 	}
 }
