@@ -12,7 +12,7 @@ func isCredit(kind string) bool {
 	return kind == "settlement.credit" || kind == "transaction.credit" || kind == "virtual_account.success" || kind == "virtual_account.late_payment"
 }
 
-// credits compares the credits of the bank with the events and entries of the companies.
+// credits compares the credits of the bank with the events of the companies.
 func credits(h *History, r *Result) {
 	booked, meant := map[string]int{}, h.meant()
 	bank, given := h.executed(), map[string]bool{} // given are those that operators have assigned to the main account

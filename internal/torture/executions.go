@@ -3,6 +3,7 @@ package torture
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // isLate reports whether a case has the reason of a late execution. A requery opens the first, and
@@ -131,13 +132,9 @@ func (h *History) sent(r *Result, c Call, e Execution, repeated bool, cards map[
 
 // masked returns a number as the simulated providers show it.
 func masked(number string) string {
-	const first, last = 4, 2
-	if len(number) < first+last {
-		return number
+	const first, last, shortest = 4, 2, 8
+	if len(number) < shortest {
+		return strings.Repeat("*", len(number))
 	}
-	middle := []byte(number)
-	for i := first; i < len(middle)-last; i++ {
-		middle[i] = '*'
-	}
-	return string(middle)
+	return number[:first] + strings.Repeat("*", len(number)-first-last) + number[len(number)-last:]
 }

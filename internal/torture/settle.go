@@ -131,8 +131,8 @@ func (w *world) pass(ctx context.Context, moves ...time.Duration) error {
 }
 
 // catchUp waits until the programs have done the work that the moves of the clock made due. On a busy machine this takes longer than a move
-// waits. Only payments without an outcome, and those of a lost time, stay open. What else is open after two minutes gets a case later, which the run
-// does not expect.
+// waits. Only payments without an outcome, and those of a lost time, stay open. Another payment that is open after two minutes gets a case later,
+// which the run does not expect.
 func (w *world) catchUp(ctx context.Context) error {
 	unended, lost := w.withoutOutcome(), (&History{Calls: w.calls(), Breaks: w.breaks()}).lostPayments()
 	for began := time.Now(); time.Since(began) < 2*time.Minute; {

@@ -179,15 +179,15 @@ func (b *bench) try(ctx context.Context, m mutant) (failure string, err error) {
 	return said[0], nil
 }
 
-// words finds what a test prints, with its file and line.
-var words = regexp.MustCompile(`(\w+_test\.go):(\d+): .{0,160}`)
+// printed finds what a test prints, with its file and line.
+var printed = regexp.MustCompile(`(\w+_test\.go):(\d+): .{0,160}`)
 
 // logs finds a statement that prints and does not fail.
 var logs = regexp.MustCompile(`\.(Log|Logf|Skip|Skipf)\(`)
 
 // assertions returns the words of a test that are not those of a mere log. A helper's words have the line that calls it.
 func assertions(dir, output string) (list []string) {
-	for _, found := range words.FindAllStringSubmatch(output, -1) {
+	for _, found := range printed.FindAllStringSubmatch(output, -1) {
 		n, err := strconv.Atoi(found[2])
 		text, e := os.ReadFile(filepath.Join(dir, found[1]))
 		if lines := strings.Split(string(text), "\n"); err == nil && e == nil && n <= len(lines) && logs.MatchString(lines[n-1]) {

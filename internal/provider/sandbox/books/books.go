@@ -89,8 +89,8 @@ var tables = []string{
 	notices.Definition(),
 	`CREATE INDEX IF NOT EXISTS sandbox_outbox_due ON sandbox_outbox (sender, next_at) WHERE state = 'waiting'`,
 	queue.Definition(),
-	denials.Definition(),
 	`CREATE INDEX IF NOT EXISTS sandbox_late_due ON sandbox_late (due_at)`,
+	denials.Definition(),
 }
 
 // Open opens the books or creates them, and sets the clock to the stored offset.
