@@ -136,28 +136,37 @@ func (s *Sandbox) providerLedger(r *http.Request) (any, error) {
 	return ledgerOf(s.Books, s.parts...)(r)
 }
 
-// ledgerOf returns the control for GET /sandbox/provider-ledger?reference=. The control lists,
+// ledgerOf returns the control for GET /sandbox/provider-ledger?reference=&all=. The control lists,
 // oldest first, the requests that the providers on these books carried out, whatever the providers
-// replied.
+// replied. If all is "true", it also lists those that they did not carry out, and the references that
+// they only denied.
 func ledgerOf(b *books.Books, parts ...books.Part) books.Control {
 	return func(r *http.Request) (any, error) {
-		rows, balance := []books.Row{}, money.Kobo(0)
+		query, rows, balance := r.URL.Query(), []books.Row{}, money.Kobo(0)
+		reference, all := query.Get("reference"), query.Get("all")
+		if !slices.Contains([]string{"", "true", "false"}, all) {
+			return nil, books.Complaint(`"all" must be true or false`)
+		}
 		for _, p := range parts {
 			var err error
 			if p.Float != "" {
 				balance, err = b.Balance(r.Context(), p.Float)
 			}
-			if err == nil && p.Executed != nil {
+			if err == nil && p.Requests != nil {
 				var more []books.Row
-				more, err = p.Executed(r.Context(), r.URL.Query().Get("reference"))
+				more, err = p.Requests(r.Context(), reference)
 				rows = append(rows, more...)
 			}
 			if err != nil {
 				return nil, err
 			}
 		}
-		if err := b.Denied(r.Context(), r.URL.Query().Get("reference"), rows); err != nil {
+		rows, err := b.Denied(r.Context(), reference, rows)
+		if err != nil {
 			return nil, err
+		}
+		if all != "true" {
+			rows = slices.DeleteFunc(rows, func(v books.Row) bool { return v.Executions == 0 })
 		}
 		slices.SortStableFunc(rows, func(a, b books.Row) int { return int(a.At - b.At) })
 		return map[string]any{"status": "success", "balance": balance, "data": rows}, nil

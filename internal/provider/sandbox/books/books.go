@@ -61,9 +61,9 @@ type Part struct {
 	// Controls has the HTTP method and the path as keys, such as "POST /sandbox/credit". A path
 	// that ends with a slash matches paths with one more element.
 	Controls map[string]Control
-	// Executed lists the requests that the provider carried out, whatever it replied. If reference
-	// is "", it lists all of them; otherwise it lists those with this reference. It may be nil.
-	Executed func(ctx context.Context, reference string) ([]Row, error)
+	// Requests lists the requests that the provider recorded, whether it carried them out or not. If
+	// reference is "", it lists all of them; otherwise it lists those with this reference. It may be nil.
+	Requests func(ctx context.Context, reference string) ([]Row, error)
 	Outbox   *Outbox // the notices that the provider sends; nil if it sends none
 	Own      *Books  // the provider's separate books; nil if it uses the shared books
 	// Float is the account whose balance /sandbox/provider-ledger reports. Only one provider sets

@@ -33,12 +33,12 @@ func (b *Books) Deny(ctx context.Context, reference string, err error) error {
 	return err
 }
 
-// Denied sets how often the provider has denied the reference of each row. If reference is "", the rows have any
-// reference.
-func (b *Books) Denied(ctx context.Context, reference string, rows []Row) error {
+// Denied sets how often the provider has denied the reference of each row. It adds a row for each denied reference of
+// which the provider has no request. If reference is "", the rows have any reference.
+func (b *Books) Denied(ctx context.Context, reference string, rows []Row) ([]Row, error) {
 	list, err := denials.All(ctx, b, "$1 = '' OR reference = $1 ORDER BY reference", reference)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	times := map[string]int64{}
 	for _, v := range list {
@@ -46,6 +46,12 @@ func (b *Books) Denied(ctx context.Context, reference string, rows []Row) error 
 	}
 	for i := range rows {
 		rows[i].Denied = times[rows[i].Reference]
+		delete(times, rows[i].Reference)
 	}
-	return nil
+	for _, v := range list {
+		if _, left := times[v.reference]; left {
+			rows = append(rows, Row{Reference: v.reference, Status: Unknown, Denied: v.times})
+		}
+	}
+	return rows, nil
 }

@@ -38,6 +38,9 @@ const (
 	Failed     = "failed"
 )
 
+// Unknown is the state of a reference of which a provider has no request. It is the state of a Row only.
+const Unknown = "unknown"
+
 // Story is the state of one request: whether the provider carries it out, and how the provider
 // responds.
 type Story struct {
@@ -81,17 +84,18 @@ func (s *Story) poll() {
 	s.Status = Failed
 }
 
-// Row is an executed request as /sandbox/provider-ledger reports it.
+// Row is a request as /sandbox/provider-ledger reports it.
 type Row struct {
 	Reference  string     `json:"reference"`
 	Kind       string     `json:"kind"`
 	Amount     money.Kobo `json:"amount"`
 	Status     string     `json:"status"`
 	Number     string     `json:"number"`
+	Bank       string     `json:"bank,omitempty"` // of a payout: the code of the bank that was paid
 	Executions int64      `json:"executions"`
 	Requests   int64      `json:"requests"`
 	Denied     int64      `json:"denied"` // the number of replies "no such reference" before
-	CreatedAt  string     `json:"createdAt"`
+	CreatedAt  string     `json:"createdAt,omitempty"`
 	At         int64      `json:"-"`
 }
 

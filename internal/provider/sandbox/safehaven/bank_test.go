@@ -1,7 +1,6 @@
 package safehaven
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -69,11 +68,7 @@ func worldOf(t *testing.T, s opened) providertest.BankWorld {
 			Statement: "/accounts/" + mainAccountID + "/statement",
 		},
 		Executed: func(t *testing.T, reference string) int {
-			rows, err := s.executed(context.Background(), reference)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return len(rows)
+			return executions(t, s, reference)
 		},
 		Credit: func(t *testing.T, account string, amount money.Kobo, silent bool) {
 			t.Helper()
@@ -332,7 +327,7 @@ func TestNameEnquiryBindsTheTransfer(t *testing.T) {
 	b.Header.Del("Authorization")
 	b.signIn()
 	refused("too late", object{})
-	if rows, err := b.executed(t.Context(), ""); err != nil || len(rows) != 0 {
+	if rows, err := b.requests(t.Context(), ""); err != nil || len(rows) != 0 {
 		t.Errorf("%v %v", rows, err)
 	}
 }

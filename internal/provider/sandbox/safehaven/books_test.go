@@ -72,13 +72,13 @@ func TestBooksSurviveAKill(t *testing.T) {
 	}
 	path, sold := runUntilKilled(t)
 	s := open(t, sandbox.Config{Path: path})
-	rows, err := s.executed(t.Context(), "")
+	rows, err := s.requests(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := map[string]bool{}
 	for _, v := range rows {
-		found[v.Reference] = true
+		found[v.Reference] = v.Executions > 0
 	}
 	for reference := range sold {
 		if !found[reference] {

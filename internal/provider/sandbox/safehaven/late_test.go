@@ -3,14 +3,18 @@ package safehaven
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/id"
+	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/provider"
 	"github.com/kobo-waas/kobo/internal/provider/sandbox"
+	"github.com/kobo-waas/kobo/internal/provider/sandbox/books"
 )
 
 // A control request makes only the next payment late. A requery does not find the late payment
@@ -85,5 +89,51 @@ func TestALatePaymentNeedsADuration(t *testing.T) {
 		if status, got := c.Do("POST", "/sandbox/next-payment", body); status != 400 || got["status"] != "error" {
 			t.Errorf("%s: HTTP %d %v", body, status, got)
 		}
+	}
+}
+
+// With all=true the ledger also shows what the bank refused, what it left open, and what it has never got.
+func TestTheLedgerShowsWhatWasNotExecuted(t *testing.T) {
+	s := open(t, sandbox.Config{Clock: new(clock.Movable), Hold: 10 * time.Millisecond})
+	p, _ := connect(t, s, s.Clock)
+	want := map[string]string{}
+	for ending, status := range map[string]string{"10": "successful 1", "01": "failed 0", "03": "unknown 0", "08": "pending 0"} {
+		buy := provider.Purchase{
+			Reference: "ref-" + ending, Kind: provider.Airtime, Category: catalogue[0].categories[0].id, Amount: 100 * money.Naira, Phone: "080312345" + ending,
+		}
+		p.Pay(t.Context(), buy)
+		want[buy.Reference] = status
+		p.Requery(t.Context(), provider.Sale{Reference: buy.Reference, Begun: s.Clock.Now()})
+	}
+	list := func(query string) map[string]string {
+		t.Helper()
+		var rows []struct {
+			Reference, Status  string
+			Executions, Denied int64
+		}
+		_, body := byHand(t, s).Do("GET", "/sandbox/provider-ledger"+query, "")
+		if text, err := json.Marshal(body["data"]); err != nil || json.Unmarshal(text, &rows) != nil {
+			t.Fatalf("%v %v", body, err)
+		}
+		found := map[string]string{}
+		for _, row := range rows {
+			found[row.Reference] = fmt.Sprint(row.Status, " ", row.Executions)
+			if (row.Status == books.Unknown) != (row.Denied == 1) {
+				t.Errorf("%+v", row)
+			}
+		}
+		return found
+	}
+	if got := list("?all=true"); !maps.Equal(got, want) {
+		t.Errorf("%v, not %v", got, want)
+	}
+	if got := list("?all=true&reference=ref-03"); len(got) != 1 {
+		t.Errorf("%v", got)
+	}
+	if got := list("?all=false"); len(got) != 1 || got["ref-10"] == "" {
+		t.Errorf("%v", got)
+	}
+	if status, body := byHand(t, s).Do("GET", "/sandbox/provider-ledger?all=yes", ""); status != 400 {
+		t.Errorf("HTTP %d %v", status, body)
 	}
 }

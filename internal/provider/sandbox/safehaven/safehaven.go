@@ -55,7 +55,7 @@ func (b *Bank) Open(ctx context.Context, shared *books.Books) (books.Part, error
 		return books.Part{}, err
 	}
 	return books.Part{
-		Mount: b.mount, Executed: b.executed, Outbox: b.notices, Float: debitAccount,
+		Mount: b.mount, Requests: b.requests, Outbox: b.notices, Float: debitAccount,
 		Controls: map[string]books.Control{
 			"POST /sandbox/bank-manners":   books.Steer(b.setManners),
 			"POST /sandbox/credit":         books.Steer(b.creditByHand),

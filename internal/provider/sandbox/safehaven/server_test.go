@@ -189,7 +189,7 @@ func TestARepeatedReference(t *testing.T) {
 			t.Errorf("%d: HTTP %d %v", i, status, body)
 		}
 	}
-	rows, err := s.executed(t.Context(), "")
+	rows, err := s.requests(t.Context(), "")
 	if err != nil || len(rows) != 1 || rows[0].Requests != 3 || rows[0].Executions != 1 {
 		t.Errorf("%+v %v", rows, err)
 	}

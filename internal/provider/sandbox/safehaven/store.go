@@ -229,17 +229,17 @@ func (b *Bank) isPaidInto(ctx context.Context, account string) (bool, error) {
 	return n > 0, err
 }
 
-// executed returns the sales, payouts and credits that the bank carried out, whatever it replied.
-func (b *Bank) executed(ctx context.Context, reference string) (rows []books.Row, err error) {
-	const carriedOut = "executions > 0 AND ($1 = '' OR reference = $1) ORDER BY created_at, "
-	sold, err := sales.All(ctx, b, carriedOut+"reference", reference)
+// requests returns the sales, payouts and credits that the bank recorded, whether it carried them out or not.
+func (b *Bank) requests(ctx context.Context, reference string) (rows []books.Row, err error) {
+	const asked = "($1 = '' OR reference = $1) ORDER BY created_at, "
+	sold, err := sales.All(ctx, b, asked+"reference", reference)
 	if err != nil {
 		return nil, err
 	}
 	for _, v := range sold {
 		rows = append(rows, v.Row(v.reference, v.kind, v.amount, v.number, v.createdAt))
 	}
-	moved, err := transfers.All(ctx, b, carriedOut+"id", reference)
+	moved, err := transfers.All(ctx, b, asked+"id", reference)
 	for _, v := range moved {
 		kind := "payout"
 		if v.direction == inwards {
@@ -248,7 +248,11 @@ func (b *Bank) executed(ctx context.Context, reference string) (rows []books.Row
 		if v.reversed {
 			v.Status = "reversed"
 		}
-		rows = append(rows, v.Row(v.reference, kind, v.amount, v.creditNumber, v.createdAt))
+		row := v.Row(v.reference, kind, v.amount, v.creditNumber, v.createdAt)
+		if v.direction != inwards {
+			row.Bank = v.bank
+		}
+		rows = append(rows, row)
 	}
 	return rows, err
 }

@@ -42,7 +42,7 @@ func TestARepeatedSaleIsNeverRefused(t *testing.T) {
 				t.Errorf("%q: %+v", manner, a)
 			}
 		}
-		rows, err := s.executed(context.Background(), buy.Reference)
+		rows, err := s.requests(context.Background(), buy.Reference)
 		if err != nil || len(rows) != 1 || rows[0].Executions != 1 {
 			t.Errorf("%q: %+v %v", manner, rows, err)
 		}

@@ -60,7 +60,7 @@ func mtn(ending string) provider.Purchase {
 
 func executions(t *testing.T, s opened, reference string) int {
 	t.Helper()
-	return sandboxtest.Executions(t, s.executed, reference)
+	return sandboxtest.Executions(t, s.requests, reference)
 }
 
 func TestSafeHavenPlug(t *testing.T) {

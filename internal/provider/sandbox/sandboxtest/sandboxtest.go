@@ -33,10 +33,10 @@ func Open(t *testing.T, cfg sandbox.Config, providers ...books.Provider) *sandbo
 }
 
 // Executions returns how often a provider carried out the requests with a reference. The function
-// executed returns the provider's list of these requests.
-func Executions(t *testing.T, executed func(context.Context, string) ([]books.Row, error), reference string) (n int) {
+// requests returns the provider's list of these requests.
+func Executions(t *testing.T, requests func(context.Context, string) ([]books.Row, error), reference string) (n int) {
 	t.Helper()
-	rows, err := executed(t.Context(), reference)
+	rows, err := requests(t.Context(), reference)
 	if err != nil {
 		t.Fatal(err)
 	}

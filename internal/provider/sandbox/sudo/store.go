@@ -136,9 +136,9 @@ func (i *Issuer) change(ctx context.Context, cardID, state string) (c card, err 
 	return c, err
 }
 
-// executed returns the transfers that Sudo carried out, whatever it replied.
-func (i *Issuer) executed(ctx context.Context, reference string) ([]books.Row, error) {
-	list, err := transfers.All(ctx, i, "executions > 0 AND ($1 = '' OR reference = $1) ORDER BY created_at, reference", reference)
+// requests returns the transfers that Sudo recorded, whether it carried them out or not.
+func (i *Issuer) requests(ctx context.Context, reference string) ([]books.Row, error) {
+	list, err := transfers.All(ctx, i, "$1 = '' OR reference = $1 ORDER BY created_at, reference", reference)
 	var rows []books.Row
 	for _, v := range list {
 		kind := "card funding"

@@ -39,7 +39,7 @@ func (i *Issuer) Open(ctx context.Context, shared *books.Books) (books.Part, err
 		err = i.OpenAccount(ctx, account)
 	}
 	return books.Part{
-		Mount: i.mount, Executed: i.executed,
+		Mount: i.mount, Requests: i.requests,
 		Controls: map[string]books.Control{
 			"POST /sandbox/next-card":    i.TellNext(nextCard),
 			"POST /sandbox/card-notice":  books.Steer(i.notice),

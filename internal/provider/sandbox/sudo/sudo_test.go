@@ -65,7 +65,7 @@ func TestIssuer(t *testing.T) {
 
 func executions(t *testing.T, s opened, reference string) int {
 	t.Helper()
-	return sandboxtest.Executions(t, s.executed, reference)
+	return sandboxtest.Executions(t, s.requests, reference)
 }
 
 // notify makes the simulated Sudo send a notification about a card, and returns that notification.

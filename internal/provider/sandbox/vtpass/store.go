@@ -52,9 +52,9 @@ func (b *Biller) ask(ctx context.Context, requestID string) (v sale, err error) 
 	return v, err
 }
 
-// executed returns the sales that VTpass carried out, whatever it replied.
-func (b *Biller) executed(ctx context.Context, reference string) ([]books.Row, error) {
-	sold, err := sales.All(ctx, b, "executions > 0 ORDER BY created_at, request_id")
+// requests returns the sales that VTpass recorded, whether it carried them out or not.
+func (b *Biller) requests(ctx context.Context, reference string) ([]books.Row, error) {
+	sold, err := sales.All(ctx, b, "TRUE ORDER BY created_at, request_id")
 	var rows []books.Row
 	for _, v := range sold {
 		if ours := clientReference(v.requestID); reference == "" || reference == ours {

@@ -38,7 +38,7 @@ func (b *Biller) Open(ctx context.Context, shared *books.Books) (books.Part, err
 	if err == nil {
 		err = b.OpenAccount(ctx, wallet)
 	}
-	return books.Part{Mount: b.mount, Executed: b.executed, Outbox: b.callbacks, Controls: map[string]books.Control{
+	return books.Part{Mount: b.mount, Requests: b.requests, Outbox: b.callbacks, Controls: map[string]books.Control{
 		"POST /sandbox/vtpass-manners": books.Steer(b.setManners),
 		"POST /sandbox/vtpass-reverse": books.Steer(b.reverseByHand),
 		"POST /sandbox/vtpass-off":     b.SwitchOff(sellingOff),

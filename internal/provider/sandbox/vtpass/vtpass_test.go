@@ -42,7 +42,7 @@ func connect(t *testing.T, s opened) (*plug.Plug, *providertest.Wire) {
 
 func executions(t *testing.T, s opened, reference string) int {
 	t.Helper()
-	return sandboxtest.Executions(t, s.executed, reference)
+	return sandboxtest.Executions(t, s.requests, reference)
 }
 
 func TestBiller(t *testing.T) {
