@@ -32,8 +32,8 @@ connections and lose COMMITs before or after the server executes them; with --st
 let standbys take over. Then let everything end, and check:
 
 ` + torture.Describe() + `
-All choices and breaks follow from --seed. The order in which requests of different clients
-reach Kobo does not. The
+All choices and breaks follow from --seed. The program that gets a request does not, and neither
+does the order in which requests of different clients reach Kobo. The
 command ends only programs that it has started. The exit code is 1 if a check fails.`,
 		Args: cobra.NoArgs,
 	}

@@ -1,6 +1,6 @@
 package torture
 
-import "slices"
+import "strings"
 
 // subject is a payment as its sender knows it.
 type subject struct{ company, key string }
@@ -27,14 +27,29 @@ func answers(h *History, r *Result) {
 		r.wrong("%s", fault)
 	}
 	named, said, heard := map[subject]string{}, map[subject]string{}, map[subject]bool{}
+	final := map[subject]int64{} // when an order was first answered with its outcome
 	for _, c := range h.Calls {
+		key := subject{c.Company, c.Key}
 		if c.Kind != look { // a look answers no order
-			heard[subject{c.Company, c.Key}] = heard[subject{c.Company, c.Key}] || c.State != unknown || h.mayBeLost(c)
+			heard[key] = heard[key] || c.State != unknown || h.mayBeLost(c) && !repeats(c.Key)
+		}
+		if at, there := final[key]; isOrder(c) && isFinal(c.State) && !h.mayBeLost(c) && (!there || c.End < at) {
+			final[key] = c.End
 		}
 	}
 	for _, c := range h.Calls {
-		if !slices.Contains([]string{purchase, payout, funding, look}, c.Kind) {
+		if c.Kind == enquiry || c.Kind == opening {
+			r.Compared++
+			h.reason(r, c)
 			continue
+		}
+		if !isOrder(c) && c.Kind != look {
+			continue
+		}
+		if h.reason(r, c); isOrder(c) && c.State == pending {
+			if at, there := final[subject{c.Company, c.Key}]; there && c.Begin > at {
+				r.wrong("the %s %s was said to be PENDING after its outcome had been said", c.Kind, c.Key)
+			}
 		}
 		key := subject{c.Company, c.Key}
 		if c.Status != 0 {
@@ -42,9 +57,6 @@ func answers(h *History, r *Result) {
 		}
 		if c.Kind != look && !heard[key] {
 			r.wrong("the %s %s never got an answer, and last %d", c.Kind, c.Key, c.Status)
-		}
-		if c.State == unknown && c.Answer != "" {
-			r.wrong("the %s %s was answered %d %s", c.Kind, c.Key, c.Status, c.Answer)
 		}
 		if c.Reference != "" {
 			if was := named[key]; was != "" && was != c.Reference {
@@ -65,6 +77,28 @@ func answers(h *History, r *Result) {
 		if !h.mayBeLost(c) && !agree(c, p, exists) {
 			r.wrong("the %s %s was said to be %s, and is %q at the end", c.Kind, c.Key, c.State, p.State)
 		}
+	}
+}
+
+// isOrder reports whether a call orders a payment.
+func isOrder(c Call) bool { return c.Kind == purchase || c.Kind == payout || c.Kind == funding }
+
+// isFinal reports whether an answer says how a payment has ended.
+func isFinal(state string) bool { return state == success || state == failed || state == reversed }
+
+// short is Kobo's word for a balance that is not enough. The check of the order tells whether it was right.
+const short = "Insufficient balance"
+
+// reason checks the reason of a refusal, and that each other answer is one of the contract. A restore can lose the answer about a name, or
+// the account.
+func (h *History) reason(r *Result, c Call) {
+	switch {
+	case c.Answer == "":
+	case c.State != refused:
+		r.wrong("the %s %s was answered %d %s", c.Kind, c.Key, c.Status, c.Answer)
+	case isOrder(c) && strings.Contains(c.Answer, short):
+	case len(h.lost()) == 0 || !strings.Contains(c.Answer, "Verification not found") && !strings.Contains(c.Answer, "Settlement account not found"):
+		r.wrong("the %s %s was refused: %s", c.Kind, c.Key, c.Answer)
 	}
 }
 

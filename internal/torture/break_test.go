@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/cluster"
 	"github.com/kobo-waas/kobo/internal/db/dbtest"
 )
 
@@ -51,8 +52,11 @@ func TestAShortRunWhoseServerDies(t *testing.T) {
 	if canFillServer() {
 		only = append(only, fullDisk)
 	}
-	_, text := brief(t, Options{Seed: seedWith(t, 1, only[len(only)-1]), Programs: 1, Postgres: Own, Only: only})
+	h, text := brief(t, Options{Seed: seedWith(t, 1, only[len(only)-1]), Programs: 1, Postgres: Own, Only: only})
 	t.Log(text)
+	if !h.brokeBy(only...) {
+		t.Errorf("the server has not died: %+v", h.Breaks)
+	}
 }
 
 // The database is backed up and put back under load: by Kobo's commands, and by somebody who forgets them.
@@ -113,11 +117,11 @@ func TestUnknownBreaksAreRefused(t *testing.T) {
 
 // Each kind of break is drawn by a run that can do it.
 func TestEachBreakIsDrawn(t *testing.T) {
-	all := []string{killing, freezing, clockJump, latePayment, cutting, databaseKill, databaseFreeze, silence, lostBefore, lostAfter, backup, restore, oldCopy}
+	all := []string{killing, freezing, clockJump, latePayment, cutting, databaseKill, databaseFreeze, silence, lostBefore, lostAfter, backup, restore, oldCopy, failoverKill, failoverFreeze, failoverCut}
 	if canFillServer() {
 		all = append(all, fullDisk)
 	}
-	b := &breaker{programs: make([]*program, 1), server: &server{}, base: &servers{}, copier: &copier{}}
+	b := &breaker{programs: make([]*program, 1), server: &server{}, base: &servers{trio: &cluster.Trio{}}, copier: &copier{}}
 	for _, kind := range all {
 		b.only = []string{kind}
 		if p, err := b.chosen(scheduleOf(1)); err != nil || p.length < 0 || p.kind != kind {

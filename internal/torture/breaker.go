@@ -124,16 +124,17 @@ func (b *breaker) do(ctx context.Context, p plan) (target string, err error) {
 	case cutting:
 		return b.server.name, b.server.cut(context.WithoutCancel(ctx))
 	case clockJump:
-		b.tell(ctx, "/sandbox/clock", map[string]string{"advance": p.length.String()})
+		err = b.tell(ctx, "/sandbox/clock", map[string]string{"advance": p.length.String()})
 	case latePayment:
-		b.tell(ctx, "/sandbox/next-payment", map[string]string{"late": p.length.String()})
+		err = b.tell(ctx, "/sandbox/next-payment", map[string]string{"late": p.length.String()})
 	default:
 		return b.breakDatabase(ctx, p)
 	}
-	return "", nil
+	return "", err
 }
 
-// tell sends a control to the sandbox. The answer does not matter, because a program may be down.
-func (b *breaker) tell(ctx context.Context, path string, body any) {
-	_, _ = b.fleet.send(context.WithoutCancel(ctx), http.MethodPost, path, body)
+// tell sends a control to the sandbox until it is answered. A control without an answer may have been done, so it may be done twice.
+func (b *breaker) tell(ctx context.Context, path string, body any) error {
+	ctx = context.WithoutCancel(ctx)
+	return b.fleet.ok(ctx, func() (answer, error) { return b.fleet.send(ctx, http.MethodPost, path, body) }, nil)
 }

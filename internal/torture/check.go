@@ -28,7 +28,7 @@ type check struct {
 
 var checks = []check{
 	{"balances", "each balance is what went in less what went out, to the kobo", balances, true},
-	{"entries", "the entries of each account follow each other without a gap", entries, true},
+	{"entries", "the entries of each account follow each other without a gap, and each has a reason", entries, true},
 	{"orders", "each payment is the one that was ordered, took amount and fee once, and gave both back if it failed or came back", orders, true},
 	{"executions", "the providers executed each success once, for whom it was ordered, and no failure", executions, true},
 	{"outcomes", "no operation is without an outcome", outcomes, true},
@@ -108,27 +108,6 @@ func balances(h *History, r *Result) {
 	}
 }
 
-func entries(h *History, r *Result) {
-	for _, b := range h.Facts.Companies {
-		held := map[int64]money.Kobo{}
-		for _, e := range b.Entries {
-			r.Compared++
-			if e.Before != held[e.Account] || e.After != e.Before+e.Change {
-				r.wrong("%s: the entry of %s in account %d goes from %s by %s to %s after %s", b.Reference, e.Reference, e.Account, e.Before, e.Change, e.After, held[e.Account])
-			}
-			if e.Change < 0 && e.After < 0 && e.Source != adjustment {
-				r.wrong("%s: the debit of %s leaves account %d with %s", b.Reference, e.Reference, e.Account, e.After)
-			}
-			held[e.Account] = e.After
-		}
-		for _, a := range b.Accounts {
-			if held[a.ID] != a.Balance {
-				r.wrong("%s: the entries of account %d end with %s, and its balance is %s", b.Reference, a.ID, held[a.ID], a.Balance)
-			}
-		}
-	}
-}
-
 func outcomes(h *History, r *Result) {
 	for _, b := range h.Facts.Companies {
 		for _, p := range b.Payments {
@@ -147,19 +126,30 @@ func outcomes(h *History, r *Result) {
 // Others stay without an outcome at their provider. The rest was lost by a restore.
 func cases(h *History, r *Result) {
 	bank, late, unended, lost := h.executed(), map[string]bool{}, h.unendedPayments(), h.lostPayments()
+	of, seen := map[string]string{}, map[[2]string]bool{}
 	for _, b := range h.Facts.Companies {
 		for _, p := range b.Payments {
 			late[p.Reference] = p.State == failed && bank[p.Reference].Executions > 0 && h.brokeBy(clockJump, latePayment, freezing, restore, oldCopy)
+			of[p.Reference] = b.Reference
 		}
 	}
 	for _, c := range h.Facts.Cases {
 		r.Compared++
 		_, open := unended[c.Subject]
-		if !(isLate(c.Reason) && late[c.Subject]) && !(open && (c.Reason == unresolved || isLate(c.Reason))) && !h.ofLost(c, lost) {
+		name := [2]string{c.Reason, c.Subject}
+		switch {
+		case !(isLate(c.Reason) && late[c.Subject]) && !(open && (c.Reason == unresolved || isLate(c.Reason))) && !h.ofLost(c, lost):
 			r.wrong("the case %s about %s: %s", c.Reason, c.Subject, c.Detail)
-		} else if c.Status != "RESOLVED" {
+		case c.Status != "RESOLVED":
 			r.wrong("the case %s about %s is %s", c.Reason, c.Subject, c.Status)
+		case of[c.Subject] != "" && c.Company != of[c.Subject]:
+			r.wrong("the case %s about %s is one of %s, and the payment is one of %s", c.Reason, c.Subject, c.Company, of[c.Subject])
+		case isLate(c.Reason) && c.Outcome != dismissed:
+			r.wrong("two operators have dismissed the case %s about %s, and it is %q", c.Reason, c.Subject, c.Outcome)
+		case seen[name]:
+			r.wrong("two cases %s are about %s", c.Reason, c.Subject)
 		}
+		seen[name] = true
 	}
 }
 
@@ -170,10 +160,15 @@ func (h *History) brokeBy(kinds ...string) bool {
 
 func verify(h *History, r *Result) {
 	r.Findings = append(r.Findings, h.Facts.Verify...)
+	r.Compared = int(h.Facts.Read)
+	shown := 0
 	for _, b := range h.Facts.Companies {
-		if r.Compared++; !b.Intact {
+		if shown += len(b.Entries); !b.Intact {
 			r.wrong("GET /api/v1/integrity of %s has findings", b.Reference)
 		}
+	}
+	if r.Compared < shown {
+		r.wrong("kobo verify has read %d entries of %d", r.Compared, shown)
 	}
 }
 

@@ -68,11 +68,6 @@ type answer struct {
 	body   []byte
 }
 
-// isInvalid reports whether Kobo calls the request invalid. Then the run is wrong, and not Kobo.
-func (a answer) isInvalid() bool {
-	return a.status == http.StatusBadRequest && bytes.Contains(a.body, []byte("Validation error"))
-}
-
 func (a answer) into(v any) error {
 	if err := json.Unmarshal(a.body, v); err != nil {
 		return fmt.Errorf("%d %s: %w", a.status, a.body, err)

@@ -37,8 +37,8 @@ const denials = 3
 // so nothing counts its denials.
 func (p Payment) wasDenied(e Execution) bool { return p.Kind == funding || e.Denied >= denials }
 
-// executed returns what the providers executed, by reference.
-func (h *History) executed() map[string]Execution {
+// asked returns what the providers were asked for, by reference.
+func (h *History) asked() map[string]Execution {
 	out := map[string]Execution{}
 	for _, e := range h.Facts.Executions {
 		out[e.Reference] = e
@@ -46,10 +46,30 @@ func (h *History) executed() map[string]Execution {
 	return out
 }
 
+// executed returns what the providers executed, by reference.
+func (h *History) executed() map[string]Execution {
+	out := map[string]Execution{}
+	for _, e := range h.Facts.Executions {
+		if e.Executions > 0 {
+			out[e.Reference] = e
+		}
+	}
+	return out
+}
+
+// never is the provider's state of a reference of which it has no request.
+const never = "unknown"
+
+// mayFail reports whether Kobo could believe that the provider would never execute the payment: it has refused the payment, or it does not
+// know the reference. Histories from before this check list what was executed only.
+func (h *History) mayFail(p Payment, e Execution) bool {
+	return p.wasDenied(e) || e.Status == "failed" || !slices.ContainsFunc(h.Facts.Executions, func(e Execution) bool { return e.Executions == 0 })
+}
+
 // executions compares each payment with what its provider executed: once, for the amount, to the number that was ordered. Kobo sends a
 // request once. A company may repeat it after a restore that has lost it.
 func executions(h *History, r *Result) {
-	left, late, judged, unended := h.executed(), h.contradicted(), h.decided(), h.unendedPayments()
+	left, late, judged, unended := h.asked(), h.contradicted(), h.decided(), h.unendedPayments()
 	lost, ordered, cards := h.lostPayments(), h.ordered(), map[string]string{}
 	if len(left) != len(h.Facts.Executions) {
 		r.wrong("the providers list a reference twice")
@@ -57,7 +77,9 @@ func executions(h *History, r *Result) {
 	for _, b := range h.Facts.Companies {
 		for _, p := range b.Payments {
 			r.Compared++
-			e, done := left[p.Reference]
+			e, known := left[p.Reference]
+			known = known && e.Status != never
+			done := e.Executions > 0
 			_, open := unended[p.Reference]
 			delete(left, p.Reference)
 			_, repeated := lost[p.Reference]
@@ -67,7 +89,9 @@ func executions(h *History, r *Result) {
 			case !done && p.State == success && open && judged[p.Reference] == confirmed: // two operators have decided so
 			case !done && (p.State == success || p.State == reversed):
 				r.wrong("the %s %s is %s and was never executed", p.Kind, p.Reference, p.State)
-			case done && !slices.Contains(goods[p.Kind], e.Kind):
+			case !done && judged[p.Reference] == "" && !h.mayFail(p, e):
+				r.wrong("the %s %s is %s; its provider has not executed it, says that it is %q and has denied it %d times", p.Kind, p.Reference, p.State, e.Status, e.Denied)
+			case known && !slices.Contains(goods[p.Kind], e.Kind):
 				r.wrong("the %s %s is the %s of its provider", p.Kind, p.Reference, e.Kind)
 			case done && e.Status != "successful" && e.Status != returned:
 				r.wrong("the %s %s was executed, and is %s at its provider", p.Kind, p.Reference, e.Status)
@@ -81,7 +105,7 @@ func executions(h *History, r *Result) {
 			if p.Refunded != (p.State == failed || p.State == reversed) {
 				r.wrong("the %s %s is %s, refunded: %t", p.Kind, p.Reference, p.State, p.Refunded)
 			}
-			if c, there := ordered.of(b, p); done && there {
+			if c, there := ordered.of(b, p); known && there {
 				h.sent(r, c, e, repeated, cards)
 			}
 		}
@@ -91,9 +115,10 @@ func executions(h *History, r *Result) {
 		c, may := lost[reference]
 		switch {
 		case !e.isPayment():
+		case e.Status == never && len(h.lost()) > 0: // after a restore Kobo also asks for attempts that it might have made
 		case !may:
-			r.wrong("the provider executed the %s %s, which Kobo does not know", e.Kind, reference)
-		case e.Executions != 1 || e.Amount != c.Amount:
+			r.wrong("the provider was asked for the %s %s, which Kobo does not know", e.Kind, reference)
+		case e.Executions > 1 || e.Amount != c.Amount:
 			r.wrong("the lost %s %s was executed %d times for %s, not once for %s", e.Kind, reference, e.Executions, e.Amount, c.Amount)
 		default:
 			h.sent(r, c, e, may, cards)
@@ -112,8 +137,11 @@ func (h *History) sent(r *Result, c Call, e Execution, repeated bool, cards map[
 		r.wrong("Kobo has sent the %s %s %d times", c.Kind, e.Reference, e.Requests)
 	}
 	if c.Kind != funding {
-		if e.Number != masked(c.To) {
-			r.wrong("the %s %s went to %s, not to %s", c.Kind, e.Reference, e.Number, masked(c.To))
+		if e.Number != masked(c.To) || c.Bank != "" && e.Bank != c.Bank {
+			r.wrong("the %s %s went to %s at the bank %q, not to %s at %q", c.Kind, e.Reference, e.Number, e.Bank, masked(c.To), c.Bank)
+		}
+		if c.Goods != "" && e.Kind != c.Goods {
+			r.wrong("%s was ordered with %s, and the provider sold %s", c.Goods, e.Reference, e.Kind)
 		}
 		return
 	}

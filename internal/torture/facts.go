@@ -15,9 +15,10 @@ import (
 // Facts is what Kobo, the simulated providers and the receiver of webhooks hold after a run.
 type Facts struct {
 	Companies  []Books     `json:"companies"`
-	Executions []Execution `json:"executions"` // what the providers carried out
+	Executions []Execution `json:"executions"` // what the providers were asked for
 	Cases      []Case      `json:"cases"`
 	Verify     []string    `json:"verify"` // what kobo verify reports
+	Read       int64       `json:"read"`   // the ledger entries that it has read
 	Messages   []Message   `json:"webhooks"`
 	Forged     int         `json:"forged"` // webhooks that no secret of their company verifies
 	Panics     []string    `json:"panics"` // from the logs of the programs
@@ -80,14 +81,16 @@ type Event struct {
 // Message is a webhook that the company's receiver has accepted, perhaps several times. Body is the digest of what it said.
 type Message struct{ Company, Event, Body string }
 
-// Execution is a request that a provider carried out. Number is the masked number of the phone, the account or the card's account that got
-// it. Denied is how often the provider has said before that it does not know the reference.
+// Execution is a request to a provider, or a reference that the provider does not know. Executions is 0 if the provider has not carried it
+// out. Number is the masked number of the phone, the account or the card's account that it was for, and Bank the code of a payout's bank.
+// Denied is how often the provider has said before that it does not know the reference.
 type Execution struct {
 	Reference, Kind, Status string
 	Amount                  money.Kobo
 	Executions, Requests    int64
 	Number                  string
 	Denied                  int64
+	Bank                    string `json:",omitempty"`
 }
 
 // Case is a case, with what two operators have decided.
@@ -115,7 +118,7 @@ func (w *world) gather(ctx context.Context) (f Facts, err error) {
 
 func (w *world) executions(ctx context.Context) (list []Execution, err error) {
 	send := func() (answer, error) {
-		return w.fleet.send(ctx, http.MethodGet, "/sandbox/provider-ledger", nil)
+		return w.fleet.send(ctx, http.MethodGet, "/sandbox/provider-ledger?all=true", nil)
 	}
 	return list, w.fleet.ok(ctx, send, &list)
 }
@@ -285,8 +288,9 @@ func readEvents(ctx context.Context, c *company, b *Books) error {
 			if err != nil {
 				return err
 			}
-			if e.ID, e.Kind, e.Sequence, e.Body = r.ID, r.Event, r.Sequence, digest(whole); e.Kind == "transaction.credit" {
-				e.Account = c.main // the customers of a run have this account
+			e.ID, e.Kind, e.Sequence, e.Body = r.ID, r.Event, r.Sequence, digest(whole)
+			if e.Kind == "transaction.credit" && e.Account == 0 {
+				e.Account = c.main // such an event names the customer only, and the customers of a run have this account
 			}
 			b.Events, after = append(b.Events, e), r.Sequence
 		}

@@ -27,6 +27,8 @@ const (
 	newKey     = "new API key"
 	newSecret  = "new webhook secret"
 	oldKey     = "old API key" // a request with a revoked key, or with its access token
+	enquiry    = "name enquiry"
+	opening    = "virtual account"
 )
 
 // These are the states of a payment, in the API's words, and what else an answer can say.
@@ -50,6 +52,8 @@ type Call struct {
 	Amount  money.Kobo `json:"amount"`
 	Story   string     `json:"story,omitempty"` // of a purchase or a payout: what the simulated provider does
 	To      string     `json:"to,omitempty"`    // of a purchase or a payout: the phone number or the account number that gets it
+	Bank    string     `json:"bank,omitempty"`  // of a payout: the code of the bank that gets it
+	Goods   string     `json:"goods,omitempty"` // of a purchase: airtime or data
 	Paying  Paying     `json:"paying,omitzero"` // of a credit
 	For     string     `json:"for,omitempty"`   // of an adjustment: the lost payment that it books
 	Begin   int64      `json:"begin"`

@@ -40,7 +40,7 @@ func (w *world) judge(ctx context.Context) error {
 		if outcome == confirmed || outcome == rejected {
 			if !open[c.Subject] { // the provider can say what happened
 				outcome = rejected
-				if slices.ContainsFunc(executed, func(e Execution) bool { return e.Reference == c.Subject }) {
+				if slices.ContainsFunc(executed, func(e Execution) bool { return e.Reference == c.Subject && e.Executions > 0 }) {
 					outcome = confirmed
 				}
 			}

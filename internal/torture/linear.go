@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -96,11 +97,18 @@ func reachable(s string, request bool) []string {
 	return []string{s}
 }
 
-// posting is the input of an account's model: the number of a ledger entry, or a look at the balance.
+// posting is the input of an account's model: the number of a ledger entry, a look at the balance, or a refusal because the balance was
+// not enough.
 type posting struct {
-	entry int // -1 for a look
-	after money.Kobo
+	entry   int // aLook or aRefusal
+	after   money.Kobo
+	refused money.Kobo // the largest balance with which the order is refused
 }
+
+const (
+	aLook    = -1
+	aRefusal = -2
+)
 
 // holding is the state of an account's model: how many of its entries are booked, and the balance.
 type holding struct {
@@ -113,44 +121,101 @@ var holdings = porcupine.Model{
 	Init: func() any { return holding{} },
 	Step: func(state, input, output any) (bool, any) {
 		s, p := state.(holding), input.(posting)
-		if p.entry < 0 {
+		switch p.entry {
+		case aLook:
 			return s.balance == output.(money.Kobo), s
+		case aRefusal:
+			return s.balance <= p.refused, s
 		}
 		return p.entry == s.booked, holding{p.entry + 1, p.after}
 	},
 }
 
-// ofAccount returns the entries of an account as operations, and the looks at its balance. An entry
+// ofAccount returns the entries of an account as operations, the looks at its balance, and the refusals because of its balance. An entry
 // takes effect after the begin of the first call that can have caused it. The entry of a debit takes
-// effect before the first answer that knows of it.
+// effect before the first answer that knows of it, and that of a refund before the first answer that says so.
 func (h *History) ofAccount(b Books, account int64) []porcupine.Operation {
-	begin, known := h.times(b)
-	var out []porcupine.Operation
+	begin, known, back := h.times(b)
+	paid := h.paidAt(b)
+	out := h.refusals(b, account)
+	booked := 0
 	seen := map[string]bool{}
 	for _, e := range b.Entries {
 		if e.Account != account {
 			continue
 		}
-		o := porcupine.Operation{Input: posting{len(out), e.After}, Call: begin[e.Reference], Return: math.MaxInt64}
+		o := porcupine.Operation{Input: posting{entry: booked, after: e.After}, Call: begin[e.Reference], Return: math.MaxInt64}
 		if at, answered := known[e.Reference]; answered && !seen[e.Reference] {
 			o.Return = at
 		}
+		if at, answered := back[e.Reference]; answered && e.Change > 0 {
+			o.Return = at
+		}
+		if begin[e.Reference] == 0 {
+			o.Call = paid[e.Change]
+		}
 		seen[e.Reference] = true
 		out = append(out, o)
+		booked++
 	}
 	for _, c := range h.Calls {
 		if c.Kind == balance && c.Company == b.Reference && c.Account == account && !h.mayBeLost(c) {
-			out = append(out, porcupine.Operation{ClientId: c.Client + 1, Input: posting{entry: -1}, Call: c.Begin, Output: c.Balance, Return: c.End})
+			out = append(out, porcupine.Operation{ClientId: c.Client + 1, Input: posting{entry: aLook}, Call: c.Begin, Output: c.Balance, Return: c.End})
 		}
 	}
 	slices.SortStableFunc(out, func(x, y porcupine.Operation) int { return cmp.Compare(x.Call, y.Call) })
 	return out
 }
 
-// times returns by reference when the first call of a payment or adjustment began, and when the
-// first answer knew of it. Credits have neither, because a bank tells of them at any time.
-func (h *History) times(b Books) (begin, known map[string]int64) {
-	begin, known = map[string]int64{}, map[string]int64{}
+// paidAt returns when the bank was first told to pay each amount to a company. Each credit has an amount of its own.
+func (h *History) paidAt(b Books) map[money.Kobo]int64 {
+	at := map[money.Kobo]int64{}
+	for _, c := range h.Calls {
+		if was, there := at[c.Amount]; c.Kind == credit && c.Company == b.Reference && (!there || c.Begin < was) {
+			at[c.Amount] = c.Begin
+		}
+	}
+	return at
+}
+
+// refusals returns the orders that were refused because the balance of an account was not enough. A repeated request gets the same answer, so a
+// refusal happened between the begin of the first request and the end of the first answer.
+func (h *History) refusals(b Books, account int64) (out []porcupine.Operation) {
+	begin, lost, at := map[string]int64{}, map[string]bool{}, map[string]int{}
+	for _, c := range h.Calls {
+		if c.Company == b.Reference && isOrder(c) {
+			if was, there := begin[c.Key]; !there || c.Begin < was {
+				begin[c.Key] = c.Begin
+			}
+			lost[c.Key] = lost[c.Key] || h.mayBeLost(c)
+		}
+	}
+	for _, c := range h.Calls {
+		if c.Company != b.Reference || c.Account != account || c.State != refused || !strings.Contains(c.Answer, short) || lost[c.Key] {
+			continue
+		}
+		most := c.Amount // a purchase needs more than its price
+		if c.Kind != purchase {
+			most--
+		}
+		if c.Kind == payout {
+			most += h.Run.PayoutFee
+		}
+		if n, there := at[c.Key]; there {
+			out[n].Return = min(out[n].Return, c.End)
+			continue
+		}
+		at[c.Key] = len(out)
+		out = append(out, porcupine.Operation{ClientId: c.Client + 1, Input: posting{entry: aRefusal, refused: most}, Call: begin[c.Key], Return: c.End})
+	}
+	return out
+}
+
+// times returns by reference when the first call of a payment or adjustment began, when the
+// first answer knew of it, and when the first answer said that it had failed or come back. Credits have none, because a bank tells of them
+// at any time.
+func (h *History) times(b Books) (begin, known, back map[string]int64) {
+	begin, known, back = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	byKey := map[string]string{}
 	for _, p := range b.Payments {
 		byKey[p.Key] = p.Reference
@@ -174,6 +239,9 @@ func (h *History) times(b Books) (begin, known map[string]int64) {
 		if at, there := known[reference]; !there || c.End < at {
 			known[reference] = c.End
 		}
+		if at, there := back[reference]; (c.State == failed || c.State == reversed) && (!there || c.End < at) {
+			back[reference] = c.End
+		}
 	}
-	return begin, known
+	return begin, known, back
 }

@@ -39,7 +39,7 @@ func (e Execution) isPayment() bool {
 func (h *History) unbooked() map[string]Execution {
 	out, known := map[string]Execution{}, h.Facts.payments()
 	for _, e := range h.Facts.Executions {
-		if _, there := known[e.Reference]; !there && e.isPayment() && e.Status != returned {
+		if _, there := known[e.Reference]; !there && e.isPayment() && e.Executions > 0 && e.Status != returned {
 			out[e.Reference] = e
 		}
 	}
@@ -164,7 +164,7 @@ func restores(h *History, r *Result) {
 			r.wrong("after restore %d, API access is closed: %t, moves are held: %t", i+1, l.Closed, l.Held)
 		}
 		for _, c := range h.Calls {
-			if c.Begin >= l.Down && c.End <= l.Open && slices.Contains([]string{purchase, payout, funding, look, balance}, c.Kind) {
+			if c.Begin >= l.Down && c.End <= l.Open && slices.Contains([]string{purchase, payout, funding, look, balance, enquiry, opening}, c.Kind) {
 				if r.Compared++; c.Status != 0 && c.Status != http.StatusServiceUnavailable {
 					r.wrong("the %s %s was answered %d while API access was closed", c.Kind, c.Key, c.Status)
 				}

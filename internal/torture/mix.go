@@ -142,12 +142,12 @@ func phone(r *rand.Rand, story string) string {
 // buying is the order of the data bundle if the amount is its price, and of airtime otherwise.
 func (c *client) buying(key string, account int64, amount money.Kobo, story, to string) order {
 	o := order{
-		call: Call{Kind: purchase, Company: c.own.reference, Account: account, Key: key, Amount: amount, Story: story, To: to},
+		call: Call{Kind: purchase, Company: c.own.reference, Account: account, Key: key, Amount: amount, Story: story, To: to, Goods: "airtime"},
 		path: "/api/v1/vtu/purchase-airtime",
 		body: map[string]any{"idempotencyKey": key, "phoneNumber": to, "settlementId": account, "serviceCategoryId": c.airtime, "amount": amount},
 	}
 	if amount == c.bundle.price {
-		o.path = "/api/v1/vtu/purchase-data"
+		o.path, o.call.Goods = "/api/v1/vtu/purchase-data", "data"
 		o.body["serviceCategoryId"], o.body["productId"] = c.bundle.category, c.bundle.id
 		delete(o.body, "amount")
 	}
@@ -158,28 +158,55 @@ func (c *client) buying(key string, account int64, amount money.Kobo, story, to 
 func (c *client) payout(ctx context.Context, r *rand.Rand, key string, account int64) error {
 	amount, story := money.Kobo(100+r.IntN(900))*money.Naira, tale(r)
 	number := fmt.Sprintf("%08d%s", r.IntN(100_000_000), story)
+	bank := pick(r, banks)
+	id, err := c.nameOf(ctx, account, bank, number)
+	if err != nil || id == "" {
+		return err // without a name no money moves, and nothing is to be repeated
+	}
+	return c.order(ctx, r, c.paying(id, account, amount, story, bank, number))
+}
+
+// banks are the codes of the banks that payouts go to.
+var banks = []string{"000013", "000014", "000016"}
+
+// nameOf asks for the name of the account to which a payout goes, and records the call. It returns "" without an answer.
+func (c *client) nameOf(ctx context.Context, account int64, bank, number string) (id string, err error) {
 	var named struct{ Data struct{ ID string } }
-	a, err := c.own.call(ctx, http.MethodPost, "/api/v1/settlement/validate-account", c.naming(account, number))
-	if err == nil && a.isInvalid() {
-		return fmt.Errorf("no name of an account: %s", a.body)
+	call := Call{Kind: enquiry, Company: c.own.reference, Account: account, Client: c.number, Begin: c.now()}
+	a, lost := c.own.call(ctx, http.MethodPost, "/api/v1/settlement/validate-account", c.naming(account, bank, number))
+	call.told(a, lost)
+	if call.State == success {
+		err = a.into(&named)
 	}
-	if err != nil || a.status != http.StatusOK {
-		return nil // no money moves here, and nothing is to be repeated
+	call.End = c.now()
+	c.call(call)
+	return named.Data.ID, err
+}
+
+// told reads the answer to a request that moves no money.
+func (c *Call) told(a answer, err error) {
+	if err != nil {
+		return
 	}
-	if err := a.into(&named); err != nil {
-		return err
+	c.Status = a.status
+	switch {
+	case a.status == http.StatusOK:
+		c.State = success
+	case a.status == http.StatusBadRequest:
+		c.State, c.Answer = refused, string(a.body)
+	case a.status != http.StatusServiceUnavailable && a.status != http.StatusConflict && !isLocked(a):
+		c.Answer = string(a.body)
 	}
-	return c.order(ctx, r, c.paying(named.Data.ID, account, amount, story, number))
 }
 
 // naming is the request for the name of the account to which a payout goes.
-func (c *client) naming(account int64, number string) map[string]any {
-	return map[string]any{"bank_code": "000014", "account_number": number, "pin": c.own.pin, "fromSettlementId": account}
+func (c *client) naming(account int64, bank, number string) map[string]any {
+	return map[string]any{"bank_code": bank, "account_number": number, "pin": c.own.pin, "fromSettlementId": account}
 }
 
-func (c *client) paying(named string, account int64, amount money.Kobo, story, to string) order {
+func (c *client) paying(named string, account int64, amount money.Kobo, story, bank, to string) order {
 	return order{
-		call: Call{Kind: payout, Company: c.own.reference, Account: account, Key: named, Amount: amount, Story: story, To: to},
+		call: Call{Kind: payout, Company: c.own.reference, Account: account, Key: named, Amount: amount, Story: story, To: to, Bank: bank},
 		path: "/api/v1/settlement/send-payout", body: map[string]any{"verify_id": named, "amount": amount},
 	}
 }

@@ -53,18 +53,24 @@ func (c *client) pay(ctx context.Context, to Paying, number string, account int6
 
 // collect opens a virtual account and pays into it: right, wrong or twice.
 func (c *client) collect(ctx context.Context, r *rand.Rand, key string, account int64) error {
-	amount, at := c.amount(), c.now()
-	a, err := c.own.call(ctx, http.MethodPost, virtualAccounts, virtual(key, account, amount), "Idempotency-Key", key)
+	call := Call{Kind: opening, Company: c.own.reference, Account: account, Key: key, Amount: c.amount(), Client: c.number, Begin: c.now()}
+	a, err := c.own.call(ctx, http.MethodPost, virtualAccounts, virtual(key, account, call.Amount), "Idempotency-Key", key)
+	call.told(a, err)
 	var made struct {
 		Data struct{ AccountNumber string }
 	}
-	if err == nil && a.isInvalid() {
-		return fmt.Errorf("no virtual account: %s", a.body)
+	if call.State == success {
+		if err = a.into(&made); err != nil {
+			return err
+		}
 	}
-	if err != nil || a.status != http.StatusOK || a.into(&made) != nil {
-		return nil // no money moves here
+	call.End = c.now()
+	c.call(call)
+	if call.State != success {
+		return nil // nobody knows where to pay
 	}
-	number, to := c.remember(key, made.Data.AccountNumber), Paying{To: key, Asked: amount, Since: at}
+	amount := call.Amount
+	number, to := c.remember(key, made.Data.AccountNumber), Paying{To: key, Asked: amount, Since: call.Begin}
 	switch r.IntN(4) {
 	case 0:
 		c.pay(ctx, to.manner(r), number, account, amount+money.Naira)

@@ -198,8 +198,9 @@ func (c *client) orderAgain(ctx context.Context, was Call, account int64) (order
 		return c.loading(was.Key, was.Amount), nil
 	}
 	var named struct{ ID string }
-	err := c.own.data(ctx, http.MethodPost, "/api/v1/settlement/validate-account", c.naming(account, was.To), &named)
-	return c.paying(named.ID, account, was.Amount, was.Story, was.To), err
+	bank := cmp.Or(was.Bank, banks[0])
+	err := c.own.data(ctx, http.MethodPost, "/api/v1/settlement/validate-account", c.naming(account, bank, was.To), &named)
+	return c.paying(named.ID, account, was.Amount, was.Story, bank, was.To), err
 }
 
 // payAgain makes the bank receive the same amount as in the first life.

@@ -72,9 +72,28 @@ func (c *client) rotateKey(ctx context.Context, key string) error {
 			return err
 		}
 	}
+	c.stale(ctx, old, key)
 	call.End, call.Status, call.State = c.now(), http.StatusOK, success
 	c.call(call)
 	return nil
+}
+
+// stale tries the last access token of an API key that was revoked just now, long before it expires. Each program knows of a revocation within a
+// second, but a program may be frozen or without its database meanwhile. So the token must be refused before this gives up.
+func (c *client) stale(ctx context.Context, old retired, key string) {
+	const tries = 20
+	call := Call{Kind: oldKey, Company: c.own.reference, Key: "token-before-" + key, Client: c.number}
+	for n := 0; n < tries && old.token != "" && call.State != refused && wait(ctx, retry); n++ {
+		call.Begin = c.now()
+		a, err := c.fleet.send(ctx, http.MethodGet, "/api/v1/settlement/accounts", nil, "Authorization", "Bearer "+old.token)
+		call.End, call.Status, call.State = c.now(), a.status, unknown
+		if err == nil && (a.status == http.StatusUnauthorized || a.status == http.StatusForbidden) {
+			call.State = refused
+		}
+	}
+	if call.Begin > 0 {
+		c.call(call)
+	}
 }
 
 // revoke revokes an API key. A repeated request finds the key revoked.

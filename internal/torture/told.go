@@ -29,26 +29,26 @@ func events(h *History, r *Result) {
 			}
 			whose[e.ID] = true
 		}
-		kinds, amounts := map[string][]string{}, map[string]money.Kobo{}
+		kinds, amounts, accounts := map[string][]string{}, map[string]money.Kobo{}, map[string]int64{}
 		for i, e := range b.Events {
 			if r.Compared++; e.Sequence != int64(i+1) {
 				r.wrong("%s: event %d has the number %d", b.Reference, i+1, e.Sequence)
 				return
 			}
 			if area, _, _ := strings.Cut(e.Kind, "."); area == "vtu" || area == "payout" || area == "card" && e.Subject != "" {
-				if len(kinds[e.Subject]) > 0 && amounts[e.Subject] != e.Amount {
-					r.wrong("an event of %s says %s, and the one before it %s", e.Subject, e.Amount, amounts[e.Subject])
+				if len(kinds[e.Subject]) > 0 && (amounts[e.Subject] != e.Amount || accounts[e.Subject] != e.Account) {
+					r.wrong("an event of %s says %s of account %d, and the one before it %s of account %d", e.Subject, e.Amount, e.Account, amounts[e.Subject], accounts[e.Subject])
 				}
 				kinds[e.Subject] = append(kinds[e.Subject], e.Kind)
-				amounts[e.Subject] = e.Amount
+				amounts[e.Subject], accounts[e.Subject] = e.Amount, e.Account
 			}
 		}
 		for _, p := range b.Payments {
 			if got := strings.Join(kinds[p.Reference], " "); got != told[p.Kind][p.State] {
 				r.wrong("the events of the %s %s, which is %s, are %q", p.Kind, p.Reference, p.State, got)
 			}
-			if amounts[p.Reference] != p.Amount {
-				r.wrong("the events of the %s %s of %s say %s", p.Kind, p.Reference, p.Amount, amounts[p.Reference])
+			if amounts[p.Reference] != p.Amount || accounts[p.Reference] != p.Account {
+				r.wrong("the events of the %s %s of %s in account %d say %s and %d", p.Kind, p.Reference, p.Amount, p.Account, amounts[p.Reference], accounts[p.Reference])
 			}
 			delete(kinds, p.Reference)
 		}

@@ -169,7 +169,7 @@ func (r *run) work(ctx context.Context) (f Facts, err error) {
 	}
 	f.Panics, err = r.panics()
 	if err == nil {
-		f.Verify, err = r.verify(ctx)
+		f.Verify, f.Read, err = r.verify(ctx)
 	}
 	return f, err
 }

@@ -62,8 +62,12 @@ func brief(t *testing.T, o Options) (h History, text string) {
 
 // A program on SQLite is killed and frozen, and loses nothing.
 func TestAShortRunOnSQLite(t *testing.T) {
-	_, text := brief(t, Options{Seed: 1, Programs: 1})
+	const seed = 5 // its schedule begins with a kill
+	h, text := brief(t, Options{Seed: seed, Programs: 1})
 	t.Log(text)
+	if !h.brokeBy(killing) {
+		t.Errorf("no program was killed: %+v", h.Breaks)
+	}
 }
 
 // Two programs share a database on PostgreSQL, whose connections are cut too.
@@ -124,12 +128,13 @@ func TestTheScheduleFollowsFromTheSeed(t *testing.T) {
 
 func TestInvalidOptionsAreRefused(t *testing.T) {
 	for name, o := range map[string]Options{
-		"no time":      {Clients: 1, Programs: 1},
-		"no clients":   {Duration: time.Minute, Programs: 1},
-		"four at once": {Duration: time.Minute, Clients: 1, Programs: 4},
+		"--minutes":  {Clients: 1, Programs: 1},
+		"--clients":  {Duration: time.Minute, Programs: 1},
+		"--programs": {Duration: time.Minute, Clients: 1, Programs: 4},
+		"--standbys": {Duration: time.Minute, Clients: 1, Programs: 1, Standbys: 2},
 	} {
-		if _, err := Run(t.Context(), o); err == nil {
-			t.Errorf("%s: no error", name)
+		if _, err := Run(t.Context(), o); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -46,6 +46,9 @@ func Print(w io.Writer, h *History, results []Result) (sound bool, err error) {
 	sound = true
 	for _, r := range results {
 		said := "holds"
+		if r.Compared == 0 {
+			said = "was not tried"
+		}
 		if len(r.Findings) > 0 {
 			said, sound = fmt.Sprintf("FAILS: %d findings", len(r.Findings)), false
 		}
@@ -70,7 +73,7 @@ func (h *History) restored(restores int) string {
 	executed, repeated, booked := 0, 0, len(h.unbooked())
 	known, may := h.Facts.payments(), h.lostPayments()
 	for _, e := range h.Facts.Executions {
-		if _, lost := may[e.Reference]; lost && e.isPayment() {
+		if _, lost := may[e.Reference]; lost && e.isPayment() && e.Executions > 0 {
 			executed++
 			if _, there := known[e.Reference]; there {
 				repeated++

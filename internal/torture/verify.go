@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/app"
@@ -16,45 +17,46 @@ import (
 	"github.com/kobo-waas/kobo/internal/report"
 )
 
-// verify checks the whole ledger as kobo verify does: sums, copies of facts, MACs and Merkle trees.
-func (r *run) verify(ctx context.Context) (lines []string, err error) {
+// verify checks the whole ledger as kobo verify does: sums, copies of facts, MACs and Merkle trees. It returns what it has found, and how many
+// ledger entries it has read.
+func (r *run) verify(ctx context.Context) (lines []string, read int64, err error) {
 	cfg := app.DevConfig(r.folder, r.database)
 	keys, err := cfg.Evidence()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	d, err := db.Open(ctx, r.database)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer d.Close()
 	d.SignWith(keys)
 	trees, err := cfg.Trees(d)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	reports := report.New(d, clock.System{})
 	companies, err := reports.Companies(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for _, one := range companies {
 		v, err := reports.Verify(ctx, one)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		found, err := reports.VerifyTree(ctx, trees, one, v.Rows)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		lines = slices.Concat(lines, v.Lines(), unsigned(v), found)
+		lines, read = slices.Concat(lines, v.Lines(), unsigned(v), found), read+v.Entries
 	}
 	log, err := reports.VerifyLog(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	rest, err := reports.VerifyTreesOfNoCompany(ctx, trees, log.Rows)
-	return slices.Concat(lines, log.Lines(), unsigned(log), rest), err
+	return slices.Concat(lines, log.Lines(), unsigned(log), rest), read, err
 }
 
 // unsigned returns a finding if rows have no signature. A new database has no such rows.
@@ -129,6 +131,10 @@ func receipts(h *History, r *Result) {
 		if len(b.Payments) > 0 && len(b.Proofs) == 0 {
 			r.wrong("no receipt of %s was fetched", b.Reference)
 		}
+		payments := map[string]Payment{}
+		for _, p := range b.Payments {
+			payments[p.Reference] = p
+		}
 		for _, p := range b.Proofs {
 			r.Compared++
 			var receipt evidence.Receipt
@@ -145,7 +151,22 @@ func receipts(h *History, r *Result) {
 				r.wrong("the receipt of %s: %s", p.Reference, err)
 			case proven.Company != b.Reference || !named:
 				r.wrong("the receipt of %s of %s proves the row %v of %s", p.Reference, b.Reference, proven.Row, proven.Company)
+			case !payments[p.Reference].isOf(proven.Row):
+				r.wrong("the receipt of the payment %+v proves the row %v", payments[p.Reference], proven.Row)
 			}
 		}
 	}
+}
+
+// isOf reports whether a row is the debit of the payment, or says nothing about one: the amount and the fee left the payment's account.
+func (p Payment) isOf(row []evidence.Field) bool {
+	want := map[string]string{
+		"amount_kobo": strconv.FormatInt(int64(p.Amount+p.Fee), 10), "debit_account": fmt.Sprint("settlement/", p.Account), "kind": sources[p.Kind],
+	}
+	for _, f := range row {
+		if text, there := want[f.Name]; p.Reference != "" && there && f.Value != text {
+			return false
+		}
+	}
+	return true
 }

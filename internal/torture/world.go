@@ -14,8 +14,12 @@ import (
 // devFloat is the opening balance of the first company's account, which kobo dev gives it.
 const devFloat = 1_000_000 * money.Naira
 
-// float is the opening balance of each further account. An adjustment by two operators books it.
-const float = 500_000 * money.Naira
+// float is the opening balance of each further account, and little that of each third one, so that orders reach its floor. An adjustment by two
+// operators books it.
+const (
+	float  = 500_000 * money.Naira
+	little = 3_000 * money.Naira
+)
 
 // product is the data bundle that purchases buy.
 type product struct {
@@ -145,12 +149,15 @@ func (w *world) add(ctx context.Context, name string) (*company, error) {
 func (w *world) account(ctx context.Context, c *company) (int64, error) {
 	c.mu.Lock()
 	c.nextID++
-	name := fmt.Sprintf("account %d", c.nextID)
+	name, balance := fmt.Sprintf("account %d", c.nextID), float
+	if c.nextID%3 == 0 {
+		balance = little
+	}
 	c.mu.Unlock()
 	var made struct{ ID int64 }
 	err := c.data(ctx, http.MethodPost, "/api/v1/settlement/accounts", map[string]string{"name": name}, &made, "Idempotency-Key", name)
 	if err == nil {
-		err = w.adjust(ctx, -1, c, made.ID, float, "credit", "")
+		err = w.adjust(ctx, -1, c, made.ID, balance, "credit", "")
 	}
 	return made.ID, err
 }
