@@ -50,6 +50,9 @@ func TransfersAgree(ctx context.Context, q db.Querier, company string) (bool, er
 // than the limit is refused.
 func (s *Service) InParts(limit time.Duration) { s.small, s.limit = 0, limit }
 
+// Large makes Integrity read only new rows of a ledger with more entries than this.
+func (s *Service) Large(entries int64) { s.small = entries }
+
 // Stride sets the number of purchases between two milestones.
 func (s *Service) Stride(n int64) { s.stride = n }
 

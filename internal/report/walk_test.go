@@ -73,6 +73,22 @@ func (p *inParts) credit() {
 	}
 }
 
+// A check that ends one of several parts finds few new entries, but it alone counts all events. It keeps how far the events are verified, too, so
+// that the next one does not count them again.
+func TestTheEventsOfALargeLedgerAreCountedOnce(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		p := startInParts(t, d)
+		p.says("")
+		p.must(`UPDATE report_progress SET verified_sequence = 0 WHERE company_id = $1`) // so a part leaves it that does not come to the end
+		p.Large(2)
+		p.says("")
+		verified, err := db.One(t.Context(), d, db.Value[int64], `SELECT verified_sequence FROM report_progress WHERE company_id = $1`, p.company)
+		if err != nil || verified != 2 {
+			t.Errorf("%d events are verified, %v", verified, err)
+		}
+	})
+}
+
 // A check of a large ledger reads only new rows, so it does not see a changed old row. The daily
 // walk finds it, and the finding stays in the result until a later walk finds none.
 func TestAWalkFindsWhatTheCheckOfNewRowsCannotSee(t *testing.T) {
