@@ -86,8 +86,7 @@ bench-go: ## benchmarks of single packages, with every commit on the disk (BENCH
 
 # A number of inputs, and no time: with a time, Go 1.26 sometimes ends with "context deadline exceeded" and no finding (golang/go#75804).
 fuzz: ## every fuzz target with so many inputs, two at a time (FUZZTIME=100000x)
-	@grep -rHo '^func Fuzz[A-Za-z0-9_]*' --include='*_test.go' $(FUZZ_IN) | sed 's,/[^/]*:func , ,' | \
-		xargs -P 2 -L 1 sh -c '$(GO) test -run "^$$" -fuzz "^$$1\$$" -parallel 1 -fuzztime $(FUZZTIME) "./$$0"'
+	tools/fuzz.sh $(FUZZTIME) $(FUZZ_IN)
 
 fuzz-requests: ## generated requests against a running program on both databases (REQUESTS=1000000)
 	KOBO_TEST_REQUESTS=$(REQUESTS) $(POSTGRES) -- $(GO) test -v -timeout 120m -run TestGeneratedRequests ./internal/apptest
