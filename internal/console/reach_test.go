@@ -1,0 +1,45 @@
+package console_test
+
+import (
+	"html"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kobo-waas/kobo/internal/console"
+	who "github.com/kobo-waas/kobo/internal/person"
+)
+
+// unlinked are the addresses to which no link leads: where people sign in, what a form or a script asks for, and parts of pages.
+var unlinked = []string{"/sign-in", "/live", "/newer", "/step-up", "/proof", "/unsent", "/overview.json"}
+
+// A page that no link leads to does not exist for its people. So somebody who begins at the first page and follows links meets every
+// page and every file of the side that has one address for all.
+func TestLinksLeadToEveryPage(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	for below, p := range map[string]*person{"/console/": w.signIn("dev"), "/app/": w.seat(w.company.Reference, "ada", who.Owner)} {
+		met, paths := map[string]bool{}, []string{below}
+		for n := 0; n < len(paths) && n < 400; n++ {
+			for _, found := range links.FindAllStringSubmatch(p.get(paths[n]).text, -1) {
+				link := html.UnescapeString(found[1])
+				bare, _, _ := strings.Cut(link, "?")
+				if strings.HasPrefix(link, below) && !met[bare] {
+					met[bare] = true
+					if !strings.Contains(found[0], "download") {
+						paths = append(paths, link)
+					}
+				}
+			}
+		}
+		for _, pattern := range append(console.Patterns(), console.AppPatterns()...) {
+			path, isPage := strings.CutPrefix(pattern, "GET ")
+			if !isPage || !strings.HasPrefix(path, below) || path == below || strings.Contains(path, "{") || met[path] {
+				continue
+			}
+			if !slices.ContainsFunc(unlinked, func(part string) bool { return strings.Contains(path, part) }) {
+				t.Errorf("no link leads to %s", path)
+			}
+		}
+	}
+}
