@@ -72,7 +72,6 @@ func TestTheOverviewBeginsWithWhatNeedsAPerson(t *testing.T) {
 		w.plant(`INSERT INTO operation_case VALUES ('house', 'c1', 's1', 'UNKNOWN_DEBIT', 0, '', -41200000, 'OPEN', '', '', '', 0, '', '', 0, 0, 1, 0, '')`)
 		now := w.app.Clock.Now().UnixMicro()
 		w.plant(`INSERT INTO report_run VALUES ('house', 'zz', 'safehaven', $1, $1, 3, 0, 0, 0, 0, '[]', 'the bank does not answer', $1)`, now)
-		w.plant(`INSERT INTO report_reconciliation VALUES ('house', 'safehaven', $1) ON CONFLICT DO NOTHING`, now)
 		w.plant(`UPDATE job SET last_error = '<b>no</b> answer about 0123456789' WHERE kind = 'report.walk'`)
 		w.plant(`INSERT INTO report_hour VALUES ('house', $1, 'payout', 'safehaven', 'paid', 4, 123456)`, w.app.Clock.Now().UnixMicro()/3600e6*3600e6)
 		w.plant(`INSERT INTO report_hour VALUES ('house', $1, 'payout', 'safehaven', 'failed', 1, 100)`, w.app.Clock.Now().UnixMicro()/3600e6*3600e6)
