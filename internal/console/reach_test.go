@@ -11,8 +11,9 @@ import (
 	who "github.com/kobo-waas/kobo/internal/person"
 )
 
-// unlinked are the pages to which no link leads: where people sign in, and where a form leads whose card the issuer has not made yet.
-var unlinked = []string{"/sign-in", "/asked"}
+// unlinked are the pages to which no link leads: where people sign in, where a form leads whose card the issuer has not made yet, streams,
+// and the proof between two checkpoints of which a new company has one.
+var unlinked = []string{"/sign-in", "/asked", "/live/", "/consistency"}
 
 // sentTo matches the address of a form.
 var sentTo = regexp.MustCompile(`<form [^>]*action="([^"]+)"`)
