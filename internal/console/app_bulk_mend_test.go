@@ -145,3 +145,16 @@ func TestLinesKeepTheNumbersOfTheirFile(t *testing.T) {
 		expect(bola.submit(at, path, fields).location, "Waits for you", "1")
 	})
 }
+
+// A bulk payout without a good line offers nothing to send.
+func TestABulkPayoutWithoutAGoodLineIsNotSent(t *testing.T) {
+	w := open(t)
+	ada := w.seat(w.company.Reference, "ada", who.Owner)
+	at := ada.submit("/app/payouts/bulk/new", "/app/payouts/bulk/new", map[string]string{"fromSettlementId": "1", "pin": w.company.PIN, "lines": "000013,0123456799,100"}).location
+	later(t, func() string {
+		if text := ada.read(at); !strings.Contains(text, "No line is good") || strings.Contains(text, at+"/send") || !strings.Contains(text, at+"/cancel") {
+			return text
+		}
+		return ""
+	})
+}

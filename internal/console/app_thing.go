@@ -286,7 +286,7 @@ func (t thing) stepWords(step api.TimelineStep) (title, said string) {
 		if title, said, _ = strings.Cut(step.Text, ": "); title == "first call" {
 			return "The provider was asked", said
 		}
-		return askedAgain(title), said
+		return askedAgain(title, instant(step.At)), said
 	case "approval":
 		return "A second person approved it", step.Text
 	case "case":

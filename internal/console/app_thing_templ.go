@@ -729,7 +729,7 @@ func thingPage(v *visit, t thing) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, r := range t.rows() {
+		for _, r := range withDays(t.rows(), v.now()) {
 			templ_7745c5c3_Err = timelineRow(r).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

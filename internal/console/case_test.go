@@ -45,7 +45,8 @@ func TestTwoPeopleReadTheSameSentenceOfACase(t *testing.T) {
 		w.ask("GET", "companies/"+w.company.Reference, "", &c)
 		at := w.caseAbout(w.company.Reference, w.payout("0123456708", 900_000), operation.Unresolved) // the bank accepts it and never says more
 		link := fmt.Sprintf(`<a href="/console/companies/%s">%s</a>`, w.company.Reference, c.Name)
-		asker.tells(at, "Unresolved · ₦900,000.00 to ", link, "Where the ₦900,000.00 is", "Clearing", `data-live="/console/live/desk`)
+		asker.tells(at, "Unresolved · ₦900,000.00 to ", link, "Where the ₦900,000.00 is", "Clearing", `data-live="/console/live/desk`,
+			"<strong>"+c.Name+" asked for it</strong>", "<p>No outcome after 72 hours</p>")
 		text := asker.read(at)
 		for outcome, offered := range map[string]bool{"confirmed": true, "rejected": true, "dismissed": false, "assigned": false, "booked": false} {
 			if strings.Contains(text, `id="o-`+outcome+`"`) != offered {

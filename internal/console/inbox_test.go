@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -42,5 +43,25 @@ func TestANotificationIsReadAndWorkedAgain(t *testing.T) {
 		if g := viewer.send(one+"/replay", viewer.form("/console/companies", nil)); g.status != http.StatusForbidden {
 			w.t.Errorf("a viewer replays: %d", g.status)
 		}
+	})
+}
+
+// What came of a notification leads to the payment or the credit. A session ID names nobody, so it stands there whole.
+func TestANotificationLeadsToWhatCameOfIt(t *testing.T) {
+	w := open(t)
+	w.asCompany("POST", "/sandbox/credit", "", map[string]any{"accountNumber": w.company.SettlementAccountNumber, "amount": 2_500, "senderName": "BOLA SAMPLE"}, nil)
+	reference := w.payout("0123456710", 250)
+	p := w.signIn("dev")
+	credit := regexp.MustCompile(`Credit of session <a href="(/console/p/[0-9]{30})">`)
+	later(t, func() string {
+		text := p.read("/console/system/inbox")
+		found := credit.FindStringSubmatch(text)
+		if found == nil || !strings.Contains(text, `Payment <a href="/console/p/`+reference+`">`) {
+			return text
+		}
+		if page := p.read(found[1]); !strings.Contains(page, "₦2,500.00 from BOLA SAMPLE") {
+			return page
+		}
+		return ""
 	})
 }

@@ -70,13 +70,18 @@ func TestTheOverviewBeginsWithWhatNeedsAPerson(t *testing.T) {
 			w.t.Fatal("a new book:", text)
 		}
 		w.plant(`INSERT INTO operation_case VALUES ('house', 'c1', 's1', 'UNKNOWN_DEBIT', 0, '', -41200000, 'OPEN', '', '', '', 0, '', '', 0, 0, 1, 0, '')`)
+		now := w.app.Clock.Now().UnixMicro()
+		w.plant(`INSERT INTO report_run VALUES ('house', 'zz', 'safehaven', $1, $1, 3, 0, 0, 0, 0, '[]', 'the bank does not answer', $1)`, now)
 		w.plant(`UPDATE job SET last_error = '<b>no</b> answer about 0123456789' WHERE kind = 'report.walk'`)
 		w.plant(`INSERT INTO report_hour VALUES ('house', $1, 'payout', 'safehaven', 'paid', 4, 123456)`, w.app.Clock.Now().UnixMicro()/3600e6*3600e6)
 		w.plant(`INSERT INTO report_hour VALUES ('house', $1, 'payout', 'safehaven', 'failed', 1, 100)`, w.app.Clock.Now().UnixMicro()/3600e6*3600e6)
 		later(t, func() string {
 			text := p.read("/console/overview")
 			first, second := strings.Index(text, "/console/cases?reason=UNKNOWN_DEBIT"), strings.Index(text, `href="/console/system/jobs"`)
-			for _, want := range []string{"₦412,000.00", "₦1,234.56", "80.0% of the decided were paid", "1 failed and 0 unknown"} {
+			for _, want := range []string{
+				"₦412,000.00", "₦1,234.56", "80.0% of the decided were paid", "1 failed and 0 unknown",
+				"<strong>Safe Haven:</strong> its statement could not be compared", "<strong>Unknown debit:</strong> a debit that nothing of ours asked for, ",
+			} {
 				if !strings.Contains(text, want) {
 					return "lacks " + want
 				}

@@ -114,6 +114,15 @@ func whatToDo(reason string) string {
 	return "Open the case."
 }
 
+// dayWords returns a day of the API as sentences have it: with its year unless it is this one.
+func (v *visit) dayWords(text string) string {
+	at := instant(text + "T00:00:00+01:00")
+	if at.IsZero() {
+		return text
+	}
+	return dayIn(at, v.now())
+}
+
 // bankDayLabel returns a day of the API as the table shows it, such as "Sun 22 Nov".
 func bankDayLabel(day string) string {
 	if at := instant(day + "T00:00:00+01:00"); !at.IsZero() {

@@ -175,11 +175,11 @@ func movedWords(text string) (title, said string) {
 // atCompany matches the beginning of a step that another company's ledger has.
 var atCompany = regexp.MustCompile(`^at (c[0-9a-z]{24}): `)
 
-// caseStepWords returns the title of a step of a case, and the words below it. What an operator did has the outcome and the note.
-func caseStepWords(s admin.Step) (title, said string) {
+// stepWords returns the title of a step of a case, and the words below it. What an operator did has the outcome and the note.
+func (c openCase) stepWords(s admin.Step) (title, said string) {
 	if m := atCompany.FindStringSubmatch(s.Text); m != nil {
 		s.Text = s.Text[len(m[0]):]
-		title, said = caseStepWords(s)
+		title, said = c.stepWords(s)
 		return title + " at the company " + ending(m[1]), said
 	}
 	switch s.What {
@@ -191,7 +191,7 @@ func caseStepWords(s admin.Step) (title, said string) {
 	case "audit":
 		return auditWords(s.Text)
 	case "answer", "state", "event", "delivery", "intent":
-		title, said = (story{}).rowWords(admin.TimelineStep{What: s.What, Text: s.Text})
+		title, said = c.story.rowWords(admin.TimelineStep{At: s.At, What: s.What, Text: s.Text})
 		return inLagos(title), inLagos(answerSentence(said))
 	}
 	return sentence(s.What), inLagos(s.Text)

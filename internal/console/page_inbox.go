@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/url"
+	"strings"
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/operator"
@@ -44,6 +45,16 @@ func replayNotification(v *visit) (string, error) {
 // mayReplay reports whether the person may let a notification be worked again.
 func (v *visit) mayReplay(n admin.Notification) bool {
 	return v.may(operator.Support) && n.Status != "NEW"
+}
+
+// cameOf splits what came of a notification into words and the reference that they end with. The reference is "" if there is none.
+func cameOf(detail string) (what, reference string) {
+	for _, before := range []string{"payment", "credit of session"} {
+		if reference, found := strings.CutPrefix(detail, before+" "); found && !strings.ContainsAny(reference, " <") {
+			return sentence(before), reference
+		}
+	}
+	return detail, ""
 }
 
 // notificationStates are the states of a notification, in the words of the screen.

@@ -69,7 +69,7 @@ func (g glance) broken() (out []need) {
 			link(g.v, "/console/cases", "/console/cases?reason=BROKEN_CHAIN", "Decide"))
 	}
 	if g.Door.Closed {
-		out = append(out, need{kind: "failed", word: "Closed", what: "The companies’ API", rest: optional(g.Door.Reason), since: instant(optional(g.Door.Since))})
+		out = append(out, need{kind: "failed", word: "Closed", what: "The companies’ API:", rest: optional(g.Door.Reason), since: instant(optional(g.Door.Since))})
 	}
 	return out
 }
@@ -89,9 +89,9 @@ func (g glance) cases() (out []need) {
 	for _, c := range g.Cases {
 		rest := reasonWords[c.Name]
 		if c.Amount != 0 {
-			rest = strings.TrimSpace(rest + " " + naira(c.Amount) + " in all")
+			rest = strings.TrimPrefix(rest+", "+naira(c.Amount)+" in all", ", ")
 		}
-		n := need{kind: "case", word: count(int(c.Count), "case", "cases"), what: sentence(words(c.Name)), rest: rest, sum: c.Amount, since: instant(optional(c.Oldest))}
+		n := need{kind: "case", word: count(int(c.Count), "case", "cases"), what: sentence(words(c.Name)) + ":", rest: rest, sum: c.Amount, since: instant(optional(c.Oldest))}
 		if c.Name == "BROKEN_CHAIN" {
 			n.sum = math.MaxInt64 // an account is closed, whatever it is worth
 		}
@@ -129,7 +129,7 @@ const reconcileLate = 26 * time.Hour
 func (g glance) breaks() (out []need) {
 	for _, r := range g.Reconciliations {
 		at := instant(r.At)
-		n := need{kind: "failed", word: "Break", what: r.Provider, since: at}
+		n := need{kind: "failed", word: "Break", what: providerName(r.Provider) + ":", since: at}
 		switch {
 		case r.Trouble != nil:
 			n.rest = "its statement could not be compared"
@@ -155,7 +155,7 @@ const inboxLate = 10 * time.Minute
 // failing are endpoints, jobs and notifications that do not get on.
 func (g glance) failing() (out []need) {
 	for _, e := range g.Endpoints {
-		n := need{kind: "failed", word: "Failing", what: e.CompanyName, rest: "webhook endpoint, " + count(int(e.Failures), "failure", "failures") + " in a row", since: instant(optional(e.Since))}
+		n := need{kind: "failed", word: "Failing", what: e.CompanyName + ":", rest: "webhook endpoint, " + count(int(e.Failures), "failure", "failures") + " in a row", since: instant(optional(e.Since))}
 		out = append(out, n.link(g.v, "/console/companies/{reference}", "/console/companies/"+url.PathEscape(e.Company)+"/webhooks", "Open"))
 	}
 	if j := g.FailingJobs; j.Count > 0 {
@@ -164,8 +164,8 @@ func (g glance) failing() (out []need) {
 	}
 	for _, i := range g.Inbox {
 		if oldest := instant(optional(i.Oldest)); g.v.now().Sub(oldest) >= inboxLate {
-			n := need{kind: "failed", word: "Late", what: count(int(i.Count), "notification", "notifications"), rest: "of " + i.Name + " not worked", since: oldest}
-			out = append(out, n.link(g.v, "/console/system/jobs", "/console/system/jobs", "See jobs"))
+			n := need{kind: "failed", word: "Late", what: count(int(i.Count), "notification", "notifications"), rest: "of " + providerName(i.Name) + " not worked", since: oldest}
+			out = append(out, n.link(g.v, "/console/system/inbox", "/console/system/inbox?status=NEW", "See them"))
 		}
 	}
 	return out

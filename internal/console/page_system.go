@@ -33,7 +33,7 @@ var systemTabs = []tab{
 	{"/console/system/jobs", "Jobs"},
 	{"/console/system/inbox", "Inbox"},
 	{"/console/system/audit", "Audit"},
-	{"/console/system/people", "People"},
+	{"/console/people", "People"},
 	{"/console/system/settings", "Settings"},
 	{"/console/system/maintenance", "Maintenance"},
 }

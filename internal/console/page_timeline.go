@@ -205,6 +205,7 @@ type row struct {
 	admin.TimelineStep
 	at    time.Time
 	after time.Duration // since the first row
+	day   string        // the day of Lagos, if the row before is not of the same day
 	title string
 	code  string // of what the row is about, which developers copy
 	said  string // the provider's words
@@ -247,7 +248,18 @@ func (s story) rows() (out []row) {
 		r.said = strings.TrimSpace(codeWords(r.said)) // the chip says the outcome
 		out = append(out, r)
 	}
-	return slices.Clip(out)
+	return withDays(slices.Clip(out), s.now)
+}
+
+// withDays names the day of the first row, and of each row that is of another day than the one before. Times have no day.
+func withDays(rows []row, now time.Time) []row {
+	before := ""
+	for i := range rows {
+		if at := dayIn(rows[i].at, now); at != before {
+			rows[i].day, before = at, at
+		}
+	}
+	return rows
 }
 
 // resendable returns the rows of a story, with the form that sends a delivery again if the person may do it.
@@ -279,7 +291,7 @@ func (s story) rowWords(step admin.TimelineStep) (title, said string) {
 		if title == "first call" {
 			return "Asked " + providerName(optional(s.Provider)), said
 		}
-		return askedAgain(title), said
+		return askedAgain(title, instant(step.At)), said
 	case "state":
 		return "Outcome", outcomeWords(step.Text)
 	case "delivery":
@@ -309,13 +321,17 @@ func pollsOf(title string) (polls, bool) {
 	return polls{times, instant(until)}, err == nil && n == 4
 }
 
-// askedAgain returns the title of polls with the same answer.
-func askedAgain(title string) string {
+// askedAgain returns the title of polls with the same answer. The last one has its day, unless it is of the day of the first one.
+func askedAgain(title string, first time.Time) string {
 	p, isFolded := pollsOf(title)
 	if !isFolded {
 		return "Asked again, " + title
 	}
-	return fmt.Sprintf("Asked again %d times until %s: the same answer", p.times, p.until.In(lagos).Format("15:04:05"))
+	last := p.until.In(lagos).Format("15:04:05")
+	if at := dayLabel(p.until); at != dayLabel(first) {
+		last = at + ", " + last
+	}
+	return fmt.Sprintf("Asked again %d times until %s: the same answer", p.times, last)
 }
 
 func (s story) asker() string {

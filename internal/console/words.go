@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/a-h/templ"
 
@@ -106,6 +107,14 @@ func day(at, now time.Time) string {
 	return at.Format("Mon 2 Jan, 15:04")
 }
 
+// dayIn returns the day of an instant, such as "Sun 22 Nov". The year stands there if it is not this year.
+func dayIn(at, now time.Time) string {
+	if at.In(lagos).Year() != now.In(lagos).Year() {
+		return at.In(lagos).Format("Mon 2 Jan 2006")
+	}
+	return dayLabel(at)
+}
+
 // age returns a length of time as pages show it: 12 s, 24 min, 2 h 41 min or 3 d 4 h. It is never negative.
 func age(d time.Duration) string {
 	switch d = max(d, 0); {
@@ -142,7 +151,8 @@ func sentence(text string) string {
 	if text == "" {
 		return ""
 	}
-	return strings.ToUpper(text[:1]) + text[1:]
+	_, first := utf8.DecodeRuneInString(text)
+	return strings.ToUpper(text[:first]) + text[first:]
 }
 
 // proofWord is the word on the button of a form that proves who a person is.

@@ -27,6 +27,9 @@ type program struct {
 		APIKey       string `json:"api_key"`
 		PIN          string `json:"pin"`
 		SettlementID int64  `json:"settlement_id"`
+
+		SettlementAccountNumber string `json:"settlement_account_number"`
+
 		AdminKey     string `json:"admin_key"`
 		SecondKey    string `json:"second_admin_key"`
 		ConsoleURL   string `json:"console_url"`
@@ -132,6 +135,14 @@ func (p *program) sessionID(reference string) (string, error) {
 	var payout struct{ Data struct{ SessionID string } }
 	err := p.asCompany("GET", "/api/v1/settlement/payout-status/"+reference, nil, &payout)
 	return payout.Data.SessionID, err
+}
+
+// longNamed pays into the company's account under a name and with words that have no space, as anybody can do.
+func (p *program) longNamed() error {
+	return p.ask("POST", "/sandbox/credit", "", "", map[string]any{
+		"accountNumber": p.key.SettlementAccountNumber, "amount": 1250,
+		"senderName": "ADAEZE " + strings.Repeat("VERYLONG", 15), "narration": strings.Repeat("x", 90),
+	}, nil)
 }
 
 // advance moves the clock of the sandbox, and waits for the work that became due.

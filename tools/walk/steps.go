@@ -95,6 +95,9 @@ func everyPage(p *program, b *browser) error {
 	if err != nil {
 		return err
 	}
+	if err := p.longNamed(); err != nil {
+		return err
+	}
 	other, err := b.twin(context.Background())
 	if err != nil {
 		return err

@@ -84,6 +84,9 @@ func visitOne(b *browser, below, path, name string) (links []string, err error) 
 		case one.width == 320:
 			err = b.loses(name)
 		case one.load && one.width == 1280:
+			if err := b.hides(name); err != nil {
+				return nil, err
+			}
 			err = b.do(chromedp.Evaluate(`[...document.querySelectorAll('a[href^="`+below+`"]:not([download])')].map((a) => a.getAttribute("href"))`, &links))
 		}
 		if err != nil {
@@ -170,6 +173,17 @@ func (b *browser) loses(name string) error {
 	}
 	b.complain("%s at 400 %%: %s", name, strings.Join(lost, "; "))
 	return nil
+}
+
+// hides complains about tables with columns that a screen shows only after somebody has scrolled to the side.
+func (b *browser) hides(name string) error {
+	var tables []string
+	err := b.do(chromedp.Evaluate(`[...document.querySelectorAll("main .scroll")].filter((e) => e.scrollWidth > e.clientWidth + 1)
+		.map((e) => (e.ariaLabel || "table") + " by " + (e.scrollWidth - e.clientWidth) + " pixels")`, &tables))
+	if len(tables) > 0 {
+		b.complain("%s hides columns on a screen: %s", name, strings.Join(tables, ", "))
+	}
+	return err
 }
 
 // load loads a page, and complains if it jumps meanwhile. On a busy machine a browser may draw half a table first, so a page that
