@@ -1,6 +1,9 @@
 package torture
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // subject is a payment as its sender knows it.
 type subject struct{ company, key string }
@@ -10,10 +13,10 @@ type subject struct{ company, key string }
 // lost it and the company has given it up.
 func answers(h *History, r *Result) {
 	byKey := map[subject]Payment{}
-	byReference := map[string]Payment{}
+	byReference := map[subject]Payment{}
 	for _, b := range h.Facts.Companies {
 		for _, p := range b.Payments {
-			byReference[p.Reference] = p
+			byReference[subject{b.Reference, p.Reference}] = p
 			if p.Key == "" {
 				continue
 			}
@@ -38,7 +41,10 @@ func answers(h *History, r *Result) {
 		}
 	}
 	for _, c := range h.Calls {
-		if c.Kind == enquiry || c.Kind == opening {
+		if c.Kind == balance && c.State == absent && !h.follows(c) {
+			r.wrong("account %d of %s was said not to be there", c.Account, c.Company)
+		}
+		if c.Kind == enquiry || c.Kind == opening || c.Kind == balance && c.Answer != "" {
 			r.Compared++
 			h.reason(r, c)
 			continue
@@ -70,9 +76,15 @@ func answers(h *History, r *Result) {
 			}
 			said[key] = c.State
 		}
+		if c.Said != 0 && c.Said != c.Amount {
+			r.wrong("the %s %s was said to be about %s, and %s were ordered", c.Kind, c.Key, c.Said, c.Amount)
+		}
 		p, exists := byKey[key]
-		if c.Reference != "" {
-			p, exists = byReference[c.Reference]
+		if name := cmp.Or(c.Reference, c.reference()); c.Reference != "" || c.Kind == funding { // the API does not show the key of a card funding
+			p, exists = byReference[subject{c.Company, name}]
+		}
+		if exists && p.Key != "" && p.Key != c.Key {
+			r.wrong("the answer about %s names %s, which is the payment of %s", c.Key, p.Reference, p.Key)
 		}
 		if !h.mayBeLost(c) && !agree(c, p, exists) {
 			r.wrong("the %s %s was said to be %s, and is %q at the end", c.Kind, c.Key, c.State, p.State)
@@ -97,7 +109,7 @@ func (h *History) reason(r *Result, c Call) {
 	case c.State != refused:
 		r.wrong("the %s %s was answered %d %s", c.Kind, c.Key, c.Status, c.Answer)
 	case isOrder(c) && strings.Contains(c.Answer, short):
-	case len(h.lost()) == 0 || !strings.Contains(c.Answer, "Verification not found") && !strings.Contains(c.Answer, "Settlement account not found"):
+	case !h.follows(c) || !strings.Contains(c.Answer, "Verification not found") && !strings.Contains(c.Answer, "Settlement account not found"):
 		r.wrong("the %s %s was refused: %s", c.Kind, c.Key, c.Answer)
 	}
 }

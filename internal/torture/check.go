@@ -146,12 +146,17 @@ func cases(h *History, r *Result) {
 			r.wrong("the case %s about %s is one of %s, and the payment is one of %s", c.Reason, c.Subject, c.Company, of[c.Subject])
 		case isLate(c.Reason) && c.Outcome != dismissed:
 			r.wrong("two operators have dismissed the case %s about %s, and it is %q", c.Reason, c.Subject, c.Outcome)
+		case decides[c.Reason] != "" && c.Outcome != decides[c.Reason]:
+			r.wrong("two operators have decided %q about the case %s about %s, and it is %q", decides[c.Reason], c.Reason, c.Subject, c.Outcome)
 		case seen[name]:
 			r.wrong("two cases %s are about %s", c.Reason, c.Subject)
 		}
 		seen[name] = true
 	}
 }
+
+// decides are the decisions of the operators about what a restore has lost.
+var decides = map[string]string{unknownDebit: dismissed, missingCredit: dismissed, unknownAccount: assigned}
 
 // brokeBy reports whether the run did one of these things to Kobo.
 func (h *History) brokeBy(kinds ...string) bool {
@@ -166,6 +171,9 @@ func verify(h *History, r *Result) {
 		if shown += len(b.Entries); !b.Intact {
 			r.wrong("GET /api/v1/integrity of %s has findings", b.Reference)
 		}
+	}
+	if h.Run.Format == 0 && r.Compared == 0 {
+		r.Compared = shown // an old history does not say how many
 	}
 	if r.Compared < shown {
 		r.wrong("kobo verify has read %d entries of %d", r.Compared, shown)

@@ -134,6 +134,68 @@ func TestEachCheckCanFail(t *testing.T) {
 		"a refused request sent twice":         {"executions", func(h *History, _ *Books) { h.Facts.Executions[6].Requests = 2 }},
 		"data for airtime":                     {"executions", func(h *History, _ *Books) { h.Facts.Executions[0].Kind = "airtime" }},
 		"another bank":                         {"executions", func(h *History, _ *Books) { h.Facts.Executions[1].Bank = "000013" }},
+		"a refund before the debit": {"orders", func(_ *History, b *Books) {
+			b.Entries[11] = Entry{"p3", "vtu", 1, 100, 902, 1002}
+			b.Entries[12] = Entry{"p3", "vtu", 1, -100, 1002, 902}
+		}},
+		"a refund in two entries": {"orders", func(h *History, b *Books) {
+			b.Entries[12] = Entry{"p3", "vtu", 1, 60, 802, 862}
+			b.Entries, h.Facts.Read = slices.Insert(b.Entries, 13, Entry{"p3", "vtu", 1, 40, 862, 902}), 19
+		}},
+		"a payment of another kind": {"orders", func(h *History, _ *Books) { h.Calls[5].Kind, h.Calls[5].To = purchase, "66f1234*a0" }},
+		"a refused card funding is made": {"answers", func(h *History, b *Books) {
+			c := Call{Kind: funding, Company: us, Account: 1, Amount: 30, Key: "k13", Begin: 185, End: 186, Status: 400, State: refused, Answer: short}
+			h.Calls = append(h.Calls, c)
+			b.Payments = append(b.Payments, Payment{funding, c.reference(), "", success, 30, 0, 1, false})
+		}},
+		"an answer that names another payment": {"answers", func(_ *History, b *Books) { b.Payments[0].Key = "k13" }},
+		"an answer of another amount":          {"answers", func(h *History, _ *Books) { h.Calls[0].Said = 99 }},
+		"a look that shows another amount":     {"answers", func(h *History, _ *Books) { h.Calls[3].Amount, h.Calls[3].Said = 100, 99 }},
+		"an answer without the account":        {"answers", func(h *History, _ *Books) { h.Calls[2].State = absent }},
+		"an unfair answer about a balance":     {"answers", func(h *History, _ *Books) { h.Calls[2].Status, h.Calls[2].Answer = 403, "not yours" }},
+		"an account is gone before a restore": {"answers", func(h *History, _ *Books) {
+			h.Calls[20].State, h.Calls[20].Answer = refused, "Settlement account not found"
+		}},
+		"a lost success that was not executed": {"executions", func(h *History, _ *Books) {
+			h.Facts.Executions[4].Executions, h.Facts.Executions[4].Status = 0, "failed"
+		}},
+		"a lost request sent in a life that was not lost": {"executions", func(h *History, _ *Books) {
+			h.Breaks = append(h.Breaks, Break{Kind: restore, Lost: &Lost{From: 300, Copied: 310, Down: 350, Up: 360, Open: 370, Closed: true, Held: true}})
+			h.Facts.Executions[4].Requests = 3
+		}},
+		"a refund before the bank sent it back": {"order", func(h *History, _ *Books) {
+			h.Calls = append(h.Calls, Call{Kind: reversal, Company: us, Account: 1, Key: "o1", Begin: 190, End: 191, Status: 200, State: reversed})
+		}},
+		"a decision about a lost debit is not kept": {"cases", func(h *History, _ *Books) { h.Facts.Cases[2].Outcome = confirmed }},
+		"a decision about a lost payment is not kept": {"decisions", func(h *History, _ *Books) {
+			h.Facts.Cases = append(h.Facts.Cases, Case{ID: "5", Company: us, Subject: "p1", Reason: unresolved, Status: "RESOLVED", Outcome: rejected})
+		}},
+		"an event of another state":          {"events", func(_ *History, b *Books) { b.Events[1].State = failed }},
+		"an event of another fee":            {"events", func(_ *History, b *Books) { b.Events[4].Fee = 0 }},
+		"an event that denies a refund":      {"events", func(_ *History, b *Books) { b.Events[3].Refunded = false }},
+		"an adjustment of another direction": {"entries", func(_ *History, b *Books) { b.Events[19].Amount = 5 }},
+		"a payment into a virtual account that is told of as another credit": {"credits", func(_ *History, b *Books) {
+			b.Events[9].Kind, b.Events[9].Virtual, b.Entries[9].Source = "settlement.credit", "", "credit"
+			b.Virtual[0].State, b.Events[12].Kind = failed, "kyb.changed"
+		}},
+		"a late payment into another virtual account": {"credits", func(_ *History, b *Books) {
+			b.Events[9].Kind, b.Events[9].Virtual, b.Virtual[0].State = "virtual_account.late_payment", "va2", failed
+		}},
+		"a credit without an answer into another virtual account": {"credits", func(h *History, b *Books) {
+			h.Calls[6].State, h.Calls[6].Key, h.Calls[6].Status, b.Events[9].Virtual = unknown, "", 0, "va2"
+		}},
+		"a credit of a customer that is told of as one of the company": {"credits", func(h *History, b *Books) {
+			h.Calls[6].Paying, b.Events[9].Kind, b.Events[9].Virtual, b.Entries[9].Source = Paying{To: toCustomer}, "settlement.credit", "", "credit"
+		}},
+		"an opened virtual account is not there":   {"virtual", func(h *History, _ *Books) { h.Calls[22].Key = "v9" }},
+		"an opened virtual account of less":        {"virtual", func(h *History, _ *Books) { h.Calls[22].Amount = 8 }},
+		"a virtual account that nobody asked for":  {"virtual", func(h *History, _ *Books) { h.Calls = slices.Delete(h.Calls, 22, 23) }},
+		"two virtual accounts of one key":          {"virtual", func(_ *History, b *Books) { b.Virtual = append(b.Virtual, b.Virtual[1]) }},
+		"a new API key without an event":           {"credentials", func(_ *History, b *Books) { b.Events[21].Kind = "kyb.changed" }},
+		"an old API key is revoked without a word": {"credentials", func(_ *History, b *Books) { b.Events[22].Kind = "kyb.changed" }},
+		"no refused request is listed": {"executions", func(h *History, _ *Books) {
+			h.Facts.Executions = slices.DeleteFunc(h.Facts.Executions, func(e Execution) bool { return e.Executions == 0 })
+		}},
 		"an entry without a reason, and given back": {"entries", func(_ *History, b *Books) {
 			b.Entries = append(b.Entries, Entry{"x1", "vtu", 1, -5, 802, 797}, Entry{"x1", "vtu", 1, 5, 797, 802})
 		}},

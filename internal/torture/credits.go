@@ -28,6 +28,10 @@ func credits(h *History, r *Result) {
 		}
 	}
 	for _, b := range h.Facts.Companies {
+		keys := map[string]string{}
+		for _, v := range b.Virtual {
+			keys[v.ID] = v.Key
+		}
 		for _, e := range b.Events {
 			if !isCredit(e.Kind) {
 				continue
@@ -45,6 +49,11 @@ func credits(h *History, r *Result) {
 				r.wrong("the credit %s went into account %d of %s, not into account %d of %s", e.Subject, e.Account, b.Reference, c.Account, c.Company)
 			case !answered && !slices.ContainsFunc(silent[e.Amount], right):
 				r.wrong("the credit %s of %s went into account %d of %s, and nobody paid it there", e.Subject, e.Amount, e.Account, b.Reference)
+			case !answered:
+				c = silent[e.Amount][slices.IndexFunc(silent[e.Amount], right)]
+			}
+			if !e.tellsOf(c.Paying, given[e.Subject], keys) {
+				r.wrong("the credit %s is for %q, and %s tells of it with the virtual account %q", e.Subject, c.Paying.To, e.Kind, e.Virtual)
 			}
 		}
 	}
@@ -62,11 +71,51 @@ func credits(h *History, r *Result) {
 	}
 }
 
+// tellsOf reports whether an event about a credit has the kind of the way that the money came in. An event about a virtual account names it.
+// The keys are those of the company's virtual accounts, by their ids.
+func (e Event) tellsOf(way Paying, given bool, keys map[string]string) bool {
+	switch {
+	case way.To == "": // nobody paid it, or the history is an old one
+		return true
+	case given || way.To == toCompany:
+		return e.Kind == "settlement.credit" && e.Virtual == ""
+	case way.To == toCustomer:
+		return e.Kind == "transaction.credit" && e.Virtual == ""
+	}
+	return strings.HasPrefix(e.Kind, "virtual_account.") && keys[e.Virtual] == way.To
+}
+
+// openings compares the virtual accounts of a company with the answers that opened them. Each key has one, of the amount that was asked for.
+func (h *History) openings(r *Result, b Books) {
+	of, asked := map[string]Virtual{}, map[string]money.Kobo{}
+	for _, v := range b.Virtual {
+		if was, twice := of[v.Key]; twice {
+			r.wrong("the virtual accounts %s and %s have the key %s", was.ID, v.ID, v.Key)
+		}
+		of[v.Key] = v
+	}
+	for _, c := range h.Calls {
+		if c.Company != b.Reference || c.Kind != opening {
+			continue
+		}
+		asked[c.Key] = c.Amount
+		if v, there := of[c.Key]; c.State == success && !h.mayBeLost(c) && (!there || v.Amount != c.Amount) {
+			r.wrong("the virtual account of %s with the key %s was opened, and one of %s is there", c.Amount, c.Key, v.Amount)
+		}
+	}
+	for _, v := range b.Virtual {
+		if amount, there := asked[v.Key]; h.Run.Format > 0 && (!there || amount != v.Amount) {
+			r.wrong("the virtual account %s with the key %s is of %s, and %s was asked for", v.ID, v.Key, v.Amount, amount)
+		}
+	}
+}
+
 // collected compares the state of each virtual account with its events and with what the bank received for it. An account must
 // take its amount exactly, and the run ends long after all have expired.
 func collected(h *History, r *Result) {
 	meant, bank := h.meant(), h.executed()
 	for _, b := range h.Facts.Companies {
+		h.openings(r, b)
 		paid, expired := map[string][]Event{}, map[string]int{}
 		for _, e := range b.Events {
 			switch e.Kind {

@@ -45,6 +45,14 @@ func entries(h *History, r *Result) {
 	}
 }
 
+// signed returns the change of an adjustment as the events of the history show it. Those of an old one show no direction.
+func (h *History) signed(change money.Kobo) money.Kobo {
+	if h.Run.Format == 0 {
+		return max(change, -change)
+	}
+	return change
+}
+
 // explain compares the entries that belong to no payment with the credits and adjustments of a company.
 func (h *History) explain(r *Result, b Books, entries map[origin]int) {
 	must, told, may := map[origin]int{}, map[origin]int{}, map[origin]int{}
@@ -56,7 +64,7 @@ func (h *History) explain(r *Result, b Books, entries map[origin]int) {
 	for _, e := range b.Events {
 		switch {
 		case e.Kind == "settlement.adjusted":
-			told[origin{adjustment, e.Account, max(e.Amount, -e.Amount)}]++
+			told[origin{adjustment, e.Account, h.signed(e.Amount)}]++
 		case isCredit(e.Kind) && e.Virtual != "":
 			must[origin{"collection", e.Account, e.Amount}]++
 		case isCredit(e.Kind):
@@ -77,7 +85,7 @@ func (h *History) explain(r *Result, b Books, entries map[origin]int) {
 		}
 		delete(must, is)
 		if is.source == adjustment {
-			told[origin{adjustment, is.account, max(is.change, -is.change)}] -= n
+			told[origin{adjustment, is.account, h.signed(is.change)}] -= n
 		}
 	}
 	for is, n := range must {

@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -61,16 +62,17 @@ func (h *History) executed() map[string]Execution {
 const never = "unknown"
 
 // mayFail reports whether Kobo could believe that the provider would never execute the payment: it has refused the payment, or it does not
-// know the reference. Histories from before this check list what was executed only.
+// know the reference. An old history lists what was executed only.
 func (h *History) mayFail(p Payment, e Execution) bool {
-	return p.wasDenied(e) || e.Status == "failed" || !slices.ContainsFunc(h.Facts.Executions, func(e Execution) bool { return e.Executions == 0 })
+	return p.wasDenied(e) || e.Status == "failed" || h.Run.Format == 0 && !slices.ContainsFunc(h.Facts.Executions, func(e Execution) bool { return e.Executions == 0 })
 }
 
 // executions compares each payment with what its provider executed: once, for the amount, to the number that was ordered. Kobo sends a
-// request once. A company may repeat it after a restore that has lost it.
+// request once. A company may repeat it after each restore that has lost it. What Kobo has said to be a success was executed, also if a restore
+// has lost it since.
 func executions(h *History, r *Result) {
 	left, late, judged, unended := h.asked(), h.contradicted(), h.decided(), h.unendedPayments()
-	lost, ordered, cards := h.lostPayments(), h.ordered(), map[string]string{}
+	lost, losses, ordered, cards := h.lostPayments(), h.losses(), h.ordered(), map[string]string{}
 	if len(left) != len(h.Facts.Executions) {
 		r.wrong("the providers list a reference twice")
 	}
@@ -106,8 +108,15 @@ func executions(h *History, r *Result) {
 				r.wrong("the %s %s is %s, refunded: %t", p.Kind, p.Reference, p.State, p.Refunded)
 			}
 			if c, there := ordered.of(b, p); known && there {
-				h.sent(r, c, e, repeated, cards)
+				h.sent(r, c, e, 1+losses[p.Reference], cards)
 			}
+		}
+	}
+	all := h.asked()
+	for _, c := range h.Calls {
+		name := cmp.Or(c.Reference, c.reference())
+		if isOrder(c) && c.State == success && all[name].Executions == 0 && !(c.Story == noOutcome && judged[name] == confirmed) {
+			r.wrong("the %s %s was said to be a SUCCESS, and was never executed", c.Kind, name)
 		}
 	}
 	for _, reference := range slices.Sorted(maps.Keys(left)) {
@@ -121,18 +130,14 @@ func executions(h *History, r *Result) {
 		case e.Executions > 1 || e.Amount != c.Amount:
 			r.wrong("the lost %s %s was executed %d times for %s, not once for %s", e.Kind, reference, e.Executions, e.Amount, c.Amount)
 		default:
-			h.sent(r, c, e, may, cards)
+			h.sent(r, c, e, 1+losses[reference], cards)
 		}
 	}
 }
 
 // sent compares an execution with its order: who got it, and how often Kobo has sent the request. The number of a company's card
 // is known from its first funding.
-func (h *History) sent(r *Result, c Call, e Execution, repeated bool, cards map[string]string) {
-	most := int64(1)
-	if repeated {
-		most += int64(len(h.lost()))
-	}
+func (h *History) sent(r *Result, c Call, e Execution, most int64, cards map[string]string) {
 	if e.Requests < 1 || e.Requests > most {
 		r.wrong("Kobo has sent the %s %s %d times", c.Kind, e.Reference, e.Requests)
 	}

@@ -73,9 +73,12 @@ type Virtual struct {
 type Event struct {
 	ID, Kind, Subject, Virtual string
 	Sequence                   int64
-	Amount                     money.Kobo
+	Amount                     money.Kobo // below 0 for an adjustment that debits
 	Account                    int64
-	Body                       string // the digest of the whole event, as the feed shows it
+	State                      string     `json:",omitempty"` // of the payment, as its fee and its refund
+	Fee                        money.Kobo `json:",omitempty"`
+	Refunded                   bool       `json:",omitempty"`
+	Body                       string     // the digest of the whole event, as the feed shows it
 }
 
 // Message is a webhook that the company's receiver has accepted, perhaps several times. Body is the digest of what it said.
@@ -306,15 +309,21 @@ func readEvent(data json.RawMessage) (e Event, err error) {
 		TransactionID, Reference, SessionID string
 		Virtual                             string `json:"virtual_trx_id"`
 		SettlementID                        *int64
-		Amount, PaidAmount                  json.RawMessage
+		Amount, Fee                         amount
+		PaidAmount                          *amount
+		Status, Direction                   string
+		Refunded                            bool
 	}
 	if err = json.Unmarshal(data, &d); err != nil {
 		return e, err
 	}
-	amount := d.Amount
 	if d.PaidAmount != nil {
-		amount = d.PaidAmount
+		d.Amount = *d.PaidAmount
 	}
+	if d.Direction == "debit" {
+		d.Amount = -d.Amount
+	}
+	e.Amount, e.Fee, e.State, e.Refunded = money.Kobo(d.Amount), money.Kobo(d.Fee), d.Status, d.Refunded
 	e.Subject, e.Virtual = d.TransactionID+d.Reference, d.Virtual
 	if e.Subject == "" {
 		e.Subject = d.SessionID
@@ -322,16 +331,21 @@ func readEvent(data json.RawMessage) (e Event, err error) {
 	if d.SettlementID != nil {
 		e.Account = *d.SettlementID
 	}
+	return e, nil
+}
+
+// amount is an amount in an answer or an event. It is a number, or text as that of a purchase.
+type amount money.Kobo
+
+// UnmarshalJSON reads an amount.
+func (a *amount) UnmarshalJSON(data []byte) error {
 	switch {
-	case len(amount) == 0 || string(amount) == "null":
-	case amount[0] == '"': // purchases have text
-		var text money.Text
-		err = json.Unmarshal(amount, &text)
-		e.Amount = money.Kobo(text)
-	default:
-		err = json.Unmarshal(amount, &e.Amount)
+	case string(data) == "null":
+		return nil
+	case data[0] == '"':
+		return json.Unmarshal(data, (*money.Text)(a))
 	}
-	return e, err
+	return json.Unmarshal(data, (*money.Kobo)(a))
 }
 
 // digest returns a short text that two different texts do not have in common.

@@ -64,6 +64,7 @@ type Call struct {
 	State     string     `json:"state,omitempty"`     // what the answer says
 	Reference string     `json:"reference,omitempty"` // what the answer names
 	Balance   money.Kobo `json:"balance"`             // what an answer about a balance says
+	Said      money.Kobo `json:"said,omitempty"`      // the amount of the payment in the answer
 	Answer    string     `json:"answer,omitempty"`    // the body, if the answer is not one that is expected
 }
 
@@ -98,6 +99,9 @@ type History struct {
 	Facts  Facts
 }
 
+// format is the format of new histories. A check passes over what an older history cannot say.
+const format = 1
+
 // Header says how a run began.
 type Header struct {
 	Version  string        `json:"version"`
@@ -109,6 +113,7 @@ type Header struct {
 	Engine   string        `json:"engine"` // the database
 
 	PayoutFee money.Kobo `json:"payoutFee"` // of each payout; nothing else has a fee
+	Format    int        `json:"format"`    // 0 if the history is older than some of its facts
 }
 
 // recorder collects the history of a run, and writes it to a file as it grows.

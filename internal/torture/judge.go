@@ -165,8 +165,14 @@ func (h *History) decided() map[string]string {
 // decisions checks that each payment without an outcome ends as two operators have decided. Without a case it must have FAILED: a program
 // was killed before the provider had the request. If the provider had it nevertheless, the statement would show its debit.
 func decisions(h *History, r *Result) {
-	of := h.decided()
-	for reference, p := range h.unendedPayments() {
+	of, unended := h.decided(), h.unendedPayments()
+	for reference, p := range h.Facts.payments() { // of the others, those that a restore left without an outcome
+		_, other := unended[reference]
+		if of[reference] == confirmed && p.State == failed || !other && of[reference] == rejected && p.State != failed {
+			r.wrong("two operators have decided that the %s %s is %s, and it is %s", p.Kind, reference, of[reference], p.State)
+		}
+	}
+	for reference, p := range unended {
 		r.Compared++
 		want, judged := map[string]string{confirmed: success, rejected: failed, dismissed: failed}[of[reference]]
 		switch {

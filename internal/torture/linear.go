@@ -132,11 +132,11 @@ var holdings = porcupine.Model{
 }
 
 // ofAccount returns the entries of an account as operations, the looks at its balance, and the refusals because of its balance. An entry
-// takes effect after the begin of the first call that can have caused it. The entry of a debit takes
+// takes effect after the begin of the first call that can have caused it, and the refund of a payout that came back after the bank was told to send it. The entry of a debit takes
 // effect before the first answer that knows of it, and that of a refund before the first answer that says so.
 func (h *History) ofAccount(b Books, account int64) []porcupine.Operation {
 	begin, known, back := h.times(b)
-	paid := h.paidAt(b)
+	paid, sentBack := h.paidAt(b), h.sentBack(b)
 	out := h.refusals(b, account)
 	booked := 0
 	seen := map[string]bool{}
@@ -154,12 +154,15 @@ func (h *History) ofAccount(b Books, account int64) []porcupine.Operation {
 		if begin[e.Reference] == 0 {
 			o.Call = paid[e.Change]
 		}
+		if e.Change > 0 {
+			o.Call = max(o.Call, sentBack[e.Reference])
+		}
 		seen[e.Reference] = true
 		out = append(out, o)
 		booked++
 	}
 	for _, c := range h.Calls {
-		if c.Kind == balance && c.Company == b.Reference && c.Account == account && !h.mayBeLost(c) {
+		if c.Kind == balance && c.Company == b.Reference && c.Account == account && c.State != absent && c.Answer == "" && !h.mayBeLost(c) {
 			out = append(out, porcupine.Operation{ClientId: c.Client + 1, Input: posting{entry: aLook}, Call: c.Begin, Output: c.Balance, Return: c.End})
 		}
 	}
@@ -173,6 +176,19 @@ func (h *History) paidAt(b Books) map[money.Kobo]int64 {
 	for _, c := range h.Calls {
 		if was, there := at[c.Amount]; c.Kind == credit && c.Company == b.Reference && (!there || c.Begin < was) {
 			at[c.Amount] = c.Begin
+		}
+	}
+	return at
+}
+
+// sentBack returns when the bank was first told to send back each payout that is REVERSED.
+func (h *History) sentBack(b Books) map[string]int64 {
+	at := map[string]int64{}
+	for _, p := range b.Payments {
+		for _, c := range h.Calls {
+			if was, there := at[p.Reference]; p.State == reversed && c.Kind == reversal && c.Key == p.Reference && (!there || c.Begin < was) {
+				at[p.Reference] = c.Begin
+			}
 		}
 	}
 	return at

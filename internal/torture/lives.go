@@ -53,6 +53,26 @@ func (c Call) reference() string {
 	return ""
 }
 
+// follows reports whether an answer came after the begin of a lost time. It may miss what was lost.
+func (h *History) follows(c Call) bool {
+	return slices.ContainsFunc(h.lost(), func(l Lost) bool { return c.End > l.From })
+}
+
+// losses returns how many restores may have lost each payment, by its reference.
+func (h *History) losses() map[string]int64 {
+	out := map[string]int64{}
+	for _, l := range h.lost() {
+		touched := map[string]bool{}
+		for _, c := range h.Calls {
+			if ref := c.reference(); ref != "" && l.touches(c) && !touched[ref] {
+				touched[ref] = true
+				out[ref]++
+			}
+		}
+	}
+	return out
+}
+
 // lostPayments returns the payments that a restore may have lost, by their references.
 func (h *History) lostPayments() map[string]Call {
 	out := map[string]Call{}

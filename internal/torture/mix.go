@@ -115,7 +115,7 @@ func (c *client) run(ctx context.Context) error {
 				pick -= steps[i].weight
 				i++
 			}
-			err = steps[i].do(c, ctx, r, fmt.Sprintf("key-%d-%d", c.number, n), account)
+			err = steps[i].do(c, ctx, r, c.keyOf(n), account)
 		}
 		if err != nil && ctx.Err() == nil {
 			return fmt.Errorf("client %d, step %d: %w", c.number, n, err)
@@ -123,6 +123,9 @@ func (c *client) run(ctx context.Context) error {
 	}
 	return nil
 }
+
+// keyOf returns the key of a step. Clients of two companies use the same keys, which belong to each company alone.
+func (c *client) keyOf(n int) string { return fmt.Sprintf("key-%d-%d", c.number/len(c.companies), n) }
 
 // purchase buys a data bundle or airtime.
 func (c *client) purchase(ctx context.Context, r *rand.Rand, key string, account int64) error {
@@ -264,13 +267,16 @@ func (c *client) post(ctx context.Context, o order) Call {
 func (c *Call) hear(a answer) {
 	var said struct {
 		Message, Error string
-		Data           struct{ TransactionID, Reference, Status string }
+		Data           struct {
+			TransactionID, Reference, Status string
+			Amount                           amount
+		}
 	}
 	if json.Unmarshal(a.body, &said) != nil {
 		c.Answer = string(a.body)
 		return
 	}
-	c.Reference = said.Data.TransactionID + said.Data.Reference
+	c.Reference, c.Said = said.Data.TransactionID+said.Data.Reference, money.Kobo(said.Data.Amount)
 	text := said.Message + said.Error
 	switch {
 	case a.status == http.StatusOK && c.Kind == funding:
@@ -316,15 +322,20 @@ func (c *client) lookAt(ctx context.Context, o order) {
 	if path == "" {
 		return // a card funding is not found by its key
 	}
-	call := Call{Kind: look, Company: o.call.Company, Account: o.call.Account, Key: o.call.Key, Client: c.number, Begin: c.now()}
+	call := Call{Kind: look, Company: o.call.Company, Account: o.call.Account, Key: o.call.Key, Amount: o.call.Amount, Client: c.number, Begin: c.now()}
 	a, err := c.own.call(ctx, http.MethodGet, path+o.call.Key, nil)
 	call.End = c.now()
 	if err == nil {
 		call.Status = a.status
-		var said struct{ Data struct{ Status string } }
+		var said struct {
+			Data struct {
+				Status string
+				Amount amount
+			}
+		}
 		switch {
 		case a.status == http.StatusOK && a.into(&said) == nil:
-			call.State = said.Data.Status
+			call.State, call.Said = said.Data.Status, money.Kobo(said.Data.Amount)
 		case a.status == http.StatusBadRequest:
 			call.State = absent
 		case a.status != http.StatusServiceUnavailable && !isLocked(a):
@@ -345,16 +356,19 @@ func (c *client) look(ctx context.Context, _ *rand.Rand, _ string, account int64
 			Balance money.Kobo
 		}
 	}
-	if err != nil || a.status != http.StatusOK || a.into(&said) != nil {
+	if err != nil || a.status == http.StatusServiceUnavailable || isLocked(a) {
 		return nil
 	}
-	call.Status = a.status
+	call.Status, call.State = a.status, absent
+	if a.status != http.StatusOK || a.into(&said) != nil {
+		call.State, call.Answer = unknown, string(a.body)
+	}
 	for _, one := range said.Data {
 		if one.ID == account {
-			call.Balance = one.Balance
-			c.call(call)
+			call.Balance, call.State = one.Balance, unknown
 		}
 	}
+	c.call(call)
 	return nil
 }
 

@@ -7,8 +7,9 @@ const payoutFee = 10*money.Naira + 75
 
 // moved is what the ledger entries of a payment took from its account and gave back.
 type moved struct {
-	debits          int
+	debits, refunds int
 	taken, returned money.Kobo
+	early           bool // money came back before it was taken
 }
 
 // orders compares each payment with the order that its sender made, and with its ledger entries: one debit of the amount and the fee,
@@ -31,6 +32,8 @@ func orders(h *History, r *Result) {
 				r.wrong("nobody ordered the %s %s", p.Kind, p.Reference)
 			case made[subject{c.Company, c.Key}] != "":
 				r.wrong("the order %s has made the payments %s and %s", c.Key, made[subject{c.Company, c.Key}], p.Reference)
+			case c.Kind != p.Kind:
+				r.wrong("the %s %s was ordered as a %s", p.Kind, p.Reference, c.Kind)
 			case c.Amount != p.Amount || c.Account != p.Account:
 				r.wrong("the %s %s is about %s of account %d, and %s of account %d were ordered", p.Kind, p.Reference, p.Amount, p.Account, c.Amount, c.Account)
 			case p.Fee != fee:
@@ -39,10 +42,17 @@ func orders(h *History, r *Result) {
 			made[subject{c.Company, c.Key}] = p.Reference
 			want := moved{debits: 1, taken: p.Amount + p.Fee}
 			if p.Refunded {
-				want.returned = want.taken // in one entry or, after a reversal, in two
+				want.returned, want.refunds = want.taken, 1
 			}
-			if got := entries[place{p.Reference, p.Account}]; got != want {
-				r.wrong("the %s %s of %s with the fee %s took %s in %d entries, and gave back %s", p.Kind, p.Reference, p.Amount, p.Fee, got.taken, got.debits, got.returned)
+			got := entries[place{p.Reference, p.Account}]
+			if p.State == reversed && got.refunds > 1 {
+				want.refunds = 2 // the amount and the fee
+			}
+			if got.early {
+				r.wrong("the %s %s gave money back before it took any", p.Kind, p.Reference)
+			}
+			if want.early = got.early; got != want {
+				r.wrong("the %s %s of %s with the fee %s took %s in %d entries, and gave back %s in %d", p.Kind, p.Reference, p.Amount, p.Fee, got.taken, got.debits, got.returned, got.refunds)
 			}
 		}
 	}
@@ -83,7 +93,7 @@ func (b Books) moved() map[place]moved {
 		if e.Change < 0 {
 			m.debits, m.taken = m.debits+1, m.taken-e.Change
 		} else {
-			m.returned += e.Change
+			m.refunds, m.returned, m.early = m.refunds+1, m.returned+e.Change, m.early || m.debits == 0
 		}
 		out[key] = m
 	}

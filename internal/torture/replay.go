@@ -209,11 +209,14 @@ func (c *client) payAgain(ctx context.Context, was Call, account int64) error {
 	number := map[string]string{toCustomer: c.own.customer, toCompany: c.own.number}[to.To]
 	if number == "" {
 		if number = c.virtual[to.To]; number == "" {
+			call := Call{Kind: opening, Company: c.own.reference, Account: account, Key: to.To, Amount: to.Asked, Client: c.number, Begin: c.now()}
 			var made struct{ AccountNumber string }
 			err := c.own.data(ctx, http.MethodPost, virtualAccounts, virtual(to.To, account, to.Asked), &made, "Idempotency-Key", to.To)
 			if err != nil {
 				return err
 			}
+			call.End, call.Status, call.State = c.now(), http.StatusOK, success
+			c.call(call)
 			number = c.remember(to.To, made.AccountNumber)
 		}
 	}

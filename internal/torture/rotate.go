@@ -172,11 +172,14 @@ func (w *world) refuse(ctx context.Context, call Call, send func() (answer, erro
 
 // credentials compares the answers about retired API keys and tokens. Nothing may have been bought with them.
 func credentials(h *History, r *Result) {
-	used := map[subject]bool{}
+	used, keys := map[subject]bool{}, map[string]int{}
 	for _, c := range h.Calls {
 		switch c.Kind {
 		case newKey, newSecret:
 			r.Compared++
+			if c.Kind == newKey && !h.mayBeLost(c) {
+				keys[c.Company]++
+			}
 		case oldKey:
 			r.Compared++
 			used[subject{c.Company, c.Key}] = true
@@ -186,6 +189,15 @@ func credentials(h *History, r *Result) {
 		}
 	}
 	for _, b := range h.Facts.Companies {
+		told := map[string]int{}
+		for _, e := range b.Events {
+			told[e.Kind]++
+		}
+		for _, kind := range []string{"company.api_key_issued", "company.api_key_revoked"} {
+			if told[kind] < keys[b.Reference] {
+				r.wrong("%s: %d events %s tell of %d replaced API keys", b.Reference, told[kind], kind, keys[b.Reference])
+			}
+		}
 		for _, p := range b.Payments {
 			if used[subject{b.Reference, p.Key}] {
 				r.wrong("%s: %s was bought with the %s", b.Reference, p.Reference, p.Key)

@@ -11,13 +11,13 @@ import (
 func sound() *History {
 	p := proof()
 	var told []Message
-	for i := range 21 {
+	for i := range 23 {
 		id := string(rune('a' + i))
 		told = append(told, Message{us, id, "body of " + id})
 	}
 	lost := Call{Kind: purchase, Company: us, Key: "k5"}.reference()
 	return &History{
-		Run:    Header{Programs: 1, PayoutFee: 2},
+		Run:    Header{Programs: 1, PayoutFee: 2, Format: format},
 		Breaks: []Break{{Kind: latePayment}, {Kind: restore, Lost: &Lost{From: 100, Copied: 110, Down: 150, Up: 160, Open: 170, Closed: true, Held: true}}},
 		Calls: []Call{
 			{Kind: purchase, Company: us, Account: 1, Amount: 100, Key: "k1", To: "08031234510", Goods: "data", Begin: 10, End: 20, Status: 200, State: success, Reference: "p1"},
@@ -42,6 +42,7 @@ func sound() *History {
 			{Kind: purchase, Company: us, Account: 1, Amount: 40, Key: "k10", To: "08031234505", Begin: 70, End: 80, Status: 200, State: pending, Reference: "p4"},
 			{Kind: enquiry, Company: us, Account: 1, Begin: 45, End: 46, Status: 200, State: success},
 			{Kind: opening, Company: us, Account: 1, Key: "v1", Amount: 7, Begin: 47, End: 48, Status: 200, State: success},
+			{Kind: opening, Company: us, Account: 1, Key: "v2", Amount: 9, Begin: 47, End: 48, Status: 200, State: success},
 		},
 		Facts: Facts{
 			Read: 18,
@@ -99,8 +100,10 @@ func sound() *History {
 					{Kind: "vtu.success", Subject: p.Reference, Amount: 10000, Account: 1},
 					{Kind: "vtu.pending", Subject: "p4", Amount: 40, Account: 1},
 					{Kind: "vtu.failed", Subject: "p4", Amount: 40, Account: 1},
-					{Kind: "settlement.adjusted", Amount: 5, Account: 1},
-					{Kind: "settlement.adjusted", Amount: 100, Account: 1},
+					{Kind: "settlement.adjusted", Amount: -5, Account: 1},
+					{Kind: "settlement.adjusted", Amount: -100, Account: 1},
+					{Kind: "company.api_key_issued"},
+					{Kind: "company.api_key_revoked"},
 				}),
 			}},
 			Executions: []Execution{
@@ -145,6 +148,11 @@ func numbered(list []Event) []Event {
 	for i := range list {
 		list[i].Sequence, list[i].ID = int64(i+1), string(rune('a'+i))
 		list[i].Body = "body of " + list[i].ID
+		list[i].State = says[list[i].Kind]
+		list[i].Refunded = list[i].State == failed || list[i].State == reversed
+		if list[i].Kind[:6] == "payout" {
+			list[i].Fee = 2
+		}
 	}
 	return list
 }

@@ -20,8 +20,26 @@ var told = map[string]map[string]string{
 	},
 }
 
+// says are the states that the events of a payment say, by their kinds.
+var says = map[string]string{
+	"vtu.pending": pending, "vtu.success": success, "vtu.failed": failed,
+	"payout.pending": pending, "payout.success": success, "payout.failed": failed, "payout.reversed": reversed,
+	"card.funding_pending": pending, "card.funded": success, "card.funding_failed": failed,
+}
+
+// contradicts reports whether an event about a payment says another state than its kind, or another fee than the payment has.
+func (e Event) contradicts(p Payment) bool {
+	state := says[e.Kind]
+	return e.State != state || e.Refunded != (state == failed || state == reversed) || e.Fee != p.Fee
+}
+
 func events(h *History, r *Result) {
-	whose := map[string]bool{}
+	whose, payments := map[string]bool{}, map[subject]Payment{}
+	for _, b := range h.Facts.Companies {
+		for _, p := range b.Payments {
+			payments[subject{b.Reference, p.Reference}] = p
+		}
+	}
 	for _, b := range h.Facts.Companies {
 		for _, e := range b.Events {
 			if whose[e.ID] {
@@ -38,6 +56,9 @@ func events(h *History, r *Result) {
 			if area, _, _ := strings.Cut(e.Kind, "."); area == "vtu" || area == "payout" || area == "card" && e.Subject != "" {
 				if len(kinds[e.Subject]) > 0 && (amounts[e.Subject] != e.Amount || accounts[e.Subject] != e.Account) {
 					r.wrong("an event of %s says %s of account %d, and the one before it %s of account %d", e.Subject, e.Amount, e.Account, amounts[e.Subject], accounts[e.Subject])
+				}
+				if p, there := payments[subject{b.Reference, e.Subject}]; there && h.Run.Format > 0 && e.contradicts(p) {
+					r.wrong("the event %s of the %s %s says %s, the fee %s, refunded: %t", e.Kind, p.Kind, e.Subject, e.State, e.Fee, e.Refunded)
 				}
 				kinds[e.Subject] = append(kinds[e.Subject], e.Kind)
 				amounts[e.Subject], accounts[e.Subject] = e.Amount, e.Account

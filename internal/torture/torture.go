@@ -56,7 +56,7 @@ func (o Options) Check() error {
 }
 
 func (o Options) header() Header {
-	h := Header{Version: o.Version, Began: time.Now().UTC(), Seed: o.Seed, Duration: o.Duration, Clients: o.Clients, Programs: o.Programs, Engine: "sqlite", PayoutFee: payoutFee}
+	h := Header{Version: o.Version, Began: time.Now().UTC(), Seed: o.Seed, Duration: o.Duration, Clients: o.Clients, Programs: o.Programs, Engine: "sqlite", PayoutFee: payoutFee, Format: format}
 	switch {
 	case o.Standbys > 0:
 		h.Engine = fmt.Sprintf("its own postgres with %d standbys", o.Standbys)

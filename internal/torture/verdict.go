@@ -15,6 +15,9 @@ const shown = 10
 func Print(w io.Writer, h *History, results []Result) (sound bool, err error) {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "seed %d, %s of load, %d clients, %d programs on %s, %s\n\n", h.Run.Seed, h.Run.Duration, h.Run.Clients, h.Run.Programs, h.Run.Engine, h.Run.Version)
+	if h.Run.Format < format {
+		fmt.Fprint(t, "the history is an old one, and lacks some facts that the checks of now compare\n\n")
+	}
 	calls, unanswered := map[string]int{}, map[string]int{}
 	for _, c := range h.Calls {
 		if calls[c.Kind]++; c.Status == 0 {

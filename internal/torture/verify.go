@@ -158,15 +158,16 @@ func receipts(h *History, r *Result) {
 	}
 }
 
-// isOf reports whether a row is the debit of the payment, or says nothing about one: the amount and the fee left the payment's account.
+// isOf reports whether a row is the debit of the payment: the amount and the fee left the payment's account. The row of an event says nothing
+// about that.
 func (p Payment) isOf(row []evidence.Field) bool {
 	want := map[string]string{
 		"amount_kobo": strconv.FormatInt(int64(p.Amount+p.Fee), 10), "debit_account": fmt.Sprint("settlement/", p.Account), "kind": sources[p.Kind],
 	}
 	for _, f := range row {
-		if text, there := want[f.Name]; p.Reference != "" && there && f.Value != text {
-			return false
+		if text, there := want[f.Name]; there && f.Value == text {
+			delete(want, f.Name)
 		}
 	}
-	return true
+	return p.Reference == "" || len(want) == 0
 }
