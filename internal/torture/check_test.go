@@ -32,6 +32,19 @@ func TestARefundMayBeAReversal(t *testing.T) {
 	}
 }
 
+// Kobo gives the money of a request that it could not send back at once.
+func TestARequestThatWasNotSentIsNotDenied(t *testing.T) {
+	h := sound()
+	h.Facts.Executions = slices.DeleteFunc(h.Facts.Executions, func(e Execution) bool { return e.Reference == "p4" })
+	if wrong := failing(h); !slices.Contains(wrong, "executions") {
+		t.Errorf("%v", wrong)
+	}
+	h.Facts.Unsent = []string{"p4"}
+	if wrong := failing(h); len(wrong) > 0 {
+		t.Errorf("%v", wrong)
+	}
+}
+
 // A credit whose answer is lost has no session. Its amount tells which it is.
 func TestACreditWithoutAnAnswerIsFoundByItsAmount(t *testing.T) {
 	h := sound()
@@ -130,6 +143,9 @@ func TestEachCheckCanFail(t *testing.T) {
 			h.Calls[8].Story, b.Payments[4].State, h.Facts.Cases[1].Outcome = "", success, confirmed
 		}},
 		"a refund that nobody has decided":     {"executions", func(h *History, _ *Books) { h.Facts.Cases = slices.Delete(h.Facts.Cases, 1, 2) }},
+		"a refund of what was sent after all": {"executions", func(h *History, _ *Books) {
+			h.Facts.Cases, h.Facts.Unsent = slices.Delete(h.Facts.Cases, 1, 2), []string{"p3"}
+		}},
 		"a refund of what was never asked for": {"executions", func(h *History, _ *Books) { h.Facts.Executions[8].Denied = denials - 1 }},
 		"a refused request sent twice":         {"executions", func(h *History, _ *Books) { h.Facts.Executions[6].Requests = 2 }},
 		"data for airtime":                     {"executions", func(h *History, _ *Books) { h.Facts.Executions[0].Kind = "airtime" }},

@@ -61,10 +61,10 @@ func (h *History) executed() map[string]Execution {
 // never is the provider's state of a reference of which it has no request.
 const never = "unknown"
 
-// mayFail reports whether Kobo could believe that the provider would never execute the payment: it has refused the payment, or it does not
-// know the reference. An old history lists what was executed only.
+// mayFail reports whether Kobo could believe that the provider would never execute the payment: it has refused the payment, it does not
+// know the reference, or Kobo could not send the request. An old history lists what was executed only.
 func (h *History) mayFail(p Payment, e Execution) bool {
-	return p.wasDenied(e) || e.Status == "failed" || h.Run.Format == 0 && !slices.ContainsFunc(h.Facts.Executions, func(e Execution) bool { return e.Executions == 0 })
+	return p.wasDenied(e) || e.Status == "failed" || e.Status == "" && slices.Contains(h.Facts.Unsent, p.Reference) || h.Run.Format == 0 && !slices.ContainsFunc(h.Facts.Executions, func(e Execution) bool { return e.Executions == 0 })
 }
 
 // executions compares each payment with what its provider executed: once, for the amount, to the number that was ordered. Kobo sends a

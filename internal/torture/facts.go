@@ -16,6 +16,7 @@ import (
 type Facts struct {
 	Companies  []Books     `json:"companies"`
 	Executions []Execution `json:"executions"` // what the providers were asked for
+	Unsent     []string    `json:"unsent"`     // failed payments that Kobo has never sent, as their timelines say
 	Cases      []Case      `json:"cases"`
 	Verify     []string    `json:"verify"` // what kobo verify reports
 	Read       int64       `json:"read"`   // the ledger entries that it has read

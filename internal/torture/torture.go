@@ -155,6 +155,9 @@ func (r *run) work(ctx context.Context) (f Facts, err error) {
 	if f, err = r.gather(ctx); err != nil {
 		return f, fmt.Errorf("reading the facts: %w", err)
 	}
+	if f.Unsent, err = r.unsent(ctx, f); err != nil {
+		return f, err
+	}
 	for i, c := range r.companies {
 		if err = r.receipts(ctx, c, &f.Companies[i]); err != nil {
 			return f, err

@@ -1,0 +1,35 @@
+package torture
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/kobo-waas/kobo/internal/provider"
+)
+
+// unsent returns the failed payments of which their provider has no request, and whose timeline says that Kobo could not send one: the program
+// got no access token of the provider in time. Then the refund is right at once.
+func (w *world) unsent(ctx context.Context, f Facts) (list []string, err error) {
+	h := &History{Run: w.history.Run, Facts: f}
+	asked := h.asked()
+	for _, b := range f.Companies {
+		for _, p := range b.Payments {
+			if p.State != failed || h.mayFail(p, asked[p.Reference]) {
+				continue
+			}
+			a, err := w.by.call(ctx, 0, http.MethodGet, "timeline/"+p.Reference, nil)
+			if err == nil && a.status != http.StatusOK {
+				err = fmt.Errorf("the timeline of %s: %d %s", p.Reference, a.status, a.body)
+			}
+			if err != nil {
+				return nil, err
+			}
+			if bytes.Contains(a.body, []byte("("+provider.CodeNotSent+")")) {
+				list = append(list, p.Reference)
+			}
+		}
+	}
+	return list, nil
+}
