@@ -142,7 +142,7 @@ func TestEachCheckCanFail(t *testing.T) {
 		"a success by decision": {"executions", func(h *History, b *Books) {
 			h.Calls[8].Story, b.Payments[4].State, h.Facts.Cases[1].Outcome = "", success, confirmed
 		}},
-		"a refund that nobody has decided":     {"executions", func(h *History, _ *Books) { h.Facts.Cases = slices.Delete(h.Facts.Cases, 1, 2) }},
+		"a refund that nobody has decided": {"executions", func(h *History, _ *Books) { h.Facts.Cases = slices.Delete(h.Facts.Cases, 1, 2) }},
 		"a refund of what was sent after all": {"executions", func(h *History, _ *Books) {
 			h.Facts.Cases, h.Facts.Unsent = slices.Delete(h.Facts.Cases, 1, 2), []string{"p3"}
 		}},
