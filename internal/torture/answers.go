@@ -29,40 +29,17 @@ func answers(h *History, r *Result) {
 	for _, fault := range h.Facts.Faults {
 		r.wrong("%s", fault)
 	}
-	named, said, heard := map[subject]string{}, map[subject]string{}, map[subject]bool{}
-	final := map[subject]int64{} // when an order was first answered with its outcome
+	h.heard(r)
+	named, said := map[subject]string{}, map[subject]string{}
 	for _, c := range h.Calls {
-		key := subject{c.Company, c.Key}
-		if c.Kind != look { // a look answers no order
-			heard[key] = heard[key] || c.State != unknown || h.mayBeLost(c) && !repeats(c.Key)
-		}
-		if at, there := final[key]; isOrder(c) && isFinal(c.State) && !h.mayBeLost(c) && (!there || c.End < at) {
-			final[key] = c.End
-		}
-	}
-	for _, c := range h.Calls {
-		if c.Kind == balance && c.State == absent && !h.follows(c) {
-			r.wrong("account %d of %s was said not to be there", c.Account, c.Company)
-		}
-		if c.Kind == enquiry || c.Kind == opening || c.Kind == balance && c.Answer != "" {
-			r.Compared++
-			h.reason(r, c)
-			continue
-		}
 		if !isOrder(c) && c.Kind != look {
+			h.beside(r, c)
 			continue
 		}
-		if h.reason(r, c); isOrder(c) && c.State == pending {
-			if at, there := final[subject{c.Company, c.Key}]; there && c.Begin > at {
-				r.wrong("the %s %s was said to be PENDING after its outcome had been said", c.Kind, c.Key)
-			}
-		}
+		h.reason(r, c)
 		key := subject{c.Company, c.Key}
 		if c.Status != 0 {
 			r.Compared++
-		}
-		if c.Kind != look && !heard[key] {
-			r.wrong("the %s %s never got an answer, and last %d", c.Kind, c.Key, c.Status)
 		}
 		if c.Reference != "" {
 			if was := named[key]; was != "" && was != c.Reference {
@@ -89,6 +66,44 @@ func answers(h *History, r *Result) {
 		if !h.mayBeLost(c) && !agree(c, p, exists) {
 			r.wrong("the %s %s was said to be %s, and is %q at the end", c.Kind, c.Key, c.State, p.State)
 		}
+	}
+}
+
+// heard checks that each order gets an answer, and that none says PENDING after an earlier one has said the outcome.
+func (h *History) heard(r *Result) {
+	heard := map[subject]bool{}
+	final := map[subject]int64{} // when an order was first answered with its outcome
+	for _, c := range h.Calls {
+		key := subject{c.Company, c.Key}
+		if c.Kind != look { // a look answers no order
+			heard[key] = heard[key] || c.State != unknown || h.mayBeLost(c) && !repeats(c.Key)
+		}
+		if at, there := final[key]; isOrder(c) && isFinal(c.State) && !h.mayBeLost(c) && (!there || c.End < at) {
+			final[key] = c.End
+		}
+	}
+	for _, c := range h.Calls {
+		key := subject{c.Company, c.Key}
+		if !isOrder(c) {
+			continue
+		}
+		if !heard[key] {
+			r.wrong("the %s %s never got an answer, and last %d", c.Kind, c.Key, c.Status)
+		}
+		if at, there := final[key]; there && c.State == pending && c.Begin > at {
+			r.wrong("the %s %s was said to be PENDING after its outcome had been said", c.Kind, c.Key)
+		}
+	}
+}
+
+// beside checks an answer about no payment.
+func (h *History) beside(r *Result, c Call) {
+	if c.Kind == balance && c.State == absent && !h.follows(c) {
+		r.wrong("account %d of %s was said not to be there", c.Account, c.Company)
+	}
+	if c.Kind == enquiry || c.Kind == opening || c.Kind == balance && c.Answer != "" {
+		r.Compared++
+		h.reason(r, c)
 	}
 }
 
