@@ -86,6 +86,7 @@ type App struct {
 	// movesHeld is true if purchases must not move to further billers, since the database was restored.
 	movesHeld atomic.Bool
 	leaving   atomic.Bool   // the program is stopping
+	on        Listeners     // those of Serve; empty before
 	exposed   bool          // other machines can connect
 	apart     map[part]bool // the parts that have a separate listener
 	pairsMu   sync.RWMutex
@@ -317,7 +318,7 @@ func (a *App) Run(ctx context.Context, listener net.Listener, ready func()) erro
 func (a *App) Serve(ctx context.Context, on Listeners, ready func()) error {
 	defer a.Close()
 	defer on.Close()
-	a.exposed = !loopback(on.Public.Addr())
+	a.on, a.exposed = on, !loopback(on.Public.Addr())
 	a.apart = map[part]bool{adminPart: on.Admin != nil, metricsPart: on.Metrics != nil}
 	handler, err := a.Handler()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"reflect"
 	"slices"
@@ -20,8 +21,23 @@ import (
 // inForce returns what the operators' API shows of the settings, the versions and the keys.
 func (a *App) inForce() admin.InForce {
 	return admin.InForce{
-		Version: db.Version(), Schema: migration.Latest(), Environment: string(a.cfg.Mode.Environment()), Settings: a.cfg.shown(), Keys: a.keysInForce,
+		Version: db.Version(), Schema: migration.Latest(), Environment: string(a.cfg.Mode.Environment()), Settings: a.listening().shown(), Keys: a.keysInForce,
 	}
+}
+
+// listening returns the configuration with the addresses on which the program really listens. `kobo dev` opens its listener before the
+// configuration knows the address. Rules go by the configuration itself, such as the one about webhooks to this machine.
+func (a *App) listening() Config {
+	c := a.cfg
+	for _, one := range []struct {
+		address *string
+		on      net.Listener
+	}{{&c.Listen, a.on.Public}, {&c.AdminListen, a.on.Admin}, {&c.MetricsListen, a.on.Metrics}} {
+		if one.on != nil {
+			*one.address = one.on.Addr().String()
+		}
+	}
+	return c
 }
 
 func (a *App) keysInForce(ctx context.Context) (out []admin.KeysOf, err error) {

@@ -308,3 +308,53 @@ func TestListenersAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// The settings in force name the addresses on which the program listens, also if nobody has put them into the configuration, as kobo dev
+// does. The rule about webhooks to this machine goes by the configuration.
+func TestTheSettingsNameTheAddressesThatTheProgramListensOn(t *testing.T) {
+	for _, listen := range []string{"127.0.0.1:0", ":0"} {
+		t.Run(listen, func(t *testing.T) {
+			a, c, err := OpenDev(t.Context(), DevConfig(t.TempDir(), ""), false, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := net.Listen("tcp", listen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+			ready, ended := make(chan struct{}), make(chan error, 1)
+			go func() { ended <- a.Run(ctx, l, func() { close(ready) }) }()
+			defer func() {
+				stop()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+			}()
+			select {
+			case <-ready:
+			case err := <-ended:
+				ended <- err
+				t.Fatal(err)
+			}
+			_, port, _ := net.SplitHostPort(l.Addr().String())
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:"+port+"/admin/v1/settings", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Authorization", "Bearer "+c.AdminKey)
+			res, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = res.Body.Close() }()
+			body, err := io.ReadAll(res.Body)
+			if want := `{"name":"listen","value":"` + l.Addr().String() + `"}`; err != nil || !strings.Contains(string(body), want) {
+				t.Errorf("HTTP %d %v: no %s in %s", res.StatusCode, err, want, body)
+			}
+			if !a.cfg.webhooksHere() {
+				t.Error("kobo dev sends no webhooks to its own machine any more")
+			}
+		})
+	}
+}

@@ -122,6 +122,14 @@ func TestACaseOffersOnlyWhatKoboAccepts(t *testing.T) {
 		t.Errorf("a company that does not exist: %d", g.status)
 	}
 	fields["company"] = w.company.Reference
+	for account, want := range map[string]string{"99": " has no settlement account 99.", "-1": " has no settlement account -1."} {
+		fields["settlementId"] = account
+		if g := p.send(at, p.form(at, fields)); g.status != http.StatusUnprocessableEntity || !strings.Contains(html.UnescapeString(g.text), want) {
+			t.Errorf("account %s: %d, %s", account, g.status, g.text)
+		}
+	}
+	p.tells(at, "The bank’s reference", ">MISSING_CREDIT</code>", "Safe Haven", "Kobo keeps no narration of a statement")
+	fields["settlementId"] = "1"
 	p.tells(p.submit(at, at, fields).location, "₦777.00 goes to the settlement account 1 of ")
 }
 

@@ -198,16 +198,39 @@ func lookAtOutcome(v *visit) (view, error) {
 	return view{title: "Case " + words(c.Reason), item: "cases", body: lookAtCasePage(v, c, typed, c.effect(body.Outcome, to))}, err
 }
 
-// targetOf returns the settlement account of a finding, in words. It is nil if the finding names none.
+// targetOf returns the settlement account of a finding, in words. It is nil if the finding names none. The account belongs to the
+// company, and can get money.
 func (v *visit) targetOf(body admin.FindingRequest) (*target, error) {
 	if body.Company == "" {
 		return nil, nil
 	}
-	name, err := v.companyName(body.Company)
-	if err == nil && name == "" {
-		err = fault.New(fault.Missing, "No company has this reference.")
+	var c admin.CompanyDetail
+	_, err := v.call("findCompany", admin.Input{Path: map[string]string{"reference": body.Company}}, &c)
+	if fault.Is(err, fault.Missing) || err == nil && c.Name == "" {
+		return nil, fault.New(fault.Missing, "No company has this reference.")
+	} else if err != nil {
+		return nil, err
 	}
-	return &target{name, body.SettlementID}, err
+	at := slices.IndexFunc(c.SettlementAccounts, func(a admin.SettlementAccount) bool { return a.ID == body.SettlementID })
+	switch {
+	case at < 0:
+		return nil, fault.Newf(fault.Invalid, "%s has no settlement account %d.", c.Name, body.SettlementID)
+	case c.SettlementAccounts[at].Status != "ACTIVE":
+		return nil, fault.Newf(fault.Invalid, "The settlement account %d of %s is not active.", body.SettlementID, c.Name)
+	}
+	return &target{c.Name, body.SettlementID}, nil
+}
+
+// onStatement returns the bank of a line that only its statement has, and the bank's reference of the line. Both are "" for any other case.
+func (c openCase) onStatement() (bank, reference string) {
+	if c.Reason != "MISSING_CREDIT" && c.Reason != "UNKNOWN_DEBIT" {
+		return "", ""
+	}
+	bank, reference, there := strings.Cut(c.Subject, "/")
+	if !there {
+		return "", ""
+	}
+	return providerName(bank), reference
 }
 
 // approveWords is the word on the button that approves the proposal. It repeats the amount that moves.

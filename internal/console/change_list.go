@@ -44,6 +44,11 @@ var changes = []change{
 		},
 	},
 	{
+		name: "revoke", operation: "revokeKey", title: "Revoke an API key", role: operator.Support,
+		help:   "Requests with a revoked key fail at once. Nobody can undo it.",
+		fields: []field{{name: "key", label: "API key", kind: "key"}}, plan: planRevocation,
+	},
+	{
 		name: "account", operation: "createAccount", title: "New settlement account", role: operator.Support,
 		fields: []field{{name: "name", label: "Name", kind: "text"}},
 		plan: func(c typedChange) (plan, error) {

@@ -139,7 +139,22 @@ func TestActsOnACompanyAskForASecondPerson(t *testing.T) {
 		if g := p.send(company+"/kyb", p.form(company, map[string]string{"status": "NOT_STARTED"})); g.status < 400 || !strings.Contains(g.text, "Nothing was changed") {
 			w.t.Errorf("a move that is not allowed: %d", g.status)
 		}
-		p.submit(company, company+"/keys/"+c.APIKeys[0].ID+"/revoke", nil)
+		p.says(company, company+"/change/revoke?key="+c.APIKeys[0].ID)
+		revoke := company + "/change/revoke"
+		p.says(revoke+"?key="+c.APIKeys[0].ID, `<option value="`+c.APIKeys[0].ID+`" selected>`)
+		text, sure := p.look(revoke, map[string]string{"key": c.APIKeys[0].ID})
+		for _, want := range []string{"stops working at once", "It is the last key that works", "Nobody can undo it", "Confirm: revoke an API key"} {
+			if !strings.Contains(text, want) {
+				w.t.Errorf("lacks %q: %s", want, text)
+			}
+		}
+		if w.ask("GET", "companies/"+w.company.Reference, "", &c); c.APIKeys[0].Status != "ACTIVE" {
+			w.t.Error("looking has revoked the key")
+		}
+		p.says(p.submit(revoke, revoke, sure).location, "stops working at once")
+		if g := p.send(revoke, p.form(company, sure)); g.status < 400 {
+			w.t.Errorf("a revoked key is revoked again: %d", g.status)
+		}
 		if w.ask("GET", "companies/"+w.company.Reference, "", &c); c.APIKeys[0].Status != "REVOKED" {
 			w.t.Errorf("%+v", c)
 		}
@@ -148,8 +163,8 @@ func TestActsOnACompanyAskForASecondPerson(t *testing.T) {
 			w.t.Error("the account is still on")
 		}
 		viewer := w.add("vera", operator.Viewer)
-		text := viewer.read(company)
-		if strings.Contains(text, company+"/kyb") || strings.Contains(text, "/revoke") {
+		text = viewer.read(company)
+		if strings.Contains(text, company+"/kyb") || strings.Contains(text, "/change/revoke") {
 			w.t.Error("a viewer gets the forms")
 		}
 		if g := viewer.send(company+"/live", viewer.form(company, map[string]string{"live": "false"})); g.status != http.StatusForbidden {

@@ -2,10 +2,13 @@ package console
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/admin"
+	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
@@ -34,7 +37,36 @@ func setLive(v *visit) (string, error) {
 	return v.act("setLive", admin.LiveRequest{Live: v.PostForm.Get("live") == "true"}, v.companyPath())
 }
 
-func revokeKey(v *visit) (string, error) { return v.act("revokeKey", nil, v.companyPath()) }
+// activeKeys returns the API keys of a company that can be revoked.
+func (a about) activeKeys() []admin.Key {
+	return slices.DeleteFunc(slices.Clone(a.APIKeys), func(k admin.Key) bool { return k.Status != "ACTIVE" })
+}
+
+// endOfKey names an API key by its last four characters. A key of an early release has none, and is named by its id.
+func endOfKey(k admin.Key) string {
+	if end := optional(k.Ending); end != "" {
+		return "…" + end
+	}
+	return ending(k.ID)
+}
+
+// planRevocation says which programs a revocation stops: those that use the key, and all of them if it is the last one.
+func planRevocation(c typedChange) (plan, error) {
+	all := c.about.activeKeys()
+	i := slices.IndexFunc(all, func(k admin.Key) bool { return k.ID == c.text("key") })
+	if i < 0 {
+		return plan{}, fault.New(fault.Missing, "Choose an API key that works.")
+	}
+	used := "No use of it is known."
+	if at := optional(all[i].LastUsedAt); at != "" {
+		used = "A program used it last at " + inLagos(at) + " from " + optional(all[i].LastUsedFrom) + "."
+	}
+	says := []string{fmt.Sprintf("The API key %s of %s stops working at once. Requests with it fail.", endOfKey(all[i]), c.about.Name), used}
+	if len(all) == 1 {
+		says = append(says, "It is the last key that works: no program of "+c.about.Name+" can then call Kobo.")
+	}
+	return plan{id: all[i].ID, says: append(says, "Nobody can undo it.")}, nil
+}
 
 func setAccountStatus(v *visit) (string, error) {
 	body := admin.StatusRequest{Status: v.PostForm.Get("status"), Reason: strings.TrimSpace(v.PostForm.Get("reason"))}

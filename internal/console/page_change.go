@@ -34,7 +34,7 @@ type change struct {
 // field is a field of the form of a change.
 type field struct {
 	name, label, help string
-	kind              string // text, naira, count, day, account, choice or bands
+	kind              string // text, naira, count, day, account, key, choice or bands
 	optional          bool
 	choices           []choice
 	usual             string
@@ -60,7 +60,7 @@ func (c *console) changeRoutes() map[string]route {
 	return map[string]route{
 		"GET /console/companies/new":  {show: showNewCompany},
 		"POST /console/companies/new": {show: showNewCompany, do: addCompany},
-		"GET " + one:                  {show: showChange},
+		"GET " + one:                  {show: showChange, query: []string{"key"}},
 		"POST " + one:                 {show: showChange, do: doChange},
 		"GET " + one + "/look/{n}":    {show: lookAtChange},
 		"GET " + one + "/done/{n}":    {show: showChanged},
@@ -85,7 +85,7 @@ func showChange(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	usual := url.Values{}
+	usual := url.Values{"key": {v.filter("key", "")}}
 	if v.problem != nil {
 		usual = v.PostForm
 	} else if c.name == "fees" {

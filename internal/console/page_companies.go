@@ -17,7 +17,6 @@ func (c *console) companyRoutes() map[string]route {
 		"GET " + one:                            {show: showCompany},
 		"POST " + one + "/kyb":                  {show: showCompany, do: moveKYB},
 		"POST " + one + "/live":                 {show: showCompany, do: setLive},
-		"POST " + one + "/keys/{id}/revoke":     {show: showCompany, do: revokeKey},
 		"GET " + one + "/terms":                 {show: showTerms},
 		"GET " + one + "/accounts/{id}":         {show: showEntries, query: after},
 		"POST " + one + "/accounts/{id}":        {show: showEntries, do: setAccountStatus},

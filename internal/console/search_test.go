@@ -59,6 +59,8 @@ func TestTheSearchBoxTakesWhatSomebodyReadsOut(t *testing.T) {
 			"22212345678":                                "does not search by BVN",
 			"4111 1111 1111 1111":                        "looks like a card number",
 			"411111 1111111111":                          "looks like a card number",
+			"36500 0123456708":                           "write ₦ before the amount",
+			"36501 0123456708":                           "Looked for an amount to or from an account among payouts to it, credits from it",
 			"4111111111111112":                           "Looked for a number among purchases of power and TV, companies&#39; own references, references of providers",
 			"0199c1f2-7b1e-7c0a-9d3e-00000000000b":       "bulk payouts, approvals",
 			"c0123456789abcdefghijklmn":                  "Looked for the reference of a company",

@@ -118,8 +118,8 @@ func number(digits string, plus bool) Question {
 			return Question{As: out.As + ", or a BVN", Note: "Kobo does not search by BVN. Nothing was looked up, and the number was not kept."}
 		}
 		return out
-	case n >= 13 && n <= 19 && passesLuhn(digits):
-		return Question{As: "a card number", Note: "That looks like a card number. Kobo does not search for card numbers, and stores none. Nothing was looked up, and the number was not kept."}
+	case isCard(digits):
+		return Question{As: "a card number", Note: cardNote}
 	case n == 30:
 		return Question{
 			As: "a session ID", Where: []string{"credits", "payouts"}, text: digits, looks: []lookUp{anythingByID, byProviderReference},
@@ -146,6 +146,11 @@ func phone(national string) Question {
 
 func meter(digits string) Question {
 	return Question{As: "a meter or smartcard number", Where: []string{"purchases of power and TV"}, text: digits, looks: []lookUp{byMeter}}
+}
+
+// isCard reports whether digits may be a card number.
+func isCard(digits string) bool {
+	return len(digits) >= 13 && len(digits) <= 19 && passesLuhn(digits)
 }
 
 // passesLuhn reports whether a number has the check digit of a card number.

@@ -10,12 +10,18 @@ import (
 	"github.com/kobo-waas/kobo/internal/money"
 )
 
-// amountAndAccount matches an amount beside an account number, such as "18,250.50 0123456789". The other order works too. The
-// amount has a sign of one, because two groups of digits alone may be a phone number or a card number.
+// amountAndAccount matches an amount beside an account number, such as "18,250.50 0123456789". The other order works too. An
+// amount without ₦, comma and point has two to nine digits.
 var (
 	amountAndAccount = regexp.MustCompile(`^(\S+) ([0-9]{10})$`)
 	accountAndAmount = regexp.MustCompile(`^([0-9]{10}) (\S+)$`)
+	bareAmount       = regexp.MustCompile(`^[1-9][0-9]{1,8}$`)
 )
+
+const cardNote = "That looks like a card number. Kobo does not search for card numbers, and stores none. Nothing was looked up, and the number was not kept."
+
+// maybeMoney is the note of two groups of digits that are an amount beside an account number, or a card number.
+const maybeMoney = cardNote + " If it is an amount beside an account number, write ₦ before the amount."
 
 // moneyOfAccount returns the question for an amount to or from an account.
 func moneyOfAccount(text string) (Question, bool) {
@@ -25,7 +31,15 @@ func moneyOfAccount(text string) (Question, bool) {
 	} else if m := accountAndAmount.FindStringSubmatch(text); m != nil {
 		account, amount = m[1], m[2]
 	}
-	if !amountShape.MatchString(amount) {
+	if bareAmount.MatchString(amount) {
+		// Two groups of digits alone may also be a phone number or a card number. These come first.
+		switch digits := strings.ReplaceAll(text, " ", ""); {
+		case len(digits) == 13 && strings.HasPrefix(digits, "234"):
+			return Question{}, false
+		case isCard(digits):
+			return Question{As: "a card number", Note: maybeMoney}, true
+		}
+	} else if !amountShape.MatchString(amount) {
 		return Question{}, false
 	}
 	k, err := money.Parse(strings.NewReplacer("₦", "", ",", "").Replace(amount))

@@ -46,6 +46,12 @@ func TestTheShapeOfATextSaysWhatItIs(t *testing.T) {
 		"0123456789 ₦18250":                          "an amount to or from an account",
 		"234 8031234567":                             "a phone number",
 		"411111 1111111111":                          "a card number",
+		"36500 0123456708":                           "a card number", // its check digit is right
+		"36501 0123456708":                           "an amount to or from an account",
+		"0123456708 36501":                           "an amount to or from an account",
+		"₦36500 0123456708":                          "an amount to or from an account",
+		"0 8031234567":                               "a phone number",
+		"00366 0123456708":                           "a number",
 		"…f935e96eedd2":                              "the end of a reference",
 		"...f935e96eedd2":                            "the end of a reference",
 		"abc":                                        "a short text",
@@ -64,6 +70,18 @@ func TestASecretNumberIsNeitherKeptNorLookedUp(t *testing.T) {
 	for _, text := range []string{"22212345678", "222-1234-5678", "+22212345678", "4111111111111111", "4111 1111 1111 1111", "kobo_live_secret", "whsec_secret"} {
 		got := report.Ask(text)
 		if got.Normal() != "" || len(got.Where) > 0 || got.Note == "" || strings.Contains(fmt.Sprintf("%+v", got), "1111") || strings.Contains(fmt.Sprintf("%+v", got), "2345") {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
+// Two groups of digits that may be a card number are refused, and the note says how to write an amount beside an account number.
+func TestAnAmountBesideAnAccountNumberMayNeedTheSign(t *testing.T) {
+	for text, want := range map[string]bool{
+		"36500 0123456708": true, "0123456708 365008": true, "411111 1111111111": true, "4111 1111 1111 1111": false, "4111111111111111": false, "36501 0123456708": false,
+	} {
+		got := report.Ask(text)
+		if strings.Contains(got.Note, "write ₦ before the amount") != want || want && (got.Normal() != "" || len(got.Where) > 0) {
 			t.Errorf("%q: %+v", text, got)
 		}
 	}
