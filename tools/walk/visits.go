@@ -179,7 +179,8 @@ func (b *browser) loses(name string) error {
 func (b *browser) hides(name string) error {
 	var tables []string
 	err := b.do(chromedp.Evaluate(`[...document.querySelectorAll("main .scroll")].filter((e) => e.scrollWidth > e.clientWidth + 1)
-		.map((e) => (e.ariaLabel || "table") + " by " + (e.scrollWidth - e.clientWidth) + " pixels")`, &tables))
+		.map((e) => (e.ariaLabel || "table") + " by " + (e.scrollWidth - e.clientWidth) + " pixels, with the cells " +
+			[...e.querySelectorAll("td, th")].sort((x, y) => y.offsetWidth - x.offsetWidth).slice(0, 4).map((c) => c.offsetWidth + ": " + c.textContent.trim().slice(0, 80)).join(" | "))`, &tables))
 	if len(tables) > 0 {
 		b.complain("%s hides columns on a screen: %s", name, strings.Join(tables, ", "))
 	}
