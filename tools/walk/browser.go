@@ -268,13 +268,17 @@ func wasLeft(err error) bool { return strings.Contains(err.Error(), "Inspected t
 
 // until waits until the state of the thing on the page begins with a word, without a reload by the walk.
 func (b *browser) until(word string) error {
-	ctx, stop := context.WithTimeout(b, time.Minute)
-	defer stop()
-	err := chromedp.Run(ctx, chromedp.Poll(`document.querySelector("main h1 ~ .chip")?.textContent.trim().startsWith(`+quote(word)+`)`, nil, chromedp.WithPollingInterval(200*time.Millisecond)))
-	if err != nil {
+	if err := b.waitsFor(`document.querySelector("main h1 ~ .chip")?.textContent.trim().startsWith(` + quote(word) + `)`); err != nil {
 		return fmt.Errorf("the page never turned to %q: %w", word, err)
 	}
 	return nil
+}
+
+// waitsFor waits until an expression is true on the page.
+func (b *browser) waitsFor(expression string) error {
+	ctx, stop := context.WithTimeout(b, time.Minute)
+	defer stop()
+	return chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(200*time.Millisecond)))
 }
 
 func quote(text string) string {
