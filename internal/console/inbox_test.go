@@ -46,7 +46,7 @@ func TestANotificationIsReadAndWorkedAgain(t *testing.T) {
 	})
 }
 
-// What came of a notification leads to the payment or the credit. A session ID names nobody, so it stands there whole.
+// A notification leads to the payment or the credit that came of it. A session ID names nobody, so it stands there whole.
 func TestANotificationLeadsToWhatCameOfIt(t *testing.T) {
 	w := open(t)
 	w.asCompany("POST", "/sandbox/credit", "", map[string]any{"accountNumber": w.company.SettlementAccountNumber, "amount": 2_500, "senderName": "BOLA SAMPLE"}, nil)

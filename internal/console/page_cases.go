@@ -175,7 +175,7 @@ func movedWords(text string) (title, said string) {
 // atCompany matches the beginning of a step that another company's ledger has.
 var atCompany = regexp.MustCompile(`^at (c[0-9a-z]{24}): `)
 
-// stepWords returns the title of a step of a case, and the words below it. What an operator did has the outcome and the note.
+// stepWords returns the title of a step of a case, and the words below it. The step of an operator has the outcome and the note.
 func (c openCase) stepWords(s admin.Step) (title, said string) {
 	if m := atCompany.FindStringSubmatch(s.Text); m != nil {
 		s.Text = s.Text[len(m[0]):]

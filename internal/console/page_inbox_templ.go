@@ -423,7 +423,7 @@ func notificationPage(v *visit, n admin.NotificationDetail) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, " is asked about it again. What is in the ledger already is not booked again.</p><p class=\"buttons\"><button>Work it again</button></p></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, " is asked about it again. Money that is in the ledger already is not booked again.</p><p class=\"buttons\"><button>Work it again</button></p></form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -68,7 +68,7 @@ func (h *History) mayFail(p Payment, e Execution) bool {
 }
 
 // executions compares each payment with what its provider executed: once, for the amount, to the number that was ordered. Kobo sends a
-// request once. A company may repeat it after each restore that has lost it. What Kobo has said to be a success was executed, also if a restore
+// request once. A company may repeat it after each restore that has lost it. A success that Kobo has told was executed, also if a restore
 // has lost it since.
 func executions(h *History, r *Result) {
 	left, late, judged, unended := h.asked(), h.contradicted(), h.decided(), h.unendedPayments()
