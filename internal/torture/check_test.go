@@ -32,16 +32,22 @@ func TestARefundMayBeAReversal(t *testing.T) {
 	}
 }
 
-// Kobo gives the money of a request that it could not send back at once.
-func TestARequestThatWasNotSentIsNotDenied(t *testing.T) {
-	h := sound()
-	h.Facts.Executions = slices.DeleteFunc(h.Facts.Executions, func(e Execution) bool { return e.Reference == "p4" })
-	if wrong := failing(h); !slices.Contains(wrong, "executions") {
-		t.Errorf("%v", wrong)
-	}
-	h.Facts.Unsent = []string{"p4"}
-	if wrong := failing(h); len(wrong) > 0 {
-		t.Errorf("%v", wrong)
+// Kobo gives the money of a request that it could not send back at once. If the company asks for the outcome later, the
+// provider denies the reference once.
+func TestARequestThatWasNotSentNeedsNoDenial(t *testing.T) {
+	for _, denied := range []int64{0, 1} {
+		h := sound()
+		h.Facts.Executions[8].Denied = denied
+		if denied == 0 {
+			h.Facts.Executions = slices.Delete(h.Facts.Executions, 8, 9)
+		}
+		if wrong := failing(h); !slices.Contains(wrong, "executions") {
+			t.Errorf("%d denials: %v", denied, wrong)
+		}
+		h.Facts.Unsent = []string{"p4"}
+		if wrong := failing(h); len(wrong) > 0 {
+			t.Errorf("%d denials: %v", denied, wrong)
+		}
 	}
 }
 

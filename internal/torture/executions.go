@@ -64,7 +64,8 @@ const never = "unknown"
 // mayFail reports whether Kobo could believe that the provider would never execute the payment: it has refused the payment, it does not
 // know the reference, or Kobo could not send the request. An old history lists what was executed only.
 func (h *History) mayFail(p Payment, e Execution) bool {
-	return p.wasDenied(e) || e.Status == "failed" || e.Status == "" && slices.Contains(h.Facts.Unsent, p.Reference) || h.Run.Format == 0 && !slices.ContainsFunc(h.Facts.Executions, func(e Execution) bool { return e.Executions == 0 })
+	unsent := (e.Status == "" || e.Status == never) && e.Requests == 0 && slices.Contains(h.Facts.Unsent, p.Reference)
+	return p.wasDenied(e) || e.Status == "failed" || unsent || h.Run.Format == 0 && !slices.ContainsFunc(h.Facts.Executions, func(e Execution) bool { return e.Executions == 0 })
 }
 
 // executions compares each payment with what its provider executed: once, for the amount, to the number that was ordered. Kobo sends a
