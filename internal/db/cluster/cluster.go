@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -249,13 +250,17 @@ func settings(port int, o Options) string {
 	return "-c '" + strings.Join(s, "' -c '") + "'"
 }
 
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+// freePort returns a free port below those that systems give to outgoing connections and to listeners on port 0. A server
+// that is killed and started again must find its port free.
+func freePort() (port int, err error) {
+	for range 100 {
+		port = 15_000 + rand.IntN(17_000)
+		var l net.Listener
+		if l, err = net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
+			return port, l.Close()
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return 0, err
 }
 
 // logTail returns the end of the server's log, for the error of a failed start.
