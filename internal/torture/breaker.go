@@ -101,7 +101,9 @@ func (b *breaker) act(ctx context.Context, p plan) (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.kind, err)
 	}
-	is.Commits = b.base.losses()
+	if is.Commits = b.base.losses(p.kind); p.kind == silence {
+		is.Commits, is.Silent = 0, is.Commits
+	}
 	b.broke(is)
 	return nil
 }

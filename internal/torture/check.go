@@ -160,7 +160,7 @@ var decides = map[string]string{unknownDebit: dismissed, missingCredit: dismisse
 
 // brokeBy reports whether the run did one of these things to Kobo.
 func (h *History) brokeBy(kinds ...string) bool {
-	return slices.ContainsFunc(h.Breaks, func(b Break) bool { return slices.Contains(kinds, b.Kind) })
+	return slices.ContainsFunc(h.Breaks, func(b Break) bool { return slices.Contains(kinds, b.Kind) && !h.missed(b) })
 }
 
 func verify(h *History, r *Result) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/kobo-waas/kobo/internal/money"
 )
@@ -337,6 +338,9 @@ func TestEachCheckCanFail(t *testing.T) {
 		"a decision is not followed":   {"decisions", func(h *History, _ *Books) { h.Facts.Cases[1].Outcome = confirmed }},
 		"nobody has decided":           {"decisions", func(h *History, b *Books) { h.Facts.Cases, b.Payments[4].State = h.Facts.Cases[:1], success }},
 		"an old key is taken":          {"credentials", func(h *History, _ *Books) { h.Calls[10].State = unknown }},
+		"a valid token is refused": {"credentials", func(h *History, b *Books) {
+			h.Run.Duration, b.Turned = 500*time.Second, []Turned{{Made: 400e6, Begun: 401e6, Says: "GET /"}}
+		}},
 		"an old key has bought":        {"credentials", func(_ *History, b *Books) { b.Payments[4].Key = "n2" }},
 		"kobo verify reads too little": {"verify", func(h *History, _ *Books) { h.Facts.Read = 17 }},
 		"kobo verify finds something":  {"verify", func(h *History, _ *Books) { h.Facts.Verify = []string{"a row"} }},

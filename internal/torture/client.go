@@ -154,12 +154,21 @@ type company struct {
 	token  string
 	nextID int // counts the accounts
 
+	tokenAt time.Time // before the company asked for the token
+	turned  []turned
+
 	firstEvent int64 // the number of the first event that the webhook must tell
 
 	rotating sync.Mutex // held while the API key or the webhook's secret is replaced
 	webhook  string     // the id of the webhook
 	issued   int        // counts the API keys
 	retired  []retired
+}
+
+// turned is an answer that an access token is not valid.
+type turned struct {
+	made, begun time.Time // before the token was asked for, and before this request
+	says        string
 }
 
 // call sends a request as the company.
@@ -170,15 +179,20 @@ func (c *company) call(ctx context.Context, method, path string, body any, heade
 		if err != nil {
 			return answer{}, err
 		}
+		begun := time.Now()
 		a, err := c.fleet.send(ctx, method, path, body, append(headers, "Authorization", "Bearer "+token)...)
-		if err != nil || n == tries || a.status != http.StatusForbidden && a.status != http.StatusUnauthorized {
+		if err != nil || a.status != http.StatusForbidden && a.status != http.StatusUnauthorized {
 			return a, err
 		}
 		c.mu.Lock()
 		if c.token == token {
+			c.turned = append(c.turned, turned{c.tokenAt, begun, fmt.Sprintf("%s %s was answered %d %.200s", method, path, a.status, a.body)})
 			c.token = ""
 		}
 		c.mu.Unlock()
+		if n == tries {
+			return a, err
+		}
 	}
 }
 
@@ -198,6 +212,7 @@ func (c *company) bearer(ctx context.Context) (string, error) {
 	if token != "" {
 		return token, nil
 	}
+	asked := time.Now()
 	a, err := c.fleet.send(ctx, http.MethodPost, "/api/v1/auth/generate-token/"+c.reference, nil, "X-Api-Key", key)
 	if err != nil {
 		return "", err
@@ -209,7 +224,7 @@ func (c *company) bearer(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.key == key { // otherwise the key was replaced meanwhile
-		c.token = is.AccessToken
+		c.token, c.tokenAt = is.AccessToken, asked
 	}
 	return is.AccessToken, nil
 }

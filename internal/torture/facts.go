@@ -40,6 +40,14 @@ type Books struct {
 	Open      []string  `json:"open"` // operations without an outcome
 	Intact    bool      `json:"intact"`
 	Proofs    []Proof   `json:"proofs"` // receipts of some payments
+	Turned    []Turned  `json:"turned,omitempty"`
+}
+
+// Turned is an answer that an access token is not valid. Times are microseconds since the begin of the run.
+type Turned struct {
+	Made  int64 // before the company asked for the token
+	Begun int64 // before the company used the token
+	Says  string
 }
 
 // Account is a settlement account.
@@ -110,6 +118,9 @@ func (w *world) gather(ctx context.Context) (f Facts, err error) {
 		b, err := w.books(ctx, c)
 		if err != nil {
 			return f, err
+		}
+		for _, t := range c.turned {
+			b.Turned = append(b.Turned, Turned{t.made.Sub(w.began).Microseconds(), t.begun.Sub(w.began).Microseconds(), t.says})
 		}
 		f.Companies = append(f.Companies, b)
 	}

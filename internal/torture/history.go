@@ -76,6 +76,7 @@ type Break struct {
 	For    time.Duration `json:"for"` // until it was mended
 
 	Commits int   `json:"commits,omitempty"` // that were lost
+	Silent  int   `json:"silent,omitempty"`  // connections that lost bytes
 	Lost    *Lost `json:"lost,omitempty"`    // of a restore
 }
 
@@ -100,7 +101,10 @@ type History struct {
 }
 
 // format is the format of new histories. A check passes over what an older history cannot say.
-const format = 1
+const format = 2
+
+// countsSilence is the first format whose breaks say how many connections have lost bytes.
+const countsSilence = 2
 
 // Header says how a run began.
 type Header struct {

@@ -117,7 +117,7 @@ func (l *link) fromClient() error {
 		case l.wire.swallows(l):
 			continue
 		case commit && does == lostBefore:
-			l.wire.lose()
+			l.wire.lose(lostBefore)
 			return nil
 		case commit && does == lostAfter:
 			l.gone.Store(true)
@@ -152,7 +152,7 @@ func (l *link) fromServer() error {
 				continue
 			}
 			if executed {
-				l.wire.lose()
+				l.wire.lose(lostAfter)
 			}
 			return nil
 		}

@@ -101,12 +101,12 @@ func (s *servers) stop() (err error) {
 
 // losses returns how many COMMITs the wires have lost since the last call. A run without servers of
 // its own has no wires.
-func (s *servers) losses() (n int) {
+func (s *servers) losses(kind string) (n int) {
 	if s == nil {
 		return 0
 	}
 	for _, w := range s.wires {
-		n += w.losses()
+		n += w.losses(kind)
 	}
 	return n
 }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 )
 
 // mostKeys is the number of API keys that each company of a run issues. Kobo lets a company issue 20 a day.
@@ -189,6 +191,11 @@ func credentials(h *History, r *Result) {
 		}
 	}
 	for _, b := range h.Facts.Companies {
+		for _, t := range b.Turned {
+			if !h.mayTurn(b.Reference, t) {
+				r.wrong("%s: %s, with a valid access token that was %s old", b.Reference, t.Says, time.Duration(t.Begun-t.Made)*time.Microsecond)
+			}
+		}
 		told := map[string]int{}
 		for _, e := range b.Events {
 			told[e.Kind]++
@@ -204,4 +211,18 @@ func credentials(h *History, r *Result) {
 			}
 		}
 	}
+}
+
+// mayTurn reports whether an access token could be refused: it was old, its API key was replaced meanwhile, the clock jumped, or a restore
+// lost the key and closed API access. A jump that has just begun may reach one program later than another. After the load the clock jumps
+// often, until everything has ended.
+func (h *History) mayTurn(company string, t Turned) bool {
+	const valid, lag = int64(55 * time.Minute / time.Microsecond), int64(10 * time.Second / time.Microsecond)
+	within := func(begin, end int64) bool { return begin <= t.Begun && t.Made-lag <= end }
+	return t.Begun-t.Made > valid || t.Begun > h.Run.Duration.Microseconds() ||
+		slices.ContainsFunc(h.Calls, func(c Call) bool { return c.Kind == newKey && c.Company == company && within(c.Begin, c.End) }) ||
+		slices.ContainsFunc(h.Breaks, func(b Break) bool {
+			at := b.At.Microseconds()
+			return b.Kind == clockJump && within(at, at) || b.Lost != nil && within(b.Lost.From, b.Lost.Open)
+		})
 }

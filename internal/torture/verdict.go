@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"text/tabwriter"
+	"time"
 )
 
 // shown is the number of findings of a check that a verdict prints.
@@ -34,7 +35,12 @@ func Print(w io.Writer, h *History, results []Result) (sound bool, err error) {
 		}
 	}
 	for _, b := range h.Breaks {
-		if breaks[b.Kind]++; b.Commits > 0 {
+		if h.missed(b) {
+			breaks[b.Kind+" that met nothing"]++
+			continue
+		}
+		breaks[b.Kind]++
+		if b.Commits > 0 {
 			lost[b.Kind] += b.Commits
 		}
 	}
@@ -84,6 +90,19 @@ func (h *History) restored(restores int) string {
 		}
 	}
 	return fmt.Sprintf("%d, around which providers executed %d payments: Kobo knows %d, and operators booked %d", restores, executed, repeated, booked)
+}
+
+// missed reports whether a break met nothing that it could break: no COMMIT came, no connection sent anything, or no payment followed.
+func (h *History) missed(b Break) bool {
+	switch b.Kind {
+	case lostBefore, lostAfter:
+		return b.Commits == 0
+	case silence:
+		return b.Silent == 0 && h.Run.Format >= countsSilence
+	case latePayment:
+		return !slices.ContainsFunc(h.Calls, func(c Call) bool { return isOrder(c) && time.Duration(c.Begin)*time.Microsecond > b.At })
+	}
+	return false
 }
 
 func tally(of map[string]int) string {

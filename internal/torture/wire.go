@@ -23,7 +23,7 @@ type wire struct {
 	mu    sync.Mutex
 	links map[*link]bool // nil after close
 	does  string         // a break, or "" when all is forwarded
-	lost  int            // COMMITs
+	lost  map[string]int // by what the wire did: COMMITs, and connections that lost bytes
 }
 
 func newWire(server string) (*wire, error) {
@@ -31,7 +31,7 @@ func newWire(server string) (*wire, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &wire{listener: l, server: server, links: map[*link]bool{}}
+	w := &wire{listener: l, server: server, links: map[*link]bool{}, lost: map[string]int{}}
 	w.tasks.Go(w.accept)
 	return w, nil
 }
@@ -91,7 +91,10 @@ func (w *wire) now() string {
 func (w *wire) swallows(l *link) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l.deaf = l.deaf || w.does == silence
+	if w.does == silence && !l.deaf {
+		l.deaf = true
+		w.lost[silence]++
+	}
 	return l.deaf
 }
 
@@ -111,17 +114,18 @@ func (w *wire) do(what string) {
 	}
 }
 
-func (w *wire) lose() {
+func (w *wire) lose(how string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.lost++
+	w.lost[how]++
 }
 
-// losses returns how many COMMITs the wire has lost since the last call.
-func (w *wire) losses() (n int) {
+// losses returns how many COMMITs a kind of break has lost since the last call, or how many connections have lost bytes by silence. An
+// answer that is lost after the end of its break counts for the next break of this kind.
+func (w *wire) losses(kind string) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n, w.lost = w.lost, 0
+	n, w.lost[kind] = w.lost[kind], 0
 	return n
 }
 

@@ -82,7 +82,7 @@ func TestAWireLosesCommitsBeforeAndAfter(t *testing.T) {
 			n++
 			w.do(does)
 			err := commit(n)
-			lost, want := w.losses(), int64(1)
+			lost, want := w.losses(does), int64(1)
 			if does == lostBefore {
 				want = 0
 			}
