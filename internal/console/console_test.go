@@ -214,7 +214,7 @@ func TestAProposalIsApprovedByAnotherPersonOnce(t *testing.T) {
 		all.Wait()
 		for _, a := range answers {
 			if a.status != http.StatusSeeOther || a.location != answers[0].location {
-				t.Errorf("a click: %d, to %q", a.status, a.location)
+				t.Errorf("a click: %d, to %q: %s", a.status, a.location, a.text)
 			}
 		}
 		if text := second.read(answers[0].location); !strings.Contains(text, "shown once") {
