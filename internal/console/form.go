@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/kobo-waas/kobo/internal/fault"
@@ -34,22 +35,18 @@ func newForm() string { return id.New() }
 var errNoForm = fault.New(fault.Invalid, "The form has no number. Load the page again.")
 
 // once runs do for the first request with a form of a session. Further requests wait for it, and get the
-// same answer. A refused form may be sent again.
+// same answer. A refused form may be sent again. A request that lacked a proof answers for itself only, because another may bring one.
 func (f *forms) once(session, form string, do func() (string, error)) (string, error) {
 	if len(form) != len(id.New()) {
 		return "", errNoForm
 	}
 	name := session + " " + form
-	f.mu.Lock()
-	a, again := f.seen[name]
-	if !again {
-		a = &answer{done: make(chan struct{})}
-		f.remember(name, a)
-	}
-	f.mu.Unlock()
-	if again {
-		<-a.done
-		return a.to, a.err
+	a, again := f.claim(name)
+	for again {
+		if <-a.done; !errors.Is(a.err, errProof) {
+			return a.to, a.err
+		}
+		a, again = f.claim(name)
 	}
 	a.err = fault.New(fault.Unknown, "We do not know whether this was saved. Look at the page before you do it again.")
 	defer func() {
@@ -60,6 +57,17 @@ func (f *forms) once(session, form string, do func() (string, error)) (string, e
 	}()
 	a.to, a.err = do()
 	return a.to, a.err
+}
+
+// claim returns the answer of a form, and whether another request fills it.
+func (f *forms) claim(name string) (a *answer, again bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if a, again = f.seen[name]; !again {
+		a = &answer{done: make(chan struct{})}
+		f.remember(name, a)
+	}
+	return a, again
 }
 
 func (f *forms) remember(name string, a *answer) {
