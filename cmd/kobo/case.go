@@ -92,7 +92,7 @@ func listCases(c *cobra.Command, a *app.App, f operation.CaseFilter) error {
 	if f.Reason != "" && !slices.Contains(operation.Reasons(), f.Reason) {
 		return fault.Newf(fault.Invalid, "%s is no reason: %v", f.Reason, operation.Reasons())
 	}
-	return printAll(c, "ID SINCE COMPANY REASON PROPOSED DETAIL", f, a.Operations.Cases, func(is operation.Case) []any {
+	return printAfter(c, "ID SINCE COMPANY REASON PROPOSED DETAIL", f, a.Operations.CasesAfter, func(is operation.Case) []any {
 		return []any{is.ID, clock.Text(is.CreatedAt), is.Company, is.Reason, is.Outcome, is.Detail}
 	})
 }

@@ -74,6 +74,27 @@ func printAll[F, T any](c *cobra.Command, heading string, filter F, read pages[F
 	}
 }
 
+// printAfter reads a list by cursor, so rows that arrive meanwhile move nothing, and prints all of it as one table.
+func printAfter[F any, T interface{ Cursor() string }](
+	c *cobra.Command, heading string, filter F, read func(ctx context.Context, filter F, after string, limit int) ([]T, error), row func(T) []any,
+) error {
+	const page = 500
+	t := newTable(c.OutOrStdout(), heading)
+	for after := ""; ; {
+		list, err := read(c.Context(), filter, after, page)
+		if err != nil {
+			return err
+		}
+		for _, one := range list {
+			t.row(row(one)...)
+			after = one.Cursor()
+		}
+		if len(list) < page {
+			return t.Flush()
+		}
+	}
+}
+
 // nairaIn returns the amount in naira that an argument of the command line contains.
 func nairaIn(text string) (money.Kobo, error) {
 	amount, err := money.Parse(text)

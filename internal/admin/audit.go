@@ -51,7 +51,7 @@ func (e *edge) listAudit(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return filtered(ctx, r, lineOf, f, e.Operators.SearchAudit)
+	return continued(ctx, r, lineOf, f, e.Operators.SearchAudit, e.Operators.AuditAfter)
 }
 
 // file is the body of a response that is no JSON.

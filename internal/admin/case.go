@@ -30,10 +30,10 @@ func caseOf(c operation.Case) Case {
 }
 
 func (e *edge) listCases(ctx context.Context, r *request) (any, error) {
-	return filtered(ctx, r, caseOf, operation.CaseFilter{
+	return continued(ctx, r, caseOf, operation.CaseFilter{
 		State: operation.CaseState(r.filter("status")), Reason: operation.Reason(r.filter("reason")),
 		Company: r.filter("company"), Subject: r.filter("subject"), Proposed: r.filter("proposed") != "",
-	}, e.Operations.Cases)
+	}, e.Operations.Cases, e.Operations.CasesAfter)
 }
 
 func stepOf(s report.Step) Step { return Step{clock.Text(s.At), s.What, s.Text} }

@@ -194,6 +194,52 @@ func filtered[F, T, R any](ctx context.Context, r *request, row func(T) R, filte
 	})
 }
 
+// placed is a row that has a place in its list, which a cursor names.
+type placed interface{ Cursor() string }
+
+// after is a function that returns at most limit rows of a filtered list after a cursor. "" is before the first row.
+type after[F any, T placed] func(ctx context.Context, filter F, cursor string, limit int) ([]T, error)
+
+// cursorList is the response data for rows of a list that has numbered pages and cursors. Meta is nil after a cursor, because
+// then nothing is counted.
+type cursorList[R any] struct {
+	Data []R     `json:"data"`
+	Meta *Meta   `json:"meta"`
+	Next *string `json:"next"`
+}
+
+var errTwoPlaces = fault.New(fault.Invalid, `"page" and "after" are two places in the list: send one of them`)
+
+// The function continued is like filtered, for a list that also goes on after a cursor. The parameter "after" asks for it, also
+// if it is empty.
+func continued[F any, T placed, R any](ctx context.Context, r *request, row func(T) R, filter F, ask pages[F, T], follow after[F, T]) (any, error) {
+	q := r.URL.Query()
+	page := contract.NewPage(q.Get("page"), q.Get("pageSize"))
+	if q.Has("after") {
+		if q.Has("page") {
+			return nil, errTwoPlaces
+		}
+		items, err := follow(ctx, filter, q.Get("after"), page.Size+1)
+		more := len(items) > page.Size
+		if more {
+			items = items[:page.Size]
+		}
+		return cursorList[R]{rows(items, row), nil, next(items, more)}, err
+	}
+	items, total, err := ask(ctx, filter, page.Size, page.Offset())
+	meta := page.Meta(r.URL, len(items), int(total))
+	return cursorList[R]{rows(items, row), &meta, next(items, meta.HasNextPage)}, err
+}
+
+// next returns the cursor of the page after these rows, or nil if there is no more.
+func next[T placed](items []T, more bool) *string {
+	if !more || len(items) == 0 {
+		return nil
+	}
+	cursor := items[len(items)-1].Cursor()
+	return &cursor
+}
+
 // history lists the values that operators have set over time for the company in the path.
 func history[T, R any](ctx context.Context, e *edge, r *request, row func(T) R, ask pages[string, T]) (any, error) {
 	c, err := e.Companies.Find(ctx, r.PathValue("reference"))

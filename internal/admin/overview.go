@@ -92,7 +92,7 @@ func reconciliationOf(r report.Run) Reconciliation {
 }
 
 func (e *edge) listReconciliations(ctx context.Context, r *request) (any, error) {
-	return filtered(ctx, r, reconciliationOf, r.filter("provider"), e.Reports.Runs)
+	return continued(ctx, r, reconciliationOf, r.filter("provider"), e.Reports.Runs, e.Reports.RunsAfter)
 }
 
 func (e *edge) findReconciliation(ctx context.Context, r *request) (any, error) {

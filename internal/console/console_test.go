@@ -130,7 +130,7 @@ func TestAPageRefusesAFilterThatItDoesNotKnow(t *testing.T) {
 	p := open(t).signIn("dev")
 	for path, want := range map[string]int{
 		"/console/cases?colour=red": http.StatusBadRequest, "/console/cases?status=BROKEN": http.StatusBadRequest, "/console/cases/none": http.StatusNotFound,
-		"/console/cases?status=RESOLVED&page=2": http.StatusOK, "/console/nowhere": http.StatusNotFound, "/console/proposals/none": http.StatusNotFound,
+		"/console/cases?status=RESOLVED&after=": http.StatusOK, "/console/cases?page=2": http.StatusBadRequest, "/console/nowhere": http.StatusNotFound, "/console/proposals/none": http.StatusNotFound,
 	} {
 		if g := p.get(path); g.status != want {
 			t.Errorf("GET %s: %d, %s", path, g.status, g.text)

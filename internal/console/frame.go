@@ -232,8 +232,14 @@ func (v *visit) isNarrowed() bool {
 	return slices.ContainsFunc(v.applied(), func(f filter) bool { return f.name != "period" })
 }
 
-// list is a page of a list of the operators' API.
+// list is a page of a list of the operators' API, by number.
 type list[R any] struct {
 	Data []R        `json:"data"`
 	Meta admin.Meta `json:"meta"`
+}
+
+// cursorList is a page of a list of the operators' API, by cursor.
+type cursorList[R any] struct {
+	Data []R     `json:"data"`
+	Next *string `json:"next"`
 }

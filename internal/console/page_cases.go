@@ -15,7 +15,7 @@ import (
 
 func (c *console) caseRoutes() map[string]route {
 	return map[string]route{
-		"GET /console/cases":               {show: showCases, query: []string{"status", "company", "reason", "subject", "proposed", "page"}},
+		"GET /console/cases":               {show: showCases, query: []string{"status", "company", "reason", "subject", "proposed", "after"}},
 		"GET /console/cases/{id}":          {show: showCase},
 		"GET /console/cases/{id}/look/{n}": {show: lookAtOutcome},
 		"POST /console/cases/{id}":         {show: showCase, do: findOutcome},
@@ -30,9 +30,9 @@ var reasons = []string{
 }
 
 func showCases(v *visit) (view, error) {
-	var page list[admin.Case]
-	q := url.Values{"status": {v.filter("status", "OPEN")}, "pageSize": {"50"}}
-	for _, name := range []string{"company", "reason", "subject", "proposed", "page"} {
+	var page cursorList[admin.Case]
+	q := url.Values{"status": {v.filter("status", "OPEN")}, "after": {v.filter("after", "")}, "pageSize": {"50"}}
+	for _, name := range []string{"company", "reason", "subject", "proposed"} {
 		if value := v.filter(name, ""); value != "" {
 			q.Set(name, value)
 		}
@@ -41,7 +41,7 @@ func showCases(v *visit) (view, error) {
 		return view{}, err
 	}
 	lines, err := v.caseLines(page.Data)
-	return view{title: "Cases", item: "cases", body: casesPage(v, list[caseLine]{lines, page.Meta})}, err
+	return view{title: "Cases", item: "cases", body: casesPage(v, cursorList[caseLine]{lines, page.Next})}, err
 }
 
 func showCase(v *visit) (view, error) {

@@ -9,7 +9,7 @@ import (
 func (c *console) moneyRoutes() map[string]route {
 	return map[string]route{
 		"GET /console/money":             {show: showMoney},
-		"GET /console/money/runs":        {show: showRuns, query: []string{"provider", "page"}},
+		"GET /console/money/runs":        {show: showRuns, query: []string{"provider", "after"}},
 		"GET /console/money/runs/{id}":   {show: showRun},
 		"GET /console/money/adjustments": {show: showAdjustments, query: []string{"status", "page"}},
 	}
@@ -45,12 +45,10 @@ func showMoney(v *visit) (view, error) {
 }
 
 func showRuns(v *visit) (view, error) {
-	var page list[admin.Reconciliation]
-	q := url.Values{"pageSize": {"50"}}
-	for _, name := range []string{"provider", "page"} {
-		if value := v.filter(name, ""); value != "" {
-			q.Set(name, value)
-		}
+	var page cursorList[admin.Reconciliation]
+	q := url.Values{"after": {v.filter("after", "")}, "pageSize": {"50"}}
+	if bank := v.filter("provider", ""); bank != "" {
+		q.Set("provider", bank)
 	}
 	_, err := v.call("listReconciliations", admin.Input{Query: q}, &page)
 	return view{title: "Comparisons", item: "money", body: runsPage(v, page)}, err

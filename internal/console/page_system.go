@@ -21,7 +21,7 @@ func (c *console) systemRoutes() map[string]route {
 		"GET /console/system/providers/{name}": {show: showProvider},
 		"GET /console/system/jobs":             {show: showJobs},
 		"POST /console/system/jobs/{id}/run":   {show: showJobs, do: runJob},
-		"GET /console/system/audit":            {show: showAudit, query: append([]string{"page"}, auditFilters...)},
+		"GET /console/system/audit":            {show: showAudit, query: append([]string{"after"}, auditFilters...)},
 		"GET /console/system/audit.csv":        {download: exportingOfAll(exportAudit), query: auditFilters},
 		"GET /console/system/settings":         {show: showSettings},
 	}
@@ -75,12 +75,10 @@ func (v *visit) auditQuery() url.Values {
 }
 
 func showAudit(v *visit) (view, error) {
-	var page list[admin.AuditLine]
+	var page cursorList[admin.AuditLine]
 	q := v.auditQuery()
 	q.Set("pageSize", "50")
-	if n := v.filter("page", ""); n != "" {
-		q.Set("page", n)
-	}
+	q.Set("after", v.filter("after", ""))
 	_, err := v.call("listAudit", admin.Input{Query: q}, &page)
 	return view{title: "Audit log", item: "system", body: auditPage(v, page)}, err
 }
@@ -190,6 +188,14 @@ func (v *visit) exportAddress() string {
 		return "/console/system/audit.csv?" + q.Encode()
 	}
 	return "/console/system/audit.csv"
+}
+
+// exportWords says which lines of the audit log the file has.
+func (v *visit) exportWords() string {
+	if len(v.auditQuery()) > 0 {
+		return "Export all lines that match as CSV"
+	}
+	return "Export all lines as CSV"
 }
 
 // mayRun reports whether the person may run a failing job.

@@ -182,17 +182,38 @@ const passing = `state = $1 AND ($2 = '' OR company_id = $2) AND ($3 = '' OR rea
 	AND ($5 = CAST(0 AS BIGINT) OR proposed_by <> '')`
 
 func (f CaseFilter) values() []any {
-	proposed := int64(0)
-	if f.Proposed {
-		proposed = 1
-	}
-	return []any{string(f.State), f.Company, string(f.Reason), f.Subject, proposed}
+	return []any{string(f.State), f.Company, string(f.Reason), f.Subject, db.Flag(f.Proposed)}
 }
 
 // Cases returns a page of the cases that a filter selects, newest first, and their total count.
 func (s *Service) Cases(ctx context.Context, f CaseFilter, limit, offset int) ([]Case, int64, error) {
 	return db.Page(ctx, s.db, "", cases.Scan, `SELECT count(company_id) FROM operation_case WHERE `+passing, `SELECT `+CaseColumns+` FROM operation_case
 		WHERE `+passing+` ORDER BY created_at DESC, id DESC LIMIT $6 OFFSET $7`, limit, offset, f.values()...)
+}
+
+// SQL statements that read the cases after a place, the newest first. Those of one company have an index of their own.
+const (
+	casesAfter = `SELECT ` + CaseColumns + ` FROM operation_case WHERE `
+	isAfter    = `state = $1 AND ($2 = '' OR reason = $2) AND ($3 = '' OR subject = $3) AND ($4 = CAST(0 AS BIGINT) OR proposed_by <> '')
+		AND (created_at, id) < ($5, $6) ORDER BY created_at DESC, id DESC LIMIT $7`
+	ofCompanyAfter = `company_id = $8 AND `
+)
+
+// Cursor returns the place of a case in the list of cases.
+func (c Case) Cursor() string { return db.Place{At: clock.Micros(c.CreatedAt), ID: c.ID}.Cursor() }
+
+// CasesAfter returns at most limit cases that a filter selects, the newest first. They follow the case with the
+// cursor after, which is "" for the newest cases. A wrong cursor is a fault of the kind Invalid.
+func (s *Service) CasesAfter(ctx context.Context, f CaseFilter, after string, limit int) ([]Case, error) {
+	at, err := db.PlaceOf(after)
+	if err != nil {
+		return nil, err
+	}
+	args := []any{string(f.State), string(f.Reason), f.Subject, db.Flag(f.Proposed), at.At, at.ID, limit}
+	if f.Company == "" {
+		return db.All(ctx, s.db, cases.Scan, casesAfter+isAfter, args...)
+	}
+	return db.All(ctx, s.db, cases.Scan, casesAfter+ofCompanyAfter+isAfter, append(args, f.Company)...)
 }
 
 // OpenOf returns the open cases of all companies with this reason and amount.

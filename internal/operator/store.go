@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"math"
 	"slices"
 	"time"
 
@@ -50,50 +49,27 @@ const (
 
 	newestFirst = ` ORDER BY created_at DESC, id DESC LIMIT $6 OFFSET $7`
 	oldestFirst = ` AND (created_at, id) > ($6, $7) ORDER BY created_at, id LIMIT $8`
+
+	// These belong to the lines after a place, the newest first. The place is before the end of the period. The lines of a
+	// company are in two ranges of indexes, with a statement for each.
+	newestAfter = `($1 = '' OR operator = $1) AND ($2 = '' OR action = $2) AND created_at >= $3 AND (created_at, id) < ($4, $5)
+		ORDER BY created_at DESC, id DESC LIMIT $6`
+	inCompany    = `company_id = $7 AND `
+	aboutCompany = `company_id = '' AND subject = $7 AND `
 )
 
 // auditSearch has the statements that begin with one index.
-type auditSearch struct{ count, page, walk string }
+type auditSearch struct {
+	count, page, walk string
+	after             []string
+}
 
 // auditSearches has the statements for each first filter. The last ones begin with the period.
 var auditSearches = [...]auditSearch{
-	{auditCount + ofCompany + matching, auditLines + ofCompany + matching + newestFirst, auditLines + ofCompany + matching + oldestFirst},
-	{auditCount + ofOperator + matching, auditLines + ofOperator + matching + newestFirst, auditLines + ofOperator + matching + oldestFirst},
-	{auditCount + ofAction + matching, auditLines + ofAction + matching + newestFirst, auditLines + ofAction + matching + oldestFirst},
-	{auditCount + matching, auditLines + matching + newestFirst, auditLines + matching + oldestFirst},
-}
-
-func (f AuditFilter) search() auditSearch {
-	switch {
-	case f.Company != "":
-		return auditSearches[0]
-	case f.Operator != "":
-		return auditSearches[1]
-	case f.Action != "":
-		return auditSearches[2]
-	}
-	return auditSearches[3]
-}
-
-func (f AuditFilter) args() []any {
-	until := int64(math.MaxInt64)
-	if !f.To.IsZero() {
-		until = clock.Micros(f.To)
-	}
-	return []any{f.Operator, f.Action, f.Company, clock.Micros(f.From), until}
-}
-
-func scanLine(r db.Scanner) (Line, error) {
-	row, err := audit.Scan(r)
-	if err != nil {
-		return Line{}, err
-	}
-	return row.line()
-}
-
-func (r auditRow) line() (Line, error) {
-	err := json.Unmarshal(r.Text, &r.Details)
-	return r.Line, err
+	{auditCount + ofCompany + matching, auditLines + ofCompany + matching + newestFirst, auditLines + ofCompany + matching + oldestFirst, []string{auditLines + inCompany + newestAfter, auditLines + aboutCompany + newestAfter}},
+	{auditCount + ofOperator + matching, auditLines + ofOperator + matching + newestFirst, auditLines + ofOperator + matching + oldestFirst, []string{auditLines + ofOperator + newestAfter}},
+	{auditCount + ofAction + matching, auditLines + ofAction + matching + newestFirst, auditLines + ofAction + matching + oldestFirst, []string{auditLines + ofAction + newestAfter}},
+	{auditCount + matching, auditLines + matching + newestFirst, auditLines + matching + oldestFirst, []string{auditLines + newestAfter}},
 }
 
 // linesSince returns the lines about a subject since an instant, the oldest first.
@@ -106,31 +82,6 @@ func (s *Service) linesSince(ctx context.Context, company, subject string, since
 func (s *Service) SearchAudit(ctx context.Context, f AuditFilter, limit, offset int) ([]Line, int64, error) {
 	search := f.search()
 	return db.Page(ctx, s.db, "", scanLine, search.count, search.page, limit, offset, f.args()...)
-}
-
-// walkPage is the number of lines that EachLine reads at a time.
-const walkPage = 500
-
-// EachLine calls the function use with each line that passes the filter, the oldest first. It holds
-// no transaction, so a slow reader blocks nobody.
-func (s *Service) EachLine(ctx context.Context, f AuditFilter, use func(Line) error) error {
-	ctx = db.Reading(ctx)
-	at, after := int64(-1), ""
-	for {
-		lines, err := db.All(ctx, s.db, scanLine, f.search().walk, append(f.args(), at, after, walkPage)...)
-		if err != nil {
-			return err
-		}
-		for _, l := range lines {
-			if err := use(l); err != nil {
-				return err
-			}
-			at, after = clock.Micros(l.CreatedAt), l.ID
-		}
-		if len(lines) < walkPage {
-			return nil
-		}
-	}
 }
 
 // adoptions returns the numbered lines of the audit log that show that a company's rows are signed.

@@ -180,6 +180,7 @@ func TestTheAuditLogIsFiltered(t *testing.T) {
 			if err != nil || total != int64(len(c.want)) || len(page) != max(0, min(2, len(c.want)-1)) {
 				t.Errorf("%+v: a page of %d of %d, %v", c.filter, len(page), total, err)
 			}
+			d.pagesLikeTheWalk(c.filter, 2)
 		}
 	})
 }

@@ -40,7 +40,7 @@ func below(cursor string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(cursor, 10, 64)
 	if err != nil {
-		return 0, errCursor
+		return 0, db.ErrCursor
 	}
 	return n, nil
 }

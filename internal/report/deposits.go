@@ -108,7 +108,7 @@ func (p position) place() (company string, number int64, err error) {
 	}
 	m := depositShape.FindStringSubmatch(p.id)
 	if m == nil {
-		return "", 0, errCursor
+		return "", 0, db.ErrCursor
 	}
 	number, err = strconv.ParseInt(m[2], 10, 64)
 	return m[1], number, err

@@ -3,16 +3,12 @@ package report
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/kobo-waas/kobo/internal/clock"
 	"github.com/kobo-waas/kobo/internal/db"
-	"github.com/kobo-waas/kobo/internal/fault"
 	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operation"
 )
@@ -83,30 +79,15 @@ type position struct {
 	id string
 }
 
-func (p position) text() string {
-	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(p.at, 10) + "/" + p.id))
-}
-
-var errCursor = fault.New(fault.Invalid, `"after" is not a cursor of this list`)
+func (p position) text() string { return db.Place{At: p.at, ID: p.id}.Cursor() }
 
 // positionOf reads a cursor. "" is the position before the newest payment that is older than to.
 func positionOf(cursor string, to time.Time) (position, error) {
-	if cursor == "" {
-		if to.IsZero() {
-			return position{at: math.MaxInt64}, nil
-		}
+	if cursor == "" && !to.IsZero() {
 		return position{at: clock.Micros(to)}, nil
 	}
-	text, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil {
-		return position{}, errCursor
-	}
-	at, id, whole := strings.Cut(string(text), "/")
-	micros, err := strconv.ParseInt(at, 10, 64)
-	if err != nil || !whole || len(id) > 64 {
-		return position{}, errCursor
-	}
-	return position{micros, id}, nil
+	p, err := db.PlaceOf(cursor)
+	return position{p.At, p.ID}, err
 }
 
 // compare orders two places as the list does, newest first.

@@ -81,6 +81,23 @@ func (s *Service) Runs(ctx context.Context, bank string, limit, offset int) ([]R
 		runColumns+`WHERE company_id = $1 AND provider = $2 ORDER BY id DESC LIMIT $3 OFFSET $4`, limit, offset, settlement.House, bank)
 }
 
+// Cursor returns the place of a comparison in the list of comparisons.
+func (r Run) Cursor() string { return db.Place{At: clock.Micros(r.At), ID: r.ID}.Cursor() }
+
+// RunsAfter returns at most limit comparisons of a bank, or of all banks if it is "", the newest first. They follow the
+// comparison with the cursor after, which is "" for the newest ones. A wrong cursor is a fault of the kind Invalid. The id
+// begins with the time, so it alone says what follows.
+func (s *Service) RunsAfter(ctx context.Context, bank, after string, limit int) ([]Run, error) {
+	at, err := db.PlaceOf(after)
+	if err != nil {
+		return nil, err
+	}
+	if bank == "" {
+		return db.All(ctx, s.db, scanRun, runColumns+`WHERE company_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`, settlement.House, belowID(at.ID), limit)
+	}
+	return db.All(ctx, s.db, scanRun, runColumns+`WHERE company_id = $1 AND provider = $2 AND id < $3 ORDER BY id DESC LIMIT $4`, settlement.House, bank, belowID(at.ID), limit)
+}
+
 // FindRun returns a comparison with its breaks. It returns a fault of kind Missing if there is none.
 func (s *Service) FindRun(ctx context.Context, runID string) (Run, error) {
 	r, err := db.One(ctx, s.db, scanRun, runColumns+`WHERE company_id = $1 AND id = $2`, settlement.House, runID)

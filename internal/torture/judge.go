@@ -117,16 +117,16 @@ func (w *world) resolve(ctx context.Context, who int, c Case, body map[string]an
 // cases reads all cases of these states.
 func (w *world) cases(ctx context.Context, states ...string) (all []Case, err error) {
 	for _, state := range states {
-		for page, more := 1, true; more; page++ {
+		for next := new(""); next != nil; {
 			var list struct {
 				Data []Case
-				Meta struct{ HasNextPage bool }
+				Next *string
 			}
-			path := fmt.Sprintf("cases?status=%s&pageSize=100&page=%d", state, page)
+			path := fmt.Sprintf("cases?status=%s&pageSize=100&after=%s", state, *next)
 			if err = w.by.data(ctx, 0, http.MethodGet, path, nil, &list); err != nil {
 				return nil, err
 			}
-			all, more = append(all, list.Data...), list.Meta.HasNextPage
+			all, next = append(all, list.Data...), list.Next
 		}
 	}
 	return all, nil

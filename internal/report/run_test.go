@@ -1,0 +1,66 @@
+package report_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kobo-waas/kobo/internal/clock"
+	"github.com/kobo-waas/kobo/internal/db"
+	"github.com/kobo-waas/kobo/internal/db/dbtest"
+	"github.com/kobo-waas/kobo/internal/fault"
+	"github.com/kobo-waas/kobo/internal/report"
+)
+
+// Pages of comparisons have each comparison once, also if comparisons arrive between two pages.
+func TestComparisonsArePagedByCursor(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		clk := clock.At(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
+		reports, n := report.New(d, clk), 0
+		add := func(bank string) {
+			n++
+			if err := reports.NotReconciled(t.Context(), bank, fmt.Errorf("comparison %c", 'a'+n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		walked := func(bank string, size int, meanwhile func()) (out []string) {
+			for after := ""; ; meanwhile() {
+				page, err := reports.RunsAfter(t.Context(), bank, after, size)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range page {
+					out, after = append(out, r.Trouble), r.Cursor()
+				}
+				if len(page) < size {
+					return out
+				}
+			}
+		}
+		for i := range 9 {
+			add([]string{"main", "main", "spare"}[i%3])
+		}
+		for _, bank := range []string{"", "main", "spare", "nobody"} {
+			numbered, total, err := reports.Runs(t.Context(), bank, 100, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			for _, r := range numbered {
+				want = append(want, r.Trouble)
+			}
+			for _, size := range []int{1, 2, 3, 100} {
+				if got := walked(bank, size, func() {}); !slices.Equal(got, want) || int64(len(got)) != total {
+					t.Errorf("%q, %d a page: %q; want %q", bank, size, got, want)
+				}
+			}
+			if got := walked(bank, 2, func() { add("main") }); !slices.Equal(got, want) {
+				t.Errorf("%q, while comparisons arrive: %q; want %q", bank, got, want)
+			}
+		}
+		if page, err := reports.RunsAfter(t.Context(), "", "x", 10); !fault.Is(err, fault.Invalid) || page != nil {
+			t.Errorf("a wrong cursor: %d comparisons, %v", len(page), err)
+		}
+	})
+}
