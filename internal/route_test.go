@@ -41,6 +41,7 @@ var fanOut = map[string]string{
 
 	"customer.Checked customer_account":     "operators list the compared names of all companies",
 	"customer.Checked customer":             "as customer.Checked customer_account",
+	"operation.CasesAfter operation_case":   "operators list the cases of all companies",
 	"operator.auditSearches operator_audit": "operators read the lines of all companies",
 	"operator.accessLines operator_audit":   "the lines of no company",
 	"payout.FeesOf payout_fee":              "operators list the fees of fifty companies",
