@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -68,17 +69,39 @@ func showApproval(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
+	if err := v.nameBanks(a.Changes); err != nil {
+		return view{}, err
+	}
 	m, err := v.moneyOf(a)
 	return view{title: "Approval", item: "settings", body: approvalPage(v, a, m)}, err
+}
+
+// nameBanks puts the name of the bank beside each code of a bank that has changed.
+func (v *visit) nameBanks(changes []api.ApprovalChange) error {
+	for i, c := range changes {
+		if c.Field != "bankCode" {
+			continue
+		}
+		banks, err := v.bankBook()
+		if err != nil {
+			return err
+		}
+		changes[i].Then, changes[i].Now = banks.wordWithCode(c.Then), banks.wordWithCode(c.Now)
+	}
+	return nil
 }
 
 // waitingMoney is what an approval would take from an account.
 type waitingMoney struct {
 	from                      account
 	amount, fee, requiredFrom money.Kobo
-	doubles, bad              int  // of the lines of a bulk payout
-	isOld                     bool // the approval is of an earlier version, which did not record the account and the fee
+	doubles, bad              int        // of the lines of a bulk payout
+	first                     []bulkLine // the good lines at its beginning
+	isOld                     bool       // the approval is of an earlier version, which did not record the account and the fee
 }
+
+// firstLines is how many lines of a bulk payout its approval shows.
+const firstLines = 5
 
 // moneyOf returns the money about which people decide, or nil if the approval is about something else.
 func (v *visit) moneyOf(a api.Approval) (*waitingMoney, error) {
@@ -98,7 +121,8 @@ func (v *visit) moneyOf(a api.Approval) (*waitingMoney, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.bad, m.doubles = b.Bad, len(b.only("doubles"))
+		good := b.only("good")
+		m.bad, m.doubles, m.first = b.Bad, len(b.only("doubles")), good[:min(len(good), firstLines)]
 	}
 	if m.isOld = id == nil || fee == nil; m.isOld {
 		return &m, nil
@@ -114,6 +138,23 @@ func (v *visit) moneyOf(a api.Approval) (*waitingMoney, error) {
 	}
 	m.from = accounts.Data[at]
 	return &m, nil
+}
+
+// linesWord says how many lines of a bulk payout the page shows, and how many there are.
+func (m waitingMoney) linesWord(lines int) string {
+	if len(m.first) < lines {
+		return fmt.Sprintf("The first %d of %s", len(m.first), count(lines, "line", "lines"))
+	}
+	return "All that is sent"
+}
+
+// sumWords says what all lines of a bulk payout cost.
+func (m waitingMoney) sumWords(lines int) string {
+	out := count(lines, "line", "lines") + ": " + naira(m.amount) + " in all"
+	if m.isOld {
+		return out + "."
+	}
+	return out + ", and " + naira(m.fee) + " of fees."
 }
 
 // approveRequest approves, and leads to what has begun: the payout, the bulk payout or the new API key.
@@ -189,7 +230,7 @@ func outdatedWords(a api.Approval) string {
 
 // changeNames are the names of the values on which an approval rests.
 var changeNames = map[string]string{
-	"accountNumber": "Account number", "accountName": "Name of the account", "bankCode": "Code of the bank",
+	"accountNumber": "Account number", "accountName": "Name of the account", "bankCode": "Bank",
 	"fromSettlementId": "Settlement account", "lines": "Lines", "amount": "Amount", "fee": "Fee",
 }
 

@@ -246,12 +246,14 @@ func (v *visit) bulkOf(id string) (bulk, error) {
 	}
 }
 
-// only returns the lines with a name of bulkShows.
+// only returns the lines with a name of bulkShows, or the good ones.
 func (b bulk) only(show string) []bulkLine {
 	return slices.DeleteFunc(slices.Clone(b.Rows), func(l bulkLine) bool {
 		switch show {
 		case "failed":
 			return l.Status == nil || *l.Status != "FAILED" && *l.Status != "REVERSED"
+		case "good":
+			return l.Verdict != "GOOD"
 		case "bad":
 			return l.Verdict != "BAD"
 		case "doubles":

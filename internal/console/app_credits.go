@@ -63,9 +63,9 @@ func (r creditRow) customer() string {
 	return r.Customer.ID
 }
 
-// named returns the credit with the name of the sender's bank in place of its code. A code that is not on the list stays.
-func (r creditRow) named(banks bankBook) creditRow {
-	r.SenderBank = banks.word(r.SenderBank)
+// named returns the credit with a word for the sender's bank in place of its code.
+func (r creditRow) named(word func(code string) string) creditRow {
+	r.SenderBank = word(r.SenderBank)
 	return r
 }
 
@@ -146,7 +146,7 @@ func creditTable(v *visit, rows []creditRow, meta contract.Meta) (table, error) 
 		return t, err
 	}
 	for _, r := range rows {
-		r = r.named(banks)
+		r = r.named(banks.word)
 		t.rows = append(t.rows, []cell{
 			time_(r.CreatedAt), text(r.sender()), text(r.receivedOn(v.accounts)), sum(r.Amount), text(r.Narration), reference(r.SessionID), reference(r.customer()), link(ending(r.ID), "/app/p/"+r.ID),
 		})
@@ -168,7 +168,7 @@ func (v *visit) creditOf(reference string) (*creditRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	named := c.Data.named(banks)
+	named := c.Data.named(banks.wordWithCode)
 	v.accounts, err = v.settlementAccounts()
 	return &named, err
 }
@@ -186,7 +186,7 @@ func exportCredits(v *visit) error {
 	head := []string{"Time (Lagos)", "Time (UTC)", "From", "Bank", "Received on", "Account", "Amount", "Narration", "Session id", "Customer", "Reference"}
 	return v.sendSheet("credits", head, func(write func(row ...string) error) error {
 		return eachOf(v, creditsAt, func(c creditRow) error {
-			c = c.named(banks)
+			c = c.named(banks.word)
 			there, utc := inBoth(c.CreatedAt)
 			return write(there, utc, c.SenderName, c.SenderBank, c.receiverWord(accounts), c.AccountNumber, c.Amount.Decimal(), c.Narration, c.SessionID, c.customer(), c.ID)
 		})

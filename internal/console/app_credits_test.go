@@ -69,6 +69,9 @@ func TestEachCreditOfTheCompanyIsShown(t *testing.T) {
 				}
 			}
 		}
+		// Operators read the same bank, and no whole account number.
+		bank := found(t, regexp.MustCompile(`BOLA SAMPLE, ([A-Z][^,<]* \([0-9]{6}\))`), bola.read(page))
+		w.signIn("dev").says(strings.Replace(page, "/app", "/console", 1), "<dt>From</dt><dd>BOLA SAMPLE, ******", ", "+bank+"</dd>")
 		account := regexp.MustCompile(`, ([0-9]{10})\s*</dd>`).FindStringSubmatch(bola.read(page))
 		if account == nil || strings.Contains(vera.read(page), account[1]) {
 			t.Errorf("a viewer reads the sender's account: %v", account)

@@ -37,6 +37,14 @@ func (v *visit) bankBook() (bankBook, error) {
 // word returns the name of the bank with a code, or the code if the list has no such bank.
 func (b bankBook) word(code string) string { return cmp.Or(b.codes[code].Name, code) }
 
+// wordWithCode returns the name of the bank with its code, or the code if the list has no such bank.
+func (b bankBook) wordWithCode(code string) string {
+	if one, known := b.codes[code]; known {
+		return withCode(one)
+	}
+	return code
+}
+
 // filler are the words that people write and leave out within the name of the same bank.
 var filler = []string{"plc", "limited", "ltd", "nigeria"}
 

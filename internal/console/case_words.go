@@ -15,7 +15,7 @@ import (
 type openCase struct {
 	admin.CaseDetail
 	story    story  // of the payment; of the case itself if no payment is known
-	assigned string // the name of the company that gets the money by the proposal, or ""
+	assigned string // the name of the company that gets the money by the proposal or by the decision, or ""
 }
 
 // readCase reads the case of the address.
@@ -30,8 +30,12 @@ func (v *visit) readCase() (c openCase, err error) {
 	if err != nil {
 		return c, err
 	}
-	if p := c.Proposal; p != nil && p.Assigned != nil {
-		c.assigned, err = v.companyName(p.Assigned.Company)
+	to := c.Assigned
+	if p := c.Proposal; p != nil {
+		to = p.Assigned
+	}
+	if to != nil {
+		c.assigned, err = v.companyName(to.Company)
 	}
 	return c, err
 }

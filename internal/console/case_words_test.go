@@ -1,20 +1,22 @@
 package console
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/kobo-waas/kobo/internal/admin"
 )
 
-// A money row of a case has no name of the wire: accounts in words, amounts with ₦, and the minus sign that other amounts have.
-func TestAMoneyRowOfACaseIsInWords(t *testing.T) {
-	text := "7654.00 naira from provider/safehaven (-7654.00 left) to settlement/1 (1284906.40 there): payout, refund of 7654.00 naira"
-	title, said := (openCase{}).stepWords(admin.Step{What: "transfer", Text: text})
-	if want := "Safe Haven, then −₦7,654.00 → Settlement account 1, then ₦1,284,906.40. Refund of ₦7,654.00"; title != "₦7,654.00 moved" || said != want {
-		t.Errorf("%q, %q", title, said)
-	}
-	if title, said = (openCase{}).stepWords(admin.Step{What: "transfer", Text: "something else"}); title != "Money moved" || said != "something else" {
-		t.Errorf("%q, %q", title, said)
+// A money row has no name of the wire: accounts in words, amounts with ₦, and the minus sign that other amounts have.
+func TestAMoneyRowIsInWords(t *testing.T) {
+	r := story{Timeline: admin.Timeline{Steps: []admin.TimelineStep{{
+		What: "transfer", Lane: "money", Text: "7654.00 naira from provider/safehaven (-7654.00 left) to settlement/1 (1284906.40 there): payout, refund of 7654.00 naira",
+		Transfer: &admin.TimelineTransfer{Debit: "provider/safehaven", Credit: "settlement/1", Amount: 7_654_00, DebitBalance: -7_654_00, CreditBalance: 1_284_906_40},
+	}}}}.rows()[0]
+	got := []string{r.title, r.moved.from, naira(*r.moved.left), naira(r.moved.amount), r.moved.to, naira(*r.moved.then)}
+	want := []string{"₦7,654.00 moved", "Safe Haven", "−₦7,654.00", "₦7,654.00", "Settlement account 1", "₦1,284,906.40"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -1,22 +1,19 @@
 package console
 
 import (
-	"fmt"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/kobo-waas/kobo/internal/admin"
 	"github.com/kobo-waas/kobo/internal/fault"
-	"github.com/kobo-waas/kobo/internal/money"
 	"github.com/kobo-waas/kobo/internal/operator"
 )
 
 func (c *console) caseRoutes() map[string]route {
 	return map[string]route{
 		"GET /console/cases":               {show: showCases, query: []string{"status", "company", "reason", "subject", "proposed", "after"}},
-		"GET /console/cases/{id}":          {show: showCase},
+		"GET /console/cases/{id}":          {show: showCase, query: []string{"lane"}},
 		"GET /console/cases/{id}/look/{n}": {show: lookAtOutcome},
 		"POST /console/cases/{id}":         {show: showCase, do: findOutcome},
 		"POST /console/cases/{id}/agreed":  {show: showCase, do: agreeOutcome},
@@ -46,6 +43,7 @@ func showCases(v *visit) (view, error) {
 
 func showCase(v *visit) (view, error) {
 	c, err := v.readCase()
+	c.story.lane = v.filter("lane", "")
 	return view{title: "Case " + words(c.Reason), item: "cases", body: casePage(v, c), thing: "Case " + words(c.Reason) + " " + ending(v.PathValue("id"))}, err
 }
 
@@ -128,71 +126,4 @@ func decisionTitle(c openCase) string {
 		return "Propose something else"
 	}
 	return "Decide"
-}
-
-// laneOf returns the icon for a step of a case.
-func laneOf(what string) string {
-	switch what {
-	case "intent":
-		return "request"
-	case "transfer":
-		return "money"
-	case "event", "delivery":
-		return "told"
-	case "case", "audit":
-		return "people"
-	}
-	return "provider"
-}
-
-// booked matches the text of a transfer: the amount, both accounts with their balances afterwards, the kind and the words.
-var booked = regexp.MustCompile(`^(\S+) naira from (\S+) \((\S+) left\) to (\S+) \((\S+) there\): (?:[^,]+, )?(.*)$`)
-
-// movedWords returns the title of a transfer, and where the money went with the balance of each side afterwards.
-func movedWords(text string) (title, said string) {
-	m := booked.FindStringSubmatch(text)
-	if m == nil {
-		return "Money moved", inLagos(text)
-	}
-	var sums [3]string
-	for i, at := range []int{1, 3, 5} {
-		k, err := money.Parse(strings.TrimPrefix(m[at], "-"))
-		if err != nil {
-			return "Money moved", inLagos(text)
-		}
-		if strings.HasPrefix(m[at], "-") {
-			k = -k
-		}
-		sums[i] = naira(k)
-	}
-	said = fmt.Sprintf("%s, then %s → %s, then %s", accountName(m[2]), sums[1], accountName(m[4]), sums[2])
-	if m[6] != "" {
-		said += ". " + sentence(inLagos(m[6]))
-	}
-	return sums[0] + " moved", said
-}
-
-// atCompany matches the beginning of a step that another company's ledger has.
-var atCompany = regexp.MustCompile(`^at (c[0-9a-z]{24}): `)
-
-// stepWords returns the title of a step of a case, and the words below it. The step of an operator has the outcome and the note.
-func (c openCase) stepWords(s admin.Step) (title, said string) {
-	if m := atCompany.FindStringSubmatch(s.Text); m != nil {
-		s.Text = s.Text[len(m[0]):]
-		title, said = c.stepWords(s)
-		return title + " at the company " + ending(m[1]), said
-	}
-	switch s.What {
-	case "case":
-		title, said = caseWords(s.Text)
-		return title, inLagos(said)
-	case "transfer":
-		return movedWords(s.Text)
-	case "audit":
-		return auditWords(s.Text)
-	case "answer", "state", "event", "delivery", "intent":
-		title, said = c.story.rowWords(admin.TimelineStep{At: s.At, What: s.What, Text: s.Text})
-		return inLagos(title), inLagos(answerSentence(said))
-	}
-	return sentence(s.What), inLagos(s.Text)
 }

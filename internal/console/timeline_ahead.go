@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -63,10 +64,15 @@ func (s story) ahead(say aheadWords) (out []ahead) {
 	return out
 }
 
-// laneAddress returns the address of the timeline with one lane.
+// laneAddress returns the address of the timeline with one lane. The page of a refused form has the address of the form, which nobody
+// can open.
 func (v *visit) laneAddress(key string) string {
-	if key == "" {
-		return v.URL.Path
+	at := v.URL.Path
+	if !v.opens(at) {
+		at = path.Dir(at)
 	}
-	return v.URL.Path + "?" + url.Values{"lane": {key}}.Encode()
+	if key == "" {
+		return at
+	}
+	return at + "?" + url.Values{"lane": {key}}.Encode()
 }

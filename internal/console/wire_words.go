@@ -63,18 +63,6 @@ func codeWords(said string) string {
 	return "code " + m[1] + ": " + m[2]
 }
 
-// answerSentence says a whole answer such as "rejected (57) Not permitted", where no chip says the outcome. It returns another text as it is.
-func answerSentence(said string) string {
-	if !wireSaid.MatchString(said) {
-		return said
-	}
-	out := sentence(answerWord(firstWord(said)))
-	if rest := strings.TrimSpace(codeWords(said)); rest != "" {
-		out += ", " + rest
-	}
-	return out
-}
-
 // deliveryWords says the state of a delivery and the number of its attempts.
 func deliveryWords(text string) string {
 	return wireDelivery.ReplaceAllStringFunc(text, func(one string) string {

@@ -72,6 +72,8 @@ func TestEntriesAndStatementsHaveThePayer(t *testing.T) {
 		if len(rows[1]) != len(rows[0]) || len(rows[5]) != len(rows[0]) {
 			t.Errorf("the rows have different lengths: %q", rows)
 		}
+		_, err = d.Exec(t.Context(), `INSERT INTO payout_bank (provider, code, name, active, updated_at) VALUES ('bank', '000013', 'Guaranty Trust Bank', 1, 0)`)
+		must(t, err)
 		readPDF(t, s)
 		p := readPaper(t, pdf(t, s))
 		var printed []string
@@ -79,7 +81,7 @@ func TestEntriesAndStatementsHaveThePayer(t *testing.T) {
 			printed = append(printed, word.text)
 		}
 		text := strings.Join(printed, " ")
-		for _, want := range []string{"From =BOLA SAMPLE 0099887766 000013, session", session, "Session short"} {
+		for _, want := range []string{"From =BOLA SAMPLE 0099887766 Guaranty Trust Bank", session, "Session short"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the PDF does not have %q, but %q", want, text)
 			}

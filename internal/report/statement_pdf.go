@@ -18,7 +18,17 @@ func (s *Statement) PDF(ctx context.Context, w io.Writer) error {
 	if s.Count == 0 {
 		p.remark("There are no entries in this period.")
 	}
-	if err := s.Each(ctx, p.entry); err != nil {
+	banks := map[string]string{}
+	if err := s.Each(ctx, func(e Entry) (err error) {
+		code := e.Sender.Bank
+		if banks[code] == "" {
+			if banks[code], err = bankWithCode(ctx, s.db, code); err != nil {
+				return err
+			}
+		}
+		e.Sender.Bank = banks[code]
+		return p.entry(e)
+	}); err != nil {
 		return err
 	}
 	p.totals()
@@ -192,7 +202,7 @@ func (p *drawing) entry(e Entry) error {
 		refs = append(refs, small.lines(own, at.to-at.x-2*padding, 3)...)
 	}
 	if from := e.from(); from != "" {
-		refs = append(refs, small.lines(from, at.to-at.x-2*padding, 2)...)
+		refs = append(refs, small.lines(from, at.to-at.x-2*padding, 3)...)
 	}
 	const first, next, ref, after points = 10_50, 9_60, 8_40, 5_00
 	height := first + points(max(len(lines)-1, 0))*next + 60 + points(max(len(refs), 1))*ref + after

@@ -106,15 +106,19 @@ func (s *Service) story(ctx context.Context, q db.Querier, at place) (Story, err
 	return out, out.follow(ctx, q)
 }
 
-// follow finds the credit of the company to which operators have assigned a credit in suspense.
+// follow finds the credit of the company to which operators have assigned money of an unknown owner: a credit in suspense, or a line that
+// only the bank's statement has.
 func (y *Story) follow(ctx context.Context, q db.Querier) error {
 	n := slices.IndexFunc(y.Cases, func(c operation.Case) bool { return c.State == operation.Resolved && c.Outcome == operation.Assigned })
-	if y.Kind != "credit" || n < 0 || y.Company == y.Cases[n].Target {
+	if n < 0 || y.Company == y.Cases[n].Target {
 		return nil
 	}
-	y.State = "ASSIGNED"
+	if y.Kind == "credit" {
+		y.State = "ASSIGNED"
+	}
+	bank, session, _ := strings.Cut(y.Cases[n].Subject, "/")
 	credits, err := db.All(ctx, q, db.Value[string], `SELECT id FROM settlement_credit WHERE company_id = $1 AND provider = $2 AND session_id = $3`,
-		y.Cases[n].Target, y.Provider, y.SessionID)
+		y.Cases[n].Target, bank, session)
 	y.AssignedTo = strings.Join(credits, "")
 	return err
 }
@@ -184,27 +188,32 @@ func wordOf(o operation.Operation, cases []operation.Case, now time.Time) string
 // titleOf returns the title of what is neither an operation nor an act, and its own steps.
 func titleOf(ctx context.Context, q db.Querier, at place) (Story, []Step, error) {
 	type title struct {
-		amount                                            money.Kobo
-		state, other, provider, reference, session, label string
-		created                                           time.Time
+		amount                                                  money.Kobo
+		state, other, bank, provider, reference, session, label string
+		created                                                 time.Time
 	}
 	t, err := db.One(ctx, q, db.Fields[title], `
 		SELECT amount_kobo, CASE WHEN settlement_id = 0 THEN 'SUSPENSE' ELSE 'SUCCESS' END,
-			CASE WHEN sender_name || sender_account || sender_bank = '' THEN '' ELSE sender_name || ', ' || sender_account || ', ' || sender_bank END,
-			provider, reference, session_id, '', created_at FROM settlement_credit WHERE company_id = $1 AND id = $2 AND $3 = 'credit'
-		UNION ALL SELECT amount_kobo, state, account_name || ', ' || account_number || ', ' || bank_name,
+			CASE WHEN sender_name = '' THEN sender_account WHEN sender_account = '' THEN sender_name ELSE sender_name || ', ' || sender_account END,
+			sender_bank, provider, reference, session_id, '', created_at FROM settlement_credit WHERE company_id = $1 AND id = $2 AND $3 = 'credit'
+		UNION ALL SELECT amount_kobo, state, account_name || ', ' || account_number || ', ' || bank_name, '',
 			provider, reference, '', external_reference, created_at FROM collection WHERE company_id = $1 AND id = $2 AND $3 = 'collection'
-		UNION ALL SELECT amount_kobo, state, direction || ' by ' || created_by,
+		UNION ALL SELECT amount_kobo, state, direction || ' by ' || created_by, '',
 			'', '', '', '', created_at FROM settlement_adjustment WHERE company_id = $1 AND id = $2 AND $3 = 'adjustment'
-		UNION ALL SELECT amount_kobo, 'SUCCESS', 'between settlement accounts',
+		UNION ALL SELECT amount_kobo, 'SUCCESS', 'between settlement accounts', '',
 			'', '', '', '', created_at FROM settlement_transfer WHERE company_id = $1 AND id = $2 AND $3 = 'transfer'
-		UNION ALL SELECT amount_kobo, status, 'customer ' || customer_id,
+		UNION ALL SELECT amount_kobo, status, 'customer ' || customer_id, '',
 			'', '', '', '', created_at FROM customer_transaction WHERE company_id = $1 AND id = $2 AND $3 = 'customer credit'`, at.company, at.id, at.kind)
 	if err != nil {
 		return Story{}, nil, err
 	}
+	bank, err := bankWithCode(ctx, q, t.bank)
+	if err != nil {
+		return Story{}, nil, err
+	}
+	other := strings.TrimPrefix(strings.TrimSuffix(t.other+", "+bank, ", "), ", ")
 	out := Story{
-		Kind: at.kind, Reference: at.id, Company: at.company, State: t.state, Amount: t.amount, Counterparty: MaskText(t.other),
+		Kind: at.kind, Reference: at.id, Company: at.company, State: t.state, Amount: t.amount, Counterparty: MaskText(other),
 		Provider: t.provider, ProviderReference: t.reference, SessionID: t.session, OwnReference: t.label, CreatedAt: t.created,
 	}
 	text := fmt.Sprintf("%s of %s naira", at.kind, t.amount.Decimal())
@@ -301,7 +310,10 @@ func (s *Service) caseStory(ctx context.Context, q db.Querier, at place) (Story,
 		Kind: "case", Reference: c.ID, Company: c.Company, State: string(c.State), Amount: c.Amount, CreatedAt: c.CreatedAt,
 		Counterparty: MaskText(c.Detail),
 	}
-	return out, out.gather(ctx, q, subject, c.Subject, nil)
+	if err := out.gather(ctx, q, subject, c.Subject, nil); err != nil {
+		return Story{}, err
+	}
+	return out, out.follow(ctx, q)
 }
 
 // eventStory returns the story of the payment that an event tells of: the first text in the event's

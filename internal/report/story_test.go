@@ -230,9 +230,33 @@ func TestOtherReferencesHaveStories(t *testing.T) {
 			if err != nil || y.Kind+" "+y.State+" "+y.Amount.Decimal() != want || y.Company != w.company || len(y.Steps) == 0 || strings.Contains(texts(y), "0123456789") {
 				t.Errorf("%s: %+v, %v", reference, y, err)
 			}
+			if want := "ADA, ******6789, GTB"; y.Kind == "credit" && y.Counterparty != want {
+				t.Errorf("%s comes from %q, want %q", reference, y.Counterparty, want)
+			}
 			if withCase := strings.HasPrefix(want, "c"); withCase != (len(y.Cases) == 1) {
 				t.Errorf("%s: %d cases", reference, len(y.Cases))
 			}
+		}
+		_, err := w.db.Exec(t.Context(), `INSERT INTO payout_bank (provider, code, name, active, updated_at) VALUES ('bank', 'GTB', 'Guaranty Trust Bank', 1, 0)`)
+		must(t, err)
+		for sender, want := range map[string]string{
+			`'ADA', '0123456789', 'GTB'`: "ADA, ******6789, Guaranty Trust Bank (GTB)", `'ADA', '', 'GTB'`: "ADA, Guaranty Trust Bank (GTB)",
+			`'', '0123456789', 'GTB'`: "******6789, Guaranty Trust Bank (GTB)", `'', '', 'GTB'`: "Guaranty Trust Bank (GTB)", `'ADA', '', ''`: "ADA", `'', '', ''`: "",
+		} {
+			_, err := w.db.Exec(t.Context(), `UPDATE settlement_credit SET (sender_name, sender_account, sender_bank) = (`+sender+`) WHERE company_id = $1`, w.company)
+			must(t, err)
+			if y, err := w.Timeline(t.Context(), "credit-1"); err != nil || y.Counterparty != want {
+				t.Errorf("%s: %q, %v", sender, y.Counterparty, err)
+			}
+		}
+		// Operators have assigned the money of a case that had no credit: the story leads to the company's one.
+		_, err = w.db.Exec(t.Context(), `UPDATE operation_case SET company_id = 'house', subject = 'bank/s-1', state = 'RESOLVED', outcome = 'assigned',
+			target_company = $1, target_settlement = 1 WHERE id = 'case-2'`, w.company)
+		must(t, err)
+		_, err = w.db.Exec(t.Context(), `INSERT INTO ledger_head (company_id, event_sequence, dated_at) VALUES ('house', 0, 0) ON CONFLICT DO NOTHING`)
+		must(t, err)
+		if y, err := w.Timeline(t.Context(), "case-2"); err != nil || y.Kind != "case" || y.AssignedTo != "credit-1" {
+			t.Errorf("%+v, %v", y, err)
 		}
 	})
 }
