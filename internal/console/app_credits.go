@@ -70,8 +70,14 @@ func (r creditRow) named(word func(code string) string) creditRow {
 }
 
 // sender returns who has paid.
-func (r creditRow) sender() string {
-	return strings.Join(slices.DeleteFunc([]string{r.SenderName, r.SenderBank}, func(part string) bool { return part == "" }), ", ")
+func (r creditRow) sender() string { return joined(r.SenderName, r.SenderBank) }
+
+// senderWithAccount returns who has paid, and from which account.
+func (r creditRow) senderWithAccount() string { return joined(r.sender(), r.SenderAccount) }
+
+// joined returns the parts that are there, with commas between them.
+func joined(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
 }
 
 // receivedOn says which account received the credit. The names are those of the settlement accounts.
