@@ -45,7 +45,7 @@ func TestAnApprovalShowsTheFirstLinesOfABulkPayout(t *testing.T) {
 		}
 		table := approves(lines, "₦615.00")
 		for _, want := range []string{
-			"The first 5 of 6 lines", "6 lines: ₦615.00 in all, and ₦150.00 of fees.", ">0123456710<", ">0123456714<", "₦104.00", `data-label="Bank">GTBank`,
+			"The first 5 of 6 lines", "6 lines: ₦615.00 in all, and ₦150.00 of fees.", ">0123456710<", ">0123456714<", "₦104.00", `data-label="Bank">Guaranty Trust Bank<`,
 		} {
 			if !strings.Contains(table, want) {
 				t.Errorf("no %q in %s", want, table)
