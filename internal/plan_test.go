@@ -12,7 +12,6 @@ import (
 // reason. No request depends on the number of these rows.
 var mayScan = map[string]string{
 	"company.count": "operators list the companies", "company.page": "operators list the companies",
-
 	"payout.FeesOf":          "a company has few fee schedules; operators list those of fifty companies",
 	"payout.limits":          "operators change the limits of a company seldom",
 	"operator.pageProposals": "operators list proposals", "operator.endProposalsOf": "an operator is removed",
