@@ -101,8 +101,10 @@ func (b *breaker) act(ctx context.Context, p plan) (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.kind, err)
 	}
-	if is.Commits = b.base.losses(p.kind); p.kind == silence {
-		is.Commits, is.Silent = 0, is.Commits
+	if lost := b.base.losses(p.kind); p.kind == silence {
+		is.Silent = lost
+	} else {
+		is.Commits = lost
 	}
 	b.broke(is)
 	return nil

@@ -52,6 +52,31 @@ func TestARequestThatWasNotSentNeedsNoDenial(t *testing.T) {
 	}
 }
 
+// A break that met nothing explains no case, and counts apart.
+func TestABreakMayMeetNothing(t *testing.T) {
+	order := []Call{{Kind: purchase, Begin: 1e6, End: 3e6}}
+	for name, is := range map[string]struct {
+		b      Break
+		calls  []Call
+		format int
+		missed bool
+	}{
+		"a COMMIT is lost":           {Break{Kind: lostAfter, Commits: 1}, nil, format, false},
+		"no COMMIT came":             {Break{Kind: lostBefore}, nil, format, true},
+		"a connection fell silent":   {Break{Kind: silence, Silent: 1}, nil, format, false},
+		"nobody spoke":               {Break{Kind: silence}, nil, format, true},
+		"an old run counted nothing": {Break{Kind: silence}, nil, countsSilence - 1, false},
+		"a payment is on its way":    {Break{Kind: latePayment, At: 2 * time.Second}, order, format, false},
+		"all payments came before":   {Break{Kind: latePayment, At: 4 * time.Second}, order, format, true},
+		"a kill":                     {Break{Kind: killing}, nil, format, false},
+	} {
+		h := &History{Run: Header{Format: is.format}, Calls: is.calls, Breaks: []Break{is.b}}
+		if h.missed(is.b) != is.missed || h.brokeBy(is.b.Kind) == is.missed {
+			t.Errorf("%s: missed is %t", name, !is.missed)
+		}
+	}
+}
+
 // A credit whose answer is lost has no session. Its amount tells which it is.
 func TestACreditWithoutAnAnswerIsFoundByItsAmount(t *testing.T) {
 	h := sound()

@@ -99,8 +99,7 @@ func (s *servers) stop() (err error) {
 	return errors.Join(err, s.lone.Stop())
 }
 
-// losses returns how many COMMITs the wires have lost since the last call. A run without servers of
-// its own has no wires.
+// losses returns what a kind of break has lost on all wires since the last call. A run without servers of its own has no wires.
 func (s *servers) losses(kind string) (n int) {
 	if s == nil {
 		return 0

@@ -100,7 +100,7 @@ func (h *History) missed(b Break) bool {
 	case silence:
 		return b.Silent == 0 && h.Run.Format >= countsSilence
 	case latePayment:
-		return !slices.ContainsFunc(h.Calls, func(c Call) bool { return isOrder(c) && time.Duration(c.Begin)*time.Microsecond > b.At })
+		return !slices.ContainsFunc(h.Calls, func(c Call) bool { return isOrder(c) && time.Duration(c.End)*time.Microsecond > b.At })
 	}
 	return false
 }
