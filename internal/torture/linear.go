@@ -15,7 +15,7 @@ import (
 // longest is the number of calls of a payment or an account up to which an order is searched. One with more calls, or with a search
 // longer than enough, counts as not compared.
 const (
-	longest = 5000
+	longest = 50_000
 	enough  = 5 * time.Second
 )
 
@@ -29,8 +29,9 @@ func linear(h *History, r *Result) {
 		}
 	}
 	for _, b := range h.Facts.Companies {
+		of := h.ofAccounts(b)
 		for _, a := range b.Accounts {
-			r.decide("an account of "+b.Reference, holdings, h.ofAccount(b, a.ID))
+			r.decide("an account of "+b.Reference, holdings, of[a.ID])
 		}
 	}
 	if r.Left > (r.Compared+r.Left)/mostLeft {
@@ -131,21 +132,19 @@ var holdings = porcupine.Model{
 	},
 }
 
-// ofAccount returns the entries of an account as operations, the looks at its balance, and the refusals because of its balance. An entry
-// takes effect after the begin of the first call that can have caused it, and the refund of a payout that came back after the bank was told to send it. The entry of a debit takes
-// effect before the first answer that knows of it, and that of a refund before the first answer that says so.
-func (h *History) ofAccount(b Books, account int64) []porcupine.Operation {
+// ofAccounts returns for each account of a company its entries as operations, the looks at its balance, and the refusals because of its
+// balance. An entry takes effect after the begin of the first call that can have caused it, and the refund of a payout that came back after the
+// bank was told to send it. The entry of a debit takes effect before the first answer that knows of it, and that of a refund before the first
+// answer that says so.
+func (h *History) ofAccounts(b Books) map[int64][]porcupine.Operation {
 	begin, known, back := h.times(b)
 	paid, sentBack := h.paidAt(b), h.sentBack(b)
-	out := h.refusals(b, account)
-	booked := 0
-	seen := map[string]bool{}
+	out := h.refusals(b)
+	booked := map[int64]int{}
+	seen := map[place]bool{} // whose company is the reference
 	for _, e := range b.Entries {
-		if e.Account != account {
-			continue
-		}
-		o := porcupine.Operation{Input: posting{entry: booked, after: e.After}, Call: begin[e.Reference], Return: math.MaxInt64}
-		if at, answered := known[e.Reference]; answered && !seen[e.Reference] {
+		o := porcupine.Operation{Input: posting{entry: booked[e.Account], after: e.After}, Call: begin[e.Reference], Return: math.MaxInt64}
+		if at, answered := known[e.Reference]; answered && !seen[place{e.Reference, e.Account}] {
 			o.Return = at
 		}
 		if at, answered := back[e.Reference]; answered && e.Change > 0 {
@@ -157,16 +156,20 @@ func (h *History) ofAccount(b Books, account int64) []porcupine.Operation {
 		if e.Change > 0 {
 			o.Call = max(o.Call, sentBack[e.Reference])
 		}
-		seen[e.Reference] = true
-		out = append(out, o)
-		booked++
+		seen[place{e.Reference, e.Account}] = true
+		out[e.Account] = append(out[e.Account], o)
+		booked[e.Account]++
 	}
 	for _, c := range h.Calls {
-		if c.Kind == balance && c.Company == b.Reference && c.Account == account && c.State != absent && c.Answer == "" && !h.mayBeLost(c) {
-			out = append(out, porcupine.Operation{ClientId: c.Client + 1, Input: posting{entry: aLook}, Call: c.Begin, Output: c.Balance, Return: c.End})
+		if c.Kind == balance && c.Company == b.Reference && c.State != absent && c.Answer == "" && !h.mayBeLost(c) {
+			out[c.Account] = append(out[c.Account], porcupine.Operation{
+				ClientId: c.Client + 1, Input: posting{entry: aLook}, Call: c.Begin, Output: c.Balance, Return: c.End,
+			})
 		}
 	}
-	slices.SortStableFunc(out, func(x, y porcupine.Operation) int { return cmp.Compare(x.Call, y.Call) })
+	for _, all := range out {
+		slices.SortStableFunc(all, func(x, y porcupine.Operation) int { return cmp.Compare(x.Call, y.Call) })
+	}
 	return out
 }
 
@@ -183,21 +186,22 @@ func (h *History) paidAt(b Books) map[money.Kobo]int64 {
 
 // sentBack returns when the bank was first told to send back each payout that is REVERSED.
 func (h *History) sentBack(b Books) map[string]int64 {
-	at := map[string]int64{}
+	at, came := map[string]int64{}, map[string]bool{}
 	for _, p := range b.Payments {
-		for _, c := range h.Calls {
-			if was, there := at[p.Reference]; p.State == reversed && c.Kind == reversal && c.Key == p.Reference && (!there || c.Begin < was) {
-				at[p.Reference] = c.Begin
-			}
+		came[p.Reference] = p.State == reversed
+	}
+	for _, c := range h.Calls {
+		if was, there := at[c.Key]; c.Kind == reversal && came[c.Key] && (!there || c.Begin < was) {
+			at[c.Key] = c.Begin
 		}
 	}
 	return at
 }
 
-// refusals returns the orders that were refused because the balance of an account was not enough. A repeated request gets the same answer, so a
-// refusal happened between the begin of the first request and the end of the first answer.
-func (h *History) refusals(b Books, account int64) (out []porcupine.Operation) {
-	begin, lost, at := map[string]int64{}, map[string]bool{}, map[string]int{}
+// refusals returns for each account the orders that were refused because the balance was not enough. A repeated request gets the same answer, so
+// a refusal happened between the begin of the first request and the end of the first answer.
+func (h *History) refusals(b Books) map[int64][]porcupine.Operation {
+	begin, lost, at, out := map[string]int64{}, map[string]bool{}, map[string]int{}, map[int64][]porcupine.Operation{}
 	for _, c := range h.Calls {
 		if c.Company == b.Reference && isOrder(c) {
 			if was, there := begin[c.Key]; !there || c.Begin < was {
@@ -207,7 +211,7 @@ func (h *History) refusals(b Books, account int64) (out []porcupine.Operation) {
 		}
 	}
 	for _, c := range h.Calls {
-		if c.Company != b.Reference || c.Account != account || c.State != refused || !strings.Contains(c.Answer, short) || lost[c.Key] {
+		if c.Company != b.Reference || c.State != refused || !strings.Contains(c.Answer, short) || lost[c.Key] {
 			continue
 		}
 		most := c.Amount // a purchase needs more than its price
@@ -217,12 +221,15 @@ func (h *History) refusals(b Books, account int64) (out []porcupine.Operation) {
 		if c.Kind == payout {
 			most += h.Run.PayoutFee
 		}
+		all := out[c.Account]
 		if n, there := at[c.Key]; there {
-			out[n].Return = min(out[n].Return, c.End)
+			all[n].Return = min(all[n].Return, c.End)
 			continue
 		}
-		at[c.Key] = len(out)
-		out = append(out, porcupine.Operation{ClientId: c.Client + 1, Input: posting{entry: aRefusal, refused: most}, Call: begin[c.Key], Return: c.End})
+		at[c.Key] = len(all)
+		out[c.Account] = append(all, porcupine.Operation{
+			ClientId: c.Client + 1, Input: posting{entry: aRefusal, refused: most}, Call: begin[c.Key], Return: c.End,
+		})
 	}
 	return out
 }
